@@ -1,0 +1,47 @@
+//go:build !windows
+
+package bell
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// flock belongs to the open file, not to the process as fcntl's locks do: it excludes another
+// descriptor of the same process, closing a second descriptor of the file doesn't release it, and
+// the kernel releases it with the last copy of the descriptor.
+
+// tryFlock takes the lock on f, or fails with errBusy.
+func tryFlock(f *os.File, kind lockKind) error {
+	err := flock(f, how(kind)|unix.LOCK_NB)
+	if err == unix.EWOULDBLOCK {
+		return errBusy
+	}
+	return err
+}
+
+// waitFlock takes the lock on f and blocks a thread until it has it.
+func waitFlock(f *os.File, kind lockKind) error { return flock(f, how(kind)) }
+
+func funlock(f *os.File) error { return flock(f, unix.LOCK_UN) }
+
+func how(kind lockKind) int {
+	if kind == shared {
+		return unix.LOCK_SH
+	}
+	return unix.LOCK_EX
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// openRemovable opens a file that others may remove meanwhile; here that is any file.
+func openRemovable(path string, flags int) (*os.File, error) {
+	return os.OpenFile(path, flags, 0o600)
+}

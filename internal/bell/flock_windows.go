@@ -1,0 +1,52 @@
+package bell
+
+import (
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/windows"
+)
+
+// This file has been compiled but never run.
+
+// Windows forbids others to read what is locked. So one byte is locked far behind the end of
+// the file, and the signature stays readable.
+func lockedByte() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }
+
+// tryFlock takes the lock on f, or fails with errBusy.
+func tryFlock(f *os.File, kind lockKind) error {
+	err := lockFileEx(f, how(kind)|windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if err == windows.ERROR_LOCK_VIOLATION || err == windows.ERROR_IO_PENDING {
+		return errBusy
+	}
+	return err
+}
+
+// waitFlock takes the lock on f and blocks a thread until it has it.
+func waitFlock(f *os.File, kind lockKind) error { return lockFileEx(f, how(kind)) }
+
+func funlock(f *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
+}
+
+func how(kind lockKind) uint32 {
+	if kind == shared {
+		return 0
+	}
+	return windows.LOCKFILE_EXCLUSIVE_LOCK
+}
+
+func lockFileEx(f *os.File, flags uint32) error {
+	return windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, lockedByte())
+}
+
+// openRemovable opens a file that others may remove meanwhile. An [os.Root] grants them that;
+// os.OpenFile doesn't.
+func openRemovable(path string, flags int) (*os.File, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.OpenFile(filepath.Base(path), flags, 0o600)
+}

@@ -1,0 +1,266 @@
+package bell
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// bellEvents are the events of a bell. The first is the ring. The others tell that the file may
+// have been deleted or replaced, which nobody should do. IN_ATTRIB is among them because
+// IN_DELETE_SELF comes only when the last one who has the deleted file open closes it.
+const bellEvents = unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
+
+// linger is how long an instance outlives its last watch. Closing an instance that has watches,
+// or has just had some, takes the kernel more than ten milliseconds, which a process would spend
+// before its exit is seen. So the watches are removed at once, which takes microseconds, and the
+// instance is closed later, or by the exit.
+const linger = time.Second
+
+// ear is the one inotify instance with which a process listens for the bells of a Dir. All its
+// watches share it, because a user's instances are few.
+type ear struct {
+	mu    sync.Mutex         // guards all below
+	file  *os.File           // the instance; nil while there is none
+	bells map[string]*heeded // by room
+	room  map[int32]string   // by watch descriptor
+	later *time.Timer        // closes the instance; nil until it was needed
+}
+
+// heeded is a bell that somebody listens for.
+type heeded struct {
+	wd    int32 // -1 while its file isn't watched
+	wakes map[*func()]bool
+}
+
+// listenInotify watches the bells of rooms, and calls wake on each ring until stop is called.
+//
+// No commit is missed: the file is watched, and wake is known, before listenInotify returns,
+// so before the waiter reads the database. A writer whose commit that reading didn't see opened
+// the same file and closes it after the commit.
+func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err error) {
+	e := &d.ear
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.open(d); err != nil {
+		return nil, err
+	}
+	stop = func() error {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.drop(rooms, &wake)
+		return nil
+	}
+	for _, room := range rooms {
+		if e.bells[room] == nil {
+			e.bells[room] = &heeded{wd: -1, wakes: make(map[*func()]bool)}
+		}
+		e.bells[room].wakes[&wake] = true
+		if _, err := e.watch(d, room); err != nil {
+			e.drop(rooms, &wake)
+			return nil, fmt.Errorf("inotify: %w", err)
+		}
+	}
+	return stop, nil
+}
+
+// open makes the instance if there is none, and the goroutine that reads it.
+func (e *ear) open(d *Dir) error {
+	if e.file != nil {
+		return nil
+	}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return fmt.Errorf("inotify: %w", err)
+	}
+	// The descriptor doesn't block, so the runtime's poller waits for it and no thread does.
+	e.file = os.NewFile(uintptr(fd), "inotify")
+	e.bells, e.room = make(map[string]*heeded), make(map[int32]string)
+	go e.run(d, e.file) // ended by close, which makes its Read fail
+	return nil
+}
+
+// close closes the instance unless somebody listens again.
+func (e *ear) close() {
+	e.mu.Lock()
+	f := e.file
+	if len(e.bells) > 0 {
+		f = nil
+	} else {
+		e.file = nil
+	}
+	e.mu.Unlock()
+	if f != nil {
+		f.Close()
+	}
+}
+
+// drop ends what wake listens for in rooms. The caller holds mu.
+func (e *ear) drop(rooms []string, wake *func()) {
+	for _, room := range rooms {
+		b := e.bells[room]
+		if b == nil {
+			continue
+		}
+		delete(b.wakes, wake)
+		if len(b.wakes) == 0 {
+			e.forget(b)
+			delete(e.bells, room)
+		}
+	}
+	switch {
+	case len(e.bells) > 0:
+	case e.later == nil:
+		e.later = time.AfterFunc(linger, e.close)
+	default:
+		e.later.Reset(linger)
+	}
+}
+
+// watchTries bounds how often a file is made again that somebody deletes at the same time.
+const watchTries = 10
+
+// watch watches what is now the bell of room, and makes the bell if there is none. It tells
+// whether that is another file than before. The caller holds mu.
+func (e *ear) watch(d *Dir, room string) (changed bool, err error) {
+	var wd int32
+	for range watchTries {
+		if wd, err = e.add(d.bell(room)); !missing(err) {
+			break
+		}
+		if err := d.makeBell(room); err != nil {
+			return false, err
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	b := e.bells[room]
+	if b.wd == wd {
+		return false, nil
+	}
+	e.forget(b)
+	b.wd, e.room[wd] = wd, room
+	return true, nil
+}
+
+// makeBell makes the bell of room, and the folder of the bells if that is missing. It doesn't
+// make what is above: who deletes the whole data directory means it.
+func (d *Dir) makeBell(room string) error {
+	// For reading, because closing what was open for writing is a ring.
+	f, err := os.OpenFile(d.bell(room), os.O_RDONLY|os.O_CREATE, 0o600)
+	if missing(err) {
+		if err := os.Mkdir(d.bells, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return nil // the next try makes the bell in it
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// add watches the file at path. The kernel gives each file one descriptor, however often it
+// is asked.
+func (e *ear) add(path string) (wd int32, err error) {
+	var added int
+	if ctlErr := e.control(func(fd int) {
+		added, err = unix.InotifyAddWatch(fd, path, bellEvents)
+	}); ctlErr != nil {
+		return -1, ctlErr
+	}
+	if err != nil {
+		return -1, &os.PathError{Op: "watch", Path: path, Err: err}
+	}
+	return int32(added), nil
+}
+
+// forget ends the watch on the file of b. Of a deleted file the kernel has ended it already.
+func (e *ear) forget(b *heeded) {
+	if b.wd < 0 {
+		return
+	}
+	e.control(func(fd int) { unix.InotifyRmWatch(fd, uint32(b.wd)) })
+	delete(e.room, b.wd)
+	b.wd = -1
+}
+
+// control calls f with the descriptor. File.Fd would do, but make the descriptor block.
+func (e *ear) control(f func(fd int)) error {
+	conn, err := e.file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return conn.Control(func(fd uintptr) { f(int(fd)) })
+}
+
+// run reads events until the instance is closed.
+func (e *ear) run(d *Dir, file *os.File) {
+	buf := make([]byte, 128*unix.SizeofInotifyEvent)
+	for {
+		n, err := file.Read(buf)
+		if err != nil {
+			return
+		}
+		e.mu.Lock()
+		if e.file != file { // closed meanwhile
+			e.mu.Unlock()
+			return
+		}
+		for b := buf[:n]; len(b) >= unix.SizeofInotifyEvent; {
+			wd := int32(binary.NativeEndian.Uint32(b[0:]))
+			mask := binary.NativeEndian.Uint32(b[4:])
+			name := binary.NativeEndian.Uint32(b[12:]) // its length; a file watched by itself has none
+			b = b[unix.SizeofInotifyEvent+name:]
+			e.event(d, wd, mask)
+		}
+		e.mu.Unlock()
+	}
+}
+
+// event wakes those whom an event concerns, and keeps the watches on the files that are the
+// bells. The caller holds mu.
+//
+// A bell that is gone or another counts as a ring: the writer may have had the one in hand that
+// nobody watched. If it can't be made again, say because the whole directory went, the room stays
+// without a watch and its waiters live by their Nets.
+func (e *ear) event(d *Dir, wd int32, mask uint32) {
+	if mask&unix.IN_Q_OVERFLOW != 0 { // events were lost, of whichever bell
+		for room, b := range e.bells {
+			e.watch(d, room)
+			b.ring()
+		}
+		return
+	}
+	room, ok := e.room[wd]
+	if !ok {
+		return // a late event of a file that was given up
+	}
+	b := e.bells[room]
+	if mask&unix.IN_IGNORED != 0 { // the kernel has ended the watch
+		delete(e.room, wd)
+		b.wd = -1
+	}
+	rang := mask&unix.IN_CLOSE_WRITE != 0
+	if mask&^unix.IN_CLOSE_WRITE != 0 {
+		changed, err := e.watch(d, room)
+		rang = rang || changed || err != nil
+	}
+	if rang {
+		b.ring()
+	}
+}
+
+// ring wakes all who listen for b. They don't block.
+func (b *heeded) ring() {
+	for wake := range b.wakes {
+		(*wake)()
+	}
+}

@@ -1,0 +1,106 @@
+package bell
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+)
+
+// Mutex is a lock between processes that is taken often: its file stays open. It also excludes
+// the goroutines of one process, which a lock on one open file doesn't do by itself.
+//
+// The file is opened by the first Lock. It must not be deleted while the program is in use:
+// those who have it open would no longer exclude those who come later.
+type Mutex struct {
+	path   string
+	closed atomic.Bool
+
+	// inside is held (filled) by the goroutine that has the lock or waits for it in the kernel,
+	// also for a caller that has given up. It guards file. It is a channel because waiting for
+	// it has to end with a context.
+	inside chan struct{}
+	file   *os.File // nil until the first Lock and after Close
+}
+
+// NewMutex makes a Mutex on the file at path. It touches no file.
+func NewMutex(path string) *Mutex {
+	return &Mutex{path: path, inside: make(chan struct{}, 1)}
+}
+
+// Lock takes the lock and waits for it until ctx ends; then it fails with a [*HeldError], which
+// names this process if one of its own goroutines has the lock. After Close it fails with
+// [os.ErrClosed].
+//
+// While somebody else holds the lock at most one thread of this process waits in the kernel,
+// however many callers came and gave up: those behind it wait here.
+func (m *Mutex) Lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case m.inside <- struct{}{}:
+	case <-ctx.Done():
+		return held(m.path, ctx.Err())
+	}
+	if err := m.open(); err != nil {
+		m.leave()
+		return fmt.Errorf("lock: %w", err)
+	}
+	return acquire(ctx, m.file, func() {
+		funlock(m.file)
+		m.leave()
+	})
+}
+
+// Unlock releases the lock. It must be held; the goroutine doesn't matter.
+func (m *Mutex) Unlock() error {
+	if len(m.inside) == 0 {
+		panic("bell: Unlock of a Mutex that isn't locked")
+	}
+	err := funlock(m.file)
+	m.leave()
+	if err != nil {
+		return lockFailed(m.path, err)
+	}
+	return nil
+}
+
+// Close closes the file. Whoever has the lock keeps it until Unlock, which then closes the file.
+func (m *Mutex) Close() error {
+	m.closed.Store(true)
+	select {
+	case m.inside <- struct{}{}:
+	default:
+		return nil // who is inside closes it on leaving
+	}
+	var err error
+	if m.file != nil {
+		err = m.file.Close()
+		m.file = nil
+	}
+	<-m.inside
+	return err
+}
+
+// open opens the file if it isn't; the caller is inside.
+func (m *Mutex) open() error {
+	if m.closed.Load() {
+		return os.ErrClosed
+	}
+	if m.file != nil {
+		return nil
+	}
+	f, err := openLock(m.path)
+	m.file = f
+	return err
+}
+
+// leave lets the next one in. Closed is looked at after leaving: a Close that comes before the
+// look is seen by it, and one that comes after the look has found nobody inside.
+func (m *Mutex) leave() {
+	<-m.inside
+	if m.closed.Load() {
+		m.Close()
+	}
+}

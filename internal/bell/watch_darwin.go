@@ -1,0 +1,129 @@
+package bell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// bellNotes are the events of a bell. Writing is the ring; the last two tell that somebody
+// deleted or replaced the file, which nobody should do.
+const bellNotes = unix.NOTE_WRITE | unix.NOTE_EXTEND | unix.NOTE_ATTRIB | unix.NOTE_DELETE | unix.NOTE_RENAME
+
+// ear is empty: here the watches share nothing.
+type ear struct{}
+
+// stopEvent is the kqueue's own event by which the waiting thread is told to end.
+const stopEvent = 0
+
+// kqueue watches bells. Apart from its making it belongs to the goroutine of run.
+type kqueue struct {
+	dir  *Dir
+	fd   int
+	wake func()
+	room map[int]string // by descriptor of the bell
+}
+
+// listen uses a kqueue on the files of the bells, and calls wake on each ring until stop is
+// called. That no commit is missed rests on the same argument as with inotify; but a writer
+// that dies before it rings isn't heard, because the system tells of writing and not of closing.
+//
+// This has been compiled but never run.
+func (d *Dir) listen(rooms []string, wake func()) (means string, stop func() error, err error) {
+	fd, err := unix.Kqueue()
+	if err != nil {
+		return "", nil, fmt.Errorf("kqueue: %w", err)
+	}
+	unix.CloseOnExec(fd)
+	k := &kqueue{dir: d, fd: fd, wake: wake, room: make(map[int]string, len(rooms))}
+	err = k.change(stopEvent, unix.EVFILT_USER, unix.EV_ADD|unix.EV_CLEAR, 0)
+	for _, room := range rooms {
+		if err == nil {
+			err = k.watch(room)
+		}
+	}
+	if err != nil {
+		k.close()
+		return "", nil, fmt.Errorf("kqueue: %w", err)
+	}
+	done := make(chan struct{})
+	go func() { // ended by stop, through stopEvent
+		defer close(done)
+		k.run()
+	}()
+	return "kqueue", func() error {
+		// Nobody closes the kqueue while the thread is in it.
+		if err := k.change(stopEvent, unix.EVFILT_USER, 0, unix.NOTE_TRIGGER); err != nil {
+			return err
+		}
+		<-done
+		return k.close()
+	}, nil
+}
+
+// watch opens the bell of room, makes it if there is none, and watches it.
+func (k *kqueue) watch(room string) error {
+	const flags = unix.O_EVTONLY | unix.O_CREAT | unix.O_CLOEXEC
+	fd, err := unix.Open(k.dir.bell(room), flags, 0o600)
+	if err != nil {
+		return &os.PathError{Op: "watch", Path: k.dir.bell(room), Err: err}
+	}
+	if err := k.change(fd, unix.EVFILT_VNODE, unix.EV_ADD|unix.EV_CLEAR, bellNotes); err != nil {
+		unix.Close(fd)
+		return err
+	}
+	k.room[fd] = room
+	return nil
+}
+
+func (k *kqueue) change(ident, filter, flags int, notes uint32) error {
+	var e unix.Kevent_t
+	unix.SetKevent(&e, ident, filter, flags)
+	e.Fflags = notes
+	_, err := unix.Kevent(k.fd, []unix.Kevent_t{e}, nil, nil)
+	return err
+}
+
+// run waits in the kernel, without a time limit, until stopEvent comes.
+func (k *kqueue) run() {
+	events := make([]unix.Kevent_t, 16)
+	for {
+		n, err := unix.Kevent(k.fd, nil, events, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return
+		}
+		for _, e := range events[:n] {
+			if e.Filter == unix.EVFILT_USER {
+				return
+			}
+			if e.Fflags&(unix.NOTE_DELETE|unix.NOTE_RENAME) != 0 {
+				k.renew(int(e.Ident))
+			}
+		}
+		k.wake()
+	}
+}
+
+// renew watches the file that is now the bell in place of the one open as fd. If that fails the
+// room stays without a watch and the waiter lives by its Net.
+func (k *kqueue) renew(fd int) {
+	room, ok := k.room[fd]
+	if !ok {
+		return
+	}
+	delete(k.room, fd)
+	unix.Close(fd) // ends its watch
+	k.watch(room)
+}
+
+func (k *kqueue) close() error {
+	for fd := range k.room {
+		unix.Close(fd)
+	}
+	return unix.Close(k.fd)
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// careCommands are the commands about the program itself.
+func (a *app) careCommands() []*cobra.Command {
+	return []*cobra.Command{a.doctorCmd(), a.versionCmd(), a.demoCmd()}
+}
+
+func (a *app) doctorCmd() *cobra.Command {
+	var adopt bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "Look for what is wrong", Args: noArgs,
+		Long: "Check the data directory, the database and waking. It exits with 7 when something is wrong.",
+	}
+	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt})
+		if err != nil {
+			return err
+		}
+		if !res.Healthy {
+			a.status = stick.ExitEnvironment
+		}
+		return a.print(res, func(p *page) {
+			p.linef("data directory: %s", stick.Line(res.DataDir))
+			for _, f := range res.Findings {
+				p.linef("%-8s %-12s %s", f.Status, f.Check, stick.Line(f.Detail))
+				if f.Fix != "" {
+					p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(f.Fix)))
+				}
+			}
+		})
+	}
+	return c
+}
+
+// Version is the version of the program.
+const Version = "0.1.0"
+
+type versionResult struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // built from a tree with changes
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func (a *app) versionCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			res := versionResult{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, s := range info.Settings {
+					switch s.Key {
+					case "vcs.revision":
+						res.Commit = s.Value
+					case "vcs.modified":
+						res.Modified = s.Value == "true"
+					}
+				}
+			}
+			return a.print(res, func(p *page) {
+				line := "tt " + res.Version
+				if res.Commit != "" {
+					line += " (" + short(res.Commit) + ")"
+				}
+				p.linef("%s %s %s", line, res.Go, res.Platform)
+			})
+		},
+	}
+}
+
+// overview is what tt alone says: how the room stands, or outside of rooms what this is and how
+// to start. It never joins.
+func (a *app) overview(ctx context.Context) error {
+	err := a.showState(ctx, engine.Where{}, false)
+	if stick.CodeOf(err) != stick.CodeNoRoom {
+		return err
+	}
+	return a.print(map[string]string{"room_state": "none", "next_action": "tt join"}, func(p *page) {
+		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
+		p.linef("There is no room here yet. Whoever wants to change files waits for the stick; changing hands carries a handoff.")
+		p.linef("  tt wait     take part: join this workspace's room, and wait for your turn")
+		p.linef("  tt demo     see it work, in a scratch repository")
+		p.linef("  tt --help   everything else")
+	})
+}
+
+// guardOrder is what a guardian is told, on its standard input: the lease doesn't belong on a
+// command line that everybody can read.
+type guardOrder struct {
+	Room    stick.RoomID  `json:"room_id"`
+	Owner   stick.AgentID `json:"owner"`
+	Turn    int64         `json:"turn_id"`
+	Lease   stick.LeaseID `json:"lease_id"`
+	Process stick.Process `json:"process"`
+}
+
+// guardCmd keeps a lease in the background, for as long as a process lives that others can't see.
+func (a *app) guardCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "guard", Hidden: true, Args: noArgs, Short: "Keep a lease while a process lives that others can't see",
+		RunE: func(c *cobra.Command, args []string) error {
+			var o guardOrder
+			if err := json.NewDecoder(a.Stdin).Decode(&o); err != nil {
+				return stick.Errorf(stick.CodeUsage, "a guardian is started by tt itself")
+			}
+			e, _, err := a.open()
+			if err != nil {
+				return err
+			}
+			return e.Guard(c.Context(), engine.GuardParams{
+				RoomID: o.Room, Owner: o.Owner, Fence: stick.Fence{Turn: o.Turn, Lease: o.Lease}, Process: o.Process, PID: a.PID,
+			})
+		},
+	}
+}
+
+// guard starts a guardian where a grant needs one. Nothing waits for it: without it the lease
+// times out like any other that nobody can vouch for.
+func (a *app) guard(ctx context.Context, g *engine.Grant) {
+	if g == nil || !g.NeedsGuardian || a.Exe == "" {
+		return
+	}
+	order, err := json.Marshal(guardOrder{Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.caller.Process})
+	if err != nil {
+		return
+	}
+	pid, err := detach(a.Exe, []string{"guard"}, order)
+	if err != nil {
+		fmt.Fprintf(a.Stderr, "tt: no guardian could be started, so renew your lease yourself: tt heartbeat\n")
+		return
+	}
+	g.GuardianPID = pid
+	g.LeaseKeptBy = stick.KeptByGuardian
+}

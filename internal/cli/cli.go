@@ -1,0 +1,248 @@
+// Package cli is the command line of Talking Stick: flags, text, JSON, exit statuses. Every
+// command calls one operation of package engine and prints its result.
+//
+// Rules of output: standard output carries the result, as text for people or as one JSON document;
+// standard error carries failures, in lower case and without a full stop, with the next safe step
+// on a line of its own.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Env is everything that a command gets from outside. Nothing below this package reads the
+// environment, the working directory or the arguments of the process.
+type Env struct {
+	Args   []string // without the program's name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string
+	Dir    string // the working directory
+	Home   string
+	User   string
+	Host   string
+	PID    int
+	TTY    bool // standard output is a terminal
+	InTTY  bool // standard input is a terminal
+	Exe    string
+
+	Procs func() (*proc.Table, error) // the machine's processes
+
+	// For tests; nil or zero in the program.
+	Now  func() time.Time
+	Kill func(point string)
+}
+
+// System is the environment of the real process.
+func System() Env {
+	home, _ := os.UserHomeDir()
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = os.Getenv("PWD") // a deleted directory
+	}
+	host, _ := os.Hostname()
+	exe, _ := os.Executable()
+	return Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Dir: dir, Home: home, User: userName(), Host: host, PID: os.Getpid(), Exe: exe,
+		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin),
+		Procs: proc.Host,
+	}
+}
+
+// userName asks the environment first, because looking a user up may ask the network.
+func userName() string {
+	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if u := os.Getenv(name); u != "" {
+			return u
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "someone"
+}
+
+// app is one run of the program.
+type app struct {
+	Env
+	json  bool
+	as    string
+	color string
+
+	engine *engine.Engine
+	caller *engine.Caller
+	status int // exit status of a command that succeeded, if it isn't 0
+}
+
+// Main runs the program and returns its exit status.
+func Main(env Env) int {
+	ignoreBrokenPipe()
+	a := &app{Env: env}
+	// Whether failures are JSON is read off the raw arguments, because reading the flags may be
+	// what fails.
+	a.json = slices.Contains(env.Args, "--json") || truthy(env.Getenv("TT_JSON"))
+	root := a.root()
+	root.SetArgs(env.Args)
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return a.status
+	}
+	return a.fail(err, ctx)
+}
+
+// fail prints a failure and returns the exit status.
+func (a *app) fail(err error, ctx context.Context) int {
+	e := stick.AsError(err)
+	a.printError(e)
+	if e.Code == stick.CodeCanceled {
+		return signalStatus(ctx)
+	}
+	return e.Code.Info().Exit
+}
+
+// dataDir is where the database lies.
+func (e Env) dataDir() string {
+	if d := e.Getenv("TALKING_STICK_DATA_DIR"); d != "" {
+		if !filepath.IsAbs(d) {
+			d = filepath.Join(e.Dir, d)
+		}
+		return d
+	}
+	if runtime.GOOS == "windows" {
+		return filepath.Join(e.Getenv("APPDATA"), "talking-stick")
+	}
+	if d := e.Getenv("XDG_DATA_HOME"); d != "" {
+		return filepath.Join(d, "talking-stick")
+	}
+	return filepath.Join(e.Home, ".local", "share", "talking-stick")
+}
+
+// open makes the engine and finds out who calls.
+func (a *app) open() (*engine.Engine, engine.Caller, error) {
+	if a.engine != nil {
+		return a.engine, *a.caller, nil
+	}
+	if a.Home == "" && a.Getenv("TALKING_STICK_DATA_DIR") == "" {
+		return nil, engine.Caller{}, stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
+			Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")
+	}
+	procs, err := a.Procs()
+	if err != nil {
+		return nil, engine.Caller{}, err
+	}
+	procs.OneHost = true // SQLite: nobody else's processes are ever in the database
+	chain, complete := procs.Ancestry(a.PID)
+	in := harness.Input{
+		Getenv: a.Getenv, Chain: chain, Complete: complete, User: a.User, Host: a.Host, As: a.as, AsSource: "--as",
+	}
+	if in.As == "" {
+		in.As, in.AsSource = a.Getenv("TT_HARNESS_AGENT_ID"), "TT_HARNESS_AGENT_ID"
+	}
+	caller, err := harness.Resolve(in)
+	if err != nil {
+		return nil, caller, err
+	}
+	a.caller = &caller
+	a.engine = engine.New(engine.Config{
+		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill,
+		Workspace: workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")},
+	})
+	return a.engine, caller, nil
+}
+
+// truthy tells whether an environment variable is set to something other than no.
+func truthy(s string) bool { return s != "" && s != "0" && s != "false" }
+
+// root is the command tree.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "tt",
+		Short:         "Several coding agents and people, one codebase, one talking stick",
+		Args:          noArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetIn(a.Stdin)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s --help lists the flags", c.CommandPath())
+	})
+	f := root.PersistentFlags()
+	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
+	f.StringVar(&a.as, "as", "", "act under another agent's name")
+	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
+	for _, add := range []func() []*cobra.Command{a.roomCommands, a.turnCommands, a.memberCommands, a.eventCommands, a.careCommands} {
+		root.AddCommand(add()...)
+	}
+	return root
+}
+
+// noArgs, atMost and atLeast check the number of arguments and name what is wrong.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if c.HasSubCommands() {
+		return stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(args[0], 40)).Hintf("%s --help lists the commands", c.CommandPath())
+	}
+	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, and was given %q", c.CommandPath(), stick.Clip(args[0], 40))
+}
+
+func between(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return stick.Errorf(stick.CodeUsage, "%s needs %s", c.CommandPath(), what).Hintf("%s --help", c.CommandPath())
+		case most >= 0 && len(args) > most:
+			return stick.Errorf(stick.CodeUsage, "%s was given too much: %q", c.CommandPath(), stick.Clip(args[most], 40)).Hintf("%s --help", c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// atPath gives a command the flag --path beside its last argument.
+func atPath(c *cobra.Command) *string {
+	return c.Flags().String("path", "", "a path in the workspace (default: the working directory)")
+}
+
+// where finds which path a command means: its argument at i, or --path.
+func where(args []string, i int, flag string) (engine.Where, error) {
+	if len(args) <= i {
+		return engine.Where{Path: flag}, nil
+	}
+	if flag != "" {
+		return engine.Where{}, stick.Errorf(stick.CodeUsage, "a path was given twice: %q and --path %q", stick.Clip(args[i], 60), stick.Clip(flag, 60))
+	}
+	if args[i] == "" {
+		return engine.Where{}, stick.Errorf(stick.CodeInvalidPath, "the path is empty").Hintf("leave it out to mean the working directory")
+	}
+	return engine.Where{Path: args[i]}, nil
+}
+
+// isCanceled tells whether a failure is an interruption.
+func isCanceled(err error) bool {
+	return errors.Is(err, context.Canceled) || stick.CodeOf(err) == stick.CodeCanceled
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// memberCommands are the commands about members.
+func (a *app) memberCommands() []*cobra.Command {
+	return []*cobra.Command{a.leaveCmd(), a.kickCmd(), a.whoamiCmd()}
+}
+
+func (a *app) leaveCmd() *cobra.Command {
+	var h handoffFlags
+	var f fenceFlags
+	var abandon string
+	c := &cobra.Command{
+		Use: "leave [path]", Short: "Leave the room", Args: between(0, 1, "a path"),
+		Long: "Leave the room. Who holds the stick leaves a handoff, or says with --abandon why there is none.",
+	}
+	h.add(c)
+	f.add(c)
+	c.Flags().StringVar(&abandon, "abandon", "", "why the turn ends without a handoff")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		handoff, err := h.read(a)
+		if err != nil {
+			return err
+		}
+		if handoff != nil && abandon != "" {
+			return stick.Errorf(stick.CodeUsage, "a turn ends with a handoff or is abandoned, not both")
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.LeaveRoom(c.Context(), engine.LeaveRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s left the room%s", res.AgentID, already(res.Already))
+			if res.Abandoned {
+				p.linef("your turn ended without a handoff; the next one gets the one before")
+			}
+			if res.ReservedFor != nil {
+				p.linef("next is %s", *res.ReservedFor)
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) kickCmd() *cobra.Command {
+	var force bool
+	var reason string
+	c := &cobra.Command{
+		Use: "kick <agent> [path]", Short: "Remove a member that is gone", Args: between(1, 2, "the agent to remove"),
+	}
+	c.Flags().BoolVar(&force, "force", false, "also when it isn't gone; only on a person's word")
+	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 1, *path)
+		if err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.KickMember(c.Context(), engine.KickMemberParams{
+			Caller: by, Where: w, AgentID: stick.AgentID(args[0]), Force: force, Reason: reason,
+		})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s was removed%s", res.AgentID, already(res.Already))
+			if res.EndedTurn {
+				p.linef("its turn ended; the next one gets the last handoff")
+			}
+			if res.ReservedFor != nil {
+				p.linef("next is %s", *res.ReservedFor)
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) whoamiCmd() *cobra.Command {
+	var explain bool
+	c := &cobra.Command{Use: "whoami", Short: "Say who you are to the others", Args: noArgs}
+	c.Flags().BoolVar(&explain, "explain", false, "tell how that was found")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.Whoami(c.Context(), engine.WhoamiParams{Caller: by, Explain: explain})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s", res.AgentID)
+			if res.Note != "" {
+				p.linef("note: %s", stick.Line(res.Note))
+			}
+			for _, l := range res.Explain {
+				p.linef("  %s", stick.Line(l))
+			}
+		})
+	}
+	return c
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// print writes a result: as one JSON document, or by text.
+func (a *app) print(result any, text func(*page)) error {
+	if a.json {
+		b, err := json.MarshalIndent(result, "", "  ")
+		if err != nil {
+			return fmt.Errorf("print result: %w", err)
+		}
+		_, err = a.Stdout.Write(append(b, '\n'))
+		return ignorePipe(err)
+	}
+	p := a.page()
+	text(p)
+	_, err := a.Stdout.Write([]byte(p.b.String()))
+	return ignorePipe(err)
+}
+
+// ignorePipe: what was committed stays committed, whether or not anybody could read of it.
+func ignorePipe(error) error { return nil }
+
+func (a *app) printError(e *stick.Error) {
+	if a.json {
+		b, err := json.Marshal(e)
+		if err != nil {
+			b = []byte(`{"error":"internal","message":"the failure can't be printed"}`)
+		}
+		fmt.Fprintf(a.Stderr, "%s\n", b)
+		return
+	}
+	fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(e.Message))
+	if e.Hint != "" {
+		fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(e.Hint))
+	}
+}
+
+// page collects the text of one answer.
+type page struct {
+	b     strings.Builder
+	color bool
+	now   stick.Time
+}
+
+func (a *app) page() *page {
+	now := time.Now
+	if a.Now != nil {
+		now = a.Now
+	}
+	color := a.color == "always" || a.color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
+	return &page{color: color, now: stick.At(now())}
+}
+
+// linef adds a line. Arguments that come from agents are made fit for a terminal by the caller
+// with stick.Line or stick.Block.
+func (p *page) linef(format string, args ...any) {
+	fmt.Fprintf(&p.b, format+"\n", args...)
+}
+
+// strong and faint mark text where colours are wanted.
+func (p *page) strong(s string) string { return p.paint("1", s) }
+func (p *page) faint(s string) string  { return p.paint("2", s) }
+
+func (p *page) paint(code, s string) string {
+	if !p.color {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// ago is the age of t.
+func (p *page) ago(t stick.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return stick.Ago(p.now.Sub(t))
+}
+
+// until is how long it takes until t.
+func (p *page) until(t stick.Time) string {
+	if t <= p.now {
+		return "now"
+	}
+	return "in " + stick.Age(t.Sub(p.now))
+}
+
+// handoff adds a handoff. The lines of its bodies are indented, so that no body can look like a
+// line of ours.
+func (p *page) handoff(h stick.Handoff) {
+	p.body("status", h.Status)
+	p.body("next", h.NextAction)
+	for _, a := range h.Artifacts {
+		line := stick.Line(a.Path)
+		if a.Lines != nil {
+			line += fmt.Sprintf(":%d-%d", a.Lines[0], a.Lines[1])
+		}
+		line += " (" + a.Role + ")"
+		if a.Note != "" {
+			line += " " + stick.Line(a.Note)
+		}
+		p.body("file", line)
+	}
+	for _, q := range h.OpenQuestions {
+		p.body("question", q)
+	}
+	for _, d := range h.DoNot {
+		p.body("do not", d)
+	}
+	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
+		p.linef("  left uncommitted: %d files at %s", w.DirtyCount, short(w.Head))
+	}
+}
+
+func short(commit string) string {
+	if commit == "" {
+		return "no commit yet"
+	}
+	return commit[:min(len(commit), 10)]
+}
+
+// body adds text of an agent under a name of ours.
+func (p *page) body(name, text string) {
+	lines := strings.Split(strings.TrimRight(stick.Block(text), "\n "), "\n")
+	p.linef("  %s: %s", name, lines[0])
+	for _, l := range lines[1:] {
+		p.linef("    %s", l)
+	}
+}
+
+// dash stands for nothing.
+func dash[T ~string](s *T) string {
+	if s == nil || *s == "" {
+		return "-"
+	}
+	return string(*s)
+}
+
+// shell quotes a word for a POSIX shell where it needs it.
+func shell(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

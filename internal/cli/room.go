@@ -1,0 +1,304 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// roomCommands are the commands about rooms.
+func (a *app) roomCommands() []*cobra.Command {
+	return []*cobra.Command{a.listCmd(), a.joinCmd(), a.stateCmd(), a.policyCmd(), a.closeCmd(), a.reorderCmd()}
+}
+
+func (a *app) listCmd() *cobra.Command {
+	var all bool
+	var limit int
+	c := &cobra.Command{
+		Use: "list [path]", Short: "List the rooms around a path", Args: between(0, 1, "a path"),
+		Long: "List the rooms from a path up to its workspace root, and those below it. Nothing is joined or written.",
+	}
+	c.Flags().BoolVar(&all, "all", false, "list every room of this machine")
+	c.Flags().IntVar(&limit, "limit", 50, "how many rooms to list")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		if limit < 1 {
+			return stick.Errorf(stick.CodeUsage, "--limit is at least 1").With("field", "limit")
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, Path: w.Path, All: all, Limit: limit})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			if len(res.Rooms) == 0 {
+				p.linef("no room here; %s would be one", stick.Line(res.Root))
+				p.linef("make it and join it: tt join")
+			}
+			for _, r := range res.Rooms {
+				who := ""
+				switch {
+				case r.Owner != nil:
+					who = " by " + string(*r.Owner)
+				case r.ReservedFor != nil:
+					who = " for " + string(*r.ReservedFor)
+				}
+				p.linef("%-9s %s  %s%s, turn %d", r.Relation, p.strong(stick.Line(r.Path)), r.State, who, r.TurnID)
+			}
+			if res.Hidden > 0 {
+				p.linef("and %d more: --limit %d", res.Hidden, res.Hidden+len(res.Rooms))
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) joinCmd() *cobra.Command {
+	var forceNew bool
+	c := &cobra.Command{
+		Use: "join [path]", Short: "Join the room of a workspace, and make it when there is none", Args: between(0, 1, "a path"),
+		Long: "Join the deepest room on the way from a path up to its workspace root; if there is none, one is made at the root.\n" +
+			"Joining opens a closed room again, and lets a removed member back in.",
+	}
+	c.Flags().BoolVar(&forceNew, "force-new", false, "make a room at the path itself, inside another room")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.JoinPath(c.Context(), engine.JoinPathParams{Caller: by, Path: w.Path, ForceNew: forceNew})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			verb := "you are in"
+			switch {
+			case res.Created:
+				verb = "you made and joined"
+			case res.Joined:
+				verb = "you joined"
+			}
+			p.linef("%s the room of %s as %s", verb, p.strong(stick.Line(res.Path)), res.AgentID)
+			if res.Warning != "" {
+				p.linef("warning: %s", stick.Line(res.Warning))
+			}
+			p.standing(res.Room)
+			p.linef("next: tt wait")
+		})
+	}
+	return c
+}
+
+// standing says in one line who has the stick.
+func (p *page) standing(r engine.PathRoom) {
+	switch {
+	case r.State == stick.StateClosed:
+		p.linef("the room is closed")
+	case r.Owner != nil:
+		line := string(*r.Owner) + " holds the stick since " + stick.Age(p.now.Sub(r.GrantedAt))
+		if r.NextActionOfTurn != "" {
+			line += " (" + stick.Clip(r.NextActionOfTurn, 80) + ")"
+		}
+		p.linef("%s", line)
+	case r.ReservedFor != nil:
+		p.linef("the stick is reserved for %s", *r.ReservedFor)
+	case r.PendingHandoff != nil:
+		p.linef("nobody holds the stick; a handoff waits for the next one")
+	default:
+		p.linef("nobody holds the stick")
+	}
+	if r.Takeover != nil {
+		p.linef("a takeover is open since %s: %s", stick.Age(p.now.Sub(r.Takeover.Since)), strings.ReplaceAll(string(r.Takeover.Cause), "_", " "))
+	}
+}
+
+func (a *app) stateCmd() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "state [path]", Short: "Show how the room stands and what to do next", Args: between(0, 1, "a path"),
+	}
+	c.Flags().BoolVar(&all, "all", false, "show members that left or were removed, too")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		return a.showState(c.Context(), w, all)
+	}
+	return c
+}
+
+func (a *app) showState(ctx context.Context, w engine.Where, all bool) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	res, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
+	if err != nil {
+		return err
+	}
+	return a.print(res, func(p *page) { p.state(res) })
+}
+
+func (p *page) state(res engine.GetRoomStateResult) {
+	p.linef("%s  %s, turn %d", p.strong(stick.Line(res.Path)), res.State, res.TurnID)
+	p.standing(res.PathRoom)
+	if res.Owner != nil {
+		lease := "lease kept by its " + string(res.LeaseKeptBy)
+		switch {
+		case res.LeaseKeptBy == stick.KeptByHeartbeat:
+			lease = "lease runs out " + p.until(res.LeaseExpiresAt) + " unless its owner acts"
+		case res.GuardianPID != 0:
+			lease += " " + itoa(res.GuardianPID)
+		}
+		p.linef("%s", p.faint(lease))
+	}
+	p.linef("members:")
+	for _, m := range res.Members {
+		line := "  " + string(m.AgentID) + "  " + m.Status
+		switch m.Listening {
+		case stick.Work:
+			line += ", waits for the turn"
+		case stick.Listen:
+			line += ", waits for events"
+		}
+		if m.Verdict == stick.Gone {
+			line += ", its process has ended"
+		}
+		line += ", seen " + p.ago(m.LastSeenAt)
+		if m.AgentID == res.AgentID {
+			line += " (you)"
+		}
+		p.linef("%s", line)
+	}
+	if res.HiddenMembers > 0 {
+		p.linef("  and %d that left or were removed: --all", res.HiddenMembers)
+	}
+	p.linef("next: %s", res.NextAction)
+}
+
+func (a *app) policyCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "policy [path]", Short: "Show or change the room's policy", Args: between(0, 1, "a path"),
+	}
+	path := atPath(c)
+	show := func(ctx context.Context, w engine.Where, set []string) error {
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			for _, k := range stick.PolicyKeys {
+				p.linef("%-25s %-8s %s", k.Name, res.Policy.Get(k.Name), p.faint(k.Meaning))
+			}
+		})
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		return show(c.Context(), w, nil)
+	}
+	set := &cobra.Command{
+		Use: "set <key>=<value>…", Short: "Change the room's policy", Args: between(1, -1, "at least one key=value"),
+		Example: "  tt policy set owner_lease_ttl=90m order=sequence",
+	}
+	setPath := atPath(set)
+	set.RunE = func(c *cobra.Command, args []string) error {
+		return show(c.Context(), engine.Where{Path: *setPath}, args)
+	}
+	c.AddCommand(set)
+	return c
+}
+
+func (a *app) closeCmd() *cobra.Command {
+	var h handoffFlags
+	var f fenceFlags
+	var reason string
+	c := &cobra.Command{
+		Use: "close [path]", Short: "Close the room: no turns until somebody joins it on purpose", Args: between(0, 1, "a path"),
+		Long: "Close the room. Its holder closes it with a handoff; a person closes it when nobody holds the stick.",
+	}
+	h.add(c)
+	f.add(c)
+	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		handoff, err := h.read(a)
+		if err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("the room of %s is closed%s; tt join opens it again", stick.Line(res.Path), already(res.Already))
+		})
+	}
+	return c
+}
+
+func (a *app) reorderCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "reorder <agent>…", Short: "Change the order of members (policy order=sequence)", Args: between(1, -1, "at least one agent"),
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		order := make([]stick.AgentID, len(args))
+		for i, s := range args {
+			order[i] = stick.AgentID(s)
+		}
+		res, err := e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: engine.Where{Path: *path}, Order: order})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			for i, m := range res.Order {
+				p.linef("%d. %s", i+1, m)
+			}
+		})
+	}
+	return c
+}
+
+func already(yes bool) string {
+	if yes {
+		return " already"
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"talkingstick/stick"
+)
+
+// interruption is why a context ended: a signal.
+type interruption struct{ signal os.Signal }
+
+func (i interruption) Error() string { return fmt.Sprintf("interrupted by %s", i.signal) }
+
+// interruptible returns a context that ends with the first SIGINT, SIGTERM or SIGHUP.
+func interruptible(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() { // ended by done
+		select {
+		case s := <-c:
+			cancel(interruption{s})
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(c)
+		close(done)
+	}
+}
+
+// signalStatus is the exit status of an interrupted command.
+func signalStatus(ctx context.Context) int {
+	if i, ok := context.Cause(ctx).(interruption); ok && i.signal == syscall.SIGTERM {
+		return 143
+	}
+	return stick.ExitInterrupted
+}

@@ -1,0 +1,84 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// isTerminal tells whether f is a terminal.
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	return err == nil
+}
+
+// ignoreBrokenPipe makes writing to a closed pipe an error like any other. What was committed
+// stays committed, and the exit status says so, whether or not anybody reads the answer.
+func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }
+
+// untilUnheard ends ctx when nobody can read standard output any more.
+func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	f, ok := a.Stdout.(*os.File)
+	if !ok {
+		return ctx, cancel
+	}
+	var info unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO && info.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return ctx, cancel
+	}
+	stop, wake, err := os.Pipe()
+	if err != nil {
+		return ctx, cancel
+	}
+	done := make(chan struct{})
+	go func() { // ended by closing wake
+		defer close(done)
+		fds := []unix.PollFd{{Fd: int32(f.Fd())}, {Fd: int32(stop.Fd())}}
+		for {
+			n, err := unix.Poll(fds, -1) // errors and hang-ups are reported without being asked for
+			if err == unix.EINTR {
+				continue
+			}
+			if n > 0 && fds[0].Revents != 0 && fds[1].Revents == 0 {
+				cancel()
+			}
+			return
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		wake.Close()
+		<-done
+		stop.Close()
+	}
+}
+
+// detach starts a program in a session of its own, with input on its standard input, and leaves it.
+func detach(exe string, args []string, input []byte) (pid int, err error) {
+	c := exec.Command(exe, args...)
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	defer w.Close()
+	c.Stdin = r
+	c.Dir = "/"
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	pid = c.Process.Pid
+	if _, err := bytes.NewReader(input).WriteTo(w); err != nil {
+		return 0, err
+	}
+	return pid, c.Process.Release()
+}

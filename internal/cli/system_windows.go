@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// isTerminal tells whether f is a console.
+func isTerminal(f *os.File) bool {
+	var mode uint32
+	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
+}
+
+// ignoreBrokenPipe has nothing to do: writing to a closed pipe is an error like any other here.
+func ignoreBrokenPipe() {}
+
+// untilUnheard ends with ctx: nothing tells of the closing of standard output here.
+func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
+	return context.WithCancel(ctx)
+}
+
+// detach starts a program without a console, with input on its standard input, and leaves it.
+func detach(exe string, args []string, input []byte) (pid int, err error) {
+	c := exec.Command(exe, args...)
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	defer w.Close()
+	c.Stdin = r
+	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	pid = c.Process.Pid
+	if _, err := bytes.NewReader(input).WriteTo(w); err != nil {
+		return 0, err
+	}
+	return pid, c.Process.Release()
+}

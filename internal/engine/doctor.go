@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Finding is what one check of the doctor came to.
+type Finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"` // ok, warning or fault
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // the command that mends it
+}
+
+// The statuses of a finding.
+const (
+	FindingOK      = "ok"
+	FindingWarning = "warning"
+	FindingFault   = "fault"
+)
+
+// DoctorParams asks for a check-up.
+type DoctorParams struct {
+	Caller Caller `json:"-"`
+	Adopt  bool   `json:"adopt,omitempty"` // move another program's database aside and start a new one
+}
+
+// DoctorResult is what the doctor found.
+type DoctorResult struct {
+	DataDir  string    `json:"data_dir"`
+	Healthy  bool      `json:"healthy"`
+	Findings []Finding `json:"findings"`
+}
+
+// check is a check of the doctor. Packages that own something to check have theirs here.
+type check struct {
+	name string
+	run  func(*Engine, context.Context) Finding
+}
+
+var checks = []check{
+	{"file system", (*Engine).checkFileSystem},
+	{"permissions", (*Engine).checkPermissions},
+	{"database", (*Engine).checkDatabase},
+	{"waking", (*Engine).checkWaking},
+}
+
+// Doctor looks for what is wrong. It writes nothing, except that with Adopt another program's
+// database is moved aside and a new one is made.
+func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
+	res := DoctorResult{DataDir: e.cfg.Dir, Healthy: true}
+	if p.Adopt {
+		f, err := e.adopt(ctx)
+		if err != nil {
+			return res, err
+		}
+		res.Findings = append(res.Findings, f)
+	}
+	for _, c := range checks {
+		f := c.run(e, ctx)
+		f.Check = c.name
+		res.Healthy = res.Healthy && f.Status != FindingFault
+		res.Findings = append(res.Findings, f)
+	}
+	return res, nil
+}
+
+func fault(err error) Finding {
+	s := stick.AsError(err)
+	return Finding{Status: FindingFault, Detail: s.Message, Fix: s.Hint}
+}
+
+func (e *Engine) checkFileSystem(context.Context) Finding {
+	if err := workspace.Local(e.cfg.Dir); err != nil {
+		return fault(err)
+	}
+	return Finding{Status: FindingOK, Detail: "the data directory is on a local disk"}
+}
+
+func (e *Engine) checkPermissions(context.Context) Finding {
+	if runtime.GOOS == "windows" {
+		return Finding{Status: FindingOK, Detail: "left to Windows"}
+	}
+	for path, want := range map[string]fs.FileMode{e.cfg.Dir: 0o700, filepath.Join(e.cfg.Dir, store.FileName): 0o600} {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fault(err)
+		}
+		if got := info.Mode().Perm(); got&^want != 0 {
+			return Finding{
+				Status: FindingWarning, Detail: fmt.Sprintf("%s has mode %#o: others can read it", path, got),
+				Fix: fmt.Sprintf("chmod %o %s", want, path),
+			}
+		}
+	}
+	return Finding{Status: FindingOK, Detail: "only you can read the data directory"}
+}
+
+func (e *Engine) checkDatabase(ctx context.Context) Finding {
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		return Finding{Status: FindingOK, Detail: "there is no database yet; the first tt join makes it"}
+	}
+	if err != nil {
+		return fault(err)
+	}
+	found, err := db.Check(ctx)
+	if err != nil {
+		return fault(err)
+	}
+	if len(found) > 0 {
+		detail := found[0]
+		if len(found) > 1 {
+			detail += fmt.Sprintf(", and %d more", len(found)-1)
+		}
+		return Finding{Status: FindingFault, Detail: detail, Fix: "keep a copy of the data directory and report this"}
+	}
+	return Finding{Status: FindingOK, Detail: "the file is sound, and every room is what its log says"}
+}
+
+func (e *Engine) checkWaking(ctx context.Context) Finding {
+	db, err := e.open(ctx, false)
+	if err != nil {
+		return Finding{Status: FindingOK, Detail: "nothing to wake yet"}
+	}
+	w, err := db.Bell.Watch("doctor")
+	if err != nil {
+		return fault(err)
+	}
+	defer w.Close()
+	return Finding{Status: FindingOK, Detail: "waits are woken by " + w.Means()}
+}
+
+// adopt moves a database of another program aside.
+func (e *Engine) adopt(ctx context.Context) (Finding, error) {
+	path := filepath.Join(e.cfg.Dir, store.FileName)
+	_, err := e.open(ctx, false)
+	if stick.CodeOf(err) != stick.CodeForeignDatabase {
+		return Finding{}, stick.Errorf(stick.CodeUsage, "there is no database of another program to move aside").
+			Hintf("tt doctor says how things stand")
+	}
+	aside := path + ".other"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		aside = fmt.Sprintf("%s.other-%d", path, n)
+	}
+	for _, suffix := range []string{"-wal", "-shm", ""} { // the file itself last: until then nothing has changed
+		err := os.Rename(path+suffix, aside+suffix)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return Finding{}, fmt.Errorf("move the other program's database aside: %w", err)
+		}
+	}
+	if _, err := e.open(ctx, true); err != nil {
+		return Finding{}, err
+	}
+	return Finding{Check: "adopt", Status: FindingOK, Detail: "the other program's database is now " + aside}, nil
+}

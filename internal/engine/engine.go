@@ -1,0 +1,156 @@
+// Package engine holds the operations of Talking Stick, one method each. Every surface calls
+// these methods with the same two structs, so that surfaces can't drift apart.
+//
+// An operation is always: validate, resolve the room, then in one transaction load, apply the
+// pure rule of package stick, save state and events; then commit and ring. Processes are probed,
+// git is asked and files are read before or after the transaction, never inside.
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Config is what an engine needs of its surroundings.
+type Config struct {
+	Dir       string // the data directory
+	Procs     *proc.Table
+	Workspace workspace.Env
+	Git       git.Client
+	Now       func() time.Time   // nil for the real clock
+	NewID     func() string      // nil for random ids
+	Kill      func(point string) // for tests, nil otherwise
+}
+
+// Engine performs operations. It opens the database when the first operation needs it. It is
+// safe for use by several goroutines.
+type Engine struct {
+	cfg Config
+
+	mu sync.Mutex // guards db
+	db *store.DB
+}
+
+// New makes an engine. It touches nothing.
+func New(cfg Config) *Engine { return &Engine{cfg: cfg} }
+
+// Close ends the use of the database. A program that is about to exit need not call it.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.db == nil {
+		return nil
+	}
+	db := e.db
+	e.db = nil
+	return db.Close()
+}
+
+// open returns the database; without create it answers [store.ErrAbsent] when there is none.
+func (e *Engine) open(ctx context.Context, create bool) (*store.DB, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.db != nil {
+		return e.db, nil
+	}
+	if err := workspace.Local(e.cfg.Dir); err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, store.Options{
+		Dir: e.cfg.Dir, Boot: e.cfg.Procs.World.Boot, Now: e.cfg.Now, NewID: e.cfg.NewID, Kill: e.cfg.Kill,
+	}, create)
+	if err != nil {
+		return nil, err
+	}
+	e.db = db
+	return db, nil
+}
+
+// Where says which room is meant: by its id, or by a path inside of its workspace.
+type Where struct {
+	RoomID stick.RoomID `json:"room_id,omitempty"`
+	Path   string       `json:"path,omitempty"`
+}
+
+// Caller is who calls, as the surface found out.
+type Caller = harness.Found
+
+// errProbe has a transaction run again after more was probed.
+var errProbe = errors.New("probe and run again")
+
+// maxProbes bounds how often an operation probes and runs again. What is unprobed then counts as
+// unknown.
+const maxProbes = 3
+
+// update runs fn in transactions until it needs nothing more to be probed. fn returns errProbe,
+// by way of [sights.enough], when a rule missed something.
+func (e *Engine) update(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *sights) error) error {
+	s := e.sights(db, by)
+	return s.run(func() error {
+		return db.Update(ctx, func(tx *store.Tx) error { return fn(tx, s) })
+	})
+}
+
+// view is update for operations that write nothing.
+func (e *Engine) view(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *sights) error) error {
+	s := e.sights(db, by)
+	return s.run(func() error {
+		return db.View(ctx, func(tx *store.Tx) error { return fn(tx, s) })
+	})
+}
+
+// noRoom refuses an operation outside of rooms.
+func noRoom(path string) *stick.Error {
+	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s", stick.Line(path)).With("path", path).
+		Hintf("make one and join it: tt join")
+}
+
+// place resolves the path of w; it is nil when w names a room by its id.
+func (e *Engine) place(w Where) (*workspace.Place, error) {
+	if w.RoomID != "" {
+		return nil, nil
+	}
+	path := w.Path
+	if path == "" {
+		path = "."
+	}
+	p, err := workspace.Resolve(path, e.cfg.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// placeSeen is place for reading: a working directory that was deleted still tells its room.
+func (e *Engine) placeSeen(w Where) (*workspace.Place, error) {
+	p, err := e.place(w)
+	if err == nil || w.Path != "" {
+		return p, err
+	}
+	gone, gerr := workspace.ResolveGone(e.cfg.Workspace.Dir, e.cfg.Workspace)
+	if gerr != nil {
+		return nil, err
+	}
+	return &gone, nil
+}
+
+// find loads the room that w means, as it stands in the current generation.
+func find(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
+	if p == nil {
+		return tx.Room(w.RoomID)
+	}
+	r, ok, err := tx.RoomAt(p.Chain)
+	if err == nil && !ok {
+		err = noRoom(p.Path)
+	}
+	return r, err
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// GuardParams says whose lease a guardian keeps.
+type GuardParams struct {
+	RoomID  stick.RoomID
+	Owner   stick.AgentID
+	Fence   stick.Fence
+	Process stick.Process // the owner's process, which others can't see
+	PID     int           // the guardian's own, as it is shown
+}
+
+// Guard renews a lease for as long as the owner's process lives, where others can't see that it
+// does. It is no activity of the owner. It ends, without a failure, with the turn or the process.
+func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
+	db, err := e.open(ctx, false)
+	if err != nil {
+		return err
+	}
+	alive, err := e.cfg.Procs.Watch(p.Process)
+	if err != nil {
+		return err
+	}
+	defer alive.Close()
+	rings, err := db.Bell.Watch(string(p.RoomID))
+	if err != nil {
+		return err
+	}
+	defer rings.Close()
+	net := bell.NewNet(rand.Float64)
+	var renewed time.Time
+	for {
+		var every time.Duration
+		current := false
+		if err := db.View(ctx, func(tx *store.Tx) error {
+			r, err := tx.RoomPart(p.RoomID, p.Owner)
+			every = r.Policy.HeartbeatInterval
+			current = r.Turn.State == stick.Owned && r.Turn.ID == p.Fence.Turn && r.Turn.Lease == p.Fence.Lease
+			return err
+		}); err != nil || !current {
+			return err
+		}
+		if time.Since(renewed) >= every {
+			if err := e.renew(ctx, db, p); err != nil {
+				return nil // fenced: the turn is over
+			}
+			renewed = time.Now()
+		}
+		beat := time.NewTimer(min(time.Until(renewed.Add(every)), net.Next()))
+		select {
+		case <-rings.C:
+			net.Reset()
+		case <-beat.C:
+		case <-alive.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+		beat.Stop()
+	}
+}
+
+func (e *Engine) renew(ctx context.Context, db *store.DB, p GuardParams) error {
+	return db.Update(ctx, func(tx *store.Tx) error {
+		before, err := tx.RoomPart(p.RoomID, p.Owner)
+		if err != nil {
+			return err
+		}
+		after, err := before.Renew(p.Owner, p.Fence, p.PID, tx.Now())
+		if err != nil {
+			return err
+		}
+		_, _, err = tx.Save(before, after, nil)
+		return err
+	})
+}

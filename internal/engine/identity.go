@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// identity is a caller with its name.
+type identity struct {
+	Agent   stick.AgentID
+	Caller  Caller
+	session store.Session
+	Note    string // something the caller should be told about its name
+	explain []string
+	fresh   bool // the session isn't recorded yet
+}
+
+// identify names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch] when
+// an assumed name belongs to a session that lives elsewhere.
+func identify(tx *store.Tx, s *sights, by Caller) (identity, error) {
+	id := identity{Caller: by}
+	switch {
+	case by.As != "":
+		id.Agent = stick.AgentID(by.As)
+		elsewhere, err := s.elsewhere(tx, id.Agent, by)
+		if err != nil {
+			return id, err
+		}
+		if !elsewhere.IsZero() {
+			return id, stick.Errorf(stick.CodeIdentityMismatch, "%s is a session that lives in process %d, and this isn't it", id.Agent, elsewhere.PID).
+				With("agent_id", id.Agent).With("pid", elsewhere.PID).
+				Hintf("act as yourself: call without --as, and with TT_HARNESS_AGENT_ID unset")
+		}
+		return id, nil
+	case by.Person:
+		id.Agent = human(by)
+		id.session = store.Session{Key: string(id.Agent), Agent: id.Agent, Harness: by.Harness}
+		_, known, err := tx.AgentOf(id.session.Key)
+		id.fresh = !known
+		return id, err
+	}
+	return id, id.bySession(tx, s)
+}
+
+// bySession names an agent by its session, or by its process where the session isn't known.
+func (id *identity) bySession(tx *store.Tx, s *sights) error {
+	by := id.Caller
+	id.session = store.Session{Key: by.Seed(), Harness: by.Harness, ID: by.SessionID}
+	agent, known, err := tx.AgentOf(id.session.Key)
+	if err == nil && !known && by.SessionID == "" && !by.Process.IsZero() {
+		if agent, known, err = tx.AgentOfProcess(by.Process); known {
+			id.explain = append(id.explain, fmt.Sprintf("Process %d is known to carry the session of %s.", by.Process.PID, agent))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if !known {
+		id.fresh = true
+		id.Agent, err = newName(tx, by.Harness, by.Seed())
+		return err
+	}
+	id.Agent = agent
+	elsewhere, err := s.elsewhere(tx, agent, by)
+	if err != nil || elsewhere.IsZero() {
+		return err
+	}
+	// One session, resumed in two terminals: the second is a member of its own.
+	id.session.Key += " in " + by.Process.Key()
+	id.Note = fmt.Sprintf("the session of %s also lives in process %d; here you are another member", agent, elsewhere.PID)
+	id.explain = append(id.explain, id.Note+".")
+	if id.Agent, known, err = tx.AgentOf(id.session.Key); known || err != nil {
+		return err
+	}
+	id.fresh = true
+	for n := 2; ; n++ {
+		id.Agent = stick.AgentID(fmt.Sprintf("%s-%d", agent, n))
+		if taken, err := tx.Known(id.Agent); err != nil || !taken {
+			return err
+		}
+	}
+}
+
+// unrecorded names a caller where there is no database yet.
+func unrecorded(by Caller) identity {
+	id := identity{Caller: by, fresh: true}
+	switch {
+	case by.As != "":
+		id.Agent = stick.AgentID(by.As)
+	case by.Person:
+		id.Agent = human(by)
+	default:
+		id.Agent = shortName(by.Harness, by.Seed(), 8)
+	}
+	return id
+}
+
+func human(by Caller) stick.AgentID { return stick.AgentID(by.Harness + ":" + by.User) }
+
+// shortName makes an agent's id of the first n hexadecimal digits of its seed's sum.
+func shortName(prefix, seed string, n int) stick.AgentID {
+	sum := sha256.Sum256([]byte(seed))
+	return stick.AgentID(prefix + ":" + hex.EncodeToString(sum[:])[:n])
+}
+
+// newName makes the id of an agent that isn't known yet, longer when it collides.
+func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
+	for n := 8; ; n++ {
+		a := shortName(prefix, seed, n)
+		if taken, err := tx.Known(a); err != nil || !taken || n == 2*sha256.Size {
+			return a, err
+		}
+	}
+}
+
+// elsewhere is a process that proves that a's session lives outside of the caller's ancestry;
+// zero if there is none, or if the caller's own process can't be seen.
+func (s *sights) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Process, error) {
+	recorded, err := tx.Processes(a)
+	if err != nil {
+		return stick.Process{}, err
+	}
+	if by.Process.IsZero() && by.As == "" {
+		return stick.Process{}, nil
+	}
+	var missed error
+	for _, ev := range recorded {
+		if ev.Process == by.Process || ev.Proof != stick.ProvesSession {
+			continue
+		}
+		v, err := s.verdict(ev.Process)
+		if err != nil {
+			missed = err
+		}
+		if v == stick.Alive {
+			return ev.Process, nil
+		}
+	}
+	return stick.Process{}, missed
+}
+
+// record stores the caller's session and process. A process that is new for an agent which owns
+// the stick, or has it reserved, rings: those who wait for the agent's death have another to watch.
+func (id identity) record(tx *store.Tx, s *sights) error {
+	by := id.Caller
+	if id.fresh && id.session.Key != "" {
+		id.session.Agent = id.Agent
+		if err := tx.PutSession(id.session); err != nil {
+			return err
+		}
+	}
+	if by.Process.IsZero() || (by.Person && by.As != "") {
+		return nil // a person's shell says nothing about the agent whose name the person assumes
+	}
+	recorded, err := tx.Processes(id.Agent)
+	if err != nil {
+		return err
+	}
+	ev := stick.Evidence{Process: by.Process, Proof: by.Proof}
+	if slices.Contains(recorded, ev) {
+		return nil
+	}
+	for _, old := range recorded {
+		if s.Processes[old.Process] == stick.Gone {
+			if err := tx.DropProcess(id.Agent, old.Process); err != nil {
+				return err
+			}
+		}
+	}
+	if err := tx.PutProcess(id.Agent, id.session.Key, ev); err != nil {
+		return err
+	}
+	rooms, err := tx.HeldBy(id.Agent)
+	for _, r := range rooms {
+		tx.Ring(r)
+	}
+	return err
+}
+
+// sign adds to the events that the caller makes who it is beyond its name.
+func (id identity) sign(events []stick.Event) []stick.Event {
+	by := id.Caller
+	for i, e := range events {
+		if e.From != id.Agent {
+			continue
+		}
+		events[i].Session = by.SessionID
+		if by.As != "" || by.Terminal != "" {
+			events[i] = events[i].Amend(func(f *stick.Facts) {
+				f.Terminal = by.Terminal
+				if by.As != "" {
+					f.Override = "as"
+				}
+			})
+		}
+	}
+	return events
+}

@@ -1,0 +1,290 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Fence names the grant on which an owner's command acts. Without it the caller's own last grant
+// is meant.
+type Fence struct {
+	Turn  int64         `json:"expected_turn_id,omitempty"`
+	Lease stick.LeaseID `json:"lease_id,omitempty"`
+}
+
+func (f Fence) given() stick.Fence { return stick.Fence{Turn: f.Turn, Lease: f.Lease} }
+
+// HeartbeatParams asks to renew the caller's lease.
+type HeartbeatParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Fence
+}
+
+// HeartbeatResult says how the lease stands.
+type HeartbeatResult struct {
+	RoomID         stick.RoomID      `json:"room_id"`
+	TurnID         int64             `json:"turn_id"`
+	LeaseExpiresAt stick.Time        `json:"lease_expires_at"`
+	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
+}
+
+// Heartbeat renews the caller's lease; where a process keeps it, it changes nothing. It fails with
+// [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
+func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
+	var res HeartbeatResult
+	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		f, err := t.fence(p.Fence.given())
+		if err != nil {
+			return err
+		}
+		if _, err := t.ended(f); err != nil {
+			return err
+		}
+		t.room, err = t.room.Heartbeat(t.me.Agent, f, t.s.Sight, t.tx.Now())
+		return err
+	}, func(t *turn) error {
+		res = HeartbeatResult{
+			RoomID: t.room.ID, TurnID: t.room.Turn.ID,
+			LeaseExpiresAt: t.room.LeaseExpiresAt(t.s.Sight), LeaseKeptBy: t.room.LeaseKeptBy(t.s.Sight),
+		}
+		return nil
+	})
+	return res, err
+}
+
+// ReleaseStickParams asks to end the caller's turn.
+type ReleaseStickParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Fence
+	Handoff stick.Handoff `json:"handoff"`
+}
+
+// ReleaseStickResult says what became of the stick.
+type ReleaseStickResult struct {
+	RoomID         stick.RoomID    `json:"room_id"`
+	TurnID         int64           `json:"turn_id"` // the turn that ended
+	EventSeq       int64           `json:"event_seq"`
+	RoomState      stick.RoomState `json:"room_state"` // as the release left it
+	ReservedFor    *stick.AgentID  `json:"reserved_for"`
+	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
+	Nobody         string          `json:"nobody,omitempty"` // why nobody is named
+	Already        bool            `json:"already,omitempty"`
+}
+
+// ReleaseStick ends the caller's turn with a handoff and names the next one by the release rule.
+// Repeated, it answers its first result. It fails with [stick.CodeInvalidHandoff],
+// [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
+func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (ReleaseStickResult, error) {
+	var res ReleaseStickResult
+	h, err := e.complete(ctx, p.Where, p.Handoff)
+	if err != nil {
+		return res, err
+	}
+	var end *stick.Event
+	err = e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		f, err := t.fence(p.Fence.given())
+		if err != nil {
+			return err
+		}
+		if end, err = t.ended(f, stick.EventRelease); end != nil || err != nil {
+			return err
+		}
+		r, events, err := t.room.Release(t.me.Agent, f, h, t.s.Sight, t.tx.Now())
+		t.add(r, events)
+		return err
+	}, func(t *turn) (err error) {
+		if end != nil {
+			res = releaseResult(*end, true)
+			return nil
+		}
+		res = releaseResult(*t.last(stick.EventRelease), false)
+		return nil
+	})
+	return res, err
+}
+
+// releaseResult is the result of a release as its event tells it.
+func releaseResult(e stick.Event, already bool) ReleaseStickResult {
+	f := e.Facts()
+	res := ReleaseStickResult{
+		RoomID: e.Room, TurnID: e.Turn, EventSeq: e.Seq, RoomState: stick.StateIdle,
+		ClaimExpiresAt: f.Expires, Nobody: f.Nobody, Already: already,
+	}
+	if e.To != "" {
+		res.RoomState, res.ReservedFor = stick.StateReserved, &e.To
+	}
+	return res
+}
+
+// PassStickParams asks to pass the stick to a member.
+type PassStickParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Fence
+	To      stick.AgentID `json:"to_agent_id"` // or "next"
+	Handoff stick.Handoff `json:"handoff"`
+}
+
+// PassStickResult says for whom the stick is reserved.
+type PassStickResult struct {
+	RoomID         stick.RoomID    `json:"room_id"`
+	TurnID         int64           `json:"turn_id"` // the turn that ended
+	EventSeq       int64           `json:"event_seq"`
+	RoomState      stick.RoomState `json:"room_state"`
+	ReservedFor    stick.AgentID   `json:"reserved_for"`
+	Reachable      bool            `json:"reachable"` // the recipient listens
+	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
+	Already        bool            `json:"already,omitempty"`
+}
+
+// PassStick ends the caller's turn with a handoff and reserves the stick for a member. Repeated,
+// it answers its first result. It fails like [Engine.ReleaseStick], and with
+// [stick.CodeUnknownMember] when the recipient is unknown, gone or inactive.
+func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickResult, error) {
+	var res PassStickResult
+	h, err := e.complete(ctx, p.Where, p.Handoff)
+	if err != nil {
+		return res, err
+	}
+	var end *stick.Event
+	err = e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		f, err := t.fence(p.Fence.given())
+		if err != nil {
+			return err
+		}
+		if end, err = t.ended(f, stick.EventPass); end != nil || err != nil {
+			return err
+		}
+		to, err := t.recipient(p.To)
+		if err != nil {
+			return err
+		}
+		r, events, err := t.room.Pass(t.me.Agent, f, to, h, t.s.Sight, t.tx.Now())
+		t.add(r, events)
+		return err
+	}, func(t *turn) (err error) {
+		pass := end
+		if pass == nil {
+			pass = t.last(stick.EventPass)
+		}
+		facts := pass.Facts()
+		res = PassStickResult{
+			RoomID: pass.Room, TurnID: pass.Turn, EventSeq: pass.Seq, RoomState: stick.StateReserved, ReservedFor: pass.To,
+			Reachable: facts.Reachable != nil && *facts.Reachable, ClaimExpiresAt: facts.Expires, Already: end != nil,
+		}
+		return nil
+	})
+	return res, err
+}
+
+// TakeoverStickParams asks to take the stick over.
+type TakeoverStickParams struct {
+	Caller Caller `json:"-"`
+	Where
+	ExpectedTurn int64  `json:"expected_turn_id,omitempty"`
+	Reason       string `json:"reason"`
+	Operator     bool   `json:"operator_requested,omitempty"` // a person asked for it
+}
+
+// TakeoverStickResult is the grant, with why it was open.
+type TakeoverStickResult struct {
+	Status  stick.WaitStatus `json:"status"`
+	Cause   stick.Cause      `json:"cause,omitempty"`
+	From    *stick.AgentID   `json:"taken_from,omitempty"`
+	Already bool             `json:"already,omitempty"`
+	Joined  bool             `json:"joined,omitempty"`
+	*Grant
+}
+
+// TakeoverStick gives the stick to the caller when a takeover is open, or when a person asks for
+// it. It joins the room. It fails with [stick.CodeTakeoverNotAvailable], [stick.CodePriorOwner],
+// [stick.CodeTurnMismatch] and [stick.CodeRoomClosed].
+func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (TakeoverStickResult, error) {
+	var res TakeoverStickResult
+	var why stick.ClaimReason
+	err := e.act(ctx, p.Where, p.Caller, joinsIfNew, func(t *turn) error {
+		t.add(t.room.Settle(t.me.Agent, true, t.s.Sight, t.tx.Now()))
+		r, events, got, err := t.room.Takeover(stick.Take{
+			By: t.me.Agent, ExpectedTurn: p.ExpectedTurn, Reason: p.Reason, Operator: p.Operator, Relayed: !t.me.Caller.Person,
+		}, t.lease, t.s.Sight, t.tx.Now())
+		if err != nil && len(events) == 0 {
+			return err
+		}
+		t.add(r, events)
+		t.refused, why = err, got
+		return nil
+	}, func(t *turn) (err error) {
+		res = TakeoverStickResult{Status: stick.YourTurn, Already: why == stick.AlreadyOwner, Joined: t.joined}
+		if took := t.last(stick.EventTakeover); took != nil {
+			res.Cause = took.Facts().Cause
+			if took.To != "" {
+				res.From = &took.To
+			}
+		}
+		res.Grant, err = grantOf(t.tx, t.s, t.room, t.me, why)
+		return err
+	})
+	return res, err
+}
+
+// pathOf is the path of a room.
+func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err error) {
+	err = e.look(ctx, Where{RoomID: id}, Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		path = r.Path
+		return nil
+	})
+	return path, err
+}
+
+// snapshotLimit is how long a release may look at the working tree.
+const snapshotLimit = 300 * time.Millisecond
+
+// complete checks a handoff, finds its artifacts in the workspace, and adds what can be seen of
+// the working tree in time.
+func (e *Engine) complete(ctx context.Context, w Where, h stick.Handoff) (stick.Handoff, error) {
+	h.Workspace = nil
+	if err := h.Check(); err != nil {
+		return h, err
+	}
+	if w.RoomID != "" { // a room named by its id: its own path tells the workspace
+		path, err := e.pathOf(ctx, w.RoomID)
+		if err != nil {
+			return h, err
+		}
+		w = Where{Path: path}
+	}
+	p, err := e.place(w)
+	if err != nil {
+		return h, err
+	}
+	tops := workspace.Worktrees(p.Root)
+	artifacts := make([]stick.Artifact, len(h.Artifacts))
+	for i, a := range h.Artifacts {
+		rel, err := workspace.Inside(a.Path, p.Path, p.Root, tops)
+		if err != nil {
+			return h, stick.Errorf(stick.CodeInvalidHandoff, "artifact %q lies outside of the workspace %s", stick.Clip(a.Path, 120), p.Root).
+				With("field", "artifacts").Hintf("point at a file of the workspace or of one of its worktrees")
+		}
+		a.RoomPath = rel
+		artifacts[i] = a
+	}
+	if len(artifacts) > 0 {
+		h.Artifacts = artifacts
+	}
+	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
+	defer cancel()
+	dir := p.Root
+	if p.Worktree != "" {
+		dir = p.Worktree
+	}
+	if p.Found == workspace.FoundGit {
+		h.Workspace, _ = e.cfg.Git.Snapshot(limited, dir) // null says that it couldn't be seen
+	}
+	return h, nil
+}

@@ -1,0 +1,376 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// PathRoom is a room as it is shown.
+type PathRoom struct {
+	RoomID           stick.RoomID      `json:"room_id"`
+	Path             string            `json:"canonical_path"`
+	State            stick.RoomState   `json:"state"`
+	TurnID           int64             `json:"turn_id"`
+	Owner            *stick.AgentID    `json:"owner"`
+	ReservedFor      *stick.AgentID    `json:"reserved_for"`
+	PendingHandoff   *int64            `json:"pending_handoff_event_seq"`
+	HandoffSeq       *int64            `json:"handoff_event_seq"`
+	LeaseID          *stick.LeaseID    `json:"lease_id"` // shown to its owner only
+	LeaseExpiresAt   stick.Time        `json:"lease_expires_at"`
+	LeaseKeptBy      stick.LeaseKeeper `json:"lease_kept_by,omitempty"`
+	GuardianPID      int               `json:"guardian_pid,omitempty"`
+	ClaimExpiresAt   stick.Time        `json:"claim_expires_at"`
+	GrantedAt        stick.Time        `json:"granted_at"`
+	SequenceIndex    int               `json:"sequence_index"`
+	Takeover         *Takeover         `json:"takeover,omitempty"`
+	Members          []RoomMember      `json:"members"`
+	HiddenMembers    int               `json:"hidden_members,omitempty"` // left or removed
+	NextActionOfTurn string            `json:"handoff_next_action,omitempty"`
+}
+
+// Takeover is a takeover that is open.
+type Takeover struct {
+	Cause stick.Cause `json:"cause"`
+	Since stick.Time  `json:"since"`
+}
+
+// RoomMember is a member as it is shown.
+type RoomMember struct {
+	AgentID    stick.AgentID     `json:"agent_id"`
+	Ordinal    int               `json:"ordinal"`
+	JoinedAt   stick.Time        `json:"joined_at"`
+	LastSeenAt stick.Time        `json:"last_seen_at"`
+	Status     string            `json:"status"` // active or inactive; left or kicked with all members
+	Verdict    stick.Verdict     `json:"verdict"`
+	Listening  stick.Intent      `json:"listening,omitempty"`
+	State      stick.MemberState `json:"-"`
+}
+
+// show makes a room visible to me.
+func show(r stick.Room, me stick.AgentID, s *sights, now stick.Time, all bool) PathRoom {
+	t := r.Turn
+	v := PathRoom{
+		RoomID: r.ID, Path: r.Path, State: r.State(s.Sight, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
+		ClaimExpiresAt: r.ClaimExpiresAt(), Members: []RoomMember{},
+	}
+	switch t.State {
+	case stick.Owned:
+		v.Owner, v.GrantedAt, v.GuardianPID = &t.Owner, t.GrantedAt, t.GuardianPID
+		v.LeaseKeptBy, v.LeaseExpiresAt = r.LeaseKeptBy(s.Sight), r.LeaseExpiresAt(s.Sight)
+		v.NextActionOfTurn = t.NextAction
+		if t.Owner == me {
+			v.LeaseID = &t.Lease
+		}
+	case stick.Reserved:
+		v.ReservedFor = &t.ReservedFor
+	}
+	if t.HandoffSeq != 0 {
+		v.HandoffSeq = &t.HandoffSeq
+	}
+	if t.HandoffPending {
+		v.PendingHandoff = &t.HandoffSeq
+	}
+	if o := r.Opening(s.Sight, now); o.Open() {
+		v.Takeover = &Takeover{o.Cause, o.Since}
+	}
+	for _, m := range r.Members {
+		if m.State != stick.Joined && !all {
+			v.HiddenMembers++
+			continue
+		}
+		v.Members = append(v.Members, showMember(r, m, s, now))
+	}
+	return v
+}
+
+func showMember(r stick.Room, m stick.Member, s *sights, now stick.Time) RoomMember {
+	v := RoomMember{
+		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: m.LastSeenAt,
+		Status: "inactive", Verdict: m.Verdict(s.Sight), State: m.State,
+	}
+	switch {
+	case m.State != stick.Joined:
+		v.Status = string(m.State)
+	case r.Active(m.Agent, now, s.Sight):
+		v.Status = "active"
+	}
+	for _, l := range r.Listeners {
+		if l.Agent == m.Agent && s.Listeners[l.ID] == stick.Alive {
+			v.Listening = l.Intent
+		}
+	}
+	return v
+}
+
+// GetRoomStateParams asks how a room stands.
+type GetRoomStateParams struct {
+	Caller Caller `json:"-"`
+	Where
+	All bool `json:"all,omitempty"` // members that left, too
+}
+
+// GetRoomStateResult is how a room stands, and what the caller can do about it.
+type GetRoomStateResult struct {
+	PathRoom
+	AgentID    stick.AgentID `json:"agent_id"`
+	Member     bool          `json:"member"`
+	NextAction string        `json:"next_action"`
+}
+
+// GetRoomState tells how a room stands. It writes nothing. It fails with [stick.CodeNoRoom].
+func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoomStateResult, error) {
+	var res GetRoomStateResult
+	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
+		res = GetRoomStateResult{PathRoom: show(r, me.Agent, s, tx.Now(), p.All), AgentID: me.Agent}
+		m, ok := r.Member(me.Agent)
+		res.Member = ok && m.State == stick.Joined
+		res.NextAction = nextAction(r, res, me.Agent)
+		return nil
+	})
+	return res, err
+}
+
+// nextAction is the one thing to do next.
+func nextAction(r stick.Room, v GetRoomStateResult, me stick.AgentID) string {
+	switch {
+	case r.Closed:
+		return "tt join"
+	case r.Turn.State == stick.Owned && r.Turn.Owner == me:
+		return "tt release"
+	case v.Takeover != nil && r.Turn.ReservedFor != me:
+		return `tt take --reason "…"`
+	}
+	return "tt wait"
+}
+
+// look runs an operation that writes nothing on a room that exists.
+func (e *Engine) look(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *sights, stick.Room, identity) error) error {
+	p, err := e.placeSeen(w)
+	if err != nil {
+		return err
+	}
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		if p == nil {
+			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
+		}
+		return noRoom(p.Path)
+	}
+	if err != nil {
+		return err
+	}
+	return e.view(ctx, db, by, func(tx *store.Tx, s *sights) error {
+		r, err := find(tx, w, p)
+		if err != nil {
+			return err
+		}
+		r = r.Seen(tx.Generation(), tx.Now())
+		me, err := identify(tx, s, by)
+		if err != nil {
+			return err
+		}
+		if err := fn(tx, s, r, me); err != nil {
+			return err
+		}
+		return s.enough(r)
+	})
+}
+
+// ListRoomsParams asks for rooms.
+type ListRoomsParams struct {
+	Caller Caller `json:"-"`
+	Path   string `json:"context_path,omitempty"`
+	All    bool   `json:"all,omitempty"`   // every room of the database
+	Limit  int    `json:"limit,omitempty"` // of rooms below the path, and of all rooms; 0 for 50
+}
+
+// ListRoomsResult lists rooms: the chain from the path up to its workspace root, and what lies below.
+type ListRoomsResult struct {
+	Path   string       `json:"path"`
+	Root   string       `json:"workspace_root"`
+	Rooms  []ListedRoom `json:"rooms"`
+	Hidden int          `json:"hidden,omitempty"` // how many more there are
+}
+
+// ListedRoom is a room in short. Its state is the stored one: processes aren't probed for a list.
+type ListedRoom struct {
+	RoomID      stick.RoomID    `json:"room_id"`
+	Path        string          `json:"canonical_path"`
+	Relation    string          `json:"relation"` // here: the path's room; above, below, elsewhere
+	State       stick.RoomState `json:"state"`
+	TurnID      int64           `json:"turn_id"`
+	Owner       *stick.AgentID  `json:"owner"`
+	ReservedFor *stick.AgentID  `json:"reserved_for"`
+}
+
+// ListRooms lists rooms. It writes nothing. It fails with [stick.CodeInvalidPath].
+func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsResult, error) {
+	place, err := e.placeSeen(Where{Path: p.Path})
+	if err != nil {
+		return ListRoomsResult{}, err
+	}
+	limit := p.Limit
+	if limit <= 0 {
+		limit = 50
+	}
+	res := ListRoomsResult{Path: place.Path, Root: place.Root, Rooms: []ListedRoom{}}
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		return res, nil
+	}
+	if err != nil {
+		return res, err
+	}
+	return res, db.View(ctx, func(tx *store.Tx) error {
+		var rooms []stick.Room
+		var err error
+		if p.All {
+			rooms, err = tx.Rooms(nil, "")
+		} else {
+			rooms, err = tx.Rooms(place.Chain, place.Path)
+		}
+		if err != nil {
+			return err
+		}
+		here := -1
+		for i, r := range rooms {
+			if at := slices.Index(place.Chain, r.Path); at >= 0 && (here < 0 || at < slices.Index(place.Chain, rooms[here].Path)) {
+				here = i
+			}
+		}
+		for i, r := range rooms {
+			if len(res.Rooms) >= limit {
+				res.Hidden = len(rooms) - i
+				break
+			}
+			relation := "elsewhere"
+			switch {
+			case i == here:
+				relation = "here"
+			case slices.Contains(place.Chain, r.Path):
+				relation = "above"
+			case strings.HasPrefix(r.Path, strings.TrimSuffix(place.Path, "/")+"/"):
+				relation = "below"
+			}
+			res.Rooms = append(res.Rooms, listed(r.Seen(tx.Generation(), tx.Now()), relation))
+		}
+		return nil
+	})
+}
+
+func listed(r stick.Room, relation string) ListedRoom {
+	v := ListedRoom{RoomID: r.ID, Path: r.Path, Relation: relation, State: stick.RoomState(r.Turn.State), TurnID: r.Turn.ID}
+	switch {
+	case r.Closed:
+		v.State = stick.StateClosed
+	case r.Turn.State == stick.Owned:
+		v.Owner = &r.Turn.Owner
+	case r.Turn.State == stick.Reserved:
+		v.ReservedFor = &r.Turn.ReservedFor
+	}
+	return v
+}
+
+// JoinPathParams asks to join the room of a path.
+type JoinPathParams struct {
+	Caller   Caller       `json:"-"`
+	Path     string       `json:"context_path,omitempty"`
+	RoomID   stick.RoomID `json:"room_id,omitempty"`
+	ForceNew bool         `json:"force_new,omitempty"` // make a nested room at the path itself
+}
+
+// JoinPathResult is the room that was joined.
+type JoinPathResult struct {
+	RoomID   stick.RoomID      `json:"room_id"`
+	Path     string            `json:"canonical_path"`
+	AgentID  stick.AgentID     `json:"agent_id"`
+	Joined   bool              `json:"joined"`  // false for a member that joins again
+	Created  bool              `json:"created"` // the room was made
+	Warning  string            `json:"warning,omitempty"`
+	Policy   stick.Policy      `json:"policy"`
+	Template map[string]string `json:"handoff_template"`
+	Room     PathRoom          `json:"room"`
+}
+
+// HandoffTemplate says what a handoff holds, for those who will write one.
+func HandoffTemplate() map[string]string {
+	return map[string]string{
+		"status":         "what I did, what I learned, what is unfinished",
+		"next_action":    "what the next holder should do",
+		"artifacts":      "files to load: path, lines, role (" + strings.Join(stick.Roles, ", ") + "), note",
+		"open_questions": "what I couldn't decide",
+		"do_not":         "what the next holder should leave alone",
+	}
+}
+
+// JoinPath joins the room of a path, and makes it when there is none. It fails with
+// [stick.CodeInvalidPath] and [stick.CodeNoRoom].
+func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult, error) {
+	var res JoinPathResult
+	w := Where{RoomID: p.RoomID, Path: p.Path}
+	var above string
+	if p.ForceNew {
+		place, err := e.place(w)
+		if err != nil {
+			return res, err
+		}
+		if place == nil {
+			return res, stick.Errorf(stick.CodeUsage, "a new room is made at a path, not by an id").With("field", "force_new")
+		}
+		if above, err = e.nest(ctx, place.Chain); err != nil {
+			return res, err
+		}
+	}
+	err := e.act(ctx, w, p.Caller, joinsOnWord, func(t *turn) error {
+		t.settle()
+		return nil
+	}, func(t *turn) error {
+		res = JoinPathResult{
+			RoomID: t.room.ID, Path: t.room.Path, AgentID: t.me.Agent, Joined: t.joined, Created: t.created || above == "" && p.ForceNew,
+			Policy: t.room.Policy, Template: HandoffTemplate(), Room: show(t.room, t.me.Agent, t.s, t.tx.Now(), false),
+		}
+		var warnings []string
+		switch {
+		case p.ForceNew && above == t.room.Path:
+			res.Created = false
+			warnings = append(warnings, "a room at this very path exists already; you joined it")
+		case p.ForceNew && above != "":
+			res.Created = true
+			warnings = append(warnings, "this room lies inside the room of "+above+", whose members don't see it")
+		}
+		if t.me.Note != "" {
+			warnings = append(warnings, t.me.Note)
+		}
+		res.Warning = strings.Join(warnings, "; ")
+		return nil
+	})
+	return res, err
+}
+
+// nest makes a room at the deepest place of a chain. above is the path of the room that was there
+// already, at that place or above it.
+func (e *Engine) nest(ctx context.Context, chain []string) (above string, err error) {
+	db, err := e.open(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	return above, db.Update(ctx, func(tx *store.Tx) error {
+		above = ""
+		r, ok, err := tx.RoomAt(chain)
+		if err != nil {
+			return err
+		}
+		if ok {
+			above = r.Path
+		}
+		if above == chain[0] {
+			return nil
+		}
+		_, err = tx.NewRoom(chain[0])
+		return err
+	})
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
+
+// woken says what ended a sleep.
+type woken int
+
+const (
+	rung        woken = iota // the bell, a death, a deadline or the slow net: look again
+	timedOut                 // the caller's own limit
+	interrupted              // the context ended, or the process that the wait serves did
+)
+
+// sleep is how a wait passes its time: without writing, polling or forking.
+type sleep struct {
+	procs  *proc.Table
+	bell   <-chan struct{}
+	net    *bell.Net
+	limit  <-chan time.Time
+	served *proc.Watch
+	deaths map[stick.Process]*proc.Watch
+	slept  bool // the machine slept meanwhile
+}
+
+// suspended is how far the wall clock must run ahead of the monotonic one before the machine is
+// taken to have slept.
+const suspended = 30 * time.Second
+
+func newSleep(procs *proc.Table, rings <-chan struct{}, serves stick.Process, maxWaitMS *int64) *sleep {
+	s := &sleep{procs: procs, bell: rings, net: bell.NewNet(rand.Float64), deaths: map[stick.Process]*proc.Watch{}}
+	if maxWaitMS != nil {
+		s.limit = time.After(time.Duration(*maxWaitMS) * time.Millisecond)
+	}
+	if !serves.IsZero() {
+		s.served, _ = procs.Watch(serves) // without a watch the closing of standard output ends the wait
+	}
+	return s
+}
+
+func (s *sleep) close() {
+	s.watch(nil)
+	if s.served != nil {
+		s.served.Close()
+	}
+}
+
+// watch sees to it that the deaths of just these processes end the sleep. A process that can't be
+// watched is left to the deadlines.
+func (s *sleep) watch(ps []stick.Process) {
+	keep := map[stick.Process]bool{}
+	for _, p := range ps {
+		keep[p] = true
+		if s.deaths[p] == nil {
+			if w, err := s.procs.Watch(p); err == nil {
+				s.deaths[p] = w
+			}
+		}
+	}
+	for p, w := range s.deaths {
+		if !keep[p] {
+			w.Close()
+			delete(s.deaths, p)
+		}
+	}
+}
+
+// until sleeps until there may be something to see. next is a deadline as it was computed at now;
+// zero is none.
+func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick.Process) woken {
+	s.watch(watched)
+	start := time.Now()
+	net := time.NewTimer(s.net.Next())
+	defer net.Stop()
+	var deadline <-chan time.Time
+	if !next.IsZero() {
+		t := time.NewTimer(max(next.Sub(now), 0))
+		defer t.Stop()
+		deadline = t.C
+	}
+	died := make(chan struct{}, 1)
+	stop := make(chan struct{})
+	defer close(stop) // ends the goroutines below
+	for _, w := range s.deaths {
+		go func() {
+			select {
+			case <-w.C:
+				select {
+				case died <- struct{}{}:
+				default:
+				}
+			case <-stop:
+			}
+		}()
+	}
+	var served <-chan struct{}
+	if s.served != nil {
+		served = s.served.C
+	}
+	why := rung
+	select {
+	case <-s.bell:
+		s.net.Reset()
+	case <-died:
+	case <-deadline:
+	case <-net.C:
+	case <-s.limit:
+		why = timedOut
+	case <-served:
+		why = interrupted
+	case <-ctx.Done():
+		why = interrupted
+	}
+	end := time.Now()
+	s.slept = end.Round(0).Sub(start.Round(0))-end.Sub(start) > suspended
+	return why
+}

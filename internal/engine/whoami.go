@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WhoamiParams asks who the caller is.
+type WhoamiParams struct {
+	Caller  Caller `json:"-"`
+	Explain bool   `json:"explain,omitempty"` // also tell how it was found
+}
+
+// WhoamiResult is who the caller is, and how that was found.
+type WhoamiResult struct {
+	AgentID   stick.AgentID  `json:"agent_id"`
+	Harness   string         `json:"harness"`
+	SessionID string         `json:"session_id,omitempty"`
+	Terminal  string         `json:"terminal,omitempty"`
+	Process   *stick.Process `json:"process,omitempty"`
+	Proves    stick.Proof    `json:"process_proves,omitempty"`
+	Known     bool           `json:"known"` // the session was seen before
+	Note      string         `json:"note,omitempty"`
+	Explain   []string       `json:"explain,omitempty"`
+}
+
+// Whoami names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch].
+func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, error) {
+	var id identity
+	name := func(tx *store.Tx, s *sights) (err error) {
+		id, err = identify(tx, s, p.Caller)
+		return err
+	}
+	db, err := e.open(ctx, false)
+	switch err {
+	case nil:
+		err = e.view(ctx, db, p.Caller, name)
+	case store.ErrAbsent:
+		id, err = unrecorded(p.Caller), nil
+	}
+	if err != nil {
+		return WhoamiResult{}, err
+	}
+	by := p.Caller
+	res := WhoamiResult{
+		AgentID: id.Agent, Harness: by.Harness, SessionID: by.SessionID, Terminal: by.Terminal, Proves: by.Proof,
+		Known: id.session.Key != "" && !id.fresh, Note: id.Note,
+	}
+	if !by.Process.IsZero() {
+		res.Process = &by.Process
+	}
+	if p.Explain {
+		res.Explain = append(append([]string{}, by.Explain...), id.explain...)
+	}
+	return res, nil
+}

@@ -1,0 +1,88 @@
+// Package git runs git as a program, never through a shell, and reads what it prints. The
+// environment it gives to git holds no GIT_ variable of its own surroundings, because a hook's
+// GIT_DIR or GIT_INDEX_FILE would turn a question about one tree into an answer about another.
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Client runs git. The zero value is ready for use.
+type Client struct {
+	// Path is the git program. Where it is empty, it is looked up in PATH.
+	Path string
+}
+
+// drainTime is how long output is waited for after git itself has ended: something that git started
+// and that outlives it may keep its output open.
+const drainTime = 100 * time.Millisecond
+
+// read runs a git command that changes nothing in dir, and gives its output to out. When ctx ends,
+// git and all that it started are killed, and the error is that of ctx.
+func (c Client) read(ctx context.Context, dir string, out io.Writer, args ...string) error {
+	path := c.Path
+	if path == "" {
+		path = "git"
+	}
+	// Without optional locks a look at the tree never makes the owner's own git fail on index.lock.
+	cmd := exec.CommandContext(ctx, path, append([]string{"--no-optional-locks", "-C", dir}, args...)...)
+	cmd.Env = environment(os.Environ())
+	cmd.WaitDelay = drainTime
+	cmd.Stdout = out
+	var said firstLine
+	cmd.Stderr = &said
+	err := run(cmd)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("git %s: %w", args[0], ctx.Err())
+	case said.Len() > 0:
+		return fmt.Errorf("git %s: %w: %s", args[0], err, said.String())
+	}
+	return fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// environment is env without git's variables, and with optional locks off for what git starts too.
+func environment(env []string) []string {
+	kept := make([]string, 0, len(env)+1)
+	for _, v := range env {
+		if len(v) < 4 || !strings.EqualFold(v[:4], "GIT_") { // Windows ignores the case of names
+			kept = append(kept, v)
+		}
+	}
+	return append(kept, "GIT_OPTIONAL_LOCKS=0")
+}
+
+// firstLine keeps the first line that is written to it, up to a limit.
+type firstLine struct {
+	buf  bytes.Buffer
+	full bool
+}
+
+const maxLine = 1000
+
+func (l *firstLine) Write(p []byte) (int, error) {
+	n := len(p)
+	if l.full {
+		return n, nil
+	}
+	if i := bytes.IndexByte(p, '\n'); i >= 0 {
+		p, l.full = p[:i], true
+	}
+	if room := maxLine - l.buf.Len(); len(p) > room {
+		p, l.full = p[:room], true
+	}
+	l.buf.Write(p)
+	return n, nil
+}
+
+func (l *firstLine) Len() int       { return l.buf.Len() }
+func (l *firstLine) String() string { return strings.TrimSpace(l.buf.String()) }

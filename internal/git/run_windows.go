@@ -1,0 +1,30 @@
+package git
+
+import (
+	"os/exec"
+
+	"golang.org/x/sys/windows"
+)
+
+// run runs cmd in a job, which is ended as a whole when the context ends: git.exe is often a small
+// program that starts the real one. What cmd starts before it is in the job escapes.
+func run(cmd *exec.Cmd) error {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return cmd.Run()
+	}
+	defer windows.CloseHandle(job)
+	cmd.Cancel = func() error {
+		_ = windows.TerminateJobObject(job, 1) // if it isn't in the job yet, the kill ends it
+		return cmd.Process.Kill()
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	const access = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE
+	if p, err := windows.OpenProcess(access, false, uint32(cmd.Process.Pid)); err == nil {
+		_ = windows.AssignProcessToJobObject(job, p)
+		_ = windows.CloseHandle(p)
+	}
+	return cmd.Wait()
+}

@@ -1,0 +1,138 @@
+package git
+
+import (
+	"bytes"
+	"fmt"
+
+	"talkingstick/stick"
+)
+
+// maxDirty is how many paths a snapshot names. The others are only counted.
+const maxDirty = 200
+
+// status reads the output of git status --porcelain=v2 --branch -z while it comes: records that end
+// with NUL, so that a name may hold anything else, line ends included. Only what a snapshot names
+// is kept, so that a million untracked files cost no memory.
+type status struct {
+	part    []byte // the begin of a record whose end hasn't come yet
+	origin  bool   // the next record is the former path of a rename
+	head    string
+	branch  string
+	dirty   []string
+	count   int
+	problem error // the first record that wasn't understood
+}
+
+// Write takes a part of the output. It never fails: git is left to run to its end.
+func (s *status) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, 0)
+		if i < 0 {
+			s.part = append(s.part, p...)
+			return n, nil
+		}
+		record := p[:i]
+		if len(s.part) > 0 {
+			record = append(s.part, record...)
+			s.part = record[:0]
+		}
+		if err := s.record(record); err != nil && s.problem == nil {
+			s.problem = err
+		}
+		p = p[i+1:]
+	}
+}
+
+// workspace is what was seen, once all of the output has been written.
+func (s *status) workspace() (*stick.Workspace, error) {
+	switch {
+	case s.problem != nil:
+		return nil, fmt.Errorf("read git status: %w", s.problem)
+	case len(s.part) > 0 || s.origin:
+		return nil, fmt.Errorf("read git status: the output ends in the middle of a record")
+	}
+	w := &stick.Workspace{Head: s.head, Branch: s.branch, Dirty: s.dirty, DirtyCount: s.count}
+	if w.Dirty == nil {
+		w.Dirty = []string{} // an empty list in JSON, not null
+	}
+	return w, nil
+}
+
+// The number of fields before the path, by the kind of entry.
+const (
+	changedFields  = 8 // 1 XY sub mH mI mW hH hI path
+	renamedFields  = 9 // 2 XY sub mH mI mW hH hI Xscore path NUL former path
+	unmergedFields = 10
+	otherFields    = 1 // ? path
+)
+
+func (s *status) record(r []byte) error {
+	if s.origin {
+		s.origin = false
+		s.add(string(r))
+		return nil
+	}
+	if len(r) == 0 {
+		return fmt.Errorf("an empty record")
+	}
+	switch r[0] {
+	case '#':
+		s.header(string(r))
+		return nil
+	case '1':
+		return s.entry(r, changedFields)
+	case '2':
+		if err := s.entry(r, renamedFields); err != nil {
+			return err
+		}
+		s.origin = true
+		return nil
+	case 'u':
+		return s.entry(r, unmergedFields)
+	case '?':
+		return s.entry(r, otherFields)
+	case '!': // ignored files aren't asked for
+		return nil
+	}
+	return fmt.Errorf("an unknown record %.100q", r)
+}
+
+// header takes what is told of the branch. Git may add headers at any time; others are skipped.
+func (s *status) header(r string) {
+	const oid, head = "# branch.oid ", "# branch.head "
+	switch {
+	case len(r) > len(oid) && r[:len(oid)] == oid:
+		if s.head = r[len(oid):]; s.head == "(initial)" {
+			s.head = ""
+		}
+	case len(r) > len(head) && r[:len(head)] == head:
+		if s.branch = r[len(head):]; s.branch == "(detached)" {
+			s.branch = ""
+		}
+	}
+}
+
+// entry takes the path that follows n fields.
+func (s *status) entry(r []byte, n int) error {
+	path := r
+	for range n {
+		_, rest, ok := bytes.Cut(path, []byte(" "))
+		if !ok {
+			return fmt.Errorf("a record that is too short: %.100q", r)
+		}
+		path = rest
+	}
+	if len(path) == 0 {
+		return fmt.Errorf("a record without a path: %.100q", r)
+	}
+	s.add(string(path))
+	return nil
+}
+
+func (s *status) add(path string) {
+	s.count++
+	if len(s.dirty) < maxDirty {
+		s.dirty = append(s.dirty, path)
+	}
+}

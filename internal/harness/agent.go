@@ -1,0 +1,119 @@
+package harness
+
+import "talkingstick/stick"
+
+// harness tells which harness calls; nil means a person. What was given with the call comes
+// first, then the nearest harness among the ancestors, and the environment only where the
+// ancestors can't all be seen.
+func (r *resolver) harness() (*Row, error) {
+	r.look()
+	if r.in.SessionID != "" && r.in.SessionHarness != "" {
+		row, ok := ByName(r.in.SessionHarness)
+		if !ok {
+			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", r.in.SessionHarness).
+				With("field", "harness")
+		}
+		r.say("The call itself names a session of %s.", row.Title)
+		return &row, nil
+	}
+	if r.seen {
+		return &r.near.row, nil
+	}
+	if r.in.Complete {
+		r.say("No ancestor is a harness.")
+		r.sayStale()
+		return nil, nil
+	}
+	r.say("Not all ancestors can be seen, and none that can is a harness.")
+	return r.fromEnvironment(), nil
+}
+
+// look finds the nearest harness among the ancestors, and the outermost process of its run.
+func (r *resolver) look() {
+	for i, p := range r.in.Chain {
+		near, ok := recognise(p)
+		if !ok {
+			continue
+		}
+		r.near, r.process, r.seen = near, p, true
+		for _, above := range r.in.Chain[i+1:] {
+			s, ok := recognise(above)
+			if !ok || !s.sameAs(near) {
+				break
+			}
+			r.process = above
+		}
+		switch {
+		case near.sandbox:
+			r.say("The nearest harness is %s: process %d (%s) is its sandbox.", near.row.Title, p.ID.PID, p.Comm)
+		case r.process.ID == p.ID:
+			r.say("The nearest harness is %s: process %d (%s).", near.row.Title, p.ID.PID, p.Comm)
+		default:
+			r.say("The nearest harness is %s: process %d (%s), started by its own process %d (%s).",
+				near.row.Title, p.ID.PID, p.Comm, r.process.ID.PID, r.process.Comm)
+		}
+		return
+	}
+}
+
+// fromEnvironment finds a harness by what it told the caller's environment: best by a session id.
+func (r *resolver) fromEnvironment() *Row {
+	for i := range Rows {
+		if name, _ := r.env(Rows[i].SessionEnv); name != "" {
+			r.say("%s is set, so this is %s.", name, Rows[i].Title)
+			return &Rows[i]
+		}
+	}
+	for i := range Rows {
+		if name, _ := r.env(Rows[i].Markers); name != "" {
+			r.say("%s is set, so this is a shell inside %s.", name, Rows[i].Title)
+			return &Rows[i]
+		}
+	}
+	return nil
+}
+
+// sayStale explains which variables weren't believed.
+func (r *resolver) sayStale() {
+	for _, row := range Rows {
+		for _, names := range [][]string{row.SessionEnv, row.Markers} {
+			if name, _ := r.env(names); name != "" {
+				r.say("%s is set, but %s isn't an ancestor, so it isn't believed.", name, row.Title)
+			}
+		}
+	}
+}
+
+// agent fills in what is found of an agent of row.
+func (r *resolver) agent(row Row) {
+	r.found.Harness = row.Name
+	near := r.seen && r.near.row.Name == row.Name
+	name, id := r.env(row.SessionEnv)
+	switch {
+	case r.in.SessionID != "":
+		r.found.SessionID = r.in.SessionID
+		r.say("The session id was given with the call.")
+	case name == "":
+		r.say("No session id was found.")
+	case near || !r.in.Complete:
+		r.found.SessionID = id
+		r.say("The session id is that of %s.", name)
+	}
+	switch {
+	case near && !r.near.sandbox:
+		r.found.Process, r.found.Proof = r.process.ID, r.near.proof
+		r.say("%s", proofText[r.near.proof])
+	case r.seen && !near:
+		r.say("The nearest harness isn't %s, so no process is evidence.", row.Title)
+	default:
+		r.say("Its process can't be seen, so no process is evidence.")
+	}
+	if r.found.As != "" {
+		r.say("%s gives it the name %s.", r.in.AsSource, r.found.As)
+	}
+}
+
+var proofText = map[stick.Proof]string{
+	stick.ProvesSession: "While that process lives, so does the session.",
+	stick.ProvesCarrier: "That process carries sessions of others and outlives them, so its life proves nothing.",
+}

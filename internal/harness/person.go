@@ -1,0 +1,51 @@
+package harness
+
+import (
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// person fills in what is found of a person. What stands for them is the outermost of their
+// processes in the terminal, usually the login shell.
+func (r *resolver) person() {
+	f := &r.found
+	f.Person, f.Harness = true, Human
+	r.say("So this is a person: %s.", f.User)
+	if len(r.in.Chain) > 0 {
+		f.Terminal = r.in.Chain[0].TTY
+	}
+	if f.Terminal == "" {
+		r.say("There is no terminal, so no process is evidence.")
+	} else {
+		for _, p := range r.in.Chain {
+			if p.TTY == f.Terminal {
+				f.Process = p.ID
+			}
+		}
+		f.Proof = stick.ProvesTurn
+		r.say("Process %d holds the terminal %s; its end proves nothing.", f.Process.PID, f.Terminal)
+	}
+	if f.As != "" {
+		r.say("%s gives them the name %s.", r.in.AsSource, f.As)
+	}
+}
+
+// nameLimit is the length of an agent's name.
+const nameLimit = 64
+
+// userName makes a user's name fit for an agent's.
+func userName(user string) string {
+	name := strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+			return c
+		}
+		return '-'
+	}, strings.ToLower(user))
+	name = strings.Trim(name[:min(len(name), nameLimit-len(Human+":"))], "-")
+	if name == "" {
+		return "user"
+	}
+	return name
+}

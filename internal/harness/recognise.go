@@ -1,0 +1,120 @@
+package harness
+
+import (
+	"slices"
+	"strings"
+
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
+
+// sighting is what a process shows to be.
+type sighting struct {
+	row     Row
+	proof   stick.Proof
+	sandbox bool // not the harness itself, but the sandbox around one of its commands
+}
+
+// sameAs tells whether two processes, one the parent of the other, are one run of a harness: a
+// launcher and its program. A daemon isn't one with the session that happened to start it.
+func (s sighting) sameAs(o sighting) bool {
+	return s.row.Name == o.row.Name && s.proof == o.proof && s.sandbox == o.sandbox
+}
+
+// recognise tells which harness p is a process of.
+func recognise(p proc.Info) (sighting, bool) {
+	for _, r := range Rows {
+		switch {
+		case runsAs(p, r.Sandboxes):
+			return sighting{row: r, sandbox: true}, true
+		case r.runs(p):
+			return sighting{row: r, proof: r.proofOf(p)}, true
+		}
+	}
+	return sighting{}, false
+}
+
+// runs tells whether p is the harness's program, or an interpreter that runs its script.
+func (r Row) runs(p proc.Info) bool {
+	if runsAs(p, r.Programs) || len(p.Args) > 0 && r.packaged(p.Args[0]) {
+		return true
+	}
+	script := scriptOf(p)
+	return script != "" && (slices.Contains(r.Scripts, scriptName(script)) || r.packaged(script))
+}
+
+func (r Row) packaged(path string) bool {
+	path = strings.ReplaceAll(path, `\`, "/")
+	return slices.ContainsFunc(r.Packages, func(piece string) bool { return strings.Contains(path, piece) })
+}
+
+// proofOf returns what p, a process of the harness, proves.
+func (r Row) proofOf(p proc.Info) stick.Proof {
+	for _, arg := range p.Args[min(1, len(p.Args)):] {
+		name, _, _ := strings.Cut(arg, "=")
+		if slices.Contains(r.Carriers, name) {
+			return stick.ProvesCarrier
+		}
+	}
+	return r.Proves
+}
+
+// commLimit is the length to which Linux cuts a process's name.
+const commLimit = 15
+
+// runsAs tells whether p runs under one of names. The kernel names a process after the script
+// when an interpreter runs one, so there only the arguments count: a shell script that is called
+// like a harness, and starts it, isn't one.
+func runsAs(p proc.Info, names []string) bool {
+	var program string
+	if len(p.Args) > 0 {
+		program = programName(p.Args[0])
+	}
+	comm := programName(p.Comm)
+	return slices.ContainsFunc(names, func(name string) bool {
+		return program == name || comm == name[:min(len(name), commLimit)] && !slices.Contains(scripting, program)
+	})
+}
+
+// scripting are interpreters in which no harness is written.
+var scripting = []string{
+	"sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd",
+	"python", "python3", "perl", "ruby",
+}
+
+// interpreters are those in which harnesses are written.
+var interpreters = []string{"node", "nodejs", "bun", "deno"}
+
+// valued are the interpreters' flags that take the next argument.
+var valued = []string{"-r", "--require", "--import"}
+
+// scriptOf returns the script that p runs as an interpreter, or "".
+func scriptOf(p proc.Info) string {
+	if len(p.Args) == 0 || !slices.Contains(interpreters, programName(p.Args[0])) {
+		return ""
+	}
+	for i, arg := range p.Args[1:] {
+		if !strings.HasPrefix(arg, "-") && arg != "run" && !slices.Contains(valued, p.Args[i]) {
+			return arg
+		}
+	}
+	return ""
+}
+
+// programName returns the last part of a path, without ".exe" and without the dash that marks a
+// login shell.
+func programName(path string) string {
+	name := strings.TrimSuffix(strings.ToLower(base(path)), ".exe")
+	return strings.TrimPrefix(name, "-")
+}
+
+func scriptName(path string) string {
+	name := base(path)
+	for _, ending := range []string{".js", ".mjs", ".cjs", ".ts"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
+}
+
+// base returns what follows the last separator, of any system.
+func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

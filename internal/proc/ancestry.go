@@ -1,0 +1,46 @@
+package proc
+
+import "slices"
+
+// maxDepth bounds an ancestry. The kernel's is finite; one read while pids are reused need not be.
+const maxDepth = 512
+
+// Ancestry lists the ancestors of pid, the nearest first, without pid itself. complete is false
+// when they can't be seen to the top: in a private pid namespace, where an entry is hidden or
+// unreadable, and for a process that was left behind by the one that started it.
+func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
+	s, err := t.status(pid)
+	if err != nil {
+		return nil, false
+	}
+	line := []status{s}
+	for len(line) < maxDepth {
+		child := line[len(line)-1]
+		if child.ppid == 0 {
+			return chain, t.Initial && !leftBehind(line)
+		}
+		if child.ppid == t.Top {
+			return chain, true
+		}
+		s, err := t.status(child.ppid)
+		ended := absent(err) || err == nil && s.start > child.start // then its pid is another's now
+		if ended || err != nil {
+			return chain, ended && t.native != nil && t.native.orphans
+		}
+		line, chain = append(line, s), append(chain, t.info(s))
+	}
+	return chain, false
+}
+
+// leftBehind tells whether a process of line belongs to a session whose leader isn't among its
+// ancestors. Then a process between the two has ended, and the kernel has made somebody else its
+// parent: what started it isn't seen any more.
+func leftBehind(line []status) bool {
+	for i, s := range line {
+		leads := func(a status) bool { return a.pid == s.session }
+		if s.session != 0 && !slices.ContainsFunc(line[i:], leads) {
+			return true
+		}
+	}
+	return false
+}

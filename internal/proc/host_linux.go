@@ -1,0 +1,65 @@
+package proc
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The first namespaces of a machine have fixed inodes.
+const (
+	initialPIDNS  = "4026531836"
+	initialTimeNS = "4026531834"
+)
+
+// Host returns the processes of this machine. It fails where /proc isn't mounted.
+func Host() (*Table, error) {
+	proc := os.DirFS("/proc")
+	t := &Table{FS: proc}
+	t.World, t.Initial = readWorld(proc, os.DirFS("/etc"))
+	s, err := readStatus(proc, "self/stat")
+	if err != nil {
+		return nil, fmt.Errorf("read /proc: %w", err)
+	}
+	t.foreign = s.pid != os.Getpid()
+	return t, nil
+}
+
+// readWorld reads where the pids in proc mean something, and whether that is the machine's first
+// pid namespace. What can't be read stays empty; without a boot id nothing is comparable.
+func readWorld(proc, etc fs.FS) (w World, initial bool) {
+	w.Machine = readLine(etc, "machine-id")
+	w.PIDNS = readNamespace(proc, "pid")
+	if w.PIDNS == "" {
+		return w, false
+	}
+	initial = w.PIDNS == initialPIDNS
+	// Start times are shifted in a time namespace, so there they can't be compared with others'.
+	if ns := readNamespace(proc, "time"); ns != "" && ns != initialTimeNS {
+		w.PIDNS += "+" + ns
+	}
+	w.Boot = readLine(proc, "sys/kernel/random/boot_id")
+	return w, initial
+}
+
+// readNamespace returns the inode in a link such as "pid:[4026531836]".
+func readNamespace(proc fs.FS, kind string) string {
+	link, err := fs.ReadLink(proc, "self/ns/"+kind)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(link, kind+":["), "]")
+}
+
+func readLine(fsys fs.FS, name string) string {
+	b, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func signalZero(pid int) error { return unix.Kill(pid, 0) }

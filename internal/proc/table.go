@@ -1,0 +1,141 @@
+// Package proc tells processes apart exactly and says whether they live. It forks nothing, and
+// it reads /proc through an fs.FS, so that tests fake a machine by data.
+package proc
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"talkingstick/stick"
+)
+
+// World is where pids mean something. Pids of two worlds can't be compared.
+type World struct{ Machine, Boot, PIDNS string }
+
+// Info describes a process as it was when it was looked at.
+type Info struct {
+	ID    stick.Process
+	PPID  int    // 0 when its parent lies outside of the world, or it has none
+	Comm  string // the kernel's short name for it; Linux cuts it after 15 bytes
+	Args  []string
+	TTY   string // its controlling terminal, such as "pts/3"; empty when it has none
+	State byte   // the kernel's letter: 'R', 'S', 'Z', …
+}
+
+// Table is a machine's processes. [Host] makes the real one; a test fills in the exported fields.
+// It is safe for concurrent use as long as nobody changes its fields.
+type Table struct {
+	FS    fs.FS // /proc
+	World World
+
+	// Initial says that this pid namespace is the machine's first: whatever has no parent in it
+	// has none at all.
+	Initial bool
+
+	// OneHost says that only this machine's processes are ever asked about, so that another
+	// boot id is an earlier boot of this machine and what ran then is gone.
+	OneHost bool
+
+	// Top ends every ancestry: this process and those above it aren't reported, and what lies
+	// below counts as the whole. 0 is no limit. Tests that themselves run inside of a harness
+	// need it.
+	Top int
+
+	// Signal sends signal 0 to a process. Nil asks the operating system.
+	Signal func(pid int) error
+
+	// foreign says that FS numbers the processes of another pid namespace than ours, so that
+	// only our own entry means anything.
+	foreign bool
+
+	// native looks processes up where there is no /proc; nil reads FS.
+	native *native
+}
+
+// native is how a system without /proc tells about processes.
+type native struct {
+	status func(pid int) (status, error) // fs.ErrNotExist when absent
+	args   func(pid int) []string
+
+	// orphans keep the pid of a parent that has ended, so that a missing parent is the top of an
+	// ancestry. Elsewhere the kernel gives an orphan another parent.
+	orphans bool
+}
+
+// Self returns the identity of this process.
+func (t *Table) Self() (stick.Process, error) {
+	s, err := t.self()
+	if err != nil {
+		return stick.Process{}, err
+	}
+	return t.identity(s), nil
+}
+
+// Info describes process pid. The error is an fs.ErrNotExist when there is no such process or it
+// is hidden.
+func (t *Table) Info(pid int) (Info, error) {
+	s, err := t.status(pid)
+	if err != nil {
+		return Info{}, err
+	}
+	return t.info(s), nil
+}
+
+func (t *Table) info(s status) Info {
+	return Info{
+		ID:    t.identity(s),
+		PPID:  s.ppid,
+		Comm:  s.comm,
+		Args:  t.args(s.pid),
+		TTY:   s.tty,
+		State: s.state,
+	}
+}
+
+func (t *Table) identity(s status) stick.Process {
+	return stick.Process{
+		Machine: t.World.Machine,
+		Boot:    t.World.Boot,
+		PIDNS:   t.World.PIDNS,
+		PID:     s.pid,
+		Start:   s.start,
+	}
+}
+
+// self reads the status of this process. Its pid is the one in its own namespace, whichever
+// namespace /proc shows.
+func (t *Table) self() (status, error) {
+	if t.native != nil {
+		return t.native.status(os.Getpid())
+	}
+	s, err := readStatus(t.FS, "self/stat")
+	if t.foreign {
+		s.pid = os.Getpid()
+	}
+	return s, err
+}
+
+func (t *Table) status(pid int) (status, error) {
+	switch {
+	case t.native != nil:
+		return t.native.status(pid)
+	case t.foreign:
+		return status{}, &fs.PathError{Op: "read", Path: statPath(pid), Err: fs.ErrPermission}
+	}
+	return readStatus(t.FS, statPath(pid))
+}
+
+// args returns the command line of pid, as far as it can be seen.
+func (t *Table) args(pid int) []string {
+	if t.native != nil {
+		return t.native.args(pid)
+	}
+	return readArgs(t.FS, pid)
+}
+
+// absent tells whether err says that there is no such process. Reading the entry of a process
+// that is just ending fails with ESRCH.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoProcess)
+}

@@ -1,0 +1,43 @@
+package proc
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// newWaiter opens a pidfd. The runtime's poller waits for it, so no thread is held.
+func newWaiter(pid int) (*waiter, error) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("pidfd_open", err)
+	}
+	// Only a descriptor that doesn't block goes to the poller.
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	f := os.NewFile(uintptr(fd), "pidfd")
+	raw, err := f.SyscallConn()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	closeFile := func() { f.Close() } // closing twice does nothing
+	return &waiter{
+		wait:    func() bool { return raw.Read(readable) == nil },
+		wake:    closeFile,
+		release: closeFile,
+	}, nil
+}
+
+// readable tells whether the process of a pidfd has ended; a zombie has.
+func readable(fd uintptr) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if err != unix.EINTR {
+			return n > 0
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+const roomColumns = `room_id, canonical_path, closed, policy, generation,
+	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
+	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action,
+	acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at`
+
+func scanRoom(scan func(...any) error) (stick.Room, error) {
+	var r stick.Room
+	var policy string
+	t := &r.Turn
+	err := scan(&r.ID, &r.Path, &r.Closed, &policy, &r.Generation,
+		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
+		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction,
+		&t.Acked, &t.RenewedAt, &t.GuardianPID, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal([]byte(policy), &r.Policy); err != nil {
+		return r, fmt.Errorf("policy of room %s: %w", r.ID, err)
+	}
+	return r, nil
+}
+
+// Room loads a room with its members and listeners. It fails with [stick.CodeNoRoom].
+func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
+	r, ok, err := tx.room("WHERE room_id = ?", id)
+	if err == nil && !ok {
+		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60)).
+			Hintf("tt list --all lists the rooms")
+	}
+	return r, err
+}
+
+// RoomAt loads the room of the first of the paths that has one.
+func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
+	for _, p := range paths {
+		if r, ok, err := tx.room("WHERE canonical_path = ?", p); ok || err != nil {
+			return r, ok, err
+		}
+	}
+	return stick.Room{}, false, nil
+}
+
+func (tx *Tx) room(where string, arg any) (r stick.Room, ok bool, err error) {
+	err = tx.scan("SELECT "+roomColumns+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, func(scan func(...any) error) error {
+		ok = true
+		r, err = scanRoom(scan)
+		return err
+	})
+	if err != nil || !ok {
+		return r, ok, err
+	}
+	if r.Members, err = tx.members(r.ID, ""); err != nil {
+		return r, ok, err
+	}
+	r.Listeners, err = tx.listeners(r.ID)
+	return r, ok, err
+}
+
+// RoomPart loads of a room only what tells whether the turn stands as it stood: no listeners, and
+// of the members the owner, the one it is reserved for, and a. It fails with [stick.CodeNoRoom].
+func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
+	var r stick.Room
+	found := false
+	err := tx.scan("SELECT "+roomColumns+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, func(scan func(...any) error) (err error) {
+		found = true
+		r, err = scanRoom(scan)
+		return err
+	})
+	if err == nil && !found {
+		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60))
+	}
+	if err != nil {
+		return r, err
+	}
+	r.Members, err = tx.members(id, " AND m.agent_id IN (?, ?, ?)", a, r.Turn.Owner, r.Turn.ReservedFor)
+	return r, err
+}
+
+// Rooms lists rooms without their members, ordered by path: those at the given paths and those
+// below dir, or every room when dir is empty and no path is given.
+func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
+	query, args := "SELECT "+roomColumns+" FROM rooms", []any{}
+	if below != "" || len(at) > 0 {
+		dir := strings.TrimSuffix(below, "/")
+		query += " WHERE (canonical_path > ? AND canonical_path < ?)"
+		args = append(args, dir+"/", dir+"0") // "0" is the character behind "/"
+		for _, p := range at {
+			query += " OR canonical_path = ?"
+			args = append(args, p)
+		}
+	}
+	var out []stick.Room
+	err := tx.scan(query+" ORDER BY canonical_path", args, func(scan func(...any) error) error {
+		r, err := scanRoom(scan)
+		out = append(out, r)
+		return err
+	})
+	return out, err
+}
+
+// NewRoom makes a room at a path.
+func (tx *Tx) NewRoom(path string) (stick.Room, error) {
+	r := stick.Room{
+		ID:         stick.RoomID("room-" + tx.db.NewID()[:16]),
+		Path:       path,
+		Policy:     stick.DefaultPolicy(),
+		Generation: tx.meta.generation,
+		Turn:       stick.Turn{State: stick.Idle, FreeSince: tx.now},
+	}
+	policy, err := json.Marshal(r.Policy)
+	if err != nil {
+		return r, err
+	}
+	err = tx.exec(`INSERT INTO rooms (room_id, canonical_path, created_at, updated_at, closed, policy, generation, last_event_seq, last_sum,
+		turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
+		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action,
+		acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at)
+		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', 0, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+		r.ID, r.Path, tx.now, tx.now, string(policy), r.Generation, r.Turn.State, r.Turn.FreeSince)
+	return r, err
+}
+
+// Save stores what a rule made of a room, with the events that say so. The events get their
+// sequence numbers here, and the room is returned as it was stored. When events were made, the
+// room's waiters are rung.
+func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, []stick.Event, error) {
+	events, err := tx.append(after.ID, events)
+	if err != nil {
+		return after, nil, err
+	}
+	after = after.Stamp(events)
+	if len(events) > 0 {
+		tx.Ring(after.ID)
+	}
+	for _, m := range after.Members {
+		was, known := before.Member(m.Agent)
+		if err := tx.saveMember(after.ID, was, m, known); err != nil {
+			return after, nil, err
+		}
+	}
+	if after.Turn != before.Turn || after.Closed != before.Closed || after.Policy != before.Policy ||
+		after.Generation != before.Generation {
+		if err := tx.saveTurn(after); err != nil {
+			return after, nil, err
+		}
+	}
+	return after, events, nil
+}
+
+func (tx *Tx) saveTurn(r stick.Room) error {
+	policy, err := json.Marshal(r.Policy)
+	if err != nil {
+		return err
+	}
+	t := r.Turn
+	return tx.exec(`UPDATE rooms SET updated_at = ?, closed = ?, policy = ?, generation = ?,
+		turn_id = ?, state = ?, sequence_index = ?, owner = ?, lease_id = ?, granted_at = ?,
+		reserved_for = ?, reserved_by = ?, reserved_at = ?, prior_owner = ?, free_since = ?,
+		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?,
+		acked = ?, renewed_at = ?, guardian_pid = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?,
+		round = ?, round_at = ?, offered_at = ? WHERE room_id = ?`,
+		tx.now, r.Closed, string(policy), r.Generation,
+		t.ID, t.State, t.SequenceIndex, t.Owner, t.Lease, t.GrantedAt,
+		t.ReservedFor, t.ReservedBy, t.ReservedAt, t.Prior, t.FreeSince,
+		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction,
+		t.Acked, t.RenewedAt, t.GuardianPID, t.IdleNoticeAt, t.IdleSince, t.OpenedAt,
+		t.Round, t.RoundAt, t.OfferedAt, r.ID)
+}
+
+// members loads members of a room in order, each with the evidence of its sessions; only, if it
+// isn't empty, is a further condition on members m, with its arguments.
+func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Member, error) {
+	var out []stick.Member
+	err := tx.scan(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
+		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
+		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
+		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, agents...), func(scan func(...any) error) error {
+		var m stick.Member
+		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.Told, &m.PassedOver, &m.ReturnedAt,
+			&m.HooksSeen, &m.BusySince)
+		out = append(out, m)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = tx.scan(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof
+		FROM processes p JOIN members m ON m.agent_id = p.agent_id WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
+		append([]any{id}, agents...), func(scan func(...any) error) error {
+			var a stick.AgentID
+			var e stick.Evidence
+			if err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof); err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(out, func(m stick.Member) bool { return m.Agent == a }); i >= 0 {
+				out[i].Processes = append(out[i].Processes, e)
+			}
+			return nil
+		})
+	return out, err
+}
+
+func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) error {
+	switch {
+	case !known:
+		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.Told, m.PassedOver, m.ReturnedAt)
+	case was.Ordinal == m.Ordinal && was.State == m.State && was.JoinedAt == m.JoinedAt && was.JoinSeq == m.JoinSeq &&
+		was.HeldSeq == m.HeldSeq && was.LastSeenAt == m.LastSeenAt && was.Told == m.Told && was.PassedOver == m.PassedOver &&
+		was.ReturnedAt == m.ReturnedAt:
+		return nil
+	}
+	return tx.exec(`UPDATE members SET ordinal = ?, state = ?, joined_at = ?, join_seq = ?, held_seq = ?, last_seen_at = ?, told = ?,
+		passed_over = ?, returned_at = ? WHERE room_id = ? AND agent_id = ?`,
+		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.Told, m.PassedOver, m.ReturnedAt, room, m.Agent)
+}

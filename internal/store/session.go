@@ -1,0 +1,111 @@
+package store
+
+import "talkingstick/stick"
+
+// Session is one run of an agent.
+type Session struct {
+	Key     string // the harness with the session's own id, or with the process's key
+	Agent   stick.AgentID
+	Harness string
+	ID      string // the harness's own id for it, or empty
+}
+
+// AgentOf finds the agent of a session.
+func (tx *Tx) AgentOf(sessionKey string) (a stick.AgentID, ok bool, err error) {
+	ok, err = tx.one("SELECT agent_id FROM sessions WHERE session_key = ?", []any{sessionKey}, &a)
+	return a, ok, err
+}
+
+// AgentOfProcess finds the agent whose session a process was last seen carrying. Assumed names
+// don't count.
+func (tx *Tx) AgentOfProcess(p stick.Process) (a stick.AgentID, ok bool, err error) {
+	ok, err = tx.one("SELECT agent_id FROM processes WHERE process_key = ? AND session_key <> '' ORDER BY seen_at DESC, agent_id LIMIT 1",
+		[]any{p.Key()}, &a)
+	return a, ok, err
+}
+
+// Known tells whether a name belongs to any session or member.
+func (tx *Tx) Known(a stick.AgentID) (bool, error) {
+	var n int
+	_, err := tx.one(`SELECT (SELECT COUNT(*) FROM sessions WHERE agent_id = ?) + (SELECT COUNT(*) FROM members WHERE agent_id = ?)`, []any{a, a}, &n)
+	return n > 0, err
+}
+
+// Processes lists what is recorded as carrying an agent.
+func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
+	var out []stick.Evidence
+	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof FROM processes WHERE agent_id = ? ORDER BY seen_at, process_key`, []any{a},
+		func(scan func(...any) error) error {
+			var e stick.Evidence
+			err := scan(&e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof)
+			out = append(out, e)
+			return err
+		})
+	return out, err
+}
+
+// PutSession records a session, once.
+func (tx *Tx) PutSession(s Session) error {
+	return tx.exec(`INSERT INTO sessions (session_key, agent_id, harness, session_id, started_at, ended_at, hooks_at, busy_since)
+		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.now)
+}
+
+// PutProcess records that a process carries an agent's session; the session is empty where the
+// agent's name was assumed.
+func (tx *Tx) PutProcess(a stick.AgentID, sessionKey string, e stick.Evidence) error {
+	p := e.Process
+	return tx.exec(`INSERT INTO processes (process_key, agent_id, session_key, machine, boot, pid_ns, pid, start_time, proof, seen_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (agent_id, process_key) DO UPDATE SET session_key = excluded.session_key, proof = excluded.proof, seen_at = excluded.seen_at`,
+		p.Key(), a, sessionKey, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, e.Proof, tx.now)
+}
+
+// DropProcess forgets a process of an agent that is known to have ended.
+func (tx *Tx) DropProcess(a stick.AgentID, p stick.Process) error {
+	return tx.exec("DELETE FROM processes WHERE agent_id = ? AND process_key = ?", a, p.Key())
+}
+
+// HeldBy lists the rooms in which an agent owns the stick or has it reserved.
+func (tx *Tx) HeldBy(a stick.AgentID) ([]stick.RoomID, error) {
+	var out []stick.RoomID
+	err := tx.scan(`SELECT r.room_id FROM rooms r JOIN members m ON m.room_id = r.room_id
+		WHERE m.agent_id = ? AND (r.owner = ? OR r.reserved_for = ?) ORDER BY r.room_id`, []any{a, a, a},
+		func(scan func(...any) error) error {
+			var id stick.RoomID
+			err := scan(&id)
+			out = append(out, id)
+			return err
+		})
+	return out, err
+}
+
+// PutListener records a wait that is about to block.
+func (tx *Tx) PutListener(room stick.RoomID, l stick.Listener) error {
+	p := l.Process
+	return tx.exec(`INSERT INTO listeners (listener_id, room_id, agent_id, intent, machine, boot, pid_ns, pid, start_time, started_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.ID, room, l.Agent, l.Intent, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
+}
+
+// DropListener ends a wait's registration. Ending it twice is no fault.
+func (tx *Tx) DropListener(id stick.ListenerID) error {
+	return tx.exec("DELETE FROM listeners WHERE listener_id = ?", id)
+}
+
+// HasListener tells whether a wait is still registered.
+func (tx *Tx) HasListener(id stick.ListenerID) (bool, error) {
+	var n int
+	return tx.one("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, &n)
+}
+
+func (tx *Tx) listeners(room stick.RoomID) ([]stick.Listener, error) {
+	var out []stick.Listener
+	err := tx.scan(`SELECT listener_id, agent_id, intent, machine, boot, pid_ns, pid, start_time, started_at
+		FROM listeners WHERE room_id = ? ORDER BY started_at, listener_id`, []any{room}, func(scan func(...any) error) error {
+		var l stick.Listener
+		p := &l.Process
+		err := scan(&l.ID, &l.Agent, &l.Intent, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &l.StartedAt)
+		out = append(out, l)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,223 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"talkingstick/internal/bell"
+	"talkingstick/stick"
+)
+
+// applicationID marks a SQLite file as ours: "TTst" in the file's header.
+const applicationID = 0x54547374
+
+//go:embed migrations
+var migrations embed.FS
+
+// inspect looks at the header of a database file before SQLite does, so that a file of another
+// program isn't even opened by it. fresh is true when there is no file yet, or an empty one.
+func inspect(file string) (fresh bool, err error) {
+	f, err := os.Open(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, notWritable(filepath.Dir(file), err)
+	}
+	defer f.Close()
+	var head [72]byte
+	n, err := io.ReadFull(f, head[:])
+	switch {
+	case n == 0 && errors.Is(err, io.EOF):
+		return true, nil
+	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
+		return false, corrupt(fmt.Errorf("%s is no SQLite database: %w", file, err))
+	case binary.BigEndian.Uint32(head[68:]) != applicationID:
+		return false, stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
+			With("path", file).Hintf("move it aside and start a new one: tt doctor --adopt")
+	}
+	return false, nil
+}
+
+// touch makes an empty database file that only its owner can read. SQLite gives the files beside
+// it the same permissions.
+func touch(file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return notWritable(filepath.Dir(file), err)
+	}
+	return f.Close()
+}
+
+// connect opens the one connection of this process.
+func (db *DB) connect(file string) error {
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file)}
+	pool, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	conn, err := pool.Conn(background)
+	if err != nil {
+		pool.Close()
+		return classify(err)
+	}
+	db.pool, db.conn = pool, conn
+	// The last closer would move the whole log into the database; a writer does that when it is due.
+	_, err = conn.ExecContext(background, "PRAGMA busy_timeout=5000; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
+	return classify(err)
+}
+
+// prepare makes the schema, or brings it up to date, or refuses a newer one.
+func (db *DB) prepare(ctx context.Context, fresh bool) error {
+	if fresh {
+		if err := db.locked(ctx, db.create); err != nil {
+			return err
+		}
+	}
+	var have, reader int64
+	read := func() error {
+		for key, into := range map[string]*int64{"schema": &have, "min_reader": &reader} {
+			row := db.conn.QueryRowContext(background, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?", key)
+			if err := row.Scan(into); err != nil {
+				return classify(err)
+			}
+		}
+		return nil
+	}
+	if err := read(); err != nil {
+		return err
+	}
+	if reader > schema {
+		return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d and this tt knows %d", reader, schema).
+			With("schema", have).Hintf("use the newer tt that wrote it")
+	}
+	if have >= schema {
+		return nil
+	}
+	return db.locked(ctx, func() error {
+		if err := read(); err != nil { // another process may have been first
+			return err
+		}
+		return db.migrate(have)
+	})
+}
+
+// locked runs fn under the write lock.
+func (db *DB) locked(ctx context.Context, fn func() error) error {
+	wait, cancel := context.WithTimeout(ctx, writeWait)
+	defer cancel()
+	if err := db.lock.Lock(wait); err != nil {
+		return busy(ctx, err)
+	}
+	defer db.lock.Unlock()
+	return fn()
+}
+
+// create makes the schema in a new file. It is written in the rollback journal's mode, so that
+// the header in the file itself bears our mark before the first write-ahead log exists.
+func (db *DB) create() error {
+	var tables int
+	if err := db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+		return classify(err)
+	}
+	if tables == 0 {
+		mark := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"+
+			"INSERT INTO meta (key, value) VALUES ('schema', '0'), ('min_reader', '0'), ('generation', '1'); COMMIT", applicationID)
+		if _, err := db.conn.ExecContext(background, mark); err != nil {
+			return classify(err)
+		}
+	}
+	_, err := db.conn.ExecContext(background, "PRAGMA journal_mode=WAL")
+	return classify(err)
+}
+
+// migrate applies the migrations behind have, each in a transaction of its own.
+func (db *DB) migrate(have int64) error {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		number, err := strconv.ParseInt(path.Base(name)[:4], 10, 64)
+		if err != nil {
+			return fmt.Errorf("migration %s: %w", name, err)
+		}
+		if number <= have {
+			continue
+		}
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		script := fmt.Sprintf("BEGIN IMMEDIATE;\n%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';\nCOMMIT",
+			text, number, minReader)
+		if _, err := db.conn.ExecContext(background, script); err != nil {
+			_, _ = db.conn.ExecContext(background, "ROLLBACK")
+			return fmt.Errorf("migration %d: %w", number, classify(err))
+		}
+	}
+	return nil
+}
+
+// classify gives the failures of SQLite their codes, by number and never by text.
+func classify(err error) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return stick.Errorf(stick.CodeDatabaseBusy, "the database is locked by another program: %w", err).
+			Hintf("try again; if it lasts: tt doctor")
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return corrupt(err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+		return stick.Errorf(stick.CodeDataDirNotWritable, "the database can't be written: %w", err).
+			Hintf("tt doctor says what is wrong with the data directory")
+	}
+	return err
+}
+
+func corrupt(err error) *stick.Error {
+	return stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %w", err).
+		Hintf("keep the file and look at what can be read: tt doctor")
+}
+
+func notWritable(dir string, err error) *stick.Error {
+	why := err.Error()
+	if e, ok := errors.AsType[syscall.Errno](err); ok {
+		why = e.Error()
+	}
+	return stick.Errorf(stick.CodeDataDirNotWritable, "the data directory %s can't be written: %s", dir, why).
+		With("path", dir).
+		Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR; in Codex's sandbox add it to writable_roots")
+}
+
+// busy names the process that holds the write lock.
+func busy(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e := stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s", writeWait)
+	if held, ok := errors.AsType[*bell.HeldError](err); ok && held.PID != 0 {
+		e = stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s by process %d", writeWait, held.PID).
+			With("pid", held.PID)
+	}
+	return e.Hintf("nothing was changed; see whether that process is stopped, and try again")
+}

@@ -1,0 +1,308 @@
+// Package store keeps Talking Stick's state in a database that many processes open at once.
+// The database decides: ownership, roles and states exist only here. The store loads and saves
+// what the rules of package stick work on; it doesn't know the rules.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/stick"
+)
+
+// FileName is the name of the database in the data directory.
+const FileName = "rooms.sqlite"
+
+// Options is what a store needs of its surroundings.
+type Options struct {
+	Dir   string           // the data directory
+	Boot  string           // this machine's boot id; leases don't outlive it
+	Now   func() time.Time // nil for the real clock
+	NewID func() string    // nil for random ids
+	// Kill is called at named points of an update, so that tests can end the process there.
+	Kill func(point string)
+}
+
+// DB is an open database. It is safe for use by several goroutines.
+type DB struct {
+	opt  Options
+	Bell *bell.Dir
+
+	lock *bell.Mutex // held by writers, across processes
+
+	mu    sync.Mutex // guards conn and stmts: a connection serves one transaction at a time
+	conn  *sql.Conn
+	pool  *sql.DB
+	stmts map[string]*sql.Stmt
+}
+
+// ErrAbsent is returned by [Open] when there is no database and none is to be made.
+var ErrAbsent = errors.New("there is no database yet")
+
+// Open opens the database in opt.Dir. With create it makes the directory and the database when
+// they are missing, else it answers [ErrAbsent] then. It fails with
+// [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
+// [stick.CodeDatabaseBusy] and [stick.CodeDataDirNotWritable].
+//
+// A process opens a database file once: to look at the file's header, Open reads the file beside
+// SQLite, and closing a file drops the locks that this process's other connections hold on it.
+func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.NewID == nil {
+		opt.NewID = NewID
+	}
+	if opt.Kill == nil {
+		opt.Kill = func(string) {}
+	}
+	path := filepath.Join(opt.Dir, FileName)
+	fresh, err := inspect(path)
+	if err != nil {
+		return nil, err
+	}
+	if fresh && !create {
+		return nil, ErrAbsent
+	}
+	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
+		return nil, notWritable(opt.Dir, err)
+	}
+	if fresh {
+		if err := touch(path); err != nil {
+			return nil, err
+		}
+	}
+	db := &DB{opt: opt, stmts: map[string]*sql.Stmt{}}
+	if db.Bell, err = bell.Open(opt.Dir); err != nil {
+		return nil, notWritable(opt.Dir, err)
+	}
+	db.lock = bell.NewMutex(filepath.Join(opt.Dir, "write.lock"))
+	if err := db.connect(path); err != nil {
+		return nil, err
+	}
+	if err := db.prepare(ctx, fresh); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// Dir is the data directory.
+func (db *DB) Dir() string { return db.opt.Dir }
+
+// NewID makes an id that is never made again.
+func (db *DB) NewID() string { return db.opt.NewID() }
+
+// Kill marks a point of an operation at which tests end the process.
+func (db *DB) Kill(point string) { db.opt.Kill(point) }
+
+// Close ends the connection. A program that is about to exit need not close: the operating
+// system releases the locks, and the work of the last one to close is saved.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return errors.Join(db.conn.Close(), db.pool.Close(), db.lock.Close())
+}
+
+// writeWait bounds how long a writer waits for the others.
+const writeWait = 15 * time.Second
+
+// maxWAL is the size from which on a writer moves the write-ahead log into the database itself.
+// The automatic checkpoint is put off while anybody reads.
+const maxWAL = 16 << 20
+
+// View runs fn in a transaction that reads one state of the database. fn must not keep tx.
+func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	tx, err := db.begin("BEGIN")
+	if err != nil {
+		return err
+	}
+	defer tx.rollback()
+	return classify(fn(tx))
+}
+
+// Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns
+// nil. Afterwards it rings for the rooms that fn named. fn may be run again, so it has no effect
+// outside of the transaction. Update fails with what fn returns, and with
+// [stick.CodeDatabaseBusy] when others held the database for too long.
+func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, writeWait)
+	defer cancel()
+	if err := db.lock.Lock(wait); err != nil {
+		return busy(ctx, err)
+	}
+	rope, err := db.update(fn)
+	db.lock.Unlock()
+	rope.Ring()
+	return err
+}
+
+// update is Update under the write lock. The bells of the rooms are in hand before the commit,
+// so that this process rings even if it dies right after it.
+func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	tx, err := db.begin("BEGIN IMMEDIATE")
+	if err != nil {
+		return nil, err
+	}
+	defer tx.rollback()
+	tx.write = true
+	if err := tx.enterWorld(); err != nil {
+		return nil, classify(err)
+	}
+	if err := fn(tx); err != nil {
+		return nil, classify(err)
+	}
+	rope, err := db.Bell.Pull(tx.rings...)
+	if err != nil {
+		return nil, notWritable(db.opt.Dir, err)
+	}
+	db.opt.Kill("before commit")
+	if err := tx.commit(); err != nil {
+		return rope, classify(err)
+	}
+	db.opt.Kill("after commit")
+	db.checkpoint()
+	return rope, nil
+}
+
+// checkpoint moves a write-ahead log that has grown too large into the database.
+func (db *DB) checkpoint() {
+	if info, err := os.Stat(filepath.Join(db.opt.Dir, FileName+"-wal")); err == nil && info.Size() > maxWAL {
+		_, _ = db.conn.ExecContext(background, "PRAGMA wal_checkpoint(TRUNCATE)") // tried again by the next writer
+	}
+}
+
+// background is the context of single statements: transactions are short and end by themselves,
+// and a context that can be cancelled would cost a goroutine for each statement.
+var background = context.Background()
+
+// Tx is a transaction.
+type Tx struct {
+	db    *DB
+	write bool
+	done  bool
+	now   stick.Time
+	meta  meta
+	rings []string
+}
+
+func (db *DB) begin(how string) (*Tx, error) {
+	if _, err := db.exec(how); err != nil {
+		return nil, classify(err)
+	}
+	tx := &Tx{db: db, now: stick.At(db.opt.Now())}
+	if err := tx.readMeta(); err != nil {
+		tx.rollback()
+		return nil, classify(err)
+	}
+	return tx, nil
+}
+
+func (tx *Tx) rollback() {
+	if !tx.done {
+		tx.done = true
+		_, _ = tx.db.exec("ROLLBACK") // nothing was kept; a failure to say so changes nothing
+	}
+}
+
+func (tx *Tx) commit() error {
+	if _, err := tx.db.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	tx.done = true
+	return nil
+}
+
+// Now is the time of the transaction, read once, after its lock was taken.
+func (tx *Tx) Now() stick.Time { return tx.now }
+
+// Generation numbers the world in which leases are valid. See [Tx.World].
+func (tx *Tx) Generation() int64 { return tx.meta.generation }
+
+// World says what began the current generation: "reboot" or "restore", empty for the first.
+func (tx *Tx) World() string { return tx.meta.world }
+
+// Ring has the waiters of a room look again after the commit.
+func (tx *Tx) Ring(r stick.RoomID) {
+	for _, have := range tx.rings {
+		if have == string(r) {
+			return
+		}
+	}
+	tx.rings = append(tx.rings, string(r))
+}
+
+// exec and query run a statement that is prepared once per process.
+func (db *DB) exec(text string, args ...any) (sql.Result, error) {
+	stmt, err := db.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(background, args...)
+}
+
+func (db *DB) stmt(text string) (*sql.Stmt, error) {
+	if s, ok := db.stmts[text]; ok {
+		return s, nil
+	}
+	s, err := db.conn.PrepareContext(background, text)
+	if err != nil {
+		return nil, err
+	}
+	db.stmts[text] = s
+	return s, nil
+}
+
+func (tx *Tx) exec(text string, args ...any) error {
+	_, err := tx.db.exec(text, args...)
+	return err
+}
+
+// scan runs a query and calls row for each row of it.
+func (tx *Tx) scan(text string, args []any, row func(scan func(...any) error) error) error {
+	stmt, err := tx.db.stmt(text)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(background, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// one runs a query for at most one row and tells whether there was one.
+func (tx *Tx) one(text string, args []any, into ...any) (bool, error) {
+	stmt, err := tx.db.stmt(text)
+	if err != nil {
+		return false, err
+	}
+	err = stmt.QueryRowContext(background, args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,266 @@
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// checkout is the git checkout that a directory lies in.
+type checkout struct {
+	top    string // the top level
+	main   string // the main checkout's top level; top itself, unless linked
+	linked bool   // top is a linked worktree
+}
+
+// findCheckout finds the checkout of dir in the way git does: GIT_DIR first, then the nearest
+// directory upwards that holds .git or is a git directory itself. A .git that leads nowhere still
+// makes its directory a top level. Falling through to a checkout further up would put an agent that
+// works in a damaged worktree into somebody else's tree. (Git itself does that.)
+//
+// A .git in the home directory is a repository like any other. A directory that holds a bare
+// repository named .bare is that repository's checkout, as git itself sees it once there is a .git
+// file beside it.
+func findCheckout(dir string, env Env) (checkout, bool) {
+	if c, ok := givenCheckout(dir, env); ok {
+		return c, true
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if git, ok := dotGit(d); ok {
+			return lostWorktree(dir, checkoutAt(d, git), git), true
+		}
+		if isGitDir(d) {
+			main := mainOf(d)
+			return checkout{top: main, main: main}, true
+		}
+		if isGitDir(filepath.Join(d, bareName)) {
+			return checkout{top: d, main: d}, true
+		}
+		if d == filepath.Dir(d) {
+			return checkout{}, false
+		}
+	}
+}
+
+// givenCheckout is the checkout that GIT_DIR and GIT_WORK_TREE name, if dir lies in it. Where git
+// would take the current directory for the top level, having nothing better, the directory that
+// holds the git directory is taken, so that two agents in two subdirectories meet.
+func givenCheckout(dir string, env Env) (checkout, bool) {
+	if env.GitDir == "" {
+		return checkout{}, false
+	}
+	base := env.Dir
+	if base == "" {
+		base = dir
+	}
+	git, ok := realPath(env.GitDir, base)
+	if !ok {
+		return checkout{}, false
+	}
+	if !isDir(git) { // it may be a .git file
+		if git, ok = readPath(git, parseGitFile, filepath.Dir(git)); !ok {
+			return checkout{}, false
+		}
+	}
+	common, linked := commonDir(git)
+	if !isGitDir(common) {
+		return checkout{}, false
+	}
+	main := mainOf(common)
+	c := checkout{top: main, main: main, linked: linked}
+	if linked {
+		c.top, ok = worktreeTop(git)
+	}
+	if env.GitWorkTree != "" {
+		c.top, ok = realPath(env.GitWorkTree, base)
+		if !linked {
+			c.main = c.top
+		}
+	}
+	if !ok || !within(dir, c.top) {
+		return checkout{}, false
+	}
+	return c, true
+}
+
+// checkoutAt is the checkout whose top level is top, and whose git directory is git: "" when its
+// .git leads nowhere.
+func checkoutAt(top, git string) checkout {
+	c := checkout{top: top, main: top}
+	if git == "" {
+		return c
+	}
+	if common, linked := commonDir(git); linked && isGitDir(common) {
+		c.main, c.linked = mainOf(common), true
+	}
+	return c
+}
+
+// lostWorktree corrects c where dir lies in a directory that git has on record as a linked worktree,
+// but that has lost its .git file: by its place it seems to be a part of the checkout around it. Git
+// names the record after the directory, so that only the records that may match are read.
+func lostWorktree(dir string, c checkout, git string) checkout {
+	if dir == c.top || git == "" || c.linked {
+		return c
+	}
+	records, err := os.ReadDir(filepath.Join(git, "worktrees"))
+	if err != nil {
+		return c
+	}
+	for d := dir; d != c.top; d = filepath.Dir(d) {
+		for _, r := range records {
+			if !strings.HasPrefix(r.Name(), filepath.Base(d)) {
+				continue
+			}
+			if top, ok := worktreeTop(filepath.Join(git, "worktrees", r.Name())); ok && top == d {
+				return checkout{top: d, main: c.main, linked: true}
+			}
+		}
+	}
+	return c
+}
+
+// Worktrees lists the top levels of the linked worktrees of the repository at root, in the order of
+// their paths. Records of directories that no longer exist are left out. A root without git has none.
+func Worktrees(root string) []string {
+	git, ok := dotGit(root)
+	switch {
+	case ok:
+	case isGitDir(root):
+		git = root
+	default:
+		git = filepath.Join(root, bareName)
+	}
+	if git == "" {
+		return nil
+	}
+	common, _ := commonDir(git)
+	records, err := os.ReadDir(filepath.Join(common, "worktrees"))
+	if err != nil {
+		return nil
+	}
+	var tops []string
+	for _, r := range records {
+		if top, ok := worktreeTop(filepath.Join(common, "worktrees", r.Name())); ok {
+			tops = append(tops, top)
+		}
+	}
+	slices.Sort(tops)
+	return tops
+}
+
+// dotGit looks for .git in dir. The git directory it leads to is "" when that doesn't exist.
+func dotGit(dir string) (git string, ok bool) {
+	p := filepath.Join(dir, ".git")
+	info, err := os.Lstat(p)
+	if err != nil {
+		return "", false
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if info, err = os.Stat(p); err != nil {
+			return "", true
+		}
+	}
+	switch {
+	case info.IsDir():
+		return p, true
+	case !info.Mode().IsRegular():
+		return "", true
+	}
+	git, ok = readPath(p, parseGitFile, dir)
+	if !ok || !isDir(git) {
+		return "", true
+	}
+	return git, true
+}
+
+// isGitDir tells whether dir has what makes a git directory that isn't a linked worktree's.
+func isGitDir(dir string) bool {
+	return exists(dir, "HEAD") && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs"))
+}
+
+// commonDir is the git directory of the repository that git belongs to, and whether git is a linked
+// worktree's own part of it.
+func commonDir(git string) (common string, linked bool) {
+	if common, ok := readPath(filepath.Join(git, "commondir"), parseLine, git); ok {
+		return common, true
+	}
+	return git, false
+}
+
+// worktreeTop is the top level of the linked worktree whose record is the git directory git.
+func worktreeTop(git string) (top string, ok bool) {
+	file, ok := readPath(filepath.Join(git, "gitdir"), parseLine, git)
+	if !ok {
+		return "", false
+	}
+	top, ok = realPath(filepath.Dir(file), git)
+	return top, ok && isDir(top)
+}
+
+// bareName is the customary name of a bare repository that is hidden inside of a directory that
+// holds nothing else but its worktrees.
+const bareName = ".bare"
+
+// mainOf is the top level of the main checkout of the repository whose git directory is common. A
+// bare repository has none, and neither does git say where the checkout of a repository is that was
+// made with --separate-git-dir: then it is the git directory itself, where all worktrees meet.
+func mainOf(common string) string {
+	if real, err := canonical(common); err == nil {
+		common = real
+	}
+	parent := filepath.Dir(common)
+	if filepath.Base(common) == ".git" {
+		return parent
+	}
+	if top, ok := configuredTop(common); ok { // a submodule's is .git/modules/<name>
+		return top
+	}
+	if filepath.Base(common) == bareName {
+		return parent
+	}
+	if git, ok := dotGit(parent); ok && git != "" {
+		if real, err := canonical(git); err == nil && real == common {
+			return parent
+		}
+	}
+	return common
+}
+
+// configuredTop is core.worktree. Git moves it to config.worktree when a sparse checkout is made.
+func configuredTop(git string) (top string, ok bool) {
+	for _, name := range []string{"config.worktree", "config"} {
+		if p, ok := readPath(filepath.Join(git, name), parseWorktree, git); ok {
+			if top, ok := realPath(p, git); ok && isDir(top) {
+				return top, true
+			}
+		}
+	}
+	return "", false
+}
+
+// realPath makes path, taken from base, canonical.
+func realPath(path, base string) (string, bool) {
+	abs, err := absolute(path, base)
+	if err != nil {
+		return "", false
+	}
+	real, err := canonical(abs)
+	return real, err == nil
+}
+
+// readPath reads the path that parse finds in file, taken from base when it is relative.
+func readPath(file string, parse func([]byte) (string, bool), base string) (string, bool) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", false
+	}
+	p, ok := parse(b)
+	if !ok {
+		return "", false
+	}
+	abs, err := absolute(filepath.FromSlash(p), base)
+	return abs, err == nil
+}

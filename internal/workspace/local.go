@@ -1,0 +1,24 @@
+package workspace
+
+import "talkingstick/stick"
+
+// Local tells whether the file system that holds dir is safe for SQLite's write-ahead log, which
+// needs shared memory and locks that hold between processes. A dir that doesn't exist yet is judged
+// by the nearest directory above it that does.
+//
+// It fails with file_system_unsupported, naming the type and the way out. It doesn't fail where the
+// type can't be learned: opening the database there says more.
+func Local(dir string) error {
+	real, _, err := settle(dir, "")
+	if err != nil {
+		return nil
+	}
+	kind, safe := fileSystem(real)
+	if safe {
+		return nil
+	}
+	return stick.Errorf(stick.CodeFileSystem, "%s lies on a file system of the type %s, where SQLite can lose data", show(dir), kind).
+		With("path", dir).
+		With("file_system", kind).
+		Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")
+}

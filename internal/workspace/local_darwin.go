@@ -1,0 +1,12 @@
+package workspace
+
+import "golang.org/x/sys/unix"
+
+// fileSystem gives the type of the file system that holds dir, and whether SQLite is safe there.
+func fileSystem(dir string) (kind string, safe bool) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return "", true
+	}
+	return judgeName(unix.ByteSliceToString(st.Fstypename[:]), st.Flags&unix.MNT_LOCAL != 0)
+}

@@ -1,0 +1,211 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"talkingstick/stick"
+)
+
+// directory gives the canonical directory of path: path itself, or the one that holds the file.
+func directory(path, cwd string) (string, error) {
+	abs, err := absolute(path, cwd)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return "", unusable(path, err)
+	}
+	if !info.IsDir() {
+		// Not filepath.Dir: it would take a/link/.. for a before the link is followed.
+		abs = abs[:lastSeparator(abs)+1]
+	}
+	real, err := canonical(abs)
+	if err != nil {
+		return "", unusable(path, err)
+	}
+	return real, nil
+}
+
+// canonical is the one spelling of a path that exists: absolute, without symlinks, with the case
+// that the directories have on record.
+func canonical(abs string) (string, error) {
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", err
+	}
+	if runtime.GOOS == "darwin" { // on Windows EvalSymlinks has done it
+		real = spelled(real, os.ReadDir, sameFile)
+	}
+	return real, nil
+}
+
+// maxLinks is how many links are followed before a path is taken for a loop.
+const maxLinks = 255
+
+// settle splits path into the part that exists, made canonical, and the rest, which doesn't. Links
+// to what doesn't exist are followed too: a file that is made through one appears at its target.
+func settle(path, cwd string) (real, rest string, err error) {
+	abs, err := absolute(path, cwd)
+	if err != nil {
+		return "", "", err
+	}
+	for range maxLinks {
+		real, missing, err := split(abs)
+		if err != nil {
+			return "", "", unusable(path, err)
+		}
+		if len(missing) == 0 {
+			return real, "", nil
+		}
+		next := filepath.Join(real, missing[0])
+		if target, err := os.Readlink(next); err == nil {
+			if !filepath.IsAbs(target) {
+				target = real + string(filepath.Separator) + target
+			}
+			abs = target + string(filepath.Separator) + filepath.Join(missing[1:]...)
+			continue
+		}
+		rest = strings.Join(missing, string(filepath.Separator))
+		if clean := filepath.Join(missing...); clean != rest {
+			// A ".." behind something missing may lead back to what exists.
+			abs = filepath.Join(real, clean)
+			continue
+		}
+		return real, rest, nil
+	}
+	return "", "", unusable(path, syscall.ELOOP)
+}
+
+// split gives the longest part of abs that exists, canonical, and the names after it.
+func split(abs string) (real string, missing []string, err error) {
+	volume := filepath.VolumeName(abs)
+	names := strings.FieldsFunc(abs[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+	const sep = string(filepath.Separator)
+	for n := len(names); n >= 0; n-- {
+		head := volume + sep + strings.Join(names[:n], sep)
+		info, err := os.Stat(head)
+		switch {
+		case err == nil && n < len(names) && !info.IsDir():
+			return "", nil, &fs.PathError{Op: "stat", Path: abs, Err: syscall.ENOTDIR}
+		case err == nil:
+			real, err := canonical(head)
+			return real, names[n:], err
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			return "", nil, err
+		}
+	}
+	return "", nil, &fs.PathError{Op: "stat", Path: abs, Err: fs.ErrNotExist}
+}
+
+// absolute joins path to cwd. It doesn't clean the result, because a/link/.. isn't always a.
+func absolute(path, cwd string) (string, error) {
+	switch {
+	case path == "":
+		return "", invalid(nil, "the path is empty").Hintf("give a directory, or . for this one")
+	case strings.ContainsRune(path, 0):
+		return "", invalid(nil, "the path contains a NUL byte: %s", show(path))
+	case filepath.IsAbs(path):
+		return path, nil
+	case !filepath.IsAbs(cwd) || filepath.VolumeName(path) != "":
+		return "", invalid(nil, "not an absolute path: %s", show(path)).Hintf("give the path from the root of the file system")
+	case os.IsPathSeparator(path[0]): // on Windows: rooted, but without a drive
+		return filepath.VolumeName(cwd) + path, nil
+	}
+	return cwd + string(filepath.Separator) + path, nil
+}
+
+// searchable refuses a directory whose entries can't be looked up: its root can't be told then.
+func searchable(dir string) error {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	if errors.Is(err, fs.ErrPermission) {
+		return unusable(dir, err)
+	}
+	return nil
+}
+
+// within tells whether path is dir or lies below it. Both are clean.
+func within(path, dir string) bool {
+	if !strings.HasPrefix(path, dir) {
+		return false
+	}
+	return len(path) == len(dir) || os.IsPathSeparator(dir[len(dir)-1]) || os.IsPathSeparator(path[len(dir)])
+}
+
+// exists tells whether dir has an entry of that name. It is asked of every directory up to the root
+// of the file system, for many names: hence no filepath.Join, which cleans what is clean.
+func exists(dir, name string) bool {
+	_, err := os.Lstat(dir + string(filepath.Separator) + name)
+	return err == nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Lstat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Lstat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func lastSeparator(path string) int {
+	i := len(path) - 1
+	for i >= 0 && !os.IsPathSeparator(path[i]) {
+		i--
+	}
+	return i
+}
+
+// unusable says why the operating system didn't let path be looked at.
+func unusable(path string, cause error) error {
+	if e, ok := errors.AsType[*stick.Error](cause); ok {
+		return e
+	}
+	p := show(path)
+	switch {
+	case errors.Is(cause, syscall.ENOTDIR):
+		return invalid(cause, "a part of the path is a file, not a directory: %s", p)
+	case errors.Is(cause, fs.ErrNotExist):
+		return invalid(cause, "no such directory: %s", p)
+	case errors.Is(cause, fs.ErrPermission):
+		return invalid(cause, "no permission to look into %s", p)
+	case errors.Is(cause, syscall.ELOOP):
+		return invalid(cause, "the path is a loop of symbolic links: %s", p)
+	case errors.Is(cause, syscall.ENAMETOOLONG):
+		return invalid(cause, "the path is too long: %s", p)
+	}
+	return invalid(cause, "the path can't be looked at: %s", p)
+}
+
+func invalid(cause error, format string, args ...any) *stick.Error {
+	e := stick.Errorf(stick.CodeInvalidPath, format, args...)
+	e.Err = cause
+	return e
+}
+
+// maxShown bounds a path in a message, in bytes.
+const maxShown = 300
+
+// show makes path fit for a one-line message.
+func show(path string) string {
+	if len(path) > maxShown {
+		path = strings.ToValidUTF8(path[:maxShown], "") + "…"
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		return strconv.Quote(path)
+	}
+	return path
+}

@@ -1,0 +1,35 @@
+package stick
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The ids. Each is a type of its own so that two of them can't be swapped silently.
+type (
+	// AgentID names a participant: "<harness>:<hex>" or "human:<user>".
+	AgentID string
+	// RoomID names a room.
+	RoomID string
+	// LeaseID is the fencing token of one grant of the stick. It is never reused, and shown to
+	// its owner only.
+	LeaseID string
+	// ListenerID names one blocked wait of a member.
+	ListenerID string
+)
+
+// Human tells whether a is a person.
+func (a AgentID) Human() bool { return strings.HasPrefix(string(a), "human:") }
+
+var agentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._-]+)?$`)
+
+const maxAgentBytes = 64
+
+// ParseAgentID checks s as the name of an agent. It fails with [CodeUsage].
+func ParseAgentID(s string) (AgentID, error) {
+	if len(s) > maxAgentBytes || !agentPattern.MatchString(s) {
+		return "", Errorf(CodeUsage, "%q can't be the name of an agent", clip(s, 80)).
+			Hintf("an agent is named like claude:3f9a12bc; tt state lists the members")
+	}
+	return AgentID(s), nil
+}

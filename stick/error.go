@@ -1,0 +1,184 @@
+package stick
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+)
+
+// Code names a kind of failure. Codes are documented, stable and never reused.
+type Code string
+
+// The codes. Their exit status, HTTP status and meaning stand in [Codes].
+const (
+	CodeUsage                Code = "usage"
+	CodeInvalidHandoff       Code = "invalid_handoff"
+	CodeInvalidPath          Code = "invalid_path"
+	CodeNoRoom               Code = "no_room"
+	CodeNotFound             Code = "not_found"
+	CodeUnknownMember        Code = "unknown_member"
+	CodeAmbiguousRecipient   Code = "ambiguous_recipient"
+	CodeNotYourTurn          Code = "not_your_turn"
+	CodeTurnMismatch         Code = "turn_mismatch"
+	CodeStaleLease           Code = "stale_lease"
+	CodePriorOwner           Code = "prior_owner"
+	CodeTakeoverNotAvailable Code = "takeover_not_available"
+	CodeAlreadyListening     Code = "already_listening"
+	CodeIdentityMismatch     Code = "identity_mismatch"
+	CodeRoomClosed           Code = "room_closed"
+	CodeKicked               Code = "kicked"
+	CodeNotOwner             Code = "not_owner"
+	CodeMemberPresent        Code = "member_present"
+	CodeDataDirNotWritable   Code = "data_dir_not_writable"
+	CodeFileSystem           Code = "file_system_unsupported"
+	CodeForeignDatabase      Code = "foreign_database"
+	CodeSchemaTooNew         Code = "schema_too_new"
+	CodeDatabaseBusy         Code = "database_busy"
+	CodeDatabaseCorrupt      Code = "database_corrupt"
+	CodeUpgraded             Code = "upgraded"
+	CodeInternal             Code = "internal"
+	CodeCanceled             Code = "canceled"
+)
+
+// Exit statuses of the program. Scripts may rely on them.
+const (
+	ExitOK          = 0
+	ExitInternal    = 1
+	ExitUsage       = 2
+	ExitNotFound    = 3
+	ExitRefused     = 4
+	ExitFenced      = 5
+	ExitBusy        = 6
+	ExitEnvironment = 7
+	ExitHands       = 8
+	ExitInterrupted = 130
+)
+
+// CodeInfo is a row of the error table.
+type CodeInfo struct {
+	Code      Code
+	Exit      int    // exit status of the program
+	HTTP      int    // status of an HTTP answer
+	Retryable bool   // the same call may succeed later, with nothing else done
+	Meaning   string // one sentence for the reference
+}
+
+// Codes is the table from which exit statuses, HTTP statuses and the reference are taken.
+var Codes = []CodeInfo{
+	{CodeUsage, ExitUsage, 400, false, "the command line or a parameter is wrong"},
+	{CodeInvalidHandoff, ExitUsage, 400, false, "the handoff lacks something, is too large or points outside of the workspace"},
+	{CodeInvalidPath, ExitUsage, 400, false, "the path can't be a workspace"},
+	{CodeNoRoom, ExitNotFound, 404, false, "there is no room at this path"},
+	{CodeNotFound, ExitNotFound, 404, false, "what was named doesn't exist"},
+	{CodeUnknownMember, ExitNotFound, 404, false, "the named agent isn't a member that can take part now"},
+	{CodeAmbiguousRecipient, ExitUsage, 400, false, "the name fits several members"},
+	{CodeNotYourTurn, ExitRefused, 409, true, "somebody else holds the stick or has it reserved"},
+	{CodeTurnMismatch, ExitFenced, 409, false, "the turn that was given is over"},
+	{CodeStaleLease, ExitFenced, 409, false, "the lease that was given isn't the current one"},
+	{CodePriorOwner, ExitRefused, 409, true, "the one who passed the stick on may not take it back while another waits for it"},
+	{CodeTakeoverNotAvailable, ExitRefused, 409, true, "no takeover is open"},
+	{CodeAlreadyListening, ExitRefused, 409, false, "this member waits already, in another process"},
+	{CodeIdentityMismatch, ExitRefused, 403, false, "the name belongs to a session that is alive elsewhere"},
+	{CodeRoomClosed, ExitRefused, 409, false, "the room is closed"},
+	{CodeKicked, ExitRefused, 403, false, "the member was removed from the room"},
+	{CodeNotOwner, ExitRefused, 403, false, "only the holder of the stick may do this"},
+	{CodeMemberPresent, ExitRefused, 409, false, "the member isn't gone"},
+	{CodeDataDirNotWritable, ExitEnvironment, 500, false, "the data directory can't be written"},
+	{CodeFileSystem, ExitEnvironment, 500, false, "the data directory lies on a file system on which SQLite isn't safe"},
+	{CodeForeignDatabase, ExitEnvironment, 500, false, "the database file was made by another program"},
+	{CodeSchemaTooNew, ExitEnvironment, 500, false, "the database was written by a newer version"},
+	{CodeDatabaseBusy, ExitBusy, 503, true, "the database stayed locked for too long"},
+	{CodeDatabaseCorrupt, ExitEnvironment, 500, false, "the database file is damaged"},
+	{CodeUpgraded, ExitEnvironment, 500, true, "the database was upgraded while this process ran"},
+	{CodeInternal, ExitInternal, 500, false, "a fault of the program"},
+	{CodeCanceled, ExitInterrupted, 499, true, "the call was interrupted"},
+}
+
+var codeIndex = func() map[Code]CodeInfo {
+	m := make(map[Code]CodeInfo, len(Codes))
+	for _, c := range Codes {
+		m[c.Code] = c
+	}
+	return m
+}()
+
+// Info returns the row of c; a code that isn't in the table has the row of [CodeInternal].
+func (c Code) Info() CodeInfo {
+	if r, ok := codeIndex[c]; ok {
+		return r
+	}
+	return codeIndex[CodeInternal]
+}
+
+// Error is the one failure type of the program.
+type Error struct {
+	Code    Code
+	Message string         // one sentence for a person or a model; lower case, no full stop
+	Hint    string         // the next safe step, if there is one
+	Fields  map[string]any // facts for a program: current_owner, current_turn_id, field, …
+	Err     error          // the cause: logged, never shown
+}
+
+// Errorf makes an Error. A %w verb sets the cause.
+func Errorf(c Code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Code: c, Message: err.Error(), Err: errors.Unwrap(err)}
+}
+
+// With adds a fact and returns e.
+func (e *Error) With(field string, v any) *Error {
+	if e.Fields == nil {
+		e.Fields = map[string]any{}
+	}
+	e.Fields[field] = v
+	return e
+}
+
+// Hintf sets the next safe step and returns e.
+func (e *Error) Hintf(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// MarshalJSON writes the envelope that every surface shows: error, message, the facts, hint.
+func (e *Error) MarshalJSON() ([]byte, error) {
+	m := maps.Clone(e.Fields)
+	if m == nil {
+		m = map[string]any{}
+	}
+	m["error"], m["message"] = e.Code, e.Message
+	if e.Hint != "" {
+		m["hint"] = e.Hint
+	}
+	return json.Marshal(m)
+}
+
+// AsError turns any error into an *Error: a foreign one becomes [CodeInternal], and the end of a
+// context becomes [CodeCanceled].
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &Error{Code: CodeCanceled, Message: "interrupted; nothing was changed", Err: err}
+	}
+	return &Error{Code: CodeInternal, Message: err.Error(), Err: err}
+}
+
+// CodeOf returns the code of err, and "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	return AsError(err).Code
+}

@@ -1,0 +1,156 @@
+package stick
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+)
+
+// EventType names a kind of event. Types are a stored, public format: never renamed, never
+// reused.
+type EventType string
+
+// The types of events.
+const (
+	EventJoin          EventType = "join"
+	EventLeave         EventType = "leave"
+	EventKick          EventType = "kick"
+	EventClaim         EventType = "claim"
+	EventRelease       EventType = "release"
+	EventPass          EventType = "pass"
+	EventRerouted      EventType = "rerouted"
+	EventTakeover      EventType = "takeover"
+	EventClose         EventType = "close"
+	EventReopen        EventType = "reopen"
+	EventRestored      EventType = "restored"
+	EventPolicyChanged EventType = "policy_changed"
+	EventOwnerIdle     EventType = "owner_idle"
+)
+
+// Event is a row of the append-only log. It carries what was true when it happened.
+type Event struct {
+	Seq       int64           `json:"event_seq"` // the order of all events, and the cursor
+	ID        string          `json:"event_id"`
+	Room      RoomID          `json:"room_id"`
+	Turn      int64           `json:"turn_id"`
+	Type      EventType       `json:"event_type"`
+	From      AgentID         `json:"from_agent_id,omitempty"`
+	To        AgentID         `json:"to_agent_id,omitempty"`
+	Session   string          `json:"session_id,omitempty"`
+	Task      string          `json:"task_id,omitempty"` // free text
+	Handoff   *Handoff        `json:"handoff,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Payload   json.RawMessage `json:"payload,omitempty"`
+	CreatedAt Time            `json:"created_at"`
+	Sum       string          `json:"-"` // chained over the room's events, see Chain
+}
+
+// Facts is the payload of the events of the stick: what was true when the event was made. Each
+// type uses the fields that say something about it.
+type Facts struct {
+	Ordinal    int               `json:"ordinal,omitempty"`     // join: place in the order
+	Override   string            `json:"override,omitempty"`    // any: where an assumed name came from
+	Terminal   string            `json:"terminal,omitempty"`    // any: a person's terminal
+	Claim      ClaimReason       `json:"claim,omitempty"`       // claim
+	Lease      string            `json:"lease,omitempty"`       // grants and ends of grants: LeaseSum
+	HandoffSeq int64             `json:"handoff_seq,omitempty"` // grants: the handoff that was waiting
+	Cause      Cause             `json:"cause,omitempty"`       // takeover
+	Prior      AgentID           `json:"prior,omitempty"`       // takeover, kick, restored: who lost the stick or a reservation
+	Verdict    Verdict           `json:"verdict,omitempty"`     // takeover, kick: of Prior or of the member kicked
+	Ends       bool              `json:"ends_turn,omitempty"`   // leave, kick, restored: a turn ended without a handoff
+	Reachable  *bool             `json:"reachable,omitempty"`   // pass: the recipient listens
+	Expires    Time              `json:"claim_expires_at,omitzero"`
+	Nobody     string            `json:"nobody,omitempty"`     // release, rerouted: why nobody is named
+	RelayedBy  AgentID           `json:"relayed_by,omitempty"` // takeover, kick: the agent that relayed a person's word
+	Forced     bool              `json:"forced,omitempty"`     // kick
+	Policy     map[string]Change `json:"policy,omitempty"`     // policy_changed
+	Order      []AgentID         `json:"order,omitempty"`      // policy_changed: the new order of members
+	IdleSince  Time              `json:"idle_since,omitzero"`  // owner_idle
+	Generation int64             `json:"generation,omitempty"` // restored
+	World      string            `json:"world,omitempty"`      // restored: "reboot" or "restore"
+}
+
+// Change is what a value was and what it became.
+type Change struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// LeaseSum stands for a lease in the log, which everybody may read: it shows that two leases are
+// the same and doesn't give them away.
+func LeaseSum(l LeaseID) string {
+	h := sha256.Sum256([]byte("lease " + l))
+	return hex.EncodeToString(h[:8])
+}
+
+// Facts decodes the payload of an event of the stick. An unknown or damaged payload gives empty
+// facts: an older program can still read a newer log.
+func (e Event) Facts() Facts {
+	var f Facts
+	_ = json.Unmarshal(e.Payload, &f)
+	return f
+}
+
+func (e Event) with(f Facts) Event {
+	b, err := json.Marshal(f)
+	if err != nil {
+		panic("facts can't be marshalled: " + err.Error()) // plain values: a fault of this package
+	}
+	if string(b) != "{}" {
+		e.Payload = b
+	}
+	return e
+}
+
+// Amend adds to the facts of an event before it is stored.
+func (e Event) Amend(change func(*Facts)) Event {
+	f := e.Facts()
+	change(&f)
+	return e.with(f)
+}
+
+// Chain returns the sum of e after an event whose sum was prev: a SHA-256 over prev and every
+// field of e, each with its length, so that a changed, lost or swapped row shows.
+func (e Event) Chain(prev string) string {
+	h := sha256.New()
+	field := func(b []byte) {
+		var n [8]byte
+		for i := range n {
+			n[i] = byte(len(b) >> (8 * i))
+		}
+		h.Write(n[:])
+		h.Write(b)
+	}
+	handoff := []byte{}
+	if e.Handoff != nil {
+		handoff, _ = json.Marshal(e.Handoff)
+	}
+	field([]byte(prev))
+	numbers, _ := json.Marshal([]int64{e.Seq, e.Turn, int64(e.CreatedAt)})
+	field(numbers)
+	for _, s := range []string{
+		e.ID, string(e.Room), string(e.Type), string(e.From), string(e.To),
+		e.Session, e.Task, string(handoff), e.Reason, string(e.Payload),
+	} {
+		field([]byte(s))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Addressed tells whether an event is for a: something that changes what a may do next, and that
+// a didn't do itself.
+func (e Event) Addressed(a AgentID) bool {
+	if e.From == a {
+		return false
+	}
+	switch e.Type {
+	case EventPass, EventRelease, EventRerouted, EventTakeover, EventKick, EventOwnerIdle, EventPolicyChanged, EventRestored:
+		return e.To == a
+	}
+	return false
+}
+
+// event starts an event of the room as it is now.
+func (r Room) event(t EventType, from, to AgentID) Event {
+	return Event{Room: r.ID, Turn: r.Turn.ID, Type: t, From: from, To: to}
+}

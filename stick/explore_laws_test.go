@@ -1,0 +1,446 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The laws that are checked in every state and on every transition. Each gives "" or what it
+// found broken. They are written from the design, not from the rules: where they could share a
+// computation with a rule they make their own.
+
+// recordOf is the record of a log that led to the room. That the stored room and its log agree
+// before an act is what was checked after the act before.
+func recordOf(r Room) *Record {
+	c := &Record{
+		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
+		HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending, Generation: r.Generation,
+		Members: map[AgentID]MemberRecord{}, Policy: map[string]string{},
+	}
+	if r.Turn.Lease != "" {
+		c.LeaseSum = LeaseSum(r.Turn.Lease)
+	}
+	for _, m := range r.Members {
+		c.Members[m.Agent] = MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}
+	}
+	return c
+}
+
+// others lists the members but those given that wait for work with a live wait and aren't gone.
+func (w *world) others(but ...AgentID) []int {
+	var out []int
+	for i, a := range w.actors {
+		if a.wait != noWait && a.intent == Work && a.proc != Gone && w.room.joined(names[i]) && !slices.Contains(but, names[i]) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// checkStep checks what one act did. from is the world in which it was done, to the next one.
+func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
+	b, n := o.before, o.after
+	if o.err != nil && len(o.events) == 0 {
+		return ""
+	}
+	if o.events == nil && n.ID == "" { // an act outside of the room
+		return ""
+	}
+	wellFormed := func() string {
+		t := n.Turn
+		switch {
+		case (t.State == Owned) != (t.Owner != "") || (t.State == Owned) != (t.Lease != ""):
+			return "owned without an owner and a lease, or the other way round"
+		case (t.State == Reserved) != (t.ReservedFor != "") || (t.State == Reserved) != (t.ReservedBy != ""):
+			return "reserved for nobody, or for somebody while it isn't"
+		case n.Closed && t.State != Idle:
+			return "closed, and still owned or reserved"
+		case t.State == Owned && !n.joined(t.Owner):
+			return "owned by one who takes no part"
+		case t.State == Reserved && !n.joined(t.ReservedFor):
+			return "reserved for one who takes no part"
+		case t.ID > 0 && t.State == Owned && t.GrantedAt.IsZero():
+			return "granted at no time"
+		}
+		return ""
+	}
+	if bad := wellFormed(); bad != "" {
+		return bad
+	}
+
+	// A grant is an epoch.
+	grants, handoff := 0, int64(0)
+	var last Event
+	for _, e := range o.events {
+		switch e.Type {
+		case EventClaim, EventTakeover:
+			grants++
+			last = e
+		case EventRelease, EventPass:
+			handoff = e.Seq
+		}
+	}
+	switch {
+	case grants > 1:
+		return "two grants in one act"
+	case a.deed == dRestore && n.Turn.ID < b.Turn.ID:
+		return "a restore lowered the turn"
+	case a.deed != dRestore && n.Turn.ID != b.Turn.ID+int64(grants):
+		return fmt.Sprintf("%d grants moved the turn from %d to %d", grants, b.Turn.ID, n.Turn.ID)
+	case (grants == 1) != o.granted:
+		return "the answer and the log disagree on a grant"
+	case grants == 1 && (n.Turn.Owner != o.by || n.Turn.Lease != o.lease || n.Turn.Lease == b.Turn.Lease):
+		return "granted to another, or with another lease"
+	case grants == 0 && n.Turn.Lease != "" && n.Turn.Lease != b.Turn.Lease:
+		return "a lease appeared without a grant"
+	case grants == 1 && o.asked && to.actors[a.who].intent == Listen && from.actors[a.who].wait != noWait:
+		return "granted to one who only listens"
+	}
+
+	// Expiry opens, it never revokes.
+	if b.Turn.State == Owned && n.Turn.Lease != b.Turn.Lease {
+		allowed := false
+		for _, e := range o.events {
+			switch e.Type {
+			case EventRelease, EventPass:
+				allowed = allowed || e.From == b.Turn.Owner
+			case EventLeave:
+				allowed = allowed || e.From == b.Turn.Owner
+			case EventKick:
+				allowed = allowed || e.To == b.Turn.Owner
+			case EventTakeover:
+				allowed = allowed || ((a.deed == dTake || a.deed == dOperator) && e.Reason != "")
+			case EventRestored:
+				allowed = true
+			}
+		}
+		if !allowed {
+			return "the owner lost the stick by none of the acts that may end a turn"
+		}
+	}
+
+	// No context is ever lost.
+	switch {
+	case handoff != 0 && (n.Turn.HandoffSeq != handoff || !n.Turn.HandoffPending):
+		return "a handoff wasn't kept"
+	case handoff == 0 && n.Turn.HandoffSeq != b.Turn.HandoffSeq:
+		return "the last handoff changed without a release or a pass"
+	case handoff == 0 && grants == 0 && n.Turn.HandoffPending != b.Turn.HandoffPending:
+		return "the handoff was marked as given without a grant"
+	case grants == 1 && (n.Turn.HandoffPending || n.Turn.HandoffDirect != (b.Turn.HandoffPending && last.Type == EventClaim)):
+		return "the grant carries the handoff in the wrong way"
+	case grants == 1 && b.Turn.HandoffPending && last.Facts().HandoffSeq != b.Turn.HandoffSeq:
+		return "the grant doesn't name the handoff that waited"
+	}
+	if o.asked && o.answer.Claim == AlreadyOwner &&
+		(n.Turn.ID != b.Turn.ID || n.Turn.Lease != b.Turn.Lease || n.Turn.HandoffSeq != b.Turn.HandoffSeq || n.Turn.HandoffDirect != b.Turn.HandoffDirect) {
+		return "asking again as the owner answered something else"
+	}
+
+	// Who may be named: never one who only listens, has ended or takes no part.
+	for _, e := range o.events {
+		if (e.Type != EventRelease && e.Type != EventRerouted) || e.To == "" {
+			continue
+		}
+		i := agentIndex(e.To)
+		x := to.actors[i]
+		if x.wait == noWait {
+			x = from.actors[i]
+		}
+		if e.To == o.by && (a.deed == dWork || a.deed == dListen) {
+			x.wait, x.intent = running, Work
+			if a.deed == dListen {
+				x.intent = Listen
+			}
+		}
+		switch {
+		case to.actors[i].proc == Gone:
+			return "a release named one who is gone"
+		case x.wait != noWait && x.intent == Listen:
+			return "a release named one who only listens"
+		case x.wait == noWait && b.grace(b.Members[i].ReturnedAt).Due(from.now):
+			return "a release named one who doesn't wait"
+		case e.To == n.Turn.Prior && n.Turn.State == Reserved:
+			// the one who ended the turn comes last
+			for _, j := range to.others(e.To) {
+				if !n.Members[j].PassedOver {
+					return "a release named the releaser before another who waits"
+				}
+			}
+		}
+	}
+
+	// The one who ended the last turn lets others go first, for a grace.
+	if grants == 1 && o.by == b.Turn.Prior && a.deed != dOperator {
+		others := from.others(o.by, b.Turn.Owner, b.Turn.ReservedFor)
+		grace := func(at Time, ttl time.Duration) bool { return !(Deadline{at, ttl}).Due(from.now) }
+		switch f := last.Facts(); {
+		case f.Claim == OpenClaim && b.Turn.State == Idle && len(from.others(o.by)) > 0 && grace(b.Turn.FreeSince, b.Policy.WaiterGrace),
+			f.Cause == ClaimTimeout && b.Turn.State == Reserved && len(others) > 0 && grace(b.Turn.ReservedAt, b.Policy.ClaimTTL+b.Policy.WaiterGrace),
+			f.Cause == ClaimTimeout && b.Turn.State == Owned && len(others) > 0 && grace(b.Turn.GrantedAt, b.Policy.ClaimTTL+b.Policy.WaiterGrace):
+			return "the prior owner got it back while another waits"
+		}
+	}
+
+	// A takeover needs a cause that is so.
+	if last.Type == EventTakeover {
+		switch f := last.Facts(); f.Cause {
+		case OwnerGone:
+			if from.actors[agentIndex(b.Turn.Owner)].proc != Gone {
+				return "taken over from an owner that isn't gone"
+			}
+		case RecipientGone:
+			if i := agentIndex(b.Turn.ReservedFor); from.actors[i].proc != Gone {
+				return "taken over from a recipient that isn't gone"
+			}
+		case OwnerTimeout:
+			if i := agentIndex(b.Turn.Owner); from.actors[i].proc == Alive {
+				return "a lease timed out that a process keeps"
+			}
+		case OwnerIdle:
+			if !b.noticed() || from.now < b.Turn.IdleNoticeAt.Add(b.Policy.WaiterGrace) && !from.jumped {
+				return "replaced as idle before it was told and had its grace"
+			}
+		}
+	}
+
+	// The log tells the same story.
+	c := recordOf(b)
+	for _, e := range o.events {
+		if err := c.Replay(e); err != nil {
+			return "the log can't be replayed: " + err.Error()
+		}
+	}
+	if d := c.Differs(n); d != "" {
+		return "the stored room differs from its log: " + d
+	}
+
+	// What a wait is answered.
+	if o.asked && a.deed == dLook || a.deed == dWork {
+		if bad := sc.checkAsk(from, to, a, o); bad != "" {
+			return bad
+		}
+	}
+	if sc.fair {
+		for i, x := range to.actors {
+			if x.passed > crowd-1 {
+				return fmt.Sprintf("%s waits on while %d releases named others", names[i], x.passed)
+			}
+		}
+	}
+	return ""
+}
+
+// checkAsk checks a look of a wait.
+func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
+	i := int(a.who)
+	b, n := o.before, o.after
+	intent := Work
+	if a.deed == dLook {
+		intent = from.actors[i].intent
+	}
+	s := to.sight()
+	if to.actors[i].wait == noWait {
+		s.Listeners[ListenerID(names[i])] = Alive // as it was while it asked
+	}
+	q := Asking{Agent: names[i], Intent: intent, Blocking: true, Lease: "another lease"}
+	switch {
+	case intent == Listen && (o.answer.Status == YourTurn || o.answer.Status == TakeoverAvailable):
+		return "one who only listens was granted or offered the stick"
+	case o.answer.Status == TakeoverAvailable:
+		if m, _ := b.Member(names[i]); m.State == Joined && m.Told == b.Turn.Round && b.Turn.OfferedAt != 0 {
+			again := Deadline{b.Turn.OfferedAt, b.Policy.ClaimTTL}
+			if !again.Due(to.now) && o.answer.Opening.Since <= b.Turn.OfferedAt {
+				return "told the same takeover twice in a round"
+			}
+		}
+		if _, _, again := n.Ask(q, s, to.now); again.Status != "" || again.Changed {
+			return "asking again at once after an offer answers " + string(again.Status)
+		}
+		if at := n.NextDeadline(q, s, to.now); at <= to.now {
+			return "after an offer the next deadline isn't in the future"
+		}
+	case o.answer.Status == "" && intent == Work:
+		at := n.NextDeadline(q, s, to.now)
+		if at.IsZero() {
+			return "a wait for work has no deadline"
+		}
+		_, _, again := n.Ask(q, s, to.now)
+		if again.Status != "" || again.Changed || at <= to.now {
+			return fmt.Sprintf("a wait spins: at once asked again it answers %q (changed %v), and its deadline is %s from now",
+				again.Status, again.Changed, at.Sub(to.now))
+		}
+	}
+	return ""
+}
+
+// checkState checks what has to hold in a state whatever led to it.
+func (sc *scenario) checkState(w *world) string {
+	s := w.sight()
+	// Nothing that a sleeping wait would be told happens without waking it.
+	for i, a := range w.actors {
+		if a.wait != running || a.intent != Work || w.due(i) {
+			continue
+		}
+		_, _, ans := w.room.Ask(w.asking(i), s, w.now)
+		if ans.Status == "" && !ans.Changed {
+			continue
+		}
+		switch {
+		case !a.lag:
+			return fmt.Sprintf("%s sleeps for another %s and would be told %q (changed %v)", names[i], a.deadline.Sub(w.now), ans.Status, ans.Changed)
+		case !w.jumped && a.deadline.Sub(w.now) > crowd*w.room.Policy.WaiterGrace:
+			return fmt.Sprintf("%s sleeps for another %s after a wait ended, and would be told %q", names[i], a.deadline.Sub(w.now), ans.Status)
+		}
+	}
+	// Unknown is never taken for gone.
+	unknown := w.sight()
+	for p, v := range unknown.Processes {
+		if v == Gone {
+			unknown.Processes[p] = Unknown
+		}
+	}
+	switch o := w.room.Opening(unknown, w.now); o.Cause {
+	case OwnerGone, RecipientGone:
+		return "without a proof of death the opening is " + string(o.Cause)
+	}
+	for i := range w.actors {
+		if r, _ := w.room.Settle(names[i], false, unknown, w.now); r.Turn.OpenedAt != w.room.Turn.OpenedAt {
+			return "an owner of which nothing is known was noted as gone"
+		}
+	}
+	return ""
+}
+
+// checkFence checks that a stale turn or lease changes nothing.
+func (w *world) checkFence() string {
+	s := w.sight()
+	t := w.room.Turn
+	for i, by := range names {
+		stale := []Fence{{t.ID - 1, t.Lease}, {t.ID + 1, t.Lease}, {t.ID, "forged"}, {t.ID, ""}}
+		if t.State != Owned || t.Owner != by {
+			stale = append(stale, Fence{t.ID, t.Lease})
+		}
+		for k, f := range stale {
+			want := CodeStaleLease
+			if k < 2 {
+				want = CodeTurnMismatch
+			}
+			for what, call := range fencedCalls {
+				r, events, err := call(w.room, by, f, names[(i+1)%crowd], s, w.now)
+				if CodeOf(err) != want || len(events) > 0 || !sameRoom(r, w.room) {
+					return fmt.Sprintf("%s of %s with a stale fence %v: %v, %d events", what, by, f, err, len(events))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// fencedCalls are the owner's mutations.
+var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Sight, Time) (Room, []Event, error){
+	"release": func(r Room, by AgentID, f Fence, _ AgentID, s *Sight, now Time) (Room, []Event, error) {
+		return r.Release(by, f, someHandoff, s, now)
+	},
+	"pass": func(r Room, by AgentID, f Fence, to AgentID, s *Sight, now Time) (Room, []Event, error) {
+		return r.Pass(by, f, to, someHandoff, s, now)
+	},
+	"heartbeat": func(r Room, by AgentID, f Fence, _ AgentID, s *Sight, now Time) (Room, []Event, error) {
+		r, err := r.Heartbeat(by, f, s, now)
+		return r, nil, err
+	},
+	"renew": func(r Room, by AgentID, f Fence, _ AgentID, _ *Sight, now Time) (Room, []Event, error) {
+		r, err := r.Renew(by, f, anyPID, now)
+		return r, nil, err
+	},
+}
+
+// patience is how long the design lets a wait for work go without the stick or an offer of it:
+// until the limit that is running opens the takeover, then its place in the order of offers; and
+// if it was told already, until the next round.
+func (sc *scenario) patience(w *world) time.Duration {
+	p := w.room.Policy
+	opens := max(p.OwnerLeaseTTL, p.OwnerIdleTTL+p.WaiterGrace)
+	switch w.room.Turn.State {
+	case Idle:
+		return p.WaiterGrace
+	case Reserved:
+		opens = p.ClaimTTL
+		if w.room.Turn.ReservedBy == ByRelease {
+			return crowd * p.WaiterGrace
+		}
+	}
+	told := time.Duration(0)
+	if w.room.Turn.OfferedAt != 0 {
+		told = p.ClaimTTL
+	}
+	return max(opens, told) + crowd*p.WaiterGrace
+}
+
+// checkLive checks that some live wait for work gets the stick or is offered it, and takes it,
+// though nobody acts and every one that is dead or stopped stays so.
+func (sc *scenario) checkLive(w world) (time.Duration, string) {
+	alive := func(i int) bool {
+		a := w.actors[i]
+		return a.wait == running && a.proc != Gone && w.room.joined(names[i])
+	}
+	waits := false
+	for i, a := range w.actors {
+		waits = waits || alive(i) && a.intent == Work
+	}
+	if !waits || w.room.Closed {
+		return 0, ""
+	}
+	limit := sc.patience(&w)
+	if w.jumped {
+		limit += units(4)
+	}
+	start := w.now
+	for range 200 {
+		next, looked := Time(0), false
+		for i := range w.actors {
+			if !alive(i) {
+				continue
+			}
+			if !w.due(i) {
+				next = earlier(next, w.actors[i].deadline)
+				continue
+			}
+			looked = true
+			to, o := sc.do(w, act{dLook, int8(i), 0})
+			if o == nil {
+				w = to
+				continue
+			}
+			if bad := sc.checkStep(&w, &to, act{dLook, int8(i), 0}, o); bad != "" {
+				return 0, bad
+			}
+			w = to
+			if o.answer.Status == TakeoverAvailable {
+				take := act{dTake, int8(i), 0}
+				to, o = sc.do(w, take)
+				if o == nil || !o.granted {
+					return 0, fmt.Sprintf("%s was offered the takeover and couldn't take it: %v", names[i], o.err)
+				}
+				if bad := sc.checkStep(&w, &to, take, o); bad != "" {
+					return 0, bad
+				}
+			}
+			if o.granted || o.answer.Status == YourTurn {
+				if d := w.now.Sub(start); d > limit {
+					return d, fmt.Sprintf("the stick came after %s; the limits add up to %s", d, limit)
+				}
+				return w.now.Sub(start), ""
+			}
+		}
+		switch {
+		case looked:
+		case next == 0:
+			return 0, "waits for work sleep for ever"
+		default:
+			w.now = next
+		}
+	}
+	return 0, "no wait for work gets the stick"
+}

@@ -1,0 +1,207 @@
+package stick
+
+import (
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var exploreLong = flag.Bool("explore.long", false, "explore the large configurations of the stick too")
+
+var (
+	waits = []deed{dLook, dWork, dRelease}
+	dying = []deed{dDie, dBack, dKill}
+	stops = []deed{dStop, dContinue}
+)
+
+func deeds(sets ...any) []deed {
+	var out []deed
+	for _, s := range sets {
+		switch s := s.(type) {
+		case deed:
+			out = append(out, s)
+		case []deed:
+			out = append(out, s...)
+		}
+	}
+	return out
+}
+
+var (
+	provedAll = [crowd]bool{true, true, true}
+	provedOne = [crowd]bool{true, false, false}
+	provedTwo = [crowd]bool{true, true, false}
+)
+
+// scenarios are small configurations that each finish; together they cover every act of the rules.
+var scenarios = []scenario{
+	{name: "fair releases", proves: provedAll, fair: true, acts: deeds(waits, dKill, stops)},
+	{name: "sequence releases", proves: provedAll, order: Sequence, fair: true, acts: deeds(waits, dKill, stops)},
+	{name: "deaths and takeovers", proves: provedAll, acts: deeds(waits, dying, dTake, dBeat)},
+	{name: "timeouts of leases", acts: deeds(waits, dTake, dBeat)},
+	{name: "passes", proves: provedAll, acts: deeds(waits, dPass, dPassNext, dTake, dDie, dBack)},
+	{name: "unacknowledged grants", proves: provedAll, hooks: provedOne, acts: deeds(waits, dBeat, dTake)},
+	{name: "stopped waits", proves: provedAll, acts: deeds(waits, stops, dTake, dPass)},
+	{name: "leaves and kicks", proves: provedAll, acts: deeds(waits, dLeave, dAbandon, dDie, dKick, dForce, dJoin)},
+	{name: "closing", proves: provedAll, acts: deeds(waits, dPass, dClose, dPerson, dJoin, dLeave, dOperator)},
+	{name: "restores", proves: provedTwo, acts: deeds(waits, dPass, dTake, dRestore)},
+	{name: "guardians", acts: deeds(waits, dTake, dRenew)},
+	{name: "listeners", proves: provedAll, acts: deeds(waits, dListen, dTimeout, dPass, dTake)},
+	{name: "clock back", proves: provedOne, acts: deeds(waits, dTake, dBeat, dJump)},
+}
+
+// TestExplore walks through every state of the stick that three agents can reach, breadth first,
+// and checks the laws in each. `go test ./stick -explore.long` walks through the large
+// configurations too.
+func TestExplore(t *testing.T) {
+	for _, sc := range scenarios {
+		if sc.long && !*exploreLong {
+			continue
+		}
+		if sc.order == "" {
+			sc.order = Fair
+		}
+		t.Run(strings.ReplaceAll(sc.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			found := sc.explore(4_000_000)
+			line := fmt.Sprintf("explored %-34s %8d states %9d transitions, longest wait %2d units, %5.1f s",
+				sc.name, found.states, found.transitions, int(found.longest), time.Since(began).Seconds())
+			t.Log(line)
+			fmt.Println(line)
+			if found.broken != "" {
+				t.Errorf("%s\n%s", found.broken, strings.Join(found.trace, "\n"))
+			}
+			if found.unfinished {
+				t.Errorf("the configuration is too large to finish")
+			}
+		})
+	}
+}
+
+type findings struct {
+	states, transitions int
+	longest             time.Duration // that a wait for work went without the stick, nobody acting
+	broken              string
+	trace               []string
+	unfinished          bool
+}
+
+// explore walks through all states breadth first, so that a trace it finds is a shortest one.
+func (sc *scenario) explore(limit int) (found findings) {
+	type step struct {
+		from int32
+		act  act
+	}
+	seed := maphash.MakeSeed()
+	perms := sc.alike()
+	visited := map[[2]uint64]struct{}{}
+	fences := map[Turn]bool{}
+	mark := func(w *world) bool {
+		k := sc.key(w, perms)
+		f := fnv.New64a()
+		f.Write(k[:])
+		id := [2]uint64{maphash.Bytes(seed, k[:]), f.Sum64()}
+		if _, ok := visited[id]; ok {
+			return false
+		}
+		visited[id] = struct{}{}
+		return true
+	}
+	steps := []step{{-1, act{}}}
+	type entry struct {
+		world world
+		id    int32
+	}
+	first := sc.normal(sc.start())
+	mark(&first)
+	level := []entry{{first, 0}}
+	fail := func(id int32, last *act, what string) {
+		found.broken = what
+		if last != nil {
+			found.trace = append(found.trace, last.String())
+		}
+		for ; id > 0; id = steps[id].from {
+			found.trace = append(found.trace, steps[id].act.String())
+		}
+		slices.Reverse(found.trace)
+	}
+	for len(level) > 0 {
+		var next []entry
+		for n := range level {
+			e := &level[n]
+			found.states++
+			if bad := sc.checkState(&e.world); bad != "" {
+				fail(e.id, nil, bad)
+				return
+			}
+			// A fence looks at nothing but the turn.
+			if t := e.world.room.Turn; !fences[t] {
+				fences[t] = true
+				if bad := e.world.checkFence(); bad != "" {
+					fail(e.id, nil, bad)
+					return
+				}
+			}
+			waited, bad := sc.checkLive(e.world)
+			if bad != "" {
+				fail(e.id, nil, bad)
+				return
+			}
+			found.longest = max(found.longest, waited/unit)
+			for _, a := range sc.actsIn(&e.world) {
+				to, o := sc.do(e.world, a)
+				if o == nil {
+					continue
+				}
+				if bad := sc.checkStep(&e.world, &to, a, o); bad != "" {
+					fail(e.id, &a, bad)
+					return
+				}
+				found.transitions++
+				norm := sc.normal(to)
+				if !mark(&norm) {
+					continue
+				}
+				if len(steps)%64 == 0 {
+					if bad := sc.sound(&to, &norm, perms); bad != "" {
+						fail(e.id, &a, bad)
+						return
+					}
+				}
+				steps = append(steps, step{e.id, a})
+				next = append(next, entry{norm, int32(len(steps) - 1)})
+			}
+			e.world = world{}
+		}
+		level = next
+		if len(steps) > limit {
+			found.unfinished = true
+			return
+		}
+	}
+	return
+}
+
+// sound checks that a world and its representative behave alike: the same acts lead to the same
+// worlds. If that fails the exploration is at fault, not the rules.
+func (sc *scenario) sound(raw, norm *world, perms [][crowd]int) string {
+	a, b := sc.actsIn(raw), sc.actsIn(norm)
+	if !slices.Equal(a, b) {
+		return fmt.Sprintf("the representative has other acts: %v, %v", a, b)
+	}
+	for _, x := range a {
+		u, _ := sc.do(*raw, x)
+		v, _ := sc.do(*norm, x)
+		u, v = sc.normal(u), sc.normal(v)
+		if k, l := sc.key(&u, perms), sc.key(&v, perms); k != l {
+			return fmt.Sprintf("the representative goes elsewhere on %s:\n%v\n%v", x, k, l)
+		}
+	}
+	return ""
+}

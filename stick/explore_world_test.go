@@ -1,0 +1,750 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The world that is explored: a room, three agents with their processes and waits, and a clock.
+// Every change of the room goes through the rules themselves. What lies around them (the waits,
+// the bell, the processes) is modelled as the program does it:
+//
+//   - a transaction settles the room, applies one rule and numbers its events;
+//   - a commit with events rings, and so do a new process of the owner or the recipient and a
+//     guardian's first renewal; every other commit of evidence doesn't;
+//   - a wait looks when it was rung, when the process of the owner or of the recipient ended,
+//     when its own deadline has come, and, because of the slow net, at any other time too;
+//   - time passes only while no running wait has a reason to look; what delays a wait longer is
+//     that it is stopped.
+//
+// A stopped owner is one that takes no action, and an answer that was lost is one after which the
+// agent asks again: neither leaves a trace in the room, so both are among the paths explored.
+
+const (
+	unit    = 30 * time.Second // so that a step of three back is one that shows
+	crowd   = 3                // agents
+	origin  = Time(1_000_000_000)
+	lastSeq = int64(100) // events of a normalised room have smaller numbers
+	anyTurn = 7
+	anyPID  = 1000
+)
+
+var names = [crowd]AgentID{"a", "b", "c"}
+
+func agentIndex(a AgentID) int { return slices.Index(names[:], a) }
+
+func units(n int) time.Duration { return time.Duration(n) * unit }
+
+var smallPolicy = Policy{
+	OwnerLeaseTTL: units(3), ClaimTTL: units(2), WaiterGrace: units(1), OwnerIdleTTL: units(3),
+	PresenceTTL: units(10_000), HeartbeatInterval: units(1), Order: Fair,
+}
+
+type waitMode uint8
+
+const (
+	noWait waitMode = iota
+	running
+	stopped // holds its lock and never looks
+)
+
+// actor is one agent and its wait.
+type actor struct {
+	proc     Verdict // of its session's process; Unknown: it has none that proves anything
+	wait     waitMode
+	intent   Intent
+	woken    bool // something gave the running wait a reason to look
+	deadline Time // else it sleeps until then; 0: until it is woken
+	lag      bool // a wait or a bystander ended since it looked, which doesn't ring
+	passed   int  // releases that named others while it waited (counted in some scenarios)
+}
+
+type world struct {
+	room   Room
+	now    Time
+	jumped bool // the clock went back
+	actors [crowd]actor
+}
+
+// scenario is one configuration to explore.
+type scenario struct {
+	name   string
+	long   bool // only with -explore.long
+	order  Order
+	proves [crowd]bool // the agent has a process that proves its session
+	hooks  [crowd]bool // the agent's grants are acknowledged visibly
+	acts   []deed
+	fair   bool // count releases
+	policy *Policy
+}
+
+func (sc *scenario) rules() Policy {
+	p := smallPolicy
+	if sc.policy != nil {
+		p = *sc.policy
+	}
+	p.Order = sc.order
+	return p
+}
+
+type deed uint8
+
+const (
+	dTick deed = iota
+	dLook
+	dWork    // starts a wait for work, or asks again
+	dListen  // starts a wait for events
+	dTimeout // its own wait returns without an answer
+	dKill    // the process of its wait ends
+	dStop
+	dContinue
+	dDie  // the process of its session ends
+	dBack // the same session comes back in a new process
+	dBeat // a heartbeat or any other act of the owner
+	dRenew
+	dRelease
+	dPass
+	dPassNext
+	dTake
+	dOperator
+	dLeave
+	dAbandon
+	dKick
+	dForce
+	dClose
+	dPerson // a person closes
+	dJoin
+	dRestore
+	dJump
+)
+
+var deedNames = [...]string{
+	"tick", "look", "wait", "listen", "timeout", "kill wait", "stop wait", "continue wait", "die", "come back",
+	"heartbeat", "renew", "release", "pass", "pass next", "take", "take (operator)", "leave", "abandon", "kick",
+	"kick (force)", "close", "close (person)", "join", "restore", "clock back",
+}
+
+type act struct {
+	deed   deed
+	who    int8
+	target int8
+}
+
+func (a act) String() string {
+	switch a.deed {
+	case dTick, dRestore, dJump, dPerson:
+		return deedNames[a.deed]
+	case dPass, dKick, dForce:
+		return fmt.Sprintf("%s: %s %s", names[a.who], deedNames[a.deed], names[a.target])
+	}
+	return fmt.Sprintf("%s: %s", names[a.who], deedNames[a.deed])
+}
+
+// outcome is what an act came to, for the laws.
+type outcome struct {
+	before, after Room // of the room, after as it is stored
+	events        []Event
+	lease         LeaseID // the one offered for a grant
+	by            AgentID
+	granted       bool
+	answer        Answer
+	asked         bool // by a wait or a try
+	opened        Opening
+	err           error
+}
+
+func (sc *scenario) start() world {
+	w := world{now: origin, room: Room{ID: "room", Policy: sc.rules(), Generation: 1, Turn: Turn{State: Idle}}}
+	for i, name := range names {
+		m := Member{Agent: name, Ordinal: i + 1, State: Joined, JoinSeq: int64(i + 1), LastSeenAt: origin, HooksSeen: sc.hooks[i]}
+		w.actors[i].proc = Unknown
+		if sc.proves[i] {
+			m.Processes = []Evidence{{Process{PID: i + 1}, ProvesSession}}
+			w.actors[i].proc = Alive
+		}
+		w.room.Members = append(w.room.Members, m)
+	}
+	return w
+}
+
+// sight is what a transaction in the world has probed: everything.
+func (w *world) sight() *Sight {
+	s := &Sight{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
+	for i, a := range w.actors {
+		s.Processes[Process{PID: i + 1}] = a.proc
+		s.Listeners[ListenerID(names[i])] = Gone
+		if a.wait != noWait {
+			s.Listeners[ListenerID(names[i])] = Alive
+		}
+	}
+	return s
+}
+
+// living tells whether the agent can act.
+func (w *world) living(i int) bool { return w.actors[i].proc != Gone }
+
+func (w *world) fence() Fence { return Fence{w.room.Turn.ID, w.room.Turn.Lease} }
+
+// due tells whether a running wait has a reason to look.
+func (w *world) due(i int) bool {
+	a := w.actors[i]
+	return a.wait == running && (a.woken || (a.deadline != 0 && a.deadline <= w.now))
+}
+
+func (w *world) asking(i int) Asking {
+	return Asking{Agent: names[i], Intent: w.actors[i].intent, Blocking: true, Lease: w.newLease()}
+}
+
+func (w *world) newLease() LeaseID { return LeaseID(fmt.Sprintf("lease-%d", w.room.Turn.ID+1)) }
+
+// ring wakes every running wait but the one that rings.
+func (w *world) ring(but int) {
+	for i := range w.actors {
+		if i != but && w.actors[i].wait == running {
+			w.actors[i].woken = true
+		}
+	}
+}
+
+// lagging notes that a wait or a bystander ended, of which nobody is told.
+func (w *world) lagging() {
+	for i := range w.actors {
+		if w.actors[i].wait == running && !w.actors[i].woken {
+			w.actors[i].lag = true
+		}
+	}
+}
+
+func (w *world) endWait(i int) {
+	a := &w.actors[i]
+	a.wait, a.woken, a.deadline, a.lag, a.passed = noWait, false, 0, false, 0
+	w.lagging()
+}
+
+// acts lists what can happen in a world.
+func (sc *scenario) actsIn(w *world) []act {
+	var out []act
+	add := func(d deed, who, target int) { out = append(out, act{d, int8(who), int8(target)}) }
+	has := func(d deed) bool { return slices.Contains(sc.acts, d) }
+	urgent := false
+	for i, a := range w.actors {
+		m, _ := w.room.Member(names[i])
+		owner := w.room.Turn.Owner == names[i]
+		living := w.living(i)
+		for _, d := range sc.acts {
+			switch d {
+			case dLook:
+				if a.wait == running {
+					add(dLook, i, 0)
+					urgent = urgent || (w.due(i) && living)
+				}
+			case dWork, dListen:
+				if living && a.wait == noWait && m.State != Kicked && !w.room.Closed {
+					add(d, i, 0)
+				}
+			case dTimeout:
+				if a.wait == running && living {
+					add(d, i, 0)
+				}
+			case dKill:
+				if a.wait != noWait {
+					add(d, i, 0)
+				}
+			case dStop:
+				if a.wait == running {
+					add(d, i, 0)
+				}
+			case dContinue:
+				if a.wait == stopped {
+					add(d, i, 0)
+				}
+			case dDie:
+				if a.proc == Alive {
+					add(d, i, 0)
+				}
+			case dBack:
+				if a.proc == Gone {
+					add(d, i, 0)
+				}
+			case dBeat, dRelease, dPassNext:
+				if owner && living {
+					add(d, i, 0)
+				}
+			case dRenew:
+				if owner && !sc.proves[i] {
+					add(d, i, 0)
+				}
+			case dPass:
+				for j := range names {
+					if owner && living && i != j {
+						add(d, i, j)
+					}
+				}
+			case dTake, dOperator:
+				if living && !owner && m.State == Joined && !w.room.Closed {
+					add(d, i, 0)
+				}
+			case dLeave, dAbandon:
+				if living && m.State == Joined && (d == dLeave || owner) {
+					add(d, i, 0)
+				}
+			case dKick, dForce:
+				for j := range names {
+					if living && i != j && m.State == Joined && w.room.joined(names[j]) && (d == dForce) == (w.actors[j].proc != Gone) {
+						add(d, i, j)
+					}
+				}
+			case dClose:
+				if living && owner {
+					add(d, i, 0)
+				}
+			case dJoin:
+				if living && (m.State != Joined || w.room.Closed) {
+					add(d, i, 0)
+				}
+			}
+		}
+	}
+	if has(dPerson) && !w.room.Closed && w.room.Turn.State != Owned {
+		add(dPerson, 0, 0)
+	}
+	if has(dRestore) {
+		add(dRestore, 0, 0)
+	}
+	if has(dJump) && !w.jumped {
+		add(dJump, 0, 0)
+	}
+	if !urgent {
+		add(dTick, 0, 0)
+	}
+	return out
+}
+
+var someHandoff = Handoff{Status: "half done", NextAction: "do the other half"}
+
+// do lets one act happen. It returns nil when the act changed nothing at all.
+func (sc *scenario) do(w world, a act) (world, *outcome) {
+	i := int(a.who)
+	by := names[i]
+	s := w.sight()
+	o := &outcome{before: w.room, lease: w.newLease(), by: by}
+	r := w.room
+	var events []Event
+	note := func(more []Event) { events = append(events, more...) }
+	settle := func(take bool) {
+		var moved []Event
+		r, moved = r.Settle(by, take, s, w.now)
+		note(moved)
+	}
+	ask := func(intent Intent, blocking bool) {
+		o.asked = true
+		o.opened = r.Opening(s, w.now)
+		var more []Event
+		r, more, o.answer = r.Ask(Asking{Agent: by, Intent: intent, Blocking: blocking, Lease: o.lease}, s, w.now)
+		note(more)
+		o.granted = o.answer.Status == YourTurn && o.answer.Claim != AlreadyOwner
+	}
+	always := false // the act changes the world even if it writes nothing
+	ringer := -1
+	rings := false
+	switch a.deed {
+	case dTick:
+		w.now = w.now.Add(unit)
+		always = true
+	case dJump:
+		w.now = w.now.Add(-3 * unit)
+		w.jumped = true
+		for k := range w.actors {
+			if w.actors[k].deadline != 0 {
+				w.actors[k].deadline = w.actors[k].deadline.Add(-3 * unit)
+			}
+		}
+		w.lagging()
+		always = true
+	case dLook:
+		ask(w.actors[i].intent, true)
+		ringer = i
+	case dWork, dListen:
+		intent := Work
+		if a.deed == dListen {
+			intent = Listen
+		}
+		var joined []Event
+		if r, joined, _, o.err = r.Join(by, false, w.now); o.err != nil {
+			return w, o
+		}
+		note(joined)
+		r = r.Touch(by, w.now)
+		r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), func(l Listener) bool { return l.Agent == by })
+		r.Listeners = append(r.Listeners, Listener{ID: ListenerID(by), Agent: by, Intent: intent})
+		w.actors[i].wait, w.actors[i].intent = running, intent
+		s = w.sight()
+		ask(intent, true)
+		ringer = i
+		always = true
+	case dTimeout:
+		if w.actors[i].intent == Work {
+			r.edit(by, func(m *Member) { m.ReturnedAt = w.now })
+		}
+		w.endWait(i)
+		always = true
+	case dKill:
+		w.endWait(i)
+		always = true
+	case dStop:
+		w.actors[i].wait, w.actors[i].passed = stopped, 0
+		always = true
+	case dContinue:
+		w.actors[i].wait, w.actors[i].woken = running, true
+		always = true
+	case dDie:
+		w.actors[i].proc = Gone
+		if r.Turn.Owner == by || r.Turn.ReservedFor == by {
+			w.ring(-1)
+		} else {
+			w.lagging()
+		}
+		always = true
+	case dBack:
+		w.actors[i].proc = Alive
+		s = w.sight()
+		rings = r.Turn.Owner == by || r.Turn.ReservedFor == by
+		if w.actors[i].wait != noWait { // it served the process that ended
+			w.endWait(i)
+			s = w.sight()
+		}
+		r = r.Touch(by, w.now)
+		settle(false)
+		always = true
+	case dBeat:
+		r = r.Touch(by, w.now)
+		r, o.err = r.Heartbeat(by, w.fence(), s, w.now)
+	case dRenew:
+		rings = r.Turn.GuardianPID == 0
+		r, o.err = r.Renew(by, w.fence(), anyPID, w.now)
+	case dRelease, dPass, dPassNext:
+		r = r.Touch(by, w.now)
+		settle(false)
+		var more []Event
+		switch a.deed {
+		case dRelease:
+			r, more, o.err = r.Release(by, w.fence(), someHandoff, s, w.now)
+		case dPass:
+			r, more, o.err = r.Pass(by, w.fence(), names[a.target], someHandoff, s, w.now)
+		case dPassNext:
+			r, more, o.err = r.Pass(by, w.fence(), Next, someHandoff, s, w.now)
+		}
+		note(more)
+	case dTake, dOperator:
+		r = r.Touch(by, w.now)
+		settle(true)
+		o.opened = r.Opening(s, w.now)
+		var more []Event
+		var why ClaimReason
+		r, more, why, o.err = r.Takeover(Take{By: by, Reason: "it is time", Operator: a.deed == dOperator}, o.lease, s, w.now)
+		note(more)
+		o.granted = why != "" && why != AlreadyOwner
+	case dLeave, dAbandon:
+		r = r.Touch(by, w.now)
+		settle(false)
+		q := Leaving{By: by}
+		if r.Turn.Owner == by {
+			q.Fence = w.fence()
+			if a.deed == dLeave {
+				q.Handoff = &someHandoff
+			} else {
+				q.Abandon = "something else came up"
+			}
+		}
+		var more []Event
+		r, more, o.err = r.Leave(q, s, w.now)
+		note(more)
+	case dKick, dForce:
+		r = r.Touch(by, w.now)
+		settle(false)
+		var more []Event
+		r, more, o.err = r.Kick(Kicking{By: by, Who: names[a.target], Force: a.deed == dForce, Reason: "in the way"}, s, w.now)
+		note(more)
+	case dClose:
+		r = r.Touch(by, w.now)
+		var more []Event
+		r, more, o.err = r.Close(Closing{By: by, Fence: w.fence(), Handoff: &someHandoff}, w.now)
+		note(more)
+	case dPerson:
+		var more []Event
+		r, more, o.err = r.Close(Closing{By: "human:x", Person: true}, w.now)
+		note(more)
+	case dJoin:
+		var more []Event
+		r, more, _, o.err = r.Join(by, true, w.now)
+		note(more)
+		settle(false)
+	case dRestore:
+		var more []Event
+		r, more = r.Restore(r.Generation+1, "restore", w.now)
+		note(more)
+	}
+	if o.err != nil && len(events) == 0 {
+		return w, o // refused: nothing is stored
+	}
+	sum := ""
+	seq := max(lastSeq, r.Turn.HandoffSeq)
+	for _, m := range r.Members {
+		seq = max(seq, m.JoinSeq, m.HeldSeq)
+	}
+	for k := range events {
+		seq++
+		events[k].Seq, events[k].CreatedAt = seq, w.now
+		events[k].Sum = events[k].Chain(sum)
+		sum = events[k].Sum
+	}
+	r = r.Stamp(events)
+	o.after, o.events = r, events
+	changed := always || len(events) > 0 || !sameRoom(r, w.room)
+	w.room = r
+	if len(events) > 0 || rings {
+		w.ring(ringer)
+	}
+	if sc.fair {
+		w.count(events)
+	}
+	if o.asked && w.actors[i].wait == running {
+		changed = changed || w.actors[i].woken || w.due(i)
+		w.actors[i].woken, w.actors[i].lag = false, false
+		w.actors[i].deadline = 0
+		if o.answer.Status != "" {
+			if o.answer.Status != YourTurn && w.actors[i].intent == Work {
+				w.room.edit(by, func(m *Member) { m.ReturnedAt = w.now })
+			}
+			w.endWait(i)
+		} else {
+			w.actors[i].deadline = r.NextDeadline(w.asking(i), s, w.now)
+		}
+	}
+	if !changed {
+		return w, nil
+	}
+	return w, o
+}
+
+// count notes, for each member that waits, the releases that named others.
+func (w *world) count(events []Event) {
+	for _, e := range events {
+		if e.Type != EventRelease {
+			continue
+		}
+		for i := range w.actors {
+			a := &w.actors[i]
+			switch {
+			case e.To == names[i]:
+				a.passed = 0
+			case a.wait == running && a.intent == Work && e.To != "" && !w.room.Members[i].PassedOver:
+				a.passed++
+			}
+		}
+	}
+}
+
+func sameRoom(a, b Room) bool {
+	return a.Closed == b.Closed && a.Turn == b.Turn && slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
+		return x.Agent == y.Agent && x.State == y.State && x.JoinSeq == y.JoinSeq && x.HeldSeq == y.HeldSeq &&
+			x.LastSeenAt == y.LastSeenAt && x.Told == y.Told && x.PassedOver == y.PassedOver && x.ReturnedAt == y.ReturnedAt
+	})
+}
+
+// normal gives the representative of all worlds that behave like w: times are ages, and those
+// too old to matter are alike; turns, leases, rounds and event numbers are reduced to what the
+// rules compare. That this loses nothing is itself checked, see soundness.
+func (sc *scenario) normal(w world) world {
+	p := w.room.Policy
+	shift := origin - w.now
+	aged := func(t Time, oldest time.Duration) Time {
+		if t == 0 {
+			return 0
+		}
+		return max(t+shift, origin.Add(-oldest))
+	}
+	t := w.room.Turn
+	g := p.WaiterGrace
+	offered := p.ClaimTTL + 3*g // the oldest last offer that matters
+	open := 3 * g               // the oldest opening that matters
+	n := Turn{
+		ID: min(t.ID, 1) * anyTurn, State: t.State, HandoffSeq: min(t.HandoffSeq, 1), HandoffPending: t.HandoffPending,
+		HandoffDirect: t.HandoffDirect, NextAction: t.NextAction, Round: 10, OfferedAt: aged(t.OfferedAt, offered),
+	}
+	if p.Order == Sequence {
+		n.SequenceIndex = t.SequenceIndex
+	}
+	var activity Time
+	switch t.State {
+	case Idle:
+		n.Prior, n.FreeSince = t.Prior, aged(t.FreeSince, g)
+	case Reserved:
+		n.Prior, n.ReservedFor, n.ReservedBy = t.Prior, t.ReservedFor, t.ReservedBy
+		n.ReservedAt = aged(t.ReservedAt, g)
+		if t.ReservedBy == ByPass {
+			n.ReservedAt = aged(t.ReservedAt, p.ClaimTTL+open)
+		}
+	case Owned:
+		n.Owner, n.Lease, n.GuardianPID = t.Owner, "lease-7", t.GuardianPID
+		i := agentIndex(t.Owner)
+		n.Acked = t.Acked || !sc.hooks[i]
+		if !n.Acked {
+			n.Prior = t.Prior
+		}
+		oldest := max(p.OwnerLeaseTTL, p.OwnerIdleTTL, p.ClaimTTL) + open
+		if sc.proves[i] && n.Acked {
+			oldest = p.OwnerIdleTTL
+		}
+		activity = aged(w.room.activity(), oldest)
+		n.GrantedAt = activity
+		if !sc.proves[i] && t.RenewedAt > w.room.activity() {
+			n.RenewedAt = aged(t.RenewedAt, oldest)
+			if n.RenewedAt == activity {
+				n.RenewedAt = 0
+			}
+		}
+		if w.room.noticed() {
+			n.IdleNoticeAt = aged(t.IdleNoticeAt, g+open)
+		}
+		n.OpenedAt = aged(t.OpenedAt, open)
+		if t.OpenedAt != 0 && t.OpenedAt <= t.OfferedAt {
+			n.OpenedAt = n.OfferedAt // it matters only which was first
+		}
+	}
+	var seqs []int64
+	for _, m := range w.room.Members {
+		if m.State == Joined {
+			seqs = append(seqs, max(m.JoinSeq, m.HeldSeq))
+		}
+	}
+	slices.Sort(seqs)
+	members := make([]Member, len(w.room.Members))
+	for i, m := range w.room.Members {
+		members[i] = Member{
+			Agent: m.Agent, Ordinal: m.Ordinal, State: m.State, LastSeenAt: origin, HooksSeen: m.HooksSeen, Processes: m.Processes,
+			PassedOver: m.PassedOver && m.State == Joined,
+		}
+		if m.State == Joined {
+			members[i].JoinSeq = int64(slices.Index(seqs, max(m.JoinSeq, m.HeldSeq)) + 1)
+		}
+		if m.Told == t.Round && t.State != Idle && t.OfferedAt != 0 {
+			members[i].Told = n.Round
+		}
+		if m.State == Joined && m.ReturnedAt != 0 && w.now < w.room.grace(m.ReturnedAt).At() {
+			members[i].ReturnedAt = aged(m.ReturnedAt, g)
+		}
+		if m.Agent == t.Owner && t.State == Owned {
+			members[i].LastSeenAt = activity
+		}
+	}
+	if n.IdleNoticeAt != 0 {
+		n.IdleSince = activity
+	}
+	out := world{now: origin, jumped: w.jumped, actors: w.actors, room: Room{
+		ID: w.room.ID, Policy: p, Closed: w.room.Closed, Generation: 1, Turn: n, Members: members,
+	}}
+	for i := range out.actors {
+		a := &out.actors[i]
+		switch {
+		case a.wait == noWait:
+			*a = actor{proc: a.proc, passed: a.passed}
+		case a.wait == stopped:
+			*a = actor{proc: a.proc, wait: stopped, intent: a.intent}
+		case w.due(i):
+			a.woken, a.deadline, a.lag = true, 0, false
+		case a.deadline != 0:
+			a.deadline += shift
+		}
+		if a.wait != noWait {
+			out.room.Listeners = append(out.room.Listeners, Listener{ID: ListenerID(names[i]), Agent: names[i], Intent: a.intent})
+		}
+	}
+	return out
+}
+
+// key writes a normalised world as bytes. Agents that are configured alike may be swapped: the
+// smallest of the resulting texts stands for all of them.
+func (sc *scenario) key(w *world, perms [][crowd]int) [80]byte {
+	var best [80]byte
+	for n, p := range perms {
+		b := sc.encode(w, p)
+		if n == 0 || slices.Compare(b[:], best[:]) < 0 {
+			best = b
+		}
+	}
+	return best
+}
+
+// encode writes a normalised world with agent p[i] in place i.
+func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
+	var b [80]byte
+	n := 0
+	put := func(v int) { b[n] = byte(v); n++ }
+	bit := func(v ...bool) {
+		x := 0
+		for _, f := range v {
+			x <<= 1
+			if f {
+				x++
+			}
+		}
+		put(x)
+	}
+	age := func(t Time) {
+		if t == 0 {
+			put(0)
+			return
+		}
+		put(100 + int(t.Sub(origin)/unit))
+	}
+	place := func(a AgentID) {
+		for i := range p {
+			if names[p[i]] == a {
+				put(i + 1)
+				return
+			}
+		}
+		put(0)
+	}
+	t := w.room.Turn
+	put(int(t.State[0]))
+	put(len(t.ReservedBy))
+	bit(w.room.Closed, t.Acked, t.HandoffPending, t.HandoffDirect, t.HandoffSeq > 0, t.GuardianPID != 0, w.jumped, t.ID > 0)
+	place(t.Owner)
+	place(t.ReservedFor)
+	place(t.Prior)
+	put(t.SequenceIndex)
+	for _, at := range []Time{t.GrantedAt, t.RenewedAt, t.IdleNoticeAt, t.OpenedAt, t.ReservedAt, t.FreeSince, t.OfferedAt} {
+		age(at)
+	}
+	for _, i := range p {
+		m, a := w.room.Members[i], w.actors[i]
+		put(int(m.State[0]))
+		put(int(m.JoinSeq))
+		age(m.LastSeenAt)
+		age(m.ReturnedAt)
+		age(a.deadline)
+		bit(m.Told != 0, m.PassedOver, a.woken, a.lag, a.proc == Gone, a.intent == Work)
+		put(int(a.wait))
+		put(a.passed)
+	}
+	return b
+}
+
+// alike lists the ways to swap agents that are configured alike. In the order of joining no two are.
+func (sc *scenario) alike() [][crowd]int {
+	all := [][crowd]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
+	if sc.order == Sequence {
+		return all[:1]
+	}
+	return slices.DeleteFunc(all, func(p [crowd]int) bool {
+		for i, j := range p {
+			if sc.proves[i] != sc.proves[j] || sc.hooks[i] != sc.hooks[j] {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,240 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+)
+
+// Join makes a a member. A member that left joins again at its old place and counts as new for
+// fairness; one that was kicked, and a closed room, need explicit. It fails with [CodeKicked]
+// and [CodeRoomClosed]. joined is false when a was a member already.
+func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Event, joined bool, err error) {
+	m, known := r.Member(a)
+	switch {
+	case known && m.State == Kicked && !explicit:
+		return r, nil, false, r.facts(Errorf(CodeKicked, "%s was removed from this room", a).
+			Hintf("come back on purpose: tt join"))
+	case r.Closed && !explicit:
+		return r, nil, false, r.closed()
+	}
+	if r.Closed {
+		r.Closed = false
+		events = append(events, r.event(EventReopen, a, ""))
+	}
+	if known && m.State == Joined {
+		return r.Touch(a, now), events, false, nil
+	}
+	if known {
+		r.edit(a, func(m *Member) { m.State, m.JoinedAt, m.Told, m.ReturnedAt = Joined, now, 0, 0 })
+	} else {
+		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now}
+		r.Members = append(slices.Clip(r.Members), m)
+	}
+	events = append(events, r.event(EventJoin, a, "").with(Facts{Ordinal: m.Ordinal}))
+	return r.Touch(a, now), events, true, nil
+}
+
+func (r Room) nextOrdinal() int {
+	n := 0
+	for _, m := range r.Members {
+		n = max(n, m.Ordinal)
+	}
+	return n + 1
+}
+
+// Leaving is a request to leave.
+type Leaving struct {
+	By      AgentID
+	Fence   Fence    // of an owner
+	Handoff *Handoff // an owner leaves with a handoff,
+	Abandon string   // or says why it leaves without one
+}
+
+// Leave ends a membership. An owner leaves with a handoff or by abandoning its turn with a
+// reason; either way the release rule names the next one. It fails with [CodeUnknownMember],
+// [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
+func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
+	if !r.joined(q.By) {
+		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By)
+	}
+	var events []Event
+	f := Facts{}
+	abandon := strings.TrimSpace(q.Abandon)
+	owner := r.Turn.State == Owned && r.Turn.Owner == q.By
+	switch {
+	case owner && q.Handoff == nil && abandon == "":
+		return r, nil, badHandoff("status", "you hold the stick: leave a handoff, or say why you abandon the turn").
+			Hintf(`tt leave --status "…" --next-action "…", or tt leave --abandon "why"`)
+	case owner:
+		if err := r.fenced(q.By, q.Fence, now); err != nil {
+			return r, nil, err
+		}
+	case q.Handoff != nil:
+		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick leaves a handoff; %s", r.Holder(now)))
+	}
+	// Left first, so that the release rule doesn't name the one who leaves.
+	r.edit(q.By, func(m *Member) { m.State = Left })
+	switch {
+	case owner && q.Handoff != nil:
+		var err error
+		if r, events, err = r.Release(q.By, q.Fence, *q.Handoff, s, now); err != nil {
+			return r, nil, err
+		}
+	case owner:
+		f.Ends, f.Lease = true, LeaseSum(q.Fence.Lease)
+		r = r.free(q.By, now)
+	}
+	leave := r.event(EventLeave, q.By, "").with(f)
+	leave.Reason = abandon
+	return r.follow(append(events, leave), q.By, s, now)
+}
+
+// follow names the next one when the member that has just stopped taking part had the stick, or
+// had it reserved.
+func (r Room) follow(events []Event, a AgentID, s *Sight, now Time) (Room, []Event, error) {
+	t := r.Turn
+	if t.State == Idle && events[len(events)-1].Facts().Ends || t.State == Reserved && t.ReservedFor == a {
+		next, moved := r.reroute(s, now)
+		return next, append(events, moved...), nil
+	}
+	return r, events, nil
+}
+
+// Kicking is a request to remove a member.
+type Kicking struct {
+	By      AgentID
+	Who     AgentID
+	Force   bool // also when the member isn't gone
+	Relayed bool // By is an agent that relays a person's word
+	Reason  string
+}
+
+// Kick removes a member that is gone; Force removes any other too. It fails with
+// [CodeUnknownMember] and [CodeMemberPresent].
+func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
+	m, ok := r.Member(q.Who)
+	if !ok || m.State != Joined {
+		return r, nil, r.unknown(q.Who, "can't be removed", s)
+	}
+	v := m.Verdict(s)
+	if v != Gone && !q.Force {
+		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s", q.Who, Ago(now.Sub(m.LastSeenAt))).
+			With("agent_id", q.Who).With("verdict", v).
+			Hintf("ask a person; on their word: tt kick %s --force", q.Who)
+	}
+	f := Facts{Verdict: v, Forced: v != Gone}
+	if q.Relayed && f.Forced {
+		f.RelayedBy = q.By
+	}
+	r.edit(q.Who, func(m *Member) { m.State = Kicked })
+	kick := r.event(EventKick, q.By, q.Who)
+	kick.Reason = strings.TrimSpace(q.Reason)
+	if r.Turn.State == Owned && r.Turn.Owner == q.Who {
+		f.Ends, f.Prior, f.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
+		r = r.free(q.Who, now)
+	}
+	return r.follow([]Event{kick.with(f)}, q.Who, s, now)
+}
+
+// Closing is a request to close a room.
+type Closing struct {
+	By      AgentID
+	Person  bool
+	Fence   Fence
+	Handoff *Handoff // required of an owner
+	Reason  string
+}
+
+// Close ends the turns of a room: by its owner with a handoff, or by a person when nobody owns.
+// It fails with [CodeRoomClosed], [CodeNotOwner], [CodeInvalidHandoff], [CodeTurnMismatch] and
+// [CodeStaleLease].
+func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
+	var events []Event
+	switch {
+	case r.Closed:
+		return r, nil, r.closed()
+	case r.Turn.State == Owned && r.Turn.Owner == q.By:
+		if q.Handoff == nil {
+			return r, nil, badHandoff("status", "you hold the stick: close the room with a handoff").
+				Hintf(`tt close --status "…" --next-action "…"`)
+		}
+		next, release, err := r.handOver(EventRelease, q.By, q.Fence, *q.Handoff, now)
+		if err != nil {
+			return r, nil, err
+		}
+		r = next
+		events = append(events, release.Amend(func(f *Facts) { f.Nobody = NobodyClosed }))
+	case r.Turn.State == Owned:
+		return r, nil, r.facts(Errorf(CodeNotOwner, "only its holder may close the room now; %s", r.Holder(now)))
+	case !q.Person:
+		return r, nil, r.facts(Errorf(CodeNotOwner, "an agent closes a room while it holds the stick; %s", r.Holder(now)).
+			Hintf("take the turn first: tt wait"))
+	}
+	if r.Turn.State == Reserved {
+		r = r.free(r.Turn.Prior, now)
+	}
+	r.Closed = true
+	e := r.event(EventClose, q.By, "")
+	e.Reason = strings.TrimSpace(q.Reason)
+	return r, append(events, e), nil
+}
+
+// SetPolicy changes policies of a room; each change is "key=value". It fails with [CodeUsage]
+// and changes nothing then. Setting what is set already makes no event.
+func (r Room) SetPolicy(by AgentID, changes []string, now Time) (Room, []Event, error) {
+	f := Facts{Policy: map[string]Change{}}
+	p := r.Policy
+	for _, c := range changes {
+		key, value, ok := strings.Cut(c, "=")
+		if !ok {
+			return r, nil, Errorf(CodeUsage, "%q isn't of the form key=value", clip(c, 60)).
+				Hintf("for example: tt policy set owner_lease_ttl=45m")
+		}
+		var err error
+		if p, err = p.Set(key, value); err != nil {
+			return r, nil, err
+		}
+		if was, is := r.Policy.Get(key), p.Get(key); was != is {
+			f.Policy[key] = Change{was, is}
+		} else {
+			delete(f.Policy, key)
+		}
+	}
+	if len(f.Policy) == 0 {
+		return r, nil, nil
+	}
+	r.Policy = p
+	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(f)}, nil
+}
+
+// Reorder changes the order of members: those named come first, in the order given, the others
+// behind them in their present order. It fails with [CodeUnknownMember] and [CodeUsage].
+func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
+	rank := map[AgentID]int{}
+	for _, a := range order {
+		if !r.joined(a) {
+			return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a)
+		}
+		if _, twice := rank[a]; twice {
+			return r, nil, Errorf(CodeUsage, "%s is named twice", a)
+		}
+		rank[a] = len(rank) - len(order)
+	}
+	ms := slices.Clone(r.Members)
+	slices.SortStableFunc(ms, func(a, b Member) int { return rank[a.Agent] - rank[b.Agent] })
+	var all []AgentID
+	for i := range ms {
+		ms[i].Ordinal = i + 1
+		all = append(all, ms[i].Agent)
+	}
+	if slices.EqualFunc(ms, r.Members, func(a, b Member) bool { return a.Agent == b.Agent }) {
+		return r, nil, nil
+	}
+	r.Members = ms
+	for _, a := range []AgentID{r.Turn.ReservedFor, r.Turn.Owner} {
+		if m, ok := r.Member(a); ok {
+			r.Turn.SequenceIndex = m.Ordinal
+		}
+	}
+	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(Facts{Order: all})}, nil
+}

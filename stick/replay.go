@@ -1,0 +1,193 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Record is what the log alone says of a room: everything in the store that is derived. It is
+// rebuilt from the events and compared with what is stored.
+type Record struct {
+	Turn       int64
+	State      TurnState
+	Closed     bool
+	Owner      AgentID
+	LeaseSum   string
+	Reserved   AgentID
+	HandoffSeq int64
+	Pending    bool
+	Members    map[AgentID]MemberRecord
+	Policy     map[string]string // changed from the default
+	Generation int64
+	Sum        string
+	Events     int64
+}
+
+// MemberRecord is what the log alone says of a member.
+type MemberRecord struct {
+	State   MemberState
+	Ordinal int
+	JoinSeq int64
+	HeldSeq int64
+}
+
+// Replay adds an event to the record, in the order of the log. It fails when the event can't
+// follow what came before: that breaks a law, or the log was changed.
+func (c *Record) Replay(e Event) error {
+	if c.Members == nil {
+		c.Members, c.Policy, c.State = map[AgentID]MemberRecord{}, map[string]string{}, Idle
+	}
+	if sum := e.Chain(c.Sum); sum != e.Sum {
+		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
+	}
+	c.Sum = e.Sum
+	c.Events++
+	f := e.Facts()
+	wrong := func(what string) error {
+		return fmt.Errorf("event %d (%s of turn %d): %s", e.Seq, e.Type, e.Turn, what)
+	}
+	grants := e.Type == EventClaim || e.Type == EventTakeover
+	switch {
+	case grants && e.Turn != c.Turn+1:
+		return wrong(fmt.Sprintf("turn ids rise by one, and turn %d came before", c.Turn))
+	case !grants && e.Type != EventRestored && e.Turn != c.Turn:
+		return wrong(fmt.Sprintf("turn %d is current", c.Turn))
+	}
+	switch e.Type {
+	case EventJoin:
+		m := c.Members[e.From]
+		m.State, m.JoinSeq = Joined, e.Seq
+		if m.Ordinal == 0 {
+			m.Ordinal = f.Ordinal
+		}
+		c.Members[e.From] = m
+	case EventLeave:
+		c.member(e.From, func(m *MemberRecord) { m.State = Left })
+		if f.Ends {
+			if c.Owner != e.From || c.LeaseSum != f.Lease {
+				return wrong("the one who abandons doesn't own")
+			}
+			c.held(e.From, e.Seq)
+			c.free()
+		}
+	case EventKick:
+		c.member(e.To, func(m *MemberRecord) { m.State = Kicked })
+		if f.Ends {
+			c.held(e.To, e.Seq)
+			c.free()
+		}
+	case EventClaim:
+		if c.State == Owned {
+			return wrong("the stick is owned by " + string(c.Owner))
+		}
+		if f.Claim != OpenClaim && c.Reserved != e.From {
+			return wrong("the stick is reserved for " + string(c.Reserved))
+		}
+		c.grant(e.From, f.Lease)
+	case EventTakeover:
+		if f.Ends {
+			c.held(f.Prior, e.Seq)
+		}
+		c.grant(e.From, f.Lease)
+	case EventRelease, EventPass:
+		if c.Owner != e.From || c.LeaseSum != f.Lease {
+			return wrong("the one who releases doesn't own")
+		}
+		if e.Handoff == nil {
+			return wrong("it lacks its handoff")
+		}
+		c.held(e.From, e.Seq)
+		c.free()
+		c.HandoffSeq, c.Pending = e.Seq, true
+		c.reserve(e.To)
+	case EventRerouted:
+		c.free()
+		c.reserve(e.To)
+	case EventClose:
+		c.Closed = true
+		c.free()
+	case EventReopen:
+		c.Closed = false
+	case EventRestored:
+		if e.Turn < c.Turn {
+			return wrong("turn ids never fall")
+		}
+		if f.Ends {
+			c.held(f.Prior, e.Seq)
+		}
+		c.free()
+		c.Turn, c.Generation = e.Turn, f.Generation
+	case EventPolicyChanged:
+		for k, v := range f.Policy {
+			c.Policy[k] = v.To
+		}
+		for i, a := range f.Order {
+			c.member(a, func(m *MemberRecord) { m.Ordinal = i + 1 })
+		}
+	}
+	return nil
+}
+
+func (c *Record) member(a AgentID, change func(*MemberRecord)) {
+	m := c.Members[a]
+	change(&m)
+	c.Members[a] = m
+}
+
+func (c *Record) held(a AgentID, seq int64) {
+	c.member(a, func(m *MemberRecord) { m.HeldSeq = seq })
+}
+
+func (c *Record) grant(a AgentID, lease string) {
+	c.Turn++
+	c.State, c.Owner, c.LeaseSum, c.Reserved, c.Pending = Owned, a, lease, "", false
+}
+
+func (c *Record) free() { c.State, c.Owner, c.LeaseSum, c.Reserved = Idle, "", "", "" }
+
+func (c *Record) reserve(a AgentID) {
+	if a != "" {
+		c.State, c.Reserved = Reserved, a
+	}
+}
+
+// Differs says in what a stored room differs from what its log says; "" if in nothing.
+func (c *Record) Differs(r Room) string {
+	t := r.Turn
+	lease := ""
+	if t.Lease != "" {
+		lease = LeaseSum(t.Lease)
+	}
+	type pair struct{ stored, logged any }
+	facts := map[string]pair{
+		"turn_id":               {t.ID, c.Turn},
+		"state":                 {t.State, c.State},
+		"closed":                {r.Closed, c.Closed},
+		"owner":                 {t.Owner, c.Owner},
+		"lease":                 {lease, c.LeaseSum},
+		"reserved_for":          {t.ReservedFor, c.Reserved},
+		"handoff_event_seq":     {t.HandoffSeq, c.HandoffSeq},
+		"handoff_pending":       {t.HandoffPending, c.Pending},
+		"the number of members": {len(r.Members), len(c.Members)},
+	}
+	for k, v := range c.Policy {
+		facts["policy "+k] = pair{r.Policy.Get(k), v}
+	}
+	for _, m := range r.Members {
+		facts["member "+string(m.Agent)] = pair{
+			MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}, c.Members[m.Agent],
+		}
+	}
+	var names []string
+	for name, p := range facts {
+		if p.stored != p.logged {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	p := facts[names[0]]
+	return fmt.Sprintf("%s is %v, and the log says %v", names[0], p.stored, p.logged)
+}

@@ -1,0 +1,136 @@
+package stick
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// EventInfo is a row of the table of event types.
+type EventInfo struct {
+	Type    EventType
+	Meaning string // for the reference
+	say     func(Event, Facts) string
+}
+
+// EventTypes is the table of event types: what they mean, and how one is told to people.
+var EventTypes = []EventInfo{
+	{EventJoin, "a member joined", func(e Event, f Facts) string { return who(e.From) + " joined" }},
+	{EventLeave, "a member left; an owner without a handoff abandoned its turn", func(e Event, f Facts) string {
+		if f.Ends {
+			return who(e.From) + " left and abandoned its turn" + because(e.Reason)
+		}
+		return who(e.From) + " left" + because(e.Reason)
+	}},
+	{EventKick, "a member was removed", func(e Event, f Facts) string {
+		s := fmt.Sprintf("%s removed %s", who(e.From), who(e.To))
+		if f.Verdict == Gone {
+			s += ", which was gone"
+		}
+		if f.Ends {
+			s += "; its turn ended"
+		}
+		return s + relayed(f) + because(e.Reason)
+	}},
+	{EventClaim, "the stick was claimed: a turn began", func(e Event, f Facts) string {
+		return fmt.Sprintf("%s took the stick (turn %d)", who(e.From), e.Turn)
+	}},
+	{EventRelease, "the owner gave the stick back with a handoff; to_agent_id is the one named next", func(e Event, f Facts) string {
+		s := who(e.From) + " released the stick"
+		if e.To != "" {
+			s += ", next is " + who(e.To)
+		}
+		return s + next(e)
+	}},
+	{EventPass, "the owner passed the stick to a member with a handoff", func(e Event, f Facts) string {
+		return fmt.Sprintf("%s passed the stick to %s%s", who(e.From), who(e.To), next(e))
+	}},
+	{EventRerouted, "a reservation moved on, or a turn that ended without a handoff was given on", func(e Event, f Facts) string {
+		to := "the stick is free"
+		if e.To != "" {
+			to = "next is " + who(e.To)
+		}
+		switch {
+		case f.Prior == "":
+			return to
+		case f.Verdict == Gone:
+			return fmt.Sprintf("%s is gone; %s", who(f.Prior), to)
+		}
+		return fmt.Sprintf("%s didn't take the stick; %s", who(f.Prior), to)
+	}},
+	{EventTakeover, "the stick was taken from its owner or recipient", func(e Event, f Facts) string {
+		from := "a reservation"
+		if f.Prior != "" {
+			from = who(f.Prior)
+		}
+		return fmt.Sprintf("%s took the stick over from %s (%s, turn %d)%s%s", who(e.From), from,
+			strings.ReplaceAll(string(f.Cause), "_", " "), e.Turn, relayed(f), because(e.Reason))
+	}},
+	{EventClose, "the room was closed", func(e Event, f Facts) string { return who(e.From) + " closed the room" + because(e.Reason) }},
+	{EventReopen, "the room was opened again", func(e Event, f Facts) string { return who(e.From) + " opened the room again" }},
+	{EventRestored, "leases and reservations ended because the machine restarted or the database was restored", func(e Event, f Facts) string {
+		s := "the machine restarted"
+		if f.World == "restore" {
+			s = "the database was restored"
+		}
+		if f.Ends {
+			s += "; the turn of " + who(f.Prior) + " ended"
+		}
+		return s
+	}},
+	{EventPolicyChanged, "a policy or the order of members was changed", func(e Event, f Facts) string {
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(f.Policy)) {
+			parts = append(parts, fmt.Sprintf("%s from %s to %s", k, f.Policy[k].From, f.Policy[k].To))
+		}
+		if len(f.Order) > 0 {
+			names := make([]string, len(f.Order))
+			for i, a := range f.Order {
+				names[i] = who(a)
+			}
+			parts = append(parts, "the order to "+strings.Join(names, ", "))
+		}
+		return who(e.From) + " changed " + strings.Join(parts, ", ")
+	}},
+	{EventOwnerIdle, "the owner was told that it looks idle", func(e Event, f Facts) string {
+		return fmt.Sprintf("%s holds the stick and did nothing for %s", who(e.To), Age(e.CreatedAt.Sub(f.IdleSince)))
+	}},
+}
+
+// Say tells the event to people in one line. A type this program doesn't know is told by its name.
+func (e Event) Say() string {
+	i := slices.IndexFunc(EventTypes, func(t EventInfo) bool { return t.Type == e.Type })
+	if i < 0 {
+		return Line(string(e.Type)) + " by " + who(e.From)
+	}
+	return EventTypes[i].say(e, e.Facts())
+}
+
+func who(a AgentID) string {
+	if a == "" {
+		return "tt"
+	}
+	return clip(string(a), maxAgentBytes)
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + clip(reason, 160)
+}
+
+func next(e Event) string {
+	if e.Handoff == nil {
+		return ""
+	}
+	return ": " + clip(e.Handoff.NextAction, 160)
+}
+
+func relayed(f Facts) string {
+	if f.RelayedBy == "" {
+		return ""
+	}
+	return " on a person's word"
+}

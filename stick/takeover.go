@@ -1,0 +1,286 @@
+package stick
+
+import (
+	"strings"
+)
+
+// Cause says why a takeover is open. It is what the program found; the reason is what the caller says.
+type Cause string
+
+// The causes of a takeover.
+const (
+	OwnerGone         Cause = "owner_gone"         // the owner's processes have ended
+	OwnerTimeout      Cause = "owner_timeout"      // the lease is over and nothing proves that the owner lives
+	OwnerIdle         Cause = "owner_idle"         // the owner lives, does nothing, and was told so
+	ClaimTimeout      Cause = "claim_timeout"      // a pass wasn't claimed, or a grant wasn't acknowledged
+	RecipientGone     Cause = "recipient_gone"     // the one for whom the stick is reserved has ended
+	OperatorRequested Cause = "operator_requested" // a person said so
+)
+
+// Opening is a takeover that is open, since when. The zero Opening is none.
+type Opening struct {
+	Cause Cause
+	Since Time
+}
+
+// Open tells whether there is a takeover to be had.
+func (o Opening) Open() bool { return o.Cause != "" }
+
+// Opening finds the takeover that is open in a room, if one is.
+func (r Room) Opening(s *Sight, now Time) Opening {
+	t := r.Turn
+	switch {
+	case r.Closed:
+	case t.State == Owned:
+		m, _ := r.Member(t.Owner)
+		if m.Verdict(s) == Gone {
+			if t.OpenedAt.IsZero() {
+				return Opening{OwnerGone, now}
+			}
+			return Opening{OwnerGone, t.OpenedAt}
+		}
+		if d, ok := r.unacknowledged(); ok && d.Due(now) {
+			return Opening{ClaimTimeout, since(d, now)}
+		}
+		if !r.kept(s, now) {
+			return Opening{OwnerTimeout, since(r.lease(), now)}
+		}
+		if r.keptIdle(s) && r.noticed() && r.notice().Due(now) {
+			return Opening{OwnerIdle, since(r.notice(), now)}
+		}
+	case t.State == Reserved:
+		if !r.joined(t.ReservedFor) || r.gone(t.ReservedFor, s) {
+			return Opening{RecipientGone, now}
+		}
+		if t.ReservedBy == ByPass && r.claim().Due(now) {
+			return Opening{ClaimTimeout, since(r.claim(), now)}
+		}
+	}
+	return Opening{}
+}
+
+// kept tells whether the lease of the current owner still stands.
+func (r Room) kept(s *Sight, now Time) bool {
+	return r.LeaseKeptBy(s) == KeptByProcess || !r.lease().Due(now)
+}
+
+// keptIdle tells whether something other than the owner's own calls keeps the lease, so that it
+// would never time out however idle the owner is.
+func (r Room) keptIdle(s *Sight) bool { return r.LeaseKeptBy(s) != KeptByHeartbeat }
+
+// idleDue tells whether the owner has to be told now that it looks idle.
+func (r Room) idleDue(s *Sight, now Time) bool {
+	return !r.Closed && r.Turn.State == Owned && r.keptIdle(s) && !r.noticed() && r.idle().Due(now) &&
+		!r.gone(r.Turn.Owner, s)
+}
+
+// noticeIdle tells the owner, in its stream, that it looks idle. A grace later it may be replaced.
+func (r Room) noticeIdle(now Time) (Room, []Event) {
+	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.activity()
+	return r, []Event{r.event(EventOwnerIdle, "", r.Turn.Owner).with(Facts{IdleSince: r.Turn.IdleSince})}
+}
+
+// Take is a request to take over.
+type Take struct {
+	By           AgentID
+	ExpectedTurn int64  // refused with [CodeTurnMismatch] if another turn is current; 0 for any
+	Reason       string // required: why, in the caller's words
+	Operator     bool   // a person asks for it, whatever is open
+	Relayed      bool   // By is an agent that relays the person's word
+}
+
+// Takeover gives the stick to the caller when a takeover is open: [CodeTakeoverNotAvailable] if
+// none is, [CodePriorOwner] while the one who passed the stick on must let others go first,
+// [CodeTurnMismatch] if the turn isn't the expected one. If the owner only looks idle and wasn't
+// told yet, it is told now, and the caller is refused until the owner had its grace.
+func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event, ClaimReason, error) {
+	t := r.Turn
+	switch {
+	case strings.TrimSpace(q.Reason) == "":
+		return r, nil, "", Errorf(CodeUsage, "a takeover needs a reason").With("field", "reason").
+			Hintf(`say why: tt take --reason "…"`)
+	case r.Closed:
+		return r, nil, "", r.closed()
+	case t.State == Owned && t.Owner == q.By:
+		return r, nil, AlreadyOwner, nil
+	case q.ExpectedTurn != 0 && q.ExpectedTurn != t.ID:
+		return r, nil, "", r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", q.ExpectedTurn, r.Holder(now)))
+	case t.State == Idle, t.State == Reserved && t.ReservedFor == q.By:
+		if r, events, why := r.Claim(q.By, lease, s, now); why != "" {
+			return r, events, why, nil
+		}
+		return r, nil, "", r.prior(now)
+	}
+	o := r.Opening(s, now)
+	cause := o.Cause
+	switch {
+	case q.Operator:
+		cause = OperatorRequested
+	case !o.Open():
+		var told []Event
+		if r.idleDue(s, now) {
+			r, told = r.noticeIdle(now)
+		}
+		return r, told, "", r.notOpen(s, now)
+	case cause == ClaimTimeout && r.guarded(q.By, s, now):
+		return r, nil, "", r.prior(now)
+	}
+	f := Facts{Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner, Ends: t.State == Owned}
+	if t.State == Reserved {
+		f.Prior = t.ReservedFor
+	}
+	if t.HandoffPending {
+		f.HandoffSeq = t.HandoffSeq
+	}
+	if m, ok := r.Member(f.Prior); ok {
+		f.Verdict = m.Verdict(s)
+	}
+	if q.Relayed {
+		f.RelayedBy = q.By
+	}
+	prior := t.Prior
+	if t.State == Owned {
+		prior = t.Owner
+	}
+	r = r.grant(q.By, lease, now, false)
+	r.Turn.Prior = prior
+	e := r.event(EventTakeover, q.By, f.Prior).with(f)
+	e.Reason = strings.TrimSpace(q.Reason)
+	return r, []Event{e}, TookOver, nil
+}
+
+// guarded tells whether a, who passed the stick on, must let another go first: while another
+// waits for work, and for a grace from the end of the recipient's time.
+func (r Room) guarded(a AgentID, s *Sight, now Time) bool {
+	return r.Turn.Prior == a && !r.guardEnd().Due(now) && r.another(s, a, r.Turn.ReservedFor, r.Turn.Owner)
+}
+
+// guardEnd is the end of the prior owner's guard after a claim timeout.
+func (r Room) guardEnd() Deadline {
+	if r.Turn.State == Owned {
+		d, _ := r.unacknowledged()
+		return Deadline{d.SetAt, d.TTL + r.Policy.WaiterGrace}
+	}
+	c := r.claim()
+	return Deadline{c.SetAt, c.TTL + r.Policy.WaiterGrace}
+}
+
+func (r Room) prior(now Time) *Error {
+	return r.facts(Errorf(CodePriorOwner, "you had the stick last and others wait for it; %s", r.Holder(now)).
+		Hintf("wait for your turn: tt wait"))
+}
+
+func (r Room) closed() *Error {
+	return r.facts(Errorf(CodeRoomClosed, "the room is closed").Hintf("open it again on purpose: tt join"))
+}
+
+// notOpen refuses a takeover and says when one could open.
+func (r Room) notOpen(s *Sight, now Time) *Error {
+	e := r.facts(Errorf(CodeTakeoverNotAvailable, "no takeover is open; %s", r.Holder(now)).
+		Hintf("wait for your turn: tt wait"))
+	if at := r.opensAt(s, now); !at.IsZero() {
+		e.With("opens_at", at)
+	}
+	return e
+}
+
+// opensAt is the earliest moment at which a takeover can open if nothing happens until then.
+func (r Room) opensAt(s *Sight, now Time) Time {
+	t := r.Turn
+	switch {
+	case t.State == Reserved:
+		return r.claim().At()
+	case t.State != Owned:
+		return 0
+	}
+	var at Time
+	if d, ok := r.unacknowledged(); ok {
+		at = d.At()
+	}
+	if r.LeaseKeptBy(s) != KeptByProcess {
+		at = earlier(at, r.lease().At())
+	}
+	if r.keptIdle(s) {
+		if r.noticed() {
+			at = earlier(at, r.notice().At())
+		} else {
+			at = earlier(at, max(now, r.idle().At()).Add(r.Policy.WaiterGrace))
+		}
+	}
+	return at
+}
+
+// round is the current round of offers of an open takeover: who was told carries its number. A
+// new round begins Policy.ClaimTTL after the last offer, and when the owner ended since then: that
+// wakes everybody by itself, while a limit that opens again does so only for whoever has to look.
+type round struct {
+	number int64
+	start  Time
+	last   Time // the last offer in it, or zero
+}
+
+func (r Room) round(o Opening, now Time) round {
+	t := r.Turn
+	again := Deadline{t.OfferedAt, r.Policy.ClaimTTL}
+	switch {
+	case t.OfferedAt.IsZero():
+		return round{t.Round, o.Since, 0}
+	case again.Due(now):
+		return round{t.Round + 1, max(o.Since, since(again, now)), 0}
+	case o.Cause == OwnerGone && o.Since > t.OfferedAt:
+		return round{t.Round + 1, o.Since, 0}
+	}
+	return round{t.Round, t.RoundAt, t.OfferedAt}
+}
+
+// offerAt is when the open takeover is offered to a: the k-th of those not yet told in this round
+// is told k graces after the round began, or k+1 graces after the last offer. told is true when
+// a was told already; at is then the start of the next round.
+func (r Room) offerAt(a AgentID, o Opening, s *Sight, now Time) (at Time, told bool) {
+	c := r.round(o, now)
+	if m, _ := r.Member(a); m.Told == c.number {
+		return c.last.Add(r.Policy.ClaimTTL), true
+	}
+	k := 0
+	for _, m := range r.waiting(s) {
+		if m.Agent == a {
+			break
+		}
+		if m.Told != c.number && m.Agent != r.Turn.Owner && m.Agent != r.Turn.ReservedFor {
+			k++
+		}
+	}
+	start := c.start
+	if !c.last.IsZero() {
+		start, k = c.last, k+1
+	}
+	at = start
+	for range k {
+		at = at.Add(r.Policy.WaiterGrace)
+	}
+	if o.Cause == ClaimTimeout && r.guarded(a, s, now) {
+		at = max(at, r.guardEnd().At())
+	}
+	return at, false
+}
+
+// offer notes that a was told of the open takeover.
+func (r Room) offer(a AgentID, o Opening, now Time) Room {
+	c := r.round(o, now)
+	r.Turn.Round, r.Turn.RoundAt, r.Turn.OfferedAt = c.number, c.start, now
+	r.edit(a, func(m *Member) { m.Told = c.number })
+	return r
+}
+
+// Causes lists the causes of a takeover with what they mean, for the reference.
+var Causes = []struct {
+	Cause   Cause
+	Meaning string
+}{
+	{OwnerGone, "the owner's processes have ended"},
+	{OwnerTimeout, "the lease is over and nothing proves that the owner lives"},
+	{OwnerIdle, "the owner lives but did nothing for owner_idle_ttl, and was told so a waiter_grace ago"},
+	{ClaimTimeout, "a pass wasn't claimed for claim_ttl, or a grant wasn't acknowledged for that long"},
+	{RecipientGone, "the one for whom the stick is reserved has ended"},
+	{OperatorRequested, "a person said so"},
+}

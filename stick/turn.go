@@ -1,0 +1,193 @@
+package stick
+
+// Fence is what an owner's command carries: the grant that it believes in.
+type Fence struct {
+	Turn  int64
+	Lease LeaseID
+}
+
+// fenced refuses an act of by that doesn't carry the current grant: [CodeTurnMismatch] when the
+// turn is over, [CodeStaleLease] when the turn is current and the lease or the owner isn't.
+func (r Room) fenced(by AgentID, f Fence, now Time) error {
+	switch {
+	case f.Turn != r.Turn.ID:
+		return r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", f.Turn, r.Holder(now)))
+	case r.Turn.State != Owned || r.Turn.Owner != by || r.Turn.Lease != f.Lease:
+		return r.facts(Errorf(CodeStaleLease, "that lease of turn %d isn't the current one; %s", f.Turn, r.Holder(now)))
+	}
+	return nil
+}
+
+// facts adds to an error who holds what now.
+func (r Room) facts(e *Error) *Error {
+	e.With("room_state", r.Turn.State).With("current_turn_id", r.Turn.ID).With("current_owner", nil)
+	if r.Closed {
+		e.With("room_state", StateClosed)
+	}
+	switch r.Turn.State {
+	case Owned:
+		e.With("current_owner", r.Turn.Owner)
+	case Reserved:
+		e.With("reserved_for", r.Turn.ReservedFor)
+	}
+	if e.Hint == "" {
+		e.Hintf("stop, and wait for your turn: tt wait")
+	}
+	return e
+}
+
+// Holder says in words who has the stick.
+func (r Room) Holder(now Time) string {
+	switch {
+	case r.Closed:
+		return "the room is closed"
+	case r.Turn.State == Owned:
+		s := string(r.Turn.Owner) + " holds the stick since " + Age(now.Sub(r.Turn.GrantedAt))
+		if r.Turn.NextAction != "" {
+			s += " (" + clip(r.Turn.NextAction, 80) + ")"
+		}
+		return s
+	case r.Turn.State == Reserved:
+		return "the stick is reserved for " + string(r.Turn.ReservedFor) + " since " + Age(now.Sub(r.Turn.ReservedAt))
+	}
+	return "nobody holds the stick"
+}
+
+// grant gives the stick to a: the one place where a turn begins.
+func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
+	t := r.Turn
+	r.Turn = Turn{
+		ID:            t.ID + 1,
+		State:         Owned,
+		SequenceIndex: t.SequenceIndex,
+		Owner:         a,
+		Lease:         lease,
+		GrantedAt:     now,
+		Prior:         t.Prior,
+		HandoffSeq:    t.HandoffSeq,
+		HandoffDirect: t.HandoffPending && byClaim,
+		NextAction:    t.NextAction,
+		Round:         t.Round + 1,
+	}
+	if m, ok := r.Member(a); ok {
+		r.Turn.SequenceIndex = m.Ordinal
+	}
+	return r.noFuture(now)
+}
+
+// noFuture lets nothing that the owner did lie in the future. After the clock went back, what it
+// does now would else count for less than what it did before, and its lease couldn't be renewed
+// until the clock has caught up.
+func (r Room) noFuture(now Time) Room {
+	r.Turn.GrantedAt, r.Turn.RenewedAt = min(r.Turn.GrantedAt, now), min(r.Turn.RenewedAt, now)
+	if m, ok := r.Member(r.Turn.Owner); ok && m.LastSeenAt > now {
+		r.edit(m.Agent, func(m *Member) { m.LastSeenAt = now })
+	}
+	return r
+}
+
+// free ends the current turn or reservation, leaving the stick to nobody.
+func (r Room) free(prior AgentID, now Time) Room {
+	t := r.Turn
+	r.Turn = Turn{
+		ID:             t.ID,
+		State:          Idle,
+		SequenceIndex:  t.SequenceIndex,
+		Prior:          prior,
+		FreeSince:      now,
+		HandoffSeq:     t.HandoffSeq,
+		HandoffPending: t.HandoffPending,
+		NextAction:     t.NextAction,
+		Round:          t.Round,
+	}
+	return r
+}
+
+// reserve names who may have the stick next.
+func (r Room) reserve(a AgentID, by ReservedBy, now Time) Room {
+	r.Turn.State = Reserved
+	r.Turn.ReservedFor, r.Turn.ReservedBy, r.Turn.ReservedAt = a, by, now
+	r.Turn.FreeSince = 0
+	r.Turn.Round++
+	r.Turn.RoundAt, r.Turn.OfferedAt = 0, 0
+	if m, ok := r.Member(a); ok {
+		r.Turn.SequenceIndex = m.Ordinal
+	}
+	return r
+}
+
+// Stamp takes over the sequence numbers that the store gave to the events of an operation: the
+// orders of fairness and the last handoff are kept by event, never by time.
+func (r Room) Stamp(events []Event) Room {
+	for _, e := range events {
+		f := e.Facts()
+		switch e.Type {
+		case EventJoin:
+			r.edit(e.From, func(m *Member) { m.JoinSeq = e.Seq })
+		case EventRelease, EventPass:
+			r.Turn.HandoffSeq = e.Seq
+			r.edit(e.From, func(m *Member) { m.HeldSeq = e.Seq })
+		case EventLeave:
+			if f.Ends {
+				r.edit(e.From, func(m *Member) { m.HeldSeq = e.Seq })
+			}
+		case EventKick:
+			if f.Ends {
+				r.edit(e.To, func(m *Member) { m.HeldSeq = e.Seq })
+			}
+		case EventTakeover, EventRestored:
+			if f.Ends {
+				r.edit(f.Prior, func(m *Member) { m.HeldSeq = e.Seq })
+			}
+		}
+	}
+	return r
+}
+
+// Heartbeat renews the lease of its owner. It changes nothing where a process keeps the lease.
+// It fails like every act of an owner.
+func (r Room) Heartbeat(by AgentID, f Fence, s *Sight, now Time) (Room, error) {
+	if err := r.fenced(by, f, now); err != nil {
+		return r, err
+	}
+	r.Turn.Acked = true
+	if r.LeaseKeptBy(s) != KeptByProcess {
+		r.Turn.RenewedAt = now
+	}
+	return r.noFuture(now), nil
+}
+
+// Renew is a guardian's heartbeat: it keeps the lease and is no act of the owner. It fails like
+// every act of an owner, and then the guardian ends.
+func (r Room) Renew(owner AgentID, f Fence, pid int, now Time) (Room, error) {
+	if err := r.fenced(owner, f, now); err != nil {
+		return r, err
+	}
+	r.Turn.RenewedAt, r.Turn.GuardianPID = now, pid
+	return r.noFuture(now), nil
+}
+
+// RestoreSkip is how far turn ids jump when the world in which leases were granted ended without
+// the highest turn being known for certain. After a power loss the database may have lost its
+// last commits. It holds at most 16 MiB of those in its log, a grant takes at least one page of
+// 4 KiB, so no more than this many grants can be lost.
+const RestoreSkip = 4096
+
+// Restore ends the lease and the reservation of a room that were made in another world: before
+// a reboot, or before the database was restored. The handoff stays.
+func (r Room) Restore(generation int64, world string, now Time) (Room, []Event) {
+	if r.Generation == generation {
+		return r, nil
+	}
+	t := r.Turn
+	f := Facts{Generation: generation, World: world, Ends: t.State == Owned, Prior: t.Owner}
+	if t.State == Reserved {
+		f.Prior = t.ReservedFor
+	}
+	r = r.free("", now)
+	r.Generation = generation
+	if r.Turn.ID > 0 {
+		r.Turn.ID += RestoreSkip
+	}
+	return r, []Event{r.event(EventRestored, "", f.Prior).with(f)}
+}

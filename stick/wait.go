@@ -1,0 +1,140 @@
+package stick
+
+// WaitStatus is what a wait answers with.
+type WaitStatus string
+
+// The answers of a wait.
+const (
+	YourTurn          WaitStatus = "your_turn"
+	TakeoverAvailable WaitStatus = "takeover_available"
+	GotEvents         WaitStatus = "events"
+	NotYet            WaitStatus = "not_yet"
+	RoomClosed        WaitStatus = "closed"
+	WasKicked         WaitStatus = "kicked"
+	HasLeft           WaitStatus = "left"
+	WasReplaced       WaitStatus = "replaced"
+)
+
+// Asking is one look of a wait at its room.
+type Asking struct {
+	Agent    AgentID
+	Intent   Intent
+	Blocking bool    // it is a live listener, and offers are made to it in turn
+	NotSoon  Time    // no offer is made to it before that: its machine slept
+	Lease    LeaseID // the lease to grant
+}
+
+// Answer is what a look came to. Status is empty when there is nothing to act on.
+type Answer struct {
+	Status  WaitStatus
+	Claim   ClaimReason // with YourTurn
+	Opening Opening     // with TakeoverAvailable
+	Changed bool        // the room isn't as it was: it has to be saved
+}
+
+// Standing is the answer of every wait of a that has no business in the room any more; empty for
+// a member of an open room.
+func (r Room) Standing(a AgentID) WaitStatus {
+	m, ok := r.Member(a)
+	switch {
+	case ok && m.State == Kicked:
+		return WasKicked
+	case !ok || m.State == Left:
+		return HasLeft
+	case r.Closed:
+		return RoomClosed
+	}
+	return ""
+}
+
+// Ask looks at the room for a waiting member: it settles what is due, claims the turn if the
+// member may have it, tells an idle owner so, and offers a takeover that is open when it is the
+// member's place. It is a pure function of what it is given, so a wait tries it on a snapshot
+// first and writes only when something would change.
+func (r Room) Ask(q Asking, s *Sight, now Time) (Room, []Event, Answer) {
+	if end := r.Standing(q.Agent); end != "" {
+		return r, nil, Answer{Status: end}
+	}
+	m, _ := r.Member(q.Agent)
+	changed := m.PassedOver
+	if changed {
+		r.edit(q.Agent, func(m *Member) { m.PassedOver = false })
+	}
+	var events []Event
+	if now >= q.NotSoon {
+		before := r.Turn
+		r, events = r.Settle(q.Agent, false, s, now)
+		changed = changed || len(events) > 0 || r.Turn != before
+	}
+	if q.Intent == Listen {
+		return r, events, Answer{Changed: changed}
+	}
+	r, claimed, why := r.Claim(q.Agent, q.Lease, s, now)
+	if why != "" {
+		return r, append(events, claimed...), Answer{Status: YourTurn, Claim: why, Changed: changed || why != AlreadyOwner}
+	}
+	if r.idleDue(s, now) && now >= q.NotSoon {
+		var told []Event
+		r, told = r.noticeIdle(now)
+		events, changed = append(events, told...), true
+	}
+	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
+		if !q.Blocking {
+			if o.Cause == ClaimTimeout && r.guarded(q.Agent, s, now) {
+				return r, events, Answer{Changed: changed}
+			}
+			return r, events, Answer{Status: TakeoverAvailable, Opening: o, Changed: changed}
+		}
+		if at, told := r.offerAt(q.Agent, o, s, now); !told && now >= max(at, q.NotSoon) {
+			return r.offer(q.Agent, o, now), events, Answer{Status: TakeoverAvailable, Opening: o, Changed: true}
+		}
+	}
+	return r, events, Answer{Changed: changed}
+}
+
+// NextDeadline is when a waiting member has to look again though nothing rings. It is never zero
+// for a member that wants work while another owns the stick or has it reserved.
+func (r Room) NextDeadline(q Asking, s *Sight, now Time) Time {
+	if r.Closed || q.Intent == Listen {
+		return 0
+	}
+	return max(r.deadline(q.Agent, s, now), q.NotSoon)
+}
+
+func (r Room) deadline(a AgentID, s *Sight, now Time) Time {
+	t := r.Turn
+	if t.State == Idle {
+		return r.grace(t.FreeSince).At() // the end of a's deferral; nothing else keeps it from claiming
+	}
+	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
+		at, _ := r.offerAt(a, o, s, now)
+		if t.State == Owned && r.keptIdle(s) && !r.noticed() {
+			at = earlier(at, r.idle().At()) // the owner is to be told that it looks idle all the same
+		}
+		return at
+	}
+	if t.State == Reserved {
+		return r.claim().At()
+	}
+	var at Time
+	if d, ok := r.unacknowledged(); ok {
+		at = d.At()
+	}
+	if r.LeaseKeptBy(s) != KeptByProcess {
+		at = earlier(at, r.lease().At())
+	}
+	if r.keptIdle(s) {
+		if r.noticed() {
+			at = earlier(at, r.notice().At())
+		} else {
+			at = earlier(at, r.idle().At())
+		}
+	}
+	return at
+}
+
+// Returned notes that a wait of a member for work came back without the turn.
+func (r Room) Returned(a AgentID, now Time) Room {
+	r.edit(a, func(m *Member) { m.ReturnedAt = now })
+	return r
+}
