@@ -38,21 +38,35 @@ var (
 	provedTwo = [crowd]bool{true, true, false}
 )
 
+// shortLeases are shorter than the time until a new round of offers.
+var shortLeases = Policy{
+	OwnerLeaseTTL: units(2), ClaimTTL: units(4), WaiterGrace: units(1), OwnerIdleTTL: units(1),
+	PresenceTTL: units(10_000), HeartbeatInterval: units(1),
+}
+
 // scenarios are small configurations that each finish; together they cover every act of the rules.
 var scenarios = []scenario{
 	{name: "fair releases", proves: provedAll, fair: true, acts: deeds(waits, dKill, stops)},
-	{name: "sequence releases", proves: provedAll, order: Sequence, fair: true, acts: deeds(waits, dKill, stops)},
-	{name: "deaths and takeovers", proves: provedAll, acts: deeds(waits, dying, dTake, dBeat)},
-	{name: "timeouts of leases", acts: deeds(waits, dTake, dBeat)},
-	{name: "passes", proves: provedAll, acts: deeds(waits, dPass, dPassNext, dTake, dDie, dBack)},
-	{name: "unacknowledged grants", proves: provedAll, hooks: provedOne, acts: deeds(waits, dBeat, dTake)},
-	{name: "stopped waits", proves: provedAll, acts: deeds(waits, stops, dTake, dPass)},
-	{name: "leaves and kicks", proves: provedAll, acts: deeds(waits, dLeave, dAbandon, dDie, dKick, dForce, dJoin)},
-	{name: "closing", proves: provedAll, acts: deeds(waits, dPass, dClose, dPerson, dJoin, dLeave, dOperator)},
-	{name: "restores", proves: provedTwo, acts: deeds(waits, dPass, dTake, dRestore)},
-	{name: "guardians", acts: deeds(waits, dTake, dRenew)},
-	{name: "listeners", proves: provedAll, acts: deeds(waits, dListen, dTimeout, dPass, dTake)},
+	{name: "leases that time out", acts: deeds(waits, dTake, dBeat)},
 	{name: "clock back", proves: provedOne, acts: deeds(waits, dTake, dBeat, dJump)},
+	{name: "kicks", proves: provedAll, acts: deeds(waits, dDie, dKick, dForce, dJoin)},
+	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},
+
+	{long: true, name: "restores", proves: provedTwo, acts: deeds(waits, dPass, dTake, dRestore)},
+	{long: true, name: "guardians", acts: deeds(waits, dTake, dRenew)},
+	{long: true, name: "sequence releases", proves: provedAll, order: Sequence, fair: true, acts: deeds(waits, dKill, stops)},
+	{long: true, name: "unacknowledged grants", proves: provedAll, hooks: provedOne, acts: deeds(waits, dBeat, dTake)},
+	{long: true, name: "unacknowledged passes", proves: provedTwo, hooks: provedTwo, acts: deeds(waits, dBeat, dPass, dTake)},
+	{long: true, name: "stopped waits", proves: provedAll, acts: deeds(waits, stops, dTake, dPass)},
+	{long: true, name: "passes", proves: provedAll, acts: deeds(waits, dPass, dPassNext, dTake, dDie, dBack)},
+	{long: true, name: "deaths and takeovers", proves: provedAll, acts: deeds(waits, dying, dTake, dBeat)},
+	{long: true, name: "listeners", proves: provedAll, acts: deeds(waits, dListen, dTimeout, dPass, dTake)},
+	{long: true, name: "leaves", proves: provedAll, acts: deeds(waits, dLeave, dAbandon, dJoin, dDie, dTake)},
+	{long: true, name: "kicks and passes", proves: provedTwo, acts: deeds(waits, dPass, dDie, dKick, dForce, dJoin)},
+	{long: true, name: "closing and leaving", proves: provedAll, acts: deeds(waits, dPass, dClose, dPerson, dJoin, dLeave, dOperator)},
+	{long: true, name: "long claims, short leases", proves: provedOne, policy: &shortLeases, acts: deeds(waits, dTake, dBeat, dPass)},
+	{long: true, name: "guardians of the short leased", policy: &shortLeases, acts: deeds(waits, dTake, dRenew, dBeat)},
+	{long: true, name: "clock back with passes", proves: provedOne, hooks: provedOne, acts: deeds(waits, dTake, dBeat, dPass, dJump)},
 }
 
 // TestExplore walks through every state of the stick that three agents can reach, breadth first,

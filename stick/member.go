@@ -1,6 +1,7 @@
 package stick
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -25,14 +26,20 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		return r.Touch(a, now), events, false, nil
 	}
 	if known {
-		r.edit(a, func(m *Member) { m.State, m.JoinedAt, m.Told, m.ReturnedAt = Joined, now, 0, 0 })
+		r.edit(a, func(m *Member) {
+			m.State, m.JoinedAt, m.JoinSeq, m.Told, m.ReturnedAt = Joined, now, unnumbered, 0, 0
+		})
 	} else {
-		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now}
+		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now, JoinSeq: unnumbered}
 		r.Members = append(slices.Clip(r.Members), m)
 	}
 	events = append(events, r.event(EventJoin, a, "").with(Facts{Ordinal: m.Ordinal}))
 	return r.Touch(a, now), events, true, nil
 }
+
+// unnumbered stands for the number of an event that [Room.Stamp] hasn't given yet: what happens
+// now comes after everything that is in the log.
+const unnumbered = math.MaxInt64
 
 func (r Room) nextOrdinal() int {
 	n := 0
@@ -73,12 +80,13 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick leaves a handoff; %s", r.Holder(now)))
 	}
 	// Left first, so that the release rule doesn't name the one who leaves.
+	given := r
 	r.edit(q.By, func(m *Member) { m.State = Left })
 	switch {
 	case owner && q.Handoff != nil:
 		var err error
 		if r, events, err = r.Release(q.By, q.Fence, *q.Handoff, s, now); err != nil {
-			return r, nil, err
+			return given, nil, err
 		}
 	case owner:
 		f.Ends, f.Lease = true, LeaseSum(q.Fence.Lease)
@@ -220,6 +228,7 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 		}
 		rank[a] = len(rank) - len(order)
 	}
+	last := slices.IndexFunc(r.Members, func(m Member) bool { return m.Ordinal == r.Turn.SequenceIndex })
 	ms := slices.Clone(r.Members)
 	slices.SortStableFunc(ms, func(a, b Member) int { return rank[a.Agent] - rank[b.Agent] })
 	var all []AgentID
@@ -230,11 +239,10 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	if slices.EqualFunc(ms, r.Members, func(a, b Member) bool { return a.Agent == b.Agent }) {
 		return r, nil, nil
 	}
-	r.Members = ms
-	for _, a := range []AgentID{r.Turn.ReservedFor, r.Turn.Owner} {
-		if m, ok := r.Member(a); ok {
-			r.Turn.SequenceIndex = m.Ordinal
-		}
+	if last >= 0 { // the index stays with its member
+		i := slices.IndexFunc(ms, func(m Member) bool { return m.Agent == r.Members[last].Agent })
+		r.Turn.SequenceIndex = ms[i].Ordinal
 	}
+	r.Members = ms
 	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(Facts{Order: all})}, nil
 }

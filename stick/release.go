@@ -27,19 +27,20 @@ const Next AgentID = "next"
 // [CodeTurnMismatch], [CodeStaleLease], and with [CodeUnknownMember] when the recipient is
 // unknown, gone or inactive.
 func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Sight, now Time) (Room, []Event, error) {
+	given := r
 	r, e, err := r.handOver(EventPass, by, f, h, now)
 	if err != nil {
-		return r, nil, err
+		return given, nil, err
 	}
 	if to == Next {
 		to = r.nextActive(by, s, now)
 	}
 	if to == by {
-		return r, nil, Errorf(CodeUsage, "you hold the stick already").With("to_agent_id", to).
+		return given, nil, Errorf(CodeUsage, "you hold the stick already").With("to_agent_id", to).
 			Hintf("pass it to another member, or release it: tt release")
 	}
 	if !r.Active(to, now, s) {
-		return r, nil, r.unknown(to, "can't be passed the stick", s)
+		return given, nil, r.unknown(to, "can't be passed the stick", s)
 	}
 	r = r.reserve(to, ByPass, now)
 	reachable := r.listening(to, "", s)
@@ -80,6 +81,7 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 		return r, Event{}, err
 	}
 	e := r.event(t, by, "").with(Facts{Lease: LeaseSum(f.Lease)})
+	h.Workspace = h.Workspace.text()
 	e.Handoff = &h
 	r = r.free(by, now)
 	r.Turn.HandoffPending = true
@@ -145,10 +147,10 @@ func (r Room) nextActive(a AgentID, s *Sight, now Time) AgentID {
 	return r.inOrder(active)[0].Agent
 }
 
-// Settle does what is due in a room before anything else happens in it: a room from another
-// world is restored, a first sight of a dead owner is noted, and a reservation whose recipient
-// is gone or has had its time moves on. The act of the recipient itself (by) comes before the
-// end of its time. take leaves reservations of the dead to be taken over.
+// Settle does what is due in a room before anything else happens in it: a first sight of a dead
+// owner is noted, and a reservation whose recipient is gone or has had its time moves on. The act
+// of the recipient itself (by) comes before the end of its time. take leaves reservations of the
+// dead to be taken over, also when their time is over.
 func (r Room) Settle(by AgentID, take bool, s *Sight, now Time) (Room, []Event) {
 	t := r.Turn
 	switch t.State {
@@ -159,7 +161,7 @@ func (r Room) Settle(by AgentID, take bool, s *Sight, now Time) (Room, []Event) 
 	case Reserved:
 		lapsed := t.ReservedBy == ByRelease && t.ReservedFor != by && r.claim().Due(now)
 		lost := !r.joined(t.ReservedFor) || (t.ReservedFor != by && r.gone(t.ReservedFor, s))
-		if lapsed || (lost && !take) {
+		if (lapsed && !lost) || (lost && !take) {
 			r.edit(t.ReservedFor, func(m *Member) { m.PassedOver = true })
 			return r.reroute(s, now)
 		}

@@ -83,6 +83,9 @@ func (c *Record) Replay(e Event) error {
 		if f.Claim != OpenClaim && c.Reserved != e.From {
 			return wrong("the stick is reserved for " + string(c.Reserved))
 		}
+		if f.Claim == OpenClaim && c.State != Idle {
+			return wrong("the stick isn't free")
+		}
 		c.grant(e.From, f.Lease)
 	case EventTakeover:
 		if f.Ends {

@@ -226,6 +226,9 @@ func (r Room) listening(a AgentID, intent Intent, s *Sight) bool {
 	})
 }
 
+// Listening tells whether a member waits now with the given intent.
+func (r Room) Listening(a AgentID, intent Intent, s *Sight) bool { return r.listening(a, intent, s) }
+
 // waiting lists the members that could be named or offered something: joined, not gone, and with
 // a live listener that wants work. The longest without the stick comes first.
 func (r Room) waiting(s *Sight) []Member {

@@ -60,7 +60,7 @@ var EventTypes = []EventInfo{
 		return fmt.Sprintf("%s didn't take the stick; %s", who(f.Prior), to)
 	}},
 	{EventTakeover, "the stick was taken from its owner or recipient", func(e Event, f Facts) string {
-		from := "a reservation"
+		from := "nobody"
 		if f.Prior != "" {
 			from = who(f.Prior)
 		}

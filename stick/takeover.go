@@ -89,18 +89,30 @@ type Take struct {
 	Relayed      bool   // By is an agent that relays the person's word
 }
 
+// Check refuses a request without a reason, with [CodeUsage].
+func (q Take) Check() error {
+	if strings.TrimSpace(q.Reason) == "" {
+		return Errorf(CodeUsage, "a takeover needs a reason").With("field", "reason").
+			Hintf(`say why: tt take --reason "…"`)
+	}
+	return nil
+}
+
 // Takeover gives the stick to the caller when a takeover is open: [CodeTakeoverNotAvailable] if
 // none is, [CodePriorOwner] while the one who passed the stick on must let others go first,
-// [CodeTurnMismatch] if the turn isn't the expected one. If the owner only looks idle and wasn't
-// told yet, it is told now, and the caller is refused until the owner had its grace.
+// [CodeTurnMismatch] if the turn isn't the expected one, [CodeUnknownMember] if the caller takes no
+// part. If the owner only looks idle and wasn't told yet, it is told now, and the caller is refused
+// until the owner had its grace.
 func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event, ClaimReason, error) {
+	if err := q.Check(); err != nil {
+		return r, nil, "", err
+	}
 	t := r.Turn
 	switch {
-	case strings.TrimSpace(q.Reason) == "":
-		return r, nil, "", Errorf(CodeUsage, "a takeover needs a reason").With("field", "reason").
-			Hintf(`say why: tt take --reason "…"`)
 	case r.Closed:
 		return r, nil, "", r.closed()
+	case !r.joined(q.By):
+		return r, nil, "", r.unknown(q.By, "can't take over", s)
 	case t.State == Owned && t.Owner == q.By:
 		return r, nil, AlreadyOwner, nil
 	case q.ExpectedTurn != 0 && q.ExpectedTurn != t.ID:
@@ -109,7 +121,9 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 		if r, events, why := r.Claim(q.By, lease, s, now); why != "" {
 			return r, events, why, nil
 		}
-		return r, nil, "", r.prior(now)
+		if !q.Operator {
+			return r, nil, "", r.prior(now)
+		}
 	}
 	o := r.Opening(s, now)
 	cause := o.Cause
@@ -135,7 +149,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 	if m, ok := r.Member(f.Prior); ok {
 		f.Verdict = m.Verdict(s)
 	}
-	if q.Relayed {
+	if q.Relayed && q.Operator {
 		f.RelayedBy = q.By
 	}
 	prior := t.Prior

@@ -71,6 +71,7 @@ func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	}
 	if m, ok := r.Member(a); ok {
 		r.Turn.SequenceIndex = m.Ordinal
+		r.edit(a, func(m *Member) { m.ReturnedAt = 0 }) // no wait of it came back without the turn any more
 	}
 	return r.noFuture(now)
 }
@@ -144,13 +145,14 @@ func (r Room) Stamp(events []Event) Room {
 	return r
 }
 
-// Heartbeat renews the lease of its owner. It changes nothing where a process keeps the lease.
+// Heartbeat renews the lease of its owner, and shows that the owner has learned of it. It renews
+// nothing where a process keeps the lease, and it is no activity: clients send it by themselves.
 // It fails like every act of an owner.
 func (r Room) Heartbeat(by AgentID, f Fence, s *Sight, now Time) (Room, error) {
 	if err := r.fenced(by, f, now); err != nil {
 		return r, err
 	}
-	r.Turn.Acked = true
+	r.Turn.Acked, r.Turn.OpenedAt = true, 0
 	if r.LeaseKeptBy(s) != KeptByProcess {
 		r.Turn.RenewedAt = now
 	}

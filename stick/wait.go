@@ -107,8 +107,8 @@ func (r Room) deadline(a AgentID, s *Sight, now Time) Time {
 		return r.grace(t.FreeSince).At() // the end of a's deferral; nothing else keeps it from claiming
 	}
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
-		at, _ := r.offerAt(a, o, s, now)
-		if t.State == Owned && r.keptIdle(s) && !r.noticed() {
+		at, told := r.offerAt(a, o, s, now)
+		if !told && t.State == Owned && r.keptIdle(s) && !r.noticed() {
 			at = earlier(at, r.idle().At()) // the owner is to be told that it looks idle all the same
 		}
 		return at

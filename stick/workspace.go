@@ -1,5 +1,7 @@
 package stick
 
+import "strings"
+
 // Workspace is what the program saw of the working tree when a handoff was made. It is null in a
 // handoff when it couldn't be seen in time.
 type Workspace struct {
@@ -7,4 +9,19 @@ type Workspace struct {
 	Branch     string   `json:"branch,omitempty"` // empty when HEAD is detached
 	Dirty      []string `json:"dirty"`            // changed and untracked paths, at most 200
 	DirtyCount int      `json:"dirty_count"`      // all of them
+}
+
+// text returns w with its names as valid UTF-8. A path may hold any bytes, and what JSON can't say
+// must not be in an event: its sum wouldn't be the same once it was stored and read again.
+func (w *Workspace) text() *Workspace {
+	if w == nil {
+		return nil
+	}
+	v := *w
+	v.Head, v.Branch = strings.ToValidUTF8(w.Head, "\uFFFD"), strings.ToValidUTF8(w.Branch, "\uFFFD")
+	v.Dirty = make([]string, len(w.Dirty))
+	for i, path := range w.Dirty {
+		v.Dirty[i] = strings.ToValidUTF8(path, "\uFFFD")
+	}
+	return &v
 }

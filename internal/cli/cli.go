@@ -176,14 +176,14 @@ func truthy(s string) bool { return s != "" && s != "0" && s != "false" }
 // root is the command tree.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "tt",
-		Short:         "Several coding agents and people, one codebase, one talking stick",
-		Args:          noArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE:          func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
+		Use:                        "tt",
+		Short:                      "Several coding agents and people, one codebase, one talking stick",
+		Args:                       noArgs,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		SilenceErrors:              true,
+		RunE:                       func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetIn(a.Stdin)
@@ -194,9 +194,22 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
 	f.StringVar(&a.as, "as", "", "act under another agent's name")
 	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
-	for _, add := range []func() []*cobra.Command{a.roomCommands, a.turnCommands, a.memberCommands, a.eventCommands, a.careCommands} {
-		root.AddCommand(add()...)
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"stick", "The stick:", a.turnCommands()},
+		{"room", "The room:", append(a.roomCommands(), append(a.memberCommands(), a.eventCommands()...)...)},
+		{"care", "The program:", a.careCommands()},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+		}
+		root.AddCommand(g.commands...)
 	}
+	root.SetHelpCommandGroupID("care")
+	root.SetCompletionCommandGroupID("care")
 	return root
 }
 
@@ -206,7 +219,11 @@ func noArgs(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if c.HasSubCommands() {
-		return stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(args[0], 40)).Hintf("%s --help lists the commands", c.CommandPath())
+		e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(args[0], 40)).Hintf("%s --help lists the commands", c.CommandPath())
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			e.Hintf("did you mean %s %s? %s --help lists the commands", c.CommandPath(), near[0], c.CommandPath())
+		}
+		return e
 	}
 	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, and was given %q", c.CommandPath(), stick.Clip(args[0], 40))
 }

@@ -172,10 +172,21 @@ func (p *page) grant(g *engine.Grant) {
 			p.linef("  since then: %s", l)
 		}
 	}
+	if d := g.Drift; d != nil {
+		p.linef("the tree has moved since: from %s to %s", at(d.HeadWas, d.BranchWas), at(d.HeadIs, d.BranchIs))
+	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat {
 		p.linef("your lease runs out %s unless you act: tt heartbeat", p.until(g.LeaseExpiresAt))
 	}
 	p.linef(`when you are done: tt release --turn %d --lease %s --status "…" --next-action "…"`, g.TurnID, g.LeaseID)
+}
+
+// at names a commit with its branch.
+func at(commit, branch string) string {
+	if branch == "" {
+		return short(commit)
+	}
+	return short(commit) + " on " + stick.Line(branch)
 }
 
 func (a *app) releaseCmd() *cobra.Command {

@@ -14,6 +14,7 @@ type joining int
 
 const (
 	mustBeMember joining = iota // it is refused
+	justBeats                   // it is refused, and if it is a member this is no act of its own
 	joinsIfNew                  // it joins, and makes the room; a kicked member and a closed room stay out
 	joinsOnWord                 // an explicit join
 )
@@ -52,7 +53,7 @@ func (e *Engine) act(ctx context.Context, w Where, by Caller, j joining, rule fu
 	if err != nil {
 		return err
 	}
-	db, err := e.open(ctx, j != mustBeMember)
+	db, err := e.open(ctx, j > justBeats)
 	if err == store.ErrAbsent {
 		if p == nil {
 			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
@@ -91,7 +92,7 @@ func (e *Engine) act(ctx context.Context, w Where, by Caller, j joining, rule fu
 // begin loads the room for its caller.
 func (t *turn) begin(w Where, p *workspace.Place, by Caller, j joining) (err error) {
 	t.room, err = find(t.tx, w, p)
-	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j != mustBeMember {
+	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > justBeats {
 		t.room, err = t.tx.NewRoom(p.Root)
 		t.created = true
 	}
@@ -113,7 +114,7 @@ func (t *turn) enter(by Caller, j joining) (err error) {
 	}
 	m, _ := t.room.Member(t.me.Agent)
 	switch {
-	case j != mustBeMember:
+	case j > justBeats:
 		r, events, joined, err := t.room.Join(t.me.Agent, j == joinsOnWord, t.tx.Now())
 		if err != nil {
 			return err
@@ -123,7 +124,7 @@ func (t *turn) enter(by Caller, j joining) (err error) {
 	case m.State == stick.Kicked:
 		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", t.me.Agent).
 			Hintf("come back on purpose: tt join")
-	case m.State == stick.Joined:
+	case m.State == stick.Joined && j != justBeats:
 		t.room = t.room.Touch(t.me.Agent, t.tx.Now())
 	}
 	t.refresh()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -22,6 +23,7 @@ type Grant struct {
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"` // null while a process keeps the lease
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
 	GuardianPID    int               `json:"guardian_pid,omitempty"`
+	Drift          *Drift            `json:"drift,omitempty"`
 	NeedsGuardian  bool              `json:"-"` // others can't see the process that keeps this lease
 }
 
@@ -65,6 +67,40 @@ func grantOf(tx *store.Tx, s *sights, r stick.Room, me identity, why stick.Claim
 		}
 	}
 	return g, err
+}
+
+// Drift says that the shared tree isn't where it was when the last handoff was made.
+type Drift struct {
+	HeadWas   string `json:"head_was"`
+	HeadIs    string `json:"head_is"`
+	BranchWas string `json:"branch_was,omitempty"`
+	BranchIs  string `json:"branch_is,omitempty"`
+}
+
+// compare tells the new holder when the tree has moved since the handoff. It reads git's files
+// only, because a turn should begin at once.
+func (e *Engine) compare(g *Grant) {
+	if g == nil {
+		return
+	}
+	var was *stick.Workspace
+	switch {
+	case g.Handoff != nil:
+		was = g.Handoff.Workspace
+	case g.Recovery != nil:
+		was = g.Recovery.Handoff.Workspace
+	}
+	if was == nil || was.Head == "" {
+		return
+	}
+	p, err := workspace.Resolve(g.Path, e.cfg.Workspace)
+	if err != nil {
+		return
+	}
+	commit, branch, ok := workspace.Head(p.Root)
+	if ok && (commit != was.Head || branch != was.Branch) {
+		g.Drift = &Drift{HeadWas: was.Head, HeadIs: commit, BranchWas: was.Branch, BranchIs: branch}
+	}
 }
 
 // maxRecovery bounds how much of what happened since the last handoff is told.

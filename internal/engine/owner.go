@@ -37,7 +37,7 @@ type HeartbeatResult struct {
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
 	var res HeartbeatResult
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+	err := e.act(ctx, p.Where, p.Caller, justBeats, func(t *turn) error {
 		f, err := t.fence(p.Fence.given())
 		if err != nil {
 			return err
@@ -207,6 +207,9 @@ type TakeoverStickResult struct {
 // [stick.CodeTurnMismatch] and [stick.CodeRoomClosed].
 func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (TakeoverStickResult, error) {
 	var res TakeoverStickResult
+	if err := (stick.Take{Reason: p.Reason}).Check(); err != nil {
+		return res, err
+	}
 	var why stick.ClaimReason
 	err := e.act(ctx, p.Where, p.Caller, joinsIfNew, func(t *turn) error {
 		t.add(t.room.Settle(t.me.Agent, true, t.s.Sight, t.tx.Now()))
@@ -230,6 +233,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 		res.Grant, err = grantOf(t.tx, t.s, t.room, t.me, why)
 		return err
 	})
+	e.compare(res.Grant)
 	return res, err
 }
 
@@ -279,12 +283,8 @@ func (e *Engine) complete(ctx context.Context, w Where, h stick.Handoff) (stick.
 	}
 	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
 	defer cancel()
-	dir := p.Root
-	if p.Worktree != "" {
-		dir = p.Worktree
-	}
-	if p.Found == workspace.FoundGit {
-		h.Workspace, _ = e.cfg.Git.Snapshot(limited, dir) // null says that it couldn't be seen
+	if p.Found == workspace.FoundGit { // of the shared tree, which is what the stick is about
+		h.Workspace, _ = e.cfg.Git.Snapshot(limited, p.Root) // null says that it couldn't be seen
 	}
 	return h, nil
 }

@@ -98,9 +98,9 @@ func showMember(r stick.Room, m stick.Member, s *sights, now stick.Time) RoomMem
 	case r.Active(m.Agent, now, s.Sight):
 		v.Status = "active"
 	}
-	for _, l := range r.Listeners {
-		if l.Agent == m.Agent && s.Listeners[l.ID] == stick.Alive {
-			v.Listening = l.Intent
+	for _, intent := range []stick.Intent{stick.Listen, stick.Work} {
+		if r.Listening(m.Agent, intent, s.Sight) {
+			v.Listening = intent
 		}
 	}
 	return v

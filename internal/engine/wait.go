@@ -57,13 +57,12 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if p.Park {
 		w.q.Intent = stick.Listen
 	}
-	if err := w.enter(ctx); err != nil || w.done {
-		return w.res, err
+	err := w.outside(ctx, w.enter(ctx))
+	if err == nil && !w.done && w.q.Blocking {
+		err = w.block(ctx)
 	}
-	if !w.q.Blocking {
-		return w.res, nil
-	}
-	return w.res, w.block(ctx)
+	e.compare(w.res.Grant)
+	return w.res, err
 }
 
 // Delivered notes that the events of a wait's answer have reached the caller. Until then they are
@@ -116,6 +115,22 @@ func (w *wait) enter(ctx context.Context) error {
 		}
 		return err
 	}, saved)
+}
+
+// outside answers a wait in a room that its caller has to join on purpose: one that is closed, or
+// from which it was removed.
+func (w *wait) outside(ctx context.Context, err error) error {
+	if c := stick.CodeOf(err); c != stick.CodeRoomClosed && c != stick.CodeKicked {
+		return err
+	}
+	return w.e.look(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
+		w.me = me
+		status := r.Standing(me.Agent)
+		if status != stick.WasKicked && r.Closed {
+			status = stick.RoomClosed
+		}
+		return w.answer(tx, s, r, stick.Answer{Status: status})
+	})
 }
 
 // alone refuses a second wait of the same member. A person may wait in several terminals.
@@ -173,7 +188,8 @@ func (w *wait) answer(tx *store.Tx, s *sights, r stick.Room, a stick.Answer) err
 	return w.read(tx, r)
 }
 
-// read adds the events that are addressed to the caller and weren't delivered yet.
+// read adds the events that are addressed to the caller and weren't delivered yet. The cursor
+// moves past those that say nothing new as soon as a transaction that writes comes by.
 func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	after, ok, err := tx.Cursor(r.ID, w.me.Agent, waitStream)
 	if err != nil {
@@ -182,19 +198,29 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	if m, _ := r.Member(w.me.Agent); !ok || after < m.JoinSeq {
 		after = m.JoinSeq
 	}
-	events, more, err := tx.Events(store.EventQuery{Room: r.ID, After: after, To: w.me.Agent, Limit: maxWaitEvents})
-	if err != nil {
-		return err
+	read := after
+	for more := true; more && len(w.res.Events) == 0; {
+		var events []stick.Event
+		if events, more, err = tx.Events(store.EventQuery{Room: r.ID, After: read, To: w.me.Agent, Limit: maxWaitEvents}); err != nil {
+			return err
+		}
+		for _, e := range events {
+			if e.Addressed(w.me.Agent) && !w.told(e, r) {
+				w.res.Events = append(w.res.Events, e)
+			}
+			if len(w.res.Events) == 0 {
+				read = e.Seq
+			}
+			w.res.cursor = e.Seq
+		}
+		w.res.More = more
 	}
-	w.res.cursor = lastSeq(events)
-	events = slices.DeleteFunc(events, func(e stick.Event) bool {
-		return !e.Addressed(w.me.Agent) || w.told(e, r)
-	})
-	if len(events) == 0 {
-		return nil
+	if tx.Writes() && read > after {
+		if err := tx.Advance(r.ID, w.me.Agent, waitStream, read); err != nil {
+			return err
+		}
 	}
-	w.res.Events, w.res.More = events, more
-	if !w.done {
+	if len(w.res.Events) > 0 && !w.done {
 		w.done, w.res.Status = true, stick.GotEvents
 	}
 	return nil

@@ -143,12 +143,14 @@ func (db *DB) create() error {
 			return classify(err)
 		}
 	}
-	_, err := db.conn.ExecContext(background, "PRAGMA journal_mode=WAL")
-	return classify(err)
+	return nil
 }
 
 // migrate applies the migrations behind have, each in a transaction of its own.
 func (db *DB) migrate(have int64) error {
+	if _, err := db.conn.ExecContext(background, "PRAGMA journal_mode=WAL"); err != nil {
+		return classify(err)
+	}
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return err

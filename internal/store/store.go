@@ -233,6 +233,9 @@ func (tx *Tx) commit() error {
 // Now is the time of the transaction, read once, after its lock was taken.
 func (tx *Tx) Now() stick.Time { return tx.now }
 
+// Writes tells whether the transaction may change anything.
+func (tx *Tx) Writes() bool { return tx.write }
+
 // Generation numbers the world in which leases are valid. See [Tx.World].
 func (tx *Tx) Generation() int64 { return tx.meta.generation }
 

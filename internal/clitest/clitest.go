@@ -1,0 +1,153 @@
+//go:build unix
+
+// Package clitest lets a test binary be the programs that a test needs: tt itself, with knobs that
+// the shipped program doesn't have, and harnesses that are recognised as such. It is linked into
+// tests only.
+package clitest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"talkingstick/internal/cli"
+	"talkingstick/internal/demo"
+	"talkingstick/internal/proc"
+)
+
+// The knobs, as environment variables of the tt that a test runs.
+const (
+	// Top is the pid at which ancestries end, so that tests pass inside a harness too.
+	Top = "TT_TEST_TOP"
+	// Kill ends tt by SIGKILL at a named point, as "point" or "point#n" for the n-th time.
+	Kill = "TT_TEST_KILL"
+	// Stop stops tt by SIGSTOP at a named point, in the same form.
+	Stop = "TT_TEST_STOP"
+	// Clock moves tt's clock by a duration.
+	Clock = "TT_TEST_CLOCK"
+)
+
+// Harnesses are the names under which a test binary plays a harness.
+var Harnesses = []string{"claude", "codex", "opencode"}
+
+// Main makes the process what its name says and doesn't return then. Call it first in TestMain.
+//
+// As tt it is the program. As a harness it runs its arguments as a command and ends with that
+// command's status; without arguments it lives until its standard input is closed.
+func Main() {
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if name == "tt" {
+		os.Exit(cli.Main(Env()))
+	}
+	for _, h := range Harnesses {
+		if name == h {
+			if os.Getenv(demo.TokenEnv) != "" { // the demo has the program itself play its harnesses
+				os.Exit(cli.Main(Env()))
+			}
+			os.Exit(Harness(os.Args[1:]))
+		}
+	}
+}
+
+// Install makes a directory with the test binary under the name of each program.
+func Install(dir string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for _, name := range append([]string{"tt"}, Harnesses...) {
+		if err := os.Symlink(exe, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Env is the environment of tt with the knobs applied.
+func Env() cli.Env {
+	env := cli.System()
+	env.Procs = func() (*proc.Table, error) {
+		t, err := proc.Host()
+		if err == nil {
+			t.Top, err = number(Top)
+		}
+		return t, err
+	}
+	if d := os.Getenv(Clock); d != "" {
+		offset, err := time.ParseDuration(d)
+		if err != nil {
+			panic(err)
+		}
+		env.Now = func() time.Time { return time.Now().Add(offset) }
+	}
+	kill, stop := at(os.Getenv(Kill)), at(os.Getenv(Stop))
+	env.Kill = func(point string) {
+		if kill(point) {
+			signal(syscall.SIGKILL)
+		}
+		if stop(point) {
+			signal(syscall.SIGSTOP)
+		}
+	}
+	return env
+}
+
+func number(name string) (int, error) {
+	s := os.Getenv(name)
+	if s == "" {
+		return 0, nil
+	}
+	return strconv.Atoi(s)
+}
+
+// at tells when the point that spec names is reached for the n-th time.
+func at(spec string) func(point string) bool {
+	name, count, _ := strings.Cut(spec, "#")
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		n = 1
+	}
+	return func(point string) bool {
+		if spec == "" || point != name {
+			return false
+		}
+		n--
+		return n == 0
+	}
+}
+
+// signal sends a signal to this process, which doesn't go on before it took effect.
+func signal(s syscall.Signal) {
+	if err := syscall.Kill(os.Getpid(), s); err != nil {
+		panic(err)
+	}
+	if s == syscall.SIGKILL {
+		select {}
+	}
+}
+
+// Harness is the life of a harness: it runs a command, or waits for the end of its input.
+func Harness(args []string) int {
+	if len(args) == 0 {
+		io.Copy(io.Discard, os.Stdin)
+		return 0
+	}
+	c := exec.Command(args[0], args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := c.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return max(exit.ExitCode(), 1)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 127
+	}
+	return 0
+}

@@ -1,0 +1,204 @@
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// TokenEnv names the variable by which a scene tells its own actors from anybody who happens to
+// call the program by a harness's name: it holds what stands in the scratch directory's token file.
+const TokenEnv = "TALKING_STICK_DEMO"
+
+// tokenFile lies in the scratch directory, one above the actor's program.
+const tokenFile = "token"
+
+// order asks an actor for one thing: to run a command, or to write a file.
+type order struct {
+	ID    int      `json:"id"`
+	Run   []string `json:"run,omitempty"` // the arguments of tt
+	Write string   `json:"write,omitempty"`
+	Text  string   `json:"text,omitempty"`
+}
+
+// reply is what became of an order. Times are the wall clock's, which all processes of a machine
+// share, in nanoseconds.
+type reply struct {
+	ID    int    `json:"id"`
+	Exit  int    `json:"exit"`
+	Out   string `json:"out"`
+	Err   string `json:"err"`
+	Began int64  `json:"began"`
+	Ended int64  `json:"ended"`
+	Fault string `json:"fault,omitempty"` // why it couldn't be done at all
+}
+
+// Act is the life of an actor: a process that stands for a harness. It runs the commands that
+// are ordered on in and hands back their output on out, until in ends; then it ends its commands
+// too. program is the path by which it was started. It fails with [stick.CodeUsage] when it
+// isn't a scene that calls.
+func Act(ctx context.Context, program, token string, in io.Reader, out io.Writer) error {
+	bin := filepath.Dir(program)
+	want, err := os.ReadFile(filepath.Join(filepath.Dir(bin), tokenFile))
+	if err != nil || token == "" || token != string(want) {
+		return stick.Errorf(stick.CodeUsage, "an actor is started by the demo itself").Hintf("watch it: tt demo")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	var mu sync.Mutex // guards out
+	answer := json.NewEncoder(out)
+	orders := bufio.NewScanner(in)
+	for orders.Scan() {
+		var o order
+		if err := json.Unmarshal(orders.Bytes(), &o); err != nil {
+			return fmt.Errorf("read an order: %w", err)
+		}
+		running.Go(func() { // a command may block while others run; ended by cancel
+			r := o.perform(ctx, filepath.Join(bin, programName("tt")))
+			mu.Lock()
+			defer mu.Unlock()
+			_ = answer.Encode(r) // who doesn't listen any more has ended the scene
+		})
+	}
+	return orders.Err()
+}
+
+// perform does what is ordered.
+func (o order) perform(ctx context.Context, tt string) reply {
+	r := reply{ID: o.ID, Began: time.Now().UnixNano()}
+	if o.Write != "" {
+		if err := os.WriteFile(o.Write, []byte(o.Text), 0o600); err != nil {
+			r.Fault = err.Error()
+		}
+		r.Ended = time.Now().UnixNano()
+		return r
+	}
+	c := exec.CommandContext(ctx, tt, o.Run...)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	r.Ended, r.Out, r.Err = time.Now().UnixNano(), stdout.String(), stderr.String()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		r.Exit = exit.ExitCode()
+	} else if err != nil {
+		r.Fault = err.Error()
+	}
+	return r
+}
+
+// actor is a scene's hold on an actor's process.
+type actor struct {
+	name    string
+	process *os.Process
+	orders  io.WriteCloser
+	ended   chan struct{} // closed when the process has ended and was reaped
+	stderr  *bytes.Buffer // readable once ended is closed
+
+	mu      sync.Mutex // guards below, and the writing of orders
+	last    int
+	pending map[int]chan reply
+}
+
+// summon starts an actor.
+func (s *scene) summon(name string) (*actor, error) {
+	c := exec.Command(filepath.Join(s.bin, programName(name)), "demo", "actor")
+	c.Dir, c.Env = s.repo, s.env
+	a := &actor{name: name, ended: make(chan struct{}), stderr: new(bytes.Buffer), pending: map[int]chan reply{}}
+	c.Stderr = a.stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("%s's process can't be started: %w", name, err)
+	}
+	a.process, a.orders = c.Process, in
+	s.actors = append(s.actors, a)
+	go func() { // ended by the end of the process
+		replies := bufio.NewReader(out)
+		for {
+			line, err := replies.ReadBytes('\n')
+			if err != nil {
+				break
+			}
+			a.deliver(line)
+		}
+		_ = c.Wait() // how it ended doesn't matter, only that it did
+		close(a.ended)
+	}()
+	return a, nil
+}
+
+// deliver hands a reply to the one who waits for it.
+func (a *actor) deliver(line []byte) {
+	var r reply
+	if json.Unmarshal(line, &r) != nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c := a.pending[r.ID]; c != nil {
+		c <- r // has room for it
+		delete(a.pending, r.ID)
+	}
+}
+
+// order asks the actor for something; the reply comes on the channel.
+func (a *actor) order(o order) (<-chan reply, error) {
+	c := make(chan reply, 1)
+	a.mu.Lock()
+	a.last++
+	o.ID = a.last
+	a.pending[o.ID] = c
+	line, err := json.Marshal(o)
+	if err == nil {
+		_, err = a.orders.Write(append(line, '\n'))
+	}
+	a.mu.Unlock()
+	if err != nil {
+		return nil, a.lost()
+	}
+	return c, nil
+}
+
+// lost says that an actor's process has ended before its time.
+func (a *actor) lost() error {
+	select {
+	case <-a.ended:
+	case <-time.After(patience):
+		return fmt.Errorf("%s's process takes no orders", a.name)
+	}
+	if said := strings.TrimSpace(a.stderr.String()); said != "" {
+		return fmt.Errorf("%s's process ended before its time, saying: %s", a.name, stick.Clip(stick.Line(said), 200))
+	}
+	return fmt.Errorf("%s's process ended before its time", a.name)
+}
+
+// dismiss ends an actor and all that it runs.
+func (a *actor) dismiss() {
+	a.orders.Close()
+	select {
+	case <-a.ended:
+	case <-time.After(patience):
+		a.process.Kill()
+		<-a.ended
+	}
+}

@@ -1,0 +1,187 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// Report is a performance as a document.
+type Report struct {
+	OK      bool    `json:"ok"`               // everything that is claimed really happened
+	Failed  string  `json:"failed,omitempty"` // what didn't
+	Scratch string  `json:"scratch_directory"`
+	Kept    bool    `json:"kept"`
+	TookMS  float64 `json:"took_ms"`
+	Steps   []Step  `json:"steps"`
+}
+
+// Step is a part of the scene.
+type Step struct {
+	Title  string  `json:"title"`
+	AtMS   float64 `json:"at_ms"` // since the beginning
+	Acts   []Deed  `json:"acts"`
+	Claims []Claim `json:"claims"`
+}
+
+// Deed is something that an actor did, or that was done to it.
+type Deed struct {
+	Who     string   `json:"who"`
+	Command string   `json:"command,omitempty"`
+	Note    string   `json:"note,omitempty"`
+	Exit    *int     `json:"exit,omitempty"` // none while it runs
+	TookMS  float64  `json:"took_ms,omitempty"`
+	Output  []string `json:"output,omitempty"`
+}
+
+// Claim is what a step shows, checked.
+type Claim struct {
+	Text string `json:"claim"`
+	OK   bool   `json:"ok"`
+	Saw  string `json:"saw,omitempty"` // instead
+}
+
+// narrator tells a scene, to people as it goes and in the report.
+type narrator struct {
+	out    io.Writer // nil for none
+	color  bool
+	began  time.Time
+	report Report
+}
+
+func newNarrator(out io.Writer, color bool) *narrator {
+	return &narrator{out: out, color: color, began: time.Now(), report: Report{Steps: []Step{}}}
+}
+
+// width is where lines of output are cut and commands are continued on the next line.
+const width = 110
+
+// usual are lines with which many answers end. The report has them; people needn't read them
+// again and again.
+var usual = []string{"nobody holds the stick", "next: tt wait", "stay in the loop: tt wait", "wait for it: tt wait"}
+
+// hues are the colours of those who act.
+var hues = map[string]string{"claude": "33", "codex": "36"}
+
+func (n *narrator) linef(format string, args ...any) {
+	if n.out != nil {
+		fmt.Fprintf(n.out, format+"\n", args...)
+	}
+}
+
+func (n *narrator) paint(hue, s string) string {
+	if !n.color || hue == "" {
+		return s
+	}
+	return "\x1b[" + hue + "m" + s + "\x1b[0m"
+}
+
+// title begins a step.
+func (n *narrator) title(text string) {
+	at := time.Since(n.began)
+	n.report.Steps = append(n.report.Steps, Step{Title: text, AtMS: milliseconds(at), Acts: []Deed{}, Claims: []Claim{}})
+	n.linef("\n%s  %s", n.paint("1", fmt.Sprintf("%d. %s", len(n.report.Steps), text)), n.paint("2", fmt.Sprintf("at %.2f s", at.Seconds())))
+}
+
+// step is the one that is being told.
+func (n *narrator) step() *Step { return &n.report.Steps[len(n.report.Steps)-1] }
+
+// deed tells what somebody did.
+func (n *narrator) deed(d Deed) {
+	n.step().Acts = append(n.step().Acts, d)
+	who := n.paint(hues[d.Who], fmt.Sprintf("%6s", d.Who))
+	if d.Command != "" {
+		end := ""
+		switch {
+		case d.Exit == nil:
+			end = "   … blocked"
+		case *d.Exit != 0:
+			end = fmt.Sprintf("   (exit %d)", *d.Exit)
+		}
+		n.linef("%s $ %s%s", who, strings.Join(wrap(d.Command), " \\\n             "), n.paint("2", end))
+	}
+	if d.Note != "" {
+		n.linef("%s   %s", who, d.Note)
+	}
+	for _, l := range d.Output {
+		if slices.Contains(usual, l) || strings.HasPrefix(l, "cursor ") {
+			continue
+		}
+		n.linef("       | %s", n.paint("2", cut(l)))
+	}
+}
+
+// claim tells what a step showed, if it did; else it is the error with which the scene ends.
+func (n *narrator) claim(ok bool, saw string, format string, args ...any) error {
+	c := Claim{Text: fmt.Sprintf(format, args...), OK: ok}
+	if !ok {
+		c.Saw = saw
+	}
+	n.step().Claims = append(n.step().Claims, c)
+	if ok {
+		n.linef("     %s %s", n.paint("32", "✓"), c.Text)
+		return nil
+	}
+	n.linef("     %s %s", n.paint("31", "✗"), c.Text)
+	return fmt.Errorf("this didn't happen: %s (instead: %s)", c.Text, stick.Clip(stick.Line(saw), 300))
+}
+
+// finish tells how it ended.
+func (n *narrator) finish(err error) {
+	took := time.Since(n.began)
+	n.report.TookMS, n.report.OK = milliseconds(took), err == nil
+	if err != nil {
+		n.report.Failed = err.Error()
+		return
+	}
+	claims := 0
+	for _, s := range n.report.Steps {
+		claims += len(s.Claims)
+	}
+	left := "nothing is left behind"
+	if n.report.Kept {
+		left = "the scene is kept in " + n.report.Scratch
+	}
+	n.linef("\n%s %d claims were checked in %.1f s; all processes have ended, and %s.", n.paint("1;32", "It all happened."),
+		claims, took.Seconds(), left)
+	n.linef("Now with your own agents: tell each of them to run %s before it edits, and %s when it is done.", n.paint("1", "tt wait"), n.paint("1", "tt release"))
+}
+
+// wrap breaks a command before flags where it is too long for a line.
+func wrap(command string) []string {
+	var out []string
+	line, rest := "", command
+	for rest != "" {
+		word, after := rest, ""
+		if i := strings.Index(rest[1:], " --"); i >= 0 {
+			word, after = rest[:i+1], rest[i+1:]
+		}
+		if line != "" && len(line)+len(word) > width-10 {
+			out, line = append(out, line), ""
+		}
+		if line == "" {
+			word = strings.TrimPrefix(word, " ")
+		}
+		line, rest = line+word, after
+	}
+	return append(out, line)
+}
+
+// cut shortens a line for the eye.
+func cut(s string) string {
+	r := []rune(s)
+	if len(r) <= width {
+		return s
+	}
+	return strings.TrimRight(string(r[:width-1]), " ") + "…"
+}
+
+// milliseconds of d, to a hundredth.
+func milliseconds(d time.Duration) float64 {
+	return math.Round(float64(d)/float64(time.Millisecond)*100) / 100
+}

@@ -1,0 +1,404 @@
+package demo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// prompt is how soon a waiting process must have its answer. It takes a few milliseconds; a
+// machine that is busy with other things may need longer, and what polls would need longer still.
+const prompt = time.Second
+
+// The handoff that is carried through the scene.
+const (
+	codeFile   = "cart.go"
+	status     = "cart totals are done and tested; discounts are still missing"
+	nextAction = "add discounts to Total in " + codeFile
+)
+
+const code = `package shop
+
+func Total(prices []int) (sum int) {
+	for _, p := range prices {
+		sum += p
+	}
+	return sum
+}
+`
+
+// grant is what the scene reads in the JSON of a grant.
+type grant struct {
+	Status   stick.WaitStatus `json:"status"`
+	Reason   string           `json:"reason"`
+	Agent    stick.AgentID    `json:"agent_id"`
+	Turn     int64            `json:"turn_id"`
+	Lease    stick.LeaseID    `json:"lease_id"`
+	Handoff  *stick.Handoff   `json:"handoff"`
+	Recovery *struct {
+		Handoff stick.Handoff `json:"handoff"`
+		From    stick.AgentID `json:"from_agent_id"`
+		Since   []string      `json:"since"`
+	} `json:"recovery"`
+}
+
+// state is what the scene reads in the JSON of a room.
+type state struct {
+	State   stick.RoomState `json:"state"`
+	Turn    int64           `json:"turn_id"`
+	Owner   *stick.AgentID  `json:"owner"`
+	Members []struct {
+		Agent     stick.AgentID `json:"agent_id"`
+		Listening stick.Intent  `json:"listening"`
+	} `json:"members"`
+}
+
+// play is the scene, from the first join to the log.
+func (s *scene) play() error {
+	s.linef("%s", s.paint("1", "Talking Stick: several coding agents, one codebase, and one stick. Who holds it may edit."))
+	s.linef("What follows is real: processes that are named like harnesses, each running tt in %s", s.repo)
+	claude, err := s.summon("claude")
+	if err != nil {
+		return err
+	}
+	codex, err := s.summon("codex")
+	if err != nil {
+		return err
+	}
+	if err := s.meet(claude, codex); err != nil {
+		return err
+	}
+	first, err := s.begin(claude, codex)
+	if err != nil {
+		return err
+	}
+	second, err := s.handOver(claude, codex, first)
+	if err != nil {
+		return err
+	}
+	if err := s.fence(claude, first, second); err != nil {
+		return err
+	}
+	if err := s.crash(claude, codex); err != nil {
+		return err
+	}
+	if err := s.recover(claude, second); err != nil {
+		return err
+	}
+	return s.remember(claude)
+}
+
+// meet has both join.
+func (s *scene) meet(claude, codex *actor) error {
+	s.title("Two agents open the same repository")
+	ids := map[string]stick.AgentID{}
+	for _, a := range []*actor{claude, codex} {
+		if _, err := s.run(a, 0, "join"); err != nil {
+			return err
+		}
+		var who grant
+		if err := s.ask(a, &who, "whoami"); err != nil {
+			return err
+		}
+		ids[a.name] = who.Agent
+	}
+	named := strings.HasPrefix(string(ids["claude"]), "claude:") && strings.HasPrefix(string(ids["codex"]), "codex:")
+	return s.claim(named, fmt.Sprint(ids), "they met in one room, each under its own name: tt looked at which harness's process called it")
+}
+
+// begin has claude take the stick, and codex wait.
+func (s *scene) begin(claude, codex *actor) (first grant, err error) {
+	s.title("claude takes the stick, codex has to wait")
+	if _, err := s.run(claude, 0, "wait"); err != nil {
+		return first, err
+	}
+	if first, err = s.granted(claude); err != nil {
+		return first, err
+	}
+	if err := s.claim(first.Turn == 1, fmt.Sprintf("turn %d", first.Turn), "nobody held it, so claude has turn 1 at once, with a lease that nobody else knows"); err != nil {
+		return first, err
+	}
+	if err := s.write(claude, codeFile, code); err != nil {
+		return first, err
+	}
+	if _, err := s.run(codex, stick.ExitRefused, "try"); err != nil {
+		return first, err
+	}
+	return first, nil
+}
+
+// handOver wakes codex's blocked wait by claude's release.
+func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err error) {
+	s.title("codex waits, and claude hands over")
+	waiting, err := s.block(codex, claude)
+	if err != nil {
+		return second, err
+	}
+	released, err := s.run(claude, 0, "release", "--status", status, "--next-action", nextAction, "--artifact", codeFile+":3-8:edit")
+	if err != nil {
+		return second, err
+	}
+	woken, err := s.reply(codex, waiting)
+	if err != nil {
+		return second, err
+	}
+	s.deed(Deed{Who: codex.name, Note: "tt wait returns:", Exit: &woken.Exit, TookMS: took(woken), Output: lines(woken)})
+	if second, err = s.granted(codex); err != nil {
+		return second, err
+	}
+	late := time.Duration(woken.Ended - released.Ended)
+	if err := s.claim(second.Turn == first.Turn+1 && late < prompt, fmt.Sprintf("turn %d after %s", second.Turn, late),
+		"codex has the stick %s", since(late, "claude's release had returned")); err != nil {
+		return second, err
+	}
+	h := second.Handoff
+	whole := h != nil && h.Status == status && h.NextAction == nextAction && len(h.Artifacts) == 1 && h.Artifacts[0].RoomPath == codeFile
+	return second, s.claim(whole, fmt.Sprintf("%+v", h), "the handoff came through whole: what was done, what is next, which lines to open")
+}
+
+// fence has claude act on the turn that is over.
+func (s *scene) fence(claude *actor, first, second grant) error {
+	s.title("claude, out of date, acts on its old turn")
+	if _, err := s.run(claude, stick.ExitFenced, "pass", "codex", "--turn", fmt.Sprint(first.Turn), "--lease", string(first.Lease),
+		"--status", "one more fix", "--next-action", "look again"); err != nil {
+		return err
+	}
+	var now state
+	if err := s.ask(claude, &now, "state"); err != nil {
+		return err
+	}
+	same := now.Turn == second.Turn && now.Owner != nil && *now.Owner == second.Agent
+	return s.claim(same, fmt.Sprintf("%+v", now), "refused with exit 5, and nothing changed: turn %d is codex's. A stale turn never writes", second.Turn)
+}
+
+// crash kills codex's harness while it holds the stick and claude waits.
+func (s *scene) crash(claude, codex *actor) error {
+	s.title("codex's harness is killed while it holds the stick")
+	waiting, err := s.block(claude, claude)
+	if err != nil {
+		return err
+	}
+	killed := time.Now()
+	if err := codex.process.Kill(); err != nil {
+		return fmt.Errorf("codex's process can't be killed: %w", err)
+	}
+	s.deed(Deed{Who: codex.name, Note: fmt.Sprintf("is killed: SIGKILL to process %d, with no chance to say good-bye", codex.process.Pid)})
+	told, err := s.reply(claude, waiting)
+	if err != nil {
+		return err
+	}
+	s.deed(Deed{Who: claude.name, Note: "tt wait returns:", Exit: &told.Exit, TookMS: took(told), Output: lines(told)})
+	late := time.Duration(told.Ended - killed.UnixNano())
+	if err := s.claim(told.Exit == 0 && late < prompt, fmt.Sprintf("exit %d after %s", told.Exit, late),
+		"claude knows it %s: its wait watches the holder's process", since(late, "the kill")); err != nil {
+		return err
+	}
+	var now state
+	if err := s.ask(claude, &now, "state"); err != nil {
+		return err
+	}
+	return s.claim(now.State == stick.StateOwnerGone, string(now.State), "a takeover is open, and nothing was taken yet: that is claude's decision")
+}
+
+// recover has claude take over and finish.
+func (s *scene) recover(claude *actor, second grant) error {
+	s.title("claude takes over, and nothing is lost")
+	if _, err := s.run(claude, 0, "take", "--reason", "codex's process has ended"); err != nil {
+		return err
+	}
+	third, err := s.granted(claude)
+	if err != nil {
+		return err
+	}
+	r := third.Recovery
+	whole := third.Turn == second.Turn+1 && r != nil && r.Handoff.Status == status && r.Handoff.NextAction == nextAction && len(r.Since) == 1
+	if err := s.claim(whole, fmt.Sprintf("%+v", third), "turn %d comes with the last handoff, and with what became of its receiver", third.Turn); err != nil {
+		return err
+	}
+	if err := s.write(claude, codeFile, strings.Replace(code, "return sum", "return sum - sum/10 // a discount", 1)); err != nil {
+		return err
+	}
+	if _, err := s.run(claude, 0, "release", "--status", "discounts are in", "--next-action", "review the discounts"); err != nil {
+		return err
+	}
+	var now state
+	if err := s.ask(claude, &now, "state"); err != nil {
+		return err
+	}
+	return s.claim(now.State == stick.StateIdle, string(now.State), "the stick is free, and the next one to come finds the handoff")
+}
+
+// remember shows the log.
+func (s *scene) remember(claude *actor) error {
+	s.title("The log tells it all again")
+	if _, err := s.run(claude, 0, "events"); err != nil {
+		return err
+	}
+	var log struct {
+		Events []stick.Event `json:"events"`
+	}
+	if err := s.ask(claude, &log, "events"); err != nil {
+		return err
+	}
+	var got []stick.EventType
+	for _, e := range log.Events {
+		got = append(got, e.Type)
+	}
+	want := []stick.EventType{stick.EventJoin, stick.EventJoin, stick.EventClaim, stick.EventRelease, stick.EventClaim, stick.EventTakeover, stick.EventRelease}
+	if err := s.claim(slices.Equal(got, want), fmt.Sprint(got), "%d events, in the order in which they happened", len(want)); err != nil {
+		return err
+	}
+	var doctor struct {
+		Healthy bool `json:"healthy"`
+	}
+	if err := s.ask(claude, &doctor, "doctor"); err != nil {
+		return err
+	}
+	return s.claim(doctor.Healthy, "tt doctor found faults", "tt doctor finds nothing wrong: the room is what its log says, event by event")
+}
+
+// run has an actor run a command of tt, tells it, and fails unless it ends with the status.
+func (s *scene) run(a *actor, exit int, args ...string) (reply, error) {
+	r, err := s.silently(a, args...)
+	if err != nil {
+		return r, err
+	}
+	s.deed(Deed{Who: a.name, Command: typed(args), Exit: &r.Exit, TookMS: took(r), Output: lines(r)})
+	if r.Exit != exit {
+		return r, fmt.Errorf("tt %s of %s was to end with status %d, and ended with %d", args[0], a.name, exit, r.Exit)
+	}
+	return r, nil
+}
+
+// silently has an actor run a command of tt.
+func (s *scene) silently(a *actor, args ...string) (reply, error) {
+	c, err := a.order(order{Run: args})
+	if err != nil {
+		return reply{}, err
+	}
+	return s.reply(a, c)
+}
+
+// ask has an actor run a reading command, or one that changes nothing more, for the checks.
+func (s *scene) ask(a *actor, into any, args ...string) error {
+	r, err := s.silently(a, append(args, "--json")...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(r.Out), into); err != nil {
+		return fmt.Errorf("tt %s --json of %s ended with status %d: %s", args[0], a.name, r.Exit, stick.Clip(stick.Line(r.Err), 200))
+	}
+	return nil
+}
+
+// granted asks again for the turn that an actor was just given: the answer is the same one, as JSON.
+func (s *scene) granted(a *actor) (g grant, err error) {
+	if err := s.ask(a, &g, "try"); err != nil {
+		return g, err
+	}
+	if g.Status != stick.YourTurn || g.Reason != string(stick.AlreadyOwner) {
+		return g, fmt.Errorf("%s was to hold the stick, and the answer is %s %s", a.name, g.Status, g.Reason)
+	}
+	return g, nil
+}
+
+// block starts a wait of an actor and returns once others see that it listens.
+func (s *scene) block(a, watcher *actor) (<-chan reply, error) {
+	c, err := a.order(order{Run: []string{"wait"}})
+	if err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(patience)
+	for {
+		var now state
+		if err := s.ask(watcher, &now, "state"); err != nil {
+			return nil, err
+		}
+		for _, m := range now.Members {
+			if strings.HasPrefix(string(m.Agent), a.name+":") && m.Listening == stick.Work {
+				s.deed(Deed{Who: a.name, Command: "tt wait"})
+				return c, nil
+			}
+		}
+		select {
+		case r := <-c:
+			return nil, fmt.Errorf("tt wait of %s was to block, and returned: %s", a.name, stick.Clip(stick.Line(r.Out+r.Err), 200))
+		case <-time.After(10 * time.Millisecond): // a room doesn't tell of those who begin to wait
+		case <-s.ctx.Done():
+			return nil, s.ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%s was to wait for its turn, and doesn't after %s", a.name, patience)
+		}
+	}
+}
+
+// write has an actor write a file of the repository.
+func (s *scene) write(a *actor, name, text string) error {
+	c, err := a.order(order{Write: filepath.Join(s.repo, name), Text: text})
+	if err != nil {
+		return err
+	}
+	if _, err := s.reply(a, c); err != nil {
+		return err
+	}
+	s.deed(Deed{Who: a.name, Note: "edits " + name})
+	_, err = os.Stat(filepath.Join(s.repo, name))
+	return err
+}
+
+// reply waits for what became of an order.
+func (s *scene) reply(a *actor, c <-chan reply) (reply, error) {
+	select {
+	case r := <-c:
+		if r.Fault != "" {
+			return r, fmt.Errorf("%s can't do that: %s", a.name, r.Fault)
+		}
+		return r, nil
+	case <-s.ctx.Done():
+		return reply{}, s.ctx.Err()
+	case <-a.ended:
+		select {
+		case r := <-c:
+			return r, nil
+		default:
+			return reply{}, a.lost()
+		}
+	case <-time.After(patience):
+		return reply{}, errors.New(a.name + "'s command was to return, and didn't in " + patience.String())
+	}
+}
+
+// typed is a command as one would type it.
+func typed(args []string) string {
+	words := []string{"tt"}
+	for _, a := range args {
+		if a == "" || strings.ContainsAny(a, " '\"$;&|<>()*") {
+			a = `"` + a + `"`
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " ")
+}
+
+// lines is what a command printed.
+func lines(r reply) []string {
+	return strings.Split(strings.TrimRight(r.Out+r.Err, "\n"), "\n")
+}
+
+func took(r reply) float64 { return milliseconds(time.Duration(r.Ended - r.Began)) }
+
+// since tells how long after something happened.
+func since(d time.Duration, what string) string {
+	if d < 0 {
+		return fmt.Sprintf("%.1f ms before %s: it was woken by the commit", -milliseconds(d), what)
+	}
+	return fmt.Sprintf("%.1f ms after %s", milliseconds(d), what)
+}

@@ -1,0 +1,163 @@
+// Package demo plays a scene for newcomers: two agents hand the stick to each other in a scratch
+// repository. Everything in it is real. The agents are processes that are named like harnesses,
+// because identity comes from the ancestry of processes; what they do they do by running tt; and
+// each claim of the narration is checked, so that a scene that ends well has proved something.
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// Config says where and how to play.
+type Config struct {
+	Program string              // the path of tt
+	Temp    string              // where to make the scratch directory
+	Getenv  func(string) string // of the caller
+	Out     io.Writer           // the narration; nil for none
+	Color   bool
+	Keep    bool // leave the scratch directory behind
+}
+
+// patience is how long a scene waits for what should take milliseconds.
+const patience = 10 * time.Second
+
+// Play plays the scene. The report tells how far it came, also when it fails: then something
+// that was claimed didn't happen, and the error says what. When it returns, all processes that it
+// started have ended.
+func Play(ctx context.Context, cfg Config) (Report, error) {
+	s := &scene{ctx: ctx, narrator: newNarrator(cfg.Out, cfg.Color)}
+	err := s.set(cfg)
+	if err == nil {
+		err = s.play()
+	}
+	for _, a := range s.actors {
+		a.dismiss()
+	}
+	s.report.Kept = cfg.Keep && s.scratch != ""
+	if s.scratch != "" && !cfg.Keep {
+		if rerr := os.RemoveAll(s.scratch); err == nil && rerr != nil {
+			err = fmt.Errorf("the scratch directory can't be removed: %w", rerr)
+		}
+	}
+	if cerr := ctx.Err(); cerr != nil {
+		err = cerr
+	}
+	s.finish(err)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		err = stick.Errorf(stick.CodeInternal, "the demo failed: %w", err).
+			Hintf("look at what it left behind: tt demo --keep")
+	}
+	return s.report, err
+}
+
+// scene is one performance.
+type scene struct {
+	*narrator
+	ctx     context.Context
+	scratch string
+	bin     string // tt, and the harnesses
+	repo    string
+	env     []string // of the actors
+	actors  []*actor
+}
+
+// set makes the scratch directory: a program directory, a home, a data directory and a
+// repository with a first commit.
+func (s *scene) set(cfg Config) (err error) {
+	if s.scratch, err = os.MkdirTemp(cfg.Temp, "tt-demo-"); err != nil {
+		return fmt.Errorf("no scratch directory can be made: %w", err)
+	}
+	if s.scratch, err = filepath.EvalSymlinks(s.scratch); err != nil {
+		return err
+	}
+	s.report.Scratch = s.scratch
+	s.bin, s.repo = filepath.Join(s.scratch, "bin"), filepath.Join(s.scratch, "shop")
+	home := filepath.Join(s.scratch, "home")
+	for _, dir := range []string{s.bin, s.repo, home} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	token := rand.Text()
+	if err := os.WriteFile(filepath.Join(s.scratch, tokenFile), []byte(token), 0o600); err != nil {
+		return err
+	}
+	for _, name := range []string{"tt", "claude", "codex"} {
+		if err := lend(cfg.Program, filepath.Join(s.bin, programName(name))); err != nil {
+			return fmt.Errorf("the program can't be lent to the actors: %w", err)
+		}
+	}
+	s.env = []string{
+		"HOME=" + home, "USER=demo", "TALKING_STICK_DATA_DIR=" + filepath.Join(s.scratch, "data"), TokenEnv + "=" + token,
+		"GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1",
+	}
+	// Nothing else of the caller's: neither its harness's session nor its settings have a part in this.
+	for _, name := range []string{"PATH", "TMPDIR", "TMP", "TEMP", "SystemRoot"} {
+		if v := cfg.Getenv(name); v != "" {
+			s.env = append(s.env, name+"="+v)
+		}
+	}
+	return s.repository()
+}
+
+// repository makes the scratch repository. Without git a marker file tells the workspace.
+func (s *scene) repository() error {
+	if err := os.WriteFile(filepath.Join(s.repo, "AGENTS.md"), []byte("A shop. Whoever edits it holds the stick.\n"), 0o600); err != nil {
+		return err
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet"}, {"add", "."},
+		{"-c", "user.name=demo", "-c", "user.email=demo@example.com", "commit", "--quiet", "--message", "The shop"},
+	} {
+		c := exec.CommandContext(s.ctx, git, args...)
+		c.Dir, c.Env = s.repo, s.env
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[0], err, stick.Clip(stick.Line(string(out)), 200))
+		}
+	}
+	return nil
+}
+
+// lend makes the program available under another name: as a link where the system lets us, else
+// as a copy.
+func lend(program, as string) error {
+	if _, err := os.Stat(program); err != nil {
+		return err
+	}
+	if os.Symlink(program, as) == nil || os.Link(program, as) == nil {
+		return nil
+	}
+	from, err := os.Open(program)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(as, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}
+
+func programName(name string) string {
+	if runtime.GOOS == "windows" {
+		return name + ".exe"
+	}
+	return name
+}

@@ -1,0 +1,70 @@
+package workspace
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Head reads which commit, and on which branch, the checkout at top stands. branch is empty when
+// HEAD is detached. ok is false where that can't be read off the files alone: outside of git, on a
+// branch without commits, or in a repository whose refs aren't kept as files.
+func Head(top string) (commit, branch string, ok bool) {
+	git, ok := dotGit(top)
+	if !ok || git == "" {
+		return "", "", false
+	}
+	b, err := os.ReadFile(filepath.Join(git, "HEAD"))
+	if err != nil {
+		return "", "", false
+	}
+	head := strings.TrimSpace(string(b))
+	ref, symbolic := strings.CutPrefix(head, "ref: ")
+	if !symbolic {
+		return head, "", isCommit(head)
+	}
+	common, _ := commonDir(git)
+	commit = looseRef(git, ref)
+	if commit == "" {
+		commit = looseRef(common, ref)
+	}
+	if commit == "" {
+		commit = packedRef(common, ref)
+	}
+	return commit, strings.TrimPrefix(ref, "refs/heads/"), isCommit(commit)
+}
+
+func looseRef(git, ref string) string {
+	if !filepath.IsLocal(ref) {
+		return ""
+	}
+	b, err := os.ReadFile(filepath.Join(git, ref))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func packedRef(common, ref string) string {
+	f, err := os.Open(filepath.Join(common, "packed-refs"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if commit, name, ok := strings.Cut(lines.Text(), " "); ok && name == ref {
+			return commit
+		}
+	}
+	return ""
+}
+
+// isCommit tells whether s has the form of a commit's id.
+func isCommit(s string) bool {
+	if len(s) != 40 && len(s) != 64 {
+		return false
+	}
+	return strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) < 0
+}

@@ -1,0 +1,103 @@
+package stick
+
+import (
+	"encoding/json"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestEventChain(t *testing.T) {
+	base := Event{
+		Seq: 1, ID: "id", Room: "r", Turn: 2, Type: EventClaim, From: "a", To: "b", Session: "s", Task: "t",
+		Handoff: &Handoff{Status: "s", NextAction: "n"}, Reason: "why", Payload: []byte(`{"x":1}`), CreatedAt: 3,
+	}
+	for name, change := range map[string]func(*Event){
+		"seq":        func(e *Event) { e.Seq++ },
+		"id":         func(e *Event) { e.ID += "x" },
+		"room":       func(e *Event) { e.Room += "x" },
+		"turn":       func(e *Event) { e.Turn++ },
+		"type":       func(e *Event) { e.Type = EventPass },
+		"from":       func(e *Event) { e.From += "x" },
+		"to":         func(e *Event) { e.To += "x" },
+		"session":    func(e *Event) { e.Session += "x" },
+		"task":       func(e *Event) { e.Task += "x" },
+		"no handoff": func(e *Event) { e.Handoff = nil },
+		"handoff":    func(e *Event) { e.Handoff = &Handoff{Status: "s", NextAction: "m"} },
+		"reason":     func(e *Event) { e.Reason += "x" },
+		"payload":    func(e *Event) { e.Payload = []byte(`{"x":2}`) },
+		"created at": func(e *Event) { e.CreatedAt++ },
+		"shifted":    func(e *Event) { e.Session, e.Task = "st", "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := base
+			change(&e)
+			equal(t, "the same sum", e.Chain("p") == base.Chain("p"), false)
+		})
+	}
+	equal(t, "another event before", base.Chain("p") == base.Chain("q"), false)
+	e := base
+	e.Sum = "anything"
+	equal(t, "its own sum doesn't count", e.Chain("p"), base.Chain("p"))
+	t.Run("is a sum of what is stored", rapid.MakeCheck(func(t *rapid.T) {
+		text := rapid.String()
+		e := Event{
+			Seq: rapid.Int64Min(1).Draw(t, "seq"), ID: text.Draw(t, "id"), From: AgentID(text.Draw(t, "from")), Reason: text.Draw(t, "reason"),
+			Handoff: &Handoff{Status: text.Draw(t, "status"), NextAction: text.Draw(t, "next"), DoNot: rapid.SliceOf(text).Draw(t, "do not")},
+		}
+		b, err := json.Marshal(e.Handoff)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := e
+		back.Handoff = nil
+		if err := json.Unmarshal(b, &back.Handoff); err != nil {
+			t.Fatal(err)
+		}
+		if e.Chain("p") != back.Chain("p") {
+			t.Fatal("the sum changed when the event was stored and read")
+		}
+		back.Reason += "."
+		if e.Chain("p") == back.Chain("p") {
+			t.Fatal("two events have one sum")
+		}
+	}))
+}
+
+func TestEventFacts(t *testing.T) {
+	e := Event{Payload: []byte("{")}
+	equal(t, "a damaged payload", e.Facts().Ends, false)
+	e = Event{}.with(Facts{})
+	equal(t, "no facts, no payload", len(e.Payload), 0)
+	e = e.Amend(func(f *Facts) { f.Terminal = "pts/1" }).Amend(func(f *Facts) { f.Override = "--as" })
+	equal(t, "payload", string(e.Payload), `{"override":"--as","terminal":"pts/1"}`)
+}
+
+func TestEventAddressed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		e    Event
+		want bool
+	}{
+		{"a pass to it", Event{Type: EventPass, From: "b", To: "a"}, true},
+		{"a release that names it", Event{Type: EventRelease, From: "b", To: "a"}, true},
+		{"a reservation that moved on to it", Event{Type: EventRerouted, To: "a"}, true},
+		{"a takeover from it", Event{Type: EventTakeover, From: "b", To: "a"}, true},
+		{"its removal", Event{Type: EventKick, From: "b", To: "a"}, true},
+		{"it looks idle", Event{Type: EventOwnerIdle, To: "a"}, true},
+		{"a policy that concerns it", Event{Type: EventPolicyChanged, From: "b", To: "a"}, true},
+		{"its lease ended with the world", Event{Type: EventRestored, To: "a"}, true},
+		{"its own act", Event{Type: EventPass, From: "a", To: "a"}, false},
+		{"a pass to another", Event{Type: EventPass, From: "b", To: "c"}, false},
+		{"another's joining", Event{Type: EventJoin, From: "b"}, false},
+		{"another's claim", Event{Type: EventClaim, From: "b"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) { equal(t, "addressed", c.e.Addressed("a"), c.want) })
+	}
+}
+
+func TestLeaseSum(t *testing.T) {
+	equal(t, "length", len(LeaseSum("x")), 16)
+	equal(t, "same", LeaseSum("x") == LeaseSum("x"), true)
+	equal(t, "other", LeaseSum("x") == LeaseSum("y"), false)
+}

@@ -1,0 +1,148 @@
+package stick
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestPolicy(t *testing.T) {
+	t.Run("defaults", func(t *testing.T) {
+		p := DefaultPolicy()
+		for key, want := range map[string]string{
+			"owner_lease_ttl": "45m", "heartbeat_interval": "5m", "claim_ttl": "20m", "presence_ttl": "4h", "waiter_grace": "10s",
+			"owner_idle_ttl": "45m", "wait_for_turn_max_wait": "1m50s", "wait_for_events_max_wait": "1m50s", "order": "fair",
+		} {
+			equal(t, key, p.Get(key), want)
+		}
+		equal(t, "an unknown key", p.Get("colour"), "")
+	})
+	t.Run("the table is complete", func(t *testing.T) {
+		seen := map[string]bool{}
+		for _, k := range PolicyKeys {
+			equal(t, k.Name+" twice", seen[k.Name], false)
+			equal(t, k.Name+" has a meaning", k.Meaning != "", true)
+			seen[k.Name] = true
+		}
+	})
+	t.Run("JSON", func(t *testing.T) {
+		p := DefaultPolicy()
+		p.ClaimTTL, p.Order = 1500*time.Millisecond, Sequence
+		b, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"claim_ttl_ms":1500,"heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
+			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"wait_for_events_max_wait_ms":110000,` +
+			`"wait_for_turn_max_wait_ms":110000,"waiter_grace_ms":10000}`
+		equal(t, "JSON", string(b), want)
+		var q Policy
+		if err := json.Unmarshal(b, &q); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(p, q); d != "" {
+			t.Error(d)
+		}
+	})
+	t.Run("what is missing keeps its default", func(t *testing.T) {
+		var p Policy
+		if err := json.Unmarshal([]byte(`{"claim_ttl_ms": 60000, "later": true}`), &p); err != nil {
+			t.Fatal(err)
+		}
+		want := DefaultPolicy()
+		want.ClaimTTL = time.Minute
+		if d := cmp.Diff(want, p); d != "" {
+			t.Error(d)
+		}
+	})
+	for _, bad := range []string{`[]`, `{"claim_ttl_ms": "1m"}`, `{"order": 1}`} {
+		t.Run("not "+bad, func(t *testing.T) {
+			var p Policy
+			equal(t, "error", json.Unmarshal([]byte(bad), &p) != nil, true)
+		})
+	}
+}
+
+func TestPolicySet(t *testing.T) {
+	for _, c := range []struct{ key, value, field string }{
+		{"claim_tll", "20m", "key"},
+		{"claim_ttl", "20", "claim_ttl"},
+		{"claim_ttl", "", "claim_ttl"},
+		{"claim_ttl", "99ms", "claim_ttl"},
+		{"claim_ttl", "-5m", "claim_ttl"},
+		{"claim_ttl", "721h", "claim_ttl"},
+		{"order", "random", "order"},
+	} {
+		t.Run("refuses "+c.key+"="+c.value, func(t *testing.T) {
+			p, err := DefaultPolicy().Set(c.key, c.value)
+			refused(t, err, CodeUsage, map[string]any{"field": c.field})
+			equal(t, "policy", p, DefaultPolicy())
+		})
+	}
+	t.Run("names the nearest key", func(t *testing.T) {
+		_, err := DefaultPolicy().Set("claim_tll", "20m")
+		equal(t, "hint", AsError(err).Hint, "did you mean claim_ttl? tt policy lists all")
+	})
+	t.Run("what was set is what is got", rapid.MakeCheck(func(t *rapid.T) {
+		p := DefaultPolicy()
+		want := map[string]string{}
+		for range rapid.IntRange(1, 5).Draw(t, "changes") {
+			k := rapid.SampledFrom(PolicyKeys).Draw(t, "key")
+			value := string(rapid.SampledFrom([]Order{Fair, Sequence}).Draw(t, "order"))
+			if k.field != nil {
+				value = (time.Duration(rapid.Int64Range(100, maxPolicyDuration.Milliseconds()).Draw(t, "ms")) * time.Millisecond).String()
+			}
+			var err error
+			if p, err = p.Set(k.Name, value); err != nil {
+				t.Fatalf("set %s=%s: %v", k.Name, value, err)
+			}
+			want[k.Name] = p.Get(k.Name)
+			if k.field != nil {
+				a, _ := time.ParseDuration(value)
+				b, err := time.ParseDuration(p.Get(k.Name))
+				if a != b || err != nil {
+					t.Fatalf("%s was set to %s and is %s", k.Name, value, p.Get(k.Name))
+				}
+			}
+			again, err := p.Set(k.Name, p.Get(k.Name))
+			if err != nil || again != p {
+				t.Fatalf("what is got can't be set: %v", err)
+			}
+		}
+		for k, v := range want {
+			if p.Get(k) != v {
+				t.Fatalf("%s changed with another key", k)
+			}
+		}
+	}))
+}
+
+func TestSetPolicy(t *testing.T) {
+	t.Run("one event for several changes", func(t *testing.T) {
+		f := room(t).member("a", "b").owns("b").policy("claim_ttl=30m", "order=sequence")
+		e := f.log[len(f.log)-1]
+		equal(t, "type", e.Type, EventPolicyChanged)
+		equal(t, "to the owner", e.To, "b")
+		equal(t, "claim_ttl", e.Facts().Policy["claim_ttl"], Change{"20m", "30m"})
+		equal(t, "order", e.Facts().Policy["order"], Change{"fair", "sequence"})
+		equal(t, "policy", f.Policy.ClaimTTL, 30*time.Minute)
+	})
+	t.Run("what is set already", func(t *testing.T) {
+		f := room(t).member("a")
+		_, events, err := f.SetPolicy("a", []string{"claim_ttl=20m", "order=sequence", "order=fair"}, f.now)
+		equal(t, "events", len(events), 0)
+		equal(t, "error", CodeOf(err), "")
+	})
+	t.Run("all or nothing", func(t *testing.T) {
+		f := room(t).member("a")
+		for _, bad := range []string{"order=up", "claim_ttl", "=", "x=1"} {
+			r, events, err := f.SetPolicy("a", []string{"claim_ttl=30m", bad}, f.now)
+			refused(t, err, CodeUsage, nil)
+			equal(t, "events", len(events), 0)
+			equal(t, "policy", r.Policy, DefaultPolicy())
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package stick
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAsk(t *testing.T) {
+	t.Run("who has no business in the room", func(t *testing.T) {
+		f := room(t).member("a", "b", "c").owns("a")
+		f.must(f.leave(Leaving{By: "b"}))
+		f.must(f.kick(Kicking{By: "a", Who: "c", Force: true}))
+		equal(t, "left", f.ask("b").Status, HasLeft)
+		equal(t, "kicked", f.ask("c").Status, WasKicked)
+		equal(t, "never joined", f.ask("x").Status, HasLeft)
+		f.must(f.close(Closing{By: "a", Fence: f.fence(), Handoff: &handoff}))
+		equal(t, "closed", f.ask("a").Status, RoomClosed)
+		equal(t, "no deadline in a closed room", f.deadline("a"), -1)
+	})
+	t.Run("one who only listens", func(t *testing.T) {
+		f := room(t).member("a", "b").parks("b")
+		equal(t, "an idle room", f.look("b", Listen, true).Status, "")
+		f.owns("a").passes("b")
+		equal(t, "a pass to it", f.look("b", Listen, true).Status, "")
+		equal(t, "deadline", f.NextDeadline(Asking{Agent: "b", Intent: Listen}, f.s, f.now), 0)
+		g := room(t).member("a", "b").owns("a").parks("b").after(limit)
+		equal(t, "an open takeover", g.look("b", Listen, true).Status, "")
+	})
+	t.Run("it moves a reservation on for others", func(t *testing.T) {
+		f := room(t).member("a", "b", "c", "d").owns("a").waits("b", "c").parks("d").releases().after(grace)
+		ans := f.look("d", Listen, true)
+		equal(t, "changed", ans.Changed, true)
+		equal(t, "named", f.Turn.ReservedFor, "c")
+	})
+	t.Run("tells an idle owner", func(t *testing.T) {
+		f := room(t).member("a", "b").alive("a").owns("a").waits("b").after(limit)
+		ans := f.ask("b")
+		equal(t, "status", ans.Status, "")
+		equal(t, "changed", ans.Changed, true)
+		e := f.log[len(f.log)-1]
+		equal(t, "event", e.Type, EventOwnerIdle)
+		equal(t, "to", e.To, "a")
+		equal(t, "idle since", e.Facts().IdleSince, start)
+		equal(t, "once", f.ask("b").Changed, false)
+	})
+	t.Run("a joining member comes last in the offers", func(t *testing.T) {
+		f := room(t).member("a", "b").owns("a").waits("b").after(limit)
+		r, _, _, _ := f.Join("c", false, f.now)
+		f.waits("c")
+		r.Listeners = f.Listeners
+		_, _, ans := r.Ask(Asking{Agent: "c", Intent: Work, Blocking: true}, f.s, f.now)
+		equal(t, "status", ans.Status, "")
+	})
+}
+
+func TestNextDeadline(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(*fixture)
+		want time.Duration
+	}{
+		{"a lease", func(f *fixture) { f.owns("a").after(time.Minute) }, limit - time.Minute},
+		{"a lease after a heartbeat", func(f *fixture) {
+			f.owns("a").after(time.Minute)
+			f.Room, _ = f.Heartbeat("a", f.fence(), f.s, f.now)
+		}, limit},
+		{"idleness", func(f *fixture) { f.alive("a").owns("a").after(time.Minute) }, limit - time.Minute},
+		{"idleness while a tool runs", func(f *fixture) { f.alive("a").owns("a").edit("a", func(m *Member) { m.BusySince = f.now }) }, 4 * limit},
+		{"the grace of one that was told", func(f *fixture) { f.alive("a").owns("a").after(limit).ask("c"); f.after(time.Second) }, grace - time.Second},
+		{"an acknowledgement", func(f *fixture) { f.alive("a").hooks("a").owns("a") }, claim},
+		{"a guardian's lease and idleness", func(f *fixture) {
+			f.owns("a").after(time.Minute)
+			f.Room, _ = f.Renew("a", f.fence(), 9, f.now)
+		}, limit - time.Minute},
+		{"a pass", func(f *fixture) { f.owns("a").passes("b").after(time.Minute) }, claim - time.Minute},
+		{"a release", func(f *fixture) { f.owns("a").waits("b").releases() }, grace},
+		{"an owner of which nothing is known", func(f *fixture) { f.process("a", ProvesSession, Unknown).owns("a") }, limit},
+		{"a place in the order of offers", func(f *fixture) { f.owns("a").waits("b").after(limit) }, grace},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := room(t).member("a", "b", "c").waits("c")
+			c.make(f)
+			equal(t, "deadline", f.deadline("c"), c.want)
+		})
+	}
+	t.Run("one that waits for its place still tells an idle owner in time", func(t *testing.T) {
+		f := room(t).member("a", "b", "c").policy("owner_lease_ttl=1m", "owner_idle_ttl=65s").owns("a").waits("b", "c")
+		f.Room, _ = f.Renew("a", f.fence(), 9, f.now)
+		f.after(time.Minute)
+		equal(t, "deadline", f.deadline("c"), 5*time.Second)
+	})
+}
