@@ -49,9 +49,10 @@ var scenarios = []scenario{
 	{name: "fair releases", proves: provedAll, fair: true, acts: deeds(waits, dKill, stops)},
 	{name: "leases that time out", acts: deeds(waits, dTake, dBeat)},
 	{name: "clock back", proves: provedOne, acts: deeds(waits, dTake, dBeat, dJump)},
-	{name: "kicks", proves: provedAll, acts: deeds(waits, dDie, dKick, dForce, dJoin)},
 	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},
+	{name: "kicks of the gone", proves: provedAll, acts: deeds(waits, dDie, dKick)},
 
+	{long: true, name: "kicks", proves: provedAll, acts: deeds(waits, dDie, dKick, dForce, dJoin)},
 	{long: true, name: "restores", proves: provedTwo, acts: deeds(waits, dPass, dTake, dRestore)},
 	{long: true, name: "guardians", acts: deeds(waits, dTake, dRenew)},
 	{long: true, name: "sequence releases", proves: provedAll, order: Sequence, fair: true, acts: deeds(waits, dKill, stops)},

@@ -91,6 +91,9 @@ var EventTypes = []EventInfo{
 			}
 			parts = append(parts, "the order to "+strings.Join(names, ", "))
 		}
+		if len(parts) == 0 { // by a newer program, or damaged
+			return who(e.From) + " changed a policy"
+		}
 		return who(e.From) + " changed " + strings.Join(parts, ", ")
 	}},
 	{EventOwnerIdle, "the owner was told that it looks idle", func(e Event, f Facts) string {

@@ -115,7 +115,11 @@ func (p *page) handoff(h stick.Handoff) {
 		p.body("do not", d)
 	}
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
-		p.linef("  left uncommitted: %d files at %s", w.DirtyCount, short(w.Head))
+		files := "file"
+		if w.DirtyCount != 1 {
+			files = "files"
+		}
+		p.linef("  left uncommitted: %d %s at %s", w.DirtyCount, files, short(w.Head))
 	}
 }
 

@@ -160,7 +160,7 @@ func (a *app) showState(ctx context.Context, w engine.Where, all bool) error {
 func (p *page) state(res engine.GetRoomStateResult) {
 	p.linef("%s  %s, turn %d", p.strong(stick.Line(res.Path)), res.State, res.TurnID)
 	p.standing(res.PathRoom)
-	if res.Owner != nil {
+	if res.Owner != nil && res.Takeover == nil {
 		lease := "lease kept by its " + string(res.LeaseKeptBy)
 		switch {
 		case res.LeaseKeptBy == stick.KeptByHeartbeat:

@@ -165,12 +165,20 @@ func (id identity) record(tx *store.Tx, s *sights) error {
 	if slices.Contains(recorded, ev) {
 		return nil
 	}
+	// A new process is the moment to forget those that have ended: what lives outweighs them.
+	var missed error
 	for _, old := range recorded {
-		if s.Processes[old.Process] == stick.Gone {
+		v, err := s.verdict(old.Process)
+		if err != nil {
+			missed = err
+		} else if v == stick.Gone {
 			if err := tx.DropProcess(id.Agent, old.Process); err != nil {
 				return err
 			}
 		}
+	}
+	if missed != nil {
+		return missed
 	}
 	if err := tx.PutProcess(id.Agent, id.session.Key, ev); err != nil {
 		return err

@@ -120,10 +120,10 @@ func (db *DB) prepare(ctx context.Context, fresh bool) error {
 
 // locked runs fn under the write lock.
 func (db *DB) locked(ctx context.Context, fn func() error) error {
-	wait, cancel := context.WithTimeout(ctx, writeWait)
+	wait, cancel := context.WithTimeout(ctx, db.opt.WriteWait)
 	defer cancel()
 	if err := db.lock.Lock(wait); err != nil {
-		return busy(ctx, err)
+		return db.busy(ctx, err)
 	}
 	defer db.lock.Unlock()
 	return fn()
@@ -212,13 +212,13 @@ func notWritable(dir string, err error) *stick.Error {
 }
 
 // busy names the process that holds the write lock.
-func busy(ctx context.Context, err error) error {
+func (db *DB) busy(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	e := stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s", writeWait)
+	e := stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s", db.opt.WriteWait)
 	if held, ok := errors.AsType[*bell.HeldError](err); ok && held.PID != 0 {
-		e = stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s by process %d", writeWait, held.PID).
+		e = stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s by process %d", db.opt.WriteWait, held.PID).
 			With("pid", held.PID)
 	}
 	return e.Hintf("nothing was changed; see whether that process is stopped, and try again")

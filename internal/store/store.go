@@ -26,6 +26,8 @@ type Options struct {
 	Boot  string           // this machine's boot id; leases don't outlive it
 	Now   func() time.Time // nil for the real clock
 	NewID func() string    // nil for random ids
+	// WriteWait bounds how long a writer waits for the others; 0 for 15 seconds.
+	WriteWait time.Duration
 	// Kill is called at named points of an update, so that tests can end the process there.
 	Kill func(point string)
 }
@@ -62,6 +64,9 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	}
 	if opt.Kill == nil {
 		opt.Kill = func(string) {}
+	}
+	if opt.WriteWait == 0 {
+		opt.WriteWait = 15 * time.Second
 	}
 	path := filepath.Join(opt.Dir, FileName)
 	fresh, err := inspect(path)
@@ -100,9 +105,6 @@ func (db *DB) Dir() string { return db.opt.Dir }
 // NewID makes an id that is never made again.
 func (db *DB) NewID() string { return db.opt.NewID() }
 
-// Kill marks a point of an operation at which tests end the process.
-func (db *DB) Kill(point string) { db.opt.Kill(point) }
-
 // Close ends the connection. A program that is about to exit need not close: the operating
 // system releases the locks, and the work of the last one to close is saved.
 func (db *DB) Close() error {
@@ -110,9 +112,6 @@ func (db *DB) Close() error {
 	defer db.mu.Unlock()
 	return errors.Join(db.conn.Close(), db.pool.Close(), db.lock.Close())
 }
-
-// writeWait bounds how long a writer waits for the others.
-const writeWait = 15 * time.Second
 
 // maxWAL is the size from which on a writer moves the write-ahead log into the database itself.
 // The automatic checkpoint is put off while anybody reads.
@@ -141,10 +140,10 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, writeWait)
+	wait, cancel := context.WithTimeout(ctx, db.opt.WriteWait)
 	defer cancel()
 	if err := db.lock.Lock(wait); err != nil {
-		return busy(ctx, err)
+		return db.busy(ctx, err)
 	}
 	rope, err := db.update(fn)
 	db.lock.Unlock()
@@ -182,10 +181,11 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	return rope, nil
 }
 
-// checkpoint moves a write-ahead log that has grown too large into the database.
+// checkpoint moves a write-ahead log that has grown too large into the database. It doesn't wait
+// for those who read just now, one of whom may be stopped: the next writer tries again.
 func (db *DB) checkpoint() {
 	if info, err := os.Stat(filepath.Join(db.opt.Dir, FileName+"-wal")); err == nil && info.Size() > maxWAL {
-		_, _ = db.conn.ExecContext(background, "PRAGMA wal_checkpoint(TRUNCATE)") // tried again by the next writer
+		_, _ = db.conn.ExecContext(background, "PRAGMA busy_timeout=0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout=5000")
 	}
 }
 

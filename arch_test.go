@@ -1,0 +1,357 @@
+// The walls of the house: which package may import which, and why. DESIGN's rule is that imports
+// go one way, from the surfaces down to the rules:
+//
+//	cmd → cli → engine → store, bell, proc, git, workspace, harness → stick
+//
+// The files of all systems are read, whatever system the test runs on.
+package talkingstick_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "talkingstick"
+
+// edges is the table of allowed imports: package, what it imports, why. The standard library
+// isn't in it, see [stickImports] for the one package where that matters. An edge that nobody uses
+// any more fails the test, and so does a package without a row.
+var edges = map[string]map[string]string{
+	"cmd/tt": {
+		"internal/cli": "main is os.Exit(cli.Main(...)) and nothing else",
+	},
+	"internal/cli": {
+		"github.com/spf13/cobra": "commands, flags, help and completion; no other package knows it",
+		"golang.org/x/sys":       "terminals, and noticing that standard output was closed",
+		"internal/demo":          "tt demo",
+		"internal/engine":        "every command calls one operation",
+		"internal/harness":       "wiring: the environment and the ancestry become a caller",
+		"internal/proc":          "wiring: the machine's processes",
+		"internal/workspace":     "wiring: the working directory and git's variables",
+		"stick":                  "errors, exit statuses, words",
+	},
+	"internal/demo": {
+		"stick": "errors and words; what it shows it does by running tt as its users do",
+	},
+	"internal/engine": {
+		"internal/bell":      "the slow net under a wait",
+		"internal/git":       "what a handoff says of the working tree",
+		"internal/harness":   "who calls, as the surface found out",
+		"internal/proc":      "verdicts and deaths of processes",
+		"internal/store":     "transactions",
+		"internal/workspace": "which room a path means",
+		"stick":              "the rules",
+	},
+	"internal/store": {
+		"internal/bell":      "the write lock, and ringing what was committed",
+		"modernc.org/sqlite": "the database; nothing else knows which one it is",
+		"stick":              "what is loaded and saved",
+	},
+	"internal/harness": {
+		"internal/proc": "what an ancestor looks like",
+		"stick":         "what a process proves",
+	},
+	"internal/bell": {
+		"golang.org/x/sys": "inotify, kqueue, flock, LockFileEx, FIFOs",
+		"stick":            "the three verdicts",
+	},
+	"internal/proc": {
+		"golang.org/x/sys": "pidfd, kqueue, sysctl, Windows' process calls",
+		"stick":            "a process's identity, and the three verdicts",
+	},
+	"internal/git": {
+		"golang.org/x/sys": "a job object, so that what git started on Windows ends with it",
+		"stick":            "what a handoff says of the working tree",
+	},
+	"internal/workspace": {
+		"golang.org/x/sys": "the type of a file system",
+		"stick":            "errors",
+	},
+	"stick": {},
+
+	"internal/clitest": {
+		"internal/cli":  "a test binary that is tt",
+		"internal/demo": "a test binary that plays the demo's harnesses",
+		"internal/proc": "ancestries that end at the test",
+	},
+}
+
+// testOnly are the packages that only tests import, and testModules the modules.
+var (
+	testOnly    = []string{"internal/clitest"}
+	testModules = map[string]string{
+		"github.com/google/go-cmp": "differences that can be read",
+		"pgregory.net/rapid":       "property tests",
+	}
+)
+
+// stickImports is all that package stick may import: nothing that reads a clock, a file, the
+// environment, the network or a database. Its tests may import more.
+var stickImports = []string{
+	"context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "maps", "math", "regexp", "slices",
+	"strings", "time", "unicode", "unicode/utf8",
+}
+
+// outside are the packages that may read the process's own surroundings or print; the others get
+// them from their callers.
+var outside = map[string]string{
+	"cmd/tt":           "main ends the process",
+	"internal/cli":     "it is where the surroundings are read",
+	"internal/clitest": "it stands in for main",
+	"internal/git":     "git needs its environment, less what starts with GIT_",
+}
+
+// surroundings are the names by which they are read.
+var surroundings = map[string][]string{
+	"os":  {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Getwd", "Args", "Exit", "Stdin", "Stdout", "Stderr", "UserHomeDir"},
+	"fmt": {"Print", "Printf", "Println"},
+	"log": {"Print", "Printf", "Println", "Fatal", "Fatalf", "Fatalln"},
+}
+
+// clocks are what reads the time or waits for it.
+var clocks = map[string][]string{
+	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
+}
+
+// meaningless names say nothing about what a package provides.
+var meaningless = []string{"utils", "util", "common", "types", "models", "helpers", "mock", "pkg"}
+
+func TestImports(t *testing.T) {
+	files := parse(t)
+	packages := map[string]bool{}
+	used := map[string]map[string]bool{}
+	for _, f := range files {
+		packages[f.dir] = true
+		if _, ok := edges[f.dir]; !ok && f.dir != "." && !f.test {
+			t.Errorf("%s: package %s has no row in the table of imports", f.path, f.dir)
+			continue
+		}
+		for _, path := range f.imports {
+			to, ok := edge(path)
+			switch {
+			case !ok, to == f.dir: // the standard library; a test of the package from outside
+			case f.test:
+				if !testMay(f.dir, to) {
+					t.Errorf("%s imports %s: neither may its package, nor is it there for tests", f.path, to)
+				}
+			default:
+				if slices.Contains(testOnly, to) && !slices.Contains(testOnly, f.dir) {
+					t.Errorf("%s imports %s, which only tests may", f.path, to)
+				}
+				if edges[f.dir][to] == "" {
+					t.Errorf("%s imports %s, which the table of imports doesn't allow", f.path, to)
+				}
+				if used[f.dir] == nil {
+					used[f.dir] = map[string]bool{}
+				}
+				used[f.dir][to] = true
+			}
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(edges)) {
+		if !packages[from] {
+			t.Errorf("the table of imports has a row for %s, which doesn't exist", from)
+		}
+		for _, to := range slices.Sorted(maps.Keys(edges[from])) {
+			if packages[from] && !used[from][to] {
+				t.Errorf("the table of imports lets %s import %s, which nothing there does", from, to)
+			}
+		}
+	}
+	for _, name := range testOnly {
+		if !packages[name] {
+			t.Errorf("%s is listed as there for tests, and doesn't exist", name)
+		}
+	}
+}
+
+// TestImportsGoOneWay finds circles through the table, which Go itself would only find once the
+// code had them.
+func TestImportsGoOneWay(t *testing.T) {
+	for from := range edges {
+		if reaches(from, from, map[string]bool{}) {
+			t.Errorf("%s may import itself in a circle", from)
+		}
+	}
+}
+
+func TestPackageNames(t *testing.T) {
+	for _, f := range parse(t) {
+		for _, name := range append(strings.Split(f.dir, "/"), strings.TrimSuffix(f.tree.Name.Name, "_test")) {
+			if slices.Contains(meaningless, name) {
+				t.Errorf("%s: a package named %s doesn't say what it provides", f.path, name)
+			}
+		}
+	}
+}
+
+// TestRulesArePure holds the rules to values: package stick imports nothing by which the world
+// could come in, and never reads a clock.
+func TestRulesArePure(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range parse(t) {
+		if f.dir != "stick" || f.test {
+			continue
+		}
+		for _, path := range f.imports {
+			used[path] = true
+			if !slices.Contains(stickImports, path) {
+				t.Errorf("%s imports %s: rules get what they need as values", f.path, path)
+			}
+		}
+		for _, name := range f.uses(clocks) {
+			t.Errorf("%s uses %s: the time is an argument of every rule", f.path, name)
+		}
+	}
+	for _, path := range stickImports {
+		if !used[path] {
+			t.Errorf("package stick is allowed to import %s and doesn't", path)
+		}
+	}
+}
+
+// TestSurroundings keeps the environment, the working directory, the arguments and the standard
+// streams in the command line, so that every other package can be used by a server for many callers.
+func TestSurroundings(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range parse(t) {
+		if f.test {
+			continue
+		}
+		for _, name := range f.uses(surroundings) {
+			used[f.dir] = true
+			if outside[f.dir] == "" {
+				t.Errorf("%s uses %s, which only package cli may", f.path, name)
+			}
+		}
+	}
+	for dir := range outside {
+		if !used[dir] {
+			t.Errorf("%s is allowed to read its surroundings and doesn't", dir)
+		}
+	}
+}
+
+// file is a Go file of the module.
+type file struct {
+	path, dir string // with /, from the root of the module
+	test      bool
+	tree      *ast.File
+	imports   []string
+}
+
+// parse reads the Go files of the module, whatever system they are for.
+func parse(t *testing.T) []file {
+	t.Helper()
+	var out []file
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != "." && (name == "testdata" || name == "dist" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		path = filepath.ToSlash(path)
+		f := file{path: path, dir: filepath.ToSlash(filepath.Dir(path)), test: strings.HasSuffix(path, "_test.go"), tree: tree}
+		for _, i := range tree.Imports {
+			p, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			f.imports = append(f.imports, p)
+		}
+		out = append(out, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// edge names an import as the table does: a package of ours by its folder, one of others by its
+// module. ok is false for the standard library.
+func edge(path string) (to string, ok bool) {
+	if rest, ours := strings.CutPrefix(path, module+"/"); ours {
+		return rest, true
+	}
+	host, _, _ := strings.Cut(path, "/")
+	if !strings.Contains(host, ".") {
+		return "", false
+	}
+	known := slices.Collect(maps.Keys(testModules))
+	for _, row := range edges {
+		known = slices.AppendSeq(known, maps.Keys(row))
+	}
+	for _, to := range known {
+		if path == to || strings.HasPrefix(path, to+"/") {
+			return to, true
+		}
+	}
+	return path, true
+}
+
+// testMay tells whether the tests of a package may import another: what the package itself can
+// reach, what is there for tests, and, except for the rules, the whole program.
+func testMay(dir, to string) bool {
+	return testModules[to] != "" || slices.Contains(testOnly, to) || dir == "internal/e2e" ||
+		edges[dir][to] != "" || reaches(dir, to, map[string]bool{}) || to == "internal/cli" && dir != "stick"
+}
+
+// reaches tells whether the table lets from import to, however indirectly.
+func reaches(from, to string, seen map[string]bool) bool {
+	for next := range edges[from] {
+		if next == to {
+			return true
+		}
+		if !seen[next] {
+			seen[next] = true
+			if reaches(next, to, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// uses lists where a file uses one of the given names of packages.
+func (f file) uses(names map[string][]string) []string {
+	imported := map[string]string{} // by the name that it has in the file
+	for i, spec := range f.tree.Imports {
+		name := f.imports[i][strings.LastIndexByte(f.imports[i], '/')+1:]
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		imported[name] = f.imports[i]
+	}
+	var found []string
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && slices.Contains(names[imported[x.Name]], sel.Sel.Name) {
+			found = append(found, imported[x.Name]+"."+sel.Sel.Name)
+		}
+		return true
+	})
+	return found
+}

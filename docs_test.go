@@ -1,0 +1,370 @@
+package talkingstick_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/stick"
+)
+
+var updateDocs = flag.Bool("docs.update", false, "write the generated parts of docs/PROTOCOL.md instead of comparing them")
+
+// TestProtocolDiagrams compares the diagrams of docs/PROTOCOL.md with what the rules do. There is
+// no table of transitions that they could be drawn from and that could be wrong: each edge was
+// taken by running a rule on a room.
+func TestProtocolDiagrams(t *testing.T) {
+	const path = "docs/PROTOCOL.md"
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := string(b)
+	edges := walk(t)
+	is := was
+	for name, text := range map[string]string{
+		"turn":    diagram(edges.turns),
+		"table":   edges.table(),
+		"members": diagram(edges.members),
+	} {
+		begin, end := "<!-- generated: "+name+" -->\n", "<!-- end -->"
+		before, rest, ok := strings.Cut(is, begin)
+		_, after, ended := strings.Cut(rest, end)
+		if !ok || !ended {
+			t.Fatalf("%s has no place for the generated part %q", path, name)
+		}
+		is = before + begin + text + end + after
+	}
+	switch {
+	case is == was:
+	case *updateDocs:
+		if err := os.WriteFile(path, []byte(is), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("the diagrams of %s aren't what the rules do: make generate", path)
+	}
+}
+
+// edge of a diagram: by which act a thing goes from one state to another.
+type step struct{ from, act, to string }
+
+type walked struct {
+	turns   map[step]map[string]bool // with the types of the events that say so
+	granted map[step]bool
+	members map[step]map[string]bool
+}
+
+// world is a room at a time, as the walk has come to it.
+type world struct {
+	room stick.Room
+	now  stick.Time
+	seq  int64
+}
+
+// look is what can be seen of the room's members when an act is tried.
+type look struct {
+	waiting []stick.AgentID
+	gone    []stick.AgentID
+	later   time.Duration
+}
+
+var (
+	agents  = []stick.AgentID{"agent:a", "agent:b", "agent:c"}
+	handoff = stick.Handoff{Status: "done", NextAction: "go on"}
+)
+
+// walk tries every act in every state of a small room that it comes to, under every look.
+func walk(t *testing.T) walked {
+	out := walked{map[step]map[string]bool{}, map[step]bool{}, map[step]map[string]bool{}}
+	p := stick.DefaultPolicy()
+	first := world{room: stick.Room{ID: "room", Policy: p, Turn: stick.Turn{State: stick.Idle, FreeSince: 1}}, now: stick.At(time.Unix(1e9, 0))}
+	for i, a := range agents {
+		r, events, _, err := first.room.Join(a, true, first.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = first.after(r, events, first.now)
+		first.room.Members[i].Processes = []stick.Evidence{{Process: process(i), Proof: stick.ProvesSession}}
+	}
+	var looks []look
+	for _, waiting := range [][]stick.AgentID{nil, agents[1:2], agents[1:], agents} {
+		for _, gone := range [][]stick.AgentID{nil, agents[:1], agents[1:2]} {
+			for _, later := range []time.Duration{0, p.WaiterGrace, p.ClaimTTL} {
+				looks = append(looks, look{waiting, gone, later})
+			}
+		}
+	}
+	seen := map[string]bool{first.key(): true}
+	queue := []world{first}
+	for len(queue) > 0 {
+		w := queue[0]
+		queue = queue[1:]
+		for _, l := range looks {
+			for _, next := range w.try(t, l, &out) {
+				if key := next.key(); !seen[key] && next.room.Turn.ID%stick.RestoreSkip < 3 {
+					seen[key] = true
+					queue = append(queue, next)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func process(i int) stick.Process { return stick.Process{Boot: "boot", PID: i + 1, Start: 1} }
+
+// after is the world in which a rule's result is stored.
+func (w world) after(r stick.Room, events []stick.Event, now stick.Time) world {
+	for i := range events {
+		w.seq++
+		events[i].Seq = w.seq
+	}
+	return world{r.Stamp(events), now, w.seq}
+}
+
+// key is what matters of a world for what can happen next.
+func (w world) key() string {
+	t := w.room.Turn
+	s := fmt.Sprint(w.room.Closed, t.ID, t.State, t.Owner, t.ReservedFor, t.ReservedBy, t.Prior, t.HandoffPending)
+	for _, m := range w.room.Members {
+		s += fmt.Sprint(m.State, m.PassedOver)
+	}
+	return s
+}
+
+// try runs every act once and takes down what it did.
+func (w world) try(t *testing.T, l look, out *walked) (next []world) {
+	now := w.now.Add(l.later)
+	r := w.room
+	r.Listeners = nil
+	for i, a := range agents {
+		if slices.Contains(l.waiting, a) && !(r.Turn.State == stick.Owned && r.Turn.Owner == a) {
+			r.Listeners = append(r.Listeners, stick.Listener{ID: stick.ListenerID(a), Agent: a, Intent: stick.Work, Process: process(i)})
+		}
+	}
+	sight := func() *stick.Sight {
+		s := &stick.Sight{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+		for i, a := range agents {
+			v := stick.Alive
+			if slices.Contains(l.gone, a) {
+				v = stick.Gone
+			}
+			s.Processes[process(i)], s.Listeners[stick.ListenerID(a)] = v, v
+		}
+		return s
+	}
+	done := func(act string, after stick.Room, events []stick.Event, err error) {
+		if err != nil || len(events) == 0 {
+			return
+		}
+		was, is := state(r), state(after)
+		granted := after.Turn.ID == r.Turn.ID+1
+		if was != is || granted || r.Turn.ReservedFor != after.Turn.ReservedFor {
+			e := step{was, act, is}
+			if out.turns[e] == nil {
+				out.turns[e] = map[string]bool{}
+			}
+			for _, ev := range events {
+				out.turns[e][string(ev.Type)] = true
+			}
+			if granted {
+				out.granted[e] = true
+			}
+		}
+		if after.Turn.ID != r.Turn.ID && !granted && act != actRestore {
+			t.Errorf("%s in a room that is %s: turn %d became %d", act, was, r.Turn.ID, after.Turn.ID)
+		}
+		for _, m := range after.Members {
+			before, _ := r.Member(m.Agent)
+			if before.State != m.State {
+				e := step{string(before.State), act, string(m.State)}
+				out.members[e] = map[string]bool{}
+			}
+		}
+		next = append(next, w.after(after, events, now))
+	}
+
+	owner := r.Turn.Owner
+	fence := stick.Fence{Turn: r.Turn.ID, Lease: r.Turn.Lease}
+	lease := stick.LeaseID(fmt.Sprint("lease-", r.Turn.ID+1))
+	if r.Turn.State == stick.Owned {
+		after, events, err := r.Release(owner, fence, handoff, sight(), now)
+		done("release", after, events, err)
+	}
+	for _, a := range agents {
+		if slices.Contains(l.gone, a) {
+			continue
+		}
+		after, events, why := r.Claim(a, lease, sight(), now)
+		if why != stick.AlreadyOwner {
+			done("claim", after, events, nil)
+		}
+		after, events = r.Settle(a, false, sight(), now)
+		done("time or a death", after, events, nil)
+		for _, operator := range []bool{false, true} {
+			settled, moved := r.Settle(a, true, sight(), now)
+			after, events, why, err := settled.Takeover(stick.Take{By: a, Reason: "test", Operator: operator}, lease, sight(), now)
+			if why == stick.TookOver && len(moved) == 0 {
+				done(map[bool]string{false: "takeover", true: "takeover on a person's word"}[operator], after, events, err)
+			}
+		}
+		after, events, err := r.Leave(stick.Leaving{By: a, Fence: fence}, sight(), now)
+		done("leave", after, events, err)
+		if a == owner {
+			after, events, err = r.Leave(stick.Leaving{By: a, Fence: fence, Handoff: &handoff}, sight(), now)
+			done("leave", after, events, err)
+			after, events, err = r.Leave(stick.Leaving{By: a, Fence: fence, Abandon: "test"}, sight(), now)
+			done("abandon", after, events, err)
+			for _, to := range agents {
+				after, events, err = r.Pass(a, fence, to, handoff, sight(), now)
+				done("pass", after, events, err)
+			}
+		}
+		after, events, err = r.Close(stick.Closing{By: a, Fence: fence, Handoff: &handoff, Person: a != owner}, now)
+		done("close", after, events, err)
+		after, events, _, err = r.Join(a, true, now)
+		done("join", after, events, err)
+		for _, who := range agents {
+			after, events, err = r.Kick(stick.Kicking{By: a, Who: who, Force: true}, sight(), now)
+			done("kick", after, events, err)
+		}
+	}
+	after, events := r.Restore(r.Generation+1, "reboot", now)
+	after.Generation = 0
+	done(actRestore, after, events, nil)
+	return next
+}
+
+const actRestore = "reboot or restore"
+
+// state names the state of a room in a diagram.
+func state(r stick.Room) string {
+	switch {
+	case r.Closed:
+		return "closed"
+	case r.Turn.State == stick.Reserved:
+		return "reserved by a " + string(r.Turn.ReservedBy)
+	}
+	return string(r.Turn.State)
+}
+
+// diagram draws steps, those between the same two states as one arrow.
+func diagram(steps map[step]map[string]bool) string {
+	var b strings.Builder
+	b.WriteString("```mermaid\nstateDiagram-v2\n")
+	id := func(state string) string { return strings.ReplaceAll(state, " ", "_") }
+	arrows := map[[2]string][]string{}
+	for s := range steps {
+		arrows[[2]string{s.from, s.to}] = append(arrows[[2]string{s.from, s.to}], s.act)
+		for _, state := range []string{s.from, s.to} {
+			if line := fmt.Sprintf("    state \"%s\" as %s\n", state, id(state)); id(state) != state && !strings.Contains(b.String(), line) {
+				arrows[[2]string{state, ""}] = nil
+			}
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(arrows), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	for _, k := range keys {
+		if k[1] == "" {
+			fmt.Fprintf(&b, "    state \"%s\" as %s\n", k[0], id(k[0]))
+		}
+	}
+	for _, k := range keys {
+		if k[1] != "" {
+			slices.Sort(arrows[k])
+			fmt.Fprintf(&b, "    %s --> %s: %s\n", id(k[0]), id(k[1]), strings.Join(arrows[k], ", "))
+		}
+	}
+	b.WriteString("```\n")
+	return b.String()
+}
+
+// table tells the steps of the turn one by one.
+func (w walked) table() string {
+	var b strings.Builder
+	b.WriteString("| from | act | to | new turn | events |\n|---|---|---|---|---|\n")
+	for _, s := range slices.SortedFunc(maps.Keys(w.turns), func(a, b step) int {
+		return slices.Compare([]string{a.from, a.act, a.to}, []string{b.from, b.act, b.to})
+	}) {
+		granted := ""
+		if w.granted[s] {
+			granted = "yes"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.from, s.act, s.to, granted, strings.Join(slices.Sorted(maps.Keys(w.turns[s])), ", "))
+	}
+	return b.String()
+}
+
+var link = regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
+
+// TestLinks follows the links between the documents.
+func TestLinks(t *testing.T) {
+	anchors := map[string][]string{}
+	for path, text := range documents(t) {
+		for _, line := range strings.Split(text, "\n") {
+			if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
+				anchors[path] = append(anchors[path], anchorOf(title))
+			}
+		}
+	}
+	for path, text := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			to := m[1]
+			if strings.Contains(to, "://") {
+				continue
+			}
+			target := path
+			if to != "" {
+				target = filepath.ToSlash(filepath.Join(filepath.Dir(path), to))
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: %s leads nowhere", path, m[0])
+			} else if m[2] != "" && strings.HasSuffix(target, ".md") && !slices.Contains(anchors[target], m[2][1:]) {
+				t.Errorf("%s: %s has no such heading", path, m[0])
+			}
+		}
+	}
+}
+
+// anchorOf is the anchor that a heading gets.
+func anchorOf(title string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z':
+			return r
+		}
+		return -1
+	}, strings.ToLower(strings.TrimSpace(title)))
+}
+
+// documents are the texts of the repository by path.
+func documents(t *testing.T) map[string]string {
+	out := map[string]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		out[filepath.ToSlash(path)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

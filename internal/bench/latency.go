@@ -1,0 +1,184 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"talkingstick/internal/store"
+)
+
+// start measures what a command costs as a whole process.
+func (b *bench) start() error {
+	p := b.place("")
+	for _, agent := range []string{"bench:one", "bench:two"} {
+		if err := p.do(agent, "join"); err != nil {
+			return err
+		}
+	}
+	if err := p.do("bench:one", "wait"); err != nil {
+		return err
+	}
+	variants := []struct {
+		name string
+		args []string
+	}{
+		{"empty Go", []string{b.empty}},
+		{"Go + one read", []string{b.read, filepath.Join(p.data, store.FileName)}},
+		{"tt version", []string{b.tt, "version"}},
+		{"tt whoami", []string{b.tt, "whoami", "--json"}},
+		{"tt state", []string{b.tt, "state", "--json"}},
+	}
+	s := series{}
+	for i := range b.of(200, 40) + 10 {
+		for _, v := range variants {
+			took, err := timed(p.command(v.args[0], v.args[1:]...), 0)
+			if err != nil {
+				return err
+			}
+			if i >= 10 {
+				s.add(v.name, took)
+			}
+		}
+	}
+	floors := fmt.Sprintf("empty Go %s, Go + one read %s, `tt version` (no database) %s",
+		s.span("empty Go"), s.span("Go + one read"), s.span("tt version"))
+	for _, r := range []struct {
+		name, floor string
+		goal        float64
+	}{{"tt whoami", "empty Go", 6}, {"tt state", "Go + one read", 8}} {
+		b.add(row{
+			What: "`" + r.name + " --json`, whole process", Goal: fmt.Sprintf("≤ %.0f ms", r.goal),
+			Measured: fmt.Sprintf("%s, %.2f × %s", s.span(r.name), s.p50(r.name)/s.p50(r.floor), r.floor),
+			Met:      s.p50(r.name) <= r.goal, Notes: []string{"floors of the start rows: " + floors}, Figures: s.figures(), Samples: s,
+		})
+		s = series{r.name: s[r.name], "empty Go": s["empty Go"], "Go + one read": s["Go + one read"], "tt state": s["tt state"]}
+	}
+	return nil
+}
+
+// rest is how long a wait has been blocked at least when it is woken.
+const rest = 20 * time.Millisecond
+
+// wake measures how soon a release has woken the next one.
+func (b *bench) wake() error {
+	p := b.place("")
+	e := p.engine()
+	defer e.Close()
+	holder, other := "bench:one", "bench:two"
+	if err := p.do(holder, "wait", "--turn"); err != nil {
+		return err
+	}
+	s := series{}
+	warm := 10
+	for i := range b.of(300, 60) + warm {
+		waiter := p.as(other, "wait", "--turn")
+		out, err := waiter.StdoutPipe() // as in a harness; its reading end stays open
+		if err != nil {
+			return err
+		}
+		if err := waiter.Start(); err != nil {
+			return err
+		}
+		if err := p.listening(e, 1); err != nil {
+			return err
+		}
+		time.Sleep(rest)
+		release := p.as(holder, "release", "--status", "measured", "--next-action", "measure again")
+		began := time.Now()
+		if err := release.Start(); err != nil {
+			return err
+		}
+		woken, released := ended(waiter), ended(release)
+		r, err := by(released, "the release")
+		if err != nil {
+			return err
+		}
+		w, err := by(woken, "the wait")
+		if err != nil {
+			return err
+		}
+		if !waiter.ProcessState.Success() || !release.ProcessState.Success() {
+			return fmt.Errorf("the hand-over failed: release %s, wait %s", release.ProcessState, waiter.ProcessState)
+		}
+		out.Close()
+		if i >= warm {
+			s.add("release exits to wait has exited", w.Sub(r))
+			s.add("release starts to wait has exited", w.Sub(began))
+		}
+		holder, other = other, holder
+	}
+	name := "release exits to wait has exited"
+	p50, p99 := s.p50(name), s.p99(name)
+	b.add(row{
+		What: "release exits → other process's `tt wait` has exited", Goal: "≤ 3 ms p50, ≤ 10 ms p99", Measured: s.span(name),
+		Met: p50 <= 3 && p99 <= 10, Figures: s.figures(), Samples: s,
+		Notes: []string{"from the start of `tt release` until the woken `tt wait` has exited: " + s.span("release starts to wait has exited")},
+	})
+	return nil
+}
+
+// death measures how soon a waiter knows that the owner's harness was killed.
+func (b *bench) death() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	harness := filepath.Join(b.dir, "claude")
+	if err := os.Symlink(program, harness); err != nil {
+		return err
+	}
+	data := filepath.Join(b.dir, "death-data")
+	s := series{}
+	warm := 3
+	for i := range b.of(100, 20) + warm {
+		p := b.place(data)
+		owner, in, _, err := p.part(harness, "owner")
+		if err != nil {
+			return err
+		}
+		e := p.engine()
+		waiter := p.as("bench:waiter", "wait")
+		if err := waiter.Start(); err != nil {
+			return err
+		}
+		if err := p.listening(e, 1); err != nil {
+			return err
+		}
+		time.Sleep(rest)
+		told, gone := ended(waiter), time.Now()
+		if err := owner.Process.Kill(); err != nil {
+			return err
+		}
+		_ = owner.Wait() // killed
+		in.Close()
+		at, err := by(told, "the wait")
+		if err != nil {
+			return err
+		}
+		if !waiter.ProcessState.Success() {
+			return fmt.Errorf("the wait: %s", waiter.ProcessState)
+		}
+		state, err := p.state(e)
+		if err != nil {
+			return err
+		}
+		if state != "owner_gone" {
+			return fmt.Errorf("the room is %s after its owner was killed", state)
+		}
+		e.Close()
+		if i >= warm {
+			s.add("killed to wait has exited", at.Sub(gone))
+		}
+	}
+	name := "killed to wait has exited"
+	b.add(row{
+		What: "owner's harness killed → waiter's `tt wait` has exited", Goal: "without polling: ≤ 10 ms p50", Measured: s.span(name),
+		Met: s.p50(name) <= 10, Figures: s.figures(), Samples: s,
+		Notes: []string{"the design names no figure for the death of an owner; 10 ms is this table's"},
+	})
+	return nil
+}

@@ -1,0 +1,362 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+func (p place) state(e *engine.Engine) (stick.RoomState, error) {
+	s, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
+	return s.State, err
+}
+
+// workers is how many long-lived processes share a room.
+const workers = 8
+
+// tally is what a worker did.
+type tally struct {
+	Turns int `json:"turns"`
+	Asks  int `json:"asks"`
+	Busy  int `json:"busy"` // answers that the database was busy
+}
+
+// turner is a long-lived worker: it loops until its time is over. In the part "try" it asks
+// without blocking, in "wait" it waits for its turn.
+func turner(part string) error {
+	span, err := time.ParseDuration(os.Getenv(spanEnv))
+	if err != nil {
+		return err
+	}
+	room := os.Getenv(roomEnv)
+	p := place{b: &bench{dir: filepath.Dir(room)}, data: os.Getenv("TALKING_STICK_DATA_DIR"), dir: room}
+	e := p.engine()
+	me := caller(os.Getenv(agentEnv))
+	if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: me}); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil { // all begin together
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), span)
+	defer cancel()
+	ask := engine.WaitForTurnParams{Caller: me}
+	if part == "try" {
+		ask.MaxWaitMS = new(int64)
+	}
+	var t tally
+	for ctx.Err() == nil {
+		t.Asks++
+		got, err := e.WaitForTurn(ctx, ask)
+		if err == nil && got.Status == stick.YourTurn {
+			_, err = e.ReleaseStick(context.Background(), engine.ReleaseStickParams{
+				Caller: me, Fence: engine.Fence{Turn: got.TurnID, Lease: got.LeaseID},
+				Handoff: stick.Handoff{Status: "had turn " + strconv.FormatInt(got.TurnID, 10), NextAction: "have the next one"},
+			})
+			if err == nil {
+				t.Turns++
+			}
+		}
+		switch stick.CodeOf(err) {
+		case "", stick.CodeCanceled:
+		case stick.CodeDatabaseBusy:
+			t.Busy++
+		default:
+			return err
+		}
+	}
+	return json.NewEncoder(os.Stdout).Encode(t)
+}
+
+// turns measures how many turns a room goes through.
+func (b *bench) turns() error {
+	for _, loop := range []struct {
+		part, what string
+		goal       float64
+	}{
+		{"try", "8 long-lived processes in one room, loops of try + release", 1000},
+		{"wait", "8 long-lived processes in one room, fair hand-over through waits", 300},
+	} {
+		total, each, err := b.loops(loop.part)
+		if err != nil {
+			return fmt.Errorf("%s: %w", loop.part, err)
+		}
+		b.add(row{
+			What: loop.what, Goal: fmt.Sprintf("≥ %.0f turns/s, no busy error", loop.goal),
+			Measured: fmt.Sprintf("%.0f turns/s, %d busy errors; the fewest of one process %.0f %%, the most %.0f %%",
+				total["turns/s"], int(total["busy errors"]), 100*quantile(each, 0), 100*quantile(each, 1)),
+			Met: total["turns/s"] >= loop.goal && total["busy errors"] == 0, Figures: total, Samples: series{"share of a process": each},
+		})
+	}
+	return nil
+}
+
+func (b *bench) loops(part string) (map[string]float64, []float64, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	p := b.place("")
+	span := time.Duration(b.of(10, 4)) * time.Second
+	starts := make([]*json.Decoder, workers)
+	running := make([]*exec.Cmd, workers)
+	goes := make([]func() error, workers)
+	for i := range workers {
+		c, in, out, err := p.part(program, part, agentEnv+"=bench:w"+strconv.Itoa(i), spanEnv+"="+span.String())
+		if err != nil {
+			return nil, nil, err
+		}
+		running[i], starts[i] = c, json.NewDecoder(out)
+		goes[i] = func() error { _, err := in.Write([]byte("go\n")); return err }
+	}
+	began := time.Now()
+	for _, begin := range goes {
+		if err := begin(); err != nil {
+			return nil, nil, err
+		}
+	}
+	var sum tally
+	var each []float64
+	for i, c := range running {
+		var t tally
+		derr := starts[i].Decode(&t)
+		if err := c.Wait(); err != nil {
+			return nil, nil, err
+		}
+		if derr != nil {
+			return nil, nil, derr
+		}
+		sum.Turns, sum.Asks, sum.Busy = sum.Turns+t.Turns, sum.Asks+t.Asks, sum.Busy+t.Busy
+		each = append(each, float64(t.Turns))
+	}
+	took := time.Since(began)
+	for i := range each {
+		each[i] /= float64(max(sum.Turns, 1))
+	}
+	e := p.engine()
+	defer e.Close()
+	state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
+	if err != nil {
+		return nil, nil, err
+	}
+	// The last grant's release may have been cut short by the end of the time, never more.
+	if state.TurnID < int64(sum.Turns) || state.TurnID > int64(sum.Turns)+1 {
+		return nil, nil, fmt.Errorf("%d turns were released, and the room is at turn %d", sum.Turns, state.TurnID)
+	}
+	return map[string]float64{
+		"turns/s": float64(sum.Turns) / min(took, span).Seconds(), "turns": float64(sum.Turns), "asks": float64(sum.Asks), "busy errors": float64(sum.Busy),
+	}, each, nil
+}
+
+// idleWaits are blocked waits of which nothing happens.
+type idleWaits struct {
+	place place
+	began time.Time
+	cmds  []*exec.Cmd
+	pids  []int
+}
+
+// end ends the waits.
+func (w *idleWaits) end() {
+	if w == nil {
+		return
+	}
+	for _, c := range w.cmds {
+		c.Process.Kill()
+	}
+	for _, c := range w.cmds {
+		_ = c.Wait() // killed
+	}
+	w.cmds = nil
+}
+
+// beginIdle starts ten waits that are left alone until the end of the run.
+func (b *bench) beginIdle() error {
+	b.waits = &idleWaits{place: b.place("")}
+	p := b.waits.place
+	if err := p.do("bench:owner", "wait", "--turn"); err != nil {
+		return err
+	}
+	for i := range 10 {
+		c := p.as("bench:w"+strconv.Itoa(i), "wait")
+		if _, err := c.StdoutPipe(); err != nil { // as in a harness
+			return err
+		}
+		if err := c.Start(); err != nil {
+			return err
+		}
+		b.waits.cmds, b.waits.pids = append(b.waits.cmds, c), append(b.waits.pids, c.Process.Pid)
+	}
+	e := p.engine()
+	defer e.Close()
+	b.waits.began = time.Now()
+	return p.listening(e, 10)
+}
+
+// settled is when the slow net under a bell, which doubles from two seconds, has come to a minute.
+const settled = 75 * time.Second
+
+// settle sleeps until what began then is settled, and returns how long to look at it.
+func (b *bench) settle(began time.Time) time.Duration {
+	if b.quick {
+		time.Sleep(time.Until(began.Add(5 * time.Second)))
+		return 10 * time.Second
+	}
+	time.Sleep(time.Until(began.Add(settled)))
+	return 60 * time.Second
+}
+
+// idle looks at the ten waits.
+func (b *bench) idle() error {
+	defer b.waits.end()
+	pids := b.waits.pids
+	window := b.settle(b.waits.began)
+	before := onCPUs(pids)
+	time.Sleep(window)
+	used := onCPUs(pids) - before
+	share := 100 * used.Seconds() / window.Seconds()
+	var notes []string
+	if b.quick {
+		notes = []string{"quick: the waits weren't settled, and were looked at for 10 s"}
+	}
+	b.add(row{
+		What: "CPU of 10 idle waits, settled", Goal: "< 0.05 % of a core",
+		Measured: fmt.Sprintf("%.3f %% of a core (%.1f ms in %.0f s)", share, float64(used.Microseconds())/1000, window.Seconds()),
+		Met:      share < 0.05, Notes: notes, Figures: map[string]float64{"percent of a core": share, "seconds": window.Seconds()},
+	})
+	s := series{}
+	for _, pid := range pids {
+		for _, name := range []string{"VmRSS", "RssAnon"} {
+			s[name] = append(s[name], memory(pid, name))
+		}
+	}
+	guardians := guardians(b.tt)
+	b.add(row{
+		What: "memory of a wait", Goal: "≤ 12 MB, no guardian",
+		Measured: fmt.Sprintf("%.1f MB, of which %.1f MB are its own and the rest the program's file; %d guardians", s.p50("VmRSS"), s.p50("RssAnon"), guardians),
+		Met:      quantile(s["VmRSS"], 1) <= 12 && guardians == 0,
+		Figures:  map[string]float64{"VmRSS MB": s.p50("VmRSS"), "RssAnon MB": s.p50("RssAnon"), "guardians": float64(guardians)}, Samples: s,
+	})
+	return nil
+}
+
+// guardians counts the processes of the program that keep a lease in the background.
+func guardians(tt string) (n int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range all {
+		args := strings.Split(text(path), "\x00")
+		if args[0] == tt && len(args) > 1 && args[1] == "guard" {
+			n++
+		}
+	}
+	return n
+}
+
+// crowd measures how soon many waiting processes have read one event, and what they cost idle.
+func (b *bench) crowd() error {
+	n := b.of(1000, 250)
+	p := b.place("")
+	if err := p.do("bench:owner", "join"); err != nil {
+		return err
+	}
+	read := make(chan time.Time, n)
+	w := &idleWaits{place: p}
+	defer w.end()
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	defer w.end() // before the readers, which end with it
+	for range n {
+		c := p.as("bench:follower", "events", "--follow", "--target", "any")
+		out, err := c.StdoutPipe()
+		if err != nil {
+			return err
+		}
+		if err := c.Start(); err != nil {
+			return err
+		}
+		w.cmds, w.pids = append(w.cmds, c), append(w.pids, c.Process.Pid)
+		readers.Go(func() {
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				read <- time.Now()
+			}
+		})
+	}
+	s := series{}
+	order := []string{"sequence", "fair"}
+	event := func(patience time.Duration) (last time.Duration, all bool, err error) {
+		for len(read) > 0 {
+			<-read
+		}
+		began := time.Now()
+		if err := p.do("bench:owner", "policy", "set", "order="+order[0]); err != nil {
+			return 0, false, err
+		}
+		order[0], order[1] = order[1], order[0]
+		limit := time.After(patience)
+		for range n {
+			select {
+			case at := <-read:
+				last = at.Sub(began)
+			case <-limit:
+				return last, false, nil
+			}
+		}
+		return last, true, nil
+	}
+	ready := false
+	for deadline := time.Now().Add(2 * time.Minute); !ready; {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d followers weren't ready in two minutes", n)
+		}
+		time.Sleep(500 * time.Millisecond)
+		var err error
+		if _, ready, err = event(3 * time.Second); err != nil {
+			return err
+		}
+	}
+	for range b.of(10, 5) {
+		time.Sleep(200 * time.Millisecond)
+		last, all, err := event(soon)
+		if err != nil {
+			return err
+		}
+		if !all {
+			return fmt.Errorf("an event didn't reach all %d followers in %s", n, soon)
+		}
+		s.add("all have read", last)
+	}
+	b.add(row{
+		What: fmt.Sprintf("%d waiting processes, one event that names none of them, until the last has printed it", n), Goal: "≤ 1 s",
+		Measured: s.span("all have read"), Met: s.p50("all have read") <= 1000, Figures: s.figures(), Samples: s,
+		Notes: []string{"of the processes that wait, those behind the user's limit of inotify instances are woken by FIFOs"},
+	})
+	window := b.settle(time.Now())
+	before := onCPUs(w.pids)
+	time.Sleep(window)
+	used := onCPUs(w.pids) - before
+	share := 100 * used.Seconds() / window.Seconds()
+	rss := 0.0
+	for _, pid := range w.pids {
+		rss += memory(pid, "RssAnon")
+	}
+	b.add(row{
+		What: fmt.Sprintf("CPU of %d idle waiting processes", n), Goal: "< 1 % of a core",
+		Measured: fmt.Sprintf("%.2f %% of a core; %.1f MB of memory each", share, rss/float64(n)),
+		Met:      share < 1, Figures: map[string]float64{"percent of a core": share, "RssAnon MB each": rss / float64(n)},
+	})
+	return nil
+}

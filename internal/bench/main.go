@@ -1,0 +1,143 @@
+//go:build linux
+
+// Command bench measures what Talking Stick costs and compares it with the goals of its design:
+//
+//	go run ./internal/bench           all of it, in about six minutes; writes docs/bench
+//	go run ./internal/bench -quick    less of everything, and nothing is written
+//	go run ./internal/bench -rows start,wake
+//
+// Costs of commands are those of whole processes, as a harness pays them. Variants that are
+// compared run in turn within one loop, so that whatever else the machine does hits them alike.
+// Where the measured thing is time between two processes, their common parent takes both times,
+// when the kernel tells it of their ends.
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// bench is one run of the program.
+type bench struct {
+	quick bool
+	dir   string // scratch, removed at the end
+	tt    string
+	empty string // the floors
+	read  string
+	seq   int // of scratch rooms
+	waits *idleWaits
+	rows  []row
+}
+
+// row is a line of the table.
+type row struct {
+	What     string               `json:"what"`
+	Goal     string               `json:"goal"`
+	Measured string               `json:"measured"`
+	Met      bool                 `json:"met"`
+	Notes    []string             `json:"notes,omitempty"`
+	Figures  map[string]float64   `json:"figures"`
+	Samples  map[string][]float64 `json:"samples,omitempty"`
+}
+
+// section is a group of rows that are measured together.
+type section struct {
+	name string
+	run  func(*bench) error
+}
+
+// sections in the order in which they run. Idle waits are started before everything else and
+// looked at last, because a wait is settled only when its slow net has come to its longest.
+var sections = []section{
+	{"start", (*bench).start},
+	{"wake", (*bench).wake},
+	{"death", (*bench).death},
+	{"turns", (*bench).turns},
+	{"scale", (*bench).scale},
+	{"crowd", (*bench).crowd},
+	{"idle", (*bench).idle},
+}
+
+func main() {
+	play() // doesn't return in the processes that bench starts as its actors
+	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
+	rows := flag.String("rows", "", "only these sections: start, wake, death, turns, scale, crowd, idle")
+	out := flag.String("out", "", "where to write the table and the raw figures (default: docs/bench after a whole run)")
+	flag.Parse()
+	if err := run(*quick, *rows, *out); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(quick bool, rows, out string) (err error) {
+	var chosen []string
+	if rows != "" {
+		chosen = strings.Split(rows, ",")
+	}
+	for _, name := range chosen {
+		if !slices.ContainsFunc(sections, func(s section) bool { return s.name == name }) {
+			return fmt.Errorf("there is no section %q", name)
+		}
+	}
+	b := &bench{quick: quick}
+	if b.dir, err = os.MkdirTemp("", "tt-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	defer func() { b.waits.end() }()
+	m := look()
+	fmt.Printf("%s\n", m)
+	began := time.Now()
+	if err := b.build(); err != nil {
+		return err
+	}
+	if len(chosen) == 0 || slices.Contains(chosen, "idle") {
+		if err := b.beginIdle(); err != nil {
+			return fmt.Errorf("idle: %w", err)
+		}
+	}
+	for _, s := range sections {
+		if len(chosen) > 0 && !slices.Contains(chosen, s.name) {
+			continue
+		}
+		at := time.Now()
+		if err := s.run(b); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Fprintf(os.Stderr, "%-6s took %.0f s\n", s.name, time.Since(at).Seconds())
+	}
+	r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: load(), Rows: b.rows}
+	fmt.Print("\n", r.table())
+	if out == "" && (quick || len(chosen) > 0) {
+		return nil
+	}
+	return r.write(cmp.Or(out, filepath.Join("docs", "bench")))
+}
+
+// add adds a row and shows it.
+func (b *bench) add(r row) {
+	b.rows = append(b.rows, r)
+	fmt.Fprintf(os.Stderr, "  %s: %s (goal %s) %s\n", r.What, r.Measured, r.Goal, verdict(r.Met))
+}
+
+func verdict(met bool) string {
+	if met {
+		return "ok"
+	}
+	return "MISSED"
+}
+
+// of is n, or less of it in a quick run.
+func (b *bench) of(n, quick int) int {
+	if b.quick {
+		return quick
+	}
+	return n
+}

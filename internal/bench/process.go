@@ -1,0 +1,250 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// build builds the shipped program and the floors.
+func (b *bench) build() error {
+	for into, from := range map[*string]string{
+		&b.tt: "talkingstick/cmd/tt", &b.empty: "talkingstick/internal/bench/floor/empty", &b.read: "talkingstick/internal/bench/floor/read",
+	} {
+		*into = filepath.Join(b.dir, filepath.Base(from))
+		c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", *into, from)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", from, err, out)
+		}
+	}
+	return nil
+}
+
+// place is a scratch database with a workspace that needs no git.
+type place struct {
+	b    *bench
+	data string
+	dir  string
+}
+
+func (b *bench) place(data string) place {
+	b.seq++
+	p := place{b: b, data: data, dir: filepath.Join(b.dir, fmt.Sprintf("room-%d", b.seq))}
+	if p.data == "" {
+		p.data = p.dir + "-data"
+	}
+	must(os.Mkdir(p.dir, 0o700))
+	must(os.WriteFile(filepath.Join(p.dir, "AGENTS.md"), nil, 0o600)) // marks the workspace
+	return p
+}
+
+// must ends the program for want of what every run needs.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// environ is the environment of what runs in a place: nothing of the caller's has a part in it.
+func (p place) environ() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.b.dir, "USER=bench", "TALKING_STICK_DATA_DIR=" + p.data}
+}
+
+// command is a command in the place; its output goes nowhere.
+func (p place) command(program string, args ...string) *exec.Cmd {
+	c := exec.Command(program, args...)
+	c.Dir, c.Env = p.dir, p.environ()
+	return c
+}
+
+// as is tt as one of the agents of a run.
+func (p place) as(agent string, args ...string) *exec.Cmd {
+	return p.command(p.b.tt, append(args, "--as", agent)...)
+}
+
+// do runs tt and fails unless it ends with one of the statuses (by default 0).
+func (p place) do(agent string, args ...string) error {
+	c := p.as(agent, args...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("tt %s: %w: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	return nil
+}
+
+// timed runs a command and tells how long it took from its start to the news of its end.
+func timed(c *exec.Cmd, status int) (time.Duration, error) {
+	began := time.Now()
+	err := c.Run()
+	took := time.Since(began)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == status {
+		err = nil
+	}
+	if err != nil {
+		return took, fmt.Errorf("%s: %w", strings.Join(c.Args, " "), err)
+	}
+	return took, nil
+}
+
+// ended starts c's reaper; the time of its end comes on the channel.
+func ended(c *exec.Cmd) <-chan time.Time {
+	at := make(chan time.Time, 1)
+	go func() { // ended by the end of the process
+		_ = c.Wait() // the status is looked at by who needs it
+		at <- time.Now()
+	}()
+	return at
+}
+
+// soon is how long anything may take before a measurement is given up.
+const soon = 20 * time.Second
+
+// by waits for the end of a process.
+func by(at <-chan time.Time, what string) (time.Time, error) {
+	select {
+	case t := <-at:
+		return t, nil
+	case <-time.After(soon):
+		return time.Time{}, fmt.Errorf("%s didn't end within %s", what, soon)
+	}
+}
+
+// engine opens the place's database in this process.
+func (p place) engine() *engine.Engine {
+	procs, err := proc.Host()
+	must(err)
+	procs.OneHost = true
+	return engine.New(engine.Config{Dir: p.data, Procs: procs, Workspace: workspace.Env{Dir: p.dir, Home: p.b.dir}})
+}
+
+// caller is an agent of a run, as the engine sees it.
+func caller(agent string) engine.Caller {
+	return engine.Caller{As: agent, Harness: "bench", User: "bench"}
+}
+
+// listening waits until n members of the place's room wait for work.
+func (p place) listening(e *engine.Engine, n int) error {
+	deadline := time.Now().Add(soon)
+	for time.Now().Before(deadline) {
+		state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
+		if err != nil {
+			return err
+		}
+		waiting := 0
+		for _, m := range state.Members {
+			if m.Listening == stick.Work {
+				waiting++
+			}
+		}
+		if waiting >= n {
+			return nil
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return fmt.Errorf("%d waits were to block, and don't", n)
+}
+
+// onCPU is how long all threads of a process have run.
+func onCPU(pid int) (total time.Duration) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, t := range tasks {
+		ns, _, _ := strings.Cut(text(t), " ")
+		n, _ := strconv.ParseInt(ns, 10, 64)
+		total += time.Duration(n)
+	}
+	return total
+}
+
+func onCPUs(pids []int) (total time.Duration) {
+	for _, p := range pids {
+		total += onCPU(p)
+	}
+	return total
+}
+
+// memory is a figure of a process's status, in MB.
+func memory(pid int, name string) float64 {
+	kb, _, _ := strings.Cut(field(fmt.Sprintf("/proc/%d/status", pid), name), " ")
+	n, _ := strconv.ParseFloat(kb, 64)
+	return n * 1024 / 1e6
+}
+
+// The parts that bench's own program plays in processes of its own.
+const (
+	partEnv  = "TT_BENCH_PART"
+	roomEnv  = "TT_BENCH_ROOM"
+	ttEnv    = "TT_BENCH_TT"
+	agentEnv = "TT_BENCH_AGENT"
+	spanEnv  = "TT_BENCH_SPAN"
+)
+
+// play plays a part, if this process was started for one.
+func play() {
+	var err error
+	switch os.Getenv(partEnv) {
+	case "":
+		return
+	case "owner":
+		err = owner()
+	default:
+		err = turner(os.Getenv(partEnv))
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %s: %v\n", os.Getenv(partEnv), err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// owner is a harness that claims the stick by a tt of its own, says so, and lives until its input ends.
+func owner() error {
+	c := exec.Command(os.Getenv(ttEnv), "wait", "--turn")
+	c.Stderr = os.Stderr
+	if err := c.Run(); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	_, err := io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// part starts this program in a part. It has said its first line when part returns.
+func (p place) part(program, part string, env ...string) (c *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
+	c = p.command(program)
+	c.Env = append(append(c.Env, partEnv+"="+part, roomEnv+"="+p.dir, ttEnv+"="+p.b.tt), env...)
+	c.Stderr = os.Stderr
+	if in, err = c.StdinPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	pipe, err := c.StdoutPipe()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, nil, nil, err
+	}
+	out = bufio.NewReader(pipe)
+	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
+		c.Process.Kill()
+		return nil, nil, nil, fmt.Errorf("the part %s doesn't begin: %q %w", part, line, err)
+	}
+	return c, in, out, nil
+}

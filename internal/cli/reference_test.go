@@ -1,0 +1,900 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"talkingstick/internal/demo"
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/stick"
+)
+
+// The reference, docs/reference, is made of what the program is made of: the command tree, the
+// tables of package stick, the result structs of package engine and the comments beside them. It
+// is generated and compared here, so that nothing of it ships and nothing of it can be out of date.
+
+var updateReference = flag.Bool("reference.update", false, "write docs/reference instead of comparing it")
+
+const referenceDir = "../../docs/reference"
+
+func TestReference(t *testing.T) {
+	g := &reference{T: t, src: readSource(t)}
+	pages := map[string]string{
+		"README.md":      g.index(),
+		"commands.md":    g.commands(),
+		"errors.md":      g.errors(),
+		"room.md":        g.room(),
+		"events.md":      g.events(),
+		"json.md":        g.json(),
+		"environment.md": g.environment(),
+	}
+	if *updateReference {
+		if err := os.MkdirAll(referenceDir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := filepath.Glob(filepath.Join(referenceDir, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range have {
+		if pages[filepath.Base(path)] == "" {
+			t.Errorf("%s isn't generated: it doesn't belong here", path)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		path := filepath.Join(referenceDir, name)
+		if *updateReference {
+			if err := os.WriteFile(path, []byte(pages[name]), 0o644); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		was, err := os.ReadFile(path)
+		if err != nil || string(was) != pages[name] {
+			t.Errorf("%s isn't what the code says (%s): make generate", path, firstDifference(string(was), pages[name]))
+		}
+	}
+}
+
+func firstDifference(was, is string) string {
+	a, b := strings.Split(was, "\n"), strings.Split(is, "\n")
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			return fmt.Sprintf("from line %d on", i+1)
+		}
+	}
+	return "the same"
+}
+
+// reference generates the pages.
+type reference struct {
+	*testing.T
+	src source
+	b   strings.Builder
+}
+
+func (g *reference) line(format string, args ...any) { fmt.Fprintf(&g.b, format+"\n", args...) }
+
+// page begins a page, and its return value ends it.
+func (g *reference) page(title, intro string) func() string {
+	g.b.Reset()
+	g.line("<!-- Generated from the code by `make generate`. A test compares them. -->\n")
+	g.line("# %s\n\n%s", title, intro)
+	return func() string { return g.b.String() }
+}
+
+// table writes the rows of a table, which each have as many cells as head.
+func (g *reference) table(head []string, rows ...[]string) {
+	cells := func(row []string) { g.line("| %s |", strings.Join(row, " | ")) }
+	g.line("")
+	cells(head)
+	g.line("|%s", strings.Repeat("---|", len(head)))
+	for _, row := range rows {
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
+		}
+		cells(row)
+	}
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+func (g *reference) index() string {
+	end := g.page("Reference", "Generated from the code, and compared with it by a test.")
+	g.line(`
+- [Commands](commands.md): every command, its flags, what it does
+- [Errors](errors.md): exit statuses and error codes
+- [Rooms and turns](room.md): the words of states, answers, causes and policies
+- [Events](events.md): the log
+- [JSON](json.md): the fields of every answer
+- [Environment](environment.md): variables and files
+
+How the protocol works, and what it guarantees: [PROTOCOL](../PROTOCOL.md).`)
+	return end()
+}
+
+// Commands.
+
+// results says what each command prints under --json. A command that isn't here fails the test.
+var results = map[string][]any{
+	"tt":            {engine.GetRoomStateResult{}},
+	"tt wait":       {engine.WaitForTurnResult{}},
+	"tt try":        {engine.WaitForTurnResult{}},
+	"tt release":    {engine.ReleaseStickResult{}},
+	"tt pass":       {engine.PassStickResult{}},
+	"tt take":       {engine.TakeoverStickResult{}},
+	"tt heartbeat":  {engine.HeartbeatResult{}},
+	"tt list":       {engine.ListRoomsResult{}},
+	"tt join":       {engine.JoinPathResult{}},
+	"tt state":      {engine.GetRoomStateResult{}},
+	"tt policy":     {engine.SetRoomPolicyResult{}},
+	"tt policy set": {engine.SetRoomPolicyResult{}},
+	"tt close":      {engine.CloseRoomResult{}},
+	"tt reorder":    {engine.ReorderMembersResult{}},
+	"tt leave":      {engine.LeaveRoomResult{}},
+	"tt kick":       {engine.KickMemberResult{}},
+	"tt whoami":     {engine.WhoamiResult{}},
+	"tt events":     {engine.EventsResult{}, stick.Event{}},
+	"tt doctor":     {engine.DoctorResult{}},
+	"tt version":    {versionResult{}},
+	"tt demo":       {demo.Report{}},
+}
+
+// silent commands print no result of ours.
+var silent = regexp.MustCompile(`^tt (help|completion)\b`)
+
+// tree is every command that is shown, in the order of the help.
+func tree() []*cobra.Command {
+	root := (&app{}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("tt")
+	var all []*cobra.Command
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		all = append(all, c)
+		for _, g := range append(c.Groups(), &cobra.Group{}) {
+			for _, sub := range c.Commands() {
+				if sub.GroupID == g.ID && !sub.Hidden {
+					walk(sub)
+				}
+			}
+		}
+	}
+	walk(root)
+	return all
+}
+
+func (g *reference) commands() string {
+	end := g.page("Commands", `Every command takes the flags of [all commands](#flags-of-all-commands). A path may be anything inside a workspace
+and is the working directory by default; it is the last argument, or the flag `+"`--path`"+`. Durations are written like
+`+"`90s` or `45m`"+`. Exit statuses: [Errors](errors.md).`)
+	var all []*cobra.Command
+	for _, c := range tree() {
+		if !silent.MatchString(c.CommandPath()) || c.CommandPath() == "tt completion" {
+			all = append(all, c)
+		}
+	}
+	g.line("")
+	for _, c := range all {
+		g.line("- [`%s`](#%s): %s", c.CommandPath(), anchor(c.CommandPath()), c.Short)
+	}
+	for _, c := range all {
+		g.line("\n## %s", c.CommandPath())
+		g.line("\n%s.", c.Short)
+		if c.Runnable() {
+			g.line("\n```\n%s\n```", c.UseLine())
+		}
+		if len(c.Aliases) > 0 {
+			g.line("\nAlso called %s.", code(strings.Join(c.Aliases, "`, `")))
+		}
+		switch {
+		case c.CommandPath() == "tt":
+			g.line("\nAlone it shows how the room of the working directory stands, like `tt state`; outside of rooms it says how to start,\nand in JSON `{\"room_state\": \"none\", \"next_action\": \"tt join\"}`.")
+		case c.CommandPath() == "tt completion":
+			g.line("\nFor bash, zsh, fish and PowerShell; `tt completion <shell> --help` says how to load it.")
+			continue
+		case c.Long != "":
+			g.line("\n%s", strings.ReplaceAll(c.Long, "--", `\--`))
+		}
+		if c.Example != "" {
+			g.line("\n```\n%s\n```", strings.TrimSpace(c.Example))
+		}
+		if c.HasParent() {
+			g.flags(c.NonInheritedFlags())
+		}
+		var names []string
+		for _, r := range results[c.CommandPath()] {
+			n := typeName(reflect.TypeOf(r))
+			names = append(names, fmt.Sprintf("[%s](json.md#%s)", n, anchor(n)))
+		}
+		switch {
+		case len(names) == 0:
+			g.Errorf("%s prints a result that the table of results doesn't name", c.CommandPath())
+		case c.CommandPath() == "tt events":
+			g.line("\nJSON: %s; with `--follow` one %s a line.", names[0], names[1])
+		default:
+			g.line("\nJSON: %s.", names[0])
+		}
+	}
+	for path := range results {
+		if !slices.ContainsFunc(all, func(c *cobra.Command) bool { return c.CommandPath() == path }) {
+			g.Errorf("the table of results names %s, which is no command", path)
+		}
+	}
+	g.line("\n## Flags of all commands")
+	g.flags(all[0].PersistentFlags())
+	return end()
+}
+
+func (g *reference) flags(f *pflag.FlagSet) {
+	var rows [][]string
+	f.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" || f.Hidden {
+			return
+		}
+		kind, usage := pflag.UnquoteUsage(f)
+		if k, ok := flagKinds[kind]; ok {
+			kind = k
+		}
+		name := "--" + f.Name
+		if kind != "" {
+			name += " " + kind
+		}
+		switch f.DefValue {
+		case "", "0", "false", "[]", "0s":
+		default:
+			usage += " (default " + f.DefValue + ")"
+		}
+		rows = append(rows, []string{code(name), usage})
+	})
+	if len(rows) > 0 {
+		g.table([]string{"flag", "meaning"}, rows...)
+	}
+}
+
+// flagKinds are plain words for what the flag library calls the kinds of values.
+var flagKinds = map[string]string{"string": "text", "stringArray": "text", "strings": "list", "int": "number"}
+
+func anchor(title string) string {
+	return strings.ReplaceAll(strings.ToLower(title), " ", "-")
+}
+
+// Errors.
+
+// exits are the classes of exit statuses.
+var exits = []struct {
+	status  int
+	meaning string
+}{
+	{stick.ExitOK, "done; `tt wait` without `--turn` for whatever it returns: read `status`"},
+	{stick.ExitInternal, "a fault of the program"},
+	{stick.ExitUsage, "the command line or a parameter is wrong"},
+	{stick.ExitNotFound, "what was named doesn't exist"},
+	{stick.ExitRefused, "refused now; also `tt try` and `tt wait --turn` without the stick, so that `tt wait --turn && …` is safe"},
+	{stick.ExitFenced, "fenced: the turn is over, or the lease isn't the current one"},
+	{stick.ExitBusy, "the database stayed locked"},
+	{stick.ExitEnvironment, "the environment: file system, permissions, versions; `tt doctor` when it found a fault"},
+	{stick.ExitInterrupted, "interrupted; 143 when it was by SIGTERM"},
+}
+
+// facts says what the fields beside error, message and hint mean.
+var facts = map[string]string{
+	"agent_id":        "the agent that it is about",
+	"candidates":      "the members that a short name fits",
+	"current_owner":   "who holds the stick now, or null",
+	"current_turn_id": "the turn that is current, or was the last",
+	"cursor":          "where to go on reading",
+	"ended_by":        "the type of the event that ended the turn",
+	"field":           "the flag, parameter or part of the handoff that is wrong",
+	"file_system":     "the type of the file system",
+	"opens_at":        "the earliest time at which a takeover can open if nothing happens until then",
+	"path":            "the path that it is about",
+	"pid":             "the process that is in the way",
+	"reserved_for":    "for whom the stick is reserved",
+	"room_state":      "the state of the room",
+	"schema":          "the schema of the database",
+	"since":           "since when",
+	"to_agent_id":     "the recipient that was named",
+	"verdict":         "what is known of the member: alive, gone or unknown",
+	"workspace":       "the workspace's root",
+}
+
+func (g *reference) errors() string {
+	end := g.page("Errors", `A command that fails prints one line on standard error, and mostly a second one with the next safe step. With `+"`--json`"+`
+or `+"`TT_JSON=1`"+` it is one JSON object instead: `+"`error`, `message`, `hint`"+` and the facts below. Standard output stays empty.
+
+A failure means that nothing of what was asked was done. Two things are left by commands that don't exit with 0 all the
+same: `+"`tt try`"+` and `+"`tt wait`"+` have joined the room when they end without the turn, and `+"`tt take`"+` on an owner that only looks idle
+is refused and tells the owner so ([why](../decisions/0007-take-on-an-idle-owner.md)).`)
+	g.line("\n## Exit statuses")
+	var rows [][]string
+	classes := map[int]bool{}
+	for _, e := range exits {
+		classes[e.status] = true
+		var codes []string
+		for _, c := range stick.Codes {
+			if c.Exit == e.status {
+				codes = append(codes, code(string(c.Code)))
+			}
+		}
+		rows = append(rows, []string{strconv.Itoa(e.status), e.meaning, strings.Join(codes, " ")})
+	}
+	g.table([]string{"exit", "meaning", "codes"}, rows...)
+	g.line("\nA status that isn't listed means failure too.")
+	g.line("\n## Error codes\n\nCodes are never renamed and never reused. *Retry* says that the same call may succeed later with nothing else done.")
+	rows = nil
+	for _, c := range stick.Codes {
+		if !classes[c.Exit] {
+			g.Errorf("code %s exits with %d, which isn't in the list of exit statuses", c.Code, c.Exit)
+		}
+		retry := ""
+		if c.Retryable {
+			retry = "yes"
+		}
+		rows = append(rows, []string{code(string(c.Code)), strconv.Itoa(c.Exit), strconv.Itoa(c.HTTP), retry, c.Meaning})
+	}
+	g.table([]string{"code", "exit", "HTTP", "retry", "meaning"}, rows...)
+	g.line("\n## Facts\n\nWhat an error's object holds beside `error`, `message` and `hint`, where it applies.")
+	rows = nil
+	for _, f := range slices.Sorted(maps.Keys(facts)) {
+		if !g.src.facts[f] {
+			g.Errorf("no error has the fact %q", f)
+		}
+		rows = append(rows, []string{code(f), facts[f]})
+	}
+	for f := range g.src.facts {
+		if facts[f] == "" {
+			g.Errorf("errors have a fact %q, which isn't explained", f)
+		}
+	}
+	g.table([]string{"fact", "meaning"}, rows...)
+	return end()
+}
+
+// Rooms and turns.
+
+// words explains the values of the typed constants that don't explain themselves where they are
+// declared.
+var words = map[string]string{
+	"WaitStatus.your_turn":          "the stick is yours; the grant is in the answer",
+	"WaitStatus.takeover_available": "a takeover is open; `reason` is its cause",
+	"WaitStatus.events":             "there are events addressed to you, and nothing else",
+	"WaitStatus.not_yet":            "nothing to act on; only `tt try` and a wait with a limit answer this",
+	"WaitStatus.closed":             "the room is closed",
+	"WaitStatus.kicked":             "you were removed from the room",
+	"WaitStatus.left":               "you left the room",
+	"WaitStatus.replaced":           "another wait of yours replaced this one",
+
+	"RoomState.idle":           "nobody holds the stick",
+	"RoomState.owned":          "somebody holds it",
+	"RoomState.reserved":       "it is reserved for somebody",
+	"RoomState.closed":         "the room is closed",
+	"RoomState.owner_gone":     "owned, and the owner's processes have ended: a takeover is open",
+	"RoomState.recipient_gone": "reserved, and the recipient's processes have ended: the next act in the room moves it on",
+	"RoomState.stale_owner":    "owned, and the owner has timed out or is idle: a takeover is open",
+	"RoomState.dormant":        "no member takes part now",
+
+	"LeaseKeeper.process":   "a process that proves the owner's session; it can't time out",
+	"LeaseKeeper.guardian":  "a process that renews it while the owner's process lives, which others can't see",
+	"LeaseKeeper.heartbeat": "only the owner's own calls",
+
+	"Verdict.alive":   "a process proves it",
+	"Verdict.gone":    "every recorded process has ended and proves by that that the member has",
+	"Verdict.unknown": "anything else; it is never treated as gone",
+
+	"Intent.work":   "it wants the turn",
+	"Intent.listen": "it wants events only (`--park`)",
+
+	"MemberState.joined": "it takes part",
+	"MemberState.left":   "it left",
+	"MemberState.kicked": "it was removed",
+
+	"Order.fair":     "the member that has gone longest without holding the stick",
+	"Order.sequence": "the next member in the order of joining, or in the order set by `tt reorder`",
+
+	"Proof.session": "it and the session end together: its life keeps, its end frees",
+	"Proof.carrier": "it carries sessions and outlives them: its life says nothing, its end frees",
+	"Proof.turn":    "it comes and goes, as a person's shell does: its life keeps, its end says nothing",
+}
+
+// enum writes the values of a type of constants.
+func (g *reference) enum(typ string) {
+	var rows [][]string
+	for _, c := range g.src.constants[typ] {
+		meaning := words[typ+"."+c.value]
+		if meaning == "" {
+			meaning = c.comment
+		}
+		if meaning == "" {
+			g.Errorf("%s %q isn't explained", typ, c.value)
+		}
+		rows = append(rows, []string{code(c.value), meaning})
+	}
+	if len(rows) == 0 {
+		g.Errorf("there are no constants of type %s", typ)
+	}
+	g.table([]string{"value", "meaning"}, rows...)
+}
+
+func (g *reference) room() string {
+	end := g.page("Rooms and turns", "The words of answers, and what can be set.")
+	g.line("\n## State of a room\n\n`state` of a room, `room_state` elsewhere. The first three are stored, the others follow from what is stored and seen;\nthe most actionable is shown.")
+	g.enum("RoomState")
+	g.line("\n## Answers of a wait\n\n`status` in what `tt wait` and `tt try` answer.")
+	g.enum("WaitStatus")
+	g.line("\n## Reasons of a turn\n\n`reason` with `your_turn`.")
+	g.enum("ClaimReason")
+	g.line("\n## Causes of a takeover\n\n`cause` is what the program found; `reason` of `tt take` is what the caller says.")
+	var rows [][]string
+	for _, c := range stick.Causes {
+		rows = append(rows, []string{code(string(c.Cause)), c.Meaning})
+	}
+	if len(rows) != len(g.src.constants["Cause"]) {
+		g.Errorf("%d of %d causes are in stick.Causes", len(rows), len(g.src.constants["Cause"]))
+	}
+	g.table([]string{"cause", "open when"}, rows...)
+	g.line("\n## Policy\n\nShown by `tt policy`, set by `tt policy set key=value`. In JSON a duration is in milliseconds, under its name with `_ms`.")
+	rows = nil
+	for _, k := range stick.PolicyKeys {
+		rows = append(rows, []string{code(k.Name), stick.DefaultPolicy().Get(k.Name), k.Meaning})
+	}
+	g.table([]string{"key", "default", "meaning"}, rows...)
+	for _, e := range []struct{ title, intro, typ string }{
+		{"Order", "The policy `order`: whom a release names.", "Order"},
+		{"What keeps a lease", "`lease_kept_by`.", "LeaseKeeper"},
+		{"Verdicts", "What is known of a member or a process.", "Verdict"},
+		{"What a process proves", "`process_proves` of `tt whoami`: what the life and the end of a process tell about the session in it.", "Proof"},
+		{"What a wait is for", "`listening` of a member.", "Intent"},
+		{"Membership", "", "MemberState"},
+	} {
+		g.line("\n## %s", e.title)
+		if e.intro != "" {
+			g.line("\n%s", e.intro)
+		}
+		g.enum(e.typ)
+	}
+	return end()
+}
+
+// Events.
+
+func (g *reference) events() string {
+	end := g.page("Events", "The log of a room. Rows are only ever added, types are never renamed. A program ignores types and fields that it\ndoesn't know.")
+	g.line("\n## Types")
+	var rows [][]string
+	for _, e := range stick.EventTypes {
+		rows = append(rows, []string{code(string(e.Type)), e.Meaning})
+	}
+	if len(rows) != len(g.src.constants["EventType"]) {
+		g.Errorf("%d of %d event types are in stick.EventTypes", len(rows), len(g.src.constants["EventType"]))
+	}
+	g.table([]string{"type", "meaning"}, rows...)
+	g.line("\n## Fields")
+	g.fields(reflect.TypeFor[stick.Event]())
+	g.line("\n## Payload\n\nWhat was true when the event was made. The comment names the types that have the field.")
+	g.fields(reflect.TypeFor[stick.Facts]())
+	return end()
+}
+
+// JSON.
+
+func (g *reference) json() string {
+	end := g.page("JSON", `What each command prints under `+"`--json`"+`. Fields are only ever added; a program ignores those that it doesn't know.
+Times are RFC 3339 in UTC with milliseconds. *Or null* means that the field is always there; *may be absent* that it
+isn't there when it is empty.`)
+	var queue []reflect.Type
+	seen := map[reflect.Type]bool{}
+	add := func(t reflect.Type) {
+		if !seen[t] {
+			seen[t] = true
+			queue = append(queue, t)
+		}
+	}
+	for _, c := range tree() {
+		for _, r := range results[c.CommandPath()] {
+			add(reflect.TypeOf(r))
+		}
+	}
+	g.line("\nThe answer of each command:\n")
+	for _, c := range tree() {
+		for i, r := range results[c.CommandPath()] {
+			name := typeName(reflect.TypeOf(r))
+			if i == 0 {
+				g.line("- `%s`: [%s](#%s)", c.CommandPath(), name, anchor(name))
+			}
+		}
+	}
+	for len(queue) > 0 {
+		t := queue[0]
+		queue = queue[1:]
+		g.line("\n## %s", typeName(t))
+		if doc := g.src.types[t.Name()]; doc != "" {
+			g.line("\n%s", doc)
+		}
+		for _, inner := range g.fields(t) {
+			add(inner)
+		}
+	}
+	return end()
+}
+
+// fields writes the fields of a struct as they are in JSON, and returns the structs that they hold.
+func (g *reference) fields(t reflect.Type) (inner []reflect.Type) {
+	var rows [][]string
+	for _, f := range flatten(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		kind, of := kindOf(f.Type)
+		switch {
+		case strings.Contains(options, "omit"):
+			kind = strings.TrimSuffix(kind, " or null") + ", may be absent"
+		case f.optional:
+			kind += "; only with a grant"
+		}
+		if of != nil {
+			inner = append(inner, of)
+		}
+		meaning := g.src.fields[f.owner.Name()+"."+f.Name]
+		if meaning == "" {
+			meaning = common[name]
+		}
+		meaning = strings.TrimPrefix(meaning, f.Name+" is ")
+		rows = append(rows, []string{code(name), kind, meaning})
+	}
+	g.table([]string{"field", "type", "meaning"}, rows...)
+	return inner
+}
+
+// common says what fields mean that have the same meaning wherever they are.
+var common = map[string]string{
+	"agent_id":                  "the agent",
+	"already":                   "this was done before, and is answered again",
+	"artifacts":                 "files to load",
+	"branch_is":                 "the branch now",
+	"branch_was":                "the branch then",
+	"canonical_path":            "the room's path",
+	"cause":                     "why it is or was open",
+	"changed":                   "by this call",
+	"claim_expires_at":          "when the reservation ends the recipient's first right",
+	"created_at":                "when it was made",
+	"current_owner":             "who holds the stick",
+	"current_turn_id":           "the turn that is current, or was the last",
+	"drift":                     "the tree has moved since the handoff",
+	"event_id":                  "never the same twice",
+	"event_seq":                 "the event that says so",
+	"from_agent_id":             "who made it",
+	"granted_at":                "since when the owner has the stick",
+	"guardian_pid":              "the guardian's process",
+	"handoff":                   "the handoff",
+	"handoff_event_seq":         "the event with the last handoff",
+	"handoff_next_action":       "its next action",
+	"head_is":                   "the commit now",
+	"head_was":                  "the commit then",
+	"joined":                    "by this call",
+	"last_seen_at":              "its last act",
+	"lease_expires_at":          "when the lease times out; null while a process keeps it",
+	"lease_id":                  "the lease of the grant",
+	"lease_kept_by":             "what keeps the lease",
+	"listening":                 "what its blocked wait is for",
+	"members":                   "in their order",
+	"more":                      "there are more",
+	"next_action":               "the command to run next",
+	"note":                      "something to know about it",
+	"open_questions":            "what couldn't be decided",
+	"ordinal":                   "the place in the order of members",
+	"owned_since":               "since when",
+	"owner":                     "who holds the stick",
+	"payload":                   "what was true when it was made",
+	"pending_handoff_event_seq": "the same while it waits to be claimed, else null",
+	"policy":                    "the room's policy",
+	"reason":                    "why, in somebody's words",
+	"recovery":                  "the last handoff, when its receiver didn't finish",
+	"reserved_for":              "for whom the stick is reserved",
+	"room_id":                   "the room",
+	"room_state":                "the room's state",
+	"session_id":                "the session, where it is known",
+	"taken_from":                "who had it",
+	"takeover":                  "the takeover that is open",
+	"to_agent_id":               "whom it concerns",
+	"turn_id":                   "the turn",
+	"verdict":                   "what is known of it",
+	"warning":                   "what should be known before going on",
+}
+
+// listed are the types of which the values are listed, and where.
+var listed = map[string]string{
+	"RoomState":   "[state](room.md#state-of-a-room)",
+	"WaitStatus":  "[status](room.md#answers-of-a-wait)",
+	"ClaimReason": "[reason](room.md#reasons-of-a-turn)",
+	"Cause":       "[cause](room.md#causes-of-a-takeover)",
+	"LeaseKeeper": "[keeper](room.md#what-keeps-a-lease)",
+	"Verdict":     "[verdict](room.md#verdicts)",
+	"Proof":       "[proof](room.md#what-a-process-proves)",
+	"Intent":      "[intent](room.md#what-a-wait-is-for)",
+	"EventType":   "[type](events.md#types)",
+}
+
+type jsonField struct {
+	reflect.StructField
+	owner    reflect.Type
+	optional bool // it comes from an embedded struct that may be missing
+}
+
+// flatten lists the fields that encoding/json writes: those of embedded structs too, unless an
+// outer one has their name.
+func flatten(t reflect.Type) (out []jsonField) {
+	names := map[string]bool{}
+	level := []jsonField{{StructField: reflect.StructField{Type: t}}}
+	for len(level) > 0 {
+		var next []jsonField
+		for _, at := range level {
+			s := at.Type
+			optional := at.optional
+			if s.Kind() == reflect.Pointer {
+				s, optional = s.Elem(), true
+			}
+			for i := range s.NumField() {
+				f := s.Field(i)
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				switch {
+				case f.Anonymous && name == "":
+					next = append(next, jsonField{f, s, optional})
+				case name == "" || name == "-" || !f.IsExported() || names[name]:
+				default:
+					names[name] = true
+					out = append(out, jsonField{f, s, optional})
+				}
+			}
+		}
+		level = next
+	}
+	return out
+}
+
+// kindOf names a type as it is in JSON, and the struct that it holds.
+func kindOf(t reflect.Type) (name string, of reflect.Type) {
+	switch t {
+	case reflect.TypeFor[stick.Time]():
+		return "time or null", nil
+	case reflect.TypeFor[stick.Policy]():
+		return "[policy](room.md#policy)", nil
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		name, of = kindOf(t.Elem())
+		return name + " or null", of
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "[payload](events.md#payload)", nil // json.RawMessage
+		}
+		name, of = kindOf(t.Elem())
+		return "list of " + name, of
+	case reflect.Array:
+		name, of = kindOf(t.Elem())
+		return fmt.Sprintf("list of %d × %s", t.Len(), name), of
+	case reflect.Map:
+		name, of = kindOf(t.Elem())
+		return "object of " + name, of
+	case reflect.Struct:
+		if t.PkgPath() == reflect.TypeFor[stick.Facts]().PkgPath() && t.Name() == "Change" {
+			return "{from, to}", nil
+		}
+		return fmt.Sprintf("[%s](json.md#%s)", typeName(t), anchor(typeName(t))), t
+	case reflect.Bool:
+		return "true or false", nil
+	case reflect.String:
+		if link := listed[t.Name()]; link != "" {
+			return link, nil
+		}
+		return "string", nil
+	}
+	return "number", nil
+}
+
+func typeName(t reflect.Type) string {
+	return strings.TrimSuffix(strings.ToUpper(t.Name()[:1])+t.Name()[1:], "Result")
+}
+
+// Environment.
+
+// variables are the environment variables that the program reads. Those of harnesses come from
+// their table.
+var variables = []struct{ name, meaning string }{
+	{"TALKING_STICK_DATA_DIR", "the directory of the database"},
+	{"XDG_DATA_HOME", "without it, the database lies in `talking-stick` in this directory (Linux, macOS)"},
+	{"APPDATA", "the same on Windows"},
+	{"TT_HARNESS_AGENT_ID", "act under this name, like `--as`, which comes first; it changes the name only"},
+	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
+	{"NO_COLOR", "no colours, unless `--color always` is given"},
+	{"GIT_DIR", "the git directory, as git tells it to its hooks; it counts for paths inside of its work tree"},
+	{"GIT_WORK_TREE", "that work tree; only together with GIT_DIR"},
+	{"USER", "a person's name: `human:<user>`; else LOGNAME, USERNAME, and what the system says"},
+	{"HOME", "the home directory: where the data lies by default, and where a marker counts only for itself"},
+	{"PWD", "the working directory, where the system can't tell it because it was deleted"},
+}
+
+func (g *reference) environment() string {
+	end := g.page("Environment", "A flag comes before a variable, a variable before the default.")
+	g.line("\n## Variables")
+	var rows [][]string
+	known := map[string]bool{"HOME": true, "USER": true} // read by way of the standard library, and of a list
+	for _, v := range variables {
+		if !g.src.variables[v.name] && !known[v.name] {
+			g.Errorf("the program doesn't read %s", v.name)
+		}
+		known[v.name] = true
+		rows = append(rows, []string{code(v.name), v.meaning})
+	}
+	for name := range g.src.variables {
+		if !known[name] {
+			g.Errorf("the program reads %s, which isn't explained", name)
+		}
+	}
+	g.table([]string{"variable", "meaning"}, rows...)
+	g.line("\n## Harnesses\n\nBy these variables a harness tells the commands that it runs which session they belong to, or that they run inside of it.\nThey are believed when that harness is the nearest among the command's ancestors, or when the ancestors can't all be seen\nand none that can is a harness. `tt whoami --explain` tells what was found.")
+	rows = nil
+	for _, r := range harness.Rows {
+		list := func(names []string) string { return code(strings.Join(names, "`, `")) }
+		rows = append(rows, []string{r.Title, code(r.Name + ":…"), list(r.SessionEnv), list(r.Markers), list(r.Carriers)})
+	}
+	g.table([]string{"harness", "agents", "session id", "marker", "carrier when started with"}, rows...)
+	g.line(`
+## Files
+
+The data directory is, in this order: ` + "`$TALKING_STICK_DATA_DIR`, `$XDG_DATA_HOME/talking-stick`, `~/.local/share/talking-stick`" + `; on
+Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has mode 0700, its files 0600.`)
+	g.table([]string{"file", "what it is"},
+		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it while it is in use; copy it only while nothing uses it"},
+		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
+		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
+		[]string{"`waits/`", "a locked file for each wait that is blocked now"},
+	)
+	return end()
+}
+
+// source is what the reference takes from the code's text.
+type source struct {
+	types     map[string]string // the first paragraph of a type's comment
+	fields    map[string]string // by Type.Field
+	constants map[string][]constant
+	facts     map[string]bool // names given to (*stick.Error).With
+	variables map[string]bool // names given to Getenv in the command line
+}
+
+type constant struct{ value, comment string }
+
+// readSource reads the packages that answers and errors come from.
+func readSource(t *testing.T) source {
+	s := source{
+		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
+		facts: map[string]bool{}, variables: map[string]bool{},
+	}
+	for _, dir := range []string{"../../stick", "../engine", "../store", "../workspace", "../harness", "../demo", "."} {
+		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no source in %s: %v", dir, err)
+		}
+		slices.Sort(paths)
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.read(f, dir)
+		}
+	}
+	return s
+}
+
+func (s source) read(f *ast.File, dir string) {
+	shown := dir == "../../stick" || dir == "../engine" || dir == "../demo" || dir == "."
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			sel, ok := n.Fun.(*ast.SelectorExpr)
+			if !ok || len(n.Args) == 0 {
+				break
+			}
+			switch name := text(n.Args[0]); {
+			case name == "":
+			case sel.Sel.Name == "With":
+				s.facts[name] = true
+			case sel.Sel.Name == "Getenv" && dir == ".":
+				s.variables[name] = true
+			}
+		case *ast.GenDecl:
+			for _, spec := range n.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					if shown {
+						s.readType(spec, n.Doc)
+					}
+				case *ast.ValueSpec:
+					typ, ok := spec.Type.(*ast.Ident)
+					if ok && n.Tok == token.CONST && len(spec.Values) == 1 && dir == "../../stick" {
+						s.constants[typ.Name] = append(s.constants[typ.Name], constant{text(spec.Values[0]), comment(spec.Comment)})
+					}
+				}
+			}
+		}
+		return true
+	})
+}
+
+func (s source) readType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
+	st, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	if doc != nil {
+		paragraph, _, _ := strings.Cut(doc.Text(), "\n\n")
+		paragraph = strings.ReplaceAll(strings.TrimSpace(paragraph), "\n", " ")
+		s.types[spec.Name.Name] = withoutName(spec.Name.Name, paragraph)
+	}
+	for _, f := range st.Fields.List {
+		meaning := comment(f.Comment)
+		if meaning == "" && f.Doc != nil {
+			meaning = strings.ReplaceAll(strings.TrimSpace(f.Doc.Text()), "\n", " ")
+		}
+		for _, name := range f.Names {
+			s.fields[spec.Name.Name+"."+name.Name] = meaning
+		}
+	}
+}
+
+var subject = regexp.MustCompile(`^(?:An? |The )?(\w+) (is|says|tells|lists|holds|points at) `)
+
+// withoutName drops the name of a Go type from the beginning of its comment: "Grant is what …"
+// becomes "What …".
+func withoutName(name, doc string) string {
+	m := subject.FindStringSubmatch(doc)
+	if m == nil || m[1] != name {
+		return doc
+	}
+	rest := doc[len(m[0]):]
+	if m[2] != "is" {
+		rest = m[2] + " " + rest
+	}
+	return strings.ToUpper(rest[:1]) + rest[1:]
+}
+
+func comment(c *ast.CommentGroup) string {
+	if c == nil {
+		return ""
+	}
+	return strings.TrimSpace(c.Text())
+}
+
+// text is a string literal's text.
+func text(e ast.Expr) string {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return ""
+	}
+	s, _ := strconv.Unquote(lit.Value)
+	return s
+}

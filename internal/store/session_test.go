@@ -1,0 +1,181 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
+	"talkingstick/stick"
+)
+
+func TestListeners(t *testing.T) {
+	clock := storetest.NewClock()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id, other := newRoom(t, db, "/work").ID, newRoom(t, db, "/other").ID
+		listeners := []stick.Listener{
+			{ID: "l2", Agent: "claude:a", Intent: stick.Work, StartedAt: 5, Process: stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 7, Start: 8}},
+			{ID: "l1", Agent: "codex:b", Intent: stick.Listen, StartedAt: 5},
+			{ID: "l0", Agent: "claude:a", Intent: stick.Work, StartedAt: 9},
+		}
+		update(t, db, func(tx *store.Tx) error {
+			for _, l := range listeners {
+				if err := tx.PutListener(id, l); err != nil {
+					return err
+				}
+			}
+			return tx.PutListener(other, stick.Listener{ID: "l9", Agent: "codex:b", Intent: stick.Work})
+		})
+		want := []stick.Listener{listeners[1], listeners[0], listeners[2]} // by start, then by id
+		if diff := cmp.Diff(want, load(t, db, id).Listeners); diff != "" {
+			t.Errorf("the listeners aren't what was put:\n%s", diff)
+		}
+		if err := db.Update(ctx, func(tx *store.Tx) error { return tx.PutListener(id, listeners[0]) }); err == nil {
+			t.Error("two listeners have one id")
+		}
+		has := func(l stick.ListenerID) (here bool) {
+			view(t, db, func(tx *store.Tx) (err error) {
+				here, err = tx.HasListener(l)
+				return err
+			})
+			return here
+		}
+		for range 2 { // ending one twice is no fault
+			update(t, db, func(tx *store.Tx) error { return tx.DropListener("l1") })
+		}
+		if has("l1") || !has("l2") || !has("l9") {
+			t.Error("not just one listener was dropped")
+		}
+	}, storetest.At(clock))
+}
+
+func TestSessionsAndProcesses(t *testing.T) {
+	clock := storetest.NewClock()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		p1 := stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 1, Start: 10}
+		p2 := stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 2, Start: 20}
+		later := p1
+		later.Start++ // the pid again, another process
+		put := func(a stick.AgentID, key string, p stick.Process, proof stick.Proof) {
+			t.Helper()
+			clock.Move(time.Second)
+			update(t, db, func(tx *store.Tx) error {
+				if err := tx.PutSession(store.Session{Key: key, Agent: a, Harness: "claude", ID: "s"}); err != nil {
+					return err
+				}
+				return tx.PutProcess(a, key, stick.Evidence{Process: p, Proof: proof})
+			})
+		}
+		put("claude:a", "key a", p1, stick.ProvesSession)
+		put("claude:a", "key a", p2, stick.ProvesCarrier)
+		put("claude:b", "key a", p1, stick.ProvesTurn) // a session belongs to whoever recorded it first
+		view(t, db, func(tx *store.Tx) error {
+			if a, ok, err := tx.AgentOf("key a"); a != "claude:a" || !ok || err != nil {
+				t.Errorf("the session is %s's (%v, %v)", a, ok, err)
+			}
+			if a, ok, err := tx.AgentOf("key z"); ok || err != nil {
+				t.Errorf("an unknown session is %s's (%v)", a, err)
+			}
+			if a, ok, err := tx.AgentOfProcess(p1); a != "claude:b" || !ok || err != nil {
+				t.Errorf("the process was last seen carrying %s (%v, %v)", a, ok, err)
+			}
+			if a, ok, err := tx.AgentOfProcess(later); ok || err != nil {
+				t.Errorf("another process of the same pid carries %s (%v)", a, err)
+			}
+			ps, err := tx.Processes("claude:a")
+			want := []stick.Evidence{{Process: p1, Proof: stick.ProvesSession}, {Process: p2, Proof: stick.ProvesCarrier}}
+			if diff := cmp.Diff(want, ps); diff != "" || err != nil {
+				t.Errorf("the processes (%v):\n%s", err, diff)
+			}
+			for a, want := range map[stick.AgentID]bool{"claude:a": true, "claude:b": false, "claude:z": false} {
+				if got, err := tx.Known(a); got != want || err != nil {
+					t.Errorf("%s is known: %v (%v), want %v", a, got, err, want)
+				}
+			}
+			return nil
+		})
+
+		// An assumed name is recorded without a session, and doesn't name whoever comes from there.
+		update(t, db, func(tx *store.Tx) error {
+			return tx.PutProcess("codex:assumed", "", stick.Evidence{Process: later, Proof: stick.ProvesSession})
+		})
+		view(t, db, func(tx *store.Tx) error {
+			if a, ok, err := tx.AgentOfProcess(later); ok || err != nil {
+				t.Errorf("an assumed name counts as the session of %s (%v)", a, err)
+			}
+			return nil
+		})
+
+		// What a process proves may change; it stays one row.
+		put("claude:a", "key a", p1, stick.ProvesTurn)
+		update(t, db, func(tx *store.Tx) error { return tx.DropProcess("claude:a", p2) })
+		view(t, db, func(tx *store.Tx) error {
+			ps, err := tx.Processes("claude:a")
+			if diff := cmp.Diff([]stick.Evidence{{Process: p1, Proof: stick.ProvesTurn}}, ps); diff != "" {
+				t.Errorf("the processes (%v):\n%s", err, diff)
+			}
+			return err
+		})
+	}, storetest.At(clock))
+}
+
+// TestMembersCarryTheEvidence joins what is known of a session to its member.
+func TestMembersCarryTheEvidence(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := newRoom(t, db, "/work").ID
+		join(t, db, id, "claude:a")
+		join(t, db, id, "codex:b")
+		p := stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 1, Start: 10}
+		update(t, db, func(tx *store.Tx) error {
+			if err := tx.PutSession(store.Session{Key: "key a", Agent: "claude:a", Harness: "claude", ID: "s"}); err != nil {
+				return err
+			}
+			return tx.PutProcess("claude:a", "key a", stick.Evidence{Process: p, Proof: stick.ProvesSession})
+		})
+		storetest.Exec(t, db, "UPDATE sessions SET hooks_at = 3, busy_since = 4")
+		a, _ := load(t, db, id).Member("claude:a")
+		b, _ := load(t, db, id).Member("codex:b")
+		if !a.HooksSeen || a.BusySince != 4 || len(a.Processes) != 1 || a.Processes[0].Process != p {
+			t.Errorf("the evidence of a member is %+v", a)
+		}
+		if b.HooksSeen || b.BusySince != 0 || len(b.Processes) != 0 {
+			t.Errorf("a member has the evidence of another: %+v", b)
+		}
+		storetest.Exec(t, db, "UPDATE sessions SET ended_at = 9")
+		if a, _ := load(t, db, id).Member("claude:a"); a.HooksSeen || a.BusySince != 0 {
+			t.Errorf("a session that has ended still counts: %+v", a)
+		}
+	})
+}
+
+func TestHeldBy(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		owned, reserved, idle := newRoom(t, db, "/1").ID, newRoom(t, db, "/2").ID, newRoom(t, db, "/3").ID
+		for _, id := range []stick.RoomID{owned, reserved, idle} {
+			join(t, db, id, "claude:a")
+			join(t, db, id, "codex:b")
+		}
+		claim(t, db, owned, "codex:b")
+		claim(t, db, reserved, "claude:a")
+		pass(t, db, reserved, "claude:a", "codex:b")
+		held := func(a stick.AgentID) map[stick.RoomID]bool {
+			out := map[stick.RoomID]bool{}
+			view(t, db, func(tx *store.Tx) error {
+				rooms, err := tx.HeldBy(a)
+				for _, r := range rooms {
+					out[r] = true
+				}
+				return err
+			})
+			return out
+		}
+		if diff := cmp.Diff(map[stick.RoomID]bool{owned: true, reserved: true}, held("codex:b")); diff != "" {
+			t.Errorf("codex:b holds:\n%s", diff)
+		}
+		if diff := cmp.Diff(map[stick.RoomID]bool{}, held("claude:a")); diff != "" {
+			t.Errorf("claude:a holds:\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,205 @@
+// Package storetest runs a test on every database that the store can use, and looks after each
+// test whether the database is sound. It is linked into tests only.
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite" // for Raw
+
+	"talkingstick/internal/store"
+)
+
+// backend is a row of the table of databases.
+type backend struct {
+	name string
+	// options completes what a fresh and empty database of this kind needs.
+	options func(t *testing.T, opt store.Options) store.Options
+	// raw opens the database beside the store, for tests that tamper with it.
+	raw func(t *testing.T, opt store.Options) *sql.DB
+}
+
+// backends is the table: a database that is added here runs every case of the store.
+var backends = []backend{
+	{
+		name: "sqlite",
+		options: func(t *testing.T, opt store.Options) store.Options {
+			opt.Dir = t.TempDir()
+			return opt
+		},
+		raw: func(t *testing.T, opt store.Options) *sql.DB {
+			u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(filepath.Join(opt.Dir, store.FileName))}
+			db, err := sql.Open("sqlite", u.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return db
+		},
+	},
+}
+
+// setup is how the database of a test is made.
+type setup struct {
+	opt     store.Options
+	damaged bool
+}
+
+// An Option changes how the database of a test is made.
+type Option func(*setup)
+
+// At gives the database a clock that stands still until it is moved.
+func At(c *Clock) Option { return func(s *setup) { s.opt.Now = c.Now } }
+
+// Counted makes ids that count up, as long as real ones; every part of an id tells its number.
+func Counted() Option {
+	return func(s *setup) {
+		var mu sync.Mutex
+		n := 0
+		s.opt.NewID = func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			return strings.Repeat(fmt.Sprintf("%08d", n), 4)
+		}
+	}
+}
+
+// Boot is the boot id of the machine on which the store believes to be.
+func Boot(id string) Option { return func(s *setup) { s.opt.Boot = id } }
+
+// WriteWait bounds how long a writer waits for the others.
+func WriteWait(d time.Duration) Option { return func(s *setup) { s.opt.WriteWait = d } }
+
+// Damaged says that the test leaves a database in which something has to be found.
+func Damaged() Option { return func(s *setup) { s.damaged = true } }
+
+// Each runs a case on a fresh database of each kind, and fails it when the integrity check finds
+// anything afterwards.
+func Each(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
+	t.Helper()
+	for _, b := range backends {
+		t.Run(b.name, func(t *testing.T) {
+			var s setup
+			for _, o := range options {
+				o(&s)
+			}
+			s.opt = b.options(t, s.opt)
+			db := open(t, s.opt)
+			known.Store(db, place{b, s.opt})
+			t.Cleanup(func() { check(t, db, s.damaged) })
+			fn(t, db)
+		})
+	}
+}
+
+// place says where a database lies.
+type place struct {
+	backend
+	opt store.Options
+}
+
+var known sync.Map // from *store.DB to place
+
+func placeOf(db *store.DB) place {
+	p, ok := known.Load(db)
+	if !ok {
+		panic("storetest: this database wasn't made by Each")
+	}
+	return p.(place)
+}
+
+// Again opens the database of a test a second time, with other options where some are given.
+func Again(t *testing.T, db *store.DB, options ...Option) *store.DB {
+	t.Helper()
+	p := placeOf(db)
+	s := setup{opt: p.opt}
+	for _, o := range options {
+		o(&s)
+	}
+	second := open(t, s.opt)
+	known.Store(second, place{p.backend, s.opt})
+	return second
+}
+
+// Options are what the database of a test was opened with.
+func Options(db *store.DB) store.Options { return placeOf(db).opt }
+
+// Raw opens the database beside the store.
+func Raw(t *testing.T, db *store.DB) *sql.DB {
+	t.Helper()
+	p := placeOf(db)
+	raw := p.raw(t, p.opt)
+	t.Cleanup(func() { raw.Close() })
+	return raw
+}
+
+// Exec changes the database behind the store's back.
+func Exec(t *testing.T, db *store.DB, text string, args ...any) {
+	t.Helper()
+	raw := Raw(t, db)
+	defer raw.Close()
+	if _, err := raw.Exec(text, args...); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func open(t *testing.T, opt store.Options) *store.DB {
+	t.Helper()
+	db, err := store.Open(context.Background(), opt, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		known.Delete(db)
+	})
+	return db
+}
+
+// check fails a test whose database isn't sound, and one whose damage isn't found.
+func check(t *testing.T, db *store.DB, damaged bool) {
+	found, err := db.Check(context.Background())
+	switch {
+	case err != nil:
+		t.Errorf("the integrity check failed: %v", err)
+	case damaged && len(found) == 0:
+		t.Error("the integrity check found nothing wrong with a damaged database")
+	case !damaged:
+		for _, f := range found {
+			t.Errorf("the integrity check found: %s", f)
+		}
+	}
+}
+
+// Clock is a clock that stands still until it is moved.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock makes a clock. It shows the same time in every test.
+func NewClock() *Clock { return &Clock{now: time.Date(2026, 3, 14, 15, 9, 26, 535e6, time.UTC)} }
+
+// Now is the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Move moves the clock, back too.
+func (c *Clock) Move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}

@@ -1,0 +1,98 @@
+package stick
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// TestCodes reads the constants from the source, so that one without a row shows.
+func TestCodes(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "error.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := map[Code]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok || len(v.Values) != 1 {
+			return true
+		}
+		if typ, ok := v.Type.(*ast.Ident); ok && typ.Name == "Code" {
+			s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, s+" twice", constants[Code(s)], false)
+			constants[Code(s)] = true
+		}
+		return true
+	})
+	rows := map[Code]bool{}
+	exits := []int{ExitInternal, ExitUsage, ExitNotFound, ExitRefused, ExitFenced, ExitBusy, ExitEnvironment, ExitHands, ExitInterrupted}
+	for _, c := range Codes {
+		t.Run(string(c.Code), func(t *testing.T) {
+			equal(t, "a second row", rows[c.Code], false)
+			rows[c.Code] = true
+			equal(t, "has a constant", constants[c.Code], true)
+			equal(t, "has a meaning", c.Meaning != "", true)
+			equal(t, "has an exit status", slices.Contains(exits, c.Exit), true)
+			equal(t, "has an HTTP status", c.HTTP >= 400 && c.HTTP < 600, true)
+			equal(t, "is found", c.Code.Info(), c)
+		})
+	}
+	for c := range constants {
+		equal(t, string(c)+" has a row", rows[c], true)
+	}
+	equal(t, "fenced", CodeTurnMismatch.Info().Exit == ExitFenced && CodeStaleLease.Info().Exit == ExitFenced, true)
+	equal(t, "an unknown code", Code("later").Info().Code, CodeInternal)
+}
+
+func TestError(t *testing.T) {
+	t.Run("JSON", func(t *testing.T) {
+		f := room(t).member("a", "b").owns("a")
+		_, err := f.release("b", Fence{1, "x"}, handoff)
+		b, _ := json.Marshal(err)
+		equal(t, "envelope", string(b), `{"current_owner":"a","current_turn_id":1,"error":"stale_lease",`+
+			`"hint":"stop, and wait for your turn: tt wait","message":"that lease of turn 1 isn't the current one; a holds the stick since just now",`+
+			`"room_state":"owned"}`)
+		b, _ = json.Marshal(Errorf(CodeNoRoom, "there is no room"))
+		equal(t, "the least", string(b), `{"error":"no_room","message":"there is no room"}`)
+	})
+	t.Run("facts don't hide the code", func(t *testing.T) {
+		b, _ := json.Marshal(Errorf(CodeNoRoom, "m").With("error", "x").With("message", "y"))
+		equal(t, "envelope", string(b), `{"error":"no_room","message":"m"}`)
+	})
+	t.Run("the cause is kept and not shown", func(t *testing.T) {
+		cause := errors.New("disk")
+		e := Errorf(CodeInternal, "can't save: %w", cause)
+		equal(t, "is", errors.Is(e, cause), true)
+		b, _ := json.Marshal(&Error{Code: CodeInternal, Message: "m", Err: cause})
+		equal(t, "envelope", string(b), `{"error":"internal","message":"m"}`)
+	})
+	t.Run("any error", func(t *testing.T) {
+		equal(t, "none", CodeOf(nil), "")
+		equal(t, "none as an error", AsError(nil) == nil, true)
+		equal(t, "wrapped", CodeOf(fmt.Errorf("x: %w", Errorf(CodeKicked, "k"))), CodeKicked)
+		equal(t, "foreign", CodeOf(errors.New("x")), CodeInternal)
+		equal(t, "interrupted", CodeOf(fmt.Errorf("x: %w", context.Canceled)), CodeCanceled)
+		equal(t, "too late", CodeOf(context.DeadlineExceeded), CodeCanceled)
+	})
+}
+
+func TestCauses(t *testing.T) {
+	var listed []Cause
+	for _, c := range Causes {
+		equal(t, string(c.Cause)+" has a meaning", c.Meaning != "", true)
+		listed = append(listed, c.Cause)
+	}
+	want := []Cause{OwnerGone, OwnerTimeout, OwnerIdle, ClaimTimeout, RecipientGone, OperatorRequested}
+	equal(t, "causes", slices.Equal(listed, want), true)
+}

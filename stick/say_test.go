@@ -1,0 +1,73 @@
+package stick
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEventSay(t *testing.T) {
+	h := &Handoff{Status: "half done", NextAction: "do the\nother half"}
+	for _, c := range []struct {
+		e    Event
+		want string
+	}{
+		{Event{Type: EventJoin, From: "a"}, "a joined"},
+		{Event{Type: EventLeave, From: "a"}, "a left"},
+		{Event{Type: EventLeave, From: "a", Reason: "done"}.with(Facts{Ends: true}), "a left and abandoned its turn: done"},
+		{Event{Type: EventKick, From: "a", To: "b"}.with(Facts{Verdict: Gone}), "a removed b, which was gone"},
+		{Event{Type: EventKick, From: "a", To: "b", Reason: "stuck"}.with(Facts{Ends: true, RelayedBy: "a"}), "a removed b; its turn ended on a person's word: stuck"},
+		{Event{Type: EventClaim, From: "a", Turn: 3}, "a took the stick (turn 3)"},
+		{Event{Type: EventRelease, From: "a", Handoff: h}, "a released the stick: do the other half"},
+		{Event{Type: EventRelease, From: "a", To: "b", Handoff: h}, "a released the stick, next is b: do the other half"},
+		{Event{Type: EventPass, From: "a", To: "b", Handoff: h}, "a passed the stick to b: do the other half"},
+		{Event{Type: EventRerouted, To: "c"}, "next is c"},
+		{Event{Type: EventRerouted, To: "c"}.with(Facts{Prior: "b"}), "b didn't take the stick; next is c"},
+		{Event{Type: EventRerouted}.with(Facts{Prior: "b", Verdict: Gone}), "b is gone; the stick is free"},
+		{Event{Type: EventTakeover, From: "a", Turn: 4, Reason: "it hangs"}.with(Facts{Prior: "b", Cause: OwnerTimeout}), "a took the stick over from b (owner timeout, turn 4): it hangs"},
+		{Event{Type: EventTakeover, From: "a", Turn: 4}.with(Facts{Cause: OperatorRequested, RelayedBy: "a"}), "a took the stick over from nobody (operator requested, turn 4) on a person's word"},
+		{Event{Type: EventClose, From: "human:x", Reason: "done"}, "human:x closed the room: done"},
+		{Event{Type: EventReopen, From: "a"}, "a opened the room again"},
+		{Event{Type: EventRestored}.with(Facts{World: "reboot", Ends: true, Prior: "a"}), "the machine restarted; the turn of a ended"},
+		{Event{Type: EventRestored}.with(Facts{World: "restore", Prior: "a"}), "the database was restored"},
+		{Event{Type: EventPolicyChanged, From: "a"}.with(Facts{Policy: map[string]Change{"order": {"fair", "sequence"}, "claim_ttl": {"20m", "30m"}}}), "a changed claim_ttl from 20m to 30m, order from fair to sequence"},
+		{Event{Type: EventPolicyChanged, From: "a"}.with(Facts{Order: []AgentID{"b", "a"}}), "a changed the order to b, a"},
+		{Event{Type: EventOwnerIdle, To: "a", CreatedAt: start.Add(50 * time.Minute)}.with(Facts{IdleSince: start}), "a holds the stick and did nothing for 50 min"},
+		{Event{Type: "later\x1b[31m", From: "a"}, "later [31m by a"},
+	} {
+		t.Run(c.want, func(t *testing.T) { equal(t, "line", c.e.Say(), c.want) })
+	}
+	t.Run("every type", func(t *testing.T) {
+		seen := map[EventType]bool{}
+		for _, info := range EventTypes {
+			equal(t, string(info.Type)+" twice", seen[info.Type], false)
+			equal(t, string(info.Type)+" has a meaning", info.Meaning != "", true)
+			seen[info.Type] = true
+			e := Event{Type: info.Type, From: "a\x1b]0;x\a", To: "b\n", Reason: "r\x1b[2J\r\nx", Handoff: &Handoff{NextAction: strings.Repeat("y\n", 500)}}
+			line := e.Say()
+			equal(t, string(info.Type)+" is a line", Line(line), line)
+			if len([]rune(line)) > 400 {
+				t.Errorf("%s says %d characters", info.Type, len(line))
+			}
+		}
+		for _, typ := range []EventType{
+			EventJoin, EventLeave, EventKick, EventClaim, EventRelease, EventPass, EventRerouted, EventTakeover, EventClose,
+			EventReopen, EventRestored, EventPolicyChanged, EventOwnerIdle,
+		} {
+			equal(t, string(typ)+" has a row", seen[typ], true)
+		}
+	})
+}
+
+func TestHolder(t *testing.T) {
+	f := room(t).member("a", "b")
+	equal(t, "idle", f.Holder(f.now), "nobody holds the stick")
+	f.owns("a").after(5 * time.Minute)
+	equal(t, "owned", f.Holder(f.now), "a holds the stick since 5 min")
+	f.passes("b").after(3 * time.Second)
+	equal(t, "reserved", f.Holder(f.now), "the stick is reserved for b since 3 s")
+	f.owns("b")
+	equal(t, "owned after a handoff", f.Holder(f.now), "b holds the stick since just now (do the other half)")
+	f.must(f.close(Closing{By: "b", Fence: f.fence(), Handoff: &handoff}))
+	equal(t, "closed", f.Holder(f.now), "the room is closed")
+}

@@ -1,0 +1,79 @@
+package stick
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":                     "plain",
+		"  a \t b\r\nc  ":           "a b c",
+		"\x1b[31mred\x1b[0m":        "[31mred [0m",
+		"\x1b]0;title\aend":         "]0;title end",
+		"\x9b31mred":                "\uFFFD31mred",
+		"a\u009b31mb":               "a 31mb",
+		"a\x00b\x7fc":               "a b c",
+		"zero\u200bwidth":           "zero width",
+		"right\u202eto left":        "right to left",
+		"line\u2028separator":       "line separator",
+		"größe ✓ 日本":                "größe ✓ 日本",
+		"":                          "",
+		"\x1b\x1b\x1b":              "",
+		"half a character \xe6\x97": "half a character \uFFFD",
+	} {
+		equal(t, strings.ToValidUTF8(in, "?"), Line(in), want)
+	}
+	t.Run("never a control character", rapid.MakeCheck(func(t *rapid.T) {
+		s := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		for _, l := range []string{Line(s), Clip(s, n)} {
+			for _, r := range l {
+				if !unicode.IsPrint(r) {
+					t.Fatalf("%q has %U", l, r)
+				}
+			}
+			if !utf8.ValidString(l) || Line(l) != l || l != strings.TrimSpace(l) {
+				t.Fatalf("%q isn't one clean line", l)
+			}
+		}
+		if utf8.RuneCountInString(Clip(s, n)) > n {
+			t.Fatalf("%q has more than %d characters", Clip(s, n), n)
+		}
+		for _, r := range Block(s) {
+			if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
+				t.Fatalf("the block %q has %U", Block(s), r)
+			}
+		}
+	}))
+}
+
+func TestBlock(t *testing.T) {
+	equal(t, "lines stay", Block("a\n\tb  c\r\n"), "a\n\tb  c\n")
+	equal(t, "escapes go", Block("\x1b[31mred\x1b[0m\a\x00"), "[31mred[0m")
+	equal(t, "C1 escapes go", Block("a\u009bb"), "ab")
+	equal(t, "invalid text is marked", Block("a\xffb"), "a\uFFFDb")
+}
+
+func TestClip(t *testing.T) {
+	equal(t, "short", Clip("abc", 3), "abc")
+	equal(t, "long", Clip("abcd", 3), "ab…")
+	equal(t, "characters, not bytes", Clip("日本語", 3), "日本語")
+	equal(t, "two lines", Clip("a\nb", 3), "a b")
+}
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "just now", 0: "just now", time.Second - 1: "just now", time.Second: "1 s", 59 * time.Second: "59 s",
+		time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", 48*time.Hour - 1: "47 h", 48 * time.Hour: "2 d",
+	} {
+		equal(t, d.String(), Age(d), want)
+	}
+	equal(t, "ago", Ago(4*time.Minute), "4 min ago")
+	equal(t, "just now", Ago(0), "just now")
+}
