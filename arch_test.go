@@ -82,14 +82,33 @@ var edges = map[string]map[string]string{
 		"internal/demo": "a test binary that plays the demo's harnesses",
 		"internal/proc": "ancestries that end at the test",
 	},
+	"internal/storetest": {
+		"internal/store":     "test databases",
+		"modernc.org/sqlite": "looking at a database, and damaging one, past the store",
+	},
+	"internal/bench": {
+		"internal/bell":      "how waits listen",
+		"internal/engine":    "rooms with a million events, made without a million processes",
+		"internal/proc":      "the engine's surroundings",
+		"internal/store":     "the same",
+		"internal/workspace": "the same",
+		"stick":              "words",
+	},
+	"internal/bench/floor/empty": {},
+	"internal/bench/floor/read": {
+		"modernc.org/sqlite": "the floor of a command: one read and nothing else",
+	},
 }
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest"}
+	testOnly    = []string{"internal/clitest", "internal/storetest"}
 	testModules = map[string]string{
-		"github.com/google/go-cmp": "differences that can be read",
-		"pgregory.net/rapid":       "property tests",
+		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
+		"github.com/google/go-cmp":          "differences that can be read",
+		"github.com/rogpeppe/go-internal":   "scripts that run the program, which are its manual's examples too",
+		"github.com/spf13/pflag":            "the flags of the command tree, for the reference",
+		"pgregory.net/rapid":                "property tests",
 	}
 )
 
@@ -103,10 +122,12 @@ var stickImports = []string{
 // outside are the packages that may read the process's own surroundings or print; the others get
 // them from their callers.
 var outside = map[string]string{
-	"cmd/tt":           "main ends the process",
-	"internal/cli":     "it is where the surroundings are read",
-	"internal/clitest": "it stands in for main",
-	"internal/git":     "git needs its environment, less what starts with GIT_",
+	"cmd/tt":                    "main ends the process",
+	"internal/bench":            "a program of its own",
+	"internal/bench/floor/read": "a program of its own",
+	"internal/cli":              "it is where the surroundings are read",
+	"internal/clitest":          "it stands in for main",
+	"internal/git":              "git needs its environment, less what starts with GIT_",
 }
 
 // surroundings are the names by which they are read.
@@ -126,7 +147,7 @@ var meaningless = []string{"utils", "util", "common", "types", "models", "helper
 
 func TestImports(t *testing.T) {
 	files := parse(t)
-	packages := map[string]bool{}
+	packages, tested := map[string]bool{}, map[string]bool{}
 	used := map[string]map[string]bool{}
 	for _, f := range files {
 		packages[f.dir] = true
@@ -139,6 +160,7 @@ func TestImports(t *testing.T) {
 			switch {
 			case !ok, to == f.dir: // the standard library; a test of the package from outside
 			case f.test:
+				tested[to] = true
 				if !testMay(f.dir, to) {
 					t.Errorf("%s imports %s: neither may its package, nor is it there for tests", f.path, to)
 				}
@@ -164,6 +186,11 @@ func TestImports(t *testing.T) {
 			if packages[from] && !used[from][to] {
 				t.Errorf("the table of imports lets %s import %s, which nothing there does", from, to)
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(testModules)) {
+		if !tested[name] {
+			t.Errorf("tests may import %s, and none does", name)
 		}
 	}
 	for _, name := range testOnly {
@@ -312,7 +339,7 @@ func edge(path string) (to string, ok bool) {
 // testMay tells whether the tests of a package may import another: what the package itself can
 // reach, what is there for tests, and, except for the rules, the whole program.
 func testMay(dir, to string) bool {
-	return testModules[to] != "" || slices.Contains(testOnly, to) || dir == "internal/e2e" ||
+	return testModules[to] != "" || slices.Contains(testOnly, to) || dir == "internal/e2e" || dir == "." ||
 		edges[dir][to] != "" || reaches(dir, to, map[string]bool{}) || to == "internal/cli" && dir != "stick"
 }
 

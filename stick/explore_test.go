@@ -48,10 +48,11 @@ var shortLeases = Policy{
 var scenarios = []scenario{
 	{name: "fair releases", proves: provedAll, fair: true, acts: deeds(waits, dKill, stops)},
 	{name: "leases that time out", acts: deeds(waits, dTake, dBeat)},
-	{name: "clock back", proves: provedOne, acts: deeds(waits, dTake, dBeat, dJump)},
+	{name: "clock back, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dBeat, dJump)},
+	{name: "passes and deaths, two agents", two: true, proves: provedTwo, acts: deeds(waits, dying, stops, dPass, dTake, dOperator, dKick, dBeat)},
 	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},
-	{name: "kicks of the gone", proves: provedAll, acts: deeds(waits, dDie, dKick)},
 
+	{long: true, name: "kicks of the gone", proves: provedAll, acts: deeds(waits, dDie, dKick)},
 	{long: true, name: "kicks", proves: provedAll, acts: deeds(waits, dDie, dKick, dForce, dJoin)},
 	{long: true, name: "restores", proves: provedTwo, acts: deeds(waits, dPass, dTake, dRestore)},
 	{long: true, name: "guardians", acts: deeds(waits, dTake, dRenew)},
@@ -67,7 +68,8 @@ var scenarios = []scenario{
 	{long: true, name: "closing and leaving", proves: provedAll, acts: deeds(waits, dPass, dClose, dPerson, dJoin, dLeave, dOperator)},
 	{long: true, name: "long claims, short leases", proves: provedOne, policy: &shortLeases, acts: deeds(waits, dTake, dBeat, dPass)},
 	{long: true, name: "guardians of the short leased", policy: &shortLeases, acts: deeds(waits, dTake, dRenew, dBeat)},
-	{long: true, name: "clock back with passes", proves: provedOne, hooks: provedOne, acts: deeds(waits, dTake, dBeat, dPass, dJump)},
+	{long: true, name: "clock back with passes, two agents", two: true, proves: provedOne, hooks: provedOne, acts: deeds(waits, dTake, dBeat, dPass, dJump)},
+	{long: true, name: "comings and goings, two agents", two: true, proves: provedOne, acts: deeds(waits, dDie, dBack, dListen, dPass, dTake, dLeave, dAbandon, dJoin, dClose, dRestore)},
 }
 
 // TestExplore walks through every state of the stick that three agents can reach, breadth first,
@@ -85,7 +87,7 @@ func TestExplore(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
 			found := sc.explore(4_000_000)
-			line := fmt.Sprintf("explored %-34s %8d states %9d transitions, longest wait %2d units, %5.1f s",
+			line := fmt.Sprintf("explored %-36s %8d states %9d transitions, longest wait %2d units, %5.1f s",
 				sc.name, found.states, found.transitions, int(found.longest), time.Since(began).Seconds())
 			t.Log(line)
 			fmt.Println(line)

@@ -76,6 +76,7 @@ type scenario struct {
 	hooks  [crowd]bool // the agent's grants are acknowledged visibly
 	acts   []deed
 	fair   bool // count releases
+	two    bool // the third agent never acts
 	policy *Policy
 }
 
@@ -229,6 +230,9 @@ func (sc *scenario) actsIn(w *world) []act {
 	has := func(d deed) bool { return slices.Contains(sc.acts, d) }
 	urgent := false
 	for i, a := range w.actors {
+		if sc.two && i == crowd-1 {
+			break
+		}
 		m, _ := w.room.Member(names[i])
 		owner := w.room.Turn.Owner == names[i]
 		living := w.living(i)
@@ -745,7 +749,7 @@ func (sc *scenario) alike() [][crowd]int {
 	}
 	return slices.DeleteFunc(all, func(p [crowd]int) bool {
 		for i, j := range p {
-			if sc.proves[i] != sc.proves[j] || sc.hooks[i] != sc.hooks[j] {
+			if sc.proves[i] != sc.proves[j] || sc.hooks[i] != sc.hooks[j] || (sc.two && (i == crowd-1) != (j == crowd-1)) {
 				return true
 			}
 		}

@@ -4,10 +4,12 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"talkingstick/internal/bell"
 	"talkingstick/internal/store"
 )
 
@@ -111,13 +113,76 @@ func (b *bench) wake() error {
 		}
 		holder, other = other, holder
 	}
+	if err := b.exits(s); err != nil {
+		return err
+	}
 	name := "release exits to wait has exited"
 	p50, p99 := s.p50(name), s.p99(name)
 	b.add(row{
 		What: "release exits → other process's `tt wait` has exited", Goal: "≤ 3 ms p50, ≤ 10 ms p99", Measured: s.span(name),
 		Met: p50 <= 3 && p99 <= 10, Figures: s.figures(), Samples: s,
-		Notes: []string{"from the start of `tt release` until the woken `tt wait` has exited: " + s.span("release starts to wait has exited")},
+		Notes: []string{
+			"from the start of `tt release` until the woken `tt wait` has exited: " + s.span("release starts to wait has exited"),
+			"exit of a process that had an inotify watch until then: " + s.span("exit after a watch") + "; of one that had none: " + s.span("exit"),
+		},
 	})
+	return nil
+}
+
+// exits measures what the end of a process costs the kernel, with and without a bell that it
+// listened for until then. The difference is a floor of every wait that was woken.
+func (b *bench) exits(s series) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p := b.place("")
+	for range b.of(100, 20) {
+		for name, listens := range map[string]string{"exit": "", "exit after a watch": "yes"} {
+			c, in, out, err := p.part(program, "leave", agentEnv+"="+listens)
+			if err != nil {
+				return err
+			}
+			time.Sleep(rest)
+			if err := in.Close(); err != nil {
+				return err
+			}
+			if _, err := out.ReadString('\n'); err != nil {
+				return err
+			}
+			began := time.Now()
+			end, err := by(ended(c), "the process")
+			if err != nil {
+				return err
+			}
+			s.add(name, end.Sub(began))
+		}
+	}
+	return nil
+}
+
+// leave is a process that says when it has nothing more to do, which is when its input ends.
+func leave() error {
+	d, err := bell.Open(os.Getenv(roomEnv))
+	if err != nil {
+		return err
+	}
+	var w *bell.Watch
+	if os.Getenv(agentEnv) != "" {
+		if w, err = d.Watch("room"); err != nil {
+			return err
+		}
+	}
+	fmt.Println("ready")
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	if w != nil {
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	fmt.Println("done")
 	return nil
 }
 

@@ -37,13 +37,17 @@ type bench struct {
 
 // row is a line of the table.
 type row struct {
-	What     string               `json:"what"`
-	Goal     string               `json:"goal"`
-	Measured string               `json:"measured"`
-	Met      bool                 `json:"met"`
-	Notes    []string             `json:"notes,omitempty"`
-	Figures  map[string]float64   `json:"figures"`
-	Samples  map[string][]float64 `json:"samples,omitempty"`
+	What     string `json:"what"`
+	Goal     string `json:"goal"`
+	Measured string `json:"measured"`
+	Met      bool   `json:"met"`
+
+	// Unsettled says that a quick run looked too early, so that the figure says nothing about the goal.
+	Unsettled bool `json:"unsettled,omitempty"`
+
+	Notes   []string             `json:"notes,omitempty"`
+	Figures map[string]float64   `json:"figures"`
+	Samples map[string][]float64 `json:"samples,omitempty"`
 }
 
 // section is a group of rows that are measured together.
@@ -124,11 +128,14 @@ func run(quick bool, rows, out string) (err error) {
 // add adds a row and shows it.
 func (b *bench) add(r row) {
 	b.rows = append(b.rows, r)
-	fmt.Fprintf(os.Stderr, "  %s: %s (goal %s) %s\n", r.What, r.Measured, r.Goal, verdict(r.Met))
+	fmt.Fprintf(os.Stderr, "  %s: %s (goal %s) %s\n", r.What, r.Measured, r.Goal, r.verdict())
 }
 
-func verdict(met bool) string {
-	if met {
+func (r row) verdict() string {
+	switch {
+	case r.Unsettled:
+		return "not settled"
+	case r.Met:
 		return "ok"
 	}
 	return "MISSED"

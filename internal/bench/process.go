@@ -204,6 +204,8 @@ func play() {
 		return
 	case "owner":
 		err = owner()
+	case "leave":
+		err = leave()
 	default:
 		err = turner(os.Getenv(partEnv))
 	}

@@ -90,7 +90,7 @@ func (r report) table() string {
 	var b strings.Builder
 	b.WriteString("| what | goal | measured | |\n|---|---|---|---|\n")
 	for _, row := range r.Rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.What, row.Goal, row.Measured, verdict(row.Met))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.What, row.Goal, row.Measured, row.verdict())
 	}
 	var notes []string
 	for _, row := range r.Rows {
@@ -141,11 +141,15 @@ the disk of the temporary directory. What is compared runs in turn within one lo
   without statements, *Go + one read* opens the same database with the same driver and reads one row. The room has two members.
 - **release → wait**: another process waits in ` + "`tt wait`" + ` for 20 ms at least when ` + "`tt release`" + ` is started. The time lies between the ends
   of both processes as their parent learns of them; it is negative when the waiter ends first.
+- **exit**: what the kernel needs to end a process which does nothing more, with and without an inotify watch that was removed just
+  before. Every wait that is woken by inotify pays it.
 - **killed → wait**: the owner is a process that is named like a harness and has claimed by a ` + "`tt`" + ` of its own. It gets SIGKILL; the
   time ends when the parent learns that the blocked ` + "`tt wait`" + ` has exited with the takeover.
 - **turns/s, try + release**: eight processes, each with one engine that stays open, a member each of one room. Each repeats, without
   a pause: one ` + "`WaitForTurn`" + ` that doesn't block; and when that brought the turn one ` + "`ReleaseStick`" + ` with a handoff and the fence it was
-  given. A turn counts when its release has committed. The room needs no git.
+  given. A turn counts when its release has committed. The room needs no git. Eight processes that never rest are more than the cores
+  can run, and most of what they do is to ask in vain, each time in a transaction of its own; so a second row has them pause for 5 ms
+  after a try in vain, as whatever polls would.
 - **turns/s, fair hand-over**: the same eight, each repeating a ` + "`WaitForTurn`" + ` without limit and a ` + "`ReleaseStick`" + `. Every turn goes to
   the waiter that went longest without it, so that every turn is a change of processes, and its event wakes all waiters.
 - **crowd**: processes of ` + "`tt events --follow`" + ` in one room, and one event (a change of the policy) that names none of them. The time runs from

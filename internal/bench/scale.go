@@ -28,77 +28,57 @@ type grown struct {
 const fillers = `
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 INSERT INTO events (event_seq, event_id, room_id, turn_id, event_type, from_agent_id, to_agent_id, session_id, task_id, handoff, reason, payload, created_at, sum)
-SELECT i, printf('filler-%012d', i), (SELECT room_id FROM fill WHERE k = CASE WHEN i % ?2 = 0 THEN 0 ELSE 1 + i % (?3 - 1) END), 0, 'policy_changed',
+SELECT i + ?5, printf('filler-%012d', i), (SELECT room_id FROM fill WHERE k = CASE WHEN i % ?2 = 0 THEN 0 ELSE 1 + i % (?3 - 1) END), 0, 'policy_changed',
 	'bench:filler', '', '', '', '', '', '{"policy":{"order":{"from":"fair","to":"sequence"}}}', ?4, '' FROM n`
 
-// grow makes a database of so many events in so many rooms.
+// grow makes a database of so many events in so many rooms, every every-th event in the room that
+// is asked about.
 func (b *bench) grow(events, rooms, every int) (grown, error) {
 	g := grown{place: b.place("")}
-	ctx := context.Background()
-	db, err := store.Open(ctx, store.Options{Dir: g.data}, true)
-	if err != nil {
-		return g, err
-	}
-	ids := make([]stick.RoomID, rooms)
-	err = db.Update(ctx, func(tx *store.Tx) error {
-		for i := range ids {
-			path := g.dir
-			if i > 0 {
-				path = filepath.Join(b.dir, "elsewhere", strconv.Itoa(i))
-			}
-			r, err := tx.NewRoom(path)
-			if err != nil {
-				return err
-			}
-			ids[i] = r.ID
-		}
-		return nil
-	})
-	if err != nil {
-		return g, err
-	}
-	if err := db.Close(); err != nil {
-		return g, err
-	}
-	if err := fill(filepath.Join(g.data, store.FileName), ids, events, every); err != nil {
-		return g, fmt.Errorf("fill the log: %w", err)
-	}
 	if err := g.do("bench:one", "join"); err != nil {
 		return g, err
+	}
+	if err := fill(filepath.Join(g.data, store.FileName), events, rooms, every); err != nil {
+		return g, fmt.Errorf("fill the log: %w", err)
 	}
 	if err := g.do("bench:two", "wait", "--turn"); err != nil {
 		return g, err
 	}
-	g.engine, g.cursor = g.place.engine(), int64(events)-int64(20*every)
+	g.engine, g.cursor = g.place.engine(), int64(events-20*every)
 	return g, nil
 }
 
-// fill adds the log. The indexes are made anew afterwards, which is faster than keeping them.
-func fill(file string, ids []stick.RoomID, events, every int) (err error) {
+// fill adds the rooms and the log. The indexes are made anew afterwards, which is faster than
+// keeping them.
+func fill(file string, events, rooms, every int) error {
 	db, err := sql.Open("sqlite", "file:"+file)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(1) // what follows belongs to one connection
 	exec := func(text string, args ...any) {
 		if err == nil {
 			_, err = db.Exec(text, args...)
 		}
 	}
 	var indexes []string
-	rows, err := db.Query("SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'events' AND sql IS NOT NULL ORDER BY name")
+	rs, err := db.Query("SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'events' AND sql IS NOT NULL ORDER BY name")
 	if err != nil {
 		return err
 	}
-	for rows.Next() {
+	for rs.Next() {
 		var text string
-		if err := rows.Scan(&text); err != nil {
+		if err := rs.Scan(&text); err != nil {
 			return err
 		}
 		indexes = append(indexes, text)
 	}
-	if err := rows.Close(); err != nil {
+	if err := rs.Close(); err != nil {
+		return err
+	}
+	var last int64
+	if err := db.QueryRow("SELECT value FROM counters WHERE name = 'event_seq'").Scan(&last); err != nil {
 		return err
 	}
 	exec("PRAGMA journal_mode=OFF")
@@ -107,17 +87,22 @@ func fill(file string, ids []stick.RoomID, events, every int) (err error) {
 	exec("DROP INDEX events_turn")
 	exec("DROP INDEX events_to")
 	exec("CREATE TEMP TABLE fill (k INTEGER PRIMARY KEY, room_id TEXT)")
+	exec("INSERT INTO fill SELECT 0, room_id FROM rooms")
+	exec("CREATE TEMP TABLE blank AS SELECT * FROM rooms")
 	exec("BEGIN")
-	for i, id := range ids {
+	for i := 1; i < rooms; i++ {
+		id := fmt.Sprintf("room-filler-%06d", i)
+		exec("UPDATE blank SET room_id = ?, canonical_path = ?, last_sum = ''", id, "/elsewhere/"+strconv.Itoa(i))
+		exec("INSERT INTO rooms SELECT * FROM blank")
 		exec("INSERT INTO fill VALUES (?, ?)", i, id)
 	}
-	exec(fillers, events, every, len(ids), time.Now().UnixMilli())
-	exec("UPDATE counters SET value = ? WHERE name = 'event_seq'", events)
+	exec(fillers, events, every, rooms, time.Now().UnixMilli(), last)
+	exec("UPDATE counters SET value = ? WHERE name = 'event_seq'", last+int64(events))
 	exec("COMMIT")
 	for _, text := range indexes {
 		exec(text)
 	}
-	exec("UPDATE rooms SET last_event_seq = COALESCE((SELECT MAX(event_seq) FROM events e WHERE e.room_id = rooms.room_id), 0)")
+	exec("UPDATE rooms SET last_event_seq = (SELECT MAX(event_seq) FROM events e WHERE e.room_id = rooms.room_id)")
 	exec("PRAGMA journal_mode=WAL")
 	return err
 }

@@ -89,7 +89,7 @@ func (p *page) until(t stick.Time) string {
 	if t <= p.now {
 		return "now"
 	}
-	return "in " + stick.Age(t.Sub(p.now))
+	return "in " + stick.Age(t.Sub(p.now).Round(time.Second)) // what has just begun to run isn't a minute short
 }
 
 // handoff adds a handoff. The lines of its bodies are indented, so that no body can look like a

@@ -139,6 +139,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 		p.linef("  and more: tt wait again")
 	}
 	if res.Status == stick.GotEvents {
+		p.whoHas(res)
 		p.linef("that isn't your turn; before you change files: tt wait")
 	}
 }

@@ -32,6 +32,8 @@ const (
 	Stop = "TT_TEST_STOP"
 	// Clock moves tt's clock by a duration.
 	Clock = "TT_TEST_CLOCK"
+	// Boot is the id of the boot on which tt believes to be.
+	Boot = "TT_TEST_BOOT"
 )
 
 // Harnesses are the names under which a test binary plays a harness.
@@ -73,10 +75,16 @@ func Install(dir string) error {
 // Env is the environment of tt with the knobs applied.
 func Env() cli.Env {
 	env := cli.System()
+	if exe, err := exec.LookPath(os.Args[0]); err == nil { // what it starts has to be tt as well
+		env.Exe, _ = filepath.Abs(exe)
+	}
 	env.Procs = func() (*proc.Table, error) {
 		t, err := proc.Host()
 		if err == nil {
 			t.Top, err = number(Top)
+			if boot := os.Getenv(Boot); boot != "" {
+				t.World.Boot = boot
+			}
 		}
 		return t, err
 	}

@@ -55,8 +55,11 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 	}
 	s.finish(err)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		err = stick.Errorf(stick.CodeInternal, "the demo failed: %w", err).
-			Hintf("look at what it left behind: tt demo --keep")
+		hint := "play it again and look at what it leaves behind: tt demo --keep"
+		if s.scratch == "" {
+			hint = "set TMPDIR to a directory that can be written"
+		}
+		err = stick.Errorf(stick.CodeInternal, "the demo failed: %w", err).Hintf("%s", hint)
 	}
 	return s.report, err
 }

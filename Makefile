@@ -1,0 +1,77 @@
+# Talking Stick. `make` lists what there is.
+
+GO       ?= go
+TOOL     := $(GO) tool -modfile=tools.mod
+FUZZTIME ?= 30s
+CAMPAIGN ?= 30s
+SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+# With TT_REQUIRE_ALL=1 a test that skips itself fails the run, unless .ci/skips names it.
+GOTEST   := $(if $(TT_REQUIRE_ALL),.ci/gotest,$(GO) test)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build ./tt
+	CGO_ENABLED=0 $(GO) build -trimpath -o tt ./cmd/tt
+
+.PHONY: test
+test: deps-test ## vet, then every test: rules, store, scripts, real processes (a few minutes)
+	$(GO) vet ./...
+	$(GOTEST) ./...
+
+.PHONY: test-race
+test-race: deps-test ## the tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+
+.PHONY: lint
+lint: ## format, vet and staticcheck; vet for macOS and Windows
+	@out="$$($(TOOL) gofumpt -l .)"; if [ -n "$$out" ]; then echo "not formatted (go tool -modfile=tools.mod gofumpt -w .):"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+	CGO_ENABLED=0 GOOS=darwin $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=windows $(GO) vet ./...
+
+.PHONY: cross
+cross: ## build for every system that there is a build for
+	@for s in $(SYSTEMS); do echo "build $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build -o /dev/null ./cmd/tt || exit 1; done
+
+.PHONY: campaign
+campaign: deps-test ## the long exploration of the rules, and the long campaign of real processes (CAMPAIGN=30s)
+	$(GO) test ./stick -run Explor -explore.long -timeout 2h -count=1 -v
+	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -timeout 2h -count=1 -v
+
+.PHONY: fuzz
+fuzz: ## fuzz every parser, each for FUZZTIME (30s)
+	@grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
+		grep -o '^func Fuzz[A-Za-z0-9_]*' "$$file" | cut -c6- | while read -r name; do \
+			echo "$$name in $$file"; \
+			$(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done || exit 1; \
+	done
+
+.PHONY: bench
+bench: ## measure, and print the table of docs/bench
+	$(GO) run ./internal/bench
+
+.PHONY: generate
+generate: ## write what is generated: docs/reference, the diagrams of docs/PROTOCOL.md
+	$(GO) test ./internal/cli -run '^TestReference$$' -reference.update -count=1
+	$(GO) test . -run '^TestProtocolDiagrams$$' -docs.update -count=1
+
+.PHONY: verify
+verify: generate ## fail if what is generated isn't what is checked in
+	@git diff --exit-code -- docs || { echo "docs were out of date; they are generated now: commit them"; exit 1; }
+
+.PHONY: deps-test
+deps-test: ## install what the tests need on Debian (as root), else say what is missing
+	@.ci/deps
+
+.PHONY: ci-full
+ci-full: ## what CI runs, and the long campaign
+	.ci/run
+	$(MAKE) campaign

@@ -1,0 +1,778 @@
+//go:build unix
+
+// The scripts in testdata/script run the real program in real processes. Each begins with a
+// sentence that says what it proves, and reads as an example of use. Beside testscript's own
+// commands a script has these:
+//
+//	tt ARG…                     run tt; its exit status must be 0, or with ! anything else
+//	as AGENT tt ARG…            … as an agent (TT_HARNESS_AGENT_ID)
+//	under HARNESS tt ARG…       … below a process that is recognised as that harness
+//	with NAME=VALUE… tt ARG…    … with environment variables
+//	exits STATUS tt ARG…        … and its exit status must be this one (137: killed)
+//	… <FILE                     … with a file as standard input
+//	… &NAME&                    … in the background
+//
+//	start NAME HARNESS [NAME=VALUE…]   start a harness that lives until it is killed
+//	in NAME tt ARG…             run tt in that harness, as its tool calls are
+//
+//	listening AGENT…            wait until these members are blocked in a wait
+//	until PATTERN tt ARG…       repeat a command until its output matches
+//	ends NAME [STATUS]          wait for the end of a command in the background
+//	signal SIGNAL NAME          to a command in the background, or to a harness
+//	hangup NAME                 stop reading the output of a command in the background
+//
+//	json [stderr] FIELD VALUE   check a field of the last output, as members.0.status; ~VALUE is a pattern
+//	save NAME FIELD             keep a field in a variable
+//	snapshot, unchanged         remember the database, and check that it is still the same
+//	sql FILE STATEMENT          change a database behind tt's back, or make one
+//	handoff FILE BYTES          write a handoff whose status has so many bytes
+//	damaged                     don't look for damage when the script ends
+//
+// Where a command waits for something, it polls for it; the bound is for failures only. Every
+// script ends with tt doctor.
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+	_ "modernc.org/sqlite"
+
+	"talkingstick/internal/clitest"
+)
+
+func TestMain(m *testing.M) {
+	clitest.Main()
+	if len(os.Args) > 1 && os.Args[1] == "guard" {
+		fmt.Fprintln(os.Stderr, "the test binary was started as a guardian, under the wrong name")
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// patience bounds every wait for something that has to happen.
+const patience = 20 * time.Second
+
+func TestScript(t *testing.T) {
+	bin := t.TempDir()
+	if err := clitest.Install(bin); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex // guards stories
+	stories := map[string]*story{}
+	of := func(ts *testscript.TestScript) *story {
+		mu.Lock()
+		defer mu.Unlock()
+		return stories[ts.Getenv("WORK")]
+	}
+	cmds := map[string]func(*testscript.TestScript, bool, []string){}
+	for _, verb := range []string{"tt", "as", "under", "with", "exits", "in"} {
+		cmds[verb] = func(ts *testscript.TestScript, neg bool, args []string) {
+			of(ts).run(ts, neg, append([]string{verb}, args...))
+		}
+	}
+	for verb, do := range map[string]func(*story, *testscript.TestScript, []string){
+		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "ends": (*story).ends,
+		"signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
+		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "handoff": (*story).handoff,
+		"damaged": func(s *story, _ *testscript.TestScript, _ []string) { s.damaged = true },
+	} {
+		cmds[verb] = func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg {
+				ts.Fatalf("unsupported: ! %s", verb)
+			}
+			do(of(ts), ts, args)
+		}
+	}
+	cmds["json"] = func(ts *testscript.TestScript, neg bool, args []string) { of(ts).json(ts, neg, args) }
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", Cmds: cmds, RequireUniqueNames: true,
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "root":
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %s", cond)
+		},
+		Setup: func(env *testscript.Env) error {
+			s, err := newStory(env, bin)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			stories[env.WorkDir] = s
+			mu.Unlock()
+			env.Defer(func() {
+				if err := s.end(); err != nil {
+					env.T().Fatal(err)
+				}
+			})
+			return nil
+		},
+	})
+}
+
+// story is one script as it runs.
+type story struct {
+	bin, work, data string
+	vars            []string
+	commands        map[string]*command // in the background
+	actors          map[string]*actor
+	before          string // the database at the last snapshot
+	damaged         bool
+}
+
+// given are the variables that a script may set with env.
+var given = []string{
+	clitest.Top, clitest.Clock, clitest.Kill, clitest.Stop, "PATH", "HOME", "USER", "TALKING_STICK_DATA_DIR", "XDG_DATA_HOME",
+	"TT_HARNESS_AGENT_ID", "TT_JSON", "NO_COLOR", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_CI",
+	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE",
+}
+
+func newStory(env *testscript.Env, bin string) (*story, error) {
+	s := &story{
+		bin: bin, work: env.WorkDir, data: filepath.Join(env.WorkDir, "data"),
+		commands: map[string]*command{}, actors: map[string]*actor{},
+	}
+	home, app := filepath.Join(s.work, "home"), filepath.Join(s.work, "app")
+	for _, dir := range []string{home, app} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range map[string]string{
+		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "TALKING_STICK_DATA_DIR": s.data,
+		clitest.Top: strconv.Itoa(os.Getpid()), "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME": "Pat", "GIT_AUTHOR_EMAIL": "pat@example.com", "GIT_COMMITTER_NAME": "Pat", "GIT_COMMITTER_EMAIL": "pat@example.com",
+	} {
+		env.Setenv(name, value)
+	}
+	s.vars = slices.Clone(env.Vars)
+	env.Cd = app
+	git := exec.Command("git", "init", "--quiet", "--initial-branch=main")
+	git.Dir, git.Env = app, s.vars
+	if out, err := git.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("git init: %w: %s", err, out)
+	}
+	return s, nil
+}
+
+// end ends what the script has started, and looks whether the database is sound.
+func (s *story) end() error {
+	for _, a := range s.actors {
+		a.end()
+	}
+	for _, c := range s.commands {
+		syscall.Kill(c.pid, syscall.SIGKILL)
+		select {
+		case <-c.done:
+		case <-time.After(patience):
+			return fmt.Errorf("the command %q doesn't end", c.line)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.data, "rooms.sqlite")); err != nil || s.damaged {
+		return nil
+	}
+	doctor := exec.Command(filepath.Join(s.bin, "tt"), "doctor")
+	doctor.Env, doctor.Dir = s.vars, s.work
+	if out, err := doctor.CombinedOutput(); err != nil {
+		return fmt.Errorf("tt doctor: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// command is a program that was started.
+type command struct {
+	line     string
+	pid      int
+	done     chan struct{} // closed when it has ended; the rest can be read then
+	status   int           // its exit status, or 128 and the signal that killed it
+	out, err string
+	hangup   func()
+}
+
+// request is one line of a script that runs a program.
+type request struct {
+	program     []string
+	env         []string
+	stdin       string
+	actor, name string // of the harness it runs in, of the command in the background
+	want        int    // the exit status, or -1 for any but 0
+}
+
+func (s *story) parse(ts *testscript.TestScript, neg bool, args []string) request {
+	var q request
+	if neg {
+		q.want = -1
+	}
+	var harness []string
+	next := func() string {
+		if len(args) == 0 {
+			ts.Fatalf("a word is missing")
+		}
+		w := args[0]
+		args = args[1:]
+		return w
+	}
+	for len(args) > 0 && q.program == nil {
+		switch verb := next(); verb {
+		case "as":
+			q.env = append(q.env, "TT_HARNESS_AGENT_ID="+next())
+		case "under":
+			harness = append(harness, next())
+		case "in":
+			q.actor = next()
+		case "exits":
+			n, err := strconv.Atoi(next())
+			ts.Check(err)
+			q.want = n
+		case "with":
+			for len(args) > 0 && strings.Contains(args[0], "=") {
+				q.env = append(q.env, next())
+			}
+		default:
+			q.program = append(harness, append([]string{verb}, args...)...)
+		}
+	}
+	if n := len(q.program) - 1; n >= 0 && strings.HasPrefix(q.program[n], "&") {
+		q.name, q.program = strings.Trim(q.program[n], "&"), q.program[:n]
+		if s.commands[q.name] != nil {
+			ts.Fatalf("%s runs already", q.name)
+		}
+	}
+	if n := len(q.program) - 1; n >= 0 && strings.HasPrefix(q.program[n], "<") {
+		q.stdin, q.program = ts.MkAbs(q.program[n][1:]), q.program[:n]
+	}
+	if len(q.program) == 0 {
+		ts.Fatalf("nothing to run")
+	}
+	return q
+}
+
+func (s *story) environment(ts *testscript.TestScript, more []string) []string {
+	env := slices.Clone(s.vars)
+	for _, name := range given {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	return append(env, more...)
+}
+
+func (s *story) run(ts *testscript.TestScript, neg bool, args []string) {
+	q := s.parse(ts, neg, args)
+	c := s.launch(ts, q)
+	if q.name != "" {
+		s.commands[q.name] = c
+		io.WriteString(ts.Stdout(), "")
+		return
+	}
+	s.finish(ts, c)
+	check(ts, c, q.want)
+}
+
+func check(ts *testscript.TestScript, c *command, want int) {
+	if c.status != want && (want >= 0 || c.status == 0) {
+		ts.Fatalf("exit status %d of %s", c.status, c.line)
+	}
+}
+
+// finish waits for a command and makes its output the script's.
+func (s *story) finish(ts *testscript.TestScript, c *command) {
+	select {
+	case <-c.done:
+	case <-time.After(patience):
+		syscall.Kill(c.pid, syscall.SIGQUIT) // a Go program tells where it is
+		select {
+		case <-c.done:
+		case <-time.After(time.Second):
+		}
+		ts.Fatalf("%s doesn't end\n%s", c.line, c.err)
+	}
+	io.WriteString(ts.Stdout(), c.out)
+	io.WriteString(ts.Stderr(), c.err)
+}
+
+func (s *story) launch(ts *testscript.TestScript, q request) *command {
+	env := s.environment(ts, q.env)
+	if q.actor != "" {
+		a := s.actors[q.actor]
+		if a == nil {
+			ts.Fatalf("no harness %q was started", q.actor)
+		}
+		return a.launch(ts, q)
+	}
+	path, err := lookPath(q.program[0], ts.Getenv("PATH"))
+	ts.Check(err)
+	c := &command{line: strings.Join(q.program, " "), done: make(chan struct{})}
+	cmd := exec.Command(path, q.program[1:]...)
+	cmd.Args[0] = path
+	cmd.Env, cmd.Dir = env, ts.MkAbs(".")
+	if q.stdin != "" {
+		in, err := os.Open(q.stdin)
+		ts.Check(err)
+		defer in.Close()
+		cmd.Stdin = in
+	}
+	out, outEnd, err := os.Pipe()
+	ts.Check(err)
+	var stderr, stdout bytes.Buffer
+	cmd.Stdout, cmd.Stderr = outEnd, &stderr
+	err = cmd.Start()
+	outEnd.Close()
+	ts.Check(err)
+	c.pid, c.hangup = cmd.Process.Pid, func() { out.Close() }
+	go func() { // ended by the end of the command
+		io.Copy(&stdout, out)
+		cmd.Wait() // how it ended shows in its state
+		out.Close()
+		c.status, c.out, c.err = status(cmd.ProcessState), stdout.String(), stderr.String()
+		close(c.done)
+	}()
+	return c
+}
+
+func status(p *os.ProcessState) int {
+	if w, ok := p.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return p.ExitCode()
+}
+
+func lookPath(program, path string) (string, error) {
+	if strings.Contains(program, "/") {
+		return program, nil
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if file := filepath.Join(dir, program); unix.Access(file, unix.X_OK) == nil {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("no program %q", program)
+}
+
+// actor is a harness that lives, with a shell in it that runs what it is told, as the tool of a
+// harness does. Killing the harness leaves the shell behind, as it does in life.
+type actor struct {
+	dir  string
+	pid  int // of the harness
+	in   io.WriteCloser
+	gone chan struct{} // closed when the harness has ended and was reaped
+
+	mu      sync.Mutex // guards the rest
+	last    int
+	running map[int]*command
+	started map[int]chan struct{}
+	lost    bool
+}
+
+func (s *story) start(ts *testscript.TestScript, args []string) {
+	if len(args) < 2 || s.actors[args[0]] != nil {
+		ts.Fatalf("usage: start NAME HARNESS [NAME=VALUE…]")
+	}
+	dir := filepath.Join(s.work, ".actors", args[0])
+	ts.Check(os.MkdirAll(dir, 0o700))
+	inEnd, in, err := os.Pipe()
+	ts.Check(err)
+	defer inEnd.Close()
+	out, outEnd, err := os.Pipe()
+	ts.Check(err)
+	defer outEnd.Close()
+	cmd := exec.Command(filepath.Join(s.bin, args[1]), "/bin/sh", "-s")
+	cmd.Env, cmd.Dir = s.environment(ts, args[2:]), ts.MkAbs(".")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inEnd, outEnd, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ts.Check(cmd.Start())
+	a := &actor{
+		dir: dir, pid: cmd.Process.Pid, in: in, gone: make(chan struct{}),
+		running: map[int]*command{}, started: map[int]chan struct{}{},
+	}
+	s.actors[args[0]] = a
+	go func() { // ended by the end of the harness
+		cmd.Process.Wait()
+		close(a.gone)
+	}()
+	go a.listen(out) // ended by the end of the last one that could write
+}
+
+// launch has the shell in the harness run a command.
+func (a *actor) launch(ts *testscript.TestScript, q request) *command {
+	c := &command{line: strings.Join(q.program, " "), done: make(chan struct{}), hangup: func() {}}
+	started := make(chan struct{})
+	a.mu.Lock()
+	a.last++
+	id := a.last
+	a.running[id], a.started[id] = c, started
+	a.mu.Unlock()
+	file := filepath.Join(a.dir, strconv.Itoa(id))
+	stdin := q.stdin
+	if stdin == "" {
+		stdin = os.DevNull
+	}
+	var env []string
+	for _, name := range given { // what the script has set since the harness was started, but not to nothing
+		if v := ts.Getenv(name); v != "" && name != "PATH" {
+			env = append(env, name+"="+v)
+		}
+	}
+	line := fmt.Sprintf("{ cd %s; env %s sh -c 'echo %d pid $$ >&3; exec \"$@\" 3>&-' - %s <%s >%s.out 2>%s.err; echo %d exit $? >&3; } 3>&1 &\n",
+		quote(ts.MkAbs(".")), words(append(env, q.env...)), id, words(q.program), quote(stdin), file, file, id)
+	if _, err := io.WriteString(a.in, line); err != nil {
+		ts.Fatalf("the harness has ended: %v", err)
+	}
+	select {
+	case <-started:
+	case <-c.done:
+	case <-time.After(patience):
+		ts.Fatalf("%s doesn't start", c.line)
+	}
+	return c
+}
+
+func words(list []string) string {
+	var b strings.Builder
+	for i, w := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(quote(w))
+	}
+	return b.String()
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// listen hears what becomes of the commands.
+func (a *actor) listen(out *os.File) {
+	defer out.Close()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		var id, n int
+		var what string
+		if _, err := fmt.Sscan(lines.Text(), &id, &what, &n); err != nil {
+			continue
+		}
+		a.mu.Lock()
+		c := a.running[id]
+		switch {
+		case c == nil:
+		case what == "pid":
+			c.pid = n
+			close(a.started[id])
+		case what == "exit":
+			a.finish(id, n)
+		}
+		a.mu.Unlock()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id := range a.running {
+		a.finish(id, -1)
+	}
+}
+
+func (a *actor) finish(id, status int) {
+	c := a.running[id]
+	delete(a.running, id)
+	file := filepath.Join(a.dir, strconv.Itoa(id))
+	out, _ := os.ReadFile(file + ".out")
+	errs, _ := os.ReadFile(file + ".err")
+	c.status, c.out, c.err = status, string(out), string(errs)
+	close(c.done)
+}
+
+func (a *actor) end() {
+	syscall.Kill(a.pid, syscall.SIGKILL)
+	<-a.gone
+	a.in.Close()
+	syscall.Kill(-a.pid, syscall.SIGKILL)
+}
+
+// poll repeats look until it is true.
+func poll(ts *testscript.TestScript, what string, look func() bool) {
+	for end := time.Now().Add(patience); !look(); time.Sleep(3 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("it never came to this: %s", what)
+		}
+	}
+}
+
+func (s *story) listening(ts *testscript.TestScript, args []string) {
+	poll(ts, "listening "+strings.Join(args, " "), func() bool {
+		c := s.launch(ts, request{program: []string{"tt", "state", "--json"}})
+		<-c.done
+		var state struct {
+			Members []struct {
+				AgentID   string `json:"agent_id"`
+				Listening string `json:"listening"`
+			} `json:"members"`
+		}
+		if json.Unmarshal([]byte(c.out), &state) != nil {
+			return false
+		}
+		n := 0
+		for _, m := range state.Members {
+			if m.Listening != "" && slices.Contains(args, m.AgentID) {
+				n++
+			}
+		}
+		return n == len(args)
+	})
+}
+
+func (s *story) until(ts *testscript.TestScript, args []string) {
+	pattern, err := regexp.Compile(`(?m)` + args[0])
+	ts.Check(err)
+	var c *command
+	q := s.parse(ts, false, args[1:])
+	poll(ts, strings.Join(args, " "), func() bool {
+		c = s.launch(ts, q)
+		<-c.done
+		return pattern.MatchString(c.out) || pattern.MatchString(c.err)
+	})
+	io.WriteString(ts.Stdout(), c.out)
+	io.WriteString(ts.Stderr(), c.err)
+}
+
+func (s *story) ends(ts *testscript.TestScript, args []string) {
+	c := s.background(ts, args[0])
+	want := 0
+	if len(args) > 1 {
+		n, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		want = n
+	}
+	s.finish(ts, c)
+	delete(s.commands, args[0])
+	check(ts, c, want)
+}
+
+func (s *story) background(ts *testscript.TestScript, name string) *command {
+	c := s.commands[name]
+	if c == nil {
+		ts.Fatalf("no command %q runs in the background", name)
+	}
+	return c
+}
+
+func (s *story) signal(ts *testscript.TestScript, args []string) {
+	sig := unix.SignalNum("SIG" + args[0])
+	if len(args) != 2 || sig == 0 {
+		ts.Fatalf("usage: signal SIGNAL NAME")
+	}
+	pid, gone := 0, (chan struct{})(nil)
+	if a := s.actors[args[1]]; a != nil {
+		pid, gone = a.pid, a.gone
+	} else {
+		c := s.background(ts, args[1])
+		pid, gone = c.pid, c.done
+	}
+	ts.Check(syscall.Kill(pid, sig))
+	switch sig {
+	case syscall.SIGKILL:
+		<-gone
+	case syscall.SIGSTOP:
+		poll(ts, "stopped", func() bool {
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			return err != nil || strings.Contains(string(stat), ") T ")
+		})
+	}
+}
+
+func (s *story) hangup(ts *testscript.TestScript, args []string) { s.background(ts, args[0]).hangup() }
+
+// field finds a field of the last output.
+func field(ts *testscript.TestScript, file, path string) (any, bool) {
+	text := strings.TrimSpace(ts.ReadFile(file))
+	if file == "stderr" && strings.Contains(text, "\n") {
+		ts.Fatalf("the failure isn't one line:\n%s", text)
+	}
+	var v any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		ts.Fatalf("%s isn't JSON: %v\n%s", file, err, text)
+	}
+	for _, name := range strings.Split(path, ".") {
+		switch in := v.(type) {
+		case map[string]any:
+			var ok bool
+			if v, ok = in[name]; !ok {
+				return nil, false
+			}
+		case []any:
+			i, err := strconv.Atoi(name)
+			if name == "length" {
+				v = json.Number(strconv.Itoa(len(in)))
+			} else if err != nil || i >= len(in) {
+				return nil, false
+			} else {
+				v = in[i]
+			}
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+func (s *story) json(ts *testscript.TestScript, neg bool, args []string) {
+	file := "stdout"
+	if args[0] == "stderr" {
+		file, args = args[0], args[1:]
+	}
+	if len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: json [stderr] FIELD [VALUE]")
+	}
+	v, ok := field(ts, file, args[0])
+	if len(args) == 1 {
+		if ok == neg {
+			ts.Fatalf("%s: present: %v", args[0], ok)
+		}
+		return
+	}
+	if !ok {
+		ts.Fatalf("there is no field %s", args[0])
+	}
+	matches := text(v) == args[1]
+	if p, isPattern := strings.CutPrefix(args[1], "~"); isPattern {
+		matches = regexp.MustCompile(p).MatchString(text(v))
+	}
+	if matches == neg {
+		ts.Fatalf("%s is %s", args[0], text(v))
+	}
+}
+
+func (s *story) save(ts *testscript.TestScript, args []string) {
+	v, ok := field(ts, "stdout", args[1])
+	if !ok {
+		ts.Fatalf("there is no field %s", args[1])
+	}
+	ts.Setenv(args[0], text(v))
+}
+
+func (s *story) snapshot(ts *testscript.TestScript, _ []string) {
+	dump, err := dump(s.data)
+	ts.Check(err)
+	s.before = dump
+}
+
+func (s *story) unchanged(ts *testscript.TestScript, _ []string) {
+	now, err := dump(s.data)
+	ts.Check(err)
+	if d := cmp.Diff(strings.Split(s.before, "\n"), strings.Split(now, "\n")); d != "" {
+		ts.Fatalf("the database was changed:\n%s", d)
+	}
+}
+
+// dump is the whole content of the database in a data directory, as text; "" if there is none.
+// A file that SQLite can't read is its own content.
+func dump(dir string) (string, error) {
+	path := filepath.Join(dir, "rooms.sqlite")
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	rows, err := db.Query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+	if err != nil {
+		return string(raw), nil
+	}
+	var tables []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return "", err
+		}
+		tables = append(tables, name)
+	}
+	if err := rows.Close(); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, name := range tables {
+		if err := dumpTable(&b, db, name); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+func dumpTable(b *strings.Builder, db *sql.DB, name string) error {
+	rows, err := db.Query("SELECT * FROM " + name + " ORDER BY rowid")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		values := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "%s:", name)
+		for i, c := range columns {
+			fmt.Fprintf(b, " %s=%v", c, values[i])
+		}
+		b.WriteByte('\n')
+	}
+	return rows.Err()
+}
+
+func (s *story) sql(ts *testscript.TestScript, args []string) {
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(args[1])
+	ts.Check(err)
+}
+
+func (s *story) handoff(ts *testscript.TestScript, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	b, err := json.Marshal(map[string]string{"status": strings.Repeat("x", n), "next_action": "go on"})
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
+}

@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"talkingstick/internal/clitest"
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// op is an operation of the campaign.
+type op struct {
+	Kind   string `json:"kind"` // try, wait, release, pass, take, heartbeat, leave, join, state, events
+	WaitMS int64  `json:"wait_ms,omitempty"`
+	Park   bool   `json:"park,omitempty"`
+	Turn   int64  `json:"turn,omitempty"` // the fence; 0 for the caller's own last grant
+	Lease  string `json:"lease,omitempty"`
+	To     string `json:"to,omitempty"`
+	Note   string `json:"note,omitempty"` // the status of a handoff: unique
+	After  int64  `json:"after,omitempty"`
+}
+
+func (o op) String() string { b, _ := json.Marshal(o); return string(b) }
+
+const nextAction = "go on with the campaign"
+
+// args is the operation as a command line.
+func (o op) args() []string {
+	var a []string
+	fence := func() {
+		if o.Turn != 0 {
+			a = append(a, "--turn", strconv.FormatInt(o.Turn, 10), "--lease", o.Lease)
+		}
+	}
+	switch o.Kind {
+	case "wait":
+		a = []string{"wait", "--timeout", fmt.Sprintf("%dms", o.WaitMS)}
+		if o.Park {
+			a = append(a, "--park")
+		}
+	case "release":
+		a = []string{"release", "--status", o.Note, "--next-action", nextAction}
+		fence()
+	case "pass":
+		a = []string{"pass", o.To, "--status", o.Note, "--next-action", nextAction}
+		fence()
+	case "take":
+		a = []string{"take", "--reason", "the campaign wants it"}
+	case "heartbeat":
+		a = []string{"heartbeat"}
+		fence()
+	case "leave":
+		a = []string{"leave"}
+		if o.Note != "" {
+			a = append(a, "--status", o.Note, "--next-action", nextAction)
+			fence()
+		} else {
+			a = append(a, "--abandon", "the campaign leaves")
+		}
+	case "events":
+		a = []string{"events", "--target", "any", "--after", strconv.FormatInt(o.After, 10), "--limit", "500"}
+	default:
+		a = []string{o.Kind}
+	}
+	return a
+}
+
+// actor calls the operations in its own process, all through one engine.
+type actor struct {
+	engine *engine.Engine
+	caller engine.Caller
+	path   string
+}
+
+func newActor() *actor {
+	procs, err := proc.Host()
+	if err != nil {
+		panic(err)
+	}
+	procs.OneHost = true
+	procs.Top, _ = strconv.Atoi(os.Getenv(clitest.Top))
+	chain, complete := procs.Ancestry(os.Getpid())
+	caller, err := harness.Resolve(harness.Input{Getenv: os.Getenv, Chain: chain, Complete: complete, User: "ann", Host: "here"})
+	if err != nil {
+		panic(err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	cfg := engine.Config{Dir: os.Getenv("TALKING_STICK_DATA_DIR"), Procs: procs, Workspace: workspace.Env{Dir: dir, Home: os.Getenv("HOME")}}
+	if d, err := time.ParseDuration(os.Getenv(clitest.Clock)); err == nil {
+		cfg.Now = func() time.Time { return time.Now().Add(d) }
+	}
+	return &actor{engine: engine.New(cfg), caller: caller, path: dir}
+}
+
+func (a *actor) serve(q request, answer func(reply)) {
+	res, err := a.do(context.Background(), *q.Op)
+	r := reply{ID: q.ID, Done: true}
+	if err != nil {
+		e := stick.AsError(err)
+		b, _ := json.Marshal(e)
+		r.Exit, r.Err = e.Code.Info().Exit, string(b)
+	} else {
+		b, err := json.Marshal(res)
+		if err != nil {
+			panic(err)
+		}
+		r.Out = string(b)
+	}
+	answer(r)
+}
+
+func (a *actor) do(ctx context.Context, o op) (any, error) {
+	e, by, at := a.engine, a.caller, engine.Where{Path: a.path}
+	fence := engine.Fence{Turn: o.Turn, Lease: stick.LeaseID(o.Lease)}
+	handoff := stick.Handoff{Status: o.Note, NextAction: nextAction}
+	switch o.Kind {
+	case "try", "wait":
+		res, err := e.WaitForTurn(ctx, engine.WaitForTurnParams{Caller: by, Where: at, MaxWaitMS: &o.WaitMS, Park: o.Park})
+		if err != nil {
+			return res, err
+		}
+		return res, e.Delivered(ctx, res)
+	case "release":
+		return e.ReleaseStick(ctx, engine.ReleaseStickParams{Caller: by, Where: at, Fence: fence, Handoff: handoff})
+	case "pass":
+		return e.PassStick(ctx, engine.PassStickParams{Caller: by, Where: at, Fence: fence, To: stick.AgentID(o.To), Handoff: handoff})
+	case "take":
+		return e.TakeoverStick(ctx, engine.TakeoverStickParams{Caller: by, Where: at, Reason: "the campaign wants it"})
+	case "heartbeat":
+		return e.Heartbeat(ctx, engine.HeartbeatParams{Caller: by, Where: at, Fence: fence})
+	case "leave":
+		p := engine.LeaveRoomParams{Caller: by, Where: at, Abandon: "the campaign leaves"}
+		if o.Note != "" {
+			p.Abandon, p.Handoff, p.Fence = "", &handoff, fence
+		}
+		return e.LeaveRoom(ctx, p)
+	case "join":
+		return e.JoinPath(ctx, engine.JoinPathParams{Caller: by, Path: a.path})
+	case "state":
+		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
+	case "events":
+		return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: at, EventFilter: engine.EventFilter{Target: engine.TargetAny, After: o.After, Limit: 500}})
+	}
+	panic("unknown operation " + o.Kind)
+}

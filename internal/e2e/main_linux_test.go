@@ -1,0 +1,35 @@
+// Package e2e tests Talking Stick with real processes: the test binary is tt, the harnesses that
+// agents run in, and the agents.
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"talkingstick/internal/clitest"
+)
+
+func TestMain(m *testing.M) {
+	switch filepath.Base(os.Args[0]) {
+	case "runner":
+		serve(&runner{})
+		os.Exit(0)
+	case "hog":
+		hog()
+		os.Exit(0)
+	case "actor":
+		serve(newActor())
+		os.Exit(0)
+	}
+	clitest.Main()
+	if len(os.Args) > 1 && os.Args[1] == "guard" {
+		fmt.Fprintln(os.Stderr, "the test binary was started as a guardian, under the wrong name")
+		os.Exit(1)
+	}
+	flag.Parse()
+	adopt()
+	os.Exit(m.Run())
+}
