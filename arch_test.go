@@ -30,6 +30,7 @@ var edges = map[string]map[string]string{
 	},
 	"internal/cli": {
 		"github.com/spf13/cobra": "commands, flags, help and completion; no other package knows it",
+		"github.com/spf13/pflag": "cobra's flags, where one that is unknown or wrong is refused in our words",
 		"golang.org/x/sys":       "terminals, and noticing that standard output was closed",
 		"internal/demo":          "tt demo",
 		"internal/engine":        "every command calls one operation",
@@ -107,7 +108,6 @@ var (
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/google/go-cmp":          "differences that can be read",
 		"github.com/rogpeppe/go-internal":   "scripts that run the program, which are its manual's examples too",
-		"github.com/spf13/pflag":            "the flags of the command tree, for the reference",
 		"pgregory.net/rapid":                "property tests",
 	}
 )

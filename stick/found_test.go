@@ -23,6 +23,15 @@ func TestFound(t *testing.T) {
 		equal(t, "status", ans.Status, "")
 		equal(t, "its place", r.NextDeadline(q, f.s, f.now), f.now.Add(grace))
 	})
+	t.Run("so was one that joined again", func(t *testing.T) {
+		f := room(t).member("a", "b", "c").alive("a").owns("a").waits("c").gone("a")
+		f.must(f.leave(Leaving{By: "b"}))
+		r, _, _, _ := f.Join("b", false, f.now)
+		f.waits("b")
+		r.Listeners = f.Listeners
+		_, _, ans := r.Ask(Asking{Agent: "b", Intent: Work, Blocking: true}, f.s, f.now)
+		equal(t, "status", ans.Status, "")
+	})
 	t.Run("one that waits for its place slept past the moment to tell an idle owner", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").policy("owner_lease_ttl=1m", "owner_idle_ttl=65s").owns("a").waits("b", "c")
 		f.Room, _ = f.Renew("a", f.fence(), 9, f.now)

@@ -64,6 +64,9 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 	if !r.joined(q.By) {
 		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By)
 	}
+	if err := checkReason("abandon", q.Abandon); err != nil {
+		return r, nil, err
+	}
 	var events []Event
 	f := Facts{}
 	abandon := strings.TrimSpace(q.Abandon)
@@ -120,6 +123,9 @@ type Kicking struct {
 // Kick removes a member that is gone; Force removes any other too. It fails with
 // [CodeUnknownMember] and [CodeMemberPresent].
 func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
+	if err := checkReason("reason", q.Reason); err != nil {
+		return r, nil, err
+	}
 	m, ok := r.Member(q.Who)
 	if !ok || m.State != Joined {
 		return r, nil, r.unknown(q.Who, "can't be removed", s)
@@ -157,6 +163,9 @@ type Closing struct {
 // It fails with [CodeRoomClosed], [CodeNotOwner], [CodeInvalidHandoff], [CodeTurnMismatch] and
 // [CodeStaleLease].
 func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
+	if err := checkReason("reason", q.Reason); err != nil {
+		return r, nil, err
+	}
 	var events []Event
 	switch {
 	case r.Closed:

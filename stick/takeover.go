@@ -89,8 +89,11 @@ type Take struct {
 	Relayed      bool   // By is an agent that relays the person's word
 }
 
-// Check refuses a request without a reason, with [CodeUsage].
+// Check refuses a request without a reason, or with one that is no text, with [CodeUsage].
 func (q Take) Check() error {
+	if err := checkReason("reason", q.Reason); err != nil {
+		return err
+	}
 	if strings.TrimSpace(q.Reason) == "" {
 		return Errorf(CodeUsage, "a takeover needs a reason").With("field", "reason").
 			Hintf(`say why: tt take --reason "…"`)

@@ -257,6 +257,13 @@ func TestOffers(t *testing.T) {
 		equal(t, "a's place", f.deadline("a") >= grace, true)
 		equal(t, "c", f.ask("c").Status, TakeoverAvailable)
 	})
+	t.Run("the prior owner first in the order of joining waits for its guard all the same", func(t *testing.T) {
+		f := room(t).member("a", "b", "c").policy("order=sequence").owns("c").passes("b").waits("a", "c").after(claim)
+		equal(t, "c", f.ask("c").Status, "")
+		equal(t, "c's place", f.deadline("c"), grace)
+		g := room(t).member("a", "b", "c").policy("order=sequence").owns("c").passes("b").waits("c").after(claim)
+		equal(t, "c alone", g.ask("c").Status, TakeoverAvailable)
+	})
 	t.Run("one look shows what is open to anybody", func(t *testing.T) {
 		f := dead(t)
 		for range 2 {

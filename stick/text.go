@@ -65,6 +65,21 @@ func Block(s string) string {
 	}, s)
 }
 
+// maxReason is the largest reason in bytes.
+const maxReason = 4096
+
+// checkReason refuses a reason that can't be kept as text, or that is too long for one, with
+// [CodeUsage].
+func checkReason(field, s string) error {
+	switch {
+	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
+		return Errorf(CodeUsage, "the reason holds bytes that aren't UTF-8 text").With("field", field)
+	case len(s) > maxReason:
+		return Errorf(CodeUsage, "the reason has %d bytes; at most %d fit", len(s), maxReason).With("field", field)
+	}
+	return nil
+}
+
 // clip is Line cut to at most n runes, the last of which is then an ellipsis.
 func clip(s string, n int) string {
 	s = Line(s)

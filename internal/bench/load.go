@@ -97,11 +97,11 @@ func (b *bench) turns() error {
 		{"polite", "the same with a pause of 5 ms after a try without the turn", 1000},
 		{"wait", "8 long-lived processes in one room, fair hand-over through waits", 300},
 	} {
-		alone, _, err := b.loops(loop.part, 1)
+		alone, _, err := b.loops(loop.part, 1, 2*time.Second)
 		if err != nil {
 			return fmt.Errorf("%s: %w", loop.part, err)
 		}
-		total, each, err := b.loops(loop.part, workers)
+		total, each, err := b.loops(loop.part, workers, time.Duration(b.of(10, 4))*time.Second)
 		if err != nil {
 			return fmt.Errorf("%s: %w", loop.part, err)
 		}
@@ -119,13 +119,13 @@ func (b *bench) turns() error {
 	return nil
 }
 
-func (b *bench) loops(part string, workers int) (map[string]float64, []float64, error) {
+// loops has workers loop for a time.
+func (b *bench) loops(part string, workers int, span time.Duration) (map[string]float64, []float64, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
 	p := b.place("")
-	span := time.Duration(b.of(10, 4)) * time.Second
 	starts := make([]*json.Decoder, workers)
 	running := make([]*exec.Cmd, workers)
 	goes := make([]func() error, workers)

@@ -79,7 +79,7 @@ func (p place) as(agent string, args ...string) *exec.Cmd {
 	return p.command(p.b.tt, append(args, "--as", agent)...)
 }
 
-// do runs tt and fails unless it ends with one of the statuses (by default 0).
+// do runs tt as an agent; any status but 0 is a failure.
 func (p place) do(agent string, args ...string) error {
 	c := p.as(agent, args...)
 	var stderr bytes.Buffer
@@ -90,7 +90,8 @@ func (p place) do(agent string, args ...string) error {
 	return nil
 }
 
-// timed runs a command and tells how long it took from its start to the news of its end.
+// timed runs a command, which is to end with the status, and tells how long it took from its start
+// to the news of its end.
 func timed(c *exec.Cmd, status int) (time.Duration, error) {
 	began := time.Now()
 	err := c.Run()

@@ -9,6 +9,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/user"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
@@ -187,9 +189,8 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetIn(a.Stdin)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s --help lists the flags", c.CommandPath())
-	})
+	root.SetFlagErrorFunc(badFlag)
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
 	f.StringVar(&a.as, "as", "", "act under another agent's name")
@@ -210,7 +211,59 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
+	strictHelpers(root)
 	return root
+}
+
+// strictHelpers has cobra's own commands refuse what they don't know, as all others do.
+func strictHelpers(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(c *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil {
+					found, rest = root, args
+				}
+				return noArgs(found, rest)
+			}
+		case "completion":
+			c.Args = noArgs
+			c.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = noArgs
+			}
+		}
+	}
+}
+
+// badFlag says what is wrong with a flag, without the words of Go.
+func badFlag(c *cobra.Command, err error) error {
+	e := stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s --help lists the flags", c.CommandPath())
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		what := map[string]string{
+			"duration": "a duration such as 90s or 45m", "int": "a number", "int64": "a number", "bool": "true or false",
+		}[bad.GetFlag().Value.Type()]
+		if what != "" {
+			e.Message = fmt.Sprintf("--%s is %s, not %q", bad.GetFlag().Name, what, stick.Clip(bad.GetValue(), 40))
+		}
+		e.With("field", bad.GetFlag().Name)
+	}
+	return e
+}
+
+// checkFlags refuses values of the flags that every command has.
+func (a *app) checkFlags(c *cobra.Command) error {
+	switch {
+	case a.color != "auto" && a.color != "always" && a.color != "never":
+		return stick.Errorf(stick.CodeUsage, "--color is auto, always or never, not %q", stick.Clip(a.color, 40)).With("field", "color")
+	case a.as == "" && c.Flags().Changed("as"):
+		return stick.Errorf(stick.CodeUsage, "--as is given without a name").With("field", "as").
+			Hintf("leave it out to act as yourself")
+	}
+	return nil
 }
 
 // noArgs, atMost and atLeast check the number of arguments and name what is wrong.

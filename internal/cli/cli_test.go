@@ -40,6 +40,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,7 +73,10 @@ func TestMain(m *testing.M) {
 // patience bounds every wait for something that has to happen.
 const patience = 20 * time.Second
 
-func TestScript(t *testing.T) {
+func TestScript(t *testing.T) { play(t, testscript.Params{Dir: "testdata/script"}, nil) }
+
+// play runs scripts; more are commands that only they have.
+func play(t *testing.T, p testscript.Params, more map[string]func(*story, *testscript.TestScript, []string)) {
 	bin := t.TempDir()
 	if err := clitest.Install(bin); err != nil {
 		t.Fatal(err)
@@ -90,12 +94,14 @@ func TestScript(t *testing.T) {
 			of(ts).run(ts, neg, append([]string{verb}, args...))
 		}
 	}
-	for verb, do := range map[string]func(*story, *testscript.TestScript, []string){
+	plain := map[string]func(*story, *testscript.TestScript, []string){
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "ends": (*story).ends,
 		"signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "handoff": (*story).handoff,
 		"damaged": func(s *story, _ *testscript.TestScript, _ []string) { s.damaged = true },
-	} {
+	}
+	maps.Copy(plain, more)
+	for verb, do := range plain {
 		cmds[verb] = func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg {
 				ts.Fatalf("unsupported: ! %s", verb)
@@ -104,31 +110,29 @@ func TestScript(t *testing.T) {
 		}
 	}
 	cmds["json"] = func(ts *testscript.TestScript, neg bool, args []string) { of(ts).json(ts, neg, args) }
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", Cmds: cmds, RequireUniqueNames: true,
-		Condition: func(cond string) (bool, error) {
-			switch cond {
-			case "root":
-				return os.Geteuid() == 0, nil
+	p.Cmds, p.RequireUniqueNames = cmds, true
+	p.Condition = func(cond string) (bool, error) {
+		if cond == "root" {
+			return os.Geteuid() == 0, nil
+		}
+		return false, fmt.Errorf("unknown condition %s", cond)
+	}
+	p.Setup = func(env *testscript.Env) error {
+		s, err := newStory(env, bin)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		stories[env.WorkDir] = s
+		mu.Unlock()
+		env.Defer(func() {
+			if err := s.end(); err != nil {
+				env.T().Fatal(err)
 			}
-			return false, fmt.Errorf("unknown condition %s", cond)
-		},
-		Setup: func(env *testscript.Env) error {
-			s, err := newStory(env, bin)
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			stories[env.WorkDir] = s
-			mu.Unlock()
-			env.Defer(func() {
-				if err := s.end(); err != nil {
-					env.T().Fatal(err)
-				}
-			})
-			return nil
-		},
-	})
+		})
+		return nil
+	}
+	testscript.Run(t, p)
 }
 
 // story is one script as it runs.
@@ -139,6 +143,7 @@ type story struct {
 	actors          map[string]*actor
 	before          string // the database at the last snapshot
 	damaged         bool
+	wrong           []string // refusals that weren't what they should be
 }
 
 // given are the variables that a script may set with env.
@@ -160,7 +165,7 @@ func newStory(env *testscript.Env, bin string) (*story, error) {
 		}
 	}
 	for name, value := range map[string]string{
-		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "TALKING_STICK_DATA_DIR": s.data,
+		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "BIN": bin, "TALKING_STICK_DATA_DIR": s.data,
 		clitest.Top: strconv.Itoa(os.Getpid()), "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "Pat", "GIT_AUTHOR_EMAIL": "pat@example.com", "GIT_COMMITTER_NAME": "Pat", "GIT_COMMITTER_EMAIL": "pat@example.com",
 	} {

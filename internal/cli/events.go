@@ -35,12 +35,14 @@ func (a *app) eventsCmd() *cobra.Command {
 	fl.StringVar(&f.Task, "task", "", "only events of this task")
 	fl.Int64Var(&f.After, "after", 0, "only events behind this cursor")
 	fl.IntVar(&f.Limit, "limit", 50, "how many events at once, at most 500")
-	c.MarkFlagsMutuallyExclusive("wait", "follow")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
 		if err != nil {
 			return err
+		}
+		if wait && follow {
+			return stick.Errorf(stick.CodeUsage, "--wait returns one batch and --follow goes on: give one of them")
 		}
 		if err := checkFilter(&f, types, from); err != nil {
 			return err
@@ -143,6 +145,9 @@ func (a *app) follow(ctx context.Context, w engine.Where, f engine.EventFilter, 
 		}
 		now = false
 		f.After = max(f.After, res.Cursor)
+		if res.RoomID != "" {
+			w = engine.Where{RoomID: res.RoomID} // it follows this room, whatever becomes of the path
+		}
 		for i, ev := range res.Events {
 			if werr := out.Encode(ev); werr != nil { // closed: what wasn't written comes again with the cursor
 				f.After = ev.Seq - 1

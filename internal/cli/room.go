@@ -124,7 +124,11 @@ func (p *page) standing(r engine.PathRoom) {
 		p.linef("nobody holds the stick")
 	}
 	if r.Takeover != nil {
-		p.linef("a takeover is open since %s: %s", stick.Age(p.now.Sub(r.Takeover.Since)), strings.ReplaceAll(string(r.Takeover.Cause), "_", " "))
+		since := ""
+		if !r.Takeover.Since.IsZero() {
+			since = " since " + stick.Age(p.now.Sub(r.Takeover.Since))
+		}
+		p.linef("a takeover is open%s: %s", since, strings.ReplaceAll(string(r.Takeover.Cause), "_", " "))
 	}
 }
 

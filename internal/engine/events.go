@@ -129,6 +129,7 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 		return res, err
 	}
 	p.FromNow, p.After = false, res.Cursor
+	p.Where = Where{RoomID: res.RoomID} // it stays this room, and its path need not be resolved again
 	db, err := e.open(ctx, false)
 	if err != nil {
 		return res, err

@@ -79,6 +79,9 @@ func (e *Engine) renew(ctx context.Context, db *store.DB, p GuardParams) error {
 		if err != nil {
 			return err
 		}
+		if before.Turn.GuardianPID != after.Turn.GuardianPID {
+			tx.Ring(p.RoomID) // what keeps the lease is another: those who wait have another deadline
+		}
 		_, _, err = tx.Save(before, after, nil)
 		return err
 	})

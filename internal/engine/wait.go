@@ -56,12 +56,25 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if p.Park {
 		w.q.Intent = stick.Listen
 	}
+	if !w.q.Blocking {
+		defer e.stand(ctx)()
+	}
 	err := w.outside(ctx, w.enter(ctx))
 	if err == nil && !w.done && w.q.Blocking {
 		err = w.block(ctx)
 	}
 	e.compare(w.res.Grant)
 	return w.res, err
+}
+
+// stand has a try, which mostly comes for nothing, stand in the line of the tries, so that the one
+// who has the turn isn't held up by all who would like it.
+func (e *Engine) stand(ctx context.Context) (leave func()) {
+	db, err := e.open(ctx, true)
+	if err != nil {
+		return func() {} // the operation itself says why
+	}
+	return db.Line(ctx)
 }
 
 // Delivered notes that the events of a wait's answer have reached the caller. Until then they are

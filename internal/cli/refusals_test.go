@@ -1,0 +1,151 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"talkingstick/stick"
+)
+
+var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing them")
+
+// TestRefusals provokes every refusal, in text and as JSON, and compares what users read with
+// testdata/refusals.golden. The script has these commands of its own:
+//
+//	section TITLE               a heading
+//	refused CODE … tt ARG…      the command is refused with this code and its exit status, and
+//	                            changes nothing in the database
+func TestRefusals(t *testing.T) {
+	const golden = "testdata/refusals.golden"
+	var b strings.Builder
+	b.WriteString("What tt says when it refuses. Made by TestRefusals from testdata/refusals.txtar; read it as the one who gets it.\n" +
+		"Under each refusal: its code, the exit status, and the facts that --json adds.\n")
+	seen := map[stick.Code]bool{}
+	var wrong []string
+	t.Run("play", func(t *testing.T) {
+		play(t, testscript.Params{Files: []string{"testdata/refusals.txtar"}}, map[string]func(*story, *testscript.TestScript, []string){
+			"section": func(_ *story, _ *testscript.TestScript, args []string) {
+				fmt.Fprintf(&b, "\n\n== %s\n", strings.Join(args, " "))
+			},
+			"refused": func(s *story, ts *testscript.TestScript, args []string) {
+				code := stick.Code(args[0])
+				seen[code] = true
+				b.WriteString("\n" + s.refused(ts, code, args[1:]))
+				wrong = s.wrong
+			},
+		})
+	})
+	for _, w := range wrong {
+		t.Error(w)
+	}
+	if t.Failed() {
+		return
+	}
+	for _, c := range stick.Codes {
+		if _, exempt := notProvoked[c.Code]; !exempt && !seen[c.Code] {
+			t.Errorf("no refusal with %s is provoked", c.Code)
+		}
+	}
+	if *updateGolden {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); d != "" {
+		t.Errorf("%s is out of date; go test ./internal/cli -run Refusals -update, and read it:\n%s", golden, d)
+	}
+}
+
+// notProvoked says where the codes are tested that a script can't provoke, or not in time.
+var notProvoked = map[stick.Code]string{
+	stick.CodeFileSystem:   "the table of package workspace: no such file system can be mounted here",
+	stick.CodeDatabaseBusy: "package store: it takes 15 seconds",
+	stick.CodeUpgraded:     "package store: a newer program writes while this one runs",
+	stick.CodeCanceled:     "testdata/script/interrupt.txtar",
+	stick.CodeInternal:     "a fault of the program",
+	stick.CodeNotFound:     "no command names anything by an id yet",
+}
+
+// refused runs a command twice and returns what it says, fit for a file that is compared.
+func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []string) string {
+	q := s.parse(ts, false, args)
+	before, err := dump(s.data)
+	ts.Check(err)
+	said := s.launch(ts, q)
+	s.finish(ts, said)
+	q.env = append(q.env, "TT_JSON=1")
+	told := s.launch(ts, q)
+	s.finish(ts, told)
+	after, err := dump(s.data)
+	ts.Check(err)
+	if d := cmp.Diff(strings.Split(before, "\n"), strings.Split(after, "\n")); d != "" {
+		ts.Fatalf("the database was changed:\n%s", d)
+	}
+	if said.out != "" || told.out != "" || said.status == 0 {
+		s.wrong = append(s.wrong, fmt.Sprintf("%s: not refused, with %q and %q on standard output", strings.Join(args, " "), said.out, told.out))
+		return ""
+	}
+	if strings.Count(told.err, "\n") != 1 {
+		ts.Fatalf("the failure isn't one line: %q", told.err)
+	}
+	var facts map[string]any
+	d := json.NewDecoder(strings.NewReader(told.err))
+	d.UseNumber()
+	ts.Check(d.Decode(&facts))
+	exit := code.Info().Exit
+	if facts["error"] != string(code) || said.status != exit || told.status != exit {
+		s.wrong = append(s.wrong, fmt.Sprintf("%s: %v with exit status %d, with --json %d; it should be %s with %d",
+			strings.Join(args, " "), facts["error"], said.status, told.status, code, exit))
+	}
+	want := fmt.Sprintf("tt: %s\n", stick.Line(facts["message"].(string)))
+	if hint, ok := facts["hint"].(string); ok {
+		want += fmt.Sprintf("hint: %s\n", stick.Line(hint))
+	}
+	if want != said.err {
+		ts.Fatalf("text and JSON differ: %q, %q", said.err, want)
+	}
+	line := "    " + string(code) + ", exit " + strconv.Itoa(exit)
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if name != "error" && name != "message" && name != "hint" {
+			line += fmt.Sprintf(", %s %s", name, text(facts[name]))
+		}
+	}
+	return s.normal("$ "+strings.Join(args, " ")+"\n"+said.err+line) + "\n"
+}
+
+// changing is what differs from run to run, and what stands for it.
+var changing = []struct {
+	pattern *regexp.Regexp
+	fixed   string
+}{
+	{regexp.MustCompile(`process \d+`), "process 4711"},
+	{regexp.MustCompile(`\bpid \d+`), "pid 4711"},
+	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "3f9a12bc…"},
+	{regexp.MustCompile(`\b(claude|codex|opencode):[0-9a-f]{8}\b`), "$1:3f9a12bc"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "2026-01-02T15:04:05.678Z"},
+}
+
+func (s *story) normal(text string) string {
+	text = strings.ReplaceAll(text, s.work, "/home/pat")
+	for _, c := range changing {
+		text = c.pattern.ReplaceAllString(text, c.fixed)
+	}
+	return text
+}

@@ -1,0 +1,170 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// desk is a workspace with a database.
+type desk struct {
+	*testing.T
+	work, data string
+	procs      *proc.Table
+	self       stick.Process
+}
+
+func newDesk(t *testing.T) *desk {
+	procs, err := proc.Host()
+	if err != nil {
+		t.Skipf("SKIPPED: the processes of this machine can't be seen: %v", err)
+	}
+	procs.OneHost = true
+	self, err := procs.Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	d := &desk{T: t, work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), procs: procs, self: self}
+	if err := os.MkdirAll(filepath.Join(d.work, ".talking-stick"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// engine makes an engine, which is closed after the test. When the last one was closed the
+// database is checked.
+func (d *desk) engine() *engine.Engine {
+	e := engine.New(engine.Config{Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: d.work}})
+	d.Cleanup(func() {
+		res, err := e.Doctor(context.Background(), engine.DoctorParams{})
+		if err == nil && !res.Healthy {
+			d.Errorf("the doctor found %+v", res.Findings)
+		}
+		if err := e.Close(); err != nil {
+			d.Error(err)
+		}
+	})
+	return e
+}
+
+// caller is an agent with a session of its own in this process.
+func (d *desk) caller(session string) engine.Caller {
+	return harness.Found{Harness: "claude", SessionID: session, Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
+}
+
+// TestEnginesInOneProcess hands the stick round between goroutines of two engines. It is run with
+// the race detector too.
+func TestEnginesInOneProcess(t *testing.T) {
+	const agents, turns = 6, 10
+	d := newDesk(t)
+	engines := []*engine.Engine{d.engine(), d.engine()}
+	at := engine.Where{Path: d.work}
+	var holders atomic.Int32
+	var mu sync.Mutex
+	seen := map[int64]stick.AgentID{}
+	var wg sync.WaitGroup
+	for i := range agents {
+		wg.Go(func() {
+			e, by := engines[i%2], d.caller(fmt.Sprintf("s%d", i))
+			for n := range turns {
+				g, err := e.WaitForTurn(t.Context(), engine.WaitForTurnParams{Caller: by, Where: at})
+				if err != nil || g.Status != stick.YourTurn {
+					t.Errorf("agent %d waited for turn %d: %v %+v", i, n, err, g)
+					return
+				}
+				if h := holders.Add(1); h != 1 {
+					t.Errorf("%d agents hold the stick", h)
+				}
+				mu.Lock()
+				if other, twice := seen[g.Grant.TurnID]; twice {
+					t.Errorf("turn %d was given to %s and to %s", g.Grant.TurnID, other, g.AgentID)
+				}
+				seen[g.Grant.TurnID] = g.AgentID
+				mu.Unlock()
+				holders.Add(-1)
+				_, err = e.ReleaseStick(t.Context(), engine.ReleaseStickParams{
+					Caller: by, Where: at, Fence: engine.Fence{Turn: g.Grant.TurnID, Lease: g.LeaseID},
+					Handoff: stick.Handoff{Status: fmt.Sprintf("turn %d", g.Grant.TurnID), NextAction: "go on"},
+				})
+				if err != nil {
+					t.Errorf("agent %d released turn %d: %v", i, g.Grant.TurnID, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if len(seen) != agents*turns {
+		t.Errorf("%d turns, want %d", len(seen), agents*turns)
+	}
+	for n := range len(seen) {
+		if seen[int64(n+1)] == "" {
+			t.Errorf("turn %d was never given", n+1)
+		}
+	}
+}
+
+// TestReadersBesideWriters reads the state and the log from goroutines while others write.
+func TestReadersBesideWriters(t *testing.T) {
+	d := newDesk(t)
+	e := d.engine()
+	at := engine.Where{Path: d.work}
+	by := d.caller("writer")
+	if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: by, Path: d.work}); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range 3 {
+		wg.Go(func() {
+			reader, who := e, d.caller(fmt.Sprintf("reader %d", i))
+			for turn, seq := int64(0), int64(0); ; {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				s, err := reader.GetRoomState(t.Context(), engine.GetRoomStateParams{Caller: who, Where: at})
+				if err != nil || s.TurnID < turn {
+					t.Errorf("the state went from turn %d to %d (%v)", turn, s.TurnID, err)
+					return
+				}
+				turn = s.TurnID
+				ev, err := reader.GetRoomEvents(t.Context(), engine.GetRoomEventsParams{Caller: who, Where: at, EventFilter: engine.EventFilter{After: max(seq, 1)}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, x := range ev.Events {
+					if seq != 0 && x.Seq != seq+1 {
+						t.Errorf("event %d was read after event %d", x.Seq, seq)
+					}
+					seq = x.Seq
+				}
+			}
+		})
+	}
+	zero := int64(0)
+	for range 40 {
+		g, err := e.WaitForTurn(t.Context(), engine.WaitForTurnParams{Caller: by, Where: at, MaxWaitMS: &zero})
+		if err != nil || g.Grant == nil {
+			t.Fatalf("%v %+v", err, g)
+		}
+		if _, err := e.ReleaseStick(t.Context(), engine.ReleaseStickParams{Caller: by, Where: at, Handoff: stick.Handoff{Status: "s", NextAction: "n"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
