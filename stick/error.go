@@ -17,7 +17,6 @@ const (
 	CodeInvalidHandoff       Code = "invalid_handoff"
 	CodeInvalidPath          Code = "invalid_path"
 	CodeNoRoom               Code = "no_room"
-	CodeNotFound             Code = "not_found"
 	CodeUnknownMember        Code = "unknown_member"
 	CodeAmbiguousRecipient   Code = "ambiguous_recipient"
 	CodeNotYourTurn          Code = "not_your_turn"
@@ -52,7 +51,6 @@ const (
 	ExitFenced      = 5
 	ExitBusy        = 6
 	ExitEnvironment = 7
-	ExitHands       = 8
 	ExitInterrupted = 130
 )
 
@@ -71,7 +69,6 @@ var Codes = []CodeInfo{
 	{CodeInvalidHandoff, ExitUsage, 400, false, "the handoff lacks something, is too large or points outside of the workspace"},
 	{CodeInvalidPath, ExitUsage, 400, false, "the path can't be a workspace"},
 	{CodeNoRoom, ExitNotFound, 404, false, "there is no room at this path"},
-	{CodeNotFound, ExitNotFound, 404, false, "what was named doesn't exist"},
 	{CodeUnknownMember, ExitNotFound, 404, false, "the named agent isn't a member that can take part now"},
 	{CodeAmbiguousRecipient, ExitUsage, 400, false, "the name fits several members"},
 	{CodeNotYourTurn, ExitRefused, 409, true, "somebody else holds the stick or has it reserved"},

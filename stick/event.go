@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 )
 
 // EventType names a kind of event. Types are a stored, public format: never renamed, never
@@ -143,11 +144,12 @@ func (e Event) Addressed(a AgentID) bool {
 	if e.From == a {
 		return false
 	}
-	switch e.Type {
-	case EventPass, EventRelease, EventRerouted, EventTakeover, EventKick, EventOwnerIdle, EventPolicyChanged, EventRestored:
-		return e.To == a
-	}
-	return false
+	return e.To == a && slices.Contains(AddressedTypes, e.Type)
+}
+
+// AddressedTypes are the types of events that can be for somebody.
+var AddressedTypes = []EventType{
+	EventPass, EventRelease, EventRerouted, EventTakeover, EventKick, EventOwnerIdle, EventPolicyChanged, EventRestored,
 }
 
 // event starts an event of the room as it is now.

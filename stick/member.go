@@ -121,7 +121,7 @@ type Kicking struct {
 }
 
 // Kick removes a member that is gone; Force removes any other too. It fails with
-// [CodeUnknownMember] and [CodeMemberPresent].
+// [CodeUnknownMember], [CodeMemberPresent] and, for oneself, [CodeUsage].
 func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return r, nil, err
@@ -129,6 +129,10 @@ func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
 	m, ok := r.Member(q.Who)
 	if !ok || m.State != Joined {
 		return r, nil, r.unknown(q.Who, "can't be removed", s)
+	}
+	if q.Who == q.By {
+		return r, nil, Errorf(CodeUsage, "you can't remove yourself").With("agent_id", q.Who).
+			Hintf("leave instead: tt leave")
 	}
 	v := m.Verdict(s)
 	if v != Gone && !q.Force {

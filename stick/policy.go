@@ -33,10 +33,6 @@ type Policy struct {
 	WaiterGrace time.Duration
 	// OwnerIdleTTL is how long an owner whose process lives may do nothing.
 	OwnerIdleTTL time.Duration
-	// WaitForTurnMaxWait and WaitForEventsMaxWait bound the waits of callers whose harness ends
-	// long calls. A wait on the command line isn't bounded by them.
-	WaitForTurnMaxWait   time.Duration
-	WaitForEventsMaxWait time.Duration
 	// Order says whom a release names next.
 	Order Order
 }
@@ -45,15 +41,13 @@ type Policy struct {
 // which run for twenty to thirty minutes.
 func DefaultPolicy() Policy {
 	return Policy{
-		OwnerLeaseTTL:        45 * time.Minute,
-		HeartbeatInterval:    5 * time.Minute,
-		ClaimTTL:             20 * time.Minute,
-		PresenceTTL:          4 * time.Hour,
-		WaiterGrace:          10 * time.Second,
-		OwnerIdleTTL:         45 * time.Minute,
-		WaitForTurnMaxWait:   110 * time.Second,
-		WaitForEventsMaxWait: 110 * time.Second,
-		Order:                Fair,
+		OwnerLeaseTTL:     45 * time.Minute,
+		HeartbeatInterval: 5 * time.Minute,
+		ClaimTTL:          20 * time.Minute,
+		PresenceTTL:       4 * time.Hour,
+		WaiterGrace:       10 * time.Second,
+		OwnerIdleTTL:      45 * time.Minute,
+		Order:             Fair,
 	}
 }
 
@@ -72,8 +66,6 @@ var PolicyKeys = []PolicyKey{
 	{"presence_ttl", "how long a member counts as active after its last act", func(p *Policy) *time.Duration { return &p.PresenceTTL }},
 	{"waiter_grace", "how long a release waits for the one it named, and the distance between two offers", func(p *Policy) *time.Duration { return &p.WaiterGrace }},
 	{"owner_idle_ttl", "how long an owner whose process lives may do nothing", func(p *Policy) *time.Duration { return &p.OwnerIdleTTL }},
-	{"wait_for_turn_max_wait", "the longest wait for a turn of a harness that ends long calls", func(p *Policy) *time.Duration { return &p.WaitForTurnMaxWait }},
-	{"wait_for_events_max_wait", "the longest wait for events of a harness that ends long calls", func(p *Policy) *time.Duration { return &p.WaitForEventsMaxWait }},
 	{"order", "whom a release names next: fair or sequence", nil},
 }
 

@@ -14,7 +14,7 @@ func TestPolicy(t *testing.T) {
 		p := DefaultPolicy()
 		for key, want := range map[string]string{
 			"owner_lease_ttl": "45m", "heartbeat_interval": "5m", "claim_ttl": "20m", "presence_ttl": "4h", "waiter_grace": "10s",
-			"owner_idle_ttl": "45m", "wait_for_turn_max_wait": "1m50s", "wait_for_events_max_wait": "1m50s", "order": "fair",
+			"owner_idle_ttl": "45m", "order": "fair",
 		} {
 			equal(t, key, p.Get(key), want)
 		}
@@ -36,8 +36,7 @@ func TestPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := `{"claim_ttl_ms":1500,"heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
-			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"wait_for_events_max_wait_ms":110000,` +
-			`"wait_for_turn_max_wait_ms":110000,"waiter_grace_ms":10000}`
+			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"waiter_grace_ms":10000}`
 		equal(t, "JSON", string(b), want)
 		var q Policy
 		if err := json.Unmarshal(b, &q); err != nil {

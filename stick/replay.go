@@ -14,8 +14,12 @@ type Record struct {
 	Owner      AgentID
 	LeaseSum   string
 	Reserved   AgentID
+	ReservedBy ReservedBy
+	Prior      AgentID
 	HandoffSeq int64
 	Pending    bool
+	Direct     bool
+	NextAction string
 	Members    map[AgentID]MemberRecord
 	Policy     map[string]string // changed from the default
 	Generation int64
@@ -69,12 +73,14 @@ func (c *Record) Replay(e Event) error {
 			}
 			c.held(e.From, e.Seq)
 			c.free()
+			c.Prior = e.From
 		}
 	case EventKick:
 		c.member(e.To, func(m *MemberRecord) { m.State = Kicked })
 		if f.Ends {
 			c.held(e.To, e.Seq)
 			c.free()
+			c.Prior = e.To
 		}
 	case EventClaim:
 		if c.State == Owned {
@@ -86,12 +92,13 @@ func (c *Record) Replay(e Event) error {
 		if f.Claim == OpenClaim && c.State != Idle {
 			return wrong("the stick isn't free")
 		}
-		c.grant(e.From, f.Lease)
+		c.grant(e.From, f.Lease, true)
 	case EventTakeover:
 		if f.Ends {
 			c.held(f.Prior, e.Seq)
+			c.Prior = f.Prior
 		}
-		c.grant(e.From, f.Lease)
+		c.grant(e.From, f.Lease, false)
 	case EventRelease, EventPass:
 		if c.Owner != e.From || c.LeaseSum != f.Lease {
 			return wrong("the one who releases doesn't own")
@@ -101,11 +108,12 @@ func (c *Record) Replay(e Event) error {
 		}
 		c.held(e.From, e.Seq)
 		c.free()
-		c.HandoffSeq, c.Pending = e.Seq, true
-		c.reserve(e.To)
+		c.Prior = e.From
+		c.HandoffSeq, c.Pending, c.NextAction = e.Seq, true, clip(e.Handoff.NextAction, 80)
+		c.reserve(e.To, e.Type)
 	case EventRerouted:
 		c.free()
-		c.reserve(e.To)
+		c.reserve(e.To, e.Type)
 	case EventClose:
 		c.Closed = true
 		c.free()
@@ -119,6 +127,7 @@ func (c *Record) Replay(e Event) error {
 			c.held(f.Prior, e.Seq)
 		}
 		c.free()
+		c.Prior = ""
 		c.Turn, c.Generation = e.Turn, f.Generation
 	case EventPolicyChanged:
 		for k, v := range f.Policy {
@@ -141,16 +150,24 @@ func (c *Record) held(a AgentID, seq int64) {
 	c.member(a, func(m *MemberRecord) { m.HeldSeq = seq })
 }
 
-func (c *Record) grant(a AgentID, lease string) {
+func (c *Record) grant(a AgentID, lease string, byClaim bool) {
+	direct := c.Pending && byClaim
+	c.free()
 	c.Turn++
-	c.State, c.Owner, c.LeaseSum, c.Reserved, c.Pending = Owned, a, lease, "", false
+	c.State, c.Owner, c.LeaseSum, c.Pending, c.Direct = Owned, a, lease, false, direct
 }
 
-func (c *Record) free() { c.State, c.Owner, c.LeaseSum, c.Reserved = Idle, "", "", "" }
+func (c *Record) free() {
+	c.State, c.Owner, c.LeaseSum, c.Reserved, c.ReservedBy, c.Direct = Idle, "", "", "", "", false
+}
 
-func (c *Record) reserve(a AgentID) {
-	if a != "" {
-		c.State, c.Reserved = Reserved, a
+func (c *Record) reserve(a AgentID, by EventType) {
+	switch {
+	case a == "":
+	case by == EventPass:
+		c.State, c.Reserved, c.ReservedBy = Reserved, a, ByPass
+	default:
+		c.State, c.Reserved, c.ReservedBy = Reserved, a, ByRelease
 	}
 }
 
@@ -169,6 +186,10 @@ func (c *Record) Differs(r Room) string {
 		"owner":                 {t.Owner, c.Owner},
 		"lease":                 {lease, c.LeaseSum},
 		"reserved_for":          {t.ReservedFor, c.Reserved},
+		"reserved_by":           {t.ReservedBy, c.ReservedBy},
+		"prior_owner":           {t.Prior, c.Prior},
+		"handoff_direct":        {t.HandoffDirect, c.Direct},
+		"next_action":           {t.NextAction, c.NextAction},
 		"handoff_event_seq":     {t.HandoffSeq, c.HandoffSeq},
 		"handoff_pending":       {t.HandoffPending, c.Pending},
 		"the number of members": {len(r.Members), len(c.Members)},

@@ -94,7 +94,7 @@ func (a *app) overview(ctx context.Context) error {
 	if stick.CodeOf(err) != stick.CodeNoRoom {
 		return err
 	}
-	return a.print(map[string]string{"room_state": "none", "next_action": "tt join"}, func(p *page) {
+	return a.print(map[string]string{"room_state": "none", "next_action": "tt wait"}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
 		p.linef("There is no room here yet. Whoever wants to change files waits for the stick; changing hands carries a handoff.")
 		p.linef("  tt wait     take part: join this workspace's room, and wait for your turn")

@@ -16,7 +16,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -92,6 +94,8 @@ type app struct {
 	engine *engine.Engine
 	caller *engine.Caller
 	status int // exit status of a command that succeeded, if it isn't 0
+
+	unheard bool // an answer couldn't be written
 }
 
 // Main runs the program and returns its exit status.
@@ -273,12 +277,30 @@ func noArgs(c *cobra.Command, args []string) error {
 	}
 	if c.HasSubCommands() {
 		e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(args[0], 40)).Hintf("%s --help lists the commands", c.CommandPath())
-		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-			e.Hintf("did you mean %s %s? %s --help lists the commands", c.CommandPath(), near[0], c.CommandPath())
+		if near := nearest(c, args[0]); near != "" {
+			e.Hintf("did you mean %s %s? %s --help lists the commands", c.CommandPath(), near, c.CommandPath())
 		}
 		return e
 	}
 	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, and was given %q", c.CommandPath(), stick.Clip(args[0], 40))
+}
+
+// nearest is the command that was probably meant, of those that cobra suggests: the one with the
+// most letters in common, so that a slip of the fingers finds its word.
+func nearest(c *cobra.Command, typed string) string {
+	best, most := "", 0
+	for _, name := range c.SuggestionsFor(typed) {
+		same, left := 0, typed
+		for _, letter := range name {
+			if i := strings.IndexRune(left, letter); i >= 0 {
+				same, left = same+1, left[:i]+left[i+utf8.RuneLen(letter):]
+			}
+		}
+		if same > most {
+			best, most = name, same
+		}
+	}
+	return best
 }
 
 func between(least, most int, what string) cobra.PositionalArgs {
@@ -287,7 +309,7 @@ func between(least, most int, what string) cobra.PositionalArgs {
 		case len(args) < least:
 			return stick.Errorf(stick.CodeUsage, "%s needs %s", c.CommandPath(), what).Hintf("%s --help", c.CommandPath())
 		case most >= 0 && len(args) > most:
-			return stick.Errorf(stick.CodeUsage, "%s was given too much: %q", c.CommandPath(), stick.Clip(args[most], 40)).Hintf("%s --help", c.CommandPath())
+			return stick.Errorf(stick.CodeUsage, "%s was given one argument too many: %q", c.CommandPath(), stick.Clip(args[most], 40)).Hintf("%s --help", c.CommandPath())
 		}
 		return nil
 	}

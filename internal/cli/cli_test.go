@@ -732,7 +732,7 @@ func dump(dir string) (string, error) {
 	var b strings.Builder
 	for _, name := range tables {
 		if err := dumpTable(&b, db, name); err != nil {
-			return "", err
+			return string(raw), nil
 		}
 	}
 	return b.String(), nil

@@ -32,7 +32,6 @@ func (a *app) eventsCmd() *cobra.Command {
 	fl.StringSliceVar(&types, "event", nil, "only these types, separated by commas")
 	fl.StringVar(&f.Target, "target", "", "self, any or an agent (default: self with --wait and --follow, else any)")
 	fl.StringVar(&from, "from", "", "only events of this agent")
-	fl.StringVar(&f.Task, "task", "", "only events of this task")
 	fl.Int64Var(&f.After, "after", 0, "only events behind this cursor")
 	fl.IntVar(&f.Limit, "limit", 50, "how many events at once, at most 500")
 	path := atPath(c)
@@ -62,7 +61,7 @@ func (a *app) eventsCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.print(res, func(p *page) { p.events(res) })
+		return a.print(res, func(p *page) { p.events(res, now || f.After == 0) })
 	}
 	return c
 }
@@ -73,7 +72,7 @@ func checkFilter(f *engine.EventFilter, types []string, from string) error {
 		return stick.Errorf(stick.CodeUsage, "--limit lies between 1 and 500").With("field", "limit")
 	}
 	if f.After < 0 {
-		return stick.Errorf(stick.CodeUsage, "--after is the cursor of an earlier answer").With("field", "after")
+		return stick.Errorf(stick.CodeUsage, "--after is the cursor of an earlier answer, not %d", f.After).With("field", "after")
 	}
 	known := map[stick.EventType]bool{}
 	var names []string
@@ -100,8 +99,9 @@ func checkFilter(f *engine.EventFilter, types []string, from string) error {
 	return nil
 }
 
-func (p *page) events(res engine.EventsResult) {
-	if res.More {
+// events tells a batch: the newest ones, or those behind a cursor.
+func (p *page) events(res engine.EventsResult, newest bool) {
+	if res.More && newest {
 		p.linef("%s", p.faint("older ones are hidden: --limit, or --after <cursor>"))
 	}
 	for _, e := range res.Events {
@@ -109,6 +109,9 @@ func (p *page) events(res engine.EventsResult) {
 	}
 	if len(res.Events) == 0 {
 		p.linef("no events")
+	}
+	if res.More && !newest {
+		p.linef("%s", p.faint(fmt.Sprintf("there are more: --after %d", res.Cursor)))
 	}
 	p.linef("%s", p.faint(fmt.Sprintf("cursor %d", res.Cursor)))
 }
@@ -125,7 +128,7 @@ func (a *app) nextEvents(ctx context.Context, w engine.Where, f engine.EventFilt
 	if err != nil {
 		return err
 	}
-	return a.print(res, func(p *page) { p.events(res) })
+	return a.print(res, func(p *page) { p.events(res, false) })
 }
 
 // follow prints events until it is interrupted or nobody reads them any more; both are a clean

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -79,7 +80,11 @@ func readHandoff(r io.Reader) (*stick.Handoff, error) {
 		}
 	}
 	if err != nil {
-		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the JSON that is expected: %s", stick.Clip(err.Error(), 120)).
+		why := strings.TrimPrefix(err.Error(), "json: ")
+		if len(bytes.TrimSpace(b)) == 0 {
+			why = "there is nothing"
+		}
+		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the JSON that is expected: %s", stick.Clip(why, 120)).
 			With("field", "handoff").
 			Hintf(`for example: {"status": "…", "next_action": "…", "artifacts": [{"path": "plan.md", "role": "review"}]}`)
 	}

@@ -16,17 +16,22 @@ func (a *app) print(result any, text func(*page)) error {
 		if err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
-		_, err = a.Stdout.Write(append(b, '\n'))
-		return ignorePipe(err)
+		a.write(append(b, '\n'))
+		return nil
 	}
 	p := a.page()
 	text(p)
-	_, err := a.Stdout.Write([]byte(p.b.String()))
-	return ignorePipe(err)
+	a.write([]byte(p.b.String()))
+	return nil
 }
 
-// ignorePipe: what was committed stays committed, whether or not anybody could read of it.
-func ignorePipe(error) error { return nil }
+// write writes an answer. What was committed stays committed, whether or not anybody could read of
+// it, so a failure only counts for what has to be read to be over: see unheard.
+func (a *app) write(b []byte) {
+	if _, err := a.Stdout.Write(b); err != nil {
+		a.unheard = true
+	}
+}
 
 func (a *app) printError(e *stick.Error) {
 	if a.json {
@@ -137,23 +142,4 @@ func (p *page) body(name, text string) {
 	for _, l := range lines[1:] {
 		p.linef("    %s", l)
 	}
-}
-
-// dash stands for nothing.
-func dash[T ~string](s *T) string {
-	if s == nil || *s == "" {
-		return "-"
-	}
-	return string(*s)
-}
-
-// shell quotes a word for a POSIX shell where it needs it.
-func shell(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

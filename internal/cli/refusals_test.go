@@ -80,7 +80,6 @@ var notProvoked = map[stick.Code]string{
 	stick.CodeUpgraded:     "package store: a newer program writes while this one runs",
 	stick.CodeCanceled:     "testdata/script/interrupt.txtar",
 	stick.CodeInternal:     "a fault of the program",
-	stick.CodeNotFound:     "no command names anything by an id yet",
 }
 
 // refused runs a command twice and returns what it says, fit for a file that is compared.
@@ -127,7 +126,13 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 			line += fmt.Sprintf(", %s %s", name, text(facts[name]))
 		}
 	}
-	return s.normal("$ "+strings.Join(args, " ")+"\n"+said.err+line) + "\n"
+	shown := make([]string, len(args))
+	for i, word := range args {
+		if shown[i] = word; word == "" || strings.ContainsAny(word, " #") {
+			shown[i] = quote(word)
+		}
+	}
+	return s.normal("$ "+strings.Join(shown, " ")+"\n"+said.err+line) + "\n"
 }
 
 // changing is what differs from run to run, and what stands for it.
@@ -137,6 +142,7 @@ var changing = []struct {
 }{
 	{regexp.MustCompile(`process \d+`), "process 4711"},
 	{regexp.MustCompile(`\bpid \d+`), "pid 4711"},
+	{regexp.MustCompile(`\bsince (just now|\d+ s)`), "since 12 s"},
 	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "3f9a12bc…"},
 	{regexp.MustCompile(`\b(claude|codex|opencode):[0-9a-f]{8}\b`), "$1:3f9a12bc"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "2026-01-02T15:04:05.678Z"},

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"database/sql"
 	"fmt"
 	"io"
 	"os"
@@ -478,7 +479,7 @@ func TestGuardian(t *testing.T) {
 	ok(t, outside.tt("join"))
 	w.policy("owner_lease_ttl=1200ms", "heartbeat_interval=200ms", "waiter_grace=200ms")
 	inside := w.start("claude", "runner", []string{clitest.Top + "=0"},
-		"unshare", "-pf", "--mount-proc", "sh", "-c", `"$@"; sleep 600`, "sh")
+		"unshare", "-pf", "--mount-proc", "sh", "-c", `"$@" 2>/dev/null; sleep 600`, "sh")
 	alive := func(pid int) bool { return inside.do(request{Alive: pid}).wait().Exit == 0 }
 	guarded := func() int {
 		t.Helper()
@@ -556,6 +557,46 @@ func TestReboot(t *testing.T) {
 	w.healthy()
 }
 
+// TestUpgradedMeanwhile: a wait whose database was upgraded by a program that it can't follow ends
+// with that, on the next ring.
+func TestUpgradedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.start("claude", "runner", nil), w.start("codex", "runner", nil)
+	room := own(t, a).Room
+	wait := b.begin("wait")
+	w.listening(name(t, b))
+	meta := func(minReader string) {
+		t.Helper()
+		raw, err := sql.Open("sqlite", filepath.Join(w.data, store.FileName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer raw.Close()
+		if _, err := raw.Exec("PRAGMA busy_timeout=5000; UPDATE meta SET value = ? WHERE key = 'min_reader'", minReader); err != nil {
+			t.Fatal(err)
+		}
+	}
+	meta("99")
+	bells, err := bell.Open(w.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rope, err := bells.Pull(string(room))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rope.Ring()
+	if e := said(t, wait.wait()); e.Error != stick.CodeUpgraded || wait.got.Exit != stick.ExitEnvironment {
+		t.Errorf("the wait ended with exit %d: %+v", wait.got.Exit, e)
+	}
+	if e := said(t, w.person("state")); e.Error != stick.CodeSchemaTooNew {
+		t.Errorf("the next command said %+v", e)
+	}
+	meta("1")
+	w.healthy()
+}
+
 // TestManyProcessesMakeOneDatabase has fifty processes find no database at once.
 func TestManyProcessesMakeOneDatabase(t *testing.T) {
 	w := newWorld(t)
@@ -579,13 +620,16 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 	w.healthy()
 }
 
-// watchesBells tells whether a process listens for bells.
-func watchesBells(pid int) bool {
-	fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
-	for _, f := range fds {
+// hears tells by which means a process listens for bells; empty while it doesn't.
+func hears(pid int) string {
+	infos, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
+	for _, f := range infos {
 		if b, _ := os.ReadFile(f); strings.Contains(string(b), "inotify wd:") {
-			return true
+			return "inotify"
+		}
+		if to, _ := os.Readlink(strings.Replace(f, "fdinfo", "fd", 1)); strings.Contains(to, ".fifo.d/") {
+			return "fifo"
 		}
 	}
-	return false
+	return ""
 }

@@ -166,6 +166,9 @@ func (t *turn) member() error {
 
 // save stores what was made of the room, and forgets the listeners that are known to be dead.
 func (t *turn) save() (err error) {
+	for i := range t.events {
+		t.events[i].ID = t.s.eventID(i)
+	}
 	t.room, t.events, err = t.tx.Save(t.before, t.room, t.me.sign(t.events))
 	if err != nil {
 		return fmt.Errorf("save room: %w", err)

@@ -64,7 +64,7 @@ func (w *wait) block(ctx context.Context) error {
 // register is the first look of a blocked wait: it also records the listener.
 func (w *wait) register(ctx context.Context) error {
 	return w.write(ctx, func(tx *store.Tx, s *sights, r *stick.Room) error {
-		if err := w.alone(*r, s); err != nil {
+		if err := w.alone(*r, s, tx.Now()); err != nil {
 			return err
 		}
 		if w.p.Replace && !w.me.Agent.Human() {
@@ -234,6 +234,9 @@ func (w *wait) leave(code stick.Code) error {
 	err := w.db.Update(context.Background(), func(tx *store.Tx) error { return tx.DropListener(w.listener.ID) })
 	if code == "" {
 		return err
+	}
+	if w.res.Joined {
+		return stick.Errorf(code, "the wait was interrupted; you joined the room, and nothing else was changed")
 	}
 	return stick.Errorf(code, "the wait was interrupted; nothing was changed")
 }

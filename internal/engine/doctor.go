@@ -91,7 +91,11 @@ func (e *Engine) checkPermissions(context.Context) Finding {
 	if runtime.GOOS == "windows" {
 		return Finding{Status: FindingOK, Detail: "left to Windows"}
 	}
-	for path, want := range map[string]fs.FileMode{e.cfg.Dir: 0o700, filepath.Join(e.cfg.Dir, store.FileName): 0o600} {
+	for _, c := range []struct {
+		path string
+		want fs.FileMode
+	}{{e.cfg.Dir, 0o700}, {filepath.Join(e.cfg.Dir, store.FileName), 0o600}} {
+		path, want := c.path, c.want
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"talkingstick/internal/bell"
@@ -15,8 +16,7 @@ type EventFilter struct {
 	Types  []stick.EventType `json:"event,omitempty"`
 	From   stick.AgentID     `json:"from,omitempty"`
 	Target string            `json:"target,omitempty"` // self, any, or an agent
-	Task   string            `json:"task,omitempty"`
-	After  int64             `json:"after,omitempty"` // only events behind this cursor
+	After  int64             `json:"after,omitempty"`  // only events behind this cursor
 	Limit  int               `json:"limit,omitempty"`
 }
 
@@ -63,7 +63,7 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 // batch reads one batch of events.
 func batch(tx *store.Tx, r stick.Room, me identity, f EventFilter, newest bool) (EventsResult, error) {
 	q := store.EventQuery{
-		Room: r.ID, After: f.After, Types: f.Types, From: f.From, Task: f.Task, Limit: f.Limit, Newest: newest,
+		Room: r.ID, After: f.After, Types: f.Types, From: f.From, Limit: f.Limit, Newest: newest,
 	}
 	switch {
 	case q.Limit < 0 || q.Limit > maxEvents:
@@ -74,7 +74,7 @@ func batch(tx *store.Tx, r stick.Room, me identity, f EventFilter, newest bool) 
 	switch f.Target {
 	case TargetAny:
 	case TargetSelf:
-		q.To = me.Agent
+		q.To, q.Types = me.Agent, addressed(f.Types)
 	default:
 		q.To = stick.AgentID(f.Target)
 	}
@@ -84,15 +84,19 @@ func batch(tx *store.Tx, r stick.Room, me identity, f EventFilter, newest bool) 
 	}
 	res := EventsResult{RoomID: r.ID, Events: []stick.Event{}, Cursor: max(f.After, last)}
 	events, more, err := tx.Events(q)
-	for _, e := range events {
-		if f.Target != TargetSelf || e.Addressed(me.Agent) {
-			res.Events = append(res.Events, e)
-		}
-	}
+	res.Events = append(res.Events, events...)
 	if res.More = more; more && !newest {
 		res.Cursor = lastSeq(events)
 	}
 	return res, err
+}
+
+// addressed narrows types down to those that can be for somebody; none given means all of them.
+func addressed(types []stick.EventType) []stick.EventType {
+	if len(types) == 0 {
+		return stick.AddressedTypes
+	}
+	return slices.DeleteFunc(slices.Clone(types), func(t stick.EventType) bool { return !slices.Contains(stick.AddressedTypes, t) })
 }
 
 // WaitForEventsParams asks for the next events behind a cursor.

@@ -18,7 +18,7 @@ type Grant struct {
 	LeaseID        stick.LeaseID     `json:"lease_id"`
 	Reason         stick.ClaimReason `json:"reason"`
 	Handoff        *stick.Handoff    `json:"handoff"` // null without one, and when it is in Recovery
-	FromAgentID    stick.AgentID     `json:"from_agent_id,omitempty"`
+	FromAgentID    *stick.AgentID    `json:"from_agent_id"` // who left Handoff
 	Recovery       *Recovery         `json:"recovery,omitempty"`
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"` // null while a process keeps the lease
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
@@ -53,7 +53,7 @@ func grantOf(tx *store.Tx, s *sights, r stick.Room, me identity, why stick.Claim
 		return g, err
 	}
 	if t.HandoffDirect {
-		g.Handoff, g.FromAgentID = last.Handoff, last.From
+		g.Handoff, g.FromAgentID = last.Handoff, &last.From
 		return g, nil
 	}
 	g.Recovery = &Recovery{Handoff: *last.Handoff, EventSeq: last.Seq, FromAgentID: last.From, CreatedAt: last.CreatedAt, Since: []string{}}
@@ -162,12 +162,14 @@ func (t *turn) lastGrant() (*stick.Event, error) {
 func (t *turn) notYours() error {
 	r, now := t.room, t.tx.Now()
 	e := stick.Errorf(stick.CodeNotYourTurn, "it isn't your turn; %s", r.Holder(now)).
-		With("room_state", r.State(t.s.Sight, now)).With("current_turn_id", r.Turn.ID).
+		With("room_state", r.State(t.s.Sight, now)).With("current_turn_id", r.Turn.ID).With("current_owner", nil).
 		Hintf("wait for your turn: tt wait")
-	switch r.Turn.State {
-	case stick.Owned:
+	switch {
+	case r.Closed:
+		e.Hintf("stop here; a closed room has no turns")
+	case r.Turn.State == stick.Owned:
 		e.With("current_owner", r.Turn.Owner)
-	case stick.Reserved:
+	case r.Turn.State == stick.Reserved:
 		e.With("reserved_for", r.Turn.ReservedFor)
 	}
 	return e
@@ -212,13 +214,18 @@ func (t *turn) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, err
 	if end == nil {
 		return nil, nil
 	}
-	e := stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: %s; %s", f.Turn, end.Say(), r.Holder(t.tx.Now()))
+	what := *end
+	what.Handoff = nil // who holds the stick is told with its next action
+	e := stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: %s; %s", f.Turn, what.Say(), r.Holder(t.tx.Now()))
 	if f.Turn == r.Turn.ID {
 		e.Code = stick.CodeStaleLease
 	}
 	e.With("current_turn_id", r.Turn.ID).With("room_state", r.State(t.s.Sight, t.tx.Now())).With("current_owner", nil).
 		With("ended_by", end.Type).Hintf("stop, and wait for your turn: tt wait")
-	if r.Turn.State == stick.Owned {
+	switch {
+	case r.Closed:
+		e.Hintf("stop here; a closed room has no turns")
+	case r.Turn.State == stick.Owned:
 		e.With("current_owner", r.Turn.Owner)
 	}
 	return nil, e

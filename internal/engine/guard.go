@@ -53,7 +53,7 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 			if err := e.renew(ctx, db, p); err != nil {
 				return nil // fenced: the turn is over
 			}
-			renewed = time.Now()
+			renewed = time.Now().Round(0) // by the wall clock, which runs on while the machine sleeps
 		}
 		beat := time.NewTimer(min(time.Until(renewed.Add(every)), net.Next()))
 		select {

@@ -202,7 +202,7 @@ func (id identity) sign(events []stick.Event) []stick.Event {
 			events[i] = events[i].Amend(func(f *stick.Facts) {
 				f.Terminal = by.Terminal
 				if by.As != "" {
-					f.Override = "as"
+					f.Override = by.AsSource
 				}
 			})
 		}

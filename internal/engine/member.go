@@ -142,6 +142,7 @@ type KickMemberResult struct {
 func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMemberResult, error) {
 	var res KickMemberResult
 	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		t.settle()
 		if err := t.member(); err != nil && !t.me.Caller.Person {
 			return err
 		}
@@ -156,6 +157,9 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 		r, events, err := t.room.Kick(stick.Kicking{
 			By: t.me.Agent, Who: who, Force: p.Force, Relayed: !t.me.Caller.Person, Reason: p.Reason,
 		}, t.s.Sight, t.tx.Now())
+		if stick.CodeOf(err) == stick.CodeUnknownMember {
+			return stick.AsError(err).Hintf("tt state lists the members")
+		}
 		if err != nil {
 			return err
 		}
@@ -249,6 +253,7 @@ func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetR
 		return res, err
 	}
 	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		t.settle()
 		if err := t.member(); err != nil && !t.me.Caller.Person {
 			return err
 		}
@@ -279,6 +284,7 @@ type ReorderMembersResult struct {
 func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (ReorderMembersResult, error) {
 	var res ReorderMembersResult
 	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		t.settle()
 		if err := t.member(); err != nil && !t.me.Caller.Person {
 			return err
 		}

@@ -16,6 +16,7 @@ type sights struct {
 	procs *proc.Table
 	db    *store.DB
 
+	ids    []string // of the events that the operation makes, the same however often it runs
 	probes int
 	wanted stick.Room      // the room about which something was missed
 	extra  []stick.Process // processes that were missed outside of a room
@@ -31,6 +32,15 @@ func (e *Engine) sights(db *store.DB, by Caller) *sights {
 
 func newSight() *stick.Sight {
 	return &stick.Sight{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+}
+
+// eventID is the id of the i-th event of the operation. It is chosen once, so that an operation
+// that runs again, also after a commit whose outcome is unknown, makes the same events.
+func (s *sights) eventID(i int) string {
+	for len(s.ids) <= i {
+		s.ids = append(s.ids, s.db.NewID())
+	}
+	return s.ids[i]
 }
 
 // run calls attempt until it needs no more probes.

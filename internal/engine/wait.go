@@ -114,7 +114,7 @@ func (w *wait) enter(ctx context.Context) error {
 	return w.e.act(ctx, w.p.Where, w.p.Caller, joinsIfNew, func(t *turn) error {
 		w.me, w.q.Agent, w.q.Lease = t.me, t.me.Agent, t.lease
 		if w.q.Blocking {
-			if err := w.alone(t.room, t.s); err != nil {
+			if err := w.alone(t.room, t.s, t.tx.Now()); err != nil {
 				return err
 			}
 		}
@@ -146,7 +146,7 @@ func (w *wait) outside(ctx context.Context, err error) error {
 }
 
 // alone refuses a second wait of the same member. A person may wait in several terminals.
-func (w *wait) alone(r stick.Room, s *sights) error {
+func (w *wait) alone(r stick.Room, s *sights, now stick.Time) error {
 	if w.p.Replace || w.me.Agent.Human() {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (w *wait) alone(r stick.Room, s *sights) error {
 			s.wanted = r
 			return errProbe
 		} else if v == stick.Alive {
-			return stick.Errorf(stick.CodeAlreadyListening, "%s waits already, in process %d since %s", w.me.Agent, l.Process.PID, l.StartedAt).
+			return stick.Errorf(stick.CodeAlreadyListening, "%s waits already, in process %d since %s", w.me.Agent, l.Process.PID, stick.Age(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
 				Hintf("let that wait bring you the turn, or end it: tt wait --replace")
 		}
@@ -213,11 +213,11 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	read := after
 	for more := true; more && len(w.res.Events) == 0; {
 		var events []stick.Event
-		if events, more, err = tx.Events(store.EventQuery{Room: r.ID, After: read, To: w.me.Agent, Limit: maxWaitEvents}); err != nil {
+		if events, more, err = tx.Events(store.EventQuery{Room: r.ID, After: read, To: w.me.Agent, Types: stick.AddressedTypes, Limit: maxWaitEvents}); err != nil {
 			return err
 		}
 		for _, e := range events {
-			if e.Addressed(w.me.Agent) && !w.told(e, r) {
+			if !w.told(e, r) {
 				w.res.Events = append(w.res.Events, e)
 			}
 			if len(w.res.Events) == 0 {

@@ -58,7 +58,6 @@ type EventQuery struct {
 	Types  []stick.EventType
 	From   stick.AgentID
 	To     stick.AgentID // addressed to this agent, and not made by it
-	Task   string
 	Limit  int
 	Newest bool // the newest ones up to the limit, instead of the oldest
 }
@@ -79,9 +78,6 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 	if q.To != "" {
 		filter("to_agent_id = ?", q.To)
 		filter("from_agent_id <> ?", q.To)
-	}
-	if q.Task != "" {
-		filter("task_id = ?", q.Task)
 	}
 	if len(q.Types) > 0 {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.Types)), ", ")

@@ -47,7 +47,7 @@ func inspect(file string) (fresh bool, err error) {
 	case n == 0 && errors.Is(err, io.EOF):
 		return true, nil
 	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
-		return false, corrupt(fmt.Errorf("%s is no SQLite database: %w", file, err))
+		return false, corrupt(fmt.Errorf("%s is no SQLite database", file))
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
 		return false, stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
 			With("path", file).Hintf("move it aside and start a new one: tt doctor --adopt")
@@ -216,8 +216,12 @@ func (db *DB) busy(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	held, ok := errors.AsType[*bell.HeldError](err)
+	if !ok {
+		return notWritable(db.opt.Dir, err) // the lock's file couldn't be opened
+	}
 	e := stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s", db.opt.WriteWait)
-	if held, ok := errors.AsType[*bell.HeldError](err); ok && held.PID != 0 {
+	if held.PID != 0 {
 		e = stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s by process %d", db.opt.WriteWait, held.PID).
 			With("pid", held.PID)
 	}
