@@ -48,16 +48,18 @@ func turner(part string) error {
 	p := place{b: &bench{dir: filepath.Dir(room)}, data: os.Getenv("TALKING_STICK_DATA_DIR"), dir: room}
 	e := p.engine()
 	me := caller(os.Getenv(agentEnv))
-	if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: me}); err != nil {
+	joined, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: me})
+	if err != nil {
 		return err
 	}
+	here := engine.Where{RoomID: joined.RoomID} // as a long-lived client names its room
 	fmt.Println("ready")
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil { // all begin together
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), span)
 	defer cancel()
-	ask := engine.WaitForTurnParams{Caller: me}
+	ask := engine.WaitForTurnParams{Caller: me, Where: here}
 	if part != "wait" {
 		ask.MaxWaitMS = new(int64)
 	}
@@ -67,7 +69,7 @@ func turner(part string) error {
 		got, err := e.WaitForTurn(ctx, ask)
 		if err == nil && got.Status == stick.YourTurn {
 			_, err = e.ReleaseStick(context.Background(), engine.ReleaseStickParams{
-				Caller: me, Fence: engine.Fence{Turn: got.TurnID, Lease: got.LeaseID},
+				Caller: me, Where: here, Fence: engine.Fence{Turn: got.TurnID, Lease: got.LeaseID},
 				Handoff: stick.Handoff{Status: "had turn " + strconv.FormatInt(got.TurnID, 10), NextAction: "have the next one"},
 			})
 			if err == nil {

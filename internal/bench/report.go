@@ -142,7 +142,7 @@ the disk of the temporary directory. What is compared runs in turn within one lo
 - **release → wait**: another process waits in ` + "`tt wait`" + ` for 20 ms at least when ` + "`tt release`" + ` is started. The time lies between the ends
   of both processes as their parent learns of them; it is negative when the waiter ends first.
 - **exit**: what the kernel needs to end a process which does nothing more, with and without an inotify watch that was removed just
-  before. Every wait that is woken by inotify pays it.
+  before. Every wait that is woken by inotify pays it, and the 99th percentiles of the rows above and below are mostly this.
 - **killed → wait**: the owner is a process that is named like a harness and has claimed by a ` + "`tt`" + ` of its own. It gets SIGKILL; the
   time ends when the parent learns that the blocked ` + "`tt wait`" + ` has exited with the takeover.
 - **turns/s, try + release**: eight processes, each with one engine that stays open, a member each of one room. Each repeats, without

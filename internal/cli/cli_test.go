@@ -17,6 +17,7 @@
 //
 //	listening AGENT…            wait until these members are blocked in a wait
 //	until PATTERN tt ARG…       repeat a command until its output matches
+//	heard NAME PATTERN          wait until a command in the background has printed this
 //	ends NAME [STATUS]          wait for the end of a command in the background
 //	signal SIGNAL NAME          to a command in the background, or to a harness
 //	hangup NAME                 stop reading the output of a command in the background
@@ -95,7 +96,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		}
 	}
 	plain := map[string]func(*story, *testscript.TestScript, []string){
-		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "ends": (*story).ends,
+		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
 		"signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "handoff": (*story).handoff,
 		"damaged": func(s *story, _ *testscript.TestScript, _ []string) { s.damaged = true },
@@ -213,6 +214,25 @@ type command struct {
 	status   int           // its exit status, or 128 and the signal that killed it
 	out, err string
 	hangup   func()
+	printed  output // so far
+}
+
+// output collects what a command prints.
+type output struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // request is one line of a script that runs a program.
@@ -338,17 +358,17 @@ func (s *story) launch(ts *testscript.TestScript, q request) *command {
 	}
 	out, outEnd, err := os.Pipe()
 	ts.Check(err)
-	var stderr, stdout bytes.Buffer
+	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = outEnd, &stderr
 	err = cmd.Start()
 	outEnd.Close()
 	ts.Check(err)
 	c.pid, c.hangup = cmd.Process.Pid, func() { out.Close() }
 	go func() { // ended by the end of the command
-		io.Copy(&stdout, out)
+		io.Copy(&c.printed, out)
 		cmd.Wait() // how it ended shows in its state
 		out.Close()
-		c.status, c.out, c.err = status(cmd.ProcessState), stdout.String(), stderr.String()
+		c.status, c.out, c.err = status(cmd.ProcessState), c.printed.String(), stderr.String()
 		close(c.done)
 	}()
 	return c
@@ -554,6 +574,13 @@ func (s *story) until(ts *testscript.TestScript, args []string) {
 	})
 	io.WriteString(ts.Stdout(), c.out)
 	io.WriteString(ts.Stderr(), c.err)
+}
+
+func (s *story) heard(ts *testscript.TestScript, args []string) {
+	pattern, err := regexp.Compile(`(?m)` + args[1])
+	ts.Check(err)
+	c := s.background(ts, args[0])
+	poll(ts, strings.Join(args, " "), func() bool { return pattern.MatchString(c.printed.String()) })
 }
 
 func (s *story) ends(ts *testscript.TestScript, args []string) {

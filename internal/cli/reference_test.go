@@ -767,8 +767,6 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 	g.table([]string{"file", "what it is"},
 		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it while it is in use; copy it only while nothing uses it"},
 		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
-		[]string{"`line.lock`", "held by the first of those who try for the turn and stand in line for `write.lock`; nothing but the pace depends on it"},
-		[]string{"`line.lock`", "held by the first of the `tt try` that are in line for it"},
 		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
 		[]string{"`waits/`", "a locked file for each wait that is blocked now"},
 	)

@@ -124,7 +124,8 @@ func (s *scene) repository() error {
 		return nil
 	}
 	for _, args := range [][]string{
-		{"init", "--quiet"}, {"add", "."},
+		{"init", "--quiet"},
+		{"add", "."},
 		{"-c", "user.name=demo", "-c", "user.email=demo@example.com", "commit", "--quiet", "--message", "The shop"},
 	} {
 		c := exec.CommandContext(s.ctx, git, args...)

@@ -185,7 +185,7 @@ func (w *worker) restart() {
 	if k.session != "" {
 		env = append(env, fmt.Sprintf("%s=worker-%d", k.session, w.i))
 	}
-	if w.rand.IntN(3) == 0 {
+	if w.rand.IntN(5) == 0 {
 		jumps := []string{"45s", "-45s", "10m", "-10m", "1h", "-1h"}
 		env = append(env, clitest.Clock+"="+jumps[w.rand.IntN(len(jumps))])
 		w.c.count("wrong clocks")
@@ -259,8 +259,8 @@ func (w *worker) choose() op {
 			o = op{Kind: "take"}
 		case n < 86:
 			o = op{Kind: "state"}
-		case n < 89:
-			o.Kind = "leave"
+		case n < 89: // abandoning means whatever turn it has
+			o = op{Kind: "leave"}
 		case n < 92:
 			o.Kind, o.Note = "leave", w.c.note()
 		case n < 95:
@@ -273,7 +273,7 @@ func (w *worker) choose() op {
 		}
 		return o
 	}
-	if w.offered && n < 70 {
+	if w.offered && n < 50 {
 		w.offered = false
 		return op{Kind: "take"}
 	}
@@ -381,8 +381,8 @@ func (w *worker) record(o op, env []string) {
 		}
 	}
 	w.offered = a.Status == string(stick.TakeoverAvailable)
-	if o.Kind == "release" || o.Kind == "pass" {
-		w.old = o
+	if (o.Kind == "release" || o.Kind == "pass") && o.Turn != 0 {
+		w.old = o // without a fence it would mean whichever turn is its last one by then
 	}
 	if o.Kind == "events" && out.kind == saw {
 		w.seen = a.Cursor
@@ -681,12 +681,46 @@ func (c *campaign) checkHistory() {
 			c.counts["operations in linearizable history"] += len(s.ops)
 			continue
 		}
+		c.t.Log(stuck(info, ops))
 		path := filepath.Join(c.t.ArtifactDir(), fmt.Sprintf("segment-%d.html", i))
 		if err := porcupine.VisualizePath(m, info, path); err != nil {
 			path = err.Error()
 		}
 		c.t.Errorf("segment %d of %d operations, from %+v to %+v, isn't linearizable (%s); see %s", i, len(s.ops), s.was, s.is, res, path)
 	}
+}
+
+// stuck tells how far a history could be put in order.
+func stuck(info porcupine.LinearizationInfo, ops []porcupine.Operation) string {
+	var longest []porcupine.Operation
+	for _, partition := range info.PartialLinearizationsOperations() {
+		for _, p := range partition {
+			if len(p) > len(longest) {
+				longest = p
+			}
+		}
+	}
+	tell := func(o porcupine.Operation) string {
+		return fmt.Sprintf("  %9.3f–%9.3f ms %s\n", float64(o.Call)/1e6, float64(o.Return)/1e6, model.DescribeOperation(o.Input, o.Output))
+	}
+	in := map[string]bool{}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d operations can be put in order, the last of them are\n", len(longest), len(ops))
+	for i, o := range longest {
+		in[tell(o)] = true
+		if i >= len(longest)-12 {
+			b.WriteString(tell(o))
+		}
+	}
+	b.WriteString("and these are left\n")
+	n := 0
+	for _, o := range ops {
+		if n < 12 && !in[tell(o)] {
+			b.WriteString(tell(o))
+			n++
+		}
+	}
+	return b.String()
 }
 
 // report prints the figures.

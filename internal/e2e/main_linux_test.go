@@ -1,5 +1,3 @@
-// Package e2e tests Talking Stick with real processes: the test binary is tt, the harnesses that
-// agents run in, and the agents.
 package e2e
 
 import (

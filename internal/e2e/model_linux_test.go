@@ -99,7 +99,7 @@ func step(s register, in call, out outcome) []register {
 	case without:
 		return only(!mine || o.Park, s)
 	case ended:
-		return only(fits && out.turn == s.turn, free)
+		return only(fits && (out.turn == s.turn || o.Kind == "leave" && out.turn == 0), free) // leaving doesn't say which turn it ended
 	case repeated:
 		return only(out.turn <= s.turn && !(mine && out.turn == s.turn), s)
 	case renewed:

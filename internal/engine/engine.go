@@ -36,12 +36,13 @@ type Config struct {
 type Engine struct {
 	cfg Config
 
-	mu sync.Mutex // guards db
-	db *store.DB
+	mu    sync.Mutex // guards the rest
+	db    *store.DB
+	paths map[stick.RoomID]string
 }
 
 // New makes an engine. It touches nothing.
-func New(cfg Config) *Engine { return &Engine{cfg: cfg} }
+func New(cfg Config) *Engine { return &Engine{cfg: cfg, paths: map[stick.RoomID]string{}} }
 
 // Close ends the use of the database. A program that is about to exit need not call it.
 func (e *Engine) Close() error {

@@ -17,7 +17,7 @@ type Grant struct {
 	TurnID         int64             `json:"turn_id"`
 	LeaseID        stick.LeaseID     `json:"lease_id"`
 	Reason         stick.ClaimReason `json:"reason"`
-	Handoff        *stick.Handoff    `json:"handoff"` // null without one, and when it is in Recovery
+	Handoff        *stick.Handoff    `json:"handoff"`       // null without one, and when it is in Recovery
 	FromAgentID    *stick.AgentID    `json:"from_agent_id"` // who left Handoff
 	Recovery       *Recovery         `json:"recovery,omitempty"`
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"` // null while a process keeps the lease

@@ -237,12 +237,23 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	return res, err
 }
 
-// pathOf is the path of a room.
+// pathOf is the path of a room. It never changes, so it is asked for once.
 func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err error) {
+	e.mu.Lock()
+	path, known := e.paths[id]
+	e.mu.Unlock()
+	if known {
+		return path, nil
+	}
 	err = e.look(ctx, Where{RoomID: id}, Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *sights, r stick.Room, _ identity) error {
 		path = r.Path
 		return nil
 	})
+	if err == nil {
+		e.mu.Lock()
+		e.paths[id] = path
+		e.mu.Unlock()
+	}
 	return path, err
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"talkingstick/internal/store"
@@ -56,8 +57,8 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if p.Park {
 		w.q.Intent = stick.Listen
 	}
-	if !w.q.Blocking {
-		defer e.stand(ctx)()
+	if vain, err := w.peek(ctx); vain || err != nil {
+		return w.res, err
 	}
 	err := w.outside(ctx, w.enter(ctx))
 	if err == nil && !w.done && w.q.Blocking {
@@ -65,16 +66,6 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	}
 	e.compare(w.res.Grant)
 	return w.res, err
-}
-
-// stand has a try, which mostly comes for nothing, stand in the line of the tries, so that the one
-// who has the turn isn't held up by all who would like it.
-func (e *Engine) stand(ctx context.Context) (leave func()) {
-	db, err := e.open(ctx, true)
-	if err != nil {
-		return func() {} // the operation itself says why
-	}
-	return db.Line(ctx)
 }
 
 // Delivered notes that the events of a wait's answer have reached the caller. Until then they are
@@ -107,6 +98,44 @@ type wait struct {
 	now      stick.Time      // when it was computed
 	watched  []stick.Process // whose death changes something
 	grace    time.Duration   // the room's
+}
+
+// fresh is for how long an act of a member need not be written again.
+const fresh = time.Second
+
+// peek looks for a try without writing. Most tries in a busy room come in vain, and those who
+// would like the turn shouldn't hold up the one who has it. vain is true when the try is answered:
+// its caller is a member that acted a moment ago, and nothing would change.
+func (w *wait) peek(ctx context.Context) (vain bool, err error) {
+	if w.q.Blocking {
+		return false, nil
+	}
+	err = w.e.look(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
+		vain, w.me, w.q.Agent = false, me, me.Agent
+		m, ok := r.Member(me.Agent)
+		if !ok || m.State != stick.Joined || me.fresh || !recorded(m, me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: fresh}).Due(tx.Now()) {
+			return nil
+		}
+		after, _, a := r.Ask(w.q, s.Sight, tx.Now())
+		if a.Changed || a.Status != "" {
+			return nil
+		}
+		if err := w.answer(tx, s, after, a); err != nil {
+			return err
+		}
+		vain = !w.done
+		return nil
+	})
+	if stick.CodeOf(err) == stick.CodeNoRoom {
+		err = nil // it is made by the look that writes
+	}
+	return vain, err
+}
+
+// recorded tells whether the caller's process is known to carry the member.
+func recorded(m stick.Member, me identity) bool {
+	p := me.Caller.Process
+	return p.IsZero() || slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return ev.Process == p })
 }
 
 // enter joins the room and looks once.

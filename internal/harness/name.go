@@ -8,7 +8,7 @@ func checkName(name, source string) error {
 		return nil
 	}
 	if _, err := stick.ParseAgentID(name); err != nil {
-		return stick.Errorf(stick.CodeUsage, "%s %q can't be the name of an agent", source, stick.Clip(name, 80)).
+		return stick.Errorf(stick.CodeUsage, "%s %q isn't an agent's name", source, stick.Clip(name, 80)).
 			With("field", source).
 			Hintf("a name is like claude, claude:reviewer or codex:1a2b3c4d")
 	}

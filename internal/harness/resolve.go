@@ -27,7 +27,7 @@ type Input struct {
 // Found is who calls, as far as that shows without the database.
 type Found struct {
 	As        string        // the name that was asked for; it changes nothing else
-	AsSource  string        // where it was asked for
+	AsSource  string        // where it was asked for; empty without As
 	Harness   string        // the name of a row, or [Human]
 	SessionID string        // empty when it isn't known
 	Process   stick.Process // the harness's process, or the person's outermost one in the terminal; zero if unseen
@@ -58,9 +58,12 @@ func (f Found) Seed() string {
 // can't be one, when an agent asks for a person's, and when the call names a harness that isn't
 // known.
 func Resolve(in Input) (Found, error) {
-	r := resolver{in: in, found: Found{As: in.As, AsSource: in.AsSource, User: userName(in.User), Host: in.Host}}
+	r := resolver{in: in, found: Found{As: in.As, User: userName(in.User), Host: in.Host}}
 	if err := checkName(in.As, in.AsSource); err != nil {
 		return Found{}, err
+	}
+	if in.As != "" {
+		r.found.AsSource = in.AsSource
 	}
 	row, err := r.harness()
 	if err != nil {

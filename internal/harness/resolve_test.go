@@ -107,96 +107,223 @@ func TestResolve(t *testing.T) {
 		want     Found
 	}{
 		// Each harness as it is.
-		{"claude: a command", at(bash, claude, login, sshd, systemd), complete, claudeEnv, [2]string{},
-			agent("claude", session, 999, stick.ProvesSession)},
-		{"claude: an MCP server, after /clear", at(claude, login, systemd), complete, claudeEnv, [2]string{session2, "claude"},
-			agent("claude", session2, 1000, stick.ProvesSession)},
-		{"claude: a sub-agent has its parent's session", at(subshell, bash, claude, login, systemd), complete, claudeEnv, [2]string{},
-			agent("claude", session, 998, stick.ProvesSession)},
-		{"codex: a command of codex exec", at(bash, codex, codexNode, login, systemd), complete, codexEnv, [2]string{},
-			agent("codex", session2, 998, stick.ProvesSession)},
-		{"codex: a sub-agent has its parent's session", at(bash, codex, codexNode, systemd), complete, both(codexEnv, env{"CODEX_THREAD_ID": "another"}), [2]string{},
-			agent("codex", session2, 998, stick.ProvesSession)},
-		{"codex: an MCP server without any variable", at(codex, codexNode, systemd), complete, nil, [2]string{session2, "codex"},
-			agent("codex", session2, 999, stick.ProvesSession)},
-		{"codex: a command under the daemon", at(bash, codexd, systemd), complete, codexEnv, [2]string{},
-			agent("codex", session2, 999, stick.ProvesCarrier)},
-		{"codex: a hook under the daemon", at(codexd, systemd), complete, nil, [2]string{session2, "codex"},
-			agent("codex", session2, 1000, stick.ProvesCarrier)},
-		{"codex: the daemon isn't one with the program that started it", at(codexd, codex, codexNode, login, systemd), complete, nil, [2]string{session2, "codex"},
-			agent("codex", session2, 1000, stick.ProvesCarrier)},
-		{"codex: a session in the daemon's tree isn't the daemon", at(bash, codex, codexd, systemd), complete, codexEnv, [2]string{},
-			agent("codex", session2, 999, stick.ProvesSession)},
-		{"codex: in its sandbox", at(bash, codexBox), unseen, codexEnv, [2]string{},
-			agent("codex", session2, 0, "")},
-		{"codex: in its sandbox, which can't be seen", at(bash), unseen, codexEnv, [2]string{},
-			agent("codex", session2, 0, "")},
-		{"codex: in its sandbox, started under claude", at(bash, codexBox), unseen, both(claudeEnv, codexEnv), [2]string{},
-			agent("codex", session2, 0, "")},
-		{"gemini: a command", at(subshell, bash, gemini2, gemini1, login, systemd), complete, geminiEnv, [2]string{},
-			agent("gemini", "", 997, stick.ProvesSession)},
-		{"gemini: a hook", at(gemini2, gemini1, systemd), complete, env{"GEMINI_SESSION_ID": session, "CLAUDE_PROJECT_DIR": "/home/dev/repo"}, [2]string{},
-			agent("gemini", session, 999, stick.ProvesSession)},
-		{"opencode: a command", at(bash, opencode, systemd), complete, openEnv, [2]string{},
-			agent("opencode", "", 999, stick.ProvesSession)},
-		{"opencode: under a server", at(bash, openserve, systemd), complete, openEnv, [2]string{},
-			agent("opencode", "", 999, stick.ProvesCarrier)},
-		{"opencode: with a port for clients", at(bash, openport, systemd), complete, openEnv, [2]string{session, "opencode"},
-			agent("opencode", session, 999, stick.ProvesCarrier)},
+		{
+			"claude: a command", at(bash, claude, login, sshd, systemd), complete, claudeEnv,
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
+		},
+		{
+			"claude: an MCP server, after /clear", at(claude, login, systemd), complete, claudeEnv,
+			[2]string{session2, "claude"},
+			agent("claude", session2, 1000, stick.ProvesSession),
+		},
+		{
+			"claude: a sub-agent has its parent's session", at(subshell, bash, claude, login, systemd), complete, claudeEnv,
+			[2]string{},
+			agent("claude", session, 998, stick.ProvesSession),
+		},
+		{
+			"codex: a command of codex exec", at(bash, codex, codexNode, login, systemd), complete, codexEnv,
+			[2]string{},
+			agent("codex", session2, 998, stick.ProvesSession),
+		},
+		{
+			"codex: a sub-agent has its parent's session", at(bash, codex, codexNode, systemd), complete, both(codexEnv, env{"CODEX_THREAD_ID": "another"}),
+			[2]string{},
+			agent("codex", session2, 998, stick.ProvesSession),
+		},
+		{
+			"codex: an MCP server without any variable", at(codex, codexNode, systemd), complete, nil,
+			[2]string{session2, "codex"},
+			agent("codex", session2, 999, stick.ProvesSession),
+		},
+		{
+			"codex: a command under the daemon", at(bash, codexd, systemd), complete, codexEnv,
+			[2]string{},
+			agent("codex", session2, 999, stick.ProvesCarrier),
+		},
+		{
+			"codex: a hook under the daemon", at(codexd, systemd), complete, nil,
+			[2]string{session2, "codex"},
+			agent("codex", session2, 1000, stick.ProvesCarrier),
+		},
+		{
+			"codex: the daemon isn't one with the program that started it", at(codexd, codex, codexNode, login, systemd), complete, nil,
+			[2]string{session2, "codex"},
+			agent("codex", session2, 1000, stick.ProvesCarrier),
+		},
+		{
+			"codex: a session in the daemon's tree isn't the daemon", at(bash, codex, codexd, systemd), complete, codexEnv,
+			[2]string{},
+			agent("codex", session2, 999, stick.ProvesSession),
+		},
+		{
+			"codex: in its sandbox", at(bash, codexBox), unseen, codexEnv,
+			[2]string{},
+			agent("codex", session2, 0, ""),
+		},
+		{
+			"codex: in its sandbox, which can't be seen", at(bash), unseen, codexEnv,
+			[2]string{},
+			agent("codex", session2, 0, ""),
+		},
+		{
+			"codex: in its sandbox, started under claude", at(bash, codexBox), unseen, both(claudeEnv, codexEnv),
+			[2]string{},
+			agent("codex", session2, 0, ""),
+		},
+		{
+			"gemini: a command", at(subshell, bash, gemini2, gemini1, login, systemd), complete, geminiEnv,
+			[2]string{},
+			agent("gemini", "", 997, stick.ProvesSession),
+		},
+		{
+			"gemini: a hook", at(gemini2, gemini1, systemd), complete,
+			env{"GEMINI_SESSION_ID": session, "CLAUDE_PROJECT_DIR": "/home/dev/repo"},
+			[2]string{},
+			agent("gemini", session, 999, stick.ProvesSession),
+		},
+		{
+			"opencode: a command", at(bash, opencode, systemd), complete, openEnv,
+			[2]string{},
+			agent("opencode", "", 999, stick.ProvesSession),
+		},
+		{
+			"opencode: under a server", at(bash, openserve, systemd), complete, openEnv,
+			[2]string{},
+			agent("opencode", "", 999, stick.ProvesCarrier),
+		},
+		{
+			"opencode: with a port for clients", at(bash, openport, systemd), complete, openEnv,
+			[2]string{session, "opencode"},
+			agent("opencode", session, 999, stick.ProvesCarrier),
+		},
 
 		// One under another.
-		{"claude under codex", at(bash, claude, bash, codex, codexNode, systemd), complete, both(codexEnv, claudeEnv), [2]string{},
-			agent("claude", session, 999, stick.ProvesSession)},
-		{"codex under claude", at(bash, codex, codexNode, bash, claude, systemd), complete, both(codexEnv, claudeEnv), [2]string{},
-			agent("codex", session2, 998, stick.ProvesSession)},
-		{"a codex hook under claude has no variable of its own", at(codex, codexNode, bash, claude, systemd), complete, claudeEnv, [2]string{},
-			agent("codex", "", 999, stick.ProvesSession)},
-		{"opencode under claude", at(bash, opencode, bash, claude, systemd), complete, both(openEnv, claudeEnv), [2]string{},
-			agent("opencode", "", 999, stick.ProvesSession)},
-		{"claude under claude: a shell stands between", at(bash, claude, bash, claude, systemd), complete, claudeEnv, [2]string{},
-			agent("claude", session, 999, stick.ProvesSession)},
-		{"gemini under gemini", at(bash, gemini2, gemini1, bash, gemini2, gemini1, systemd), complete, geminiEnv, [2]string{},
-			agent("gemini", "", 998, stick.ProvesSession)},
-		{"the call names another than the nearest", at(bash, claude, systemd), complete, claudeEnv, [2]string{session2, "codex"},
-			agent("codex", session2, 0, "")},
-		{"the call names a session but no harness", at(claude, systemd), complete, nil, [2]string{session2, ""},
-			agent("claude", session2, 1000, stick.ProvesSession)},
-		{"the call names a harness but no session", at(login, sshd, systemd), complete, nil, [2]string{"", "codex"},
-			person("pts/3", 1000)},
-		{"a hook whose harness has ended", at(systemd), complete, nil, [2]string{session, "claude"},
-			agent("claude", session, 0, "")},
+		{
+			"claude under codex", at(bash, claude, bash, codex, codexNode, systemd), complete, both(codexEnv, claudeEnv),
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
+		},
+		{
+			"codex under claude", at(bash, codex, codexNode, bash, claude, systemd), complete, both(codexEnv, claudeEnv),
+			[2]string{},
+			agent("codex", session2, 998, stick.ProvesSession),
+		},
+		{
+			"a codex hook under claude has no variable of its own", at(codex, codexNode, bash, claude, systemd), complete, claudeEnv,
+			[2]string{},
+			agent("codex", "", 999, stick.ProvesSession),
+		},
+		{
+			"opencode under claude", at(bash, opencode, bash, claude, systemd), complete, both(openEnv, claudeEnv),
+			[2]string{},
+			agent("opencode", "", 999, stick.ProvesSession),
+		},
+		{
+			"claude under claude: a shell stands between", at(bash, claude, bash, claude, systemd), complete, claudeEnv,
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
+		},
+		{
+			"gemini under gemini", at(bash, gemini2, gemini1, bash, gemini2, gemini1, systemd), complete, geminiEnv,
+			[2]string{},
+			agent("gemini", "", 998, stick.ProvesSession),
+		},
+		{
+			"the call names another than the nearest", at(bash, claude, systemd), complete, claudeEnv,
+			[2]string{session2, "codex"},
+			agent("codex", session2, 0, ""),
+		},
+		{
+			"the call names a session but no harness", at(claude, systemd), complete, nil,
+			[2]string{session2, ""},
+			agent("claude", session2, 1000, stick.ProvesSession),
+		},
+		{
+			"the call names a harness but no session", at(login, sshd, systemd), complete, nil,
+			[2]string{"", "codex"},
+			person("pts/3", 1000),
+		},
+		{
+			"a hook whose harness has ended", at(systemd), complete, nil,
+			[2]string{session, "claude"},
+			agent("claude", session, 0, ""),
+		},
 
 		// Variables that are set to nothing, or stale.
-		{"=0 isn't set", at(bash), unseen, env{"CLAUDECODE": "0", "GEMINI_CLI": "false", "OPENCODE": "", "CODEX_SESSION_ID": "0"}, [2]string{},
-			person("", 0)},
-		{"a stale id in a person's shell", at(login, sshd, systemd), complete, claudeEnv, [2]string{},
-			person("pts/3", 1000)},
-		{"a stale marker in a test run", at(run("go", "go", "test"), systemd), complete, env{"CLAUDECODE": "1"}, [2]string{},
-			person("", 0)},
-		{"another harness's stale id", at(bash, gemini2, gemini1, systemd), complete, both(claudeEnv, geminiEnv), [2]string{},
-			agent("gemini", "", 998, stick.ProvesSession)},
-		{"Gemini's CLAUDE_PROJECT_DIR isn't Claude", at(bash), unseen, env{"CLAUDE_PROJECT_DIR": "/home/dev/repo"}, [2]string{},
-			person("", 0)},
+		{
+			"=0 isn't set", at(bash), unseen,
+			env{"CLAUDECODE": "0", "GEMINI_CLI": "false", "OPENCODE": "", "CODEX_SESSION_ID": "0"},
+			[2]string{},
+			person("", 0),
+		},
+		{
+			"a stale id in a person's shell", at(login, sshd, systemd), complete, claudeEnv,
+			[2]string{},
+			person("pts/3", 1000),
+		},
+		{
+			"a stale marker in a test run", at(run("go", "go", "test"), systemd), complete,
+			env{"CLAUDECODE": "1"},
+			[2]string{},
+			person("", 0),
+		},
+		{
+			"another harness's stale id", at(bash, gemini2, gemini1, systemd), complete, both(claudeEnv, geminiEnv),
+			[2]string{},
+			agent("gemini", "", 998, stick.ProvesSession),
+		},
+		{
+			"Gemini's CLAUDE_PROJECT_DIR isn't Claude", at(bash), unseen,
+			env{"CLAUDE_PROJECT_DIR": "/home/dev/repo"},
+			[2]string{},
+			person("", 0),
+		},
 
 		// Ancestors that can't be seen.
-		{"nothing seen, an id", nil, unseen, claudeEnv, [2]string{},
-			agent("claude", session, 0, "")},
-		{"nothing seen, only a marker", at(bash), unseen, geminiEnv, [2]string{},
-			agent("gemini", "", 0, "")},
-		{"nothing seen, a marker and another's id", at(bash), unseen, both(openEnv, claudeEnv), [2]string{},
-			agent("claude", session, 0, "")},
-		{"a container that holds the harness too", at(bash, claude, run("bash", "bash")), unseen, claudeEnv, [2]string{},
-			agent("claude", session, 999, stick.ProvesSession)},
-		{"a person in a container", at(onTTY(run("bash", "bash"), "pts/0")), unseen, nil, [2]string{},
-			person("pts/0", 1000)},
+		{
+			"nothing seen, an id", nil, unseen, claudeEnv,
+			[2]string{},
+			agent("claude", session, 0, ""),
+		},
+		{
+			"nothing seen, only a marker", at(bash), unseen, geminiEnv,
+			[2]string{},
+			agent("gemini", "", 0, ""),
+		},
+		{
+			"nothing seen, a marker and another's id", at(bash), unseen, both(openEnv, claudeEnv),
+			[2]string{},
+			agent("claude", session, 0, ""),
+		},
+		{
+			"a container that holds the harness too", at(bash, claude, run("bash", "bash")), unseen, claudeEnv,
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
+		},
+		{
+			"a person in a container", at(onTTY(run("bash", "bash"), "pts/0")), unseen, nil,
+			[2]string{},
+			person("pts/0", 1000),
+		},
 
 		// People.
-		{"a login shell", at(login, sshd, systemd), complete, nil, [2]string{},
-			person("pts/3", 1000)},
-		{"the outermost in the terminal", at(makeTest, login, sshd, systemd), complete, nil, [2]string{},
-			person("pts/3", 999)},
-		{"without a terminal", at(run("sh", "sh", "-c", "tt take"), run("cron", "cron", "-f"), systemd), complete, nil, [2]string{},
-			person("", 0)},
+		{
+			"a login shell", at(login, sshd, systemd), complete, nil,
+			[2]string{},
+			person("pts/3", 1000),
+		},
+		{
+			"the outermost in the terminal", at(makeTest, login, sshd, systemd), complete, nil,
+			[2]string{},
+			person("pts/3", 999),
+		},
+		{
+			"without a terminal", at(run("sh", "sh", "-c", "tt take"), run("cron", "cron", "-f"), systemd), complete, nil,
+			[2]string{},
+			person("", 0),
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.want.User, c.want.Host = "dev", "host"
@@ -221,7 +348,7 @@ func TestResolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.want.As, named.Explain = in.As, nil
+			c.want.As, c.want.AsSource, named.Explain = in.As, in.AsSource, nil
 			if d := cmp.Diff(c.want, named); d != "" {
 				t.Errorf("with --as: %s", d)
 			}
@@ -290,8 +417,9 @@ func TestResolveRefuses(t *testing.T) {
 		{"a name in capitals", Input{As: "Claude:x"}, `--as "Claude:x" isn't an agent's name`},
 		{"two colons", Input{As: "a:b:c"}, `--as "a:b:c" isn't an agent's name`},
 		{"nothing behind the colon", Input{As: "a:"}, `--as "a:" isn't an agent's name`},
-		{"a line end", Input{As: "a\n"}, `--as "a\n" isn't an agent's name`},
-		{"too long", Input{As: strings.Repeat("a", 65)}, "the name given by --as is longer than 64 bytes"},
+		{"a line end", Input{As: "a\n"}, `--as "a" isn't an agent's name`},
+		{"too long", Input{As: strings.Repeat("a", 65)}, `--as "` + strings.Repeat("a", 65) + `" isn't an agent's name`},
+		{"a name that means something else", Input{As: "next"}, `--as "next" isn't an agent's name`},
 		{"an agent that calls itself a person", Input{As: "human:dev", Chain: inClaude}, `--as "human:dev" is a person's name, and this is a shell inside Claude Code`},
 		{"a session of an unknown harness", Input{SessionID: "x", SessionHarness: "hal"}, `"hal" isn't a known harness`},
 	} {

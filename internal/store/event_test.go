@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -20,20 +19,25 @@ func TestEventKeepsEveryColumn(t *testing.T) {
 		r := newRoom(t, db, "/work")
 		join(t, db, r.ID, "claude:a")
 		claim(t, db, r.ID, "claude:a")
-		payload, _ := json.Marshal(stick.Facts{Lease: stick.LeaseSum("lease of claude:a"), Nobody: stick.NobodyWaits})
-		want := stick.Event{
-			ID: "given", Turn: 1, Type: stick.EventRelease, From: "claude:a", To: "", Session: "s-1", Task: "FEAT 9: täsk",
-			Handoff: &stick.Handoff{
-				Status: "naïve \u2028 \x7f \"quoted\"", NextAction: "línea 2\nline", OpenQuestions: []string{"why?"}, DoNot: []string{"touch"},
-				Artifacts: []stick.Artifact{{Path: "a/b.go", Lines: &stick.Lines{3, 9}, Role: "edit", Note: "n", RoomPath: "a/b.go"}},
-				Workspace: &stick.Workspace{Head: "abc", Branch: "main", Dirty: []string{"x", "y"}, DirtyCount: 2},
-			},
-			Reason: "because <this>", Payload: payload,
+		given := stick.Handoff{
+			Status: "naïve \u2028 \x7f \"quoted\"", NextAction: "línea 2\nline", OpenQuestions: []string{"why?"}, DoNot: []string{"touch"},
+			Artifacts: []stick.Artifact{{Path: "a/b.go", Lines: &stick.Lines{3, 9}, Role: "edit", Note: "n", RoomPath: "a/b.go"}},
+			Workspace: &stick.Workspace{Head: "abc", Branch: "main", Dirty: []string{"x", "y"}, DirtyCount: 2},
 		}
+		var want stick.Event
 		_, saved := play(t, db, r.ID, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-			r.Turn = stick.Turn{ID: 1, State: stick.Idle, HandoffPending: true, Prior: "claude:a", SequenceIndex: 1}
-			return r, []stick.Event{want}
+			r, events, err := r.Release("claude:a", stick.Fence{Turn: 1, Lease: r.Turn.Lease}, given, blind(), now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := &events[0]
+			e.ID, e.Session, e.Task, e.Reason = "given", "s-1", "FEAT 9: täsk", "because <this>"
+			want = *e
+			return r, events
 		})
+		if want.Payload == nil || want.Handoff == nil || want.Turn != 1 || want.From == "" {
+			t.Fatalf("the event leaves columns empty: %+v", want)
+		}
 		view(t, db, func(tx *store.Tx) error {
 			got, err := tx.Event(r.ID, saved[0].Seq)
 			if err != nil {

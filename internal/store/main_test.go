@@ -34,11 +34,12 @@ func child(role, dir, point string) error {
 	if err != nil {
 		return err
 	}
-	return db.Update(context.Background(), func(tx *store.Tx) error {
+	err = db.Update(context.Background(), func(tx *store.Tx) error {
 		_, err := tx.NewRoom(fmt.Sprintf("/child/%d", os.Getpid()))
 		tx.Ring("bell")
 		return err
 	})
+	return errors.Join(err, db.Close())
 }
 
 // start starts a child: role "kill" or "stop" is what happens to it at the point.

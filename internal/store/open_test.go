@@ -3,6 +3,7 @@ package store_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -185,6 +186,35 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 		t.Errorf("the check found %q (%v)", found, err)
 	}
 }
+
+// TestOpenedTwiceInOneProcess: a process that opens the database twice keeps its locks on it, so
+// that another one which closes it doesn't take itself for the last and throw the log away.
+func TestOpenedTwiceInOneProcess(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		newRoom(t, db, "/before")
+		second := storetest.Again(t, db)
+		newRoom(t, second, "/second")
+		for range 2 {
+			if err := start(t, db.Dir(), "none", "").Wait(); err != nil {
+				t.Fatal(err)
+			}
+			newRoom(t, db, fmt.Sprint("/after/", time.Now().UnixNano()))
+		}
+		if err := start(t, db.Dir(), "none", "").Wait(); err != nil {
+			t.Fatal(err)
+		}
+		raw := storetest.Raw(t, db)
+		var n int
+		if err := raw.QueryRow("SELECT count(*) FROM rooms").Scan(&n); err != nil || n != 7 {
+			t.Errorf("there are %d rooms (%v), want 7", n, err)
+		}
+		if wal := filepath.Join(db.Dir(), store.FileName+"-wal"); !exists(wal) {
+			t.Error("the log was thrown away by a process that isn't the last")
+		}
+	})
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // TestLargeWALIsCheckpointed: while somebody reads, the log can't be moved into the database and
 // grows; the first writer after that moves it. A reader never makes writers wait.

@@ -38,7 +38,6 @@ type DB struct {
 	Bell *bell.Dir
 
 	lock *bell.Mutex // held by writers, across processes
-	line *bell.Mutex // held by the first of those in line for lock, see [DB.Line]
 
 	mu    sync.Mutex // guards conn and stmts: a connection serves one transaction at a time
 	conn  *sql.Conn
@@ -90,7 +89,6 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 		return nil, notWritable(opt.Dir, err)
 	}
 	db.lock = bell.NewMutex(filepath.Join(opt.Dir, "write.lock"))
-	db.line = bell.NewMutex(filepath.Join(opt.Dir, "line.lock"))
 	if err := db.connect(path); err != nil {
 		return nil, err
 	}
@@ -112,7 +110,7 @@ func (db *DB) NewID() string { return db.opt.NewID() }
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return errors.Join(db.conn.Close(), db.pool.Close(), db.lock.Close(), db.line.Close())
+	return errors.Join(db.conn.Close(), db.pool.Close(), db.lock.Close())
 }
 
 // maxWAL is the size from which on a writer moves the write-ahead log into the database itself.
@@ -151,21 +149,6 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	db.lock.Unlock()
 	rope.Ring()
 	return err
-}
-
-// inLine bounds how long one stands in line: its first may be stopped.
-const inLine = 100 * time.Millisecond
-
-// Line is for writers that mostly have nothing to write: they stand in a line, in which only the
-// first competes for the write lock with all others. It returns when the caller is the first, or
-// has stood for long enough, and leave ends that. Nothing but the pace depends on it.
-func (db *DB) Line(ctx context.Context) (leave func()) {
-	wait, cancel := context.WithTimeout(ctx, inLine)
-	defer cancel()
-	if err := db.line.Lock(wait); err != nil {
-		return func() {}
-	}
-	return func() { _ = db.line.Unlock() } // on failure the end of the process does it
 }
 
 // update is Update under the write lock. The bells of the rooms are in hand before the commit,
