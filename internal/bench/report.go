@@ -145,11 +145,10 @@ the disk of the temporary directory. What is compared runs in turn within one lo
   before. Every wait that is woken by inotify pays it, and the 99th percentiles of the rows above and below are mostly this.
 - **killed → wait**: the owner is a process that is named like a harness and has claimed by a ` + "`tt`" + ` of its own. It gets SIGKILL; the
   time ends when the parent learns that the blocked ` + "`tt wait`" + ` has exited with the takeover.
-- **turns/s, try + release**: eight processes, each with one engine that stays open, a member each of one room. Each repeats, without
-  a pause: one ` + "`WaitForTurn`" + ` that doesn't block; and when that brought the turn one ` + "`ReleaseStick`" + ` with a handoff and the fence it was
-  given. A turn counts when its release has committed. The room needs no git. Eight processes that never rest are more than the cores
-  can run, and most of what they do is to ask in vain, each time in a transaction of its own; so a second row has them pause for 5 ms
-  after a try in vain, as whatever polls would.
+- **turns/s, try + release**: eight processes, each with one engine that stays open, a member each of one room, which they name by
+  its id. Each repeats: one ` + "`WaitForTurn`" + ` that doesn't block; when that brought the turn, one ` + "`ReleaseStick`" + ` with a handoff and
+  the fence it was given; when it didn't, 10 ms of rest. A turn counts when its release has committed. The room needs no git. The
+  second row has no rest: eight processes that never pause are more than the cores can run, and most of what they do is to ask in vain.
 - **turns/s, fair hand-over**: the same eight, each repeating a ` + "`WaitForTurn`" + ` without limit and a ` + "`ReleaseStick`" + `. Every turn goes to
   the waiter that went longest without it, so that every turn is a change of processes, and its event wakes all waiters.
 - **crowd**: processes of ` + "`tt events --follow`" + ` in one room, and one event (a change of the policy) that names none of them. The time runs from

@@ -19,6 +19,7 @@
 //	until PATTERN tt ARG…       repeat a command until its output matches
 //	heard NAME PATTERN          wait until a command in the background has printed this
 //	ends NAME [STATUS]          wait for the end of a command in the background
+//	stopped NAME                wait until a command in the background has stopped itself
 //	signal SIGNAL NAME          to a command in the background, or to a harness
 //	hangup NAME                 stop reading the output of a command in the background
 //
@@ -72,7 +73,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait for something that has to happen.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 func TestScript(t *testing.T) { play(t, testscript.Params{Dir: "testdata/script"}, nil) }
 
@@ -97,7 +98,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 	}
 	plain := map[string]func(*story, *testscript.TestScript, []string){
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
-		"signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
+		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "handoff": (*story).handoff,
 		"damaged": func(s *story, _ *testscript.TestScript, _ []string) { s.damaged = true },
 	}
@@ -621,11 +622,18 @@ func (s *story) signal(ts *testscript.TestScript, args []string) {
 	case syscall.SIGKILL:
 		<-gone
 	case syscall.SIGSTOP:
-		poll(ts, "stopped", func() bool {
-			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-			return err != nil || strings.Contains(string(stat), ") T ")
-		})
+		poll(ts, "stopped", func() bool { return isStopped(pid) })
 	}
+}
+
+func (s *story) stopped(ts *testscript.TestScript, args []string) {
+	c := s.background(ts, args[0])
+	poll(ts, args[0]+" is stopped", func() bool { return isStopped(c.pid) })
+}
+
+func isStopped(pid int) bool {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && strings.HasPrefix(string(out), "T")
 }
 
 func (s *story) hangup(ts *testscript.TestScript, args []string) { s.background(ts, args[0]).hangup() }

@@ -57,11 +57,11 @@ func (a *app) eventsCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		res, err := e.GetRoomEvents(c.Context(), engine.GetRoomEventsParams{Caller: by, Where: w, EventFilter: f})
+		res, err := e.GetRoomEvents(c.Context(), engine.GetRoomEventsParams{Caller: by, Where: w, EventFilter: f, FromStart: !now})
 		if err != nil {
 			return err
 		}
-		return a.print(res, func(p *page) { p.events(res, now || f.After == 0) })
+		return a.print(res, func(p *page) { p.events(res, now) })
 	}
 	return c
 }

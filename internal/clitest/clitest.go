@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -133,7 +134,9 @@ func at(spec string) func(point string) bool {
 
 // signal sends a signal to this process, which doesn't go on before it took effect.
 func signal(s syscall.Signal) {
-	if err := syscall.Kill(os.Getpid(), s); err != nil {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := toThisThread(s); err != nil {
 		panic(err)
 	}
 	if s == syscall.SIGKILL {

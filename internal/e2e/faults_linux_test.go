@@ -186,8 +186,9 @@ func TestStoppedListener(t *testing.T) {
 // told so, and a grace later others are offered the stick.
 func TestStoppedOwner(t *testing.T) {
 	t.Parallel()
-	w, owner, _, _, firstWait, _ := trio(t, "waiter_grace=300ms", "owner_idle_ttl=500ms")
+	w, owner, _, _, firstWait, _ := trio(t)
 	owner.group(syscall.SIGSTOP)
+	w.policy("waiter_grace=300ms", "owner_idle_ttl=500ms")
 	if a := said(t, firstWait.wait()); a.Status != "takeover_available" || a.Reason != "owner_idle" {
 		t.Errorf("the wait brought %+v", a)
 	}

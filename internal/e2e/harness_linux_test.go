@@ -51,6 +51,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.env = []string{
 		"PATH=" + w.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), "USER=ann", "TALKING_STICK_DATA_DIR=" + w.data, "TT_JSON=1",
+		"GORACE=atexit_sleep_ms=0", // the race detector would have every process wait a second at its end
 		fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()),
 	}
 	return w

@@ -36,6 +36,8 @@ type GetRoomEventsParams struct {
 	Caller Caller `json:"-"`
 	Where
 	EventFilter
+	// FromStart begins with the oldest event where After is 0; else the newest ones are told.
+	FromStart bool `json:"from_start,omitempty"`
 }
 
 // EventsResult is a batch of events, the oldest first.
@@ -54,7 +56,7 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 	}
 	var res EventsResult
 	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
-		res, err = batch(tx, r, me, p.EventFilter, p.After == 0)
+		res, err = batch(tx, r, me, p.EventFilter, p.After == 0 && !p.FromStart)
 		return err
 	})
 	return res, err

@@ -14,7 +14,8 @@ const roomColumns = `room_id, canonical_path, closed, policy, generation,
 	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action,
 	acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at`
 
-func scanRoom(scan func(...any) error) (stick.Room, error) {
+// scanRoom reads a row of roomColumns.
+func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	var r stick.Room
 	var policy string
 	t := &r.Turn
@@ -25,10 +26,21 @@ func scanRoom(scan func(...any) error) (stick.Room, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal([]byte(policy), &r.Policy); err != nil {
+	if r.Policy, err = tx.db.policy(policy); err != nil {
 		return r, fmt.Errorf("policy of room %s: %w", r.ID, err)
 	}
 	return r, nil
+}
+
+// policy decodes the policy of a room. Most rooms have the same one, and every look reads it.
+func (db *DB) policy(text string) (p stick.Policy, err error) {
+	if text != db.lastPolicy.text {
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			return p, err
+		}
+		db.lastPolicy.text, db.lastPolicy.policy = text, p
+	}
+	return db.lastPolicy.policy, nil
 }
 
 // Room loads a room with its members and listeners. It fails with [stick.CodeNoRoom].
@@ -54,7 +66,7 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 func (tx *Tx) room(where string, arg any) (r stick.Room, ok bool, err error) {
 	err = tx.scan("SELECT "+roomColumns+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, func(scan func(...any) error) error {
 		ok = true
-		r, err = scanRoom(scan)
+		r, err = tx.scanRoom(scan)
 		return err
 	})
 	if err != nil || !ok {
@@ -74,7 +86,7 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	found := false
 	err := tx.scan("SELECT "+roomColumns+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, func(scan func(...any) error) (err error) {
 		found = true
-		r, err = scanRoom(scan)
+		r, err = tx.scanRoom(scan)
 		return err
 	})
 	if err == nil && !found {
@@ -102,7 +114,7 @@ func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
 	}
 	var out []stick.Room
 	err := tx.scan(query+" ORDER BY canonical_path", args, func(scan func(...any) error) error {
-		r, err := scanRoom(scan)
+		r, err := tx.scanRoom(scan)
 		out = append(out, r)
 		return err
 	})

@@ -39,10 +39,15 @@ type DB struct {
 
 	lock *bell.Mutex // held by writers, across processes
 
-	mu    sync.Mutex // guards conn and stmts: a connection serves one transaction at a time
+	mu    sync.Mutex // guards the rest: a connection serves one transaction at a time
 	conn  *sql.Conn
 	pool  *sql.DB
 	stmts map[string]*sql.Stmt
+
+	lastPolicy struct { // the policy that was decoded last
+		text   string
+		policy stick.Policy
+	}
 }
 
 // ErrAbsent is returned by [Open] when there is no database and none is to be made.
