@@ -406,7 +406,6 @@ type actor struct {
 	last    int
 	running map[int]*command
 	started map[int]chan struct{}
-	lost    bool
 }
 
 func (s *story) start(ts *testscript.TestScript, args []string) {
