@@ -114,8 +114,11 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 	cmds["json"] = func(ts *testscript.TestScript, neg bool, args []string) { of(ts).json(ts, neg, args) }
 	p.Cmds, p.RequireUniqueNames = cmds, true
 	p.Condition = func(cond string) (bool, error) {
-		if cond == "root" {
+		switch cond {
+		case "root":
 			return os.Geteuid() == 0, nil
+		case "mount": // as root in a container that may
+			return exec.Command("unshare", "--mount", "true").Run() == nil, nil
 		}
 		return false, fmt.Errorf("unknown condition %s", cond)
 	}

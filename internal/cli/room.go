@@ -99,7 +99,11 @@ func (a *app) joinCmd() *cobra.Command {
 				p.linef("warning: %s", stick.Line(res.Warning))
 			}
 			p.standing(res.Room)
-			p.linef("next: tt wait")
+			if res.Room.Owner != nil && *res.Room.Owner == res.AgentID {
+				p.linef("next: tt release")
+			} else {
+				p.linef("next: tt wait")
+			}
 		})
 	}
 	return c

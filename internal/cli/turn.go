@@ -38,6 +38,9 @@ func (a *app) waitCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if park && turn {
+			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: give one of them")
+		}
 		if timeout < 0 || c.Flags().Changed("timeout") && timeout < time.Millisecond {
 			return stick.Errorf(stick.CodeUsage, "--timeout is a positive duration such as 90s").With("field", "timeout").
 				Hintf("to look without waiting: tt try")

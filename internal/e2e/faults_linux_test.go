@@ -554,6 +554,8 @@ func TestReboot(t *testing.T) {
 		t.Errorf("the next turn is %d", next.Turn)
 	case next.Recovery == nil || next.Recovery.Handoff.Status != "before the lights went out":
 		t.Errorf("the handoff is lost: %+v", next)
+	case next.KeptBy != "process" || next.Guardian != 0: // whoever ran before the reboot doesn't look any more
+		t.Errorf("the lease is kept by %s %d", next.KeptBy, next.Guardian)
 	}
 	w.healthy()
 }

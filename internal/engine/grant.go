@@ -43,7 +43,7 @@ func grantOf(tx *store.Tx, s *sights, r stick.Room, me identity, why stick.Claim
 	g := &Grant{
 		RoomID: r.ID, Path: r.Path, AgentID: me.Agent, TurnID: t.ID, LeaseID: t.Lease, Reason: why,
 		LeaseKeptBy: r.LeaseKeptBy(s.Sight), LeaseExpiresAt: r.LeaseExpiresAt(s.Sight), GuardianPID: t.GuardianPID,
-		NeedsGuardian: t.GuardianPID == 0 && unseen(r, me),
+		NeedsGuardian: t.GuardianPID == 0 && unseen(r, me, s),
 	}
 	if t.HandoffSeq == 0 {
 		return g, nil
@@ -107,13 +107,14 @@ func (e *Engine) compare(g *Grant) {
 const maxRecovery = 20
 
 // unseen tells whether a process carries me that some other member can't see: it runs in another
-// pid namespace or on another boot, so that my lease needs a guardian.
-func unseen(r stick.Room, me identity) bool {
+// pid namespace or on another boot, so that my lease needs a guardian. What ended with an earlier
+// boot looks at nothing any more; a process of another world is judged without being probed.
+func unseen(r stick.Room, me identity, s *sights) bool {
 	mine := me.Caller.Process
 	if mine.IsZero() || me.Caller.Proof == stick.ProvesCarrier {
 		return false
 	}
-	elsewhere := func(p stick.Process) bool { return !p.SameWorld(mine) }
+	elsewhere := func(p stick.Process) bool { return !p.SameWorld(mine) && s.procs.Verdict(p) != stick.Gone }
 	for _, m := range r.Members {
 		if m.Agent != me.Agent && m.State == stick.Joined &&
 			slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return elsewhere(ev.Process) }) {
