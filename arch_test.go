@@ -79,9 +79,10 @@ var edges = map[string]map[string]string{
 	"stick": {},
 
 	"internal/clitest": {
-		"internal/cli":  "a test binary that is tt",
-		"internal/demo": "a test binary that plays the demo's harnesses",
-		"internal/proc": "ancestries that end at the test",
+		"internal/cli":       "a test binary that is tt",
+		"internal/demo":      "a test binary that plays the demo's harnesses",
+		"internal/proc":      "ancestries that end at the test",
+		"internal/workspace": "the refusal of a network file system, which no test can mount",
 	},
 	"internal/storetest": {
 		"internal/store":     "test databases",

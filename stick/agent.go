@@ -27,7 +27,7 @@ var agentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._-]+)?$
 const maxAgentBytes = 64
 
 // reservedNames mean something else wherever an agent is named.
-var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system", "human"}
+var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system"}
 
 // ParseAgentID checks s as the name of an agent. It fails with [CodeUsage].
 func ParseAgentID(s string) (AgentID, error) {

@@ -15,7 +15,8 @@ import (
 func recordOf(r Room) *Record {
 	c := &Record{
 		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
-		HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending, Generation: r.Generation,
+		ReservedBy: r.Turn.ReservedBy, Prior: r.Turn.Prior, HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending,
+		Direct: r.Turn.HandoffDirect, NextAction: r.Turn.NextAction, Generation: r.Generation,
 		Members: map[AgentID]MemberRecord{}, Policy: map[string]string{},
 	}
 	if r.Turn.Lease != "" {

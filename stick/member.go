@@ -14,7 +14,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	switch {
 	case known && m.State == Kicked && !explicit:
 		return r, nil, false, r.facts(Errorf(CodeKicked, "%s was removed from this room", a).
-			Hintf("come back on purpose: tt join"))
+			Hintf("ask a person; on their word: tt join"))
 	case r.Closed && !explicit:
 		return r, nil, false, r.closed()
 	}
@@ -62,7 +62,8 @@ type Leaving struct {
 // [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 	if !r.joined(q.By) {
-		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By)
+		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By).
+			Hintf("there is nothing to leave; tt list shows the rooms around here")
 	}
 	if err := checkReason("abandon", q.Abandon); err != nil {
 		return r, nil, err
@@ -186,7 +187,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		r = next
 		events = append(events, release.Amend(func(f *Facts) { f.Nobody = NobodyClosed }))
 	case r.Turn.State == Owned:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "only its holder may close the room now; %s", r.Holder(now)))
+		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick may close the room; %s", r.Holder(now)))
 	case !q.Person:
 		return r, nil, r.facts(Errorf(CodeNotOwner, "an agent closes a room while it holds the stick; %s", r.Holder(now)).
 			Hintf("take the turn first: tt wait"))
@@ -234,7 +235,8 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	rank := map[AgentID]int{}
 	for _, a := range order {
 		if !r.joined(a) {
-			return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a)
+			return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a).
+				Hintf("tt state lists the members")
 		}
 		if _, twice := rank[a]; twice {
 			return r, nil, Errorf(CodeUsage, "%s is named twice", a)

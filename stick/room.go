@@ -10,6 +10,7 @@ type Room struct {
 	ID         RoomID
 	Path       string
 	Closed     bool
+	UpdatedAt  Time // when the room was last written
 	Policy     Policy
 	Generation int64 // of the database, when the turn below was last settled
 	Turn       Turn

@@ -119,7 +119,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 	case t.State == Owned && t.Owner == q.By:
 		return r, nil, AlreadyOwner, nil
 	case q.ExpectedTurn != 0 && q.ExpectedTurn != t.ID:
-		return r, nil, "", r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", q.ExpectedTurn, r.Holder(now)))
+		return r, nil, "", r.mismatch(q.ExpectedTurn, now)
 	case t.State == Idle, t.State == Reserved && t.ReservedFor == q.By:
 		if r, events, why := r.Claim(q.By, lease, s, now); why != "" {
 			return r, events, why, nil

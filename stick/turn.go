@@ -11,11 +11,21 @@ type Fence struct {
 func (r Room) fenced(by AgentID, f Fence, now Time) error {
 	switch {
 	case f.Turn != r.Turn.ID:
-		return r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", f.Turn, r.Holder(now)))
-	case r.Turn.State != Owned || r.Turn.Owner != by || r.Turn.Lease != f.Lease:
-		return r.facts(Errorf(CodeStaleLease, "that lease of turn %d isn't the current one; %s", f.Turn, r.Holder(now)))
+		return r.mismatch(f.Turn, now)
+	case r.Turn.State == Owned && r.Turn.Owner != by:
+		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)))
+	case r.Turn.State != Owned || r.Turn.Lease != f.Lease:
+		return r.facts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.Holder(now)))
 	}
 	return nil
+}
+
+// mismatch refuses an act on a turn that isn't the current one.
+func (r Room) mismatch(turn int64, now Time) *Error {
+	if turn > r.Turn.ID {
+		return r.facts(Errorf(CodeTurnMismatch, "there is no turn %d yet; %s", turn, r.Holder(now)))
+	}
+	return r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", turn, r.Holder(now)))
 }
 
 // facts adds to an error who holds what now.

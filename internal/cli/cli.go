@@ -50,8 +50,9 @@ type Env struct {
 	Procs func() (*proc.Table, error) // the machine's processes
 
 	// For tests; nil or zero in the program.
-	Now  func() time.Time
-	Kill func(point string)
+	Now   func() time.Time
+	Kill  func(point string)
+	Local func(dir string) error
 }
 
 // System is the environment of the real process.
@@ -170,7 +171,7 @@ func (a *app) open() (*engine.Engine, engine.Caller, error) {
 	}
 	a.caller = &caller
 	a.engine = engine.New(engine.Config{
-		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill,
+		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local,
 		Workspace: workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")},
 	})
 	return a.engine, caller, nil

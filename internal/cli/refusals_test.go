@@ -75,7 +75,6 @@ func TestRefusals(t *testing.T) {
 
 // notProvoked says where the codes are tested that a script can't provoke, or not in time.
 var notProvoked = map[stick.Code]string{
-	stick.CodeFileSystem:   "the table of package workspace: no such file system can be mounted here",
 	stick.CodeDatabaseBusy: "package store: it takes 15 seconds",
 	stick.CodeUpgraded:     "package store: a newer program writes while this one runs",
 	stick.CodeCanceled:     "testdata/script/interrupt.txtar",

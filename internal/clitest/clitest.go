@@ -21,6 +21,7 @@ import (
 	"talkingstick/internal/cli"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/workspace"
 )
 
 // The knobs, as environment variables of the tt that a test runs.
@@ -33,6 +34,8 @@ const (
 	Stop = "TT_TEST_STOP"
 	// Clock moves tt's clock by a duration.
 	Clock = "TT_TEST_CLOCK"
+	// FileSystem is the type of a network file system on which tt believes its data to lie.
+	FileSystem = "TT_TEST_FILE_SYSTEM"
 	// Boot is the id of the boot on which tt believes to be.
 	Boot = "TT_TEST_BOOT"
 )
@@ -88,6 +91,9 @@ func Env() cli.Env {
 			}
 		}
 		return t, err
+	}
+	if kind := os.Getenv(FileSystem); kind != "" {
+		env.Local = func(dir string) error { return workspace.Remote(dir, kind) }
 	}
 	if d := os.Getenv(Clock); d != "" {
 		offset, err := time.ParseDuration(d)

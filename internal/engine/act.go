@@ -123,7 +123,7 @@ func (t *turn) enter(by Caller, j joining) (err error) {
 		t.add(r, events)
 	case m.State == stick.Kicked:
 		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", t.me.Agent).
-			Hintf("come back on purpose: tt join")
+			Hintf("ask a person; on their word: tt join")
 	case m.State == stick.Joined && j != justBeats:
 		t.room = t.room.Touch(t.me.Agent, t.tx.Now())
 	}

@@ -10,7 +10,6 @@ import (
 	"runtime"
 
 	"talkingstick/internal/store"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -81,7 +80,7 @@ func fault(err error) Finding {
 }
 
 func (e *Engine) checkFileSystem(context.Context) Finding {
-	if err := workspace.Local(e.cfg.Dir); err != nil {
+	if err := e.local(); err != nil {
 		return fault(err)
 	}
 	return Finding{Status: FindingOK, Detail: "the data directory is on a local disk"}

@@ -26,9 +26,10 @@ type Config struct {
 	Procs     *proc.Table
 	Workspace workspace.Env
 	Git       git.Client
-	Now       func() time.Time   // nil for the real clock
-	NewID     func() string      // nil for random ids
-	Kill      func(point string) // for tests, nil otherwise
+	Now       func() time.Time       // nil for the real clock
+	NewID     func() string          // nil for random ids
+	Kill      func(point string)     // for tests, nil otherwise
+	Local     func(dir string) error // nil for [workspace.Local]
 }
 
 // Engine performs operations. It opens the database when the first operation needs it. It is
@@ -63,7 +64,7 @@ func (e *Engine) open(ctx context.Context, create bool) (*store.DB, error) {
 	if e.db != nil {
 		return e.db, nil
 	}
-	if err := workspace.Local(e.cfg.Dir); err != nil {
+	if err := e.local(); err != nil {
 		return nil, err
 	}
 	db, err := store.Open(ctx, store.Options{
@@ -74,6 +75,14 @@ func (e *Engine) open(ctx context.Context, create bool) (*store.DB, error) {
 	}
 	e.db = db
 	return db, nil
+}
+
+// local refuses a data directory on a file system on which SQLite isn't safe.
+func (e *Engine) local() error {
+	if e.cfg.Local != nil {
+		return e.cfg.Local(e.cfg.Dir)
+	}
+	return workspace.Local(e.cfg.Dir)
 }
 
 // Where says which room is meant: by its id, or by a path inside of its workspace.

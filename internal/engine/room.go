@@ -26,6 +26,7 @@ type PathRoom struct {
 	ClaimExpiresAt   stick.Time        `json:"claim_expires_at"`
 	GrantedAt        stick.Time        `json:"granted_at"`
 	SequenceIndex    int               `json:"sequence_index"`
+	UpdatedAt        stick.Time        `json:"updated_at"`
 	Takeover         *Takeover         `json:"takeover,omitempty"`
 	Members          []RoomMember      `json:"members"`
 	HiddenMembers    int               `json:"hidden_members,omitempty"` // left or removed
@@ -55,7 +56,7 @@ func show(r stick.Room, me stick.AgentID, s *sights, now stick.Time, all bool) P
 	t := r.Turn
 	v := PathRoom{
 		RoomID: r.ID, Path: r.Path, State: r.State(s.Sight, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
-		ClaimExpiresAt: r.ClaimExpiresAt(), Members: []RoomMember{},
+		ClaimExpiresAt: r.ClaimExpiresAt(), UpdatedAt: r.UpdatedAt, Members: []RoomMember{},
 	}
 	switch t.State {
 	case stick.Owned:

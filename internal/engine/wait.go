@@ -29,6 +29,7 @@ type WaitForTurnResult struct {
 	RoomState   stick.RoomState  `json:"room_state"`
 	Reason      string           `json:"reason,omitempty"` // of your_turn and takeover_available
 	CurrentTurn int64            `json:"current_turn_id"`
+	TurnID      int64            `json:"turn_id,omitempty"` // of your_turn and takeover_available
 	Owner       *stick.AgentID   `json:"current_owner"`
 	OwnedSince  stick.Time       `json:"owned_since"`
 	ReservedFor *stick.AgentID   `json:"reserved_for"`
@@ -214,6 +215,7 @@ func (w *wait) answer(tx *store.Tx, s *sights, r stick.Room, a stick.Answer) err
 	}
 	switch a.Status {
 	case stick.YourTurn:
+		w.res.TurnID = r.Turn.ID
 		w.res.Reason = string(a.Claim)
 		g, err := grantOf(tx, s, r, w.me, a.Claim)
 		if err != nil {
@@ -221,6 +223,7 @@ func (w *wait) answer(tx *store.Tx, s *sights, r stick.Room, a stick.Answer) err
 		}
 		w.res.Grant = g
 	case stick.TakeoverAvailable:
+		w.res.TurnID = r.Turn.ID
 		w.res.Reason = string(a.Opening.Cause)
 	}
 	if w.p.TurnOnly && !w.p.Park {

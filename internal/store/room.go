@@ -9,7 +9,7 @@ import (
 	"talkingstick/stick"
 )
 
-const roomColumns = `room_id, canonical_path, closed, policy, generation,
+const roomColumns = `room_id, canonical_path, updated_at, closed, policy, generation,
 	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action,
 	acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at`
@@ -19,7 +19,7 @@ func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	var r stick.Room
 	var policy string
 	t := &r.Turn
-	err := scan(&r.ID, &r.Path, &r.Closed, &policy, &r.Generation,
+	err := scan(&r.ID, &r.Path, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
 		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
 		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction,
 		&t.Acked, &t.RenewedAt, &t.GuardianPID, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt)
@@ -126,6 +126,7 @@ func (tx *Tx) NewRoom(path string) (stick.Room, error) {
 	r := stick.Room{
 		ID:         stick.RoomID("room-" + tx.db.NewID()[:16]),
 		Path:       path,
+		UpdatedAt:  tx.now,
 		Policy:     stick.DefaultPolicy(),
 		Generation: tx.meta.generation,
 		Turn:       stick.Turn{State: stick.Idle, FreeSince: tx.now},
@@ -154,6 +155,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	after = after.Stamp(events)
 	if len(events) > 0 {
 		tx.Ring(after.ID)
+		after.UpdatedAt = tx.now
 	}
 	for _, m := range after.Members {
 		was, known := before.Member(m.Agent)
@@ -163,6 +165,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	}
 	if after.Turn != before.Turn || after.Closed != before.Closed || after.Policy != before.Policy ||
 		after.Generation != before.Generation {
+		after.UpdatedAt = tx.now
 		if err := tx.saveTurn(after); err != nil {
 			return after, nil, err
 		}

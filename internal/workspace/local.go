@@ -13,10 +13,14 @@ func Local(dir string) error {
 	if err != nil {
 		return nil
 	}
-	kind, safe := fileSystem(real)
-	if safe {
-		return nil
+	if kind, safe := fileSystem(real); !safe {
+		return Remote(dir, kind)
 	}
+	return nil
+}
+
+// Remote is the refusal of a directory on a file system of a type on which SQLite isn't safe.
+func Remote(dir, kind string) *stick.Error {
 	return stick.Errorf(stick.CodeFileSystem, "%s lies on a file system of the type %s, where SQLite can lose data", show(dir), kind).
 		With("path", dir).
 		With("file_system", kind).
