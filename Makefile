@@ -72,6 +72,8 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 	@.ci/deps
 
 .PHONY: ci-full
-ci-full: ## what CI runs, and the long campaign
+ci-full: ## what CI runs, the race detector, fuzzing and the long campaign (over half an hour)
 	.ci/run
+	$(MAKE) test-race
+	$(MAKE) fuzz FUZZTIME=10s
 	$(MAKE) campaign

@@ -10,7 +10,7 @@ type Room struct {
 	ID         RoomID
 	Path       string
 	Closed     bool
-	UpdatedAt  Time // when the room was last written
+	UpdatedAt  Time // when its last event was made, or the room itself
 	Policy     Policy
 	Generation int64 // of the database, when the turn below was last settled
 	Turn       Turn

@@ -165,7 +165,6 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	}
 	if after.Turn != before.Turn || after.Closed != before.Closed || after.Policy != before.Policy ||
 		after.Generation != before.Generation {
-		after.UpdatedAt = tx.now
 		if err := tx.saveTurn(after); err != nil {
 			return after, nil, err
 		}
@@ -179,13 +178,13 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 		return err
 	}
 	t := r.Turn
-	return tx.exec(`UPDATE rooms SET updated_at = ?, closed = ?, policy = ?, generation = ?,
+	return tx.exec(`UPDATE rooms SET closed = ?, policy = ?, generation = ?,
 		turn_id = ?, state = ?, sequence_index = ?, owner = ?, lease_id = ?, granted_at = ?,
 		reserved_for = ?, reserved_by = ?, reserved_at = ?, prior_owner = ?, free_since = ?,
 		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?,
 		acked = ?, renewed_at = ?, guardian_pid = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?,
 		round = ?, round_at = ?, offered_at = ? WHERE room_id = ?`,
-		tx.now, r.Closed, string(policy), r.Generation,
+		r.Closed, string(policy), r.Generation,
 		t.ID, t.State, t.SequenceIndex, t.Owner, t.Lease, t.GrantedAt,
 		t.ReservedFor, t.ReservedBy, t.ReservedAt, t.Prior, t.FreeSince,
 		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction,

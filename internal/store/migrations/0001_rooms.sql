@@ -9,8 +9,8 @@ CREATE TABLE rooms (
     room_id         TEXT PRIMARY KEY,
     canonical_path  TEXT NOT NULL UNIQUE,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL,
     -- derived
+    updated_at      INTEGER NOT NULL, -- when the last event was made
     closed          INTEGER NOT NULL,
     policy          TEXT NOT NULL,
     generation      INTEGER NOT NULL,
