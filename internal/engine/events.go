@@ -56,16 +56,16 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 	}
 	var res EventsResult
 	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
-		res, err = batch(tx, r, me, p.EventFilter, p.After == 0 && !p.FromStart)
+		res, err = batch(tx, r.ID, me.Agent, p.EventFilter, p.After == 0 && !p.FromStart)
 		return err
 	})
 	return res, err
 }
 
-// batch reads one batch of events.
-func batch(tx *store.Tx, r stick.Room, me identity, f EventFilter, newest bool) (EventsResult, error) {
+// batch reads one batch of events of a room.
+func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, newest bool) (EventsResult, error) {
 	q := store.EventQuery{
-		Room: r.ID, After: f.After, Types: f.Types, From: f.From, Limit: f.Limit, Newest: newest,
+		Room: room, After: f.After, Types: f.Types, From: f.From, Limit: f.Limit, Newest: newest,
 	}
 	switch {
 	case q.Limit < 0 || q.Limit > maxEvents:
@@ -76,15 +76,18 @@ func batch(tx *store.Tx, r stick.Room, me identity, f EventFilter, newest bool) 
 	switch f.Target {
 	case TargetAny:
 	case TargetSelf:
-		q.To, q.Types = me.Agent, addressed(f.Types)
+		q.To, q.Types = me, addressed(f.Types)
 	default:
 		q.To = stick.AgentID(f.Target)
 	}
-	last, err := tx.LastSeq(r.ID)
+	last, err := tx.LastSeq(room)
 	if err != nil {
 		return EventsResult{}, err
 	}
-	res := EventsResult{RoomID: r.ID, Events: []stick.Event{}, Cursor: max(f.After, last)}
+	res := EventsResult{RoomID: room, Events: []stick.Event{}, Cursor: max(f.After, last)}
+	if len(q.Types) == 0 && len(f.Types) > 0 {
+		return res, nil // none of those types is ever for somebody
+	}
 	events, more, err := tx.Events(q)
 	res.Events = append(res.Events, events...)
 	if res.More = more; more && !newest {
@@ -119,26 +122,31 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 		p.Target = TargetSelf
 	}
 	var res EventsResult
-	look := func() error {
-		return e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
-			f := p.EventFilter
-			if p.FromNow {
-				if f.After, err = tx.LastSeq(r.ID); err != nil {
-					return err
-				}
+	var me stick.AgentID
+	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, id identity) (err error) {
+		me = id.Agent
+		if p.FromNow {
+			if p.After, err = tx.LastSeq(r.ID); err != nil {
+				return err
 			}
-			res, err = batch(tx, r, me, f, false)
-			return err
-		})
-	}
-	if err := look(); err != nil || len(res.Events) > 0 {
+		}
+		res, err = batch(tx, r.ID, me, p.EventFilter, false)
+		return err
+	})
+	if err != nil || len(res.Events) > 0 {
 		return res, err
 	}
-	p.FromNow, p.After = false, res.Cursor
-	p.Where = Where{RoomID: res.RoomID} // it stays this room, and its path need not be resolved again
 	db, err := e.open(ctx, false)
 	if err != nil {
 		return res, err
+	}
+	// From here on it stays this room and this caller, so that a look costs no more than a query.
+	look := func() error {
+		p.After = res.Cursor
+		return db.View(ctx, func(tx *store.Tx) (err error) {
+			res, err = batch(tx, res.RoomID, me, p.EventFilter, false)
+			return err
+		})
 	}
 	w, err := db.Bell.Watch(string(res.RoomID))
 	if err != nil {
@@ -155,7 +163,6 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 		if err := look(); err != nil || len(res.Events) > 0 {
 			return res, err
 		}
-		p.After = res.Cursor
 		t := time.NewTimer(net.Next())
 		select {
 		case <-w.C:

@@ -99,6 +99,7 @@ type wait struct {
 	now      stick.Time      // when it was computed
 	watched  []stick.Process // whose death changes something
 	grace    time.Duration   // the room's
+	from     int64           // while it blocks, the cursor of its events: nobody else moves it meanwhile
 }
 
 // fresh is for how long an act of a member need not be written again.
@@ -111,25 +112,50 @@ func (w *wait) peek(ctx context.Context) (vain bool, err error) {
 	if w.q.Blocking {
 		return false, nil
 	}
-	err = w.e.look(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
-		vain, w.me, w.q.Agent = false, me, me.Agent
-		m, ok := r.Member(me.Agent)
-		if !ok || m.State != stick.Joined || me.fresh || !recorded(m, me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: fresh}).Due(tx.Now()) {
+	p, err := w.e.place(w.p.Where)
+	if err != nil {
+		return false, err
+	}
+	db, err := w.e.open(ctx, false)
+	if err != nil {
+		return false, nil // the look that writes makes it, or says why it can't
+	}
+	err = w.e.view(ctx, db, w.p.Caller, func(tx *store.Tx, s *sights) error {
+		vain = false
+		var chain []string
+		if p != nil {
+			chain = p.Chain
+		}
+		id, state, err := tx.TurnAt(w.p.RoomID, chain)
+		if err != nil || id == "" || state == stick.Idle {
+			return err
+		}
+		if w.me, err = identify(tx, s, w.p.Caller); err != nil {
+			return err
+		}
+		r, err := tx.RoomPart(id, w.me.Agent)
+		if err != nil {
+			return err
+		}
+		r = r.Seen(tx.Generation(), tx.Now())
+		m, ok := r.Member(w.me.Agent)
+		if !ok || m.State != stick.Joined || w.me.fresh || !recorded(m, w.me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: fresh}).Due(tx.Now()) {
 			return nil
 		}
+		w.q.Agent = w.me.Agent
 		after, _, a := r.Ask(w.q, s.Sight, tx.Now())
-		if a.Changed || a.Status != "" {
+		if err := s.enough(r); err != nil {
+			return err
+		}
+		if a.Changed || a.Status != "" || after.Turn.State == stick.Idle || after.Opening(s.Sight, tx.Now()).Open() {
 			return nil
 		}
 		if err := w.answer(tx, s, after, a); err != nil {
 			return err
 		}
 		vain = !w.done
-		return nil
+		return s.enough(after)
 	})
-	if stick.CodeOf(err) == stick.CodeNoRoom {
-		err = nil // it is made by the look that writes
-	}
 	return vain, err
 }
 
@@ -235,14 +261,20 @@ func (w *wait) answer(tx *store.Tx, s *sights, r stick.Room, a stick.Answer) err
 // read adds the events that are addressed to the caller and weren't delivered yet. The cursor
 // moves past those that say nothing new as soon as a transaction that writes comes by.
 func (w *wait) read(tx *store.Tx, r stick.Room) error {
-	after, ok, err := tx.Cursor(r.ID, w.me.Agent, waitStream)
-	if err != nil {
-		return err
-	}
-	if m, _ := r.Member(w.me.Agent); !ok || after < m.JoinSeq {
-		after = m.JoinSeq
+	after := w.from
+	if after == 0 {
+		seen, _, err := tx.Cursor(r.ID, w.me.Agent, waitStream)
+		if err != nil {
+			return err
+		}
+		m, _ := r.Member(w.me.Agent)
+		after = max(seen, m.JoinSeq)
+		if w.listener.ID != "" {
+			w.from = after
+		}
 	}
 	read := after
+	var err error
 	for more := true; more && len(w.res.Events) == 0; {
 		var events []stick.Event
 		if events, more, err = tx.Events(store.EventQuery{Room: r.ID, After: read, To: w.me.Agent, Types: stick.AddressedTypes, Limit: maxWaitEvents}); err != nil {

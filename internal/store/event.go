@@ -15,9 +15,11 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 	if len(events) == 0 {
 		return nil, nil
 	}
-	var sum string
-	if _, err := tx.one("SELECT last_sum FROM rooms WHERE room_id = ?", []any{room}, &sum); err != nil {
-		return nil, err
+	sum, loaded := tx.sums[room]
+	if !loaded {
+		if _, err := tx.one("SELECT last_sum FROM rooms WHERE room_id = ?", []any{room}, &sum); err != nil {
+			return nil, err
+		}
 	}
 	var last int64
 	if _, err := tx.one("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{len(events)}, &last); err != nil {
@@ -47,6 +49,7 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 			return nil, fmt.Errorf("append event: %w", err)
 		}
 	}
+	tx.sums[room] = sum
 	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", last, sum, tx.now, room)
 }
 

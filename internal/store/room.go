@@ -12,20 +12,21 @@ import (
 const roomColumns = `room_id, canonical_path, updated_at, closed, policy, generation,
 	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action,
-	acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at`
+	acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at, last_sum`
 
 // scanRoom reads a row of roomColumns.
 func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	var r stick.Room
-	var policy string
+	var policy, sum string
 	t := &r.Turn
 	err := scan(&r.ID, &r.Path, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
 		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
 		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction,
-		&t.Acked, &t.RenewedAt, &t.GuardianPID, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt)
+		&t.Acked, &t.RenewedAt, &t.GuardianPID, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &sum)
 	if err != nil {
 		return r, err
 	}
+	tx.sums[r.ID] = sum
 	if r.Policy, err = tx.db.policy(policy); err != nil {
 		return r, fmt.Errorf("policy of room %s: %w", r.ID, err)
 	}
@@ -97,6 +98,21 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	}
 	r.Members, err = tx.members(id, " AND m.agent_id IN (?, ?, ?)", a, r.Turn.Owner, r.Turn.ReservedFor)
 	return r, err
+}
+
+// TurnAt tells how the turn stands in the room with an id or, without one, of the first of the paths
+// that has one; the id is empty when there is none.
+func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state stick.TurnState, err error) {
+	if room != "" {
+		_, err = tx.one("SELECT room_id, state FROM rooms WHERE room_id = ?", []any{room}, &id, &state)
+		return id, state, err
+	}
+	for _, p := range paths {
+		if ok, err := tx.one("SELECT room_id, state FROM rooms WHERE canonical_path = ?", []any{p}, &id, &state); ok || err != nil {
+			return id, state, err
+		}
+	}
+	return "", "", nil
 }
 
 // Rooms lists rooms without their members, ordered by path: those at the given paths and those

@@ -206,13 +206,14 @@ type Tx struct {
 	now   stick.Time
 	meta  meta
 	rings []string
+	sums  map[stick.RoomID]string // the last sum of the rooms that were loaded
 }
 
 func (db *DB) begin(how string) (*Tx, error) {
 	if _, err := db.exec(how); err != nil {
 		return nil, classify(err)
 	}
-	tx := &Tx{db: db, now: stick.At(db.opt.Now())}
+	tx := &Tx{db: db, sums: map[stick.RoomID]string{}, now: stick.At(db.opt.Now())}
 	if err := tx.readMeta(); err != nil {
 		tx.rollback()
 		return nil, classify(err)
