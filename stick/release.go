@@ -43,7 +43,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Sight, now Tim
 		return given, nil, r.unknown(to, "can't be passed the stick", s)
 	}
 	r = r.reserve(to, ByPass, now)
-	reachable := r.listening(to, "", s)
+	reachable := r.Listening(to, "", s)
 	e.To = to
 	e = e.Amend(func(f *Facts) { f.Reachable, f.Expires = &reachable, r.ClaimExpiresAt() })
 	return r, []Event{e}, nil
@@ -107,7 +107,7 @@ func (r Room) candidate(s *Sight, now Time) (AgentID, bool) {
 	var recent []Member
 	for _, m := range r.Members {
 		if m.State == Joined && !m.ReturnedAt.IsZero() && !r.grace(m.ReturnedAt).Due(now) &&
-			!r.listening(m.Agent, Listen, s) && m.Verdict(s) != Gone {
+			!r.Listening(m.Agent, Listen, s) && m.Verdict(s) != Gone {
 			recent = append(recent, m)
 		}
 	}

@@ -220,22 +220,19 @@ func (r Room) gone(a AgentID, s *Sight) bool {
 	return ok && m.Verdict(s) == Gone
 }
 
-// listening tells whether a waits now, with the given intent if one is given.
-func (r Room) listening(a AgentID, intent Intent, s *Sight) bool {
+// Listening tells whether a waits now, with the given intent if one is given.
+func (r Room) Listening(a AgentID, intent Intent, s *Sight) bool {
 	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
 		return l.Agent == a && (intent == "" || l.Intent == intent) && s.listener(l.ID) != Gone
 	})
 }
-
-// Listening tells whether a member waits now with the given intent.
-func (r Room) Listening(a AgentID, intent Intent, s *Sight) bool { return r.listening(a, intent, s) }
 
 // waiting lists the members that could be named or offered something: joined, not gone, and with
 // a live listener that wants work. The longest without the stick comes first.
 func (r Room) waiting(s *Sight) []Member {
 	var out []Member
 	for _, m := range r.Members {
-		if m.State == Joined && r.listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
+		if m.State == Joined && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
 			out = append(out, m)
 		}
 	}
@@ -245,7 +242,7 @@ func (r Room) waiting(s *Sight) []Member {
 // another tells whether a member other than those given waits for work.
 func (r Room) another(s *Sight, but ...AgentID) bool {
 	for _, m := range r.Members {
-		if m.State == Joined && !slices.Contains(but, m.Agent) && r.listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
+		if m.State == Joined && !slices.Contains(but, m.Agent) && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
 			return true
 		}
 	}
@@ -285,7 +282,7 @@ func (r Room) Active(a AgentID, now Time, s *Sight) bool {
 	if v == Gone {
 		return false
 	}
-	return v == Alive || !(Deadline{m.LastSeenAt, r.Policy.PresenceTTL}).Due(now) || r.listening(a, "", s)
+	return v == Alive || !(Deadline{m.LastSeenAt, r.Policy.PresenceTTL}).Due(now) || r.Listening(a, "", s)
 }
 
 // Touch records an act of a member: it is seen, it is passed over no longer, and if it owns the

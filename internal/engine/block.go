@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"time"
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -51,7 +50,7 @@ func (w *wait) block(ctx context.Context) error {
 		}
 		if s.slept {
 			s.slept = false
-			w.q.NotSoon = stick.At(time.Now()).Add(w.grace)
+			w.q.NotSoon = stick.At(w.e.now()).Add(w.grace)
 		}
 		if err := w.look(ctx); err != nil {
 			w.leave("")

@@ -85,6 +85,14 @@ func (e *Engine) local() error {
 	return workspace.Local(e.cfg.Dir)
 }
 
+// now is the time outside of transactions.
+func (e *Engine) now() time.Time {
+	if e.cfg.Now != nil {
+		return e.cfg.Now()
+	}
+	return time.Now()
+}
+
 // Where says which room is meant: by its id, or by a path inside of its workspace.
 type Where struct {
 	RoomID stick.RoomID `json:"room_id,omitempty"`

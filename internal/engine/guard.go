@@ -20,7 +20,8 @@ type GuardParams struct {
 }
 
 // Guard renews a lease for as long as the owner's process lives, where others can't see that it
-// does. It is no activity of the owner. It ends, without a failure, with the turn or the process.
+// does. It is no activity of the owner. It ends, without a failure, with the turn or the process,
+// and when another guardian of the same turn has taken its place.
 func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 	db, err := e.open(ctx, false)
 	if err != nil {
@@ -44,7 +45,8 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 		if err := db.View(ctx, func(tx *store.Tx) error {
 			r, err := tx.RoomPart(p.RoomID, p.Owner)
 			every = r.Policy.HeartbeatInterval
-			current = r.Turn.State == stick.Owned && r.Turn.ID == p.Fence.Turn && r.Turn.Lease == p.Fence.Lease
+			current = r.Turn.State == stick.Owned && r.Turn.ID == p.Fence.Turn && r.Turn.Lease == p.Fence.Lease &&
+				(renewed.IsZero() || r.Turn.GuardianPID == p.PID)
 			return err
 		}); err != nil || !current {
 			return err

@@ -119,6 +119,10 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 		why = interrupted
 	}
 	end := time.Now()
-	s.slept = end.Round(0).Sub(start.Round(0))-end.Sub(start) > suspended
+	s.slept = slept(end.Round(0).Sub(start.Round(0)), end.Sub(start))
 	return why
 }
+
+// slept tells whether the machine slept, by how long something took on the wall clock, which goes
+// on meanwhile, and on the monotonic clock, which stands.
+func slept(wall, monotonic time.Duration) bool { return wall-monotonic > suspended }

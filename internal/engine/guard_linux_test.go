@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"talkingstick/internal/proc"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// A second guardian of a turn replaces the first, so that guardians can't pile up; the last one ends
+// with the turn.
+func TestGuardiansReplaceEachOther(t *testing.T) {
+	procs, err := proc.Host()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := procs.Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	e := New(Config{Dir: t.TempDir(), Procs: procs, Workspace: workspace.Env{Dir: t.TempDir()}})
+	defer e.Close()
+	by := Caller{Harness: "claude", SessionID: "one", Process: self, Proof: stick.ProvesSession}
+	got, err := e.WaitForTurn(ctx, WaitForTurnParams{Caller: by, MaxWaitMS: new(int64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rings, err := e.db.Bell.Watch(string(got.RoomID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rings.Close()
+	guard := func(pid int) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			ended <- e.Guard(ctx, GuardParams{
+				RoomID: got.RoomID, Owner: got.AgentID, Fence: stick.Fence{Turn: got.TurnID, Lease: got.LeaseID}, Process: self, PID: pid,
+			})
+		}()
+		for { // its first renewal rings
+			v, err := e.GetRoomState(ctx, GetRoomStateParams{Caller: by})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.GuardianPID == pid {
+				return ended
+			}
+			select {
+			case <-rings.C:
+			case err := <-ended:
+				t.Fatalf("guardian %d ended before it renewed: %v", pid, err)
+			case <-ctx.Done():
+				t.Fatalf("guardian %d never renewed", pid)
+			}
+		}
+	}
+	first := guard(1001)
+	second := guard(1002)
+	ends := func(name string, ended <-chan error) {
+		t.Helper()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("the %s guardian: %v", name, err)
+			}
+		case <-ctx.Done():
+			t.Fatalf("the %s guardian goes on", name)
+		}
+	}
+	ends("first", first)
+	select {
+	case err := <-second:
+		t.Fatalf("the second guardian ended with the first: %v", err)
+	default:
+	}
+	if _, err := e.ReleaseStick(ctx, ReleaseStickParams{Caller: by, Handoff: stick.Handoff{Status: "s", NextAction: "n"}}); err != nil {
+		t.Fatal(err)
+	}
+	ends("second", second)
+}
