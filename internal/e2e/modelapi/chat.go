@@ -1,0 +1,105 @@
+package modelapi
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// chat is OpenAI's chat completions, which is what providers of all kinds speak.
+type chat struct{}
+
+var opencode = words{
+	shell: "bash", read: "read", write: "write", edit: "edit",
+	path: "filePath", old: "oldString", new: "newString",
+	mcp: func(server, tool string) string { return server + "_" + tool },
+}
+
+func (chat) words(r *Request, c Call) (native, error) { return opencode.words(r, c) }
+
+func (chat) read(r *Request) error {
+	var body struct {
+		Model  string `json:"model"`
+		Stream bool   `json:"stream"`
+		Tools  []struct {
+			Function struct {
+				Name        string `json:"name"`
+				Description string `json:"description"`
+			} `json:"function"`
+		} `json:"tools"`
+		Messages []struct {
+			Role       string          `json:"role"`
+			Content    json.RawMessage `json:"content"`
+			ToolCallID string          `json:"tool_call_id"`
+			ToolCalls  []struct {
+				ID       string `json:"id"`
+				Function struct {
+					Name      string `json:"name"`
+					Arguments string `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return err
+	}
+	r.Model, r.Stream = body.Model, body.Stream
+	r.SessionID = r.Header.Get("X-Session-Affinity")
+	for _, t := range body.Tools {
+		r.Tools = append(r.Tools, Tool{Name: t.Function.Name, Description: t.Function.Description, name: t.Function.Name})
+	}
+	for i, m := range body.Messages {
+		role := Role(m.Role)
+		switch role {
+		case "assistant":
+			role = Model
+		case "tool":
+			r.Messages = append(r.Messages, Message{Role: Result, Text: text(m.Content), CallID: m.ToolCallID})
+			continue
+		case "system", "developer":
+			if role = System; i == 0 {
+				r.System = text(m.Content)
+				continue
+			}
+		}
+		if said := text(m.Content); said != "" && said != "null" {
+			r.Messages = append(r.Messages, Message{Role: role, Text: said})
+		}
+		for _, c := range m.ToolCalls {
+			r.Messages = append(r.Messages, Message{Role: Calling, Text: c.Function.Arguments, Tool: c.Function.Name, CallID: c.ID})
+		}
+	}
+	return nil
+}
+
+func (chat) speak(w http.ResponseWriter, r *Request, said utterance) {
+	message := map[string]any{"role": "assistant", "content": said.text}
+	finish := "stop"
+	var calls []map[string]any
+	for i, c := range said.calls {
+		finish = "tool_calls"
+		calls = append(calls, map[string]any{
+			"index": i, "id": c.id, "type": "function",
+			"function": map[string]any{"name": c.tool.name, "arguments": string(c.args)},
+		})
+		message["tool_calls"] = calls
+	}
+	answer := func(kind, key string, v map[string]any, finish any) map[string]any {
+		return map[string]any{
+			"id": "chatcmpl-scripted", "object": kind, "created": 1, "model": r.Model,
+			"choices": []any{map[string]any{"index": 0, key: v, "finish_reason": finish}},
+		}
+	}
+	usage := map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+	if !r.Stream {
+		all := answer("chat.completion", "message", message, finish)
+		all["usage"] = usage
+		object(w, all)
+		return
+	}
+	s := newStream(w)
+	s.send("", answer("chat.completion.chunk", "delta", message, nil))
+	last := answer("chat.completion.chunk", "delta", map[string]any{}, finish)
+	last["usage"] = usage
+	s.send("", last)
+	s.line("[DONE]")
+}

@@ -1,0 +1,172 @@
+// Package modelapi plays the model for real harnesses: it serves Anthropic's Messages, OpenAI's
+// Responses and chat completions, and Gemini's API on a loopback address, and says what a test's
+// script wants said. It is linked into tests only.
+//
+// A script is written once, whoever runs it. "Call the shell" becomes a call of Bash for Claude
+// Code, of exec_command or a piece of JavaScript for Codex, of run_shell_command for Gemini CLI and
+// of bash for OpenCode; see [Shell], [Write], [MCP]. What the harness sent can be looked at
+// afterwards in one form too, as [Request].
+//
+//	api := modelapi.Start(t)
+//	claude := api.Session("claude", modelapi.Steps(
+//		modelapi.Do(modelapi.Shell("make test")),
+//		modelapi.Say("done"),
+//	))
+//	// run the harness with claude.URL() as the address of its API
+//	claude.Requests()
+package modelapi
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Server serves the model APIs until the test ends.
+type Server struct {
+	t    testing.TB
+	http *httptest.Server
+
+	mu       sync.Mutex // guards sessions and what is recorded in them
+	sessions map[string]*Session
+}
+
+// Session is one harness's share of the server: an address of its own, a script, and what was
+// asked there. Several harnesses run against one server without seeing each other's steps.
+type Session struct {
+	server *Server
+	name   string
+	script Script
+
+	requests []*Request // guarded by server.mu
+}
+
+// Start starts a server without sessions. When the test ends, scripts that still wait are
+// cancelled, and the server is gone before the test is.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{t: t, sessions: map[string]*Session{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.http = httptest.NewUnstartedServer(s)
+	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	s.http.Start()
+	if host, _, err := net.SplitHostPort(s.http.Listener.Addr().String()); err != nil || !net.ParseIP(host).IsLoopback() {
+		t.Fatalf("the model API listens on %s, which isn't the loopback", s.http.Listener.Addr())
+	}
+	t.Cleanup(func() {
+		cancel()
+		s.http.CloseClientConnections() // a harness that is gone leaves some behind
+		s.http.Close()
+	})
+	return s
+}
+
+// Session adds a session. The name becomes a part of its address, so it is a plain word, and
+// there is one session of that name.
+func (s *Server) Session(name string, script Script) *Session {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[name] != nil || name == "" || strings.ContainsAny(name, "/?#% ") {
+		s.t.Fatalf("there can't be a session %q", name)
+	}
+	c := &Session{server: s, name: name, script: script}
+	s.sessions[name] = c
+	return c
+}
+
+// URL is what the harness gets as the base of its API, without the version: /v1 or /v1beta follows.
+func (c *Session) URL() string { return c.server.http.URL + "/s/" + c.name }
+
+// Requests are those that the script answered so far, in the order in which they came.
+func (c *Session) Requests() []*Request {
+	return c.recorded(func(r *Request) bool { return !r.Side })
+}
+
+// SideRequests are the others: titles, counts of tokens, lists of models, and addresses that are
+// none of a model API.
+func (c *Session) SideRequests() []*Request {
+	return c.recorded(func(r *Request) bool { return r.Side })
+}
+
+func (c *Session) recorded(which func(*Request) bool) (out []*Request) {
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	for _, r := range c.requests {
+		if which(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ServeHTTP answers one request of a harness.
+func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	path, ok := strings.CutPrefix(q.URL.Path, "/s/")
+	name, rest, _ := strings.Cut(path, "/")
+	s.mu.Lock()
+	c := s.sessions[name]
+	s.mu.Unlock()
+	if !ok || c == nil {
+		s.t.Errorf("%s %s was asked of the model API, which belongs to no session", q.Method, q.URL.Path)
+		http.NotFound(w, q)
+		return
+	}
+	r, err := newRequest(q, c.name, "/"+rest)
+	if err != nil {
+		if q.Context().Err() == nil { // else the harness hung up, which is its right
+			s.t.Errorf("session %s: %s %s can't be read: %v", c.name, q.Method, q.URL.Path, err)
+		}
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	c.requests = append(c.requests, r)
+	s.mu.Unlock()
+	c.answer(w, q, r)
+}
+
+// answer has the script speak, and puts it into the dialect that was asked in.
+func (c *Session) answer(w http.ResponseWriter, q *http.Request, r *Request) {
+	if r.api == nil || r.count {
+		r.other(w)
+		return
+	}
+	said := utterance{text: aside(r)}
+	if !r.Side {
+		said = c.say(q.Context(), r)
+	}
+	if q.Context().Err() != nil {
+		return // the harness hung up, or the test ended
+	}
+	r.api.speak(w, r, said)
+}
+
+// say asks the script and finds the harness's words for it. What can't be said fails the test, and
+// the model says so as text, with which a harness ends its turn.
+func (c *Session) say(ctx context.Context, r *Request) utterance {
+	reply, err := c.script(ctx, r)
+	if ctx.Err() != nil {
+		return utterance{}
+	}
+	said := utterance{text: reply.Text}
+	for _, call := range reply.Calls {
+		if err != nil {
+			break
+		}
+		var one native
+		one, err = call.in(r)
+		one.id = "call_" + rand.Text() // its own also in a conversation that another server began
+		said.calls = append(said.calls, one)
+	}
+	if err != nil {
+		c.server.t.Errorf("session %s: %v", c.name, err)
+		return utterance{text: "The script failed: " + err.Error()}
+	}
+	return said
+}

@@ -1,0 +1,229 @@
+package modelapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Dialect is the name of a model API.
+type Dialect string
+
+// The dialects, and who speaks them here.
+const (
+	Anthropic Dialect = "anthropic" // Claude Code
+	Responses Dialect = "responses" // Codex
+	Gemini    Dialect = "gemini"    // Gemini CLI
+	Chat      Dialect = "chat"      // OpenCode
+)
+
+// Role says who said a message, and as what.
+type Role string
+
+// The roles. A call is the model's, and its result the harness's.
+const (
+	System  Role = "system" // also what OpenAI calls developer, in the midst of a conversation
+	User    Role = "user"
+	Model   Role = "model"
+	Calling Role = "call"
+	Result  Role = "result"
+)
+
+// Message is one piece of the conversation. The dialects group pieces differently; here each block
+// of text, each call and each result stands alone, in its order.
+type Message struct {
+	Role Role
+	Text string // of a call its arguments, of a result what the tool said
+
+	Tool   string // of a call or a result: the tool's name as the model sees it
+	CallID string
+	Failed bool // a result that the harness marks as an error; only Anthropic's dialect can
+}
+
+// Request is what a harness asked, whatever the dialect.
+type Request struct {
+	Session   string // the name of the session at this server
+	Dialect   Dialect
+	Model     string
+	SessionID string // the harness's own id of its session, where it tells it
+	System    string // the instructions beside the conversation
+	Tools     []Tool // what it offers
+	Messages  []Message
+	Stream    bool
+
+	// Side tells that the script wasn't asked: a title, a count of tokens, a list of models.
+	Side bool
+
+	Method string
+	Path   string // without the part that names the session
+	Header http.Header
+	Body   []byte
+
+	api   dialect
+	count bool // of tokens
+}
+
+// Tool is a tool that a harness offers.
+type Tool struct {
+	Name        string // a namespace and a name are joined by two underscores, as hooks write it
+	Description string
+
+	namespace, name string // as the model has to call it
+	custom          bool   // it takes text instead of JSON
+	code            bool   // only code can call it
+}
+
+// dialect reads and writes one API.
+type dialect interface {
+	read(r *Request) error
+	speak(w http.ResponseWriter, r *Request, said utterance)
+	words(r *Request, c Call) (native, error)
+}
+
+// utterance is a reply in the harness's words.
+type utterance struct {
+	text  string
+	calls []native
+}
+
+// newRequest reads a request. One to an address that is no model's has no api.
+func newRequest(q *http.Request, session, path string) (*Request, error) {
+	body, err := io.ReadAll(q.Body)
+	if err != nil {
+		return nil, err
+	}
+	r := &Request{Session: session, Side: true, Method: q.Method, Path: path, Header: q.Header, Body: body}
+	if q.Method != http.MethodPost {
+		return r, nil
+	}
+	model, verb, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
+	switch {
+	case path == "/v1/messages", path == "/v1/messages/count_tokens":
+		r.Dialect, r.api, r.count = Anthropic, anthropic{}, strings.HasSuffix(path, "tokens")
+	case path == "/v1/responses":
+		r.Dialect, r.api = Responses, responses{}
+	case path == "/v1/chat/completions":
+		r.Dialect, r.api = Chat, chat{}
+	case strings.HasPrefix(path, "/v1beta/models/") && slices.Contains([]string{"generateContent", "streamGenerateContent", "countTokens"}, verb):
+		r.Dialect, r.api, r.count = Gemini, gemini{}, verb == "countTokens"
+		r.Model, r.Stream = model, verb == "streamGenerateContent"
+	default:
+		return r, nil
+	}
+	if err := r.api.read(r); err != nil {
+		return nil, err
+	}
+	r.names()
+	// All four harnesses offer tools whenever they want work done, and none otherwise.
+	r.Side = r.count || len(r.Tools) == 0
+	return r, nil
+}
+
+// names gives results the names of the tools that were called, where the dialect tells only ids.
+func (r *Request) names() {
+	called := map[string]string{}
+	for i, m := range r.Messages {
+		switch {
+		case m.Role == Calling:
+			called[m.CallID] = m.Tool
+		case m.Role == Result && m.Tool == "":
+			r.Messages[i].Tool = called[m.CallID]
+		}
+	}
+}
+
+// other answers what asks for no words: counts of tokens, lists of models, and everything that is
+// no model API, such as the look whether the server is there.
+func (r *Request) other(w http.ResponseWriter) {
+	switch {
+	case r.count:
+		object(w, map[string]any{"input_tokens": 1, "totalTokens": 1})
+	case r.Method == http.MethodHead, r.Path == "/":
+		w.WriteHeader(http.StatusOK)
+	case r.Path == "/v1/models", r.Path == "/v1beta/models":
+		object(w, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
+	default:
+		http.Error(w, `{"error":{"type":"not_found_error","message":"the scripted model API doesn't have that"}}`, http.StatusNotFound)
+	}
+}
+
+// aside is what the model says to side requests: a harness that wants JSON gets an object.
+func aside(r *Request) string {
+	for _, sign := range []string{"json_schema", "responseJsonSchema", "application/json"} {
+		if strings.Contains(string(r.Body), sign) {
+			return `{"title":"Scripted"}`
+		}
+	}
+	return "Scripted"
+}
+
+// Offers tells whether the harness offers a tool of that name.
+func (r *Request) Offers(name string) bool {
+	_, ok := r.tool(name)
+	return ok
+}
+
+func (r *Request) tool(names ...string) (Tool, bool) {
+	for _, name := range names {
+		for _, t := range r.Tools {
+			if t.Name == name {
+				return t, true
+			}
+		}
+	}
+	return Tool{}, false
+}
+
+// Text is everything that the model would read: the instructions and the conversation, but not
+// the tools.
+func (r *Request) Text() string {
+	var b strings.Builder
+	b.WriteString(r.System)
+	for _, m := range r.Messages {
+		fmt.Fprintf(&b, "\n%s", m.Text)
+	}
+	return b.String()
+}
+
+// Results are what tools said so far, in order.
+func (r *Request) Results() (out []Message) {
+	for _, m := range r.Messages {
+		if m.Role == Result {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// LastResult is what the last tool said, the zero Message before the first.
+func (r *Request) LastResult() Message {
+	if all := r.Results(); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return Message{}
+}
+
+// text reads content that is a string or a list of blocks with text, as three of the dialects have
+// it. What isn't text is left out.
+func text(content json.RawMessage) string {
+	var s string
+	if json.Unmarshal(content, &s) == nil {
+		return s
+	}
+	var blocks []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(content, &blocks) != nil {
+		return string(content)
+	}
+	var parts []string
+	for _, b := range blocks {
+		if b.Text != "" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}

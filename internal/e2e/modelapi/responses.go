@@ -1,0 +1,250 @@
+package modelapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// responses is OpenAI's Responses API, as Codex speaks it.
+type responses struct{}
+
+type responsesTool struct {
+	Type        string          `json:"type"` // function, custom, namespace, or one that the model's own side runs
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Tools       []responsesTool `json:"tools"` // of a namespace
+}
+
+type responsesItem struct {
+	Type      string          `json:"type"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
+	Arguments string          `json:"arguments"`
+	Input     string          `json:"input"`
+	CallID    string          `json:"call_id"`
+	Output    json.RawMessage `json:"output"`
+	Tools     []responsesTool `json:"tools"`
+}
+
+func (responses) read(r *Request) error {
+	var body struct {
+		Model        string          `json:"model"`
+		Instructions string          `json:"instructions"`
+		Stream       bool            `json:"stream"`
+		Tools        []responsesTool `json:"tools"`
+		Input        json.RawMessage `json:"input"`
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return err
+	}
+	r.Model, r.System, r.Stream = body.Model, body.Instructions, body.Stream
+	r.SessionID = r.Header.Get("Session-Id")
+	r.offer("", body.Tools)
+	var items []responsesItem
+	if json.Unmarshal(body.Input, &items) != nil { // then it is a string
+		items = []responsesItem{{Type: "message", Role: "user", Content: body.Input}}
+	}
+	for _, i := range items {
+		switch i.Type {
+		case "additional_tools":
+			r.offer("", i.Tools)
+		case "message", "":
+			said := text(i.Content)
+			switch i.Role {
+			case "assistant":
+				r.Messages = append(r.Messages, Message{Role: Model, Text: said})
+			case "developer", "system":
+				if r.System == "" && len(r.Messages) == 0 {
+					r.System = said
+					continue
+				}
+				r.Messages = append(r.Messages, Message{Role: System, Text: said})
+			default:
+				r.Messages = append(r.Messages, Message{Role: User, Text: said})
+			}
+		case "function_call", "custom_tool_call":
+			r.Messages = append(r.Messages, Message{
+				Role: Calling, Text: i.Arguments + i.Input, Tool: inNamespace(i.Namespace, i.Name), CallID: i.CallID,
+			})
+		case "function_call_output", "custom_tool_call_output":
+			r.Messages = append(r.Messages, Message{Role: Result, Text: text(i.Output), CallID: i.CallID})
+		}
+	}
+	return nil
+}
+
+// offer adds tools, those in namespaces too, and those of code mode, which are known from the
+// description of the tool that takes the code.
+func (r *Request) offer(namespace string, tools []responsesTool) {
+	for _, t := range tools {
+		switch t.Type {
+		case "namespace":
+			r.offer(t.Name, t.Tools)
+		case "function", "custom":
+			r.Tools = append(r.Tools, Tool{
+				Name: inNamespace(namespace, t.Name), Description: t.Description,
+				namespace: namespace, name: t.Name, custom: t.Type == "custom",
+			})
+			if t.Type == "custom" && t.Name == "exec" {
+				for _, m := range nested.FindAllStringSubmatch(t.Description, -1) {
+					r.Tools = append(r.Tools, Tool{Name: m[1], name: m[1], code: true})
+				}
+			}
+		}
+	}
+}
+
+// nested finds the headings of the tools in the description of code mode.
+var nested = regexp.MustCompile("(?m)^### `([^`]+)`$")
+
+// inNamespace joins a namespace and a name as hooks do. The namespace of Codex's own tools counts as none.
+func inNamespace(namespace, name string) string {
+	if namespace == "" || namespace == "functions" {
+		return name
+	}
+	return namespace + "__" + name
+}
+
+func (responses) speak(w http.ResponseWriter, r *Request, said utterance) {
+	var items []map[string]any
+	if said.text != "" || len(said.calls) == 0 {
+		items = append(items, map[string]any{
+			"type": "message", "id": "msg_scripted", "role": "assistant", "status": "completed",
+			"content": []any{map[string]any{"type": "output_text", "text": said.text, "annotations": []any{}}},
+		})
+	}
+	for _, c := range said.calls {
+		item := map[string]any{"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "name": c.tool.name, "status": "completed"}
+		if c.tool.namespace != "" {
+			item["namespace"] = c.tool.namespace
+		}
+		if c.tool.custom {
+			item["type"], item["input"] = "custom_tool_call", c.text()
+		} else {
+			item["arguments"] = string(c.args)
+		}
+		items = append(items, item)
+	}
+	response := func(status string, output any) map[string]any {
+		return map[string]any{
+			"id": "resp_scripted", "object": "response", "created_at": 1, "model": r.Model, "status": status, "output": output,
+			"usage": map[string]any{
+				"input_tokens": 1, "input_tokens_details": map[string]any{"cached_tokens": 0},
+				"output_tokens": 1, "output_tokens_details": map[string]any{"reasoning_tokens": 0}, "total_tokens": 2,
+			},
+		}
+	}
+	if !r.Stream {
+		object(w, response("completed", items))
+		return
+	}
+	s := newStream(w)
+	n := 0
+	send := func(kind string, v map[string]any) {
+		v["type"], v["sequence_number"] = kind, n
+		n++
+		s.send(kind, v)
+	}
+	send("response.created", map[string]any{"response": response("in_progress", []any{})})
+	for i, item := range items {
+		send("response.output_item.added", map[string]any{"output_index": i, "item": item})
+		if item["type"] == "message" {
+			send("response.output_text.delta", map[string]any{
+				"output_index": i, "item_id": "msg_scripted", "content_index": 0, "delta": said.text,
+			})
+		}
+		send("response.output_item.done", map[string]any{"output_index": i, "item": item})
+	}
+	send("response.completed", map[string]any{"response": response("completed", items)})
+}
+
+// words finds Codex's words, which depend on the model that it believes to talk to: one tool that
+// takes JavaScript, which calls the others (code mode), or tools as others have them, with or without
+// one for patches.
+func (responses) words(r *Request, c Call) (native, error) {
+	exec, code := r.tool("exec")
+	code = code && exec.custom
+	switch c.do {
+	case shell, look:
+		command := c.command
+		if c.do == look {
+			command = "cat " + quote(c.path)
+		}
+		if code {
+			return r.run(codeShell, command)
+		}
+		return r.call(map[string]any{"cmd": command, "yield_time_ms": 30000}, "exec_command")
+	case write, edit:
+		p := patch(c)
+		switch {
+		case code:
+			return r.run(`text(await tools.apply_patch($))`, p)
+		case r.Offers("apply_patch"):
+			return r.call(p, "apply_patch")
+		}
+		// Codex takes this for the patch that it is, but its hooks are told of a command.
+		return r.call(map[string]any{"cmd": "apply_patch <<'END OF PATCH'\n" + p + "END OF PATCH\n"}, "exec_command")
+	default:
+		name := inNamespace("mcp__"+c.server, c.tool)
+		if !code {
+			return r.call(c.arguments, name)
+		}
+		// Code mode has tools that it doesn't list, so this one isn't looked for.
+		args := c.arguments
+		if args == nil {
+			args = map[string]any{}
+		}
+		return r.run(strings.Replace(codeMCP, "TOOL", identifier(name), 1), args)
+	}
+}
+
+// codeShell runs a command to its end, which Codex doesn't wait for on its own.
+const codeShell = `let r = await tools.exec_command({cmd: $, yield_time_ms: 30000})
+let output = r.output
+while (r.session_id !== undefined) {
+	r = await tools.write_stdin({session_id: r.session_id, yield_time_ms: 300000})
+	output += r.output
+}
+text(output + "\nexit code: " + r.exit_code)`
+
+// codeMCP calls a tool of an MCP server and gives its text, as the model gets it without code mode.
+const codeMCP = `const r = await tools["TOOL"]($)
+text((r.isError ? "error: " : "") + r.content.map(c => c.text ?? JSON.stringify(c)).join("\n"))`
+
+// run calls exec with JavaScript, in which a value stands in the place of $, and has Codex wait for
+// the end of it.
+func (r *Request) run(source string, value any) (native, error) {
+	b, err := json.Marshal(value)
+	if err != nil {
+		return native{}, err
+	}
+	return r.call("// @exec: {\"yield_time_ms\": 600000}\n"+strings.Replace(source, "$", string(b), 1), "exec")
+}
+
+// identifier is a tool's name as JavaScript can have it.
+func identifier(name string) string {
+	return regexp.MustCompile(`[^A-Za-z0-9_]`).ReplaceAllString(name, "_")
+}
+
+// patch is a Write or an Edit as Codex's patches say it.
+func patch(c Call) string {
+	lines := func(sign, text string) string {
+		var b strings.Builder
+		for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+			b.WriteString(sign + line + "\n")
+		}
+		return b.String()
+	}
+	change := "*** Add File: " + c.path + "\n" + lines("+", c.new)
+	if c.do == edit {
+		change = "*** Update File: " + c.path + "\n@@\n" + lines("-", c.old) + lines("+", c.new)
+	}
+	return "*** Begin Patch\n" + change + "*** End Patch\n"
+}
+
+// quote quotes a word for the shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,63 @@
+//go:build linux
+
+package realharness
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// npmDir is where .ci/npm installs.
+func npmDir() (string, error) {
+	if dir := os.Getenv("TT_NPM_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "talking-stick-test", "npm"), err
+}
+
+// installed is the path of a program that .ci/npm installs. An installation that was broken
+// off counts as none, so what doesn't exist may also be its last file.
+func installed(program string) (string, error) {
+	dir, err := npmDir()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "installed.json")); err != nil {
+		return "", err
+	}
+	return exec.LookPath(filepath.Join(dir, "node_modules", ".bin", program))
+}
+
+// Require skips the test if the harness isn't installed, and fails it where everything has to be.
+func (h *Harness) Require(t testing.TB) {
+	t.Helper()
+	require(t, h.program)
+}
+
+// Inspector is the path of the MCP inspector, which is a client of another hand: with --cli, a
+// server's command line and --method it makes one call and prints the result. It skips like Require.
+func Inspector(t testing.TB) string {
+	t.Helper()
+	return require(t, "mcp-inspector")
+}
+
+func require(t testing.TB, program string) string {
+	t.Helper()
+	path, err := installed(program)
+	if err == nil {
+		_, err = exec.LookPath("node")
+	}
+	switch missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound); {
+	case err == nil:
+	case missing && os.Getenv("TT_REQUIRE_ALL") != "1":
+		t.Skipf("%s isn't installed: make deps-test", program)
+	default:
+		t.Fatalf("%s isn't installed: %v: make deps-test", program, err)
+	}
+	return path
+}
