@@ -41,9 +41,9 @@ cross: ## build for every system that there is a build for
 	@for s in $(SYSTEMS); do echo "build $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build -o /dev/null ./cmd/tt || exit 1; done
 
 .PHONY: campaign
-campaign: deps-test ## the long exploration of the rules, and the long campaign of real processes (CAMPAIGN=30s)
+campaign: deps-test ## the long exploration of the rules, and the long campaigns of real processes (CAMPAIGN=30s)
 	$(GO) test ./stick -run Explor -explore.long -timeout 2h -count=1 -v
-	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -timeout 2h -count=1 -v
+	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -talk.agents=50 -talk.messages=200 -timeout 2h -count=1 -v
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)

@@ -34,10 +34,27 @@ var edges = map[string]map[string]string{
 		"golang.org/x/sys":       "terminals, and noticing that standard output was closed",
 		"internal/demo":          "tt demo",
 		"internal/engine":        "every command calls one operation",
-		"internal/harness":       "wiring: the environment and the ancestry become a caller",
+		"internal/harness":       "wiring: the environment and the ancestry become a caller; the words of hooks",
+		"internal/install":       "tt install and tt uninstall",
+		"internal/mcpserver":     "tt mcp",
 		"internal/proc":          "wiring: the machine's processes",
 		"internal/workspace":     "wiring: the working directory and git's variables",
 		"stick":                  "errors, exit statuses, words",
+	},
+	"internal/mcpserver": {
+		"github.com/modelcontextprotocol/go-sdk": "the protocol",
+		"internal/engine":                        "every tool calls one operation",
+		"stick":                                  "errors, words",
+	},
+	"internal/install": {
+		"internal/confedit": "edits of files that aren't ours",
+		"internal/harness":  "where each harness keeps what",
+		"stick":             "errors",
+	},
+	"internal/confedit": {
+		"github.com/pelletier/go-toml/v2": "TOML: what it means, and where it stands",
+		"github.com/rogpeppe/go-internal": "the diff of what an edit would change",
+		"github.com/tailscale/hujson":     "JSON with comments: where each value stands",
 	},
 	"internal/demo": {
 		"stick": "errors and words; what it shows it does by running tt as its users do",
@@ -96,6 +113,10 @@ var edges = map[string]map[string]string{
 		"internal/workspace": "the same",
 		"stick":              "words",
 	},
+	"internal/e2e/modelapi": {},
+	"internal/e2e/realharness": {
+		"golang.org/x/sys": "waiting for the end of a process that is nobody's child any more",
+	},
 	"internal/bench/floor/empty": {},
 	"internal/bench/floor/read": {
 		"modernc.org/sqlite": "the floor of a command: one read and nothing else",
@@ -104,7 +125,7 @@ var edges = map[string]map[string]string{
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest", "internal/storetest"}
+	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/storetest"}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/google/go-cmp":          "differences that can be read",
@@ -117,7 +138,7 @@ var (
 // environment, the network or a database. Its tests may import more.
 var stickImports = []string{
 	"context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "maps", "math", "regexp", "slices",
-	"strings", "time", "unicode", "unicode/utf8",
+	"strconv", "strings", "time", "unicode", "unicode/utf8",
 }
 
 // outside are the packages that may read the process's own surroundings or print; the others get
@@ -128,6 +149,7 @@ var outside = map[string]string{
 	"internal/bench/floor/read": "a program of its own",
 	"internal/cli":              "it is where the surroundings are read",
 	"internal/clitest":          "it stands in for main",
+	"internal/e2e/realharness":  "it finds what .ci/npm installed, and says whether that must be there",
 	"internal/git":              "git needs its environment, less what starts with GIT_",
 }
 

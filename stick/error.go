@@ -30,6 +30,17 @@ const (
 	CodeKicked               Code = "kicked"
 	CodeNotOwner             Code = "not_owner"
 	CodeMemberPresent        Code = "member_present"
+	CodeNotFound             Code = "not_found"
+	CodeNoRecipient          Code = "no_recipient"
+	CodeMessageTooLarge      Code = "message_too_large"
+	CodeReadForbidden        Code = "read_forbidden"
+	CodeAckForbidden         Code = "ack_forbidden"
+	CodeWithdrawForbidden    Code = "withdraw_forbidden"
+	CodeContractIncomplete   Code = "contract_incomplete"
+	CodePersonOnly           Code = "person_only"
+	CodeConfigMalformed      Code = "config_malformed"
+	CodeConfigChanged        Code = "config_changed"
+	CodeConfigUnwritable     Code = "config_unwritable"
 	CodeDataDirNotWritable   Code = "data_dir_not_writable"
 	CodeFileSystem           Code = "file_system_unsupported"
 	CodeForeignDatabase      Code = "foreign_database"
@@ -82,6 +93,17 @@ var Codes = []CodeInfo{
 	{CodeKicked, ExitRefused, 403, false, "the member was removed from the room"},
 	{CodeNotOwner, ExitRefused, 403, false, "only the holder of the stick may do this"},
 	{CodeMemberPresent, ExitRefused, 409, false, "the member isn't gone"},
+	{CodeNotFound, ExitNotFound, 404, false, "there is no message, note or event of that number in the room"},
+	{CodeNoRecipient, ExitRefused, 409, false, "nobody whom the message is meant for is there"},
+	{CodeMessageTooLarge, ExitUsage, 413, false, "the message or note is too long"},
+	{CodeReadForbidden, ExitRefused, 403, false, "only a recipient can read a message"},
+	{CodeAckForbidden, ExitRefused, 403, false, "only a recipient can acknowledge a message, and only until it is withdrawn"},
+	{CodeWithdrawForbidden, ExitRefused, 403, false, "only the sender can withdraw a message, and only until it is acknowledged"},
+	{CodeContractIncomplete, ExitUsage, 400, false, "the room requires complete contracts, and the message lacks a field of its category"},
+	{CodePersonOnly, ExitRefused, 403, false, "only a person may do this"},
+	{CodeConfigMalformed, ExitEnvironment, 500, false, "a harness's configuration can't be read, so it isn't touched"},
+	{CodeConfigChanged, ExitEnvironment, 500, true, "somebody else changed a harness's configuration at the same moment"},
+	{CodeConfigUnwritable, ExitEnvironment, 500, false, "a harness's configuration can't be written"},
 	{CodeDataDirNotWritable, ExitEnvironment, 500, false, "the data directory can't be written"},
 	{CodeFileSystem, ExitEnvironment, 500, false, "the data directory lies on a file system on which SQLite isn't safe"},
 	{CodeForeignDatabase, ExitEnvironment, 500, false, "the database file was made by another program"},

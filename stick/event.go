@@ -26,6 +26,13 @@ const (
 	EventRestored      EventType = "restored"
 	EventPolicyChanged EventType = "policy_changed"
 	EventOwnerIdle     EventType = "owner_idle"
+
+	EventMessageSent      EventType = "message_sent"
+	EventMessageRead      EventType = "message_read"
+	EventMessageAcked     EventType = "message_acked"
+	EventMessageWithdrawn EventType = "message_withdrawn"
+	EventNoteAdded        EventType = "note_added"
+	EventNoteResolved     EventType = "note_resolved"
 )
 
 // Event is a row of the append-only log. It carries what was true when it happened.
@@ -44,10 +51,14 @@ type Event struct {
 	Payload   json.RawMessage `json:"payload,omitempty"`
 	CreatedAt Time            `json:"created_at"`
 	Sum       string          `json:"-"` // chained over the room's events, see Chain
+
+	// For lists whom the event is for beside To. The rule that makes an event fills it in; the log
+	// needn't keep it, because it follows from the events before.
+	For []Addressee `json:"-"`
 }
 
-// Facts is the payload of the events of the stick: what was true when the event was made. Each
-// type uses the fields that say something about it.
+// Facts is the payload of an event: what was true when it was made. Each type uses the fields that
+// say something about it.
 type Facts struct {
 	Ordinal    int               `json:"ordinal,omitempty"`     // join: place in the order
 	Override   string            `json:"override,omitempty"`    // any: where an assumed name came from
@@ -63,12 +74,20 @@ type Facts struct {
 	Expires    Time              `json:"claim_expires_at,omitzero"`
 	Nobody     string            `json:"nobody,omitempty"`     // release, rerouted: why nobody is named
 	RelayedBy  AgentID           `json:"relayed_by,omitempty"` // takeover, kick: the agent that relayed a person's word
+	Told       []AgentID         `json:"told,omitempty"`       // takeover, kick: the people in whose inboxes it lies
 	Forced     bool              `json:"forced,omitempty"`     // kick
 	Policy     map[string]Change `json:"policy,omitempty"`     // policy_changed
 	Order      []AgentID         `json:"order,omitempty"`      // policy_changed: the new order of members
 	IdleSince  Time              `json:"idle_since,omitzero"`  // owner_idle
 	Generation int64             `json:"generation,omitempty"` // restored
 	World      string            `json:"world,omitempty"`      // restored: "reboot" or "restore"
+	Owed       []int64           `json:"owed,omitempty"`       // leave, kick: messages that won't be acknowledged now
+
+	*Message         // message_sent
+	MessageID int64  `json:"message_id,omitempty"` // message_read, message_acked, message_withdrawn
+	Note      string `json:"note,omitempty"`       // note_added
+	NoteTurn  int64  `json:"note_turn,omitempty"`  // note_added: the turn that it is about
+	NoteID    int64  `json:"note_id,omitempty"`    // note_resolved
 }
 
 // Change is what a value was and what it became.
@@ -138,18 +157,53 @@ func (e Event) Chain(prev string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Addressed tells whether an event is for a: something that changes what a may do next, and that
-// a didn't do itself.
-func (e Event) Addressed(a AgentID) bool {
-	if e.From == a {
-		return false
+// Addressees are those an event is for: something that changes what they may do next, or asks
+// something of them, and that they didn't do themselves.
+func (e Event) Addressees() []Addressee {
+	named := slices.ContainsFunc(e.For, func(a Addressee) bool { return a.Agent == e.To })
+	if e.To == "" || e.To == e.From || named || !slices.Contains(addressedTypes, e.Type) {
+		return e.For
 	}
-	return e.To == a && slices.Contains(AddressedTypes, e.Type)
+	return append([]Addressee{{Agent: e.To}}, e.For...)
 }
 
-// AddressedTypes are the types of events that can be for somebody.
-var AddressedTypes = []EventType{
+// Receipts are the receipts that the event begins with.
+func (e Event) Receipts() []Receipt {
+	thread := ""
+	if e.Type == EventMessageSent {
+		thread = e.Facts().thread()
+	}
+	var out []Receipt
+	for _, a := range e.Addressees() {
+		out = append(out, Receipt{Event: e.Seq, Agent: a.Agent, Owes: a.Owes, Thread: thread})
+	}
+	return out
+}
+
+func (f Facts) thread() string {
+	if f.Message == nil {
+		return ""
+	}
+	return f.Message.Thread
+}
+
+// addressedTypes are the types of events that are for the one in To. A message says itself whom it
+// is for.
+var addressedTypes = []EventType{
 	EventPass, EventRelease, EventRerouted, EventTakeover, EventKick, EventOwnerIdle, EventPolicyChanged, EventRestored,
+	EventMessageAcked,
+}
+
+// tell notes in an event that an agent did it on a person's word, and puts it into the inboxes of all
+// people in the room.
+func (r Room) tell(e *Event, f *Facts) {
+	f.RelayedBy = e.From
+	for _, m := range r.Members {
+		if m.State == Joined && m.Agent.Human() {
+			f.Told = append(f.Told, m.Agent)
+			e.For = append(e.For, Addressee{m.Agent, OwesReading})
+		}
+	}
 }
 
 // event starts an event of the room as it is now.

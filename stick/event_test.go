@@ -2,6 +2,7 @@ package stick
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -73,26 +74,32 @@ func TestEventFacts(t *testing.T) {
 	equal(t, "payload", string(e.Payload), `{"override":"--as","terminal":"pts/1"}`)
 }
 
-func TestEventAddressed(t *testing.T) {
+func TestEventAddressees(t *testing.T) {
+	a := []Addressee{{Agent: "a"}}
 	for _, c := range []struct {
 		name string
 		e    Event
-		want bool
+		want []Addressee
 	}{
-		{"a pass to it", Event{Type: EventPass, From: "b", To: "a"}, true},
-		{"a release that names it", Event{Type: EventRelease, From: "b", To: "a"}, true},
-		{"a reservation that moved on to it", Event{Type: EventRerouted, To: "a"}, true},
-		{"a takeover from it", Event{Type: EventTakeover, From: "b", To: "a"}, true},
-		{"its removal", Event{Type: EventKick, From: "b", To: "a"}, true},
-		{"it looks idle", Event{Type: EventOwnerIdle, To: "a"}, true},
-		{"a policy that concerns it", Event{Type: EventPolicyChanged, From: "b", To: "a"}, true},
-		{"its lease ended with the world", Event{Type: EventRestored, To: "a"}, true},
-		{"its own act", Event{Type: EventPass, From: "a", To: "a"}, false},
-		{"a pass to another", Event{Type: EventPass, From: "b", To: "c"}, false},
-		{"another's joining", Event{Type: EventJoin, From: "b"}, false},
-		{"another's claim", Event{Type: EventClaim, From: "b"}, false},
+		{"a pass to it", Event{Type: EventPass, From: "b", To: "a"}, a},
+		{"a release that names it", Event{Type: EventRelease, From: "b", To: "a"}, a},
+		{"a reservation that moved on to it", Event{Type: EventRerouted, To: "a"}, a},
+		{"a takeover from it", Event{Type: EventTakeover, From: "b", To: "a"}, a},
+		{"its removal", Event{Type: EventKick, From: "b", To: "a"}, a},
+		{"it looks idle", Event{Type: EventOwnerIdle, To: "a"}, a},
+		{"a policy that concerns it", Event{Type: EventPolicyChanged, From: "b", To: "a"}, a},
+		{"its lease ended with the world", Event{Type: EventRestored, To: "a"}, a},
+		{"its message was accepted", Event{Type: EventMessageAcked, From: "b", To: "a"}, a},
+		{"its message was seen", Event{Type: EventMessageRead, From: "b", To: "a"}, nil},
+		{"a message says itself for whom it is", Event{Type: EventMessageSent, From: "b", To: "a", For: []Addressee{{"a", OwesAck}}}, []Addressee{{"a", OwesAck}}},
+		{"an act that people are told, too", Event{Type: EventKick, From: "b", To: "a", For: []Addressee{{"human:x", OwesReading}}}, []Addressee{{Agent: "a"}, {"human:x", OwesReading}}},
+		{"its own act", Event{Type: EventPass, From: "a", To: "a"}, nil},
+		{"another's joining", Event{Type: EventJoin, From: "b"}, nil},
+		{"another's claim", Event{Type: EventClaim, From: "b"}, nil},
 	} {
-		t.Run(c.name, func(t *testing.T) { equal(t, "addressed", c.e.Addressed("a"), c.want) })
+		t.Run(c.name, func(t *testing.T) {
+			equal(t, "addressees", slices.Equal(c.e.Addressees(), c.want), true)
+		})
 	}
 }
 

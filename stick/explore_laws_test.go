@@ -17,7 +17,7 @@ func recordOf(r Room) *Record {
 		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
 		ReservedBy: r.Turn.ReservedBy, Prior: r.Turn.Prior, HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending,
 		Direct: r.Turn.HandoffDirect, NextAction: r.Turn.NextAction, Generation: r.Generation,
-		Members: map[AgentID]MemberRecord{}, Policy: map[string]string{},
+		Members: map[AgentID]MemberRecord{}, Policy: map[string]string{}, Receipts: map[ReceiptKey]Receipt{},
 	}
 	if r.Turn.Lease != "" {
 		c.LeaseSum = LeaseSum(r.Turn.Lease)

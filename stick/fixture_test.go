@@ -17,6 +17,8 @@ type fixture struct {
 	seq int64
 	log []Event
 	rec Record
+
+	receipts map[ReceiptKey]Receipt
 }
 
 const start = Time(1_800_000_000_000)
@@ -24,7 +26,8 @@ const start = Time(1_800_000_000_000)
 func room(t *testing.T) *fixture {
 	return &fixture{
 		t: t, now: start, s: &Sight{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}},
-		Room: Room{ID: "r1", Policy: DefaultPolicy(), Turn: Turn{State: Idle}},
+		Room:     Room{ID: "r1", Policy: DefaultPolicy(), Turn: Turn{State: Idle}},
+		receipts: map[ReceiptKey]Receipt{},
 	}
 }
 
@@ -38,13 +41,91 @@ func (f *fixture) commit(r Room, events []Event) []Event {
 		if err := f.rec.Replay(events[i]); err != nil {
 			f.t.Fatalf("replay: %v", err)
 		}
+		for _, c := range events[i].Receipts() {
+			f.receipts[ReceiptKey{f.seq, c.Agent}] = c
+		}
 	}
 	f.Room = r.Stamp(events)
 	f.log = append(f.log, events...)
 	if d := f.rec.Differs(f.Room); d != "" {
 		f.t.Fatalf("the room differs from its log: %s", d)
 	}
+	for k, c := range f.receipts {
+		if logged := f.rec.Receipts[k]; logged != c {
+			f.t.Fatalf("the receipt of %s is %+v, and the log says %+v", k.Agent, c, logged)
+		}
+	}
+	for k := range f.rec.Receipts {
+		if _, ok := f.receipts[k]; !ok {
+			f.t.Fatalf("the log says that event %d is for %s", k.Event, k.Agent)
+		}
+	}
 	return events
+}
+
+// send sends a message, and reads, acks and withdraws do what their names say with one.
+func (f *fixture) send(by AgentID, m Message) ([]Event, error) {
+	f.t.Helper()
+	if m.Category == "" {
+		m.Category = Info
+	}
+	r, events, err := f.Send(Sending{By: by, Message: m}, f.s, f.now)
+	return f.done(r, events, err)
+}
+
+// sent sends a message that is accepted, and returns its number.
+func (f *fixture) sent(by AgentID, m Message) int64 {
+	f.t.Helper()
+	return f.must(f.send(by, m))[0].Seq
+}
+
+func (f *fixture) reads(by AgentID, id int64) []Event {
+	f.t.Helper()
+	k := ReceiptKey{id, by}
+	var events []Event
+	f.receipts[k], events = f.ReadMessage(by, f.event(id), f.receipts[k], f.now)
+	return f.commit(f.Room, events)
+}
+
+func (f *fixture) acks(by AgentID, id int64) ([]Event, error) {
+	f.t.Helper()
+	k := ReceiptKey{id, by}
+	c, events, err := f.AckMessage(by, f.event(id), f.receipts[k], f.now)
+	if err != nil {
+		return nil, err
+	}
+	f.receipts[k] = c
+	return f.commit(f.Room, events), nil
+}
+
+func (f *fixture) withdraws(by AgentID, id int64) []Event {
+	f.t.Helper()
+	var cs []Receipt
+	for k, c := range f.receipts {
+		if k.Event == id {
+			cs = append(cs, c)
+		}
+	}
+	changed, events := f.WithdrawMessage(by, cs)
+	for _, c := range changed {
+		f.receipts[ReceiptKey{id, c.Agent}] = c
+	}
+	return f.commit(f.Room, events)
+}
+
+func (f *fixture) event(id int64) Event {
+	for _, e := range f.log {
+		if e.Seq == id {
+			return e
+		}
+	}
+	f.t.Fatalf("there is no event %d", id)
+	return Event{}
+}
+
+// state is how a message stands at a recipient.
+func (f *fixture) state(id int64, a AgentID) ReceiptState {
+	return f.Receipt(f.receipts[ReceiptKey{id, a}], f.s)
 }
 
 // member lets agents join, one after the other.
@@ -62,7 +143,7 @@ func (f *fixture) member(names ...AgentID) *fixture {
 
 func (f *fixture) policy(changes ...string) *fixture {
 	f.t.Helper()
-	r, events, err := f.SetPolicy("a", changes, f.now)
+	r, events, err := f.SetPolicy("a", true, changes, f.now)
 	if err != nil {
 		f.t.Fatalf("policy: %v", err)
 	}

@@ -142,12 +142,12 @@ func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
 			Hintf("ask a person; on their word: tt kick %s --force", q.Who)
 	}
 	f := Facts{Verdict: v, Forced: v != Gone}
-	if q.Relayed && f.Forced {
-		f.RelayedBy = q.By
-	}
 	r.edit(q.Who, func(m *Member) { m.State = Kicked })
 	kick := r.event(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
+	if q.Relayed && f.Forced {
+		r.tell(&kick, &f)
+	}
 	if r.Turn.State == Owned && r.Turn.Owner == q.Who {
 		f.Ends, f.Prior, f.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
 		r = r.free(q.Who, now)
@@ -201,9 +201,10 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	return r, append(events, e), nil
 }
 
-// SetPolicy changes policies of a room; each change is "key=value". It fails with [CodeUsage]
-// and changes nothing then. Setting what is set already makes no event.
-func (r Room) SetPolicy(by AgentID, changes []string, now Time) (Room, []Event, error) {
+// SetPolicy changes policies of a room; each change is "key=value". Only a person takes back what
+// was required. It fails with [CodeUsage] and [CodePersonOnly], and changes nothing then. Setting
+// what is set already makes no event.
+func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Room, []Event, error) {
 	f := Facts{Policy: map[string]Change{}}
 	p := r.Policy
 	for _, c := range changes {
@@ -224,6 +225,10 @@ func (r Room) SetPolicy(by AgentID, changes []string, now Time) (Room, []Event, 
 	}
 	if len(f.Policy) == 0 {
 		return r, nil, nil
+	}
+	if r.Policy.RequireContracts && !p.RequireContracts && !person {
+		return r, nil, Errorf(CodePersonOnly, "only a person takes back require_contracts").With("field", "require_contracts").
+			Hintf("ask a person to run it")
 	}
 	r.Policy = p
 	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(f)}, nil

@@ -3,6 +3,7 @@ package stick
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -33,8 +34,13 @@ type Policy struct {
 	WaiterGrace time.Duration
 	// OwnerIdleTTL is how long an owner whose process lives may do nothing.
 	OwnerIdleTTL time.Duration
+	// TurnMaxWait and EventsMaxWait bound a wait that is a call through a server.
+	TurnMaxWait   time.Duration
+	EventsMaxWait time.Duration
 	// Order says whom a release names next.
 	Order Order
+	// RequireContracts refuses messages that lack a field that their category asks for.
+	RequireContracts bool
 }
 
 // DefaultPolicy is the policy of a new room. The durations are sized for real turns of work,
@@ -47,26 +53,65 @@ func DefaultPolicy() Policy {
 		PresenceTTL:       4 * time.Hour,
 		WaiterGrace:       10 * time.Second,
 		OwnerIdleTTL:      45 * time.Minute,
+		TurnMaxWait:       110 * time.Second,
+		EventsMaxWait:     110 * time.Second,
 		Order:             Fair,
 	}
 }
 
-// A PolicyKey is a row of the table of policies.
+// A PolicyKey is a row of the table of policies. It is a duration, a choice between words, or a
+// switch.
 type PolicyKey struct {
-	Name    string
-	Meaning string
-	field   func(*Policy) *time.Duration // nil for order
+	Name     string
+	Meaning  string
+	duration func(*Policy) *time.Duration
+	words    []string
+	word     func(*Policy) *string
+	yes      func(*Policy) *bool
 }
 
 // PolicyKeys lists what can be set, in the order in which it is shown.
 var PolicyKeys = []PolicyKey{
-	{"owner_lease_ttl", "how long a lease lives that only its owner's calls keep", func(p *Policy) *time.Duration { return &p.OwnerLeaseTTL }},
-	{"heartbeat_interval", "how often a lease is renewed where no process vouches for it", func(p *Policy) *time.Duration { return &p.HeartbeatInterval }},
-	{"claim_ttl", "how long a pass waits for its recipient before others may take over", func(p *Policy) *time.Duration { return &p.ClaimTTL }},
-	{"presence_ttl", "how long a member counts as active after its last act", func(p *Policy) *time.Duration { return &p.PresenceTTL }},
-	{"waiter_grace", "how long a release waits for the one it named, and the distance between two offers", func(p *Policy) *time.Duration { return &p.WaiterGrace }},
-	{"owner_idle_ttl", "how long an owner whose process lives may do nothing", func(p *Policy) *time.Duration { return &p.OwnerIdleTTL }},
-	{"order", "whom a release names next: fair or sequence", nil},
+	{
+		Name: "owner_lease_ttl", Meaning: "how long a lease lives that only its owner's calls keep",
+		duration: func(p *Policy) *time.Duration { return &p.OwnerLeaseTTL },
+	},
+	{
+		Name: "heartbeat_interval", Meaning: "how often a lease is renewed where no process vouches for it",
+		duration: func(p *Policy) *time.Duration { return &p.HeartbeatInterval },
+	},
+	{
+		Name: "claim_ttl", Meaning: "how long a pass waits for its recipient before others may take over",
+		duration: func(p *Policy) *time.Duration { return &p.ClaimTTL },
+	},
+	{
+		Name: "presence_ttl", Meaning: "how long a member counts as active after its last act",
+		duration: func(p *Policy) *time.Duration { return &p.PresenceTTL },
+	},
+	{
+		Name: "waiter_grace", Meaning: "how long a release waits for the one it named, and the distance between two offers",
+		duration: func(p *Policy) *time.Duration { return &p.WaiterGrace },
+	},
+	{
+		Name: "owner_idle_ttl", Meaning: "how long an owner whose process lives may do nothing",
+		duration: func(p *Policy) *time.Duration { return &p.OwnerIdleTTL },
+	},
+	{
+		Name: "wait_for_turn_max_wait", Meaning: "how long a wait for the turn lasts at most that is a call through a server",
+		duration: func(p *Policy) *time.Duration { return &p.TurnMaxWait },
+	},
+	{
+		Name: "wait_for_events_max_wait", Meaning: "the same for a wait for events",
+		duration: func(p *Policy) *time.Duration { return &p.EventsMaxWait },
+	},
+	{
+		Name: "order", Meaning: "whom a release names next: fair or sequence",
+		words: []string{string(Fair), string(Sequence)}, word: func(p *Policy) *string { return (*string)(&p.Order) },
+	},
+	{
+		Name: "require_contracts", Meaning: "true refuses messages that lack a field of their category; only a person sets it back",
+		yes: func(p *Policy) *bool { return &p.RequireContracts },
+	},
 }
 
 const (
@@ -77,19 +122,21 @@ const (
 // Get returns the value of a key as it is written on a command line, and "" for an unknown key.
 func (p Policy) Get(key string) string {
 	for _, k := range PolicyKeys {
-		if k.Name != key {
-			continue
+		switch {
+		case k.Name != key:
+		case k.duration != nil:
+			return shortDuration(*k.duration(&p))
+		case k.word != nil:
+			return *k.word(&p)
+		default:
+			return strconv.FormatBool(*k.yes(&p))
 		}
-		if k.field == nil {
-			return string(p.Order)
-		}
-		return shortDuration(*k.field(&p))
 	}
 	return ""
 }
 
 // Set returns p with a key changed. It fails with [CodeUsage] for an unknown key, a value that
-// is no duration, and one that is out of range.
+// isn't of the key's kind, and one that is out of range.
 func (p Policy) Set(key, value string) (Policy, error) {
 	i := slices.IndexFunc(PolicyKeys, func(k PolicyKey) bool { return k.Name == key })
 	if i < 0 {
@@ -97,20 +144,25 @@ func (p Policy) Set(key, value string) (Policy, error) {
 			Hintf("did you mean %s? tt policy lists all", nearest(key, policyNames()))
 	}
 	k := PolicyKeys[i]
-	if k.field == nil {
-		switch o := Order(value); o {
-		case Fair, Sequence:
-			p.Order = o
-			return p, nil
+	switch {
+	case k.word != nil:
+		if !slices.Contains(k.words, value) {
+			return p, Errorf(CodeUsage, "%s is %s, not %q", key, strings.Join(k.words, " or "), clip(value, 60)).With("field", key)
 		}
-		return p, Errorf(CodeUsage, "order is fair or sequence, not %q", clip(value, 60)).With("field", key)
+		*k.word(&p) = value
+	case k.yes != nil:
+		if value != "true" && value != "false" {
+			return p, Errorf(CodeUsage, "%s is true or false, not %q", key, clip(value, 60)).With("field", key)
+		}
+		*k.yes(&p) = value == "true"
+	default:
+		d, err := time.ParseDuration(value)
+		if err != nil || d < minPolicyDuration || d > maxPolicyDuration {
+			return p, Errorf(CodeUsage, "%s is a duration from %s to %s such as 45m or 90s, not %q",
+				key, shortDuration(minPolicyDuration), shortDuration(maxPolicyDuration), clip(value, 60)).With("field", key)
+		}
+		*k.duration(&p) = d.Truncate(time.Millisecond)
 	}
-	d, err := time.ParseDuration(value)
-	if err != nil || d < minPolicyDuration || d > maxPolicyDuration {
-		return p, Errorf(CodeUsage, "%s is a duration from %s to %s such as 45m or 90s, not %q",
-			key, shortDuration(minPolicyDuration), shortDuration(maxPolicyDuration), clip(value, 60)).With("field", key)
-	}
-	*k.field(&p) = d.Truncate(time.Millisecond)
 	return p, nil
 }
 
@@ -124,10 +176,15 @@ func policyNames() []string {
 
 // MarshalJSON writes each duration in milliseconds under its name with "_ms".
 func (p Policy) MarshalJSON() ([]byte, error) {
-	m := map[string]any{"order": p.Order}
+	m := map[string]any{}
 	for _, k := range PolicyKeys {
-		if k.field != nil {
-			m[k.Name+"_ms"] = k.field(&p).Milliseconds()
+		switch {
+		case k.duration != nil:
+			m[k.Name+"_ms"] = k.duration(&p).Milliseconds()
+		case k.word != nil:
+			m[k.Name] = *k.word(&p)
+		default:
+			m[k.Name] = *k.yes(&p)
 		}
 	}
 	return json.Marshal(m)
@@ -141,19 +198,24 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 	}
 	*p = DefaultPolicy()
 	for _, k := range PolicyKeys {
-		if k.field == nil {
-			continue
-		}
-		if raw, ok := m[k.Name+"_ms"]; ok {
-			var ms int64
-			if err := json.Unmarshal(raw, &ms); err != nil {
-				return err
+		var err error
+		raw, ok := m[k.Name]
+		switch {
+		case k.duration != nil:
+			if raw, ok = m[k.Name+"_ms"]; ok {
+				var ms int64
+				err = json.Unmarshal(raw, &ms)
+				*k.duration(p) = time.Duration(ms) * time.Millisecond
 			}
-			*k.field(p) = time.Duration(ms) * time.Millisecond
+		case !ok:
+		case k.word != nil:
+			err = json.Unmarshal(raw, k.word(p))
+		default:
+			err = json.Unmarshal(raw, k.yes(p))
 		}
-	}
-	if raw, ok := m["order"]; ok {
-		return json.Unmarshal(raw, &p.Order)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

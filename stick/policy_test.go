@@ -36,7 +36,7 @@ func TestPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := `{"claim_ttl_ms":1500,"heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
-			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"waiter_grace_ms":10000}`
+			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"require_contracts":false,"wait_for_events_max_wait_ms":110000,"wait_for_turn_max_wait_ms":110000,"waiter_grace_ms":10000}`
 		equal(t, "JSON", string(b), want)
 		var q Policy
 		if err := json.Unmarshal(b, &q); err != nil {
@@ -74,6 +74,7 @@ func TestPolicySet(t *testing.T) {
 		{"claim_ttl", "-5m", "claim_ttl"},
 		{"claim_ttl", "721h", "claim_ttl"},
 		{"order", "random", "order"},
+		{"require_contracts", "yes", "require_contracts"},
 	} {
 		t.Run("refuses "+c.key+"="+c.value, func(t *testing.T) {
 			p, err := DefaultPolicy().Set(c.key, c.value)
@@ -90,8 +91,11 @@ func TestPolicySet(t *testing.T) {
 		want := map[string]string{}
 		for range rapid.IntRange(1, 5).Draw(t, "changes") {
 			k := rapid.SampledFrom(PolicyKeys).Draw(t, "key")
-			value := string(rapid.SampledFrom([]Order{Fair, Sequence}).Draw(t, "order"))
-			if k.field != nil {
+			value := rapid.SampledFrom([]string{"true", "false"}).Draw(t, "switch")
+			switch {
+			case k.word != nil:
+				value = rapid.SampledFrom(k.words).Draw(t, "word")
+			case k.duration != nil:
 				value = (time.Duration(rapid.Int64Range(100, maxPolicyDuration.Milliseconds()).Draw(t, "ms")) * time.Millisecond).String()
 			}
 			var err error
@@ -99,7 +103,7 @@ func TestPolicySet(t *testing.T) {
 				t.Fatalf("set %s=%s: %v", k.Name, value, err)
 			}
 			want[k.Name] = p.Get(k.Name)
-			if k.field != nil {
+			if k.duration != nil {
 				a, _ := time.ParseDuration(value)
 				b, err := time.ParseDuration(p.Get(k.Name))
 				if a != b || err != nil {
@@ -129,16 +133,25 @@ func TestSetPolicy(t *testing.T) {
 		equal(t, "order", e.Facts().Policy["order"], Change{"fair", "sequence"})
 		equal(t, "policy", f.Policy.ClaimTTL, 30*time.Minute)
 	})
+	t.Run("only a person takes back what was required", func(t *testing.T) {
+		f := room(t).member("a").policy("require_contracts=true")
+		_, _, err := f.SetPolicy("a", false, []string{"require_contracts=false", "claim_ttl=30m"}, f.now)
+		refused(t, err, CodePersonOnly, map[string]any{"field": "require_contracts"})
+		r, events, err := f.SetPolicy("human:x", true, []string{"require_contracts=false"}, f.now)
+		equal(t, "error", CodeOf(err), "")
+		equal(t, "events", len(events), 1)
+		equal(t, "required", r.Policy.RequireContracts, false)
+	})
 	t.Run("what is set already", func(t *testing.T) {
 		f := room(t).member("a")
-		_, events, err := f.SetPolicy("a", []string{"claim_ttl=20m", "order=sequence", "order=fair"}, f.now)
+		_, events, err := f.SetPolicy("a", true, []string{"claim_ttl=20m", "order=sequence", "order=fair"}, f.now)
 		equal(t, "events", len(events), 0)
 		equal(t, "error", CodeOf(err), "")
 	})
 	t.Run("all or nothing", func(t *testing.T) {
 		f := room(t).member("a")
 		for _, bad := range []string{"order=up", "claim_ttl", "=", "x=1"} {
-			r, events, err := f.SetPolicy("a", []string{"claim_ttl=30m", bad}, f.now)
+			r, events, err := f.SetPolicy("a", true, []string{"claim_ttl=30m", bad}, f.now)
 			refused(t, err, CodeUsage, nil)
 			equal(t, "events", len(events), 0)
 			equal(t, "policy", r.Policy, DefaultPolicy())

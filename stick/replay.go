@@ -23,8 +23,20 @@ type Record struct {
 	Members    map[AgentID]MemberRecord
 	Policy     map[string]string // changed from the default
 	Generation int64
+	Messages   int64 // since the last grant
 	Sum        string
 	Events     int64
+
+	Receipts map[ReceiptKey]Receipt
+	Notes    map[int64]Note
+
+	senders map[int64]AgentID // of messages
+}
+
+// ReceiptKey names a receipt within its room.
+type ReceiptKey struct {
+	Event int64
+	Agent AgentID
 }
 
 // MemberRecord is what the log alone says of a member.
@@ -40,6 +52,7 @@ type MemberRecord struct {
 func (c *Record) Replay(e Event) error {
 	if c.Members == nil {
 		c.Members, c.Policy, c.State = map[AgentID]MemberRecord{}, map[string]string{}, Idle
+		c.Receipts, c.Notes, c.senders = map[ReceiptKey]Receipt{}, map[int64]Note{}, map[int64]AgentID{}
 	}
 	if sum := e.Chain(c.Sum); sum != e.Sum {
 		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
@@ -136,8 +149,79 @@ func (c *Record) Replay(e Event) error {
 		for i, a := range f.Order {
 			c.member(a, func(m *MemberRecord) { m.Ordinal = i + 1 })
 		}
+	case EventMessageSent:
+		if f.Message == nil {
+			return wrong("it lacks its message")
+		}
+		c.Messages++
+		c.senders[e.Seq] = e.From
+		e.For = c.recipients(e, *f.Message)
+	case EventMessageRead, EventMessageAcked:
+		k := ReceiptKey{f.MessageID, e.From}
+		r, ok := c.Receipts[k]
+		if !ok {
+			return wrong("the one who reads is no recipient")
+		}
+		if r = r.Read(e.CreatedAt); e.Type == EventMessageAcked {
+			var err error
+			if r, err = r.Ack(e.CreatedAt); err != nil {
+				return wrong(err.Error())
+			}
+		}
+		c.Receipts[k] = r
+	case EventMessageWithdrawn:
+		for k, r := range c.Receipts {
+			if after := r.Withdraw(); k.Event == f.MessageID && after != r {
+				c.Receipts[k] = after
+				e.For = append(e.For, Addressee{Agent: k.Agent})
+			}
+		}
+	case EventNoteAdded:
+		c.Notes[e.Seq] = NoteOf(e)
+	case EventNoteResolved:
+		n, ok := c.Notes[f.NoteID]
+		if !ok {
+			return wrong("there is no such note")
+		}
+		n.ResolvedAt, n.ResolvedBy = e.CreatedAt, e.From
+		c.Notes[f.NoteID] = n
+	}
+	for _, a := range f.Told {
+		e.For = append(e.For, Addressee{a, OwesReading})
+	}
+	for _, id := range f.Owed {
+		if a := c.senders[id]; a != e.From {
+			e.For = append(e.For, Addressee{Agent: a})
+		}
+	}
+	for _, r := range e.Receipts() {
+		c.Receipts[ReceiptKey{r.Event, r.Agent}] = r
 	}
 	return nil
+}
+
+// recipients are those a message is for.
+func (c *Record) recipients(e Event, m Message) (out []Addressee) {
+	to := m.To
+	switch {
+	case m.nobody():
+		return nil
+	case m.everybody():
+		to = nil
+		for a, x := range c.Members {
+			if x.State == Joined && a != e.From && !slices.Contains(m.LeftOut, a) {
+				to = append(to, a)
+			}
+		}
+	}
+	owes := OwesReading
+	if m.RequiresAck {
+		owes = OwesAck
+	}
+	for _, a := range to {
+		out = append(out, Addressee{a, owes})
+	}
+	return out
 }
 
 func (c *Record) member(a AgentID, change func(*MemberRecord)) {
@@ -154,6 +238,7 @@ func (c *Record) grant(a AgentID, lease string, byClaim bool) {
 	direct := c.Pending && byClaim
 	c.free()
 	c.Turn++
+	c.Messages = 0
 	c.State, c.Owner, c.LeaseSum, c.Pending, c.Direct = Owned, a, lease, false, direct
 }
 
@@ -192,6 +277,7 @@ func (c *Record) Differs(r Room) string {
 		"next_action":           {t.NextAction, c.NextAction},
 		"handoff_event_seq":     {t.HandoffSeq, c.HandoffSeq},
 		"handoff_pending":       {t.HandoffPending, c.Pending},
+		"messages":              {t.Messages, c.Messages},
 		"the number of members": {len(r.Members), len(c.Members)},
 	}
 	for k, v := range c.Policy {

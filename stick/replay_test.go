@@ -8,7 +8,13 @@ import (
 
 // story is a log in which nearly everything happens.
 func story(t *testing.T) *fixture {
-	f := room(t).member("a", "b", "c").owns("a").waits("b", "c").releases()
+	f := room(t).member("a", "b", "c", "human:x").owns("a")
+	f.must(f.acks("b", f.sent("a", Message{To: []AgentID{ToRoom}, Body: "x", RequiresAck: true})))
+	f.reads("a", f.sent("b", to("a")))
+	f.withdraws("c", f.sent("c", to("a", "b")))
+	note, _ := f.AddNote("a", "x", true)
+	f.commit(f.Room, f.ResolveNote("b", NoteOf(f.commit(f.Room, note)[0])))
+	f.waits("b", "c").releases()
 	f.ask("b")
 	f.passes("c").owns("c").policy("claim_ttl=30m")
 	if _, err := f.take(Take{By: "a", Reason: "r", Operator: true}); err != nil {

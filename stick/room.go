@@ -64,6 +64,8 @@ type Turn struct {
 	Prior     AgentID // who ended the last turn
 	FreeSince Time    // when nobody could be named; zero while reserved or owned
 
+	Messages int64 // sent since the last grant
+
 	// The last handoff. Only a release or a pass writes it, and nothing clears it.
 	HandoffSeq     int64
 	HandoffPending bool   // no grant since
@@ -103,6 +105,7 @@ type Member struct {
 	Processes  []Evidence
 	HooksSeen  bool // the harness's hooks have fired in this session
 	BusySince  Time // a tool call in progress began then
+	IdleAt     Time // its harness stopped working then, and no hook fired since
 }
 
 // Evidence is a process of a member and what it proves.
@@ -119,6 +122,9 @@ const (
 	Work Intent = "work"
 	// Listen wants events only: it is never granted, never named and never offered anything.
 	Listen Intent = "listen"
+	// Wake is the wait of a harness for something that its idle agent is to be woken for. It
+	// isn't the agent's own, which may wait beside it.
+	Wake Intent = "wake"
 )
 
 // Listener is one blocked wait of a member. Its process holds a lock that the operating system
@@ -127,6 +133,7 @@ type Listener struct {
 	ID        ListenerID
 	Agent     AgentID
 	Intent    Intent
+	Deaf      bool // it ignores events
 	Process   Process
 	StartedAt Time
 }
@@ -196,8 +203,15 @@ func (r Room) Member(a AgentID) (Member, bool) {
 	return r.Members[i], true
 }
 
+// index is the place of a among the members, -1 for none. Rooms with a thousand members ask it a
+// thousand times, so that it copies no member to compare it.
 func (r Room) index(a AgentID) int {
-	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Agent == a })
+	for i := range r.Members {
+		if r.Members[i].Agent == a {
+			return i
+		}
+	}
+	return -1
 }
 
 func (r Room) joined(a AgentID) bool {

@@ -19,9 +19,9 @@ var EventTypes = []EventInfo{
 	{EventJoin, "a member joined", func(e Event, f Facts) string { return who(e.From) + " joined" }},
 	{EventLeave, "a member left; an owner without a handoff abandoned its turn", func(e Event, f Facts) string {
 		if f.Ends {
-			return who(e.From) + " left and abandoned its turn" + because(e.Reason)
+			return who(e.From) + " left and abandoned its turn" + because(e.Reason) + owed(f)
 		}
-		return who(e.From) + " left" + because(e.Reason)
+		return who(e.From) + " left" + because(e.Reason) + owed(f)
 	}},
 	{EventKick, "a member was removed", func(e Event, f Facts) string {
 		s := fmt.Sprintf("%s removed %s", who(e.From), who(e.To))
@@ -31,7 +31,7 @@ var EventTypes = []EventInfo{
 		if f.Ends {
 			s += "; its turn ended"
 		}
-		return s + relayed(f) + because(e.Reason)
+		return s + relayed(f) + because(e.Reason) + owed(f)
 	}},
 	{EventClaim, "the stick was claimed: a turn began", func(e Event, f Facts) string {
 		return fmt.Sprintf("%s took the stick (turn %d)", who(e.From), e.Turn)
@@ -99,6 +99,91 @@ var EventTypes = []EventInfo{
 	{EventOwnerIdle, "the owner was told that it looks idle", func(e Event, f Facts) string {
 		return fmt.Sprintf("%s holds the stick and did nothing for %s", who(e.To), Age(e.CreatedAt.Sub(f.IdleSince)))
 	}},
+	{EventMessageSent, "a message was sent; its payload holds it", func(e Event, f Facts) string {
+		if f.Message == nil { // damaged
+			return who(e.From) + " sent a message"
+		}
+		return f.said(who(e.From)) + f.Gist(160)
+	}},
+	{EventMessageRead, "a recipient opened a message", func(e Event, f Facts) string {
+		return fmt.Sprintf("Seen by %s: message %d", who(e.From), f.MessageID)
+	}},
+	{EventMessageAcked, "a recipient accepted a message", func(e Event, f Facts) string {
+		return fmt.Sprintf("Accepted by %s: message %d", who(e.From), f.MessageID)
+	}},
+	{EventMessageWithdrawn, "the sender took a message back", func(e Event, f Facts) string {
+		return fmt.Sprintf("%s withdrew message %d", who(e.From), f.MessageID)
+	}},
+	{EventNoteAdded, "a note was left; its payload holds it", func(e Event, f Facts) string {
+		return who(e.From) + " left a note" + because(f.Note)
+	}},
+	{EventNoteResolved, "a note was dealt with", func(e Event, f Facts) string {
+		return fmt.Sprintf("%s resolved note %d", who(e.From), f.NoteID)
+	}},
+}
+
+// said says what a message from somebody does, in the words of the screens for people.
+func (m Message) said(from string) string {
+	to := m.recipients()
+	switch m.Category {
+	case Handover:
+		return fmt.Sprintf("Passed to %s by %s", to, from)
+	case Blocked:
+		return fmt.Sprintf("Needs input from %s, says %s", to, from)
+	case Resume:
+		return fmt.Sprintf("%s resumed work and told %s", from, to)
+	case Incursion:
+		return fmt.Sprintf("%s overlaps with %s", from, to)
+	}
+	return fmt.Sprintf("%s told %s", from, to)
+}
+
+// recipients names whom the message went to.
+func (m Message) recipients() string {
+	switch {
+	case len(m.To) == 0:
+		return "nobody"
+	case m.everybody():
+		return "everybody"
+	case m.nobody():
+		return "the log"
+	}
+	const most = 3
+	names := make([]string, min(len(m.To), most))
+	for i := range names {
+		names[i] = who(m.To[i])
+	}
+	if more := len(m.To) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Gist is what a message is about, behind a colon, in at most n characters; empty when it says
+// nothing.
+func (m Message) Gist(n int) string {
+	text := m.Subject
+	if Line(text) == "" {
+		text = m.Body
+	}
+	if says := m.Says(); Line(text) == "" && len(says) > 0 {
+		text = *says[0].field(&m.Contract)
+	}
+	if text = clip(text, n); text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+// owed says that nobody will answer messages any more.
+func owed(f Facts) string {
+	switch len(f.Owed) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; message %d won't be answered", f.Owed[0])
+	}
+	return fmt.Sprintf("; message %d and others won't be answered", f.Owed[0])
 }
 
 // Say tells the event to people in one line. A type this program doesn't know is told by its name.

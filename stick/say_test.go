@@ -33,6 +33,23 @@ func TestEventSay(t *testing.T) {
 		{Event{Type: EventPolicyChanged, From: "a"}.with(Facts{Policy: map[string]Change{"order": {"fair", "sequence"}, "claim_ttl": {"20m", "30m"}}}), "a changed claim_ttl from 20m to 30m, order from fair to sequence"},
 		{Event{Type: EventPolicyChanged, From: "a"}.with(Facts{Order: []AgentID{"b", "a"}}), "a changed the order to b, a"},
 		{Event{Type: EventOwnerIdle, To: "a", CreatedAt: start.Add(50 * time.Minute)}.with(Facts{IdleSince: start}), "a holds the stick and did nothing for 50 min"},
+		{Event{Type: EventLeave, From: "a"}.with(Facts{Owed: []int64{7}}), "a left; message 7 won't be answered"},
+		{Event{Type: EventKick, From: "a", To: "b"}.with(Facts{Owed: []int64{7, 9}}), "a removed b; message 7 and others won't be answered"},
+		{message("a", Message{To: []AgentID{"b"}, Category: Info, Body: "the build\nis green"}), "a told b: the build is green"},
+		{message("a", Message{To: []AgentID{ToRoom}, Category: Info, Subject: "lunch", Body: "at noon"}), "a told everybody: lunch"},
+		{message("a", Message{To: []AgentID{"b", "c", "d", "e", "f"}, Category: Info, Body: "hi"}), "a told b, c, d and 2 more: hi"},
+		{message("a", Message{To: []AgentID{ToSystem}, Category: Info, Body: "hi"}), "a told the log: hi"},
+		{message("a", Message{To: []AgentID{"b"}, Category: Handover, Subject: "parser"}), "Passed to b by a: parser"},
+		{message("a", Message{To: []AgentID{"b"}, Category: Blocked, Contract: Contract{Blocker: "no key"}}), "Needs input from b, says a: no key"},
+		{message("a", Message{To: []AgentID{"b"}, Category: Resume, Subject: "s"}), "a resumed work and told b: s"},
+		{message("a", Message{To: []AgentID{"b"}, Category: Incursion, Subject: "src/"}), "a overlaps with b: src/"},
+		{message("a", Message{To: []AgentID{"b"}, Category: "LATER", Subject: "s"}), "a told b: s"},
+		{Event{Type: EventMessageSent, From: "a"}, "a sent a message"},
+		{Event{Type: EventMessageRead, From: "b", To: "a"}.with(Facts{MessageID: 7}), "Seen by b: message 7"},
+		{Event{Type: EventMessageAcked, From: "b", To: "a"}.with(Facts{MessageID: 7}), "Accepted by b: message 7"},
+		{Event{Type: EventMessageWithdrawn, From: "a"}.with(Facts{MessageID: 7}), "a withdrew message 7"},
+		{Event{Type: EventNoteAdded, From: "a"}.with(Facts{Note: "mind\nthe gap"}), "a left a note: mind the gap"},
+		{Event{Type: EventNoteResolved, From: "a"}.with(Facts{NoteID: 7}), "a resolved note 7"},
 		{Event{Type: "later\x1b[31m", From: "a"}, "later [31m by a"},
 	} {
 		t.Run(c.want, func(t *testing.T) { equal(t, "line", c.e.Say(), c.want) })
@@ -52,11 +69,16 @@ func TestEventSay(t *testing.T) {
 		}
 		for _, typ := range []EventType{
 			EventJoin, EventLeave, EventKick, EventClaim, EventRelease, EventPass, EventRerouted, EventTakeover, EventClose,
-			EventReopen, EventRestored, EventPolicyChanged, EventOwnerIdle,
+			EventReopen, EventRestored, EventPolicyChanged, EventOwnerIdle, EventMessageSent, EventMessageRead, EventMessageAcked,
+			EventMessageWithdrawn, EventNoteAdded, EventNoteResolved,
 		} {
 			equal(t, string(typ)+" has a row", seen[typ], true)
 		}
 	})
+}
+
+func message(from AgentID, m Message) Event {
+	return Event{Type: EventMessageSent, From: from}.with(Facts{Message: &m})
 }
 
 func TestHolder(t *testing.T) {

@@ -152,18 +152,18 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 	if m, ok := r.Member(f.Prior); ok {
 		f.Verdict = m.Verdict(s)
 	}
-	if q.Relayed && q.Operator {
-		f.RelayedBy = q.By
-	}
 	prior := t.Prior
 	if t.State == Owned {
 		prior = t.Owner
 	}
 	r = r.grant(q.By, lease, now, false)
 	r.Turn.Prior = prior
-	e := r.event(EventTakeover, q.By, f.Prior).with(f)
+	e := r.event(EventTakeover, q.By, f.Prior)
 	e.Reason = strings.TrimSpace(q.Reason)
-	return r, []Event{e}, TookOver, nil
+	if q.Relayed && q.Operator {
+		r.tell(&e, &f)
+	}
+	return r, []Event{e.with(f)}, TookOver, nil
 }
 
 // guarded tells whether a, who passed the stick on, must let another go first: while another
@@ -184,7 +184,7 @@ func (r Room) guardEnd() Deadline {
 
 func (r Room) prior(now Time) *Error {
 	return r.facts(Errorf(CodePriorOwner, "you had the stick last and others wait for it; %s", r.Holder(now)).
-		Hintf("wait for your turn: tt wait"))
+		Hintf("%s", r.Instead()))
 }
 
 func (r Room) closed() *Error {
@@ -194,7 +194,7 @@ func (r Room) closed() *Error {
 // notOpen refuses a takeover and says when one could open.
 func (r Room) notOpen(s *Sight, now Time) *Error {
 	e := r.facts(Errorf(CodeTakeoverNotAvailable, "no takeover is open; %s", r.Holder(now)).
-		Hintf("wait for your turn: tt wait"))
+		Hintf("%s", r.Instead()))
 	if at := r.opensAt(s, now); !at.IsZero() {
 		e.With("opens_at", at)
 	}

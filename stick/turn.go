@@ -1,5 +1,7 @@
 package stick
 
+import "fmt"
+
 // Fence is what an owner's command carries: the grant that it believes in.
 type Fence struct {
 	Turn  int64
@@ -10,10 +12,12 @@ type Fence struct {
 // turn is over, [CodeStaleLease] when the turn is current and the lease or the owner isn't.
 func (r Room) fenced(by AgentID, f Fence, now Time) error {
 	switch {
+	case f.Turn != r.Turn.ID && r.Turn.Owner != by:
+		return r.mismatch(f.Turn, now).Hintf("stop, and %s", r.Instead())
 	case f.Turn != r.Turn.ID:
 		return r.mismatch(f.Turn, now)
 	case r.Turn.State == Owned && r.Turn.Owner != by:
-		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)))
+		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("stop, and %s", r.Instead()))
 	case r.Turn.State != Owned || r.Turn.Lease != f.Lease:
 		return r.facts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.Holder(now)))
 	}
@@ -44,6 +48,14 @@ func (r Room) facts(e *Error) *Error {
 		e.Hintf("stop, and wait for your turn: tt wait")
 	}
 	return e
+}
+
+// Instead is what one who isn't the holder does instead of acting as it.
+func (r Room) Instead() string {
+	if r.Turn.State != Owned || r.Closed {
+		return "wait for your turn: tt wait"
+	}
+	return fmt.Sprintf(`wait: tt wait; ask: tt msg send %s "…"`, r.Turn.Owner)
 }
 
 // Holder says in words who has the stick.
@@ -106,6 +118,7 @@ func (r Room) free(prior AgentID, now Time) Room {
 		SequenceIndex:  t.SequenceIndex,
 		Prior:          prior,
 		FreeSince:      now,
+		Messages:       t.Messages,
 		HandoffSeq:     t.HandoffSeq,
 		HandoffPending: t.HandoffPending,
 		NextAction:     t.NextAction,

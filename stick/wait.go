@@ -66,7 +66,7 @@ func (r Room) Ask(q Asking, s *Sight, now Time) (Room, []Event, Answer) {
 		r, events = r.Settle(q.Agent, false, s, now)
 		changed = changed || len(events) > 0 || r.Turn != before
 	}
-	if q.Intent == Listen {
+	if q.Intent != Work {
 		return r, events, Answer{Changed: changed}
 	}
 	r, claimed, why := r.Claim(q.Agent, q.Lease, s, now)
@@ -95,7 +95,7 @@ func (r Room) Ask(q Asking, s *Sight, now Time) (Room, []Event, Answer) {
 // NextDeadline is when a waiting member has to look again though nothing rings. It is never zero
 // for a member that wants work while another owns the stick or has it reserved.
 func (r Room) NextDeadline(q Asking, s *Sight, now Time) Time {
-	if r.Closed || q.Intent == Listen {
+	if r.Closed || q.Intent != Work {
 		return 0
 	}
 	return max(r.deadline(q.Agent, s, now), q.NotSoon)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"talkingstick/internal/engine"
@@ -283,99 +282,4 @@ func guardians(tt string) (n int) {
 		}
 	}
 	return n
-}
-
-// crowd measures how soon many waiting processes have read one event, and what they cost idle.
-func (b *bench) crowd() error {
-	n := b.of(1000, 250)
-	p := b.place("")
-	if err := p.do("bench:owner", "join"); err != nil {
-		return err
-	}
-	read := make(chan time.Time, n)
-	w := &idleWaits{place: p}
-	defer w.end()
-	var readers sync.WaitGroup
-	defer readers.Wait()
-	defer w.end() // before the readers, which end with it
-	for range n {
-		c := p.as("bench:follower", "events", "--follow", "--target", "any")
-		out, err := c.StdoutPipe()
-		if err != nil {
-			return err
-		}
-		if err := c.Start(); err != nil {
-			return err
-		}
-		w.cmds, w.pids = append(w.cmds, c), append(w.pids, c.Process.Pid)
-		readers.Go(func() {
-			for lines := bufio.NewScanner(out); lines.Scan(); {
-				read <- time.Now()
-			}
-		})
-	}
-	s := series{}
-	order := []string{"sequence", "fair"}
-	event := func(patience time.Duration) (last time.Duration, all bool, err error) {
-		for len(read) > 0 {
-			<-read
-		}
-		began := time.Now()
-		if err := p.do("bench:owner", "policy", "set", "order="+order[0]); err != nil {
-			return 0, false, err
-		}
-		order[0], order[1] = order[1], order[0]
-		limit := time.After(patience)
-		for range n {
-			select {
-			case at := <-read:
-				last = at.Sub(began)
-			case <-limit:
-				return last, false, nil
-			}
-		}
-		return last, true, nil
-	}
-	ready := false
-	for deadline := time.Now().Add(2 * time.Minute); !ready; {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%d followers weren't ready in two minutes", n)
-		}
-		time.Sleep(500 * time.Millisecond)
-		var err error
-		if _, ready, err = event(3 * time.Second); err != nil {
-			return err
-		}
-	}
-	for range b.of(10, 5) {
-		time.Sleep(200 * time.Millisecond)
-		last, all, err := event(soon)
-		if err != nil {
-			return err
-		}
-		if !all {
-			return fmt.Errorf("an event didn't reach all %d followers in %s", n, soon)
-		}
-		s.add("all have read", last)
-	}
-	b.add(row{
-		What: fmt.Sprintf("%d waiting processes, one event that names none of them, until the last has printed it", n), Goal: "≤ 1 s",
-		Measured: s.span("all have read"), Met: s.p50("all have read") <= 1000, Figures: s.figures(), Samples: s,
-		Notes: []string{"of the processes that wait, those behind the user's limit of inotify instances are woken by FIFOs"},
-	})
-	window := b.settle(time.Now())
-	before := onCPUs(w.pids)
-	time.Sleep(window)
-	used := onCPUs(w.pids) - before
-	share := 100 * used.Seconds() / window.Seconds()
-	rss := 0.0
-	for _, pid := range w.pids {
-		rss += memory(pid, "RssAnon")
-	}
-	b.add(row{
-		What: fmt.Sprintf("CPU of %d idle waiting processes", n), Goal: "< 1 % of a core",
-		Measured: fmt.Sprintf("%.2f %% of a core; %.1f MB of memory of its own each", share, rss/float64(n)),
-		Met:      share < 1, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "RssAnon MB each": rss / float64(n)},
-	})
-	return nil
 }

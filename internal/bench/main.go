@@ -2,7 +2,7 @@
 
 // Command bench measures what Talking Stick costs and compares it with the goals of its design:
 //
-//	go run ./internal/bench           all of it, in about six minutes; writes docs/bench
+//	go run ./internal/bench           all of it, in about seven minutes; writes docs/bench
 //	go run ./internal/bench -quick    less of everything, and nothing is written
 //	go run ./internal/bench -rows start,wake
 //
@@ -61,6 +61,7 @@ type section struct {
 var sections = []section{
 	{"start", (*bench).start},
 	{"wake", (*bench).wake},
+	{"message", (*bench).message},
 	{"death", (*bench).death},
 	{"turns", (*bench).turns},
 	{"scale", (*bench).scale},
@@ -71,7 +72,7 @@ var sections = []section{
 func main() {
 	play() // doesn't return in the processes that bench starts as its actors
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
-	rows := flag.String("rows", "", "only these sections: start, wake, death, turns, scale, crowd, idle")
+	rows := flag.String("rows", "", "only these sections: start, wake, message, death, turns, scale, crowd, idle")
 	out := flag.String("out", "", "where to write the table and the raw figures (default: docs/bench after a whole run)")
 	flag.Parse()
 	if err := run(*quick, *rows, *out); err != nil {
@@ -115,7 +116,7 @@ func run(quick bool, rows, out string) (err error) {
 		if err := s.run(b); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		fmt.Fprintf(os.Stderr, "%-6s took %.0f s\n", s.name, time.Since(at).Seconds())
+		fmt.Fprintf(os.Stderr, "%-7s took %.0f s\n", s.name, time.Since(at).Seconds())
 	}
 	r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: load(), Rows: b.rows}
 	fmt.Print("\n", r.table())

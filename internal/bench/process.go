@@ -142,7 +142,10 @@ func caller(agent string) engine.Caller {
 }
 
 // listening waits until n members of the place's room wait for work.
-func (p place) listening(e *engine.Engine, n int) error {
+func (p place) listening(e *engine.Engine, n int) error { return p.waiting(e, stick.Work, n) }
+
+// waiting waits until n members of the place's room wait with an intent.
+func (p place) waiting(e *engine.Engine, intent stick.Intent, n int) error {
 	deadline := time.Now().Add(soon)
 	for time.Now().Before(deadline) {
 		state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
@@ -151,7 +154,7 @@ func (p place) listening(e *engine.Engine, n int) error {
 		}
 		waiting := 0
 		for _, m := range state.Members {
-			if m.Listening == stick.Work {
+			if m.Listening == intent {
 				waiting++
 			}
 		}

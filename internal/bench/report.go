@@ -143,6 +143,9 @@ the disk of the temporary directory. What is compared runs in turn within one lo
   of both processes as their parent learns of them; it is negative when the waiter ends first.
 - **exit**: what the kernel needs to end a process which does nothing more, with and without an inotify watch that was removed just
   before. Every wait that is woken by inotify pays it, and the 99th percentiles of the rows above and below are mostly this.
+- **send → receiver**: the receiver has been blocked for 20 ms at least when ` + "`tt msg send`" + ` is started. The time lies between the news of
+  the sender's end and the reading of the line that ` + "`tt msg recv --follow`" + ` prints, or the end of the ` + "`tt wait --park`" + `; it is negative when
+  the receiver is first.
 - **killed → wait**: the owner is a process that is named like a harness and has claimed by a ` + "`tt`" + ` of its own. It gets SIGKILL; the
   time ends when the parent learns that the blocked ` + "`tt wait`" + ` has exited with the takeover.
 - **turns/s, try + release**: eight processes, each with one engine that stays open, a member each of one room, which they name by
@@ -151,11 +154,14 @@ the disk of the temporary directory. What is compared runs in turn within one lo
   second row has no rest: eight processes that never pause are more than the cores can run, and most of what they do is to ask in vain.
 - **turns/s, fair hand-over**: the same eight, each repeating a ` + "`WaitForTurn`" + ` without limit and a ` + "`ReleaseStick`" + `. Every turn goes to
   the waiter that went longest without it, so that every turn is a change of processes, and its event wakes all waiters.
-- **crowd**: processes of ` + "`tt events --follow`" + ` in one room, and one event (a change of the policy) that names none of them. The time runs from
-  the start of the process that makes it until the last of them has printed it and the parent has read that.
+- **crowd**: members of one room, each with a process of ` + "`tt msg recv --follow`" + ` of its own, and one message to ` + "`room`" + `, which gives each of
+  them a row of its own. The time runs from the start of the ` + "`tt msg send`" + ` until the last of them has printed its message and the
+  parent has read that.
 - **idle**: the time that all threads of the processes spent on a processor (schedstat), after the slow net under the bell has come to
   its longest.
-- **scale**: a small database of 1,000 events in 10 rooms and a large one of 1,000,000 in 10,000. The room that is asked about has 100
-  events in the small one and 10,000 in the large one, spread among the others. *Query* is the call of the operation in a process
-  that has the database open, *process* the whole command.
+- **scale**: a small database of 1,000 events in 10 rooms and a large one of 1,000,000 in 10,000. The room that is asked about has 109
+  events in the small one and 10,099 in the large one, spread among the others. Their logs are turns, in which nearly each third event is
+  a message that is read and acknowledged. Of the messages of the room that is asked about, a tenth are for the one who asks (in the small one
+  more of them), and 20 are open. *Query* is the call of the operation in a process that has the database open, *process* the whole
+  command. The rules made both databases, and the doctor's check finds nothing in them.
 `

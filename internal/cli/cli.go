@@ -33,7 +33,8 @@ import (
 // Env is everything that a command gets from outside. Nothing below this package reads the
 // environment, the working directory or the arguments of the process.
 type Env struct {
-	Args   []string // without the program's name
+	Name   string   // the program's name as it was called
+	Args   []string // without it
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
@@ -65,7 +66,7 @@ func System() Env {
 	host, _ := os.Hostname()
 	exe, _ := os.Executable()
 	return Env{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Dir: dir, Home: home, User: userName(), Host: host, PID: os.Getpid(), Exe: exe,
 		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin),
 		Procs: proc.Host,
@@ -149,13 +150,27 @@ func (a *app) open() (*engine.Engine, engine.Caller, error) {
 	if a.engine != nil {
 		return a.engine, *a.caller, nil
 	}
+	in, procs, err := a.surroundings()
+	if err != nil {
+		return nil, engine.Caller{}, err
+	}
+	caller, err := harness.Resolve(in)
+	if err != nil {
+		return nil, caller, err
+	}
+	a.caller, a.engine = &caller, a.newEngine(procs)
+	return a.engine, caller, nil
+}
+
+// surroundings are the processes of this machine, and what tells who calls.
+func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 	if a.Home == "" && a.Getenv("TALKING_STICK_DATA_DIR") == "" {
-		return nil, engine.Caller{}, stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
+		return harness.Input{}, nil, stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
 			Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")
 	}
 	procs, err := a.Procs()
 	if err != nil {
-		return nil, engine.Caller{}, err
+		return harness.Input{}, nil, err
 	}
 	procs.OneHost = true // SQLite: nobody else's processes are ever in the database
 	chain, complete := procs.Ancestry(a.PID)
@@ -165,16 +180,14 @@ func (a *app) open() (*engine.Engine, engine.Caller, error) {
 	if in.As == "" {
 		in.As, in.AsSource = a.Getenv("TT_HARNESS_AGENT_ID"), "TT_HARNESS_AGENT_ID"
 	}
-	caller, err := harness.Resolve(in)
-	if err != nil {
-		return nil, caller, err
-	}
-	a.caller = &caller
-	a.engine = engine.New(engine.Config{
+	return in, procs, nil
+}
+
+func (a *app) newEngine(procs *proc.Table) *engine.Engine {
+	return engine.New(engine.Config{
 		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local,
 		Workspace: workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")},
 	})
-	return a.engine, caller, nil
 }
 
 // truthy tells whether an environment variable is set to something other than no.
@@ -182,14 +195,21 @@ func truthy(s string) bool { return s != "" && s != "0" && s != "false" }
 
 // root is the command tree.
 func (a *app) root() *cobra.Command {
+	name := "tt"
+	if a.Name == "bb" {
+		name = a.Name
+	}
 	root := &cobra.Command{
-		Use:                        "tt",
+		Use:                        name,
 		Short:                      "Several coding agents and people, one codebase, one talking stick",
 		Args:                       noArgs,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
 		RunE:                       func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
+	}
+	if name != "tt" {
+		root.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 	}
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
@@ -200,14 +220,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
 	f.StringVar(&a.as, "as", "", "act under another agent's name")
 	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
-	for _, g := range []struct {
-		id, title string
-		commands  []*cobra.Command
-	}{
-		{"stick", "The stick:", a.turnCommands()},
-		{"room", "The room:", append(a.roomCommands(), append(a.memberCommands(), a.eventCommands()...)...)},
-		{"care", "The program:", a.careCommands()},
-	} {
+	for _, g := range a.groups() {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
 			c.GroupID = g.id
@@ -218,6 +231,27 @@ func (a *app) root() *cobra.Command {
 	root.SetCompletionCommandGroupID("care")
 	strictHelpers(root)
 	return root
+}
+
+// group is a group of commands in the help.
+type group struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// groups are all commands, or those of the name under which the program was called.
+func (a *app) groups() []group {
+	care := group{"care", "The program:", a.careCommands()}
+	if a.Name == "bb" {
+		return []group{{"talk", "Talk:", []*cobra.Command{a.agentCmd()}}, care}
+	}
+	return []group{
+		{"stick", "The stick:", a.turnCommands()},
+		{"room", "The room:", append(a.roomCommands(), append(a.memberCommands(), a.eventCommands()...)...)},
+		{"talk", "Talk:", a.messageCommands()},
+		{"harness", "Inside a harness:", a.harnessCommands()},
+		care,
+	}
 }
 
 // strictHelpers has cobra's own commands refuse what they don't know, as all others do.

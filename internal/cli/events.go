@@ -13,66 +13,73 @@ import (
 )
 
 // eventCommands are the commands about the log.
-func (a *app) eventCommands() []*cobra.Command { return []*cobra.Command{a.eventsCmd()} }
+func (a *app) eventCommands() []*cobra.Command { return []*cobra.Command{a.eventsCmd(), a.notesCmd()} }
 
-func (a *app) eventsCmd() *cobra.Command {
-	var wait, follow bool
-	var types []string
-	var from string
-	var f engine.EventFilter
-	c := &cobra.Command{
-		Use: "events [path]", Short: "Read the room's log, or follow it", Args: between(0, 1, "a path"),
-		Long: "Read the newest events of the room, or those behind a cursor. --wait returns the next batch, --follow prints each\n" +
-			"event as one line of JSON until it is interrupted. Both start now unless --after is given, and both only watch:\n" +
-			"they write nothing, and they never bring the turn.",
-	}
-	fl := c.Flags()
-	fl.BoolVar(&wait, "wait", false, "wait for the next events")
-	fl.BoolVar(&follow, "follow", false, "print events as they come, one JSON line each")
-	fl.StringSliceVar(&types, "event", nil, "only these types, separated by commas")
-	fl.StringVar(&f.Target, "target", "", "self, any or an agent (default: self with --wait and --follow, else any)")
-	fl.StringVar(&from, "from", "", "only events of this agent")
-	fl.Int64Var(&f.After, "after", 0, "only events behind this cursor")
-	fl.IntVar(&f.Limit, "limit", 50, "how many events at once, at most 500")
-	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
-		if err != nil {
-			return err
-		}
-		if wait && follow {
-			return stick.Errorf(stick.CodeUsage, "--wait returns one batch and --follow goes on: give one of them")
-		}
-		if err := checkFilter(&f, types, from); err != nil {
-			return err
-		}
-		now := !c.Flags().Changed("after")
-		switch {
-		case follow:
-			return a.follow(c.Context(), w, f, now)
-		case wait:
-			return a.nextEvents(c.Context(), w, f, now)
-		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.GetRoomEvents(c.Context(), engine.GetRoomEventsParams{Caller: by, Where: w, EventFilter: f, FromStart: !now})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.events(res, now) })
-	}
-	return c
+// streamFlags are the ways to read a stream of events: what is there, the next batch, or all that
+// come.
+type streamFlags struct {
+	wait, follow bool
+	types        []string
+	from, name   string
+	filter       engine.EventFilter
+	command      *cobra.Command
 }
 
-// checkFilter completes a filter and refuses what can't match anything.
-func checkFilter(f *engine.EventFilter, types []string, from string) error {
-	if f.Limit < 1 || f.Limit > 500 {
-		return stick.Errorf(stick.CodeUsage, "--limit lies between 1 and 500").With("field", "limit")
+func (s *streamFlags) add(c *cobra.Command, target string) {
+	s.command = c
+	f := c.Flags()
+	f.SetNormalizeFunc(otherWords)
+	f.BoolVar(&s.wait, "wait", false, "wait for the next ones")
+	f.BoolVar(&s.follow, "follow", false, "print them as they come, one JSON line each")
+	f.StringVar(&s.filter.Target, "target", "", "for whom: self, any or an agent ("+target+")")
+	f.StringVar(&s.from, "from", "", "only from this agent")
+	f.StringVar(&s.filter.TaskID, "task", "", "only about this task (also --bead)")
+	f.Int64Var(&s.filter.After, "after", 0, "only what comes behind this cursor")
+	f.StringVar(&s.name, "name", "", "with --wait and --follow: go on where your stream of this name stands")
+	f.IntVar(&s.filter.Limit, "limit", 50, "how many at once, at most 500")
+}
+
+// run reads the stream.
+func (s *streamFlags) run(a *app, ctx context.Context, w engine.Where, text func(*page, engine.EventsResult, bool)) error {
+	if err := s.check(); err != nil {
+		return err
 	}
-	if f.After < 0 {
+	st := &stream{a: a, name: s.name, p: engine.WaitForEventsParams{
+		Where: w, EventFilter: s.filter, FromNow: !s.command.Flags().Changed("after"), Name: s.name,
+	}}
+	var err error
+	if st.e, st.p.Caller, err = a.open(); err != nil {
+		return err
+	}
+	switch {
+	case s.follow:
+		return st.follow(ctx)
+	case s.wait:
+		return st.next(ctx, text)
+	}
+	res, err := st.e.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+		Caller: st.p.Caller, Where: w, EventFilter: s.filter, FromStart: !st.p.FromNow,
+	})
+	if err != nil {
+		return err
+	}
+	return a.print(res, func(p *page) { text(p, res, st.p.FromNow) })
+}
+
+// check completes the filter and refuses what can't match anything.
+func (s *streamFlags) check() error {
+	f := &s.filter
+	switch {
+	case s.wait && s.follow:
+		return stick.Errorf(stick.CodeUsage, "--wait returns one batch and --follow goes on: give one of them")
+	case f.Limit < 1 || f.Limit > 500:
+		return stick.Errorf(stick.CodeUsage, "--limit lies between 1 and 500").With("field", "limit")
+	case f.After < 0:
 		return stick.Errorf(stick.CodeUsage, "--after is the cursor of an earlier answer, not %d", f.After).With("field", "after")
+	case s.name != "" && !s.wait && !s.follow:
+		return stick.Errorf(stick.CodeUsage, "--name goes on with a stream: give --wait or --follow, too").With("field", "name")
+	case s.name != "" && (s.command.Flags().Changed("after") || f.Target == engine.TargetAny):
+		return stick.Errorf(stick.CodeUsage, "a named stream keeps its own cursor and is for you: without --after and --target any").With("field", "name")
 	}
 	known := map[stick.EventType]bool{}
 	var names []string
@@ -80,14 +87,14 @@ func checkFilter(f *engine.EventFilter, types []string, from string) error {
 		known[t.Type] = true
 		names = append(names, string(t.Type))
 	}
-	for _, t := range types {
+	for _, t := range s.types {
 		if !known[stick.EventType(t)] {
 			return stick.Errorf(stick.CodeUsage, "there is no event type %q", stick.Clip(t, 40)).With("field", "event").
 				Hintf("the types are %s", strings.Join(names, ", "))
 		}
 		f.Types = append(f.Types, stick.EventType(t))
 	}
-	for _, a := range []string{from, f.Target} {
+	for _, a := range []string{s.from, f.Target} {
 		if a == "" || a == engine.TargetAny || a == engine.TargetSelf {
 			continue
 		}
@@ -95,20 +102,73 @@ func checkFilter(f *engine.EventFilter, types []string, from string) error {
 			return err
 		}
 	}
-	f.From = stick.AgentID(from)
+	f.From = stick.AgentID(s.from)
 	return nil
+}
+
+func (a *app) eventsCmd() *cobra.Command {
+	var s streamFlags
+	c := &cobra.Command{
+		Use: "events [path]", Short: "Read the room's log, or follow it", Args: between(0, 1, "a path"),
+		Long: "Read the newest events of the room, or those behind a cursor. --wait returns the next batch, --follow prints each\n" +
+			"event as one line of JSON until it is interrupted. Both start now unless --after or --name is given, and both only\n" +
+			"watch: they never bring the turn, and but for the cursor of a name they write nothing.",
+	}
+	s.add(c, "default: self with --wait and --follow, else any")
+	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		return s.run(a, c.Context(), w, (*page).events)
+	}
+	return c
+}
+
+func (a *app) msgRecvCmd() *cobra.Command {
+	var s streamFlags
+	c := &cobra.Command{
+		Use: "recv [path]", Short: "Read your messages as a stream, without the turns", Args: between(0, 1, "a path"),
+		Long: "Read the newest messages for you, or those behind a cursor; --wait returns the next ones, --follow prints each as one\n" +
+			"line of JSON. It marks nothing as read. To hear of turns, too: tt wait, or tt events.",
+	}
+	s.add(c, "default: self")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		s.filter.Types = []stick.EventType{stick.EventMessageSent, stick.EventMessageWithdrawn}
+		if s.filter.Target == "" {
+			s.filter.Target = engine.TargetSelf
+		}
+		return s.run(a, c.Context(), w, (*page).messages)
+	}
+	return c
 }
 
 // events tells a batch: the newest ones, or those behind a cursor.
 func (p *page) events(res engine.EventsResult, newest bool) {
+	p.batch(res, newest, "events", func(e stick.Event) { p.linef("%6d  %-10s %s", e.Seq, p.ago(e.CreatedAt), e.Say()) })
+}
+
+// messages tells a batch of messages with their bodies.
+func (p *page) messages(res engine.EventsResult, newest bool) {
+	p.batch(res, newest, "messages", p.told)
+}
+
+func (p *page) batch(res engine.EventsResult, newest bool, what string, each func(stick.Event)) {
 	if res.More && newest {
 		p.linef("%s", p.faint("older ones are hidden: --limit, or --after <cursor>"))
 	}
 	for _, e := range res.Events {
-		p.linef("%6d  %-10s %s", e.Seq, p.ago(e.CreatedAt), e.Say())
+		each(e)
 	}
 	if len(res.Events) == 0 {
-		p.linef("no events")
+		p.linef("no %s", what)
 	}
 	if res.More && !newest {
 		p.linef("%s", p.faint(fmt.Sprintf("there are more: --after %d", res.Cursor)))
@@ -116,54 +176,70 @@ func (p *page) events(res engine.EventsResult, newest bool) {
 	p.linef("%s", p.faint(fmt.Sprintf("cursor %d", res.Cursor)))
 }
 
-// nextEvents waits for one batch.
-func (a *app) nextEvents(ctx context.Context, w engine.Where, f engine.EventFilter, now bool) error {
-	e, by, err := a.open()
-	if err != nil {
-		return err
-	}
-	ctx, stop := a.untilUnheard(ctx)
+// stream is a stream of events that is waited for.
+type stream struct {
+	a    *app
+	e    *engine.Engine
+	name string
+	p    engine.WaitForEventsParams
+}
+
+// next waits for one batch.
+func (s *stream) next(ctx context.Context, text func(*page, engine.EventsResult, bool)) error {
+	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
-	res, err := e.WaitForEvents(ctx, engine.WaitForEventsParams{Caller: by, Where: w, EventFilter: f, FromNow: now})
+	res, err := s.e.WaitForEvents(ctx, s.p)
 	if err != nil {
 		return err
 	}
-	return a.print(res, func(p *page) { p.events(res, false) })
+	if err := s.a.print(res, func(p *page) { text(p, res, false) }); err != nil {
+		return err
+	}
+	if !s.a.unheard {
+		s.delivered(ctx, res.RoomID, res.Cursor)
+	}
+	return nil
+}
+
+// delivered moves a named stream on. If that fails, the events come again, as at least once allows.
+func (s *stream) delivered(ctx context.Context, room stick.RoomID, cursor int64) {
+	if s.name != "" {
+		_ = s.e.StreamDelivered(context.WithoutCancel(ctx), s.p.Caller, room, s.name, cursor)
+	}
 }
 
 // follow prints events until it is interrupted or nobody reads them any more; both are a clean
 // end, with the cursor on standard error.
-func (a *app) follow(ctx context.Context, w engine.Where, f engine.EventFilter, now bool) error {
-	e, by, err := a.open()
-	if err != nil {
-		return err
-	}
-	ctx, stop := a.untilUnheard(ctx)
+func (s *stream) follow(ctx context.Context) error {
+	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
-	out := json.NewEncoder(a.Stdout)
-	for {
-		res, err := e.WaitForEvents(ctx, engine.WaitForEventsParams{Caller: by, Where: w, EventFilter: f, FromNow: now})
-		if err != nil && !isCanceled(err) {
-			return err
-		}
-		now = false
-		f.After = max(f.After, res.Cursor)
-		if res.RoomID != "" {
-			w = engine.Where{RoomID: res.RoomID} // it follows this room, whatever becomes of the path
-		}
+	unread := int64(-1) // the cursor before the first event that couldn't be written
+	last, err := s.e.FollowEvents(ctx, s.p, func(res engine.EventsResult) error {
 		for i, ev := range res.Events {
-			if werr := out.Encode(ev); werr != nil { // closed: what wasn't written comes again with the cursor
-				f.After = ev.Seq - 1
+			b, err := json.Marshal(ev)
+			if err != nil {
+				return fmt.Errorf("print event: %w", err)
+			}
+			if _, err := s.a.Stdout.Write(append(plain(b), '\n')); err != nil { // closed: what wasn't written comes again with the cursor
+				unread = ev.Seq - 1
 				if i > 0 {
-					f.After = res.Events[i-1].Seq
+					unread = res.Events[i-1].Seq
 				}
-				err = werr
-				break
+				s.delivered(ctx, res.RoomID, unread)
+				return err
 			}
 		}
-		if err != nil {
-			fmt.Fprintf(a.Stderr, "cursor %d\n", f.After)
-			return nil
-		}
+		s.delivered(ctx, res.RoomID, res.Cursor)
+		return nil
+	})
+	switch {
+	case unread >= 0:
+		last.Cursor = unread
+	case err != nil && !isCanceled(err):
+		return err
 	}
+	if last.RoomID != "" { // else it never looked, and there is nothing to go on from
+		fmt.Fprintf(s.a.Stderr, "cursor %d\n", last.Cursor)
+	}
+	return nil
 }

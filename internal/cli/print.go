@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"talkingstick/stick"
 )
@@ -16,13 +20,32 @@ func (a *app) print(result any, text func(*page)) error {
 		if err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
-		a.write(append(b, '\n'))
+		a.write(append(plain(b), '\n'))
 		return nil
 	}
 	p := a.page()
 	text(p)
 	a.write([]byte(p.b.String()))
 	return nil
+}
+
+// plain is a JSON document with every character escaped that a terminal could act on. JSON itself
+// escapes only those below the space.
+func plain(doc []byte) []byte {
+	var b bytes.Buffer
+	for i, r := range string(doc) {
+		switch {
+		case r < unicode.MaxASCII || unicode.IsPrint(r):
+			_, size := utf8.DecodeRune(doc[i:])
+			b.Write(doc[i : i+size])
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
 }
 
 // write writes an answer. What was committed stays committed, whether or not anybody could read of
@@ -39,7 +62,7 @@ func (a *app) printError(e *stick.Error) {
 		if err != nil {
 			b = []byte(`{"error":"internal","message":"the failure can't be printed"}`)
 		}
-		fmt.Fprintf(a.Stderr, "%s\n", b)
+		fmt.Fprintf(a.Stderr, "%s\n", plain(b))
 		return
 	}
 	fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(e.Message))

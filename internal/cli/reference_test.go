@@ -19,8 +19,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"talkingstick/internal/demo"
-	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
 )
@@ -137,33 +135,11 @@ How the protocol works, and what it guarantees: [PROTOCOL](../PROTOCOL.md).`)
 
 // Commands.
 
-// results says what each command prints under --json. A command that isn't here fails the test.
-var results = map[string][]any{
-	"tt":            {engine.GetRoomStateResult{}},
-	"tt wait":       {engine.WaitForTurnResult{}},
-	"tt try":        {engine.WaitForTurnResult{}},
-	"tt release":    {engine.ReleaseStickResult{}},
-	"tt pass":       {engine.PassStickResult{}},
-	"tt take":       {engine.TakeoverStickResult{}},
-	"tt heartbeat":  {engine.HeartbeatResult{}},
-	"tt list":       {engine.ListRoomsResult{}},
-	"tt join":       {engine.JoinPathResult{}},
-	"tt state":      {engine.GetRoomStateResult{}},
-	"tt policy":     {engine.SetRoomPolicyResult{}},
-	"tt policy set": {engine.SetRoomPolicyResult{}},
-	"tt close":      {engine.CloseRoomResult{}},
-	"tt reorder":    {engine.ReorderMembersResult{}},
-	"tt leave":      {engine.LeaveRoomResult{}},
-	"tt kick":       {engine.KickMemberResult{}},
-	"tt whoami":     {engine.WhoamiResult{}},
-	"tt events":     {engine.EventsResult{}, stick.Event{}},
-	"tt doctor":     {engine.DoctorResult{}},
-	"tt version":    {versionResult{}},
-	"tt demo":       {demo.Report{}},
-}
-
 // silent commands print no result of ours.
 var silent = regexp.MustCompile(`^tt (help|completion)\b`)
+
+// spoken are commands that speak a protocol of somebody else.
+var spoken = []string{"tt hook", "tt mcp"}
 
 // tree is every command that is shown, in the order of the help.
 func tree() []*cobra.Command {
@@ -230,9 +206,10 @@ and is the working directory by default; it is the last argument, or the flag `+
 			names = append(names, fmt.Sprintf("[%s](json.md#%s)", n, anchor(n)))
 		}
 		switch {
+		case len(names) == 0 && (c.HasSubCommands() || slices.Contains(spoken, c.CommandPath())):
 		case len(names) == 0:
 			g.Errorf("%s prints a result that the table of results doesn't name", c.CommandPath())
-		case c.CommandPath() == "tt events":
+		case len(names) == 2:
 			g.line("\nJSON: %s; with `--follow` one %s a line.", names[0], names[1])
 		default:
 			g.line("\nJSON: %s.", names[0])
@@ -282,44 +259,6 @@ func anchor(title string) string {
 }
 
 // Errors.
-
-// exits are the classes of exit statuses.
-var exits = []struct {
-	status  int
-	meaning string
-}{
-	{stick.ExitOK, "done; `tt wait` without `--turn` for whatever it returns: read `status`"},
-	{stick.ExitInternal, "a fault of the program"},
-	{stick.ExitUsage, "the command line or a parameter is wrong"},
-	{stick.ExitNotFound, "what was named doesn't exist"},
-	{stick.ExitRefused, "refused now; also `tt try` and `tt wait --turn` without the stick, so that `tt wait --turn && …` is safe"},
-	{stick.ExitFenced, "fenced: the turn is over, or the lease isn't the current one"},
-	{stick.ExitBusy, "the database stayed locked"},
-	{stick.ExitEnvironment, "the environment: file system, permissions, versions; `tt doctor` when it found a fault"},
-	{stick.ExitInterrupted, "interrupted; 143 when it was by SIGTERM"},
-}
-
-// facts says what the fields beside error, message and hint mean.
-var facts = map[string]string{
-	"agent_id":        "the agent that it is about",
-	"candidates":      "the members that a short name fits",
-	"current_owner":   "who holds the stick now, or null",
-	"current_turn_id": "the turn that is current, or was the last",
-	"cursor":          "where to go on reading",
-	"ended_by":        "the type of the event that ended the turn",
-	"field":           "the flag, parameter or part of the handoff that is wrong",
-	"file_system":     "the type of the file system",
-	"opens_at":        "the earliest time at which a takeover can open if nothing happens until then",
-	"path":            "the path that it is about",
-	"pid":             "the process that is in the way",
-	"reserved_for":    "for whom the stick is reserved",
-	"room_state":      "the state of the room",
-	"schema":          "the schema of the database",
-	"since":           "since when",
-	"to_agent_id":     "the recipient that was named",
-	"verdict":         "what is known of the member: alive, gone or unknown",
-	"workspace":       "the workspace's root",
-}
 
 func (g *reference) errors() string {
 	end := g.page("Errors", `A command that fails prints one line on standard error, and mostly a second one with the next safe step. With `+"`--json`"+`
@@ -375,50 +314,6 @@ is refused and tells the owner so ([why](../decisions/0007-take-on-an-idle-owner
 
 // Rooms and turns.
 
-// words explains the values of the typed constants that don't explain themselves where they are
-// declared.
-var words = map[string]string{
-	"WaitStatus.your_turn":          "the stick is yours; the grant is in the answer",
-	"WaitStatus.takeover_available": "a takeover is open; `reason` is its cause",
-	"WaitStatus.events":             "there are events addressed to you, and nothing else",
-	"WaitStatus.not_yet":            "nothing to act on; only `tt try` and a wait with a limit answer this",
-	"WaitStatus.closed":             "the room is closed",
-	"WaitStatus.kicked":             "you were removed from the room",
-	"WaitStatus.left":               "you left the room",
-	"WaitStatus.replaced":           "another wait of yours replaced this one",
-
-	"RoomState.idle":           "nobody holds the stick",
-	"RoomState.owned":          "somebody holds it",
-	"RoomState.reserved":       "it is reserved for somebody",
-	"RoomState.closed":         "the room is closed",
-	"RoomState.owner_gone":     "owned, and the owner's processes have ended: a takeover is open",
-	"RoomState.recipient_gone": "reserved, and the recipient's processes have ended: the next act in the room moves it on",
-	"RoomState.stale_owner":    "owned, and the owner has timed out or is idle: a takeover is open",
-	"RoomState.dormant":        "no member takes part now",
-
-	"LeaseKeeper.process":   "a process that proves the owner's session; it can't time out",
-	"LeaseKeeper.guardian":  "a process that renews it while the owner's process lives, which others can't see",
-	"LeaseKeeper.heartbeat": "only the owner's own calls",
-
-	"Verdict.alive":   "a process proves it",
-	"Verdict.gone":    "every recorded process has ended and proves by that that the member has",
-	"Verdict.unknown": "anything else; it is never treated as gone",
-
-	"Intent.work":   "it wants the turn",
-	"Intent.listen": "it wants events only (`--park`)",
-
-	"MemberState.joined": "it takes part",
-	"MemberState.left":   "it left",
-	"MemberState.kicked": "it was removed",
-
-	"Order.fair":     "the member that has gone longest without holding the stick",
-	"Order.sequence": "the next member in the order of joining, or in the order set by `tt reorder`",
-
-	"Proof.session": "it and the session end together: its life keeps, its end frees",
-	"Proof.carrier": "it carries sessions and outlives them: its life says nothing, its end frees",
-	"Proof.turn":    "it comes and goes, as a person's shell does: its life keeps, its end says nothing",
-}
-
 // enum writes the values of a type of constants.
 func (g *reference) enum(typ string) {
 	var rows [][]string
@@ -461,7 +356,28 @@ func (g *reference) room() string {
 		rows = append(rows, []string{code(k.Name), stick.DefaultPolicy().Get(k.Name), k.Meaning})
 	}
 	g.table([]string{"key", "default", "meaning"}, rows...)
+	g.line("\n## Categories of messages\n\nWhat a message of the category should say beside its body: each is a field and a flag.")
+	rows = nil
+	for _, c := range stick.Categories {
+		var says []string
+		for _, f := range stick.ContractFields {
+			if f.Category == c.Category {
+				says = append(says, code(f.Name))
+			}
+		}
+		ack := ""
+		if c.Ack {
+			ack = "yes"
+		}
+		rows = append(rows, []string{code(string(c.Category)), c.Meaning, strings.Join(says, " "), ack})
+	}
+	if len(rows) != len(g.src.constants["Category"]) {
+		g.Errorf("%d of %d categories are in stick.Categories", len(rows), len(g.src.constants["Category"]))
+	}
+	g.table([]string{"category", "meaning", "should say", "asks for an acknowledgement"}, rows...)
 	for _, e := range []struct{ title, intro, typ string }{
+		{"States of a message", "At one recipient. The first three follow each other and never go back; the others end what is owed.", "ReceiptState"},
+		{"Delivery", "How a message reaches a recipient, told to its sender.", "Delivery"},
 		{"Order", "The policy `order`: whom a release names.", "Order"},
 		{"What keeps a lease", "`lease_kept_by`.", "LeaseKeeper"},
 		{"Verdicts", "What is known of a member or a process.", "Verdict"},
@@ -552,6 +468,16 @@ func (g *reference) fields(t reflect.Type) (inner []reflect.Type) {
 		case f.optional:
 			kind += "; only with a grant"
 		}
+		if f.owner == reflect.TypeFor[stick.Contract]() {
+			meaning := ""
+			for _, field := range stick.ContractFields {
+				if field.Name == name {
+					meaning = fmt.Sprintf("%s: %s", field.Category, field.Meaning)
+				}
+			}
+			rows = append(rows, []string{code(name), kind, meaning})
+			continue
+		}
 		if of != nil {
 			inner = append(inner, of)
 		}
@@ -564,75 +490,6 @@ func (g *reference) fields(t reflect.Type) (inner []reflect.Type) {
 	}
 	g.table([]string{"field", "type", "meaning"}, rows...)
 	return inner
-}
-
-// common says what fields mean that have the same meaning wherever they are.
-var common = map[string]string{
-	"agent_id":                  "the agent",
-	"already":                   "this was done before, and is answered again",
-	"artifacts":                 "files to load",
-	"branch_is":                 "the branch now",
-	"branch_was":                "the branch then",
-	"canonical_path":            "the room's path",
-	"cause":                     "why it is or was open",
-	"changed":                   "by this call",
-	"claim_expires_at":          "when the reservation ends the recipient's first right",
-	"created_at":                "when it was made",
-	"current_owner":             "who holds the stick",
-	"current_turn_id":           "the turn that is current, or was the last",
-	"drift":                     "the tree has moved since the handoff",
-	"event_id":                  "never the same twice",
-	"event_seq":                 "the event that says so",
-	"from_agent_id":             "who made it",
-	"granted_at":                "since when the owner has the stick",
-	"guardian_pid":              "the guardian's process",
-	"handoff":                   "the handoff",
-	"handoff_event_seq":         "the event with the last handoff",
-	"handoff_next_action":       "its next action",
-	"head_is":                   "the commit now",
-	"head_was":                  "the commit then",
-	"joined":                    "by this call",
-	"last_seen_at":              "its last act",
-	"lease_expires_at":          "when the lease times out; null while a process keeps it",
-	"lease_id":                  "the lease of the grant",
-	"lease_kept_by":             "what keeps the lease",
-	"listening":                 "what its blocked wait is for",
-	"members":                   "in their order",
-	"more":                      "there are more",
-	"next_action":               "the command to run next",
-	"note":                      "something to know about it",
-	"open_questions":            "what couldn't be decided",
-	"ordinal":                   "the place in the order of members",
-	"owned_since":               "since when",
-	"owner":                     "who holds the stick",
-	"payload":                   "what was true when it was made",
-	"pending_handoff_event_seq": "the same while it waits to be claimed, else null",
-	"policy":                    "the room's policy",
-	"reason":                    "why, in somebody's words",
-	"recovery":                  "the last handoff, when its receiver didn't finish",
-	"reserved_for":              "for whom the stick is reserved",
-	"room_id":                   "the room",
-	"room_state":                "the room's state",
-	"session_id":                "the session, where it is known",
-	"taken_from":                "who had it",
-	"takeover":                  "the takeover that is open",
-	"to_agent_id":               "whom it concerns",
-	"turn_id":                   "the turn",
-	"verdict":                   "what is known of it",
-	"warning":                   "what should be known before going on",
-}
-
-// listed are the types of which the values are listed, and where.
-var listed = map[string]string{
-	"RoomState":   "[state](room.md#state-of-a-room)",
-	"WaitStatus":  "[status](room.md#answers-of-a-wait)",
-	"ClaimReason": "[reason](room.md#reasons-of-a-turn)",
-	"Cause":       "[cause](room.md#causes-of-a-takeover)",
-	"LeaseKeeper": "[keeper](room.md#what-keeps-a-lease)",
-	"Verdict":     "[verdict](room.md#verdicts)",
-	"Proof":       "[proof](room.md#what-a-process-proves)",
-	"Intent":      "[intent](room.md#what-a-wait-is-for)",
-	"EventType":   "[type](events.md#types)",
 }
 
 type jsonField struct {
@@ -717,22 +574,6 @@ func typeName(t reflect.Type) string {
 }
 
 // Environment.
-
-// variables are the environment variables that the program reads. Those of harnesses come from
-// their table.
-var variables = []struct{ name, meaning string }{
-	{"TALKING_STICK_DATA_DIR", "the directory of the database"},
-	{"XDG_DATA_HOME", "without it, the database lies in `talking-stick` in this directory (Linux, macOS)"},
-	{"APPDATA", "the same on Windows"},
-	{"TT_HARNESS_AGENT_ID", "act under this name, like `--as`, which comes first; it changes the name only"},
-	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
-	{"NO_COLOR", "no colours, unless `--color always` is given"},
-	{"GIT_DIR", "the git directory, as git tells it to its hooks; it counts for paths inside of its work tree"},
-	{"GIT_WORK_TREE", "that work tree; only together with GIT_DIR"},
-	{"USER", "a person's name: `human:<user>`; else LOGNAME, USERNAME, and what the system says"},
-	{"HOME", "the home directory: where the data lies by default, and where a marker counts only for itself"},
-	{"PWD", "the working directory, where the system can't tell it because it was deleted"},
-}
 
 func (g *reference) environment() string {
 	end := g.page("Environment", "A flag comes before a variable, a variable before the default.")

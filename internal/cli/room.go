@@ -199,6 +199,12 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	if res.HiddenMembers > 0 {
 		p.linef("  and %d that left or were removed: --all", res.HiddenMembers)
 	}
+	if res.Unread+res.Unacked > 0 {
+		p.linef("for you: %d unread, %d to accept (tt inbox)", res.Unread, res.Unacked)
+	}
+	if res.Notes > 0 {
+		p.linef("notes: %d unresolved (tt notes list)", res.Notes)
+	}
 	p.linef("next: %s", res.NextAction)
 }
 

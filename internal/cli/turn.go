@@ -117,8 +117,10 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 		p.linef("note: %s", stick.Line(res.Note))
 	}
 	switch res.Status {
-	case stick.YourTurn:
+	case stick.YourTurn: // last, because it ends with the command that gives the stick back
+		p.delivered(res)
 		p.grant(res.Grant)
+		return
 	case stick.TakeoverAvailable:
 		p.linef("%s: %s", p.strong("a takeover is open"), strings.ReplaceAll(res.Reason, "_", " "))
 		p.whoHas(res)
@@ -138,22 +140,33 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	case stick.WasReplaced:
 		p.linef("another wait of yours has replaced this one")
 	}
-	for _, e := range res.Events {
-		p.linef("  %d %s", e.Seq, e.Say())
-	}
-	if res.More {
-		p.linef("  and more: tt wait again")
-	}
+	p.delivered(res)
 	if res.Status == stick.GotEvents {
 		p.whoHas(res)
-		p.linef("that isn't your turn; before you change files: tt wait")
+		if res.Owner == nil || *res.Owner != res.AgentID {
+			p.linef("not your turn: before you change files, tt wait")
+		}
+	}
+}
+
+// delivered tells the events that come with a wait's answer, messages with their bodies.
+func (p *page) delivered(res engine.WaitForTurnResult) {
+	for _, e := range res.Events {
+		p.told(e)
+	}
+	if res.More {
+		p.linef("and more: tt wait again")
 	}
 }
 
 func (p *page) whoHas(res engine.WaitForTurnResult) {
 	switch {
+	case res.Owner != nil && *res.Owner == res.AgentID:
+		p.linef("you hold the stick since %s", stick.Age(p.now.Sub(res.OwnedSince)))
 	case res.Owner != nil:
 		p.linef("%s holds the stick since %s", *res.Owner, stick.Age(p.now.Sub(res.OwnedSince)))
+	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
+		p.linef("the stick is reserved for you")
 	case res.ReservedFor != nil:
 		p.linef("the stick is reserved for %s", *res.ReservedFor)
 	}
@@ -182,10 +195,30 @@ func (p *page) grant(g *engine.Grant) {
 	if d := g.Drift; d != nil {
 		p.linef("the tree has moved since: from %s to %s", at(d.HeadWas, d.BranchWas), at(d.HeadIs, d.BranchIs))
 	}
+	if g.Notes > 0 {
+		p.linef("%d unresolved note%s: tt notes list", g.Notes, plural(g.Notes))
+	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat {
 		p.linef("your lease runs out %s unless you act: tt heartbeat", p.until(g.LeaseExpiresAt))
 	}
 	p.linef(`when you are done: tt release --turn %d --lease %s --status "…" --next-action "…"`, g.TurnID, g.LeaseID)
+}
+
+// told tells one event to the one it is for: a message with its body.
+func (p *page) told(e stick.Event) {
+	if e.Type == stick.EventMessageSent {
+		p.message(engine.ViewMessage(e), "")
+	} else {
+		p.linef("event %d: %s", e.Seq, e.Say())
+	}
+}
+
+// plural is the ending of a word for n things.
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }
 
 // at names a commit with its branch.

@@ -45,11 +45,12 @@ var Harnesses = []string{"claude", "codex", "opencode"}
 
 // Main makes the process what its name says and doesn't return then. Call it first in TestMain.
 //
-// As tt it is the program. As a harness it runs its arguments as a command and ends with that
-// command's status; without arguments it lives until its standard input is closed.
+// As tt, or as bb, which is its other name, it is the program. As a harness it runs its arguments as a
+// command and ends with that command's status; without arguments it lives until its standard input is
+// closed.
 func Main() {
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	if name == "tt" {
+	if name == "tt" || name == "bb" {
 		os.Exit(cli.Main(Env()))
 	}
 	for _, h := range Harnesses {
@@ -68,7 +69,7 @@ func Install(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range append([]string{"tt"}, Harnesses...) {
+	for _, name := range append([]string{"tt", "bb"}, Harnesses...) {
 		if err := os.Symlink(exe, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}

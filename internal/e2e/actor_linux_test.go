@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"talkingstick/internal/clitest"
@@ -18,13 +19,13 @@ import (
 
 // op is an operation of the campaign.
 type op struct {
-	Kind   string `json:"kind"` // try, wait, release, pass, take, heartbeat, leave, join, state, events
+	Kind   string `json:"kind"` // try, wait, release, pass, take, heartbeat, leave, join, state, events, send
 	WaitMS int64  `json:"wait_ms,omitempty"`
 	Park   bool   `json:"park,omitempty"`
 	Turn   int64  `json:"turn,omitempty"` // the fence; 0 for the caller's own last grant
 	Lease  string `json:"lease,omitempty"`
-	To     string `json:"to,omitempty"`
-	Note   string `json:"note,omitempty"` // the status of a handoff: unique
+	To     string `json:"to,omitempty"`   // of send: names, separated by commas
+	Note   string `json:"note,omitempty"` // the status of a handoff, or the body of a message: unique
 	After  int64  `json:"after,omitempty"`
 }
 
@@ -65,6 +66,8 @@ func (o op) args() []string {
 		} else {
 			a = append(a, "--abandon", "the campaign leaves")
 		}
+	case "send":
+		a = []string{"msg", "send", o.To, o.Note}
 	case "events":
 		a = []string{"events", "--target", "any", "--after", strconv.FormatInt(o.After, 10), "--limit", "500"}
 	default:
@@ -88,7 +91,10 @@ func newActor() *actor {
 	procs.OneHost = true
 	procs.Top, _ = strconv.Atoi(os.Getenv(clitest.Top))
 	chain, complete := procs.Ancestry(os.Getpid())
-	caller, err := harness.Resolve(harness.Input{Getenv: os.Getenv, Chain: chain, Complete: complete, User: "ann", Host: "here"})
+	const name = "TT_HARNESS_AGENT_ID"
+	caller, err := harness.Resolve(harness.Input{
+		Getenv: os.Getenv, Chain: chain, Complete: complete, User: "ann", Host: "here", As: os.Getenv(name), AsSource: name,
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -145,6 +151,12 @@ func (a *actor) do(ctx context.Context, o op) (any, error) {
 			p.Abandon, p.Handoff, p.Fence = "", &handoff, fence
 		}
 		return e.LeaveRoom(ctx, p)
+	case "send":
+		p := engine.SendMessageParams{Caller: by, Where: at, Body: o.Note}
+		for _, name := range strings.Split(o.To, ",") {
+			p.To = append(p.To, stick.AgentID(name))
+		}
+		return e.SendMessage(ctx, p)
 	case "join":
 		return e.JoinPath(ctx, engine.JoinPathParams{Caller: by, Path: a.path})
 	case "state":

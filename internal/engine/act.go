@@ -16,6 +16,7 @@ const (
 	mustBeMember joining = iota // it is refused
 	justBeats                   // it is refused, and if it is a member this is no act of its own
 	joinsIfNew                  // it joins, and makes the room; a kicked member and a closed room stay out
+	speaks                      // like joinsIfNew, and a person opens a closed room
 	joinsOnWord                 // an explicit join
 )
 
@@ -34,6 +35,8 @@ type turn struct {
 	// refused is an error that the operation ends with although what was found on the way is
 	// saved: nothing that the caller asked for is in it.
 	refused error
+
+	firstID int // the place of its events among those of the whole operation
 
 	lease stick.LeaseID // to grant; the same however often the transaction runs
 }
@@ -115,7 +118,8 @@ func (t *turn) enter(by Caller, j joining) (err error) {
 	m, _ := t.room.Member(t.me.Agent)
 	switch {
 	case j > justBeats:
-		r, events, joined, err := t.room.Join(t.me.Agent, j == joinsOnWord, t.tx.Now())
+		explicit := j == joinsOnWord || j == speaks && t.me.person() && m.State != stick.Kicked
+		r, events, joined, err := t.room.Join(t.me.Agent, explicit, t.tx.Now())
 		if err != nil {
 			return err
 		}
@@ -167,7 +171,7 @@ func (t *turn) member() error {
 // save stores what was made of the room, and forgets the listeners that are known to be dead.
 func (t *turn) save() (err error) {
 	for i := range t.events {
-		t.events[i].ID = t.s.eventID(i)
+		t.events[i].ID = t.s.eventID(t.firstID + i)
 	}
 	t.room, t.events, err = t.tx.Save(t.before, t.room, t.me.sign(t.events))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -19,7 +20,7 @@ func (w *wait) block(ctx context.Context) error {
 	if err != nil {
 		self = stick.Process{}
 	}
-	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Intent: w.q.Intent, Process: self}
+	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Intent: w.q.Intent, Deaf: w.deaf(), Process: self}
 	// The order matters: lock, bell, then the look that registers. Whoever sees the row finds the
 	// lock held, and no commit after the look goes unheard.
 	presence, err := db.Bell.Present(string(w.listener.ID))
@@ -38,8 +39,9 @@ func (w *wait) block(ctx context.Context) error {
 	if w.done {
 		return nil
 	}
-	s := newSleep(w.e.cfg.Procs, bell.C, w.p.Caller.Process, w.p.MaxWaitMS)
+	s := newSleep(w.e.cfg.Procs, bell.C, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
 	defer s.close()
+	proc.Shrink()
 	for !w.done {
 		why := s.until(ctx, w.next, w.now, w.watched)
 		switch why {
@@ -66,21 +68,31 @@ func (w *wait) register(ctx context.Context) error {
 		if err := w.alone(*r, s, tx.Now()); err != nil {
 			return err
 		}
-		if w.p.Replace && !w.me.Agent.Human() {
-			for _, l := range r.Listeners {
-				if l.Agent == w.me.Agent {
-					if err := tx.DropListener(l.ID); err != nil {
-						return err
-					}
-					tx.Ring(r.ID)
+		for _, l := range r.Listeners {
+			if w.replaces(l) {
+				if err := tx.DropListener(l.ID); err != nil {
+					return err
 				}
+				tx.Ring(r.ID)
 			}
-			r.Listeners = slices.DeleteFunc(r.Listeners, func(l stick.Listener) bool { return l.Agent == w.me.Agent })
 		}
+		r.Listeners = slices.DeleteFunc(r.Listeners, w.replaces)
 		w.listener.StartedAt = tx.Now()
 		r.Listeners = append(slices.Clip(r.Listeners), w.listener)
 		return tx.PutListener(r.ID, w.listener)
 	})
+}
+
+// replaces tells whether the wait ends another one of its member: where it was asked to, and where
+// both are to wake the same idle agent.
+func (w *wait) replaces(l stick.Listener) bool {
+	if l.Agent != w.me.Agent || l.ID == w.listener.ID {
+		return false
+	}
+	if w.wakes || l.Intent == stick.Wake {
+		return w.wakes && l.Intent == stick.Wake
+	}
+	return w.p.Replace && !w.me.Agent.Human()
 }
 
 // look sees whether there is something to act on. It reads a snapshot first, and writes only when
@@ -135,7 +147,7 @@ func (w *wait) ask(tx *store.Tx, s *sights, r stick.Room) (after stick.Room, qui
 
 // rest takes note of until when there is nothing to do, and of whose death would change that.
 func (w *wait) rest(tx *store.Tx, s *sights, r stick.Room) error {
-	w.grace = r.Policy.WaiterGrace
+	w.grace, w.most = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
 	w.now, w.next = tx.Now(), r.NextDeadline(w.q, s.Sight, tx.Now())
 	w.watched = w.watched[:0]
 	for _, a := range []stick.AgentID{r.Turn.Owner, r.Turn.ReservedFor} {

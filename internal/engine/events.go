@@ -2,11 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -16,7 +17,8 @@ type EventFilter struct {
 	Types  []stick.EventType `json:"event,omitempty"`
 	From   stick.AgentID     `json:"from,omitempty"`
 	Target string            `json:"target,omitempty"` // self, any, or an agent
-	After  int64             `json:"after,omitempty"`  // only events behind this cursor
+	TaskID string            `json:"task_id,omitempty"`
+	After  int64             `json:"after,omitempty"` // only events behind this cursor
 	Limit  int               `json:"limit,omitempty"`
 }
 
@@ -56,16 +58,34 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 	}
 	var res EventsResult
 	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
+		if err := p.EventFilter.names(r); err != nil {
+			return err
+		}
 		res, err = batch(tx, r.ID, me.Agent, p.EventFilter, p.After == 0 && !p.FromStart)
 		return err
 	})
 	return res, err
 }
 
+// names completes the short names of agents.
+func (f *EventFilter) names(r stick.Room) (err error) {
+	if f.From != "" {
+		if f.From, err = named(r, f.From); err != nil {
+			return err
+		}
+	}
+	if f.Target != TargetAny && f.Target != TargetSelf {
+		var target stick.AgentID
+		target, err = named(r, stick.AgentID(f.Target))
+		f.Target = string(target)
+	}
+	return err
+}
+
 // batch reads one batch of events of a room.
 func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, newest bool) (EventsResult, error) {
 	q := store.EventQuery{
-		Room: room, After: f.After, Types: f.Types, From: f.From, Limit: f.Limit, Newest: newest,
+		Room: room, After: f.After, Types: f.Types, From: f.From, Task: f.TaskID, Limit: f.Limit, Newest: newest,
 	}
 	switch {
 	case q.Limit < 0 || q.Limit > maxEvents:
@@ -76,18 +96,15 @@ func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, new
 	switch f.Target {
 	case TargetAny:
 	case TargetSelf:
-		q.To, q.Types = me, addressed(f.Types)
+		q.For = me
 	default:
-		q.To = stick.AgentID(f.Target)
+		q.For = stick.AgentID(f.Target)
 	}
 	last, err := tx.LastSeq(room)
 	if err != nil {
 		return EventsResult{}, err
 	}
 	res := EventsResult{RoomID: room, Events: []stick.Event{}, Cursor: max(f.After, last)}
-	if len(q.Types) == 0 && len(f.Types) > 0 {
-		return res, nil // none of those types is ever for somebody
-	}
 	events, more, err := tx.Events(q)
 	res.Events = append(res.Events, events...)
 	if res.More = more; more && !newest {
@@ -96,36 +113,62 @@ func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, new
 	return res, err
 }
 
-// addressed narrows types down to those that can be for somebody; none given means all of them.
-func addressed(types []stick.EventType) []stick.EventType {
-	if len(types) == 0 {
-		return stick.AddressedTypes
-	}
-	return slices.DeleteFunc(slices.Clone(types), func(t stick.EventType) bool { return !slices.Contains(stick.AddressedTypes, t) })
-}
-
 // WaitForEventsParams asks for the next events behind a cursor.
 type WaitForEventsParams struct {
 	Caller Caller `json:"-"`
 	Where
 	EventFilter
 	// FromNow starts behind the newest event, whatever After says.
-	FromNow   bool   `json:"from_now,omitempty"`
+	FromNow bool `json:"from_now,omitempty"`
+	// Name starts where the caller's stream of that name stands, at first where it joined.
+	Name      string `json:"name,omitempty"`
 	MaxWaitMS *int64 `json:"max_wait_ms,omitempty"` // nil waits until there is an event
+
+	// AtMost bounds a wait that is a call through a server, together with the room's policy; zero
+	// for a wait that may last.
+	AtMost time.Duration `json:"-"`
 }
 
 // WaitForEvents returns the next events that pass the filter. It changes nothing: it is no
-// listener, and it never brings the turn. At its limit it returns without events. It fails with
-// [stick.CodeNoRoom], [stick.CodeUsage] and [stick.CodeCanceled].
+// listener, and it never brings the turn; a named stream moves on by [Engine.StreamDelivered]. At
+// its limit it returns without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage],
+// [stick.CodeUnknownMember] for a named stream of one who never joined, and [stick.CodeCanceled].
 func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
+	var got EventsResult
+	last, err := e.FollowEvents(ctx, p, func(res EventsResult) error {
+		got = res
+		return errEnough
+	})
+	if err == errEnough {
+		return got, nil
+	}
+	return last, err
+}
+
+// errEnough ends a stream that has delivered what it was asked for.
+var errEnough = errors.New("enough")
+
+// FollowEvents calls deliver with each batch of events that pass the filter, as they come, until
+// deliver fails, with its error, or ctx ends, with [stick.CodeCanceled]. It returns the last batch:
+// its cursor is how far the stream was read. Else it is like [Engine.WaitForEvents].
+func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, deliver func(EventsResult) error) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetSelf
 	}
 	var res EventsResult
 	var me stick.AgentID
+	var most time.Duration
 	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, id identity) (err error) {
-		me = id.Agent
-		if p.FromNow {
+		me, most = id.Agent, r.Policy.EventsMaxWait
+		if err := p.EventFilter.names(r); err != nil {
+			return err
+		}
+		switch {
+		case p.Name != "":
+			if p.After, err = streamAt(tx, r, me, p.Name, p.Target); err != nil {
+				return err
+			}
+		case p.FromNow:
 			if p.After, err = tx.LastSeq(r.ID); err != nil {
 				return err
 			}
@@ -133,8 +176,13 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 		res, err = batch(tx, r.ID, me, p.EventFilter, false)
 		return err
 	})
-	if err != nil || len(res.Events) > 0 {
+	if err != nil {
 		return res, err
+	}
+	if len(res.Events) > 0 {
+		if err := deliver(res); err != nil {
+			return res, err
+		}
 	}
 	db, err := e.open(ctx, false)
 	if err != nil {
@@ -154,14 +202,21 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 	}
 	defer w.Close()
 	var limit <-chan time.Time
-	if p.MaxWaitMS != nil {
-		limit = time.After(time.Duration(*p.MaxWaitMS) * time.Millisecond)
+	if ms := bounded(p.MaxWaitMS, p.AtMost, most); ms != nil {
+		limit = time.After(time.Duration(*ms) * time.Millisecond)
 	}
 	net := bell.NewNet(rand.Float64)
+	proc.Shrink()
 	for {
 		// Watch first, then look: what is committed in between rings.
-		if err := look(); err != nil || len(res.Events) > 0 {
+		if err := look(); err != nil {
 			return res, err
+		}
+		if len(res.Events) > 0 {
+			if err := deliver(res); err != nil {
+				return res, err
+			}
+			continue
 		}
 		t := time.NewTimer(net.Next())
 		select {
@@ -177,4 +232,41 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 		}
 		t.Stop()
 	}
+}
+
+// namedStream keeps the names that callers choose apart from the program's own.
+func namedStream(name string) string { return "named:" + name }
+
+// streamAt is how far an agent has read a named stream. It begins with the first event for the agent,
+// which came after it joined; where it is about somebody else, with its last join.
+func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string) (int64, error) {
+	if len(name) > stick.MaxLabel || stick.Line(name) != name {
+		return 0, stick.Errorf(stick.CodeUsage, "a stream's name is a line of at most %d bytes", stick.MaxLabel).With("field", "name")
+	}
+	m, ok := r.Member(me)
+	if !ok {
+		return 0, stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room, and has no stream in it", me).
+			With("agent_id", me).Hintf("join it: tt join; or leave --name out to begin now")
+	}
+	seen, ok, err := tx.Cursor(r.ID, me, namedStream(name))
+	if err == nil && !ok && target != TargetSelf {
+		seen = m.JoinSeq
+	}
+	return seen, err
+}
+
+// StreamDelivered notes that a named stream was delivered up to a cursor. Streams only move
+// forward.
+func (e *Engine) StreamDelivered(ctx context.Context, by Caller, room stick.RoomID, name string, cursor int64) error {
+	db, err := e.open(ctx, false)
+	if err != nil {
+		return err
+	}
+	return e.update(ctx, db, by, func(tx *store.Tx, s *sights) error {
+		me, err := identify(tx, s, by)
+		if err != nil {
+			return err
+		}
+		return tx.Advance(room, me.Agent, namedStream(name), cursor)
+	})
 }

@@ -24,6 +24,7 @@ type Grant struct {
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
 	GuardianPID    int               `json:"guardian_pid,omitempty"`
 	Drift          *Drift            `json:"drift,omitempty"`
+	Notes          int               `json:"unresolved_notes,omitempty"`
 	NeedsGuardian  bool              `json:"-"` // others can't see the process that keeps this lease
 }
 
@@ -45,8 +46,9 @@ func grantOf(tx *store.Tx, s *sights, r stick.Room, me identity, why stick.Claim
 		LeaseKeptBy: r.LeaseKeptBy(s.Sight), LeaseExpiresAt: r.LeaseExpiresAt(s.Sight), GuardianPID: t.GuardianPID,
 		NeedsGuardian: t.GuardianPID == 0 && unseen(r, me, s),
 	}
-	if t.HandoffSeq == 0 {
-		return g, nil
+	var err error
+	if g.Notes, err = tx.CountNotes(openNotes(r)); err != nil || t.HandoffSeq == 0 {
+		return g, err
 	}
 	last, err := tx.Event(r.ID, t.HandoffSeq)
 	if err != nil || last == nil || last.Handoff == nil {
@@ -164,7 +166,7 @@ func (t *turn) notYours() error {
 	r, now := t.room, t.tx.Now()
 	e := stick.Errorf(stick.CodeNotYourTurn, "it isn't your turn; %s", r.Holder(now)).
 		With("room_state", r.State(t.s.Sight, now)).With("current_turn_id", r.Turn.ID).With("current_owner", nil).
-		Hintf("wait for your turn: tt wait")
+		Hintf("%s", r.Instead())
 	switch {
 	case r.Closed:
 		e.Hintf("stop here; a closed room has no turns")
@@ -184,7 +186,10 @@ func (t *turn) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, err
 	if r.Turn.State == stick.Owned && r.Turn.ID == f.Turn {
 		return nil, nil
 	}
-	events, _, err := t.tx.Events(store.EventQuery{Room: r.ID, Turn: f.Turn, Limit: 100})
+	events, _, err := t.tx.Events(store.EventQuery{Room: r.ID, Turn: f.Turn, Limit: 100, Types: []stick.EventType{
+		stick.EventClaim, stick.EventTakeover, stick.EventRelease, stick.EventPass, stick.EventLeave, stick.EventKick,
+		stick.EventClose, stick.EventRestored,
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -226,6 +231,8 @@ func (t *turn) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, err
 	switch {
 	case r.Closed:
 		e.Hintf("stop here; a closed room has no turns")
+	case r.Turn.State == stick.Owned && r.Turn.Owner != t.me.Agent:
+		e.With("current_owner", r.Turn.Owner).Hintf("stop, and %s", r.Instead())
 	case r.Turn.State == stick.Owned:
 		e.With("current_owner", r.Turn.Owner)
 	}

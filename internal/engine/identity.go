@@ -51,12 +51,7 @@ func identify(tx *store.Tx, s *sights, by Caller) (identity, error) {
 func (id *identity) bySession(tx *store.Tx, s *sights) error {
 	by := id.Caller
 	id.session = store.Session{Key: by.Seed(), Harness: by.Harness, ID: by.SessionID}
-	agent, known, err := tx.AgentOf(id.session.Key)
-	if err == nil && !known && by.SessionID == "" && !by.Process.IsZero() {
-		if agent, known, err = tx.AgentOfProcess(by.Process); known {
-			id.explain = append(id.explain, fmt.Sprintf("Process %d is known to carry the session of %s.", by.Process.PID, agent))
-		}
-	}
+	agent, known, err := id.carried(tx)
 	if err != nil {
 		return err
 	}
@@ -86,6 +81,40 @@ func (id *identity) bySession(tx *store.Tx, s *sights) error {
 	}
 }
 
+// carried finds the agent of the caller's session, or of the session that its process is known to
+// carry: where the call tells no session, and where it tells one that may be over.
+func (id *identity) carried(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
+	by := id.Caller
+	if by.Process.IsZero() {
+		return tx.AgentOf(id.session.Key)
+	}
+	if by.SessionID != "" && !by.Earlier {
+		if agent, known, err = tx.AgentOf(id.session.Key); known || err != nil {
+			return agent, known, err
+		}
+		// A session that was known by its process only, until something tells its id.
+		carried, found, err := tx.SessionOf(by.Process)
+		if err != nil || !found || carried.ID != "" || carried.Harness != by.Harness {
+			return "", false, err
+		}
+		id.session.Agent, id.fresh = carried.Agent, true
+		return carried.Agent, true, nil
+	}
+	if by.SessionID == "" {
+		if agent, known, err = tx.AgentOf(id.session.Key); known || err != nil {
+			return agent, known, err
+		}
+	}
+	carried, known, err := tx.SessionOf(by.Process)
+	if err != nil || !known {
+		agent, known, err = tx.AgentOf(id.session.Key)
+		return agent, known, err
+	}
+	id.session = carried
+	id.explain = append(id.explain, fmt.Sprintf("Process %d is known to carry the session of %s.", by.Process.PID, carried.Agent))
+	return carried.Agent, true, nil
+}
+
 // unrecorded names a caller where there is no database yet.
 func unrecorded(by Caller) identity {
 	id := identity{Caller: by, fresh: true}
@@ -99,6 +128,10 @@ func unrecorded(by Caller) identity {
 	}
 	return id
 }
+
+// person tells whether the caller is a person and acts as itself: who takes an agent's name has no
+// more rights than an agent.
+func (id identity) person() bool { return id.Caller.Person && id.Agent.Human() }
 
 func human(by Caller) stick.AgentID { return stick.AgentID(by.Harness + ":" + by.User) }
 

@@ -8,32 +8,50 @@ import (
 	"talkingstick/stick"
 )
 
-// recipient finds the member that a name means: its full id, or its harness's name where only one
-// member is of it. It fails with [stick.CodeAmbiguousRecipient].
+// recipient finds the member that a name means. It fails with [stick.CodeAmbiguousRecipient].
 func (t *turn) recipient(name stick.AgentID) (stick.AgentID, error) {
 	if name == stick.Next {
 		return name, nil
 	}
+	return named(t.room, name)
+}
+
+// named finds the member that a name means: its full id, or its harness's name where only one
+// member is of it. A name that fits nobody is returned as it is.
+func named(r stick.Room, name stick.AgentID) (stick.AgentID, error) {
 	if _, err := stick.ParseAgentID(string(name)); err != nil {
 		return "", err
 	}
-	if _, ok := t.room.Member(name); ok {
+	if _, ok := r.Member(name); ok {
 		return name, nil
 	}
 	var fits []stick.AgentID
-	for _, m := range t.room.Members {
+	for _, m := range r.Members {
 		if m.State == stick.Joined && strings.HasPrefix(string(m.Agent), string(name)+":") {
 			fits = append(fits, m.Agent)
 		}
 	}
 	switch len(fits) {
 	case 0:
-		return name, nil // the rule refuses it
+		return name, nil
 	case 1:
 		return fits[0], nil
 	}
 	return "", stick.Errorf(stick.CodeAmbiguousRecipient, "%s fits %d members", name, len(fits)).
-		With("candidates", fits).Hintf("name one of them in full: tt state lists them")
+		With("candidates", fits).Hintf("name one of them in full: %s", list(fits))
+}
+
+// list names a few agents.
+func list(agents []stick.AgentID) string {
+	const most = 5
+	var names []string
+	for _, a := range agents[:min(len(agents), most)] {
+		names = append(names, string(a))
+	}
+	if len(agents) > most {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // LeaveRoomParams asks to leave a room.
@@ -91,6 +109,9 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			return err
 		}
 		t.add(r, events)
+		if err := t.unanswered(t.me.Agent, stick.EventLeave); err != nil {
+			return err
+		}
 		return t.dismiss(t.me.Agent)
 	}, func(t *turn) error {
 		res = LeaveRoomResult{RoomID: t.room.ID, AgentID: t.me.Agent, RoomState: t.room.State(t.s.Sight, t.tx.Now()), Already: already}
@@ -166,6 +187,9 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 		t.add(r, events)
 		kick := t.last(stick.EventKick).Facts()
 		res = KickMemberResult{AgentID: who, Verdict: kick.Verdict, EndedTurn: kick.Ends}
+		if err := t.unanswered(who, stick.EventKick); err != nil {
+			return err
+		}
 		return t.dismiss(who)
 	}, func(t *turn) error {
 		res.RoomID, res.RoomState = t.room.ID, t.room.State(t.s.Sight, t.tx.Now())
@@ -242,7 +266,7 @@ type SetRoomPolicyResult struct {
 }
 
 // SetRoomPolicy changes a room's policy; without changes it tells it and writes nothing. It fails
-// with [stick.CodeUsage] and [stick.CodeUnknownMember].
+// with [stick.CodeUsage], [stick.CodePersonOnly] and [stick.CodeUnknownMember].
 func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetRoomPolicyResult, error) {
 	var res SetRoomPolicyResult
 	if len(p.Set) == 0 {
@@ -257,7 +281,7 @@ func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetR
 		if err := t.member(); err != nil && !t.me.Caller.Person {
 			return err
 		}
-		r, events, err := t.room.SetPolicy(t.me.Agent, p.Set, t.tx.Now())
+		r, events, err := t.room.SetPolicy(t.me.Agent, t.me.person(), p.Set, t.tx.Now())
 		t.add(r, events)
 		res = SetRoomPolicyResult{RoomID: r.ID, Policy: r.Policy, Changed: len(events) > 0}
 		return err

@@ -119,6 +119,10 @@ type GetRoomStateResult struct {
 	PathRoom
 	AgentID    stick.AgentID `json:"agent_id"`
 	Member     bool          `json:"member"`
+	Unread     int           `json:"unread"`                   // in the caller's inbox
+	Unacked    int           `json:"unacked"`                  // messages that wait for the caller's acknowledgement
+	Messages   int64         `json:"messages_since_last_turn"` // since the stick was last granted
+	Notes      int           `json:"unresolved_notes"`
 	NextAction string        `json:"next_action"`
 }
 
@@ -129,8 +133,13 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res = GetRoomStateResult{PathRoom: show(r, me.Agent, s, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
-		res.NextAction = nextAction(r, res, me.Agent)
-		return nil
+		res.NextAction, res.Messages = nextAction(r, res, me.Agent), r.Turn.Messages
+		var err error
+		if res.Unread, res.Unacked, err = tx.Open(r.ID, me.Agent); err != nil {
+			return err
+		}
+		res.Notes, err = tx.CountNotes(openNotes(r))
+		return err
 	})
 	return res, err
 }

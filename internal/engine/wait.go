@@ -18,6 +18,10 @@ type WaitForTurnParams struct {
 	Park      bool   `json:"park,omitempty"`      // wait for events only: never granted, never named
 	TurnOnly  bool   `json:"turn_only,omitempty"` // ignore events
 	Replace   bool   `json:"replace,omitempty"`   // end another wait of the same member
+
+	// AtMost bounds a wait that is a call through a server, together with the room's policy; zero
+	// for a wait that may last.
+	AtMost time.Duration `json:"-"`
 }
 
 // WaitForTurnResult is what a wait came to. Status says which of the other fields are there.
@@ -80,8 +84,26 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 		return err
 	}
 	return db.Update(ctx, func(tx *store.Tx) error {
+		for _, ev := range res.Events {
+			if err := tx.Shown(res.RoomID, res.AgentID, ev.Seq); err != nil {
+				return err
+			}
+		}
 		return tx.Advance(res.RoomID, res.AgentID, waitStream, res.cursor)
 	})
+}
+
+// bounded is how long a wait may last: what its caller asked for and, through a server, no longer
+// than atMost where it didn't ask, and than the room's policy.
+func bounded(asked *int64, atMost, policy time.Duration) *int64 {
+	if atMost == 0 {
+		return asked
+	}
+	most := min(atMost, policy).Milliseconds()
+	if asked != nil {
+		most = min(*asked, policy.Milliseconds())
+	}
+	return &most
 }
 
 // wait is one wait.
@@ -93,12 +115,14 @@ type wait struct {
 	me  identity
 	res WaitForTurnResult
 
+	wakes    bool // for an idle agent and on its behalf; it is no act of the agent's
 	done     bool
 	listener stick.Listener
 	next     stick.Time      // the deadline, zero for none
 	now      stick.Time      // when it was computed
 	watched  []stick.Process // whose death changes something
 	grace    time.Duration   // the room's
+	most     time.Duration   // the room's
 	from     int64           // while it blocks, the cursor of its events: nobody else moves it meanwhile
 }
 
@@ -167,7 +191,11 @@ func recorded(m stick.Member, me identity) bool {
 
 // enter joins the room and looks once.
 func (w *wait) enter(ctx context.Context) error {
-	return w.e.act(ctx, w.p.Where, w.p.Caller, joinsIfNew, func(t *turn) error {
+	how := joinsIfNew
+	if w.wakes {
+		how = justBeats
+	}
+	return w.e.act(ctx, w.p.Where, w.p.Caller, how, func(t *turn) error {
 		w.me, w.q.Agent, w.q.Lease = t.me, t.me.Agent, t.lease
 		if w.q.Blocking {
 			if err := w.alone(t.room, t.s, t.tx.Now()); err != nil {
@@ -203,11 +231,11 @@ func (w *wait) outside(ctx context.Context, err error) error {
 
 // alone refuses a second wait of the same member. A person may wait in several terminals.
 func (w *wait) alone(r stick.Room, s *sights, now stick.Time) error {
-	if w.p.Replace || w.me.Agent.Human() {
+	if w.p.Replace || w.wakes || w.me.Agent.Human() {
 		return nil
 	}
 	for _, l := range r.Listeners {
-		if l.Agent != w.me.Agent || l.ID == w.listener.ID {
+		if l.Agent != w.me.Agent || l.ID == w.listener.ID || l.Intent == stick.Wake {
 			continue
 		}
 		if v, ok := s.Listeners[l.ID]; !ok && s.probes < maxProbes {
@@ -252,23 +280,26 @@ func (w *wait) answer(tx *store.Tx, s *sights, r stick.Room, a stick.Answer) err
 		w.res.TurnID = r.Turn.ID
 		w.res.Reason = string(a.Opening.Cause)
 	}
-	if w.p.TurnOnly && !w.p.Park {
+	if w.deaf() {
 		return nil
 	}
 	return w.read(tx, r)
 }
+
+// deaf tells whether the wait ignores events.
+func (w *wait) deaf() bool { return w.p.TurnOnly && !w.p.Park }
 
 // read adds the events that are addressed to the caller and weren't delivered yet. The cursor
 // moves past those that say nothing new as soon as a transaction that writes comes by.
 func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	after := w.from
 	if after == 0 {
-		seen, _, err := tx.Cursor(r.ID, w.me.Agent, waitStream)
-		if err != nil {
+		// Nothing is for somebody who isn't a member yet, so the first join needs no cursor; and what was
+		// for one who left waits for it.
+		var err error
+		if after, _, err = tx.Cursor(r.ID, w.me.Agent, waitStream); err != nil {
 			return err
 		}
-		m, _ := r.Member(w.me.Agent)
-		after = max(seen, m.JoinSeq)
 		if w.listener.ID != "" {
 			w.from = after
 		}
@@ -277,11 +308,15 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	var err error
 	for more := true; more && len(w.res.Events) == 0; {
 		var events []stick.Event
-		if events, more, err = tx.Events(store.EventQuery{Room: r.ID, After: read, To: w.me.Agent, Types: stick.AddressedTypes, Limit: maxWaitEvents}); err != nil {
+		if events, more, err = tx.Events(store.EventQuery{Room: r.ID, After: read, For: w.me.Agent, Fresh: true, Limit: maxWaitEvents}); err != nil {
 			return err
 		}
 		for _, e := range events {
-			if !w.told(e, r) {
+			told, err := w.told(tx, e, r)
+			if err != nil {
+				return err
+			}
+			if !told {
 				w.res.Events = append(w.res.Events, e)
 			}
 			if len(w.res.Events) == 0 {
@@ -296,18 +331,24 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 			return err
 		}
 	}
+	if m, _ := r.Member(w.me.Agent); w.wakes && m.IdleAt.IsZero() {
+		w.res.Events = w.res.Events[:0] // it works: a hook shows them after its next tool call
+	}
 	if len(w.res.Events) > 0 && !w.done {
 		w.done, w.res.Status = true, stick.GotEvents
 	}
 	return nil
 }
 
-// told tells whether an event says nothing beyond what a wait for work answers by itself: that the
-// stick was given to the caller. It matters only to a parked wait.
-func (w *wait) told(e stick.Event, r stick.Room) bool {
+// told tells whether an event says nothing new: that the stick was given to the caller, which a
+// wait for work answers by itself, or that a message was taken back which the caller never saw.
+func (w *wait) told(tx *store.Tx, e stick.Event, r stick.Room) (bool, error) {
 	switch e.Type {
 	case stick.EventRelease, stick.EventPass, stick.EventRerouted:
-		return w.q.Intent == stick.Work || r.Turn.State != stick.Reserved || r.Turn.ReservedFor != w.me.Agent
+		return w.q.Intent == stick.Work || r.Turn.State != stick.Reserved || r.Turn.ReservedFor != w.me.Agent, nil
+	case stick.EventMessageWithdrawn:
+		c, _, err := tx.Receipt(r.ID, w.me.Agent, e.Facts().MessageID)
+		return c.ShownAt.IsZero() && c.ReadAt.IsZero(), err
 	}
-	return false
+	return false, nil
 }

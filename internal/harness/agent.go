@@ -96,7 +96,7 @@ func (r *resolver) agent(row Row) {
 	case name == "":
 		r.say("No session id was found.")
 	case near || !r.in.Complete:
-		r.found.SessionID = id
+		r.found.SessionID, r.found.Earlier = id, r.in.Spawned
 		r.say("The session id is that of %s.", name)
 	}
 	switch {

@@ -19,6 +19,7 @@ type Input struct {
 
 	SessionID      string // given with the call: a hook's input, an MCP call's _meta; else ""
 	SessionHarness string // whose session that is; "" if the call didn't say
+	Spawned        bool   // Getenv tells the environment of when a server was started, not that of the call
 
 	User string
 	Host string
@@ -30,6 +31,7 @@ type Found struct {
 	AsSource  string        // where it was asked for; empty without As
 	Harness   string        // the name of a row, or [Human]
 	SessionID string        // empty when it isn't known
+	Earlier   bool          // SessionID may be one that the process carried before: what is known of the process comes first
 	Process   stick.Process // the harness's process, or the person's outermost one in the terminal; zero if unseen
 	Proof     stick.Proof   // what Process proves; empty without one
 	Terminal  string        // a person's terminal; empty without one

@@ -32,8 +32,24 @@ type Row struct {
 	// it runs.
 	SessionEnv []string
 
+	// CallSession is the path by which a call of an MCP tool tells the session in its remarks. Its
+	// first part is also how such a call is recognised.
+	CallSession []string
+
 	// Markers are environment variables by which it tells commands that they run inside of it.
 	Markers []string
+
+	// Hooks are the events that we listen to; none where its hooks can't be trusted to be harmless.
+	Hooks []Hook
+
+	// HookBlock is its word for an agent that shouldn't stop yet.
+	HookBlock string
+
+	// Wake says how an idle agent of it can be woken.
+	Wake Waking
+
+	// Interactive is the variable and the value by which hooks see that a person is at it.
+	Interactive [2]string
 
 	// Proves says what its process tells about the session in it.
 	Proves stick.Proof
@@ -41,6 +57,35 @@ type Row struct {
 	// Carriers are arguments with which its process carries sessions for others and outlives
 	// them, as a daemon does.
 	Carriers []string
+}
+
+// Waking says how an idle agent is woken.
+type Waking string
+
+// The ways of waking. None of them types into a terminal.
+const (
+	WakeNone  Waking = ""
+	WakeExit  Waking = "exit"  // a hook that runs in the background ends with a status that means it
+	WakeQueue Waking = "queue" // by a command of the harness
+)
+
+// Headless tells whether nobody is at the harness, so that nothing of it is ever idle.
+func (r Row) Headless(getenv func(string) string) bool {
+	return r.Interactive[0] != "" && getenv(r.Interactive[0]) != r.Interactive[1]
+}
+
+// QueueCommand is the command that gives a session something to do.
+func (r Row) QueueCommand(session, text string) []string {
+	return []string{r.Programs[0], "queue", "--thread", session, "--message", text}
+}
+
+// Names lists the names of the harnesses.
+func Names() []string {
+	names := make([]string, len(Rows))
+	for i, r := range Rows {
+		names[i] = r.Name
+	}
+	return names
 }
 
 // Rows is the table of harnesses. When nothing else tells which of two it is, the earlier counts.
@@ -53,7 +98,17 @@ var Rows = []Row{
 		Packages:   []string{"/@anthropic-ai/claude-code/", "/claude/versions/"},
 		SessionEnv: []string{"CLAUDE_CODE_SESSION_ID"},
 		Markers:    []string{"CLAUDECODE"}, // not CLAUDE_PROJECT_DIR: Gemini sets it too
-		Proves:     stick.ProvesSession,
+		Hooks: []Hook{
+			{HookSessionStart, "SessionStart"},
+			{HookPrompt, "UserPromptSubmit"},
+			{HookAfterTool, "PostToolUse"},
+			{HookStop, "Stop"},
+			{HookSessionEnd, "SessionEnd"},
+		},
+		HookBlock:   "block",
+		Wake:        WakeExit,
+		Interactive: [2]string{"CLAUDE_CODE_ENTRYPOINT", "cli"},
+		Proves:      stick.ProvesSession,
 	},
 	{
 		// npm's launcher is a node process with the native program as its child. The terminal
@@ -66,8 +121,19 @@ var Rows = []Row{
 		Sandboxes:  []string{"codex-linux-sandbox"},
 		SessionEnv: []string{"CODEX_SESSION_ID"}, // a sub-agent has its parent's; CODEX_THREAD_ID would be its own
 		Markers:    []string{"CODEX_CI"},
-		Proves:     stick.ProvesSession,
-		Carriers:   []string{"app-server", "mcp-server"},
+		// Its MCP servers get no environment. A sub-agent's calls tell its parent's session here.
+		CallSession: []string{"x-codex-turn-metadata", "session_id"},
+		Hooks: []Hook{
+			{HookSessionStart, "SessionStart"},
+			{HookPrompt, "UserPromptSubmit"},
+			{HookAfterTool, "PostToolUse"},
+			{HookStop, "Stop"},
+			{HookSessionEnd, "SessionEnd"},
+		},
+		HookBlock: "block",
+		Wake:      WakeQueue,
+		Proves:    stick.ProvesSession,
+		Carriers:  []string{"app-server", "mcp-server"},
 	},
 	{
 		// A node process that starts itself again with more memory.
@@ -78,7 +144,23 @@ var Rows = []Row{
 		Packages:   []string{"/@google/gemini-cli/"},
 		SessionEnv: []string{"GEMINI_SESSION_ID"}, // in hooks only
 		Markers:    []string{"GEMINI_CLI"},
-		Proves:     stick.ProvesSession,
+		Hooks: []Hook{
+			{HookSessionStart, "SessionStart"},
+			{HookPrompt, "BeforeAgent"},
+			{HookAfterTool, "AfterTool"},
+			{HookStop, "AfterAgent"},
+			{HookSessionEnd, "SessionEnd"},
+		},
+		HookBlock: "deny",
+		Proves:    stick.ProvesSession,
+	},
+	{
+		// From its documentation; nobody has seen how its processes look. Gemini CLI's settings
+		// directory is its, too.
+		Name:     "antigravity",
+		Title:    "Antigravity",
+		Programs: []string{"agy", "antigravity"},
+		Proves:   stick.ProvesCarrier, // until it is known: its life proves nothing
 	},
 	{
 		Name:     "opencode",
@@ -87,8 +169,17 @@ var Rows = []Row{
 		Scripts:  []string{"opencode"},
 		Packages: []string{"/opencode-ai/"},
 		Markers:  []string{"OPENCODE"},
-		Proves:   stick.ProvesSession,
-		Carriers: []string{"serve", "web", "acp", "--port"},
+		Hooks: []Hook{ // as our own plugin tells them
+			{HookSessionStart, "session_start"},
+			{HookPrompt, "prompt"},
+			{HookAfterTool, "after_tool"},
+			{HookStop, "stop"},
+			{HookSessionEnd, "session_end"},
+		},
+		HookBlock: "block",
+		Wake:      WakeExit,
+		Proves:    stick.ProvesSession,
+		Carriers:  []string{"serve", "web", "acp", "--port"},
 	},
 }
 
@@ -100,4 +191,20 @@ func ByName(name string) (Row, bool) {
 		}
 	}
 	return Row{}, false
+}
+
+// SessionOfCall tells the harness and the session that a call of an MCP tool names in its remarks;
+// both are empty where it names none.
+func SessionOfCall(meta map[string]any) (harness, session string) {
+	for _, r := range Rows {
+		var at any = meta
+		for _, part := range r.CallSession {
+			inner, _ := at.(map[string]any)
+			at = inner[part]
+		}
+		if id, ok := at.(string); ok && id != "" {
+			return r.Name, id
+		}
+	}
+	return "", ""
 }

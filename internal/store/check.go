@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"talkingstick/stick"
 )
@@ -86,9 +87,50 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 		if d := record.Differs(r); d != "" && record.Events > 0 {
 			report("room %s: %s", r.ID, d)
 		}
+		if err := tx.checkReceipts(r.ID, record, report); err != nil {
+			return err
+		}
 	}
 	if newest > counter {
 		report("event %d lies beyond the counter, which stands at %d", newest, counter)
+	}
+	return nil
+}
+
+// checkReceipts compares the receipts and notes of a room with what its log says.
+func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
+	err := tx.scan("SELECT "+receiptColumns+", r.is_open FROM receipts r WHERE r.room_id = ? ORDER BY r.event_seq, r.agent_id", []any{room},
+		func(scan func(...any) error) error {
+			var c stick.Receipt
+			var open bool
+			if err := scan(append(receiptFields(&c), &open)...); err != nil {
+				return err
+			}
+			k := stick.ReceiptKey{Event: c.Event, Agent: c.Agent}
+			c.ShownAt = 0
+			if logged, ok := record.Receipts[k]; !ok || logged != c || open != c.Open() {
+				report("room %s: the receipt of %s for message %d isn't what the log says", room, c.Agent, c.Event)
+			}
+			delete(record.Receipts, k)
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	if n := len(record.Receipts); n > 0 {
+		report("room %s: %d receipts of its log are missing", room, n)
+	}
+	notes, _, err := tx.Notes(NoteQuery{Room: room, Limit: math.MaxInt32})
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		if logged, ok := record.Notes[n.ID]; !ok || logged != n {
+			report("room %s: note %d isn't what the log says", room, n.ID)
+		}
+	}
+	if len(notes) != len(record.Notes) {
+		report("room %s: it has %d notes, and the log says %d", room, len(notes), len(record.Notes))
 	}
 	return nil
 }

@@ -48,9 +48,50 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 		if err != nil {
 			return nil, fmt.Errorf("append event: %w", err)
 		}
+		if err := tx.address(*e); err != nil {
+			return nil, fmt.Errorf("address event: %w", err)
+		}
+		if err := tx.putNote(*e); err != nil {
+			return nil, fmt.Errorf("note: %w", err)
+		}
 	}
 	tx.sums[room] = sum
 	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", last, sum, tx.now, room)
+}
+
+const eventColumns = `e.event_seq, e.event_id, e.room_id, e.turn_id, e.event_type, e.from_agent_id, e.to_agent_id,
+	e.session_id, e.task_id, e.handoff, e.reason, e.payload, e.created_at, e.sum`
+
+// scanEvent reads a row of eventColumns, with further columns behind them.
+func scanEvent(scan func(...any) error, more ...any) (e stick.Event, err error) {
+	var handoff, payload string
+	err = scan(append([]any{
+		&e.Seq, &e.ID, &e.Room, &e.Turn, &e.Type, &e.From, &e.To, &e.Session, &e.Task, &handoff, &e.Reason, &payload, &e.CreatedAt, &e.Sum,
+	}, more...)...)
+	if err != nil {
+		return e, err
+	}
+	if handoff != "" {
+		if err := json.Unmarshal([]byte(handoff), &e.Handoff); err != nil {
+			return e, fmt.Errorf("handoff of event %d: %w", e.Seq, err)
+		}
+	}
+	if payload != "" {
+		e.Payload = json.RawMessage(payload)
+	}
+	return e, nil
+}
+
+// bounded cuts what a query with one row too many returned, and turns it round if it ran backwards.
+func bounded[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
+	more := len(rows) > limit
+	if more {
+		rows = rows[:limit]
+	}
+	if backwards {
+		slices.Reverse(rows)
+	}
+	return rows, more, nil
 }
 
 // EventQuery selects events of a room. Filters come before the limit.
@@ -60,27 +101,38 @@ type EventQuery struct {
 	Turn   int64 // only events of this turn, 0 for all
 	Types  []stick.EventType
 	From   stick.AgentID
-	To     stick.AgentID // addressed to this agent, and not made by it
+	Task   string
+	For    stick.AgentID // only events that are for this agent
+	Fresh  bool          // with For: only what wasn't shown to it and wasn't taken back
 	Limit  int
 	Newest bool // the newest ones up to the limit, instead of the oldest
 }
 
 // Events returns events, the oldest first, and whether there are more.
 func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) {
-	where, args := []string{"room_id = ?", "event_seq > ?"}, []any{q.Room, q.After}
+	from, seq := "events e", "e.event_seq"
+	where, args := []string{"e.room_id = ?"}, []any{q.Room}
 	filter := func(condition string, values ...any) {
 		where = append(where, condition)
 		args = append(args, values...)
 	}
+	if q.For != "" { // by the index of those it is for
+		from, seq = "receipts r JOIN events e ON e.event_seq = r.event_seq", "r.event_seq"
+		where[0] = "r.room_id = ?"
+		filter("r.agent_id = ?", q.For)
+		if q.Fresh {
+			filter("r.shown_at = 0 AND r.withdrawn = 0")
+		}
+	}
+	filter(seq+" > ?", q.After)
 	if q.Turn != 0 {
-		filter("turn_id = ?", q.Turn)
+		filter("e.turn_id = ?", q.Turn)
 	}
 	if q.From != "" {
-		filter("from_agent_id = ?", q.From)
+		filter("e.from_agent_id = ?", q.From)
 	}
-	if q.To != "" {
-		filter("to_agent_id = ?", q.To)
-		filter("from_agent_id <> ?", q.To)
+	if q.Task != "" {
+		filter("e.task_id = ? AND e.task_id <> ''", q.Task)
 	}
 	if len(q.Types) > 0 {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.Types)), ", ")
@@ -88,41 +140,22 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		for i, t := range q.Types {
 			types[i] = t
 		}
-		filter("event_type IN ("+marks+")", types...)
+		filter("e.event_type IN ("+marks+")", types...)
 	}
 	order := "ASC"
 	if q.Newest {
 		order = "DESC"
 	}
-	text := "SELECT event_seq, event_id, room_id, turn_id, event_type, from_agent_id, to_agent_id, session_id, task_id, handoff, reason, payload, created_at, sum" +
-		" FROM events WHERE " + strings.Join(where, " AND ") + " ORDER BY event_seq " + order + " LIMIT ?"
+	text := "SELECT " + eventColumns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") + " ORDER BY " + seq + " " + order + " LIMIT ?"
 	err = tx.scan(text, append(args, q.Limit+1), func(scan func(...any) error) error {
-		var e stick.Event
-		var handoff, payload string
-		if err := scan(&e.Seq, &e.ID, &e.Room, &e.Turn, &e.Type, &e.From, &e.To, &e.Session, &e.Task, &handoff, &e.Reason, &payload, &e.CreatedAt, &e.Sum); err != nil {
-			return err
-		}
-		if handoff != "" {
-			if err := json.Unmarshal([]byte(handoff), &e.Handoff); err != nil {
-				return fmt.Errorf("handoff of event %d: %w", e.Seq, err)
-			}
-		}
-		if payload != "" {
-			e.Payload = json.RawMessage(payload)
-		}
+		e, err := scanEvent(scan)
 		events = append(events, e)
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	if more = len(events) > q.Limit; more {
-		events = events[:q.Limit]
-	}
-	if q.Newest {
-		slices.Reverse(events)
-	}
-	return events, more, nil
+	return bounded(events, q.Limit, q.Newest)
 }
 
 // Event returns one event of a room, or nil.

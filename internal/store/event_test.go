@@ -148,8 +148,8 @@ func TestEventFilters(t *testing.T) {
 			{"types", store.EventQuery{Types: []stick.EventType{stick.EventClaim, stick.EventJoin}, Limit: 4}, []int64{1, 2, 3, 5}, true},
 			{"types, the newest", store.EventQuery{Types: []stick.EventType{stick.EventJoin}, Limit: 2, Newest: true}, []int64{2, 19}, true},
 			{"from", store.EventQuery{From: "codex:b", Limit: 3}, []int64{2, 5, 6}, true},
-			{"to, filtered before the limit", store.EventQuery{To: "codex:b", Limit: 2}, []int64{4, 8}, true},
-			{"to, all", store.EventQuery{To: "claude:a", Limit: 9}, []int64{6, 10, 14, 18}, false},
+			{"to, filtered before the limit", store.EventQuery{For: "codex:b", Limit: 2}, []int64{4, 8}, true},
+			{"to, all", store.EventQuery{For: "claude:a", Limit: 9}, []int64{6, 10, 14, 18}, false},
 			{"several at once", store.EventQuery{Types: []stick.EventType{stick.EventPass}, From: "claude:a", After: 8, Limit: 1}, []int64{12}, true},
 			{"nothing", store.EventQuery{From: "nobody", Limit: 9}, nil, false},
 			{"another room", store.EventQuery{Room: "room-nobody", Limit: 9}, nil, false},
@@ -229,35 +229,32 @@ func TestLargeEvents(t *testing.T) {
 	})
 }
 
-// TestEventQueries compares random queries with what a loop over the log finds.
+// TestEventQueries compares queries, random ones among them, with what a loop over the log finds.
 func TestEventQueries(t *testing.T) {
+	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		id := newRoom(t, db, "/work").ID
-		agents := []stick.AgentID{"claude:a", "codex:b", "gemini:c"}
-		for _, a := range agents {
-			join(t, db, id, a)
-		}
-		for i := range 8 {
-			claim(t, db, id, agents[i%3])
-			pass(t, db, id, agents[i%3], agents[(i+1)%3])
-		}
+		p := newPost(t, db, clock)
 		var log []stick.Event
 		view(t, db, func(tx *store.Tx) (err error) {
-			log, _, err = tx.Events(store.EventQuery{Room: id, Limit: 1000})
+			log, _, err = tx.Events(store.EventQuery{Room: p.room, Limit: 1000})
 			return err
 		})
-		types := []stick.EventType{stick.EventJoin, stick.EventClaim, stick.EventPass, stick.EventKick}
-		rapid.Check(t, func(rt *rapid.T) {
-			q := store.EventQuery{
-				Room: id, After: rapid.Int64Range(0, 22).Draw(rt, "after"), Turn: rapid.Int64Range(0, 9).Draw(rt, "turn"),
-				Types: rapid.SliceOfN(rapid.SampledFrom(types), 0, 3).Draw(rt, "types"),
-				From:  rapid.SampledFrom(append(agents, "", "")).Draw(rt, "from"), To: rapid.SampledFrom(append(agents, "", "")).Draw(rt, "to"),
-				Limit: rapid.IntRange(1, 25).Draw(rt, "limit"), Newest: rapid.Bool().Draw(rt, "newest"),
-			}
+		if diff := cmp.Diff(p.log, log); diff != "" {
+			t.Fatalf("the log isn't what was made:\n%s", diff)
+		}
+		last := log[len(log)-1].Seq
+		types := []stick.EventType{
+			stick.EventJoin, stick.EventClaim, stick.EventPass, stick.EventKick,
+			stick.EventMessageSent, stick.EventMessageSent, stick.EventMessageRead, stick.EventMessageAcked, stick.EventMessageWithdrawn,
+		}
+		someone := rapid.SampledFrom(append([]stick.AgentID{"", "", "", "", "", "", "codex:x", "nobody"}, postmen...))
+		compare := func(t interface{ Errorf(string, ...any) }, q store.EventQuery) {
 			var want []stick.Event
 			for _, e := range log {
+				d := p.at(e.Seq, q.For)
 				if e.Seq > q.After && (q.Turn == 0 || e.Turn == q.Turn) && (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
-					(q.From == "" || e.From == q.From) && (q.To == "" || e.To == q.To && e.From != q.To) {
+					(q.From == "" || e.From == q.From) && (q.Task == "" || e.Task == q.Task) &&
+					(q.For == "" || d != nil && (!q.Fresh || d.ShownAt == 0 && !d.Withdrawn)) {
 					want = append(want, e)
 				}
 			}
@@ -270,13 +267,31 @@ func TestEventQueries(t *testing.T) {
 			err := db.View(ctx, func(tx *store.Tx) error {
 				got, gotMore, err := tx.Events(q)
 				if diff := cmp.Diff(want, got); diff != "" || gotMore != more {
-					rt.Errorf("%+v: more %v, want %v\n%s", q, gotMore, more, diff)
+					t.Errorf("%+v: more %v, want %v\n%s", q, gotMore, more, diff)
 				}
 				return err
 			})
 			if err != nil {
-				rt.Error(err)
+				t.Errorf("%+v: %v", q, err)
 			}
+		}
+		for _, a := range append(postmen, "codex:x", "nobody") {
+			for _, fresh := range []bool{false, true} {
+				for _, task := range []string{"", "T1"} {
+					compare(t, store.EventQuery{Room: p.room, For: a, Fresh: fresh, Task: task, Limit: 1000})
+				}
+			}
+		}
+		compare(t, store.EventQuery{Room: p.room, Task: "T1", Limit: 1000})
+		rapid.Check(t, func(rt *rapid.T) {
+			compare(rt, store.EventQuery{
+				Room: p.room, After: rapid.SampledFrom([]int64{0, 0, 0, last / 3, last / 2, last}).Draw(rt, "after"),
+				Turn:  rapid.SampledFrom([]int64{0, 0, 0, 0, 0, 1, 3, 9}).Draw(rt, "turn"),
+				Types: rapid.SliceOfN(rapid.SampledFrom(types), 0, 3).Draw(rt, "types"),
+				From:  someone.Draw(rt, "from"), For: someone.Draw(rt, "for"), Fresh: rapid.Bool().Draw(rt, "fresh"),
+				Task:  rapid.SampledFrom([]string{"", "", "", "", "T1", "T1", "T2", "T9"}).Draw(rt, "task"),
+				Limit: rapid.SampledFrom([]int{1, 3, 10, 1000}).Draw(rt, "limit"), Newest: rapid.Bool().Draw(rt, "newest"),
+			})
 		})
-	})
+	}, storetest.At(clock))
 }

@@ -9,8 +9,8 @@ import (
 // schema is the newest migration that this program knows. minReader is the oldest program that
 // can read what it writes, counted in schemas: additive migrations don't raise it.
 const (
-	schema    = 1
-	minReader = 1
+	schema    = 3
+	minReader = 2 // who doesn't know of receipts would pass the stick on unheard
 )
 
 // seqJump is how far the event counter jumps when a world ends: past anything that can have

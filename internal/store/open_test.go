@@ -234,9 +234,9 @@ func TestLargeWALIsCheckpointed(t *testing.T) {
 			t.Helper()
 			for range n {
 				play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-					r, events, err := r.SetPolicy("claude:a", []string{"order=sequence"}, now)
+					r, events, err := r.SetPolicy("claude:a", true, []string{"order=sequence"}, now)
 					if len(events) == 0 {
-						r, events, err = r.SetPolicy("claude:a", []string{"order=fair"}, now)
+						r, events, err = r.SetPolicy("claude:a", true, []string{"order=fair"}, now)
 					}
 					if err != nil {
 						t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 const roomColumns = `room_id, canonical_path, updated_at, closed, policy, generation,
 	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
-	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action,
+	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
 	acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at, last_sum`
 
 // scanRoom reads a row of roomColumns.
@@ -21,7 +21,7 @@ func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	t := &r.Turn
 	err := scan(&r.ID, &r.Path, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
 		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
-		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction,
+		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction, &t.Messages,
 		&t.Acked, &t.RenewedAt, &t.GuardianPID, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &sum)
 	if err != nil {
 		return r, err
@@ -153,9 +153,9 @@ func (tx *Tx) NewRoom(path string) (stick.Room, error) {
 	}
 	err = tx.exec(`INSERT INTO rooms (room_id, canonical_path, created_at, updated_at, closed, policy, generation, last_event_seq, last_sum,
 		turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
-		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action,
+		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
 		acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at)
-		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', 0, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', 0, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
 		r.ID, r.Path, tx.now, tx.now, string(policy), r.Generation, r.Turn.State, r.Turn.FreeSince)
 	return r, err
 }
@@ -173,8 +173,14 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 		tx.Ring(after.ID)
 		after.UpdatedAt = tx.now
 	}
-	for _, m := range after.Members {
-		was, known := before.Member(m.Agent)
+	for i, m := range after.Members {
+		var was stick.Member
+		known := i < len(before.Members) && before.Members[i].Agent == m.Agent // rules keep the order, as a rule
+		if known {
+			was = before.Members[i]
+		} else {
+			was, known = before.Member(m.Agent)
+		}
 		if err := tx.saveMember(after.ID, was, m, known); err != nil {
 			return after, nil, err
 		}
@@ -197,13 +203,13 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 	return tx.exec(`UPDATE rooms SET closed = ?, policy = ?, generation = ?,
 		turn_id = ?, state = ?, sequence_index = ?, owner = ?, lease_id = ?, granted_at = ?,
 		reserved_for = ?, reserved_by = ?, reserved_at = ?, prior_owner = ?, free_since = ?,
-		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?,
+		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?, messages = ?,
 		acked = ?, renewed_at = ?, guardian_pid = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?,
 		round = ?, round_at = ?, offered_at = ? WHERE room_id = ?`,
 		r.Closed, string(policy), r.Generation,
 		t.ID, t.State, t.SequenceIndex, t.Owner, t.Lease, t.GrantedAt,
 		t.ReservedFor, t.ReservedBy, t.ReservedAt, t.Prior, t.FreeSince,
-		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction,
+		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction, t.Messages,
 		t.Acked, t.RenewedAt, t.GuardianPID, t.IdleNoticeAt, t.IdleSince, t.OpenedAt,
 		t.Round, t.RoundAt, t.OfferedAt, r.ID)
 }
@@ -214,11 +220,12 @@ func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Memb
 	var out []stick.Member
 	err := tx.scan(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
-		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
+		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
+		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
 		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, agents...), func(scan func(...any) error) error {
 		var m stick.Member
 		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.Told, &m.PassedOver, &m.ReturnedAt,
-			&m.HooksSeen, &m.BusySince)
+			&m.HooksSeen, &m.BusySince, &m.IdleAt)
 		out = append(out, m)
 		return err
 	})

@@ -51,7 +51,7 @@ func TestRoomKeepsEveryColumn(t *testing.T) {
 			var m stick.Member
 			full(t, 3+i, &m)
 			m.Agent, m.State = a, stick.Joined
-			m.HooksSeen, m.BusySince = false, 0 // evidence of the session, below
+			m.HooksSeen, m.BusySince, m.IdleAt = false, 0, 0 // evidence of the session, below
 			want.Members = append(want.Members, m)
 		}
 		update(t, db, func(tx *store.Tx) error {
@@ -73,7 +73,7 @@ func TestRoomKeepsEveryColumn(t *testing.T) {
 			a := again.Members[i].Agent
 			full(t, 6+i, &again.Members[i])
 			again.Members[i].Agent, again.Members[i].State = a, stick.Left
-			again.Members[i].HooksSeen, again.Members[i].BusySince = false, 0
+			again.Members[i].HooksSeen, again.Members[i].BusySince, again.Members[i].IdleAt = false, 0, 0
 		}
 		update(t, db, func(tx *store.Tx) error {
 			saved, _, err := tx.Save(was, again, nil)

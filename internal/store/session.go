@@ -16,12 +16,11 @@ func (tx *Tx) AgentOf(sessionKey string) (a stick.AgentID, ok bool, err error) {
 	return a, ok, err
 }
 
-// AgentOfProcess finds the agent whose session a process was last seen carrying. Assumed names
-// don't count.
-func (tx *Tx) AgentOfProcess(p stick.Process) (a stick.AgentID, ok bool, err error) {
-	ok, err = tx.one("SELECT agent_id FROM processes WHERE process_key = ? AND session_key <> '' ORDER BY seen_at DESC, agent_id LIMIT 1",
-		[]any{p.Key()}, &a)
-	return a, ok, err
+// SessionOf finds the session that a process was last seen carrying. Assumed names don't count.
+func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
+	ok, err = tx.one(`SELECT s.session_key, s.agent_id, s.harness, s.session_id FROM processes p JOIN sessions s ON s.session_key = p.session_key
+		WHERE p.process_key = ? ORDER BY p.seen_at DESC, p.agent_id LIMIT 1`, []any{p.Key()}, &s.Key, &s.Agent, &s.Harness, &s.ID)
+	return s, ok, err
 }
 
 // Known tells whether a name belongs to any session or member.
@@ -48,6 +47,47 @@ func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 func (tx *Tx) PutSession(s Session) error {
 	return tx.exec(`INSERT INTO sessions (session_key, agent_id, harness, session_id, started_at, ended_at, hooks_at, busy_since)
 		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.now)
+}
+
+// Hooked notes that a hook of a session fired, and since when the session is idle, zero for one that
+// works. A session that had ended goes on.
+func (tx *Tx) Hooked(sessionKey string, idleAt stick.Time) error {
+	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = ?, ended_at = 0 WHERE session_key = ?", tx.now, idleAt, sessionKey)
+}
+
+// HookedAt is when a hook of a session last fired, and since when the session is idle.
+func (tx *Tx) HookedAt(sessionKey string) (hooksAt, idleAt stick.Time, err error) {
+	_, err = tx.one("SELECT hooks_at, idle_at FROM sessions WHERE session_key = ?", []any{sessionKey}, &hooksAt, &idleAt)
+	return hooksAt, idleAt, err
+}
+
+// LastHook is when any hook of a harness last fired, zero for never.
+func (tx *Tx) LastHook(harness string) (at stick.Time, err error) {
+	_, err = tx.one("SELECT COALESCE(MAX(hooks_at), 0) FROM sessions WHERE harness = ?", []any{harness}, &at)
+	return at, err
+}
+
+// EndSession notes that a session ended. live tells whether its agent has another one that didn't.
+func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err error) {
+	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0 WHERE session_key = ?", tx.now, sessionKey); err != nil {
+		return false, err
+	}
+	var n int
+	_, err = tx.one("SELECT COUNT(*) FROM sessions WHERE agent_id = ? AND ended_at = 0", []any{a}, &n)
+	return n > 0, err
+}
+
+// RoomsOf lists the rooms that an agent is a member of.
+func (tx *Tx) RoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
+	var out []stick.RoomID
+	err := tx.scan("SELECT room_id FROM members WHERE agent_id = ? AND state = ? ORDER BY room_id", []any{a, stick.Joined},
+		func(scan func(...any) error) error {
+			var id stick.RoomID
+			err := scan(&id)
+			out = append(out, id)
+			return err
+		})
+	return out, err
 }
 
 // PutProcess records that a process carries an agent's session; the session is empty where the
@@ -82,8 +122,8 @@ func (tx *Tx) HeldBy(a stick.AgentID) ([]stick.RoomID, error) {
 // PutListener records a wait that is about to block.
 func (tx *Tx) PutListener(room stick.RoomID, l stick.Listener) error {
 	p := l.Process
-	return tx.exec(`INSERT INTO listeners (listener_id, room_id, agent_id, intent, machine, boot, pid_ns, pid, start_time, started_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.ID, room, l.Agent, l.Intent, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
+	return tx.exec(`INSERT INTO listeners (listener_id, room_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.ID, room, l.Agent, l.Intent, l.Deaf, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
 }
 
 // DropListener ends a wait's registration. Ending it twice is no fault.
@@ -99,11 +139,11 @@ func (tx *Tx) HasListener(id stick.ListenerID) (bool, error) {
 
 func (tx *Tx) listeners(room stick.RoomID) ([]stick.Listener, error) {
 	var out []stick.Listener
-	err := tx.scan(`SELECT listener_id, agent_id, intent, machine, boot, pid_ns, pid, start_time, started_at
+	err := tx.scan(`SELECT listener_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at
 		FROM listeners WHERE room_id = ? ORDER BY started_at, listener_id`, []any{room}, func(scan func(...any) error) error {
 		var l stick.Listener
 		p := &l.Process
-		err := scan(&l.ID, &l.Agent, &l.Intent, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &l.StartedAt)
+		err := scan(&l.ID, &l.Agent, &l.Intent, &l.Deaf, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &l.StartedAt)
 		out = append(out, l)
 		return err
 	})

@@ -70,7 +70,7 @@ func TestSessionsAndProcesses(t *testing.T) {
 		}
 		put("claude:a", "key a", p1, stick.ProvesSession)
 		put("claude:a", "key a", p2, stick.ProvesCarrier)
-		put("claude:b", "key a", p1, stick.ProvesTurn) // a session belongs to whoever recorded it first
+		put("claude:b", "key b", p1, stick.ProvesTurn)
 		view(t, db, func(tx *store.Tx) error {
 			if a, ok, err := tx.AgentOf("key a"); a != "claude:a" || !ok || err != nil {
 				t.Errorf("the session is %s's (%v, %v)", a, ok, err)
@@ -78,18 +78,18 @@ func TestSessionsAndProcesses(t *testing.T) {
 			if a, ok, err := tx.AgentOf("key z"); ok || err != nil {
 				t.Errorf("an unknown session is %s's (%v)", a, err)
 			}
-			if a, ok, err := tx.AgentOfProcess(p1); a != "claude:b" || !ok || err != nil {
-				t.Errorf("the process was last seen carrying %s (%v, %v)", a, ok, err)
+			if s, ok, err := tx.SessionOf(p1); s.Agent != "claude:b" || !ok || err != nil {
+				t.Errorf("the process was last seen carrying %s (%v, %v)", s.Agent, ok, err)
 			}
-			if a, ok, err := tx.AgentOfProcess(later); ok || err != nil {
-				t.Errorf("another process of the same pid carries %s (%v)", a, err)
+			if s, ok, err := tx.SessionOf(later); ok || err != nil {
+				t.Errorf("another process of the same pid carries %s (%v)", s.Agent, err)
 			}
 			ps, err := tx.Processes("claude:a")
 			want := []stick.Evidence{{Process: p1, Proof: stick.ProvesSession}, {Process: p2, Proof: stick.ProvesCarrier}}
 			if diff := cmp.Diff(want, ps); diff != "" || err != nil {
 				t.Errorf("the processes (%v):\n%s", err, diff)
 			}
-			for a, want := range map[stick.AgentID]bool{"claude:a": true, "claude:b": false, "claude:z": false} {
+			for a, want := range map[stick.AgentID]bool{"claude:a": true, "claude:b": true, "claude:z": false} {
 				if got, err := tx.Known(a); got != want || err != nil {
 					t.Errorf("%s is known: %v (%v), want %v", a, got, err, want)
 				}
@@ -102,8 +102,8 @@ func TestSessionsAndProcesses(t *testing.T) {
 			return tx.PutProcess("codex:assumed", "", stick.Evidence{Process: later, Proof: stick.ProvesSession})
 		})
 		view(t, db, func(tx *store.Tx) error {
-			if a, ok, err := tx.AgentOfProcess(later); ok || err != nil {
-				t.Errorf("an assumed name counts as the session of %s (%v)", a, err)
+			if s, ok, err := tx.SessionOf(later); ok || err != nil {
+				t.Errorf("an assumed name counts as the session of %s (%v)", s.Agent, err)
 			}
 			return nil
 		})

@@ -1,0 +1,121 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"talkingstick/internal/engine"
+)
+
+// crowded is how many processes wait: a thousand, or fewer where the memory for them is missing.
+func (b *bench) crowded() (n int, why string) {
+	const each = 5 // MB, with what the kernel keeps for a process
+	n = b.of(1000, 250)
+	kb, _, _ := strings.Cut(field("/proc/meminfo", "MemAvailable"), " ")
+	free, err := strconv.Atoi(kb)
+	if err == nil && free/1000 < n*each {
+		return 250, fmt.Sprintf("250 processes wait and not %d, because only %d MB of memory were free", n, free/1000)
+	}
+	return n, ""
+}
+
+// crowd measures how soon many waiting processes have read a message to all of them, and what they
+// cost idle. Each of them is a member of its own, so that each gets the message by a row of its own.
+func (b *bench) crowd() error {
+	n, why := b.crowded()
+	notes := []string{"of the processes that wait, those behind the user's limit of inotify instances are woken by FIFOs"}
+	if why != "" {
+		notes = append(notes, why)
+	}
+	p := b.place("")
+	if err := p.do("bench:owner", "join"); err != nil {
+		return err
+	}
+	e := p.engine()
+	defer e.Close()
+	read := make(chan time.Time, 2*n)
+	w := &idleWaits{place: p}
+	defer w.end()
+	agents := make([]string, n)
+	for i := range agents { // all of them before the first waits, because every join wakes who waits
+		agents[i] = "bench:w" + strconv.Itoa(i)
+		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: caller(agents[i])}); err != nil {
+			return err
+		}
+	}
+	for _, agent := range agents {
+		c := p.as(agent, "msg", "recv", "--follow")
+		if err := heard(c, read); err != nil {
+			return err
+		}
+		w.cmds, w.pids = append(w.cmds, c), append(w.pids, c.Process.Pid)
+	}
+	s := series{}
+	message := func(patience time.Duration) (last, own time.Duration, all bool, err error) {
+		for len(read) > 0 {
+			<-read
+		}
+		limit := time.After(patience)
+		began, sent, err := p.send("bench:owner", "room", "the build is green again")
+		if err != nil {
+			return 0, 0, false, err
+		}
+		for range n {
+			select {
+			case at := <-read:
+				last = max(last, at.Sub(began))
+			case <-limit:
+				return last, 0, false, nil
+			}
+		}
+		return last, sent.Sub(began), true, nil
+	}
+	ready := false
+	for deadline := time.Now().Add(2 * time.Minute); !ready; {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d processes weren't ready in two minutes", n)
+		}
+		time.Sleep(500 * time.Millisecond)
+		var err error
+		if _, _, ready, err = message(3 * time.Second); err != nil {
+			return err
+		}
+	}
+	for range b.of(10, 5) {
+		time.Sleep(200 * time.Millisecond)
+		last, own, all, err := message(soon)
+		if err != nil {
+			return err
+		}
+		if !all {
+			return fmt.Errorf("a message didn't reach all %d processes in %s", n, soon)
+		}
+		s.add("all have read", last)
+		s.add("tt msg send", own)
+	}
+	b.add(row{
+		What: fmt.Sprintf("%d waiting processes, one message to all of them, until the last has printed it", n), Goal: "≤ 1 s",
+		Measured: s.span("all have read"), Met: s.p50("all have read") <= 1000, Figures: s.figures(), Samples: s,
+		Notes: append(notes, fmt.Sprintf("a `tt msg send` to all of a room of %d members, while they wake: %s", n+1, s.span("tt msg send"))),
+	})
+	window := b.settle(time.Now())
+	before := onCPUs(w.pids)
+	time.Sleep(window)
+	used := onCPUs(w.pids) - before
+	share := 100 * used.Seconds() / window.Seconds()
+	rss := 0.0
+	for _, pid := range w.pids {
+		rss += memory(pid, "RssAnon")
+	}
+	b.add(row{
+		What: fmt.Sprintf("CPU of %d idle waiting processes", n), Goal: "< 1 % of a core",
+		Measured: fmt.Sprintf("%.2f %% of a core; %.1f MB of memory of its own each", share, rss/float64(n)),
+		Met:      share < 1, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "RssAnon MB each": rss / float64(n)},
+	})
+	return nil
+}

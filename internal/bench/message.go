@@ -1,0 +1,163 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// message measures how soon another process has a message: one that follows its messages, and a
+// wait that ends with it.
+func (b *bench) message() error {
+	s := series{}
+	for _, measure := range []func(series) error{b.followed, b.parked} {
+		if err := measure(s); err != nil {
+			return err
+		}
+	}
+	for _, r := range []struct{ name, what, begun string }{
+		{
+			"send exits to line was read", "`tt msg send` exits → its line was read from the receiver's `tt msg recv --follow`",
+			"from the start of `tt msg send` until its line was read from the receiver's `tt msg recv --follow`: " + s.span("send starts to line was read"),
+		},
+		{
+			"send exits to wait has exited", "`tt msg send` exits → the receiver's `tt wait --park` has exited",
+			fmt.Sprintf("from the start of `tt msg send` until the woken `tt wait --park` had said what it brought: %s; until it had exited: %s",
+				s.span("send starts to wait has spoken"), s.span("send starts to wait has exited")),
+		},
+	} {
+		b.add(row{
+			What: r.what, Goal: "≤ 3 ms p50", Measured: s.span(r.name), Met: s.p50(r.name) <= 3,
+			Notes: []string{r.begun}, Figures: s.figures(), Samples: map[string][]float64{r.name: s[r.name]},
+		})
+	}
+	return nil
+}
+
+// send runs one tt msg send and tells when it was started and when its end was known.
+func (p place) send(from, to, body string) (began, end time.Time, err error) {
+	c := p.as(from, "msg", "send", to, body)
+	began = time.Now()
+	if err := c.Start(); err != nil {
+		return began, began, err
+	}
+	end, err = by(ended(c), "tt msg send")
+	if err == nil && !c.ProcessState.Success() {
+		err = fmt.Errorf("tt msg send: %s", c.ProcessState)
+	}
+	return began, end, err
+}
+
+// heard starts a process; the time at which each of its lines had been read comes on the channel.
+// The pipe is its own, so that waiting for the end of the process takes nothing away from it.
+func heard(c *exec.Cmd, read chan<- time.Time) error {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	c.Stdout = in
+	if err := c.Start(); err != nil {
+		out.Close()
+		return err
+	}
+	go func() { // ended by the end of the process
+		defer out.Close()
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			select {
+			case read <- time.Now():
+			default: // nobody asks for so many
+			}
+		}
+	}()
+	return nil
+}
+
+// followed measures the time until a line is read from a process that follows its messages.
+func (b *bench) followed(s series) error {
+	p := b.place("")
+	from, to := "bench:one", "bench:two"
+	for _, agent := range []string{from, to} {
+		if err := p.do(agent, "join"); err != nil {
+			return err
+		}
+	}
+	follower := p.as(to, "msg", "recv", "--follow")
+	lines := make(chan time.Time, 1)
+	if err := heard(follower, lines); err != nil {
+		return err
+	}
+	w := &idleWaits{cmds: []*exec.Cmd{follower}}
+	defer w.end()
+	time.Sleep(time.Second) // it tells nobody when it is ready
+	warm := 10
+	for i := range b.of(300, 60) + warm {
+		time.Sleep(rest)
+		began, sent, err := p.send(from, to, fmt.Sprintf("the %dth message that is measured", i))
+		if err != nil {
+			return err
+		}
+		at, err := by(lines, "the way of a message to tt msg recv --follow")
+		if err != nil {
+			return err
+		}
+		if i >= warm {
+			s.add("send exits to line was read", at.Sub(sent))
+			s.add("send starts to line was read", at.Sub(began))
+		}
+	}
+	return nil
+}
+
+// parked measures the time until a wait for events has exited with the message.
+func (b *bench) parked(s series) error {
+	p := b.place("")
+	e := p.engine()
+	defer e.Close()
+	from, to := "bench:one", "bench:two"
+	for _, agent := range []string{from, to} {
+		if err := p.do(agent, "join"); err != nil {
+			return err
+		}
+	}
+	warm := 10
+	for i := range b.of(300, 60) + warm {
+		waiter := p.as(to, "wait", "--park")
+		first := make(chan time.Time, 1)
+		if err := heard(waiter, first); err != nil {
+			return err
+		}
+		if err := p.waiting(e, stick.Listen, 1); err != nil {
+			return err
+		}
+		time.Sleep(rest)
+		woken := ended(waiter)
+		began, sent, err := p.send(from, to, fmt.Sprintf("the %dth message that is measured", i))
+		if err != nil {
+			return err
+		}
+		spoke, err := by(first, "the wait's answer")
+		if err != nil {
+			return err
+		}
+		gone, err := by(woken, "the wait")
+		if err != nil {
+			return err
+		}
+		if !waiter.ProcessState.Success() {
+			return fmt.Errorf("the wait: %s", waiter.ProcessState)
+		}
+		if i >= warm {
+			s.add("send exits to wait has exited", gone.Sub(sent))
+			s.add("send starts to wait has spoken", spoke.Sub(began))
+			s.add("send starts to wait has exited", gone.Sub(began))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// agentCmd speaks the words of coordination events: send, inbox, read and ack, with an agent and a
+// bead. They are the same operations as tt msg, tt inbox and tt ack.
+func (a *app) agentCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: noArgs,
+		Long: "The four verbs of coordination events, with their own flags. They do what tt msg send, tt inbox, tt msg read and\n" +
+			"tt ack do.",
+		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
+	}
+	c.AddCommand(a.agentSendCmd(), a.agentInboxCmd(), a.agentReadCmd(), a.agentAckCmd())
+	return c
+}
+
+// actingAs gives a command its own flag for --as.
+func (a *app) actingAs(c *cobra.Command, flag string) {
+	name := c.Flags().String(flag, "", "act under this agent's name (like --as)")
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed(flag) {
+			switch {
+			case a.as != "":
+				return stick.Errorf(stick.CodeUsage, "--as and --%s mean the same: give one of them", flag).With("field", flag)
+			case *name == "":
+				return stick.Errorf(stick.CodeUsage, "--%s is given without a name", flag).With("field", flag).
+					Hintf("leave it out to act as yourself")
+			}
+			a.as = *name
+		}
+		return run(c, args)
+	}
+}
+
+func (a *app) agentSendCmd() *cobra.Command {
+	var m messageFlags
+	var to []string
+	var body string
+	c := &cobra.Command{
+		Use: "send", Short: "Send a coordination event", Args: noArgs,
+		Example: `  bb agent send --from codex:9b22c0de --to claude --bead ui-7 --category BLOCKED --subject "API key" --body "which one?"`,
+	}
+	m.add(c)
+	c.Flags().StringSliceVar(&to, "to", nil, "the recipient, or room, broadcast or system; may be given again")
+	c.Flags().StringVar(&body, "body", "", "what it says")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p, err := m.params(a, to, body, c.Flags().Changed("body"))
+		if err != nil {
+			return err
+		}
+		p.Where = engine.Where{Path: *path}
+		return a.send(c.Context(), p)
+	}
+	a.actingAs(c, "from")
+	return c
+}
+
+func (a *app) agentInboxCmd() *cobra.Command {
+	var i inboxFlags
+	c := &cobra.Command{Use: "inbox", Short: "List an agent's messages", Args: noArgs}
+	i.add(c)
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		i.p.Where = engine.Where{Path: *path}
+		return a.inbox(c.Context(), i.p)
+	}
+	a.actingAs(c, "agent")
+	return c
+}
+
+func (a *app) agentReadCmd() *cobra.Command {
+	var ids []string
+	c := &cobra.Command{Use: "read", Short: "Mark messages as read", Args: noArgs}
+	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; may be given again")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		n, err := numbers("message", ids)
+		if err != nil {
+			return err
+		}
+		return a.markRead(c.Context(), engine.Where{Path: *path}, n)
+	}
+	a.actingAs(c, "agent")
+	return c
+}
+
+func (a *app) agentAckCmd() *cobra.Command {
+	var ids []string
+	c := &cobra.Command{Use: "ack", Short: "Accept messages", Args: noArgs}
+	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; may be given again")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		n, err := numbers("message", ids)
+		if err != nil {
+			return err
+		}
+		return a.acknowledge(c.Context(), engine.Where{Path: *path}, n)
+	}
+	a.actingAs(c, "agent")
+	return c
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/stick"
+)
+
+// Limits of hooks. A harness waits for its hooks, and some give them little more than a second.
+const (
+	hookLimit = time.Second
+	maxHook   = 8 << 20 // of what a harness tells: whole files are among it
+)
+
+// exitWake is the exit status by which a hook asks its harness to wake the agent.
+const exitWake = 2
+
+func (a *app) hookCmd() *cobra.Command {
+	var wake bool
+	c := &cobra.Command{
+		Use: "hook <harness>", Short: "Answer a hook of a harness", Args: between(1, 1, "the name of a harness"),
+		Long: "Read what a harness tells its hook on standard input, and answer in its words: what an agent should know when its\n" +
+			"session starts, new messages after a tool call, and whether it still has something when it wants to stop. Outside of\n" +
+			"rooms, and when anything fails, it says nothing and exits with 0. tt install puts it into the harness's configuration.",
+	}
+	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something that an idle agent is to be woken for")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		row, ok := harness.ByName(args[0])
+		if !ok {
+			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(args[0], 40)).With("field", "harness").
+				Hintf("the harnesses are %s", strings.Join(harness.Names(), ", "))
+		}
+		if truthy(a.Getenv("TT_OFF")) {
+			return nil
+		}
+		if err := a.hook(c.Context(), row, wake); err != nil && !isCanceled(err) {
+			a.log("hook %s: %v", row.Name, err) // a harness must not suffer from our faults
+		}
+		return nil
+	}
+	return c
+}
+
+// hook answers one hook.
+func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
+	b, err := io.ReadAll(io.LimitReader(a.Stdin, maxHook))
+	if err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	in, err := row.ReadHook(b)
+	if err != nil || in.Event == "" {
+		return err
+	}
+	e, p, err := a.hookCaller(row, in)
+	if err != nil {
+		return err
+	}
+	if wake {
+		return a.wakeUp(ctx, e, p, row, in)
+	}
+	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	defer cancel()
+	switch in.Event {
+	case harness.HookSessionStart:
+		return a.brief(ctx, e, p, row, in)
+	case harness.HookPrompt, harness.HookAfterTool:
+		return a.deliver(ctx, e, p, row, in)
+	case harness.HookStop:
+		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: in.Held})
+		if err == nil && res.Block {
+			a.write(row.WriteHook(in, harness.HookAnswer{Block: res.Reason}))
+		}
+		return err
+	case harness.HookSessionEnd:
+		_, err := e.EndSession(ctx, p, in.Why)
+		return err
+	}
+	return nil
+}
+
+// hookCaller finds out whose hook it is. The session was told with the call.
+func (a *app) hookCaller(row harness.Row, in harness.HookInput) (*engine.Engine, engine.HookParams, error) {
+	from, procs, err := a.surroundings()
+	if err != nil {
+		return nil, engine.HookParams{}, err
+	}
+	from.SessionHarness, from.SessionID = row.Name, in.SessionID
+	by, err := harness.Resolve(from)
+	if err != nil {
+		return nil, engine.HookParams{}, err
+	}
+	return a.newEngine(procs), engine.HookParams{Caller: by, Where: engine.Where{Path: in.Dir}}, nil
+}
+
+// brief tells what an agent should know when its session starts.
+func (a *app) brief(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+	res, err := e.StartSession(ctx, p)
+	if err != nil || res.RoomID == "" {
+		return err
+	}
+	pg := a.page()
+	pg.color = false
+	pg.briefing(res, in.Why == "compact")
+	a.write(row.WriteHook(in, harness.HookAnswer{Context: strings.TrimSpace(pg.b.String())}))
+	return nil
+}
+
+// briefing says in a few facts where an agent is and what it does first. After a compaction the
+// agent knows the rest.
+func (p *page) briefing(res engine.StartSessionResult, short bool) {
+	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, stick.Line(res.Path))
+	if res.Note != "" {
+		p.linef("Note: %s.", stick.Line(res.Note))
+	}
+	switch {
+	case res.YourTurn:
+		p.linef("You hold the stick. tt wait tells the turn and its handoff again; tt release ends it.")
+	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
+		p.linef("The stick is reserved for you: tt wait takes the turn and brings the handoff.")
+	default:
+		p.linef("Now %s.", stick.Line(res.Holder))
+	}
+	if res.Unread+res.Unacked > 0 {
+		p.linef("For you: %d unread, %d to accept (tt inbox).", res.Unread, res.Unacked)
+	}
+	if res.Notes > 0 {
+		p.linef("Notes: %d unresolved (tt notes list).", res.Notes)
+	}
+	if !short {
+		p.linef("Several agents share this workspace, and only the holder of the stick changes files. tt wait blocks until it is your turn " +
+			"(run it in the background if you can) and brings the handoff; reading and planning need no turn. Messages never give the turn.")
+	}
+	if res.Instructions != "" && !short {
+		p.linef("This project adds:")
+		for l := range strings.Lines(stick.Block(res.Instructions)) {
+			p.linef("  %s", strings.TrimRight(l, "\n"))
+		}
+	}
+}
+
+// deliver shows what is new for an agent that works, and notes that it does.
+func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+	res, err := e.DeliverEvents(ctx, p)
+	if err != nil {
+		return err
+	}
+	if len(res.Events) > 0 {
+		a.write(row.WriteHook(in, harness.HookAnswer{Context: a.news(res.Events, res.More)}))
+		if a.unheard {
+			return errors.New("nobody read what is new")
+		}
+	}
+	return e.HookDelivered(ctx, p, res)
+}
+
+// news tells events to a model: each attributed, bodies indented, so that no body can look like a
+// line of ours.
+func (a *app) news(events []stick.Event, more bool) string {
+	pg := a.page()
+	pg.color = false
+	pg.linef("Talking Stick, new for you (it doesn't give you the turn):")
+	pg.delivered(engine.WaitForTurnResult{Events: events})
+	if more {
+		pg.linef("and more: tt inbox")
+	}
+	return strings.TrimSpace(pg.b.String())
+}
+
+// wakeUp waits for something that an idle agent is to be woken for, and wakes it by its harness's own
+// means. What it was woken with isn't shown to it again, so it is woken once for it.
+func (a *app) wakeUp(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
+		return nil // nobody is idle there: the program has ended
+	}
+	ctx, stop := a.untilUnheard(ctx)
+	defer stop()
+	res, err := e.WaitForWake(ctx, p)
+	if err != nil || len(res.Events) == 0 {
+		return err
+	}
+	text := a.news(res.Events, res.More)
+	if row.Wake == harness.WakeQueue {
+		err = a.queue(ctx, row, in.SessionID, text)
+	} else {
+		_, err = fmt.Fprintln(a.Stderr, text)
+		a.status = exitWake
+	}
+	if err != nil {
+		return err
+	}
+	return e.Delivered(context.WithoutCancel(ctx), res)
+}
+
+// queue gives a session of a harness something to do by the harness's own command.
+func (a *app) queue(ctx context.Context, row harness.Row, session, text string) error {
+	argv := row.QueueCommand(session, text)
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Dir = a.Dir
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", argv[0], argv[1], err, stick.Clip(out.String(), 200))
+	}
+	return nil
+}
+
+func (a *app) logFile() string { return filepath.Join(a.dataDir(), "tt.log") }
+
+// log adds a line to the log in the data directory, which begins anew when it has grown.
+func (a *app) log(format string, args ...any) {
+	const most = 1 << 20
+	path := a.logFile()
+	if info, err := os.Stat(path); err == nil && info.Size() > most {
+		_ = os.Rename(path, path+".1")
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return // there is nowhere else to say it
+	}
+	defer f.Close()
+	now := time.Now
+	if a.Now != nil {
+		now = a.Now
+	}
+	fmt.Fprintf(f, "%s %s\n", now().UTC().Format(time.RFC3339), stick.Line(fmt.Sprintf(format, args...)))
+}

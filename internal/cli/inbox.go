@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// inboxFlags select messages of an inbox.
+type inboxFlags struct {
+	from string
+	p    engine.GetInboxParams
+}
+
+func (i *inboxFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	f.SetNormalizeFunc(otherWords)
+	f.StringVar(&i.p.State, "state", "", "unread, read, acked or all (default: what you still owe)")
+	f.StringVar(&i.p.TaskID, "task", "", "only about this task (also --bead)")
+	f.StringVar(&i.p.Thread, "thread", "", "only of this conversation")
+	f.Int64Var(&i.p.After, "after", 0, "only messages behind this number")
+	f.IntVar(&i.p.Limit, "limit", 50, "how many messages, at most 500")
+}
+
+func (a *app) inboxCmd() *cobra.Command {
+	var i inboxFlags
+	c := &cobra.Command{
+		Use: "inbox [path]", Short: "List your messages", Args: between(0, 1, "a path"),
+		Long: "List the messages that you haven't read, and those that wait for your acknowledgement. Looking changes nothing:\n" +
+			"tt msg read marks as read, tt ack accepts.",
+	}
+	i.add(c)
+	c.Flags().StringVar(&i.from, "from", "", "only from this agent")
+	c.Flags().BoolVar(&i.p.Sent, "sent", false, "your messages to others instead, and how they stand; --from is then their recipient")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		i.p.Where, i.p.From = w, stick.AgentID(i.from)
+		return a.inbox(c.Context(), i.p)
+	}
+	return c
+}
+
+func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	params.Caller = by
+	res, err := e.GetInbox(ctx, params)
+	if err != nil {
+		return err
+	}
+	return a.print(res, func(p *page) {
+		if !params.Sent {
+			p.linef("%d unread, %d to accept", res.Unread, res.Unacked)
+		}
+		if res.More {
+			p.linef("%s", p.faint("older ones are hidden: --limit"))
+		}
+		for _, m := range res.Messages {
+			if params.Sent {
+				p.letter(m.MessageView, string(m.Recipient)+": "+string(m.State), false, false)
+			} else {
+				p.letter(m.MessageView, string(m.State), true, owes(m.State))
+			}
+		}
+		if len(res.Messages) == 0 {
+			p.linef("no messages")
+		}
+	})
+}
+
+// message tells a message to its recipient.
+func (p *page) message(m engine.MessageView, state string) { p.letter(m, state, true, true) }
+
+// owes tells whether a recipient can still do something about a message.
+func owes(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
+
+// letter tells a message with its body. Its words speak to the recipient if the reader is one, and
+// say how to accept it if that is still to be done. What comes from agents is indented, so that no
+// body can look like a line of ours.
+func (p *page) letter(m engine.MessageView, state string, mine, open bool) {
+	line := fmt.Sprintf("message %d from %s", m.MessageID, m.From)
+	if m.Event != "" {
+		line = fmt.Sprintf("event %d by %s", m.MessageID, m.From)
+	}
+	switch {
+	case len(m.To) == 1 && m.To[0] == stick.ToRoom:
+		line += " to all"
+	case len(m.To) > 1:
+		line += fmt.Sprintf(" to %d members", len(m.To))
+	}
+	line += ", " + p.ago(m.CreatedAt)
+	what := label(m.Message)
+	if what != "" && !mine {
+		what = strings.ToLower(string(m.Category))
+	}
+	for _, s := range []string{state, what} {
+		if s != "" {
+			line += ", " + s
+		}
+	}
+	if m.RequiresAck && open {
+		line += fmt.Sprintf(" (tt ack %d)", m.MessageID)
+	}
+	if m.TaskID != "" {
+		line += ", task " + stick.Clip(m.TaskID, 60)
+	}
+	if m.ReplyTo != 0 {
+		line += fmt.Sprintf(", replies to %d", m.ReplyTo)
+	}
+	if m.Subject != "" {
+		line += ": " + stick.Line(m.Subject)
+	}
+	p.linef("%s", line)
+	if strings.TrimSpace(m.Body) != "" {
+		for l := range strings.Lines(strings.Trim(stick.Block(m.Body), "\n")) {
+			p.linef("  %s", strings.TrimSuffix(l, "\n"))
+		}
+	}
+	for _, f := range m.Says() {
+		p.body(f.Name, *f.Value(&m.Contract))
+	}
+}
+
+// label is what a message is, in the words of the screens for people; nothing for plain ones.
+func label(m stick.Message) string {
+	switch m.Category {
+	case stick.Handover:
+		return "passed to you"
+	case stick.Blocked:
+		return "needs input"
+	case stick.Resume, stick.Incursion:
+		return strings.ToLower(string(m.Category))
+	}
+	return ""
+}

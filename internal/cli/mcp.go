@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/mcpserver"
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
+
+// harnessCommands are the commands that harnesses run.
+func (a *app) harnessCommands() []*cobra.Command {
+	return []*cobra.Command{a.hookCmd(), a.mcpCmd()}
+}
+
+// callLimit is how long a wait through the server lasts where its caller doesn't say. The most
+// impatient harness gives up after a minute.
+const callLimit = 50 * time.Second
+
+func (a *app) mcpCmd() *cobra.Command {
+	var tools string
+	c := &cobra.Command{
+		Use: "mcp", Short: "Serve the operations as MCP tools on standard input and output", Args: noArgs,
+		Long: "Serve the operations as tools of the Model Context Protocol. Harnesses start it; it ends with its client. Its tools do\n" +
+			"what the commands of the same names do, for the same member.",
+	}
+	c.Flags().StringVar(&tools, "tools", "core", "core for what an agent needs all the time, or all")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if tools != "core" && tools != "all" {
+			return stick.Errorf(stick.CodeUsage, "--tools is core or all, not %q", stick.Clip(tools, 40)).With("field", "tools")
+		}
+		return a.serveTools(c.Context(), tools == "all")
+	}
+	return c
+}
+
+// serveTools serves until the client closes its side, or the harness that started the server ends.
+func (a *app) serveTools(ctx context.Context, all bool) error {
+	in, procs, err := a.surroundings()
+	if err != nil {
+		return err
+	}
+	in.Spawned = true
+	ctx, stop := whileParent(ctx, procs, in.Chain)
+	defer stop()
+	err = mcpserver.Run(ctx, mcpserver.Options{
+		Engine: a.newEngine(procs), Version: Version, All: all, Wait: callLimit,
+		Caller: func(call mcpserver.Call) (engine.Caller, error) {
+			in := in
+			in.SessionHarness, in.SessionID = harness.SessionOfCall(call.Meta)
+			if call.As != "" {
+				in.As, in.AsSource = call.As, "agent_id_override"
+			}
+			return harness.Resolve(in)
+		},
+	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
+	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return nil // its client is gone, which is how it ends
+	}
+	return err
+}
+
+type nopWriteCloser struct{ io.Writer }
+
+func (nopWriteCloser) Close() error { return nil }
+
+// whileParent ends ctx when the process that started this one ends: its streams may be held open by
+// others.
+func whileParent(ctx context.Context, procs *proc.Table, chain []proc.Info) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	if len(chain) == 0 {
+		return ctx, cancel
+	}
+	w, err := procs.Watch(chain[0].ID)
+	if err != nil {
+		return ctx, cancel
+	}
+	go func() { // ends with the parent or with ctx
+		select {
+		case <-w.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		w.Close()
+	}
+}

@@ -1,0 +1,360 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// messageCommands are the commands about messages.
+func (a *app) messageCommands() []*cobra.Command {
+	return []*cobra.Command{a.msgCmd(), a.inboxCmd(), a.ackCmd(), a.agentCmd()}
+}
+
+func (a *app) msgCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "msg", Short: "Send, receive and show messages", Args: noArgs,
+		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
+	}
+	c.AddCommand(a.msgSendCmd(), a.msgRecvCmd(), a.msgShowCmd(), a.msgReadCmd(), a.msgWithdrawCmd())
+	return c
+}
+
+// messageFlags are what a message can have beside its recipients and its body.
+type messageFlags struct {
+	category, subject, task, thread string
+	replyTo                         int64
+	requiresAck, stdin              bool
+	contract                        stick.Contract
+	flags                           *pflag.FlagSet
+}
+
+func (m *messageFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	m.flags = f
+	f.SetNormalizeFunc(otherWords)
+	f.StringVar(&m.category, "category", "", "HANDOFF, BLOCKED, RESUME, INCURSION or INFO (default INFO)")
+	f.StringVar(&m.subject, "subject", "", "a short summary")
+	f.StringVar(&m.task, "task", "", "the task that it is about (also --bead)")
+	f.StringVar(&m.thread, "thread", "", "the conversation that it belongs to (default: that of --reply-to, or the task)")
+	f.Int64Var(&m.replyTo, "reply-to", 0, "the message that it answers; its author gets it, too")
+	f.BoolVar(&m.requiresAck, "requires-ack", false, "ask for an acknowledgement (also --ack-required; default for HANDOFF and BLOCKED)")
+	f.BoolVar(&m.stdin, "stdin", false, "read the body from standard input")
+	for _, field := range stick.ContractFields {
+		name := strings.ReplaceAll(field.Name, "_", "-")
+		f.StringVar(field.Value(&m.contract), name, "", fmt.Sprintf("%s: %s", field.Category, field.Meaning))
+	}
+}
+
+// otherWords are names of flags that mean another one.
+func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
+	switch name {
+	case "bead":
+		name = "task"
+	case "ack-required":
+		name = "requires-ack"
+	}
+	return pflag.NormalizedName(name)
+}
+
+// params makes of the flags what the operation takes.
+func (m *messageFlags) params(a *app, to []string, body string, hasBody bool) (engine.SendMessageParams, error) {
+	p := engine.SendMessageParams{
+		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread, ReplyTo: m.replyTo, Contract: m.contract,
+	}
+	for _, list := range to {
+		for _, name := range strings.Split(list, ",") {
+			p.To = append(p.To, stick.AgentID(strings.TrimSpace(name)))
+		}
+	}
+	if m.flags.Changed("requires-ack") {
+		p.RequiresAck = &m.requiresAck
+	}
+	if m.stdin && hasBody {
+		return p, stick.Errorf(stick.CodeUsage, "the body comes from standard input or from the command line, not from both").With("field", "body")
+	}
+	if m.stdin {
+		var err error
+		if p.Body, err = readBody(a.Stdin, stick.MaxBody); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// readBody reads a text from standard input. The line break that ends it isn't part of it. Of what
+// is too long it reads enough to be refused.
+func readBody(r io.Reader, most int64) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(r, most+64<<10))
+	if err != nil {
+		return "", stick.Errorf(stick.CodeUsage, "the body can't be read from standard input").With("field", "body")
+	}
+	return strings.TrimSuffix(string(b), "\n"), nil
+}
+
+func (a *app) msgSendCmd() *cobra.Command {
+	var m messageFlags
+	c := &cobra.Command{
+		Use: "send <recipient>[,…] [body]", Short: "Send a message", Args: recipientAndBody,
+		Long: "Send a message to members of the room: by their full name, by their harness's name where it is the only one, or with\n" +
+			"room to all of them; system is for the log alone. It joins the room. A message never moves the stick.",
+		Example: `  tt msg send codex "where does the parser keep its state?"
+  tt msg send room "the build is green again" --category INFO
+  git log -1 | tt msg send claude:3f9a12bc --stdin --requires-ack`,
+	}
+	m.add(c)
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body := ""
+		if len(args) > 1 {
+			body = args[1]
+		}
+		p, err := m.params(a, args[:1], body, len(args) > 1)
+		if err != nil {
+			return err
+		}
+		p.Where = engine.Where{Path: *path}
+		return a.send(c.Context(), p)
+	}
+	return c
+}
+
+// recipientAndBody checks the arguments of a message.
+func recipientAndBody(c *cobra.Command, args []string) error {
+	err := between(1, 2, "a recipient and a body")(c, args)
+	if len(args) > 2 {
+		return stick.AsError(err).Hintf(`put the body in quotes: tt msg send %s "…"`, stick.Clip(args[0], 60))
+	}
+	return err
+}
+
+func (a *app) send(ctx context.Context, p engine.SendMessageParams) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	p.Caller = by
+	res, err := e.SendMessage(ctx, p)
+	if err != nil {
+		return err
+	}
+	return a.print(res, func(pg *page) { pg.sent(res) })
+}
+
+// deliveries say how a message reaches a recipient.
+var deliveries = []struct {
+	delivery  stick.Delivery
+	one, many string
+}{
+	{stick.DeliveryListening, "%s is woken now", "%s are woken now"},
+	{stick.DeliveryNextPrompt, "%s sees it at its next prompt or tt call", "%s see it at their next prompt or tt call"},
+	{stick.DeliveryNeedsPerson, "nothing wakes %s: a person has to", "nothing wakes %s: a person has to"},
+}
+
+// sent tells how a message reaches its recipients.
+func (p *page) sent(res engine.SendMessageResult) {
+	if res.Reopened {
+		p.linef("you opened the closed room again")
+	}
+	if res.Joined {
+		p.linef("you joined the room as %s", res.AgentID)
+	}
+	p.linef("message %d was sent", res.MessageID)
+	for _, d := range deliveries {
+		var names []string
+		for _, r := range res.Recipients {
+			if r.Delivery == d.delivery {
+				names = append(names, string(r.AgentID))
+			}
+		}
+		switch len(names) {
+		case 0:
+		case 1:
+			p.linef("  "+d.one, names[0])
+		case 2, 3, 4, 5:
+			p.linef("  "+d.many, strings.Join(names, ", "))
+		default:
+			p.linef("  "+d.many, fmt.Sprintf("%s and %d more", strings.Join(names[:4], ", "), len(names)-4))
+		}
+	}
+	if n := len(res.LeftOut); n > 0 {
+		p.linef("  left out because gone: %s%s", res.LeftOut[0], andMore(n-1))
+	}
+	if res.Contract != nil {
+		p.linef("  a %s message should also say: %s", res.Category, strings.Join(res.Contract.Missing, ", "))
+	}
+	if res.Note != "" {
+		p.linef("note: %s", stick.Line(res.Note))
+	}
+}
+
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+func (a *app) msgShowCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show <message>", Short: "Show a message, and who has seen or accepted it", Args: between(1, 1, "the number of a message"),
+		Long: "Show a message and how it stands at each recipient. Every member may look; nothing is marked as read.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ids, err := numbers("message", args)
+		if err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: engine.Where{Path: *path}, MessageID: ids[0]})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
+			p.letter(res.MessageView, "", mine >= 0, mine >= 0 && owes(res.Receipts[mine].State))
+			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {
+				p.linef("%s: %s", r.AgentID, p.receipt(r))
+			}
+			if more := len(res.Receipts) - 50; more > 0 {
+				p.linef("and %d more: --json", more)
+			}
+		})
+	}
+	return c
+}
+
+// receipt says how a message stands at one recipient, in the words of the screens for people.
+func (p *page) receipt(r engine.ReceiptView) string {
+	switch r.State {
+	case stick.Acked:
+		return "Accepted " + p.ago(r.AckedAt)
+	case stick.Read:
+		return "Seen " + p.ago(r.ReadAt)
+	case stick.Undeliverable:
+		return "undeliverable: it left or is gone"
+	case stick.Withdrawn:
+		return "withdrawn"
+	}
+	if !r.ShownAt.IsZero() {
+		return "unread, shown " + p.ago(r.ShownAt)
+	}
+	return "unread"
+}
+
+func (a *app) msgReadCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "read <message>…", Short: "Mark messages of your inbox as read", Args: between(1, -1, "the number of a message"),
+		Long: "Mark messages as read. That accepts nothing: tt ack does.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ids, err := numbers("message", args)
+		if err != nil {
+			return err
+		}
+		return a.markRead(c.Context(), engine.Where{Path: *path}, ids)
+	}
+	return c
+}
+
+func (a *app) markRead(ctx context.Context, w engine.Where, ids []int64) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	res, err := e.ReadMessage(ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
+	if err != nil {
+		return err
+	}
+	return a.print(res, func(p *page) { p.marked(res, "Seen") })
+}
+
+func (a *app) ackCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "ack <message>…", Short: "Accept messages; their senders are told", Args: between(1, -1, "the number of a message"),
+		Long: "Acknowledge messages: you saw them and act on them. Their senders are told, and woken if they wait.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ids, err := numbers("message", args)
+		if err != nil {
+			return err
+		}
+		return a.acknowledge(c.Context(), engine.Where{Path: *path}, ids)
+	}
+	return c
+}
+
+func (a *app) acknowledge(ctx context.Context, w engine.Where, ids []int64) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	res, err := e.AckMessage(ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
+	if err != nil {
+		return err
+	}
+	return a.print(res, func(p *page) { p.marked(res, "Accepted") })
+}
+
+func (p *page) marked(res engine.MessagesResult, word string) {
+	for _, m := range res.Messages {
+		if m.State == stick.Withdrawn {
+			p.linef("message %d was withdrawn by its sender", m.MessageID)
+			continue
+		}
+		p.linef("%s%s: message %d", word, already(m.Already), m.MessageID)
+	}
+}
+
+func (a *app) msgWithdrawCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "withdraw <message>", Short: "Take back a message of yours that isn't accepted yet", Args: between(1, 1, "the number of a message"),
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ids, err := numbers("message", args)
+		if err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: engine.Where{Path: *path}, MessageID: ids[0]})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("message %d is withdrawn%s", res.MessageID, already(res.Already))
+		})
+	}
+	return c
+}
+
+// numbers reads the numbers of messages or notes.
+func numbers(what string, args []string) ([]int64, error) {
+	ids := make([]int64, len(args))
+	for i, s := range args {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 1 {
+			return nil, stick.Errorf(stick.CodeUsage, "a %s is named by its number, not %q", what, stick.Clip(s, 40)).With("field", what+"_id")
+		}
+		ids[i] = n
+	}
+	return ids, nil
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// notesCmd are the commands about notes.
+func (a *app) notesCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "notes", Short: "Leave, list and resolve notes", Args: noArgs,
+		Long: "Notes stay until somebody resolves them; messages are for now, and a handoff is for the next holder.",
+		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
+	}
+	c.AddCommand(a.notesAddCmd(), a.notesListCmd(), a.notesResolveCmd())
+	return c
+}
+
+func (a *app) notesAddCmd() *cobra.Command {
+	var stdin, turn bool
+	c := &cobra.Command{Use: "add [note]", Short: "Leave a note", Args: between(0, 1, "a note")}
+	c.Flags().BoolVar(&stdin, "stdin", false, "read the note from standard input")
+	c.Flags().BoolVar(&turn, "turn", false, "for the turn that runs now, or for the next one; it is over with that turn")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p := engine.AddNoteParams{Where: engine.Where{Path: *path}, AboutTurn: turn}
+		switch {
+		case stdin && len(args) > 0:
+			return stick.Errorf(stick.CodeUsage, "the note comes from standard input or from the command line, not from both").With("field", "body")
+		case stdin:
+			var err error
+			if p.Body, err = readBody(a.Stdin, stick.MaxNote); err != nil {
+				return err
+			}
+		case len(args) > 0:
+			p.Body = args[0]
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.AddNote(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.linef("note %d was left", res.ID) })
+	}
+	return c
+}
+
+func (a *app) notesListCmd() *cobra.Command {
+	var p engine.ListNotesParams
+	c := &cobra.Command{Use: "list [path]", Short: "List the notes that aren't resolved", Args: between(0, 1, "a path")}
+	c.Flags().BoolVar(&p.All, "all", false, "resolved ones and those about other turns, too")
+	c.Flags().IntVar(&p.Limit, "limit", 50, "how many notes, at most 500")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var err error
+		if p.Where, err = where(args, 0, *path); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.ListNotes(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			if res.More {
+				p.linef("%s", p.faint("older ones are hidden: --limit"))
+			}
+			for _, n := range res.Notes {
+				p.note(n)
+			}
+			if len(res.Notes) == 0 {
+				p.linef("no notes")
+			}
+		})
+	}
+	return c
+}
+
+func (p *page) note(n stick.Note) {
+	line := "note " + itoa(int(n.ID)) + " from " + string(n.Author) + ", " + p.ago(n.CreatedAt)
+	if n.Turn != 0 {
+		line += ", for turn " + itoa(int(n.Turn))
+	}
+	if !n.ResolvedAt.IsZero() {
+		line += ", resolved by " + string(n.ResolvedBy)
+	}
+	p.linef("%s", line)
+	for l := range strings.Lines(strings.Trim(stick.Block(n.Body), "\n")) {
+		p.linef("  %s", strings.TrimSuffix(l, "\n"))
+	}
+}
+
+func (a *app) notesResolveCmd() *cobra.Command {
+	c := &cobra.Command{Use: "resolve <note>", Short: "Mark a note as dealt with", Args: between(1, 1, "the number of a note")}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ids, err := numbers("note", args)
+		if err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		res, err := e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: engine.Where{Path: *path}, NoteID: ids[0]})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.linef("note %d is resolved%s", res.ID, already(res.Already)) })
+	}
+	return c
+}

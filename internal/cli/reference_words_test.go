@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"talkingstick/internal/demo"
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// The words of the reference that aren't in the code beside what they explain.
+
+// results says what each command prints under --json. A command that isn't here fails the test.
+var results = map[string][]any{
+	"tt":               {engine.GetRoomStateResult{}},
+	"tt wait":          {engine.WaitForTurnResult{}},
+	"tt try":           {engine.WaitForTurnResult{}},
+	"tt release":       {engine.ReleaseStickResult{}},
+	"tt pass":          {engine.PassStickResult{}},
+	"tt take":          {engine.TakeoverStickResult{}},
+	"tt heartbeat":     {engine.HeartbeatResult{}},
+	"tt list":          {engine.ListRoomsResult{}},
+	"tt join":          {engine.JoinPathResult{}},
+	"tt state":         {engine.GetRoomStateResult{}},
+	"tt policy":        {engine.SetRoomPolicyResult{}},
+	"tt policy set":    {engine.SetRoomPolicyResult{}},
+	"tt close":         {engine.CloseRoomResult{}},
+	"tt reorder":       {engine.ReorderMembersResult{}},
+	"tt leave":         {engine.LeaveRoomResult{}},
+	"tt kick":          {engine.KickMemberResult{}},
+	"tt whoami":        {engine.WhoamiResult{}},
+	"tt events":        {engine.EventsResult{}, stick.Event{}},
+	"tt msg send":      {engine.SendMessageResult{}},
+	"tt msg recv":      {engine.EventsResult{}, stick.Event{}},
+	"tt msg show":      {engine.GetMessageResult{}},
+	"tt msg read":      {engine.MessagesResult{}},
+	"tt msg withdraw":  {engine.WithdrawMessageResult{}},
+	"tt inbox":         {engine.GetInboxResult{}},
+	"tt ack":           {engine.MessagesResult{}},
+	"tt agent send":    {engine.SendMessageResult{}},
+	"tt agent inbox":   {engine.GetInboxResult{}},
+	"tt agent read":    {engine.MessagesResult{}},
+	"tt agent ack":     {engine.MessagesResult{}},
+	"tt notes add":     {engine.AddNoteResult{}},
+	"tt notes list":    {engine.ListNotesResult{}},
+	"tt notes resolve": {engine.ResolveNoteResult{}},
+	"tt doctor":        {engine.DoctorResult{}},
+	"tt install":       {installResult{}},
+	"tt uninstall":     {installResult{}},
+	"tt version":       {versionResult{}},
+	"tt demo":          {demo.Report{}},
+}
+
+// exits are the classes of exit statuses.
+var exits = []struct {
+	status  int
+	meaning string
+}{
+	{stick.ExitOK, "done; `tt wait` without `--turn` for whatever it returns: read `status`"},
+	{stick.ExitInternal, "a fault of the program"},
+	{stick.ExitUsage, "the command line or a parameter is wrong"},
+	{stick.ExitNotFound, "what was named doesn't exist"},
+	{stick.ExitRefused, "refused now; also `tt try` and `tt wait --turn` without the stick, so that `tt wait --turn && …` is safe"},
+	{stick.ExitFenced, "fenced: the turn is over, or the lease isn't the current one"},
+	{stick.ExitBusy, "the database stayed locked"},
+	{stick.ExitEnvironment, "the environment: file system, permissions, versions; `tt doctor` when it found a fault"},
+	{stick.ExitInterrupted, "interrupted; 143 when it was by SIGTERM"},
+}
+
+// facts says what the fields beside error, message and hint mean.
+var facts = map[string]string{
+	"agent_id":        "the agent that it is about",
+	"candidates":      "the members that a short name fits",
+	"current_owner":   "who holds the stick now, or null",
+	"current_turn_id": "the turn that is current, or was the last",
+	"cursor":          "where to go on reading",
+	"ended_by":        "the type of the event that ended the turn",
+	"field":           "the flag, parameter or part of the handoff that is wrong",
+	"file_system":     "the type of the file system",
+	"left_out":        "those whom it was meant for and who are gone",
+	"max":             "how many bytes fit",
+	"message_id":      "the message that it is about",
+	"missing":         "the fields that the message lacks",
+	"note_id":         "the note that it is about",
+	"size":            "how many bytes it has",
+	"opens_at":        "the earliest time at which a takeover can open if nothing happens until then",
+	"path":            "the path that it is about",
+	"pid":             "the process that is in the way",
+	"reserved_for":    "for whom the stick is reserved",
+	"room_state":      "the state of the room",
+	"schema":          "the schema of the database",
+	"since":           "since when",
+	"to_agent_id":     "the recipient that was named",
+	"verdict":         "what is known of the member: alive, gone or unknown",
+	"workspace":       "the workspace's root",
+}
+
+// words explains the values of the typed constants that don't explain themselves where they are
+// declared.
+var words = map[string]string{
+	"WaitStatus.your_turn":          "the stick is yours; the grant is in the answer",
+	"WaitStatus.takeover_available": "a takeover is open; `reason` is its cause",
+	"WaitStatus.events":             "there are events addressed to you, and nothing else",
+	"WaitStatus.not_yet":            "nothing to act on; only `tt try` and a wait with a limit answer this",
+	"WaitStatus.closed":             "the room is closed",
+	"WaitStatus.kicked":             "you were removed from the room",
+	"WaitStatus.left":               "you left the room",
+	"WaitStatus.replaced":           "another wait of yours replaced this one",
+
+	"RoomState.idle":           "nobody holds the stick",
+	"RoomState.owned":          "somebody holds it",
+	"RoomState.reserved":       "it is reserved for somebody",
+	"RoomState.closed":         "the room is closed",
+	"RoomState.owner_gone":     "owned, and the owner's processes have ended: a takeover is open",
+	"RoomState.recipient_gone": "reserved, and the recipient's processes have ended: the next act in the room moves it on",
+	"RoomState.stale_owner":    "owned, and the owner has timed out or is idle: a takeover is open",
+	"RoomState.dormant":        "no member takes part now",
+
+	"LeaseKeeper.process":   "a process that proves the owner's session; it can't time out",
+	"LeaseKeeper.guardian":  "a process that renews it while the owner's process lives, which others can't see",
+	"LeaseKeeper.heartbeat": "only the owner's own calls",
+
+	"Verdict.alive":   "a process proves it",
+	"Verdict.gone":    "every recorded process has ended and proves by that that the member has",
+	"Verdict.unknown": "anything else; it is never treated as gone",
+
+	"Intent.work":   "it wants the turn",
+	"Intent.listen": "it wants events only (`--park`)",
+	"Intent.wake":   "its harness waits for something to wake it with",
+
+	"MemberState.joined": "it takes part",
+	"MemberState.left":   "it left",
+	"MemberState.kicked": "it was removed",
+
+	"Order.fair":     "the member that has gone longest without holding the stick",
+	"Order.sequence": "the next member in the order of joining, or in the order set by `tt reorder`",
+
+	"Proof.session":       "it and the session end together: its life keeps, its end frees",
+	"Proof.carrier":       "it carries sessions and outlives them: its life says nothing, its end frees",
+	"ReceiptState.unread": "the recipient hasn't opened it",
+	"ReceiptState.read":   "the recipient opened it, which accepts nothing",
+	"ReceiptState.acked":  "the recipient accepted it",
+	"Category.INFO":       "a milestone or context worth knowing",
+
+	"Proof.turn": "it comes and goes, as a person's shell does: its life keeps, its end says nothing",
+}
+
+// common says what fields mean that have the same meaning wherever they are.
+var common = map[string]string{
+	"agent_id":                  "the agent",
+	"acked_at":                  "when the recipient accepted it",
+	"author":                    "who wrote it",
+	"body":                      "what it says",
+	"category":                  "what it is for",
+	"delivery":                  "how it reaches the recipient",
+	"left_out":                  "those meant that were gone",
+	"message_id":                "the message",
+	"messages":                  "the messages",
+	"note_id":                   "the note",
+	"notes":                     "the notes",
+	"read_at":                   "when the recipient opened it",
+	"receipts":                  "how it stands at each recipient",
+	"recipients":                "to whom it went",
+	"requires_ack":              "it asks for an acknowledgement",
+	"resolved_at":               "when it was dealt with",
+	"resolved_by":               "by whom",
+	"shown_at":                  "when its body was put into the recipient's context, which isn't reading",
+	"state":                     "how it stands",
+	"subject":                   "a short summary",
+	"task_id":                   "the task that it is about",
+	"thread":                    "the conversation that it belongs to",
+	"unresolved_notes":          "notes about the room or the turn",
+	"already":                   "this was done before, and is answered again",
+	"artifacts":                 "files to load",
+	"branch_is":                 "the branch now",
+	"branch_was":                "the branch then",
+	"canonical_path":            "the room's path",
+	"cause":                     "why it is or was open",
+	"changed":                   "by this call",
+	"claim_expires_at":          "when the reservation ends the recipient's first right",
+	"created_at":                "when it was made",
+	"current_owner":             "who holds the stick",
+	"current_turn_id":           "the turn that is current, or was the last",
+	"drift":                     "the tree has moved since the handoff",
+	"event_id":                  "never the same twice",
+	"event_seq":                 "the event that says so",
+	"from_agent_id":             "who made it",
+	"granted_at":                "since when the owner has the stick",
+	"guardian_pid":              "the guardian's process",
+	"handoff":                   "the handoff",
+	"handoff_event_seq":         "the event with the last handoff",
+	"handoff_next_action":       "its next action",
+	"head_is":                   "the commit now",
+	"head_was":                  "the commit then",
+	"joined":                    "by this call",
+	"last_seen_at":              "its last act",
+	"lease_expires_at":          "when the lease times out; null while a process keeps it",
+	"lease_id":                  "the lease of the grant",
+	"lease_kept_by":             "what keeps the lease",
+	"listening":                 "what its blocked wait is for",
+	"members":                   "in their order",
+	"more":                      "there are more",
+	"next_action":               "the command to run next",
+	"note":                      "something to know about it",
+	"open_questions":            "what couldn't be decided",
+	"ordinal":                   "the place in the order of members",
+	"owned_since":               "since when",
+	"owner":                     "who holds the stick",
+	"payload":                   "what was true when it was made",
+	"pending_handoff_event_seq": "the same while it waits to be claimed, else null",
+	"policy":                    "the room's policy",
+	"reason":                    "why, in somebody's words",
+	"recovery":                  "the last handoff, when its receiver didn't finish",
+	"reserved_for":              "for whom the stick is reserved",
+	"room_id":                   "the room",
+	"room_state":                "the room's state",
+	"session_id":                "the session, where it is known",
+	"taken_from":                "who had it",
+	"takeover":                  "the takeover that is open",
+	"to_agent_id":               "whom it concerns",
+	"turn_id":                   "the turn",
+	"verdict":                   "what is known of it",
+	"warning":                   "what should be known before going on",
+}
+
+// listed are the types of which the values are listed, and where.
+var listed = map[string]string{
+	"RoomState":    "[state](room.md#state-of-a-room)",
+	"WaitStatus":   "[status](room.md#answers-of-a-wait)",
+	"ClaimReason":  "[reason](room.md#reasons-of-a-turn)",
+	"Cause":        "[cause](room.md#causes-of-a-takeover)",
+	"LeaseKeeper":  "[keeper](room.md#what-keeps-a-lease)",
+	"Verdict":      "[verdict](room.md#verdicts)",
+	"Proof":        "[proof](room.md#what-a-process-proves)",
+	"Intent":       "[intent](room.md#what-a-wait-is-for)",
+	"EventType":    "[type](events.md#types)",
+	"Category":     "[category](room.md#categories-of-messages)",
+	"ReceiptState": "[state](room.md#states-of-a-message)",
+	"Delivery":     "[delivery](room.md#delivery)",
+}
+
+// variables are the environment variables that the program reads. Those of harnesses come from
+// their table.
+var variables = []struct{ name, meaning string }{
+	{"TALKING_STICK_DATA_DIR", "the directory of the database"},
+	{"XDG_DATA_HOME", "without it, the database lies in `talking-stick` in this directory (Linux, macOS)"},
+	{"APPDATA", "the same on Windows"},
+	{"TT_HARNESS_AGENT_ID", "act under this name, like `--as`, which comes first; it changes the name only"},
+	{"TT_OFF", "hooks say and do nothing, unless it is `0` or `false`"},
+	{"PATH", "where `tt install` finds the path under which harnesses are to call the program"},
+	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
+	{"NO_COLOR", "no colours, unless `--color always` is given"},
+	{"GIT_DIR", "the git directory, as git tells it to its hooks; it counts for paths inside of its work tree"},
+	{"GIT_WORK_TREE", "that work tree; only together with GIT_DIR"},
+	{"USER", "a person's name: `human:<user>`; else LOGNAME, USERNAME, and what the system says"},
+	{"HOME", "the home directory: where the data lies by default, and where a marker counts only for itself"},
+	{"PWD", "the working directory, where the system can't tell it because it was deleted"},
+}

@@ -1,0 +1,153 @@
+package confedit
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Edit makes a file's new bytes from its present ones. A file that doesn't exist is nil. changed is
+// false when there was nothing to do, and then out is src. An Edit is pure, never writes into src,
+// and after an error out is src.
+//
+// Its errors are [*MalformedError], [*PathError] and [*MarkerError]; any other is a fault of ours.
+type Edit func(src []byte) (out []byte, changed bool, err error)
+
+// All is one edit after the other: either all of them are made or none.
+func All(edits ...Edit) Edit {
+	return func(src []byte) ([]byte, bool, error) {
+		out := src
+		for _, e := range edits {
+			next, _, err := e(out)
+			if err != nil {
+				return src, false, err
+			}
+			out = next
+		}
+		return out, !bytes.Equal(out, src), nil
+	}
+}
+
+// splice replaces src[from:to] by text.
+type splice struct {
+	from, to int
+	text     string
+}
+
+// apply makes the splices. They don't overlap; those at the same place are made in their order.
+func apply(src []byte, splices []splice) []byte {
+	splices = slices.Clone(splices)
+	slices.SortStableFunc(splices, func(a, b splice) int { return a.from - b.from })
+	var out []byte
+	at := 0
+	for _, s := range splices {
+		out = append(append(out, src[at:s.from]...), s.text...)
+		at = s.to
+	}
+	return append(out, src[at:]...)
+}
+
+// span is src[start:end].
+type span struct{ start, end int }
+
+const bom = "\xef\xbb\xbf"
+
+// rounds bounds how many places of a file one edit may change. It only ends what a fault of ours
+// would otherwise make endless.
+const rounds = 1000
+
+// document is a parsed file.
+type document interface {
+	// rest is what the file means without what is ours, in a form to compare.
+	rest() any
+	// plan is the next change to make: none when there is nothing left to do.
+	plan() ([]splice, error)
+}
+
+// run makes the changes that a document plans, one at a time, and checks each result: it parses,
+// and the rest means what it meant.
+func run(src []byte, parse func([]byte) (document, error), same func(a, b any) bool) ([]byte, bool, error) {
+	text, mark := src, ""
+	if bytes.HasPrefix(src, []byte(bom)) {
+		text, mark = src[len(bom):], bom
+	}
+	d, err := parse(text)
+	if err != nil {
+		return src, false, err
+	}
+	before := d.rest()
+	for i := range rounds {
+		splices, err := d.plan()
+		if err != nil {
+			return src, false, err
+		}
+		if len(splices) == 0 {
+			if i == 0 {
+				return src, false, nil
+			}
+			return append([]byte(mark), text...), true, nil
+		}
+		text = apply(text, splices)
+		if d, err = parse(text); err != nil {
+			return src, false, &unsafeError{"it doesn't parse any more: " + err.Error()}
+		}
+		if !same(before, d.rest()) {
+			return src, false, &unsafeError{"something that isn't ours changed"}
+		}
+	}
+	return src, false, &unsafeError{"it would never end"}
+}
+
+// newline is the line end of a text: that of its first line.
+func newline(src []byte) string {
+	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// newlineAt is how long the line end at src[i:] is: 0 if there is none.
+func newlineAt(src []byte, i int) int {
+	switch {
+	case i < len(src) && src[i] == '\n':
+		return 1
+	case i+1 < len(src) && src[i] == '\r' && src[i+1] == '\n':
+		return 2
+	}
+	return 0
+}
+
+// newlineBefore is how long the line end that ends at i is: 0 if there is none.
+func newlineBefore(src []byte, i int) int {
+	switch {
+	case i >= 2 && src[i-1] == '\n' && src[i-2] == '\r':
+		return 2
+	case i >= 1 && src[i-1] == '\n':
+		return 1
+	}
+	return 0
+}
+
+// blanks skips spaces and tabs from i on, not beyond end.
+func blanks(src []byte, i, end int) int {
+	for i < end && (src[i] == ' ' || src[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// blanksBefore skips spaces and tabs from i backwards, not beyond start.
+func blanksBefore(src []byte, i, start int) int {
+	for i > start && (src[i-1] == ' ' || src[i-1] == '\t') {
+		i--
+	}
+	return i
+}
+
+// lineStart is where the line of src[i] begins.
+func lineStart(src []byte, i int) int { return bytes.LastIndexByte(src[:i], '\n') + 1 }
+
+// lineIndent is the white space with which the line of src[i] begins.
+func lineIndent(src []byte, i int) string {
+	from := lineStart(src, i)
+	return string(src[from:blanks(src, from, i)])
+}

@@ -1,0 +1,236 @@
+package confedit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// depth is how deep brackets may be nested. The parser recurses without a limit, and Go can't recover
+// from a full stack.
+const depth = 1000
+
+// jsonDoc is a parsed JSON file, with comments and trailing commas if it has any.
+type jsonDoc struct {
+	src   []byte
+	root  hujson.Value
+	style jsonStyle
+	plain bool
+}
+
+// parseJSON parses a file. It is strict but for comments and trailing commas.
+func parseJSON(src []byte) (*jsonDoc, error) {
+	if line, col, deep := tooDeep(src); deep {
+		return nil, &MalformedError{Line: line, Col: col, Why: "brackets are nested too deeply"}
+	}
+	// The parser wants a line end after a line comment, also at the end of the file. The offsets
+	// stay what they are.
+	root, err := hujson.Parse(append(slices.Clip(src), '\n'))
+	if err != nil {
+		return nil, jsonError(src, err)
+	}
+	d := &jsonDoc{src: src, root: root}
+	if i := d.hiddenLineEnd(); i >= 0 {
+		line, col := position(src, i)
+		return nil, &MalformedError{Line: line, Col: col, Why: "a comment goes on behind a carriage return, where some programs end it"}
+	}
+	d.style = d.detect()
+	d.plain = root.IsStandard()
+	return d, nil
+}
+
+// jsonError takes the place out of the parser's message, and leaves out the contents that it cites.
+func jsonError(src []byte, err error) error {
+	m := &MalformedError{Line: 1, Col: 1}
+	place, why, ok := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
+	if _, scan := fmt.Sscanf(place, "line %d, column %d", &m.Line, &m.Col); scan != nil || !ok {
+		why = "isn't JSON"
+	}
+	if line, col := position(src, len(src)); m.Line > line {
+		m.Line, m.Col = line, col // behind the line end that we put there
+	}
+	if strings.HasPrefix(why, "invalid literal") {
+		why = "invalid literal"
+	}
+	m.Why = why
+	return m
+}
+
+// tooDeep counts brackets outside of strings and comments.
+func tooDeep(src []byte) (line, col int, deep bool) {
+	n := 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case '"':
+			for i++; i < len(src) && src[i] != '"'; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			var end int
+			switch rest := src[i:]; {
+			case bytes.HasPrefix(rest, []byte("//")):
+				end = bytes.IndexByte(rest, '\n')
+			case bytes.HasPrefix(rest, []byte("/*")):
+				if end = bytes.Index(rest[2:], []byte("*/")); end >= 0 {
+					end += 3
+				}
+			}
+			if end < 0 {
+				return 0, 0, false // the rest is a comment
+			}
+			i += end
+		case '{', '[':
+			n++
+		case '}', ']':
+			n--
+		}
+		if n > depth {
+			line, col = position(src, i)
+			return line, col, true
+		}
+	}
+	return 0, 0, false
+}
+
+// position is the line and column of src[i], from 1.
+func position(src []byte, i int) (line, col int) {
+	return 1 + bytes.Count(src[:i], []byte("\n")), 1 + i - lineStart(src, i)
+}
+
+// hiddenLineEnd finds a carriage return inside of a line comment (-1 if there is none). For the
+// parser the comment goes on; for JavaScript it ends there, and what follows counts.
+func (d *jsonDoc) hiddenLineEnd() int {
+	src := d.src
+	if !bytes.ContainsRune(src, '\r') {
+		return -1
+	}
+	found := -1
+	look := func(from, to int) {
+		l := list{src: src}
+		_, comments, _ := l.gap(from, min(to, len(src)))
+		for _, c := range comments {
+			if i := bytes.IndexByte(src[c.start:c.end], '\r'); i >= 0 && l.lineComment(c) && c.start+i < len(src)-1 && found < 0 {
+				found = c.start + i
+			}
+		}
+	}
+	for v := range d.root.All() {
+		look(v.StartOffset-len(v.BeforeExtra), v.StartOffset)
+		look(v.EndOffset, v.EndOffset+len(v.AfterExtra))
+		if l, ok := d.list(v); ok && len(l.items) > 0 {
+			look(l.items[len(l.items)-1].end, l.close)
+		} else if ok {
+			look(l.open, l.close)
+		}
+	}
+	return found
+}
+
+// list gives the items of an object or array; ok is false for other values.
+func (d *jsonDoc) list(v *hujson.Value) (l list, ok bool) {
+	l = list{src: d.src, open: v.StartOffset + 1, close: v.EndOffset - 1}
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		for _, m := range c.Members {
+			l.items = append(l.items, span{m.Name.StartOffset, m.Value.EndOffset})
+		}
+	case *hujson.Array:
+		for _, e := range c.Elements {
+			l.items = append(l.items, span{e.StartOffset, e.EndOffset})
+		}
+	default:
+		return l, false
+	}
+	return l, true
+}
+
+// kindText names what a value is.
+func kindText(v *hujson.Value) string {
+	switch v.Value.Kind() {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 'n':
+		return "null"
+	default:
+		return "true or false"
+	}
+}
+
+// member finds a key in an object: its index, -1 if it isn't there. path is where the object stands.
+func member(v *hujson.Value, path []string, key string) (int, error) {
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return -1, &PathError{Path: path, Why: "is " + kindText(v) + ", not an object"}
+	}
+	at := -1
+	for i := range obj.Members {
+		if obj.Members[i].Name.Value.(hujson.Literal).String() != key {
+			continue
+		}
+		if at >= 0 {
+			return -1, &PathError{Path: append(slices.Clone(path), key), Why: "stands there twice, and programs don't agree which one counts"}
+		}
+		at = i
+	}
+	return at, nil
+}
+
+// walk follows a path of keys from the root as far as it goes. steps[0] is the root, steps[i] what
+// stands at path[:i], index[i] the place of path[i] in steps[i].
+func (d *jsonDoc) walk(path []string) (steps []*hujson.Value, index []int, err error) {
+	v := &d.root
+	steps = append(steps, v)
+	for i, key := range path {
+		at, err := member(v, path[:i], key)
+		if err != nil {
+			return nil, nil, err
+		}
+		if at < 0 {
+			break
+		}
+		v = &v.Value.(*hujson.Object).Members[at].Value
+		steps, index = append(steps, v), append(index, at)
+	}
+	return steps, index, nil
+}
+
+// raw is a value as plain JSON.
+func raw(v *hujson.Value) json.RawMessage {
+	c := v.Clone()
+	c.BeforeExtra, c.AfterExtra = nil, nil
+	c.Minimize()
+	return json.RawMessage(c.Pack())
+}
+
+// JSONGet gives what stands at a path of keys, as plain JSON. found is false when nothing does, and
+// for a blank file. Its errors are those of an [Edit].
+func JSONGet(src []byte, path []string) (value json.RawMessage, found bool, err error) {
+	src = bytes.TrimPrefix(src, []byte(bom))
+	if blank(src) {
+		return nil, false, nil
+	}
+	d, err := parseJSON(src)
+	if err != nil {
+		return nil, false, err
+	}
+	steps, _, err := d.walk(path)
+	if err != nil || len(steps) <= len(path) {
+		return nil, false, err
+	}
+	return raw(steps[len(path)]), true, nil
+}
+
+// blank tells whether a file holds nothing but white space.
+func blank(src []byte) bool { return len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte(bom)))) == 0 }

@@ -1,0 +1,83 @@
+package confedit
+
+import (
+	"github.com/tailscale/hujson"
+)
+
+// onPath accepts for leaving out what stands at the path, and what is empty on the way there.
+func onPath(path []string) func(at trail, v *hujson.Value, empty bool) bool {
+	return func(at trail, _ *hujson.Value, empty bool) bool {
+		if empty {
+			return len(at) <= len(path) && at.is(path[:len(at)])
+		}
+		return at.is(path)
+	}
+}
+
+// JSONSet puts a value at a path of keys, making the objects on the way. What stands there already is
+// left as it is when it means the same, and otherwise replaced. value is anything that encoding/json
+// can write; the order of its fields is the order in the file.
+func JSONSet(path []string, value any) Edit {
+	compact, err := marshal(value)
+	if err != nil {
+		return failing(err)
+	}
+	if len(path) == 0 {
+		return failing(&PathError{Why: "can't be replaced as a whole"})
+	}
+	return editJSON(func(d *jsonDoc) ([]splice, error) {
+		steps, _, err := d.walk(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(steps) > len(path) {
+			v := steps[len(path)]
+			if sameJSON(v, compact) {
+				return nil, nil
+			}
+			return d.replace(steps[:len(path)], v, compact), nil
+		}
+		return d.create(steps, path, compact)
+	}, onPath(path))
+}
+
+// create puts a value at the end of a path that goes on beyond what is there: as one member, with
+// the objects between.
+func (d *jsonDoc) create(steps []*hujson.Value, path []string, compact []byte) ([]splice, error) {
+	n := len(steps) - 1
+	for i := len(path) - 1; i > n; i-- {
+		compact = append(append(append([]byte("{"), hujson.String(path[i])...), ':'), append(compact, '}')...)
+	}
+	return d.insert(steps, path[n], compact), nil
+}
+
+// JSONRemove takes away what stands at a path of keys. Objects on the path that become empty by it go
+// too, but for the root and for those at path[:1] to path[:keep]; one that holds a comment stays. So
+// keep 0 removes all that [JSONSet] made, and len(path) nothing but the value.
+func JSONRemove(path []string, keep int) Edit {
+	if len(path) == 0 {
+		return failing(&PathError{Why: "can't be removed"})
+	}
+	return editJSON(func(d *jsonDoc) ([]splice, error) {
+		steps, index, err := d.walk(path)
+		if err != nil || len(steps) <= len(path) {
+			return nil, err
+		}
+		return d.drop(steps, index, keep), nil
+	}, onPath(path))
+}
+
+// drop takes away the last step, and those around it that hold nothing else, down to keep. index
+// has the place of each step but the root in the one before it.
+func (d *jsonDoc) drop(steps []*hujson.Value, index []int, keep int) []splice {
+	n := len(steps) - 1 // what goes
+	for n-1 > max(keep, 0) {
+		l, _ := d.list(steps[n-1])
+		if len(l.items) != 1 || l.commented() {
+			break
+		}
+		n--
+	}
+	l, _ := d.list(steps[n-1])
+	return l.remove(index[n-1])
+}

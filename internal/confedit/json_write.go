@@ -1,0 +1,148 @@
+package confedit
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// jsonStyle is how a file is written.
+type jsonStyle struct {
+	newline string
+	unit    string // one step of indentation
+	colon   string // between a colon and the value on one line: " " or nothing
+	comma   string // between a comma and the next item on one line
+}
+
+// detect finds out how the file is written, from the first place that tells. Where none does, it is
+// two spaces a step, and a space behind colons and commas.
+func (d *jsonDoc) detect() jsonStyle {
+	st := jsonStyle{newline: newline(d.src), unit: "  ", colon: " ", comma: " "}
+	unit, colon, comma := false, false, false
+	for v := range d.root.All() {
+		l, ok := d.list(v)
+		if !ok || len(l.items) == 0 {
+			continue
+		}
+		if !unit && bytes.ContainsRune(d.src[l.open:l.items[0].start], '\n') {
+			inner, outer := lineIndent(d.src, l.items[0].start), lineIndent(d.src, v.StartOffset)
+			if rest, ok := strings.CutPrefix(inner, outer); ok && rest != "" {
+				st.unit, unit = rest, true
+			}
+		}
+		if obj, ok := v.Value.(*hujson.Object); ok && !colon {
+			colon = true
+			if len(obj.Members[0].Value.BeforeExtra) == 0 {
+				st.colon = ""
+			}
+		}
+		if len(l.items) > 1 && !comma {
+			_, comments, lines := l.gap(l.items[0].end, l.items[1].start)
+			if !lines && len(comments) == 0 {
+				comma = true
+				if d.src[l.items[1].start-1] == ',' {
+					st.comma = ""
+				}
+			}
+		}
+	}
+	if colon && !comma {
+		st.comma = st.colon
+	}
+	return st
+}
+
+// marshal makes compact plain JSON of a value.
+func marshal(value any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, err
+	}
+	var c bytes.Buffer
+	if err := json.Compact(&c, b.Bytes()); err != nil {
+		return nil, err
+	}
+	return c.Bytes(), nil
+}
+
+// render writes compact JSON in the file's style: over several lines from the indentation base on,
+// or on one line.
+func (st jsonStyle) render(compact []byte, spread bool, base string) string {
+	var b bytes.Buffer
+	if spread {
+		if err := json.Indent(&b, compact, base, st.unit); err != nil {
+			return string(compact)
+		}
+		return strings.ReplaceAll(b.String(), "\n", st.newline)
+	}
+	quoted, escaped := false, false
+	for _, c := range compact {
+		b.WriteByte(c)
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case !quoted && c == ':':
+			b.WriteString(st.colon)
+		case !quoted && c == ',':
+			b.WriteString(st.comma)
+		}
+	}
+	return b.String()
+}
+
+// insert puts an item at the end of the last of the given steps: key and value into an object, a
+// value alone into an array. Whether it takes several lines is as the items beside it do, or, where
+// there are none, as in what is around it.
+func (d *jsonDoc) insert(steps []*hujson.Value, key string, compact []byte) []splice {
+	in := steps[len(steps)-1]
+	l, _ := d.list(in)
+	outer := lineIndent(d.src, in.StartOffset)
+	lay := layout{newline: d.style.newline, closeIndent: outer, indent: outer + d.style.unit, space: d.style.comma}
+	for i := len(l.items) - 1; i >= 0; i-- {
+		if l.leads(i) {
+			lay.indent = lineIndent(d.src, l.items[i].start)
+			break
+		}
+	}
+	lay.spread = d.spreadAt(steps)
+	spread, base := lay.spread, lay.indent
+	if n := len(l.items); n > 0 && !spread {
+		spread = bytes.ContainsRune(d.src[l.items[n-1].start:l.items[n-1].end], '\n')
+		base = lineIndent(d.src, l.items[n-1].end)
+	}
+	text := d.style.render(compact, spread, base)
+	if in.Value.Kind() == '{' {
+		colon := d.style.colon
+		if spread {
+			colon = " "
+		}
+		text = string(hujson.String(key)) + ":" + colon + text
+	}
+	return l.add(text, lay)
+}
+
+// spreadAt tells whether items of the last of the steps stand on lines of their own: the innermost
+// step that isn't empty tells.
+func (d *jsonDoc) spreadAt(steps []*hujson.Value) bool {
+	for i := len(steps) - 1; i >= 0; i-- {
+		if l, ok := d.list(steps[i]); ok && (len(l.items) > 0 || l.spread()) {
+			return l.spread()
+		}
+	}
+	return true
+}
+
+// replace writes another value in the place of v, which stands in the last of the steps.
+func (d *jsonDoc) replace(steps []*hujson.Value, v *hujson.Value, compact []byte) []splice {
+	spread := d.spreadAt(steps) || bytes.ContainsRune(d.src[v.StartOffset:v.EndOffset], '\n')
+	text := d.style.render(compact, spread, lineIndent(d.src, v.StartOffset))
+	return []splice{{v.StartOffset, v.EndOffset, text}}
+}

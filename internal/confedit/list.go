@@ -1,0 +1,247 @@
+package confedit
+
+import "bytes"
+
+// list is what stands between two brackets, items with commas between them: a JSON object or array,
+// a TOML array or inline table. Its methods put an item at the end and take one away, so that taking
+// away what was put restores the bytes, whatever comments, blank lines and commas there are:
+//
+//   - an item with a comma behind it was put behind one that had a comma (a trailing comma stays
+//     trailing); one without was put behind one that had none, which then got it;
+//   - an item that begins its line was put there with that line's end and indentation; one that
+//     doesn't, with the blanks before it;
+//   - the only item of a list with no comment before it brought the line end behind it along.
+type list struct {
+	src   []byte
+	open  int // behind the opening bracket
+	close int // before the closing bracket
+	items []span
+	hash  bool // comments are TOML's: # to the end of the line
+}
+
+// layout is how an item is to be put into a list.
+type layout struct {
+	newline     string // for where no line end near tells
+	indent      string // of an item that begins a line
+	closeIndent string // of the closing bracket of a list that was empty
+	spread      bool   // an empty list gets its item on a line of its own
+	space       string // between a comma and the next item on the same line
+}
+
+// gap reads what stands between items: the place of the comma (-1 if there is none), the comments
+// without the line ends that end them, and whether there is a line end outside of comments.
+func (l list) gap(from, to int) (comma int, comments []span, lines bool) {
+	comma = -1
+	for i := from; i < to; {
+		switch c := l.src[i]; {
+		case c == ',':
+			comma = i
+			i++
+		case c == '\n':
+			lines = true
+			i++
+		case c == '#' && l.hash, c == '/' && !l.hash && i+1 < to && l.src[i+1] == '/':
+			end := to
+			if n := bytes.IndexByte(l.src[i:to], '\n'); n >= 0 {
+				end = i + n - newlineBefore(l.src, i+n+1) + 1
+			}
+			comments = append(comments, span{i, end})
+			i = end
+		case c == '/' && !l.hash && i+1 < to && l.src[i+1] == '*':
+			end := to
+			if n := bytes.Index(l.src[i+2:to], []byte("*/")); n >= 0 {
+				end = i + 2 + n + 2
+			}
+			comments = append(comments, span{i, end})
+			i = end
+		default:
+			i++
+		}
+	}
+	return comma, comments, lines
+}
+
+// lineComment tells whether a comment goes to the end of its line.
+func (l list) lineComment(c span) bool { return l.src[c.start] == '#' || l.src[c.start+1] == '/' }
+
+// before and after are the limits of the gaps around item i.
+func (l list) before(i int) int {
+	if i == 0 {
+		return l.open
+	}
+	return l.items[i-1].end
+}
+
+func (l list) after(i int) int {
+	if i == len(l.items)-1 {
+		return l.close
+	}
+	return l.items[i+1].start
+}
+
+// leads tells whether item i begins its line.
+func (l list) leads(i int) bool {
+	from := l.before(i)
+	at := blanksBefore(l.src, l.items[i].start, from)
+	return at > from && newlineBefore(l.src, at) > 0
+}
+
+// spread tells whether the list's last items stand on lines of their own.
+func (l list) spread() bool {
+	n := len(l.items)
+	if n == 0 {
+		_, _, lines := l.gap(l.open, l.close)
+		return lines
+	}
+	_, _, lead := l.gap(l.before(n-1), l.items[n-1].start)
+	_, _, tail := l.gap(l.items[n-1].end, l.close)
+	return lead || tail
+}
+
+// commented tells whether there is a comment in the list outside of its items.
+func (l list) commented() bool {
+	from := l.open
+	for i, it := range l.items {
+		if _, c, _ := l.gap(from, it.start); len(c) > 0 {
+			return true
+		}
+		from = l.items[i].end
+	}
+	_, c, _ := l.gap(from, l.close)
+	return len(c) > 0
+}
+
+// lineEnd is the line end to write at a place: that of the line which ends there. After a lone
+// carriage return it is long, so that taking it away leaves that one alone.
+func (l list) lineEnd(at int, otherwise string) string {
+	if n := newlineAt(l.src, at); n > 0 {
+		return string(l.src[at : at+n])
+	}
+	if at > 0 && l.src[at-1] == '\r' {
+		return "\r\n"
+	}
+	return otherwise
+}
+
+// spaces skips white space from i on that ends no line, not beyond end. A carriage return alone is
+// such: nobody ends lines so any more, but it may stand there.
+func (l list) spaces(i, end int) int {
+	for i < end && (l.src[i] == ' ' || l.src[i] == '\t' || l.src[i] == '\r' && newlineAt(l.src, i) == 0) {
+		i++
+	}
+	return i
+}
+
+// restOfLine is where a line that goes on at from ends: before its line end, or, when the list ends
+// on that line, behind the last comment.
+func (l list) restOfLine(from int) int {
+	_, comments, _ := l.gap(from, l.close)
+	at, i := from, from
+	for {
+		i = l.spaces(i, l.close)
+		if newlineAt(l.src, i) > 0 && i < l.close {
+			return i
+		}
+		if len(comments) == 0 || comments[0].start != i {
+			return at
+		}
+		at, i = comments[0].end, comments[0].end
+		comments = comments[1:]
+	}
+}
+
+// add puts an item at the end.
+func (l list) add(text string, lay layout) []splice {
+	n := len(l.items)
+	if n == 0 {
+		return l.addFirst(text, lay)
+	}
+	last := l.items[n-1]
+	comma, _, _ := l.gap(last.end, l.close)
+	from := last.end
+	var out []splice
+	if comma >= 0 {
+		from, text = comma+1, text+","
+	} else {
+		out = append(out, splice{last.end, last.end, ","})
+	}
+	if l.spread() {
+		at := l.restOfLine(from)
+		return append(out, splice{at, at, l.lineEnd(at, lay.newline) + lay.indent + text})
+	}
+	at := from
+	if _, comments, _ := l.gap(from, l.close); len(comments) > 0 {
+		at = comments[len(comments)-1].end
+	}
+	return append(out, splice{at, at, lay.space + text})
+}
+
+func (l list) addFirst(text string, lay layout) []splice {
+	_, comments, lines := l.gap(l.open, l.close)
+	switch {
+	case !lines && !lay.spread:
+		return []splice{{l.open, l.open, text}}
+	case len(comments) == 0:
+		nl := l.lineEnd(l.close, lay.newline)
+		return []splice{{l.close, l.close, nl + lay.indent + text + lay.newline + lay.closeIndent}}
+	}
+	at := comments[len(comments)-1].end
+	if i := l.spaces(at, l.close); newlineAt(l.src, i) > 0 {
+		at = i
+	}
+	return []splice{{at, at, l.lineEnd(at, lay.newline) + lay.indent + text}}
+}
+
+// remove takes item i away, with its comma, and with its line where it had one for itself. Comments
+// around it stay.
+func (l list) remove(i int) []splice {
+	it := l.items[i]
+	from, to := l.before(i), l.after(i)
+	comma, comments, _ := l.gap(it.end, to)
+	prevComma, lead, _ := l.gap(from, it.start)
+
+	var out []splice
+	end := it.end // of what goes in one piece
+	tail := it.end
+	if comma >= 0 {
+		tail = comma + 1
+		if len(comments) == 0 || comments[0].start > comma {
+			end = tail
+		} else {
+			out = append(out, splice{comma, tail, ""})
+		}
+	} else if i > 0 && prevComma >= 0 { // it was the last one, without a comma: nor has the next last one
+		out = append(out, splice{prevComma, prevComma + 1, ""})
+	}
+	next := l.spaces(end, to)
+	lineEnds := newlineAt(l.src, next) > 0 && next < to
+	closes := next == l.close
+
+	start := blanksBefore(l.src, it.start, max(from, prevComma+1))
+	nl := newlineBefore(l.src, start)
+	if start-nl < max(from, prevComma+1) {
+		nl = 0
+	}
+	switch {
+	case nl > 0:
+		start -= nl
+		inComment := len(lead) > 0 && lead[len(lead)-1].end == start && l.lineComment(lead[len(lead)-1])
+		goesOn := !lineEnds && (!closes || inComment)
+		if goesOn || inComment && bytes.ContainsRune(l.src[end:next], '\r') {
+			start = it.start // what follows takes our place, not the end of the comment above
+			end = next
+			break
+		}
+		if len(l.items) == 1 && len(lead) == 0 && len(comments) == 0 && end == tail {
+			if n := newlineAt(l.src, end); n > 0 && end < l.close {
+				end = blanks(l.src, end+n, l.close)
+			}
+		}
+	case !lineEnds && !closes:
+		start = it.start
+		if i < len(l.items)-1 {
+			end = next
+		}
+	}
+	return append(out, splice{start, end, ""})
+}

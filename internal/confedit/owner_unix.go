@@ -1,0 +1,31 @@
+//go:build unix
+
+package confedit
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives f the owner and group of another file.
+func keepOwner(f *os.File, of fs.FileInfo) error {
+	have, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	was, ok := of.Sys().(*syscall.Stat_t)
+	is, ok2 := have.Sys().(*syscall.Stat_t)
+	if !ok || !ok2 || was.Uid == is.Uid && was.Gid == is.Gid {
+		return nil
+	}
+	return f.Chown(int(was.Uid), int(was.Gid))
+}
+
+// syncDir puts a rename on the disk. File systems that can't are no worse than without.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}

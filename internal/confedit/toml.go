@@ -1,0 +1,255 @@
+package confedit
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// tomlDoc is a parsed TOML file: what it means, and where each expression stands.
+type tomlDoc struct {
+	src   []byte
+	tree  map[string]any
+	exprs []tomlExpr
+}
+
+// tomlExpr is a header or a line with a key and a value.
+type tomlExpr struct {
+	header bool     // [table]
+	array  bool     // [[table]], a header too
+	key    []string // from the root of the file
+	table  int      // how many parts of key the header above gave
+	start  int      // of its first line
+	end    int      // behind its last line's end
+	body   span     // key = value, without indentation and comment; of a header, the key
+	value  tomlValue
+}
+
+// tomlValue is where a value stands.
+type tomlValue struct {
+	span
+	kind    unstable.Kind
+	elems   []tomlValue  // of an array
+	members []tomlMember // of an inline table
+}
+
+// tomlMember is key = value in an inline table.
+type tomlMember struct {
+	span
+	key   []string
+	value tomlValue
+}
+
+// parseTOML parses a file, and refuses what any reader of TOML refuses, like a key that stands twice.
+func parseTOML(src []byte) (*tomlDoc, error) {
+	d := &tomlDoc{src: src, tree: map[string]any{}}
+	if err := toml.Unmarshal(src, &d.tree); err != nil {
+		return nil, tomlError(err)
+	}
+	p := unstable.Parser{}
+	p.Reset(src)
+	var under []string // the header that counts
+	for p.NextExpression() {
+		n := p.Expression()
+		x := tomlExpr{header: n.Kind == unstable.Table || n.Kind == unstable.ArrayTable, array: n.Kind == unstable.ArrayTable}
+		keys, first, last := tomlKey(n)
+		if x.header {
+			under, x.key = keys, keys
+			x.start, x.end = lineStart(src, first), lineAfter(src, last)
+			x.body = span{first, last}
+		} else {
+			x.key, x.table = slices.Concat(under, keys), len(under)
+			x.body = span{int(n.Raw.Offset), int(n.Raw.Offset + n.Raw.Length)}
+			x.start, x.end = lineStart(src, x.body.start), lineAfter(src, x.body.end)
+			x.value = d.value(n.Value(), d.valueStart(last, x.body.end))
+			if x.value.end != x.body.end {
+				return nil, &unsafeError{"the places of a TOML value don't agree"}
+			}
+		}
+		d.exprs = append(d.exprs, x)
+	}
+	if err := p.Error(); err != nil {
+		return nil, tomlError(err)
+	}
+	return d, nil
+}
+
+// tomlError takes the place out of the parser's error, and leaves out numbers that it cites.
+func tomlError(err error) error {
+	m := &MalformedError{Line: 1, Col: 1, Why: strings.TrimPrefix(err.Error(), "toml: ")}
+	var e *toml.DecodeError
+	if errors.As(err, &e) {
+		m.Line, m.Col = e.Position()
+	}
+	if strings.Contains(m.Why, "strconv.") {
+		m.Why = "a number that can't be read"
+	}
+	return m
+}
+
+// tomlKey gives the parts of a key, and where it begins and ends.
+func tomlKey(n *unstable.Node) (parts []string, start, end int) {
+	for it := n.Key(); it.Next(); {
+		k := it.Node()
+		if len(parts) == 0 {
+			start = int(k.Raw.Offset)
+		}
+		parts, end = append(parts, string(k.Data)), int(k.Raw.Offset+k.Raw.Length)
+	}
+	return parts, start, end
+}
+
+// lineAfter is behind the line end that follows src[i].
+func lineAfter(src []byte, i int) int {
+	if n := bytes.IndexByte(src[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(src)
+}
+
+// valueStart is where the value begins whose key ends at i.
+func (d *tomlDoc) valueStart(i, end int) int {
+	i = blanks(d.src, i, end)
+	return blanks(d.src, min(i+1, end), end) // behind the =
+}
+
+// value finds where a value and its parts stand. The parser says it for scalars only; between those
+// there is nothing but brackets, commas, comments and white space.
+func (d *tomlDoc) value(n *unstable.Node, start int) tomlValue {
+	v := tomlValue{span: span{start, start}, kind: n.Kind}
+	switch n.Kind {
+	case unstable.Array:
+		at := start + 1
+		for it := n.Children(); it.Next(); {
+			at = d.skip(at)
+			e := d.value(it.Node(), at)
+			v.elems, at = append(v.elems, e), e.end
+		}
+		v.end = min(d.skip(at)+1, len(d.src))
+	case unstable.InlineTable:
+		at := start + 1
+		for it := n.Children(); it.Next(); {
+			c := it.Node()
+			key, _, last := tomlKey(c)
+			m := tomlMember{span: span{int(c.Raw.Offset), int(c.Raw.Offset + c.Raw.Length)}, key: key}
+			m.value = d.value(c.Value(), d.valueStart(last, m.end))
+			v.members, at = append(v.members, m), m.end
+		}
+		v.end = min(d.skip(at)+1, len(d.src))
+	default:
+		v.start, v.end = int(n.Raw.Offset), int(n.Raw.Offset+n.Raw.Length)
+	}
+	return v
+}
+
+// skip passes over commas, comments and white space.
+func (d *tomlDoc) skip(i int) int {
+	for i < len(d.src) {
+		switch d.src[i] {
+		case ' ', '\t', '\r', '\n', ',':
+			i++
+		case '#':
+			i = lineAfter(d.src, i)
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// list gives the items of an array or inline table.
+func (d *tomlDoc) list(v tomlValue) list {
+	l := list{src: d.src, open: v.start + 1, close: v.end - 1, hash: true}
+	for _, e := range v.elems {
+		l.items = append(l.items, e.span)
+	}
+	for _, m := range v.members {
+		l.items = append(l.items, m.span)
+	}
+	return l
+}
+
+// at gives what the file means at a path. An error tells that the path leads through something that
+// isn't a table.
+func (d *tomlDoc) at(path []string) (value any, found bool, err error) {
+	value = d.tree
+	for i, k := range path {
+		t, ok := value.(map[string]any)
+		if !ok {
+			return nil, false, &PathError{Path: path[:i], Why: "is " + tomlKind(value) + ", not a table"}
+		}
+		if value, found = t[k]; !found {
+			return nil, false, nil
+		}
+	}
+	return value, true, nil
+}
+
+// tomlKind names what a value is.
+func tomlKind(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "a table"
+	case []any:
+		return "an array"
+	case string:
+		return "a string"
+	default:
+		return "a number, date, true or false"
+	}
+}
+
+// place is where the value at a path was written as a value: on a line of its own, or as a member of
+// inline tables. ok is false for what headers and dotted keys make.
+type place struct {
+	expr   int
+	inline []tomlValue // the inline tables around it, from outside
+	member int         // in the last of them
+	value  tomlValue
+}
+
+func (d *tomlDoc) find(path []string) (p place, ok bool) {
+	for i, x := range d.exprs {
+		if x.header || len(x.key) > len(path) || !slices.Equal(x.key, path[:len(x.key)]) {
+			continue
+		}
+		p = place{expr: i, value: x.value}
+		rest := path[len(x.key):]
+		for len(rest) > 0 {
+			n := slices.IndexFunc(p.value.members, func(m tomlMember) bool {
+				return len(m.key) <= len(rest) && slices.Equal(m.key, rest[:len(m.key)])
+			})
+			if n < 0 {
+				return place{}, false
+			}
+			m := p.value.members[n]
+			p.inline, p.member, p.value, rest = append(p.inline, p.value), n, m.value, rest[len(m.key):]
+		}
+		return p, true
+	}
+	return place{}, false
+}
+
+// closed finds the innermost inline table at or around a path. What belongs into one can't stand
+// outside of it. rest is what of the path goes on in it.
+func (d *tomlDoc) closed(path []string) (v tomlValue, rest []string, ok bool) {
+	for n := len(path); n > 0; n-- {
+		if p, found := d.find(path[:n]); found && p.value.kind == unstable.InlineTable {
+			return p.value, path[n:], true
+		}
+	}
+	return tomlValue{}, nil, false
+}
+
+// section is the end of a header's part of the file: the index behind its last line with a key.
+func (d *tomlDoc) section(header int) int {
+	i := header + 1
+	for i < len(d.exprs) && !d.exprs[i].header {
+		i++
+	}
+	return i
+}

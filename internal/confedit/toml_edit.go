@@ -1,0 +1,204 @@
+package confedit
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// tomlEdit is an edit of a TOML file. ours takes out of the file's meaning what the edit is about.
+type tomlEdit struct {
+	*tomlDoc
+	next func(d *tomlDoc) ([]splice, error)
+	path []string
+	ours func(value any) (rest any, keep bool)
+}
+
+func (e tomlEdit) plan() ([]splice, error) { return e.next(e.tomlDoc) }
+func (e tomlEdit) rest() any               { return without(e.tree, e.path, e.ours) }
+
+// without copies a table less what ours takes at the path, and less what is empty on the way there.
+func without(tree map[string]any, path []string, ours func(any) (any, bool)) map[string]any {
+	out := maps.Clone(tree)
+	v, ok := out[path[0]]
+	if !ok {
+		return out
+	}
+	if len(path) == 1 {
+		rest, keep := ours(v)
+		if keep {
+			out[path[0]] = rest
+		} else {
+			delete(out, path[0])
+		}
+		return out
+	}
+	if sub, ok := v.(map[string]any); ok {
+		if sub = without(sub, path[1:], ours); len(sub) == 0 {
+			delete(out, path[0])
+		} else {
+			out[path[0]] = sub
+		}
+	}
+	return out
+}
+
+func editTOML(path []string, next func(d *tomlDoc) ([]splice, error), ours func(any) (any, bool)) Edit {
+	if len(path) < 2 {
+		return failing(&PathError{Path: path, Why: "isn't below a table"})
+	}
+	parse := func(src []byte) (document, error) {
+		d, err := parseTOML(src)
+		return tomlEdit{d, next, path, ours}, err
+	}
+	return func(src []byte) ([]byte, bool, error) { return run(src, parse, sameTOML) }
+}
+
+// TOMLSetTable sees to it that the table at a path has these keys with these values. If there is no
+// such table, it is appended to the file as a block, [path] and behind it a block for each subtable;
+// where it would belong into an inline table, it is put there. In a table that is there, however it
+// is written, values that differ are replaced in their place and keys that lack are added; other keys
+// of it stay. path has at least two parts.
+func TOMLSetTable(path []string, table TOMLTable) Edit {
+	all := table.leaves(path)
+	for _, l := range all {
+		if _, err := tomlText(l.value); err != nil {
+			return failing(err)
+		}
+	}
+	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
+		v, found, err := d.at(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case !found && len(all) > 0:
+			return d.newTable(path, table)
+		case !found:
+			return nil, nil
+		}
+		if _, ok := v.(map[string]any); !ok {
+			return nil, &PathError{Path: path, Why: "is " + tomlKind(v) + ", not a table"}
+		}
+		for _, l := range all {
+			if s, err := d.setLeaf(l, len(path)); err != nil || s != nil {
+				return s, err
+			}
+		}
+		return nil, nil
+	}, func(v any) (any, bool) {
+		t, ok := v.(map[string]any)
+		if !ok {
+			return v, true
+		}
+		for _, l := range all {
+			t = without(t, l.path[len(path):], func(any) (any, bool) { return nil, false })
+		}
+		return t, len(t) > 0
+	})
+}
+
+// newTable puts a table where there is none.
+func (d *tomlDoc) newTable(path []string, table TOMLTable) ([]splice, error) {
+	if v, rest, ok := d.closed(path); ok {
+		text, err := tomlText(table)
+		return d.addMember(v, rest, text), err
+	}
+	lines, err := table.lines(path)
+	if err != nil {
+		return nil, err
+	}
+	return appendBlock(d.src, lines), nil
+}
+
+// setLeaf gives one value of a table that is there; nil when it has it. top is how many parts of the
+// leaf's path the table has.
+func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
+	text, err := tomlText(l.value)
+	if err != nil {
+		return nil, err
+	}
+	v, found, err := d.at(l.path)
+	switch {
+	case err != nil:
+		return nil, err
+	case found && sameTOML(v, plainValue(l.value)):
+		return nil, nil
+	case found:
+		p, ok := d.find(l.path)
+		if _, table := v.(map[string]any); !ok || table {
+			return nil, &PathError{Path: l.path, Why: "is " + tomlKind(v) + " in a form that can't be replaced by a value"}
+		}
+		return []splice{{p.value.start, p.value.end, text}}, nil
+	}
+	for n := len(l.path) - 1; n >= top; n-- {
+		if s := d.addTo(l.path[:n], l.path[n:], text); s != nil {
+			return s, nil
+		}
+	}
+	// The table is there by its subtables alone.
+	return appendBlock(d.src, []string{"[" + tomlPath(l.path[:top]) + "]", tomlPath(l.path[top:]) + " = " + text}), nil
+}
+
+// addTo puts a key into the table at a path, in the way in which that one is written: into the
+// inline table, under the header, or behind the last line with a dotted key. nil when it isn't there.
+func (d *tomlDoc) addTo(table, key []string, text string) []splice {
+	if v, rest, ok := d.closed(table); ok {
+		return d.addMember(v, slices.Concat(rest, key), text)
+	}
+	if i := d.header(table); i >= 0 {
+		return d.lineAfter(d.section(i)-1, tomlPath(key)+" = "+text)
+	}
+	for i, x := range slices.Backward(d.exprs) {
+		if !x.header && x.table < len(table) && len(x.key) > len(table) && slices.Equal(x.key[:len(table)], table) {
+			return d.lineAfter(i, tomlPath(slices.Concat(table[x.table:], key))+" = "+text)
+		}
+	}
+	return nil
+}
+
+// header finds the header of a table, -1 if it has none.
+func (d *tomlDoc) header(table []string) int {
+	return slices.IndexFunc(d.exprs, func(x tomlExpr) bool { return x.header && !x.array && slices.Equal(x.key, table) })
+}
+
+// lineAfter puts a line behind an expression, indented as that.
+func (d *tomlDoc) lineAfter(i int, line string) []splice {
+	x := d.exprs[i]
+	line = lineIndent(d.src, x.body.start) + line
+	if n := newlineBefore(d.src, x.end); n > 0 {
+		return []splice{{x.end, x.end, line + string(d.src[x.end-n:x.end])}}
+	}
+	return []splice{{x.end, x.end, newline(d.src) + line}}
+}
+
+// addMember puts a key into an inline table.
+func (d *tomlDoc) addMember(v tomlValue, key []string, text string) []splice {
+	return d.list(v).add(tomlPath(key)+" = "+text, d.layout(v))
+}
+
+// layout is how items of an array or inline table stand.
+func (d *tomlDoc) layout(v tomlValue) layout {
+	l := d.list(v)
+	outer := lineIndent(d.src, v.start)
+	lay := layout{newline: newline(d.src), closeIndent: outer, indent: outer + "  ", space: " "}
+	for i, it := range slices.Backward(l.items) {
+		if l.leads(i) {
+			lay.indent = lineIndent(d.src, it.start)
+			break
+		}
+	}
+	if n := len(l.items); n > 1 && d.src[l.items[n-1].start-1] == ',' {
+		lay.space = ""
+	}
+	return lay
+}
+
+// TOMLGet gives what a TOML file means at a path: map[string]any, []any, string, int64, float64, bool
+// or a date. found is false when nothing stands there. Its errors are those of an [Edit].
+func TOMLGet(src []byte, path []string) (value any, found bool, err error) {
+	d, err := parseTOML(bytes.TrimPrefix(src, []byte(bom)))
+	if err != nil {
+		return nil, false, err
+	}
+	return d.at(path)
+}

@@ -1,0 +1,161 @@
+package confedit
+
+import (
+	"bytes"
+	"slices"
+)
+
+// TOMLRemoveTable takes away the table at a path with its subtables, however they are written: under
+// headers, with dotted keys, inline. Tables around it stay. From a header to the last key under it everything goes; comments
+// behind that stay, since they mostly belong to what follows. path has at least two parts.
+func TOMLRemoveTable(path []string) Edit {
+	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
+		if _, found, err := d.at(path); err != nil || !found {
+			return nil, err
+		}
+		return d.removeLast(path), nil
+	}, func(any) (any, bool) { return nil, false })
+}
+
+// removeLast takes away the last piece of what is written about a path.
+func (d *tomlDoc) removeLast(path []string) []splice {
+	for i, x := range slices.Backward(d.exprs) {
+		if len(x.key) < len(path) || !slices.Equal(x.key[:len(path)], path) || !x.header && x.table >= len(path) {
+			continue // not about it, or it goes with its header
+		}
+		if x.header {
+			return d.removeSection(i)
+		}
+		return d.removeLine(i)
+	}
+	for n := len(path) - 1; n > 0; n-- {
+		v, rest, ok := d.closed(path[:n])
+		if !ok {
+			break
+		}
+		rest = slices.Concat(rest, path[n:])
+		for i, m := range slices.Backward(v.members) {
+			if len(m.key) >= len(rest) && slices.Equal(m.key[:len(rest)], rest) {
+				return d.list(v).remove(i)
+			}
+		}
+	}
+	return nil
+}
+
+// removeSection takes away a header and what is under it, with the blank line before.
+func (d *tomlDoc) removeSection(header int) []splice {
+	return removeLines(d.src, d.exprs[header].start, d.exprs[d.section(header)-1].end, true)
+}
+
+// removeLine takes away a line with a key, but for a comment at its end.
+func (d *tomlDoc) removeLine(i int) []splice {
+	x := d.exprs[i]
+	if at := blanks(d.src, x.body.end, x.end); at < x.end && d.src[at] == '#' {
+		return []splice{{x.body.start, at, ""}}
+	}
+	return removeLines(d.src, x.start, x.end, false)
+}
+
+// TOMLAddElement sees to it that the array at a path holds an element: a string, bool or number. It
+// is appended, in the way in which the array is written; if there is no array, it is made in its
+// table, and the table at the end of the file. path has at least two parts.
+func TOMLAddElement(path []string, element any) Edit {
+	text, err := tomlText(element)
+	if err != nil {
+		return failing(err)
+	}
+	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
+		v, found, err := d.at(path)
+		if err != nil {
+			return nil, err
+		}
+		n := len(path) - 1
+		if !found {
+			if _, table, _ := d.at(path[:n]); table {
+				return d.setLeaf(leaf{path, []any{element}}, n)
+			}
+			return d.newTable(path[:n], TOMLTable{{path[n], []any{element}}})
+		}
+		p, arr, err := d.array(path, v)
+		if err != nil || slices.ContainsFunc(arr, isElement(element)) {
+			return nil, err
+		}
+		return d.list(p.value).add(text, d.layout(p.value)), nil
+	}, lessElement(element))
+}
+
+// TOMLRemoveElement takes an element out of the array at a path. With prune, an array that becomes
+// empty goes too, and so does the header above it if nothing else, not even a comment, is under it.
+func TOMLRemoveElement(path []string, element any, prune bool) Edit {
+	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
+		v, found, err := d.at(path)
+		if err != nil || !found {
+			return nil, err
+		}
+		p, arr, err := d.array(path, v)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(arr, isElement(element))
+		if i < 0 {
+			return nil, nil
+		}
+		l := d.list(p.value)
+		if len(arr) > 1 || !prune || l.commented() {
+			return l.remove(i), nil
+		}
+		if len(p.inline) > 0 {
+			return d.list(p.inline[len(p.inline)-1]).remove(p.member), nil
+		}
+		if h := p.expr - 1; h >= 0 && d.loneHeader(h) {
+			return d.removeSection(h), nil
+		}
+		return d.removeLine(p.expr), nil
+	}, lessElement(element))
+}
+
+// loneHeader tells whether a header has one line under it, no comment on both, and no subtable.
+func (d *tomlDoc) loneHeader(h int) bool {
+	x := d.exprs[h]
+	if !x.header || x.array || d.section(h) != h+2 || d.exprs[h+1].start != x.end {
+		return false
+	}
+	line := d.exprs[h+1]
+	if bytes.ContainsRune(d.src[x.start:x.end], '#') || bytes.ContainsRune(d.src[line.body.end:line.end], '#') {
+		return false
+	}
+	v, _, _ := d.at(x.key)
+	t, ok := v.(map[string]any)
+	return ok && len(t) == 1 && len(line.key) == len(x.key)+1
+}
+
+// array gives the elements of an array that is written as one.
+func (d *tomlDoc) array(path []string, v any) (place, []any, error) {
+	arr, ok := v.([]any)
+	if !ok {
+		return place{}, nil, &PathError{Path: path, Why: "is " + tomlKind(v) + ", not an array"}
+	}
+	p, ok := d.find(path)
+	if !ok {
+		return place{}, nil, &PathError{Path: path, Why: "is an array of tables"}
+	}
+	return p, arr, nil
+}
+
+func isElement(element any) func(any) bool {
+	want := plainValue(element)
+	return func(v any) bool { return sameTOML(v, want) }
+}
+
+// lessElement leaves an element out of an array, and the array if nothing remains.
+func lessElement(element any) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		arr, ok := v.([]any)
+		if !ok {
+			return v, true
+		}
+		arr = slices.DeleteFunc(slices.Clone(arr), isElement(element))
+		return arr, len(arr) > 0
+	}
+}

@@ -1,0 +1,221 @@
+package confedit
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Write makes the change: first the backup, then the new file in one step, by renaming. A process or
+// machine that ends meanwhile leaves the old file or the new one, and at worst a file with a name
+// like .settings.json.talking-stick-… beside it, which a later write removes. Mode and owner stay;
+// hard links to the file, extended attributes and access control lists don't.
+//
+// Right before the last step the file is read again; [*ChangedError] says that it isn't any more what
+// was prepared. Who writes between that and the rename isn't noticed. Other errors are [*FileError].
+func (c *Change) Write() error {
+	if c.Changed() {
+		if err := c.write(); err != nil {
+			return err
+		}
+	}
+	if c.opt.Removing && !c.Delete {
+		if saved, err := os.ReadFile(c.Path + BackupSuffix); err == nil && bytes.Equal(saved, c.After) {
+			_ = os.Remove(c.Path + BackupSuffix) // it stays, at worst
+		}
+	}
+	return nil
+}
+
+func (c *Change) write() error {
+	if c.Delete {
+		if err := c.same(); err != nil {
+			return err
+		}
+		return c.failed("can't be deleted", os.Remove(c.Target))
+	}
+	dir := filepath.Dir(c.Target)
+	if err := c.files.mkdir(dir); err != nil {
+		return c.failed("can't get its directory", err)
+	}
+	if c.Backup != "" {
+		c.kill("before backup")
+		err := c.replace(c.Backup, c.Before, func() error {
+			if _, err := os.Lstat(c.Backup); err == nil {
+				return fs.ErrExist
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, fs.ErrExist) { // somebody made one meanwhile: that one counts
+			return c.failed("can't be backed up", err)
+		}
+		c.kill("after backup")
+	}
+	err := c.replace(c.Target, c.After, func() error {
+		c.kill("before rename")
+		return c.same()
+	})
+	if err != nil {
+		return c.failed("can't be written", err)
+	}
+	c.kill("after rename")
+	syncDir(dir)
+	c.sweep(dir)
+	return nil
+}
+
+func (c *Change) kill(point string) {
+	if c.files.Kill != nil {
+		c.files.Kill(point)
+	}
+}
+
+// failed puts the file's name into a system's error.
+func (c *Change) failed(why string, err error) error {
+	var changed *ChangedError
+	var file *FileError
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &changed):
+		return changed
+	case errors.As(err, &file):
+		return file
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return &FileError{c.Path, why, err}
+}
+
+// same checks that the path still leads to the file that was read, and that it holds what it held.
+func (c *Change) same() error {
+	target, info, err := resolve(c.Path)
+	if err != nil {
+		return err
+	}
+	if target != c.Target || (info != nil) != c.Exists {
+		return &ChangedError{c.Path}
+	}
+	if info == nil {
+		return nil
+	}
+	now, err := os.ReadFile(target)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, c.Before) || info.Mode() != c.info.Mode() {
+		return &ChangedError{c.Path}
+	}
+	return nil
+}
+
+// replace gives a file new bytes: beside it in a file of its own, on the disk, and then, if last
+// agrees, under its name.
+func (c *Change) replace(name string, data []byte, last func() error) error {
+	temp := filepath.Join(filepath.Dir(name), tempPrefix(name)+strings.ToLower(rand.Text()[:8]))
+	perm := fs.FileMode(0o600)
+	if c.info == nil && !c.files.private(name) {
+		perm = 0o644
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && c.info != nil {
+		err = c.own(f)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = last()
+	}
+	if err == nil {
+		err = os.Rename(temp, name)
+	}
+	if err != nil {
+		_ = os.Remove(temp) // the first error is the one to tell
+	}
+	return err
+}
+
+// own gives a new file the owner and mode of the one that it replaces.
+func (c *Change) own(f *os.File) error {
+	if err := keepOwner(f, c.info); err != nil {
+		return &FileError{c.Path, "can't keep its owner", err}
+	}
+	return f.Chmod(c.info.Mode().Perm())
+}
+
+func tempPrefix(name string) string { return "." + filepath.Base(name) + ".talking-stick-" }
+
+// stale is how old a file must be that a write which didn't end left behind. No write takes so long.
+const stale = time.Hour
+
+// sweep removes what earlier writes of this file, which didn't end, have left.
+func (c *Change) sweep(dir string) {
+	written, err := os.Stat(c.Target)
+	if err != nil {
+		return
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), tempPrefix(c.Target)) && !strings.HasPrefix(e.Name(), tempPrefix(c.Target+BackupSuffix)) {
+			continue
+		}
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && written.ModTime().Sub(info.ModTime()) > stale {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// mkdir makes a directory and those above it.
+func (f Files) mkdir(dir string) error {
+	err := os.Mkdir(dir, f.dirMode(dir))
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
+		if err := f.mkdir(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, f.dirMode(dir))
+	}
+	if errors.Is(err, fs.ErrExist) {
+		if info, stat := os.Stat(dir); stat == nil && info.IsDir() {
+			return nil
+		}
+	}
+	return err
+}
+
+func (f Files) dirMode(dir string) fs.FileMode {
+	if f.private(dir) {
+		return 0o700
+	}
+	return 0o755
+}
+
+// private tells whether a path is something in the home directory whose name begins with a dot, or
+// below that.
+func (f Files) private(path string) bool {
+	if f.Home == "" {
+		return false
+	}
+	rel, err := filepath.Rel(f.Home, path)
+	return err == nil && strings.HasPrefix(rel, ".") && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

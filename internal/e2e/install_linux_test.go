@@ -1,0 +1,222 @@
+package e2e
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"talkingstick/internal/e2e/modelapi"
+	"talkingstick/internal/e2e/realharness"
+)
+
+// program builds the program itself, once: real harnesses run what users run.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "tt-e2e-*")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	path := filepath.Join(dir, "tt")
+	out, err := exec.Command("go", "build", "-o", path, "talkingstick/cmd/tt").CombinedOutput()
+	if err != nil {
+		os.Stderr.Write(out)
+	}
+	return path, err
+})
+
+// built is the directory of the program, which TestMain removes.
+var built string
+
+// stage is a home with tt installed for some harnesses, and a repository with a room.
+type stage struct {
+	t     *testing.T
+	place realharness.Place
+	tt    string
+	api   *modelapi.Server
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	tt, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stage{t: t, place: realharness.NewPlace(t), tt: tt, api: modelapi.Start(t)}
+}
+
+// run runs tt as a person would, in a terminal outside of every harness.
+func (s *stage) run(args ...string) string {
+	s.t.Helper()
+	c := exec.Command(s.tt, args...)
+	c.Dir = s.place.Repo
+	c.Env = []string{"HOME=" + s.place.Home, "PATH=" + filepath.Dir(s.tt) + ":/usr/bin:/bin", "USER=ann", "TT_HARNESS_AGENT_ID=" + watcher}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("tt %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+var allPairs = flag.Bool("pairs", false, "every pair of real harnesses")
+
+// watcher is the name under which the test itself looks: it passes inside of a harness, too.
+const watcher = "watcher"
+
+// state is the room as data.
+func (s *stage) state() (r struct {
+	Owner   *string `json:"owner"`
+	TurnID  int     `json:"turn_id"`
+	Members []struct {
+		Agent string `json:"agent_id"`
+	} `json:"members"`
+},
+) {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(s.run("state", "--all", "--json")), &r); err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// agents are the members of a harness.
+func (s *stage) agents(harness string) (out []string) {
+	for _, m := range s.state().Members {
+		if strings.HasPrefix(m.Agent, harness+":") {
+			out = append(out, m.Agent)
+		}
+	}
+	return out
+}
+
+// prepare configures a harness and installs tt in it, as its user would.
+func (s *stage) prepare(h *realharness.Harness, script modelapi.Script) (*realharness.Agent, *modelapi.Session) {
+	s.t.Helper()
+	session := s.api.Session(h.Name, script)
+	a := h.Prepare(s.t, s.place, realharness.Config{API: session.URL(), Servers: []string{"tt"}})
+	s.run("install", h.Name)
+	return a, session
+}
+
+func (s *stage) options(h *realharness.Harness) realharness.Options {
+	o := realharness.Options{Path: []string{filepath.Dir(s.tt)}, BypassHookTrust: true}
+	if h == realharness.Codex {
+		o.Sandbox = "workspace-write"
+	}
+	return o
+}
+
+// TestHarnessesTakeTurns: after tt install, two real harnesses load the skill, start the MCP server
+// and run the hooks; one takes the turn and releases it with a handoff, and the other, which waits,
+// is woken and gets it.
+func TestHarnessesTakeTurns(t *testing.T) {
+	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}}
+	if *allPairs {
+		pairs = nil
+		for _, a := range realharness.All {
+			for _, b := range realharness.All {
+				if a != b {
+					pairs = append(pairs, [2]*realharness.Harness{a, b})
+				}
+			}
+		}
+	}
+	for _, p := range pairs {
+		t.Run(p[0].Name+" and "+p[1].Name, func(t *testing.T) { takeTurns(t, p[0], p[1]) })
+	}
+}
+
+func takeTurns(t *testing.T, first, second *realharness.Harness) {
+	s := newStage(t)
+	s.run("join")
+	owns, waits := make(chan struct{}), make(chan struct{})
+	a, left := s.prepare(first, modelapi.Steps(
+		modelapi.Do(modelapi.Shell(s.tt+" wait --turn")),
+		modelapi.Seen(owns, modelapi.When(waits, modelapi.Do(modelapi.Shell(
+			s.tt+` release --status "the first half is done" --next-action "do the second half"`)))),
+		modelapi.Say("done"),
+	))
+	b, right := s.prepare(second, modelapi.Steps(
+		modelapi.When(owns, modelapi.Do(modelapi.Shell(s.tt+" wait"))),
+		modelapi.Do(modelapi.Shell(s.tt+` release --status "all is done" --next-action "nothing"`)),
+		modelapi.Say("done"),
+	))
+	one := a.Start(t, "Please do the first half.", s.options(first))
+	two := b.Start(t, "Please do the second half.", s.options(second))
+	go func() {
+		s.listening(second.Name)
+		close(waits)
+	}()
+	for _, r := range []realharness.Result{one.Wait(), two.Wait()} {
+		if r.Exit != 0 || !strings.Contains(r.Text, "done") {
+			t.Errorf("%s", r)
+		}
+	}
+	for _, side := range []struct {
+		h       *realharness.Harness
+		session *modelapi.Session
+	}{{first, left}, {second, right}} {
+		requests := side.session.Requests()
+		if len(requests) == 0 {
+			t.Fatalf("%s never asked its model", side.h.Name)
+		}
+		said := requests[0].Text()
+		if !strings.Contains(said, "Talking Stick: you are "+side.h.Name+":") {
+			t.Errorf("%s wasn't briefed:\n%s", side.h.Name, said)
+		}
+		if !strings.Contains(said, "talking-stick") {
+			t.Errorf("%s doesn't know the skill", side.h.Name)
+		}
+		if members := s.agents(side.h.Name); len(members) != 1 {
+			t.Errorf("%s is %d members: %v", side.h.Name, len(members), members)
+		}
+	}
+	got := results(right)
+	if len(got) == 0 || !strings.Contains(got[0], "your turn, turn 2") || !strings.Contains(got[0], "handoff from "+first.Name+":") ||
+		!strings.Contains(got[0], "do the second half") {
+		t.Errorf("%s was woken with\n%s", second.Name, strings.Join(got, "\n---\n"))
+	}
+	if st := s.state(); st.Owner != nil || st.TurnID != 2 {
+		t.Errorf("at the end the room is %+v", st)
+	}
+}
+
+// results are what the tools answered, in order.
+func results(s *modelapi.Session) (out []string) {
+	requests := s.Requests()
+	if len(requests) == 0 {
+		return nil
+	}
+	for _, m := range requests[len(requests)-1].Results() {
+		out = append(out, m.Text)
+	}
+	return out
+}
+
+// listening waits until a member of a harness waits for the turn.
+func (s *stage) listening(harness string) {
+	soon(s.t, harness+" waits", func() bool {
+		c := exec.Command(s.tt, "state", "--json")
+		c.Dir, c.Env = s.place.Repo, []string{"HOME=" + s.place.Home, "USER=ann", "TT_HARNESS_AGENT_ID=" + watcher}
+		out, _ := c.Output()
+		var r struct {
+			Members []struct {
+				Agent     string `json:"agent_id"`
+				Listening string `json:"listening"`
+			} `json:"members"`
+		}
+		if json.Unmarshal(out, &r) != nil {
+			return false
+		}
+		for _, m := range r.Members {
+			if strings.HasPrefix(m.Agent, harness+":") && m.Listening == "work" {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,389 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// HookParams is what a hook of a harness knows: whose session it is, and where.
+type HookParams struct {
+	Caller Caller `json:"-"`
+	Where
+}
+
+// hookStream is the name of the cursor of what hooks have shown, stopStream that of what an agent
+// was held back for when it wanted to stop.
+const (
+	hookStream = "hook"
+	stopStream = "stop"
+)
+
+// freshHook is for how long what hooks note of a session need not be written again.
+const freshHook = time.Minute
+
+// Hooks serve rooms that exist, and members of them. Everywhere else they say nothing and write
+// nothing, which their results tell by an empty RoomID.
+
+// StartSessionResult is what an agent should know when its session starts.
+type StartSessionResult struct {
+	RoomID      stick.RoomID    `json:"room_id,omitempty"` // empty outside of rooms
+	Path        string          `json:"canonical_path,omitempty"`
+	AgentID     stick.AgentID   `json:"agent_id,omitempty"`
+	Member      bool            `json:"member"`
+	RoomState   stick.RoomState `json:"room_state,omitempty"`
+	Holder      string          `json:"holder,omitempty"` // who has the stick, in words
+	YourTurn    bool            `json:"your_turn"`
+	ReservedFor *stick.AgentID  `json:"reserved_for,omitempty"`
+	Unread      int             `json:"unread"`
+	Unacked     int             `json:"unacked"`
+	Notes       int             `json:"unresolved_notes"`
+	Note        string          `json:"note,omitempty"`
+
+	// Instructions are the project's own, from .talking-stick/instructions.md.
+	Instructions string `json:"instructions,omitempty"`
+}
+
+// maxInstructions bounds the project's own instructions: every session pays for them.
+const maxInstructions = 4096
+
+// StartSession notes that a session started, goes on or was cleared, and tells what it should know.
+// It never joins. In a closed room and to a removed member it says nothing.
+func (e *Engine) StartSession(ctx context.Context, p HookParams) (StartSessionResult, error) {
+	var res StartSessionResult
+	err := e.hooked(ctx, p, true, func(t *turn) error {
+		m, ok := t.room.Member(t.me.Agent)
+		if t.room.Closed || ok && m.State == stick.Kicked {
+			return nil
+		}
+		if err := t.tx.Hooked(t.me.session.Key, 0); err != nil {
+			return err
+		}
+		if by := t.me.Caller; !by.Process.IsZero() && !by.Person && t.me.session.Key != "" {
+			// The latest to be seen is the one that the process carries now.
+			if err := t.tx.PutProcess(t.me.Agent, t.me.session.Key, stick.Evidence{Process: by.Process, Proof: by.Proof}); err != nil {
+				return err
+			}
+		}
+		now := t.tx.Now()
+		res = StartSessionResult{
+			RoomID: t.room.ID, Path: t.room.Path, AgentID: t.me.Agent, Member: ok && m.State == stick.Joined,
+			RoomState: t.room.State(t.s.Sight, now), Holder: t.room.Holder(now), Note: t.me.Note,
+			YourTurn: t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent,
+		}
+		if t.room.Turn.State == stick.Reserved {
+			res.ReservedFor = &t.room.Turn.ReservedFor
+		}
+		var err error
+		if res.Unread, res.Unacked, err = t.tx.Open(t.room.ID, t.me.Agent); err != nil {
+			return err
+		}
+		res.Notes, err = t.tx.CountNotes(openNotes(t.room))
+		return err
+	})
+	if err == nil && res.RoomID != "" {
+		if b, rerr := os.ReadFile(filepath.Join(res.Path, ".talking-stick", "instructions.md")); rerr == nil && len(b) <= maxInstructions {
+			res.Instructions = strings.TrimSpace(string(b))
+		}
+	}
+	return res, err
+}
+
+// hooked runs a hook's transaction in the room of a place. It is silent where there is no room. The
+// agent need not be a member; if it is one, the hook shows that it is active.
+func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*turn) error) error {
+	place, err := e.placeSeen(p.Where)
+	if err != nil {
+		return err
+	}
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	run := func(tx *store.Tx, s *sights) error {
+		t := &turn{tx: tx, s: s}
+		t.room, err = find(tx, p.Where, place)
+		if stick.CodeOf(err) == stick.CodeNoRoom {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		t.before = t.room
+		if t.me, err = identify(tx, s, p.Caller); err != nil {
+			return err
+		}
+		if !writes {
+			t.room = t.room.Seen(tx.Generation(), tx.Now())
+			if err := fn(t); err != nil {
+				return err
+			}
+			return s.enough(t.room)
+		}
+		t.add(t.room.Restore(tx.Generation(), tx.World(), tx.Now()))
+		if err := t.me.record(tx, s); err != nil {
+			return err
+		}
+		if m, ok := t.room.Member(t.me.Agent); ok && m.State == stick.Joined {
+			t.room = t.room.Touch(t.me.Agent, tx.Now())
+		}
+		t.refresh()
+		if err := fn(t); err != nil {
+			return err
+		}
+		if err := s.enough(t.room); err != nil {
+			return err
+		}
+		return t.save()
+	}
+	if writes {
+		return e.update(ctx, db, p.Caller, run)
+	}
+	return e.view(ctx, db, p.Caller, run)
+}
+
+// DeliverEventsResult is what is new for an agent while it works.
+type DeliverEventsResult struct {
+	RoomID  stick.RoomID  `json:"room_id,omitempty"`
+	AgentID stick.AgentID `json:"agent_id,omitempty"`
+	Events  []stick.Event `json:"events"`
+	More    bool          `json:"more,omitempty"`
+
+	due    bool // the hook has something to note
+	cursor int64
+}
+
+// DeliverEvents looks for what is new for the caller: what neither a wait nor a hook has shown yet.
+// It only reads; [Engine.HookDelivered] notes what was shown.
+func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEventsResult, error) {
+	res := DeliverEventsResult{Events: []stick.Event{}}
+	err := e.hooked(ctx, p, false, func(t *turn) error {
+		m, ok := t.room.Member(t.me.Agent)
+		if !ok || m.State != stick.Joined || t.room.Closed {
+			return nil
+		}
+		res = DeliverEventsResult{RoomID: t.room.ID, AgentID: t.me.Agent, Events: []stick.Event{}}
+		seen, _, err := t.tx.Cursor(t.room.ID, t.me.Agent, hookStream)
+		if err != nil {
+			return err
+		}
+		events, more, err := t.tx.Events(store.EventQuery{
+			Room: t.room.ID, After: seen, For: t.me.Agent, Fresh: true, Limit: maxHookEvents,
+		})
+		if err != nil {
+			return err
+		}
+		res.Events, res.More, res.cursor = append(res.Events, events...), more, lastSeq(events)
+		hooksAt, idleAt, err := t.tx.HookedAt(t.me.session.Key)
+		owner := t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent
+		res.due = len(events) > 0 || !idleAt.IsZero() || owner && !t.room.Turn.Acked ||
+			(stick.Deadline{SetAt: hooksAt, TTL: freshHook}).Due(t.tx.Now()) ||
+			(stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(t.tx.Now())
+		return err
+	})
+	return res, err
+}
+
+// maxHookEvents bounds what one hook shows.
+const maxHookEvents = 20
+
+// HookDelivered notes that the caller works, and that it has been shown the events of res. It
+// writes nothing when there is nothing new to note.
+func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEventsResult) error {
+	if !res.due {
+		return nil
+	}
+	return e.hooked(ctx, p, true, func(t *turn) error {
+		for _, ev := range res.Events {
+			if err := t.tx.Shown(t.room.ID, t.me.Agent, ev.Seq); err != nil {
+				return err
+			}
+		}
+		if res.cursor > 0 {
+			if err := t.tx.Advance(t.room.ID, t.me.Agent, hookStream, res.cursor); err != nil {
+				return err
+			}
+		}
+		return t.tx.Hooked(t.me.session.Key, 0)
+	})
+}
+
+// CheckStopResult says whether an agent should go on instead of stopping.
+type CheckStopResult struct {
+	RoomID stick.RoomID `json:"room_id,omitempty"`
+	Block  bool         `json:"block"`
+	Reason string       `json:"reason,omitempty"` // what it still has, and what to do about it
+}
+
+// CheckStopParams is a hook's knowledge of an agent that wants to stop.
+type CheckStopParams struct {
+	HookParams
+	// Held says that the harness has just been told not to stop: it isn't told twice.
+	Held bool
+}
+
+// CheckStop holds back, once, an agent that wants to stop while it holds the stick, while the stick
+// is reserved for it, or while it owes acknowledgements. It notes that one which isn't held back is
+// idle.
+func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
+	var res CheckStopResult
+	err := e.hooked(ctx, p.HookParams, true, func(t *turn) error {
+		res = CheckStopResult{}
+		m, ok := t.room.Member(t.me.Agent)
+		if !ok || m.State != stick.Joined || t.room.Closed {
+			return nil
+		}
+		res.RoomID = t.room.ID
+		reason, since, err := t.held()
+		if err != nil {
+			return err
+		}
+		told, _, err := t.tx.Cursor(t.room.ID, t.me.Agent, stopStream)
+		if err != nil {
+			return err
+		}
+		if reason != "" && since > told && !p.Held {
+			res.Block, res.Reason = true, reason
+			if err := t.tx.Advance(t.room.ID, t.me.Agent, stopStream, since); err != nil {
+				return err
+			}
+			return t.tx.Hooked(t.me.session.Key, 0)
+		}
+		return t.tx.Hooked(t.me.session.Key, t.tx.Now())
+	})
+	return res, err
+}
+
+// held says what the caller still has, what to do about it, and the event since which it has it.
+func (t *turn) held() (reason string, since int64, err error) {
+	now := t.room.Turn
+	switch {
+	case now.State == stick.Owned && now.Owner == t.me.Agent:
+		grant, err := t.lastGrant()
+		if err != nil || grant == nil {
+			return "", 0, err
+		}
+		return fmt.Sprintf("You hold the talking stick (turn %d), and others may wait for it. If your part is done, end the turn with a "+
+			`handoff: tt release --turn %d --lease %s --status "…" --next-action "…". If you wait for the operator, just stop again.`,
+			now.ID, now.ID, now.Lease), grant.Seq, nil
+	case now.State == stick.Reserved && now.ReservedFor == t.me.Agent:
+		return "The talking stick is reserved for you. Take the turn with tt wait, or just stop again to let it go on.", now.HandoffSeq, nil
+	}
+	owed, err := t.tx.Owed(t.room.ID, t.me.Agent)
+	if err != nil || len(owed) == 0 {
+		return "", 0, err
+	}
+	last := owed[len(owed)-1].Event
+	if len(owed) == 1 {
+		return fmt.Sprintf("Message %d waits for your acknowledgement. Read it with tt inbox, act on it, and accept it: tt ack %d.", last, last), last, nil
+	}
+	return fmt.Sprintf("%d messages wait for your acknowledgement, the last is %d. Read them with tt inbox, and accept those that you act on "+
+		"with tt ack.", len(owed), last), last, nil
+}
+
+// EndSessionResult says what a session's end left.
+type EndSessionResult struct {
+	AgentID stick.AgentID  `json:"agent_id,omitempty"`
+	Left    []stick.RoomID `json:"left"` // the rooms that its agent took part in
+}
+
+// EndSession retires the caller's session, and no other: when it was the last one of its agent, the
+// agent leaves its rooms, and a turn of its is abandoned.
+func (e *Engine) EndSession(ctx context.Context, p HookParams, why string) (EndSessionResult, error) {
+	res := EndSessionResult{Left: []stick.RoomID{}}
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		return res, nil
+	}
+	if err != nil {
+		return res, err
+	}
+	reason := "session ended"
+	if why != "" {
+		reason += " (" + stick.Clip(why, 60) + ")"
+	}
+	err = e.update(ctx, db, p.Caller, func(tx *store.Tx, s *sights) error {
+		res = EndSessionResult{Left: []stick.RoomID{}}
+		me, err := identify(tx, s, p.Caller)
+		if err != nil || me.fresh {
+			return err
+		}
+		if live, err := tx.EndSession(me.session.Key, me.Agent); live || err != nil {
+			return err
+		}
+		rooms, err := tx.RoomsOf(me.Agent)
+		if err != nil {
+			return err
+		}
+		res.AgentID = me.Agent
+		for n, id := range rooms {
+			if err := e.retire(tx, s, me, id, n, reason); err != nil {
+				return err
+			}
+			res.Left = append(res.Left, id)
+		}
+		return nil
+	})
+	return res, err
+}
+
+// retire has an agent leave a room. n numbers the rooms, so that each event has an id of its own.
+func (e *Engine) retire(tx *store.Tx, s *sights, me identity, id stick.RoomID, n int, reason string) error {
+	r, err := tx.Room(id)
+	if err != nil {
+		return err
+	}
+	t := &turn{tx: tx, s: s, me: me, before: r, room: r, firstID: n * maxEventsOfAct}
+	t.add(r.Restore(tx.Generation(), tx.World(), tx.Now()))
+	q := stick.Leaving{By: me.Agent, Abandon: reason}
+	if now := t.room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
+		q.Fence = stick.Fence{Turn: now.ID, Lease: now.Lease}
+	}
+	left, events, err := t.room.Leave(q, s.Sight, tx.Now())
+	if missed := s.enough(t.room); missed != nil {
+		return missed
+	}
+	if err != nil {
+		return err
+	}
+	t.add(left, events)
+	if err := t.unanswered(me.Agent, stick.EventLeave); err != nil {
+		return err
+	}
+	if err := t.dismiss(me.Agent); err != nil {
+		return err
+	}
+	return t.save()
+}
+
+// maxEventsOfAct is more than one act on one room ever makes.
+const maxEventsOfAct = 16
+
+// WaitForWake waits until there is something for the caller that nothing has shown it, and the caller
+// is idle: its harness then wakes it with that. It ends with the harness, and when the next one of
+// the same agent begins. Outside of rooms, and for one that is no member, it returns at once.
+func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResult, error) {
+	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Intent: stick.Wake, Blocking: true}}
+	member := false
+	err := e.hooked(ctx, p, false, func(t *turn) error {
+		m, ok := t.room.Member(t.me.Agent)
+		member = ok && m.State == stick.Joined && !t.room.Closed
+		return nil
+	})
+	if err != nil || !member {
+		return WaitForTurnResult{Status: stick.NotYet}, err
+	}
+	if err = w.enter(ctx); err == nil && !w.done {
+		err = w.block(ctx)
+	}
+	return w.res, err
+}

@@ -1,0 +1,519 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// SendMessageParams asks to send a message.
+type SendMessageParams struct {
+	Caller Caller `json:"-"`
+	Where
+	To          []stick.AgentID `json:"to"` // members by full or short name, or room, or system
+	Body        string          `json:"body,omitempty"`
+	Category    string          `json:"category,omitempty"` // INFO if empty
+	Subject     string          `json:"subject,omitempty"`
+	TaskID      string          `json:"task_id,omitempty"`
+	RequiresAck *bool           `json:"requires_ack,omitempty"` // nil for what the category asks
+	Thread      string          `json:"thread,omitempty"`       // empty for that of ReplyTo, or of the task
+	ReplyTo     int64           `json:"reply_to,omitempty"`     // a message
+	stick.Contract
+}
+
+// SendMessageResult says to whom a message went and how it reaches them.
+type SendMessageResult struct {
+	RoomID      stick.RoomID    `json:"room_id"`
+	MessageID   int64           `json:"message_id"` // the number of its event
+	EventID     string          `json:"event_id"`
+	AgentID     stick.AgentID   `json:"agent_id"`
+	Category    stick.Category  `json:"category"`
+	RequiresAck bool            `json:"requires_ack"`
+	Thread      string          `json:"thread,omitempty"`
+	Recipients  []Recipient     `json:"recipients"`
+	LeftOut     []stick.AgentID `json:"left_out,omitempty"` // they are gone
+	Contract    *Missing        `json:"contract,omitempty"` // what the message should also say
+	Note        string          `json:"note,omitempty"`
+	Joined      bool            `json:"joined,omitempty"`   // by this call
+	Reopened    bool            `json:"reopened,omitempty"` // the room was closed before
+}
+
+// Recipient is a member to whom a message went.
+type Recipient struct {
+	AgentID  stick.AgentID  `json:"agent_id"`
+	Delivery stick.Delivery `json:"delivery"`
+}
+
+// Missing lists what a message of its category should say and doesn't.
+type Missing struct {
+	Missing []string `json:"missing"`
+}
+
+// SendMessage sends a message to members of a room. It joins the room, and makes it when there is
+// none; a person's message opens a closed one. It never moves the stick. It fails with
+// [stick.CodeUsage], [stick.CodeMessageTooLarge], [stick.CodeContractIncomplete],
+// [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient], [stick.CodeNoRecipient],
+// [stick.CodeNotFound], [stick.CodeRoomClosed] and [stick.CodeKicked].
+func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMessageResult, error) {
+	var res SendMessageResult
+	category, err := stick.ParseCategory(p.Category)
+	if err != nil {
+		return res, err
+	}
+	m := stick.Message{
+		To: p.To, Category: category, Subject: p.Subject, Body: p.Body, RequiresAck: category.Asks(),
+		Thread: p.Thread, ReplyTo: p.ReplyTo, Contract: p.Contract,
+	}
+	if p.RequiresAck != nil {
+		m.RequiresAck = *p.RequiresAck
+	}
+	if err := m.Check(); err != nil {
+		return res, err // before a room is made for it
+	}
+	if err := stick.CheckTask(p.TaskID); err != nil {
+		return res, err
+	}
+	err = e.act(ctx, p.Where, p.Caller, speaks, func(t *turn) error {
+		t.settle()
+		q := stick.Sending{By: t.me.Agent, Task: p.TaskID, Message: m}
+		if err := t.address(&q); err != nil {
+			return err
+		}
+		r, events, err := t.room.Send(q, t.s.Sight, t.tx.Now())
+		if err != nil {
+			return err
+		}
+		t.add(r, events)
+		res = SendMessageResult{
+			RoomID: r.ID, AgentID: t.me.Agent, Category: m.Category, RequiresAck: m.RequiresAck, Thread: q.Message.Thread,
+			Recipients: []Recipient{}, LeftOut: events[0].Facts().LeftOut, Joined: t.joined, Reopened: t.before.Closed, Note: t.me.Note,
+		}
+		for _, a := range events[0].For {
+			res.Recipients = append(res.Recipients, Recipient{a.Agent, r.Reaches(a.Agent, t.s.Sight, t.tx.Now())})
+		}
+		if missing := m.Missing(m.Category); len(missing) > 0 {
+			res.Contract = &Missing{missing}
+		}
+		if m.Category == stick.Handover {
+			res.Note = joinNotes(res.Note, "a message never moves the stick; to give it away: tt pass")
+		}
+		return nil
+	}, func(t *turn) error {
+		sent := t.last(stick.EventMessageSent)
+		res.MessageID, res.EventID = sent.Seq, sent.ID
+		return nil
+	})
+	return res, err
+}
+
+func joinNotes(notes ...string) string {
+	return strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
+}
+
+// address completes a message: the full names of its recipients, its thread, and who wrote what
+// it replies to.
+func (t *turn) address(q *stick.Sending) error {
+	m := &q.Message
+	to := make([]stick.AgentID, len(m.To))
+	for i, name := range m.To {
+		to[i] = name
+		if name == stick.ToRoom || name == stick.ToBroadcast || name == stick.ToSystem {
+			continue
+		}
+		var err error
+		if to[i], err = t.recipient(name); err != nil {
+			if e, ok := errors.AsType[*stick.Error](err); ok {
+				e.With("field", "to")
+			}
+			return err
+		}
+	}
+	m.To = to
+	if m.ReplyTo != 0 {
+		parent, err := t.message(m.ReplyTo)
+		if err != nil {
+			return err
+		}
+		q.Author = parent.From
+		if m.Thread == "" {
+			m.Thread = parent.Facts().Thread
+		}
+		if q.Task == "" {
+			q.Task = parent.Task
+		}
+		if m.Thread == "" {
+			m.Thread = fmt.Sprintf("message:%d", m.ReplyTo)
+		}
+	}
+	if m.Thread == "" && q.Task != "" {
+		if m.Thread = "bead:" + q.Task; len(m.Thread) > stick.MaxLabel {
+			m.Thread = q.Task // a task may be as long as a thread
+		}
+	}
+	return nil
+}
+
+// message loads a message of the room. It fails with [stick.CodeNotFound].
+func (t *turn) message(id int64) (stick.Event, error) {
+	e, err := t.tx.Event(t.room.ID, id)
+	if err == nil && (e == nil || e.Facts().Message == nil) {
+		err = noMessage(id)
+	}
+	if err != nil {
+		return stick.Event{}, err
+	}
+	return *e, nil
+}
+
+func noMessage(id int64) *stick.Error {
+	return stick.Errorf(stick.CodeNotFound, "there is no message %d in this room", id).With("message_id", id).
+		Hintf("tt inbox lists yours")
+}
+
+// MessagesParams names messages of a room.
+type MessagesParams struct {
+	Caller Caller `json:"-"`
+	Where
+	MessageIDs []int64 `json:"message_ids"`
+}
+
+// MessagesResult says how messages stand at their recipient.
+type MessagesResult struct {
+	RoomID   stick.RoomID    `json:"room_id"`
+	AgentID  stick.AgentID   `json:"agent_id"`
+	Messages []MessageStands `json:"messages"`
+}
+
+// MessageStands is how a message stands at one recipient.
+type MessageStands struct {
+	MessageID int64              `json:"message_id"`
+	State     stick.ReceiptState `json:"state"`
+	ReadAt    stick.Time         `json:"read_at"`
+	AckedAt   stick.Time         `json:"acked_at"`
+	Already   bool               `json:"already,omitempty"` // it stood so before
+}
+
+// ReadMessage notes that the caller opened messages, which is no acknowledgement. It fails with
+// [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeReadForbidden]; then none of them
+// was read.
+func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
+	return e.receive(ctx, p, stick.CodeReadForbidden, "read", func(t *turn, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+		c, events := t.room.ReadMessage(t.me.Agent, sent, c, t.tx.Now())
+		return c, events, nil
+	})
+}
+
+// AckMessage notes that the caller accepted messages, and tells their senders. It fails with
+// [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden]; then none of them
+// was accepted.
+func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
+	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(t *turn, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+		return t.room.AckMessage(t.me.Agent, sent, c, t.tx.Now())
+	})
+}
+
+// receive changes receipts of the caller: all or none.
+func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb string,
+	rule func(*turn, stick.Event, stick.Receipt) (stick.Receipt, []stick.Event, error),
+) (MessagesResult, error) {
+	var res MessagesResult
+	if len(p.MessageIDs) == 0 {
+		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("tt inbox lists yours")
+	}
+	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		t.settle()
+		if err := t.member(); err != nil {
+			return err
+		}
+		res = MessagesResult{RoomID: t.room.ID, AgentID: t.me.Agent, Messages: []MessageStands{}}
+		for _, id := range p.MessageIDs {
+			sent, c, err := t.receipt(id, forbidden, verb)
+			if err != nil {
+				return err
+			}
+			after, events, err := rule(t, sent, c)
+			if err != nil {
+				return err
+			}
+			if after != c {
+				if err := t.tx.PutReceipt(t.room.ID, after); err != nil {
+					return err
+				}
+			}
+			t.add(t.room, events)
+			res.Messages = append(res.Messages, MessageStands{id, after.State(), after.ReadAt, after.AckedAt, after == c})
+		}
+		return nil
+	}, saved)
+	return res, err
+}
+
+// receipt loads an entry of the caller's inbox.
+func (t *turn) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, stick.Receipt, error) {
+	sent, err := t.tx.Event(t.room.ID, id)
+	if err != nil {
+		return stick.Event{}, stick.Receipt{}, err
+	}
+	if sent == nil {
+		return stick.Event{}, stick.Receipt{}, noMessage(id)
+	}
+	c, ok, err := t.tx.Receipt(t.room.ID, t.me.Agent, id)
+	switch {
+	case err != nil:
+	case ok && c.Owes != stick.OwesNothing:
+		return *sent, c, nil
+	case sent.Facts().Message == nil:
+		err = noMessage(id)
+	case sent.From == t.me.Agent:
+		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).With("message_id", id).
+			Hintf("see how it stands: tt msg show %d", id)
+	default:
+		err = stick.Errorf(forbidden, "message %d isn't for you: only its recipients can %s it", id, verb).With("message_id", id).
+			Hintf("tt inbox lists yours")
+	}
+	return *sent, c, err
+}
+
+// WithdrawMessageParams asks to take a message back.
+type WithdrawMessageParams struct {
+	Caller Caller `json:"-"`
+	Where
+	MessageID int64 `json:"message_id"`
+}
+
+// WithdrawMessageResult says from whom a message was taken back.
+type WithdrawMessageResult struct {
+	RoomID    stick.RoomID    `json:"room_id"`
+	MessageID int64           `json:"message_id"`
+	Withdrawn []stick.AgentID `json:"withdrawn_from"`
+	Already   bool            `json:"already,omitempty"`
+}
+
+// WithdrawMessage takes a message of the caller back from all who haven't accepted it. It fails
+// with [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeWithdrawForbidden].
+func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (WithdrawMessageResult, error) {
+	var res WithdrawMessageResult
+	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		t.settle()
+		if err := t.member(); err != nil {
+			return err
+		}
+		res = WithdrawMessageResult{RoomID: t.room.ID, MessageID: p.MessageID, Withdrawn: []stick.AgentID{}}
+		sent, err := t.message(p.MessageID)
+		if err != nil {
+			return err
+		}
+		if sent.From != t.me.Agent {
+			return stick.Errorf(stick.CodeWithdrawForbidden, "message %d is from %s: only its sender can withdraw it", p.MessageID, sent.From).
+				With("message_id", p.MessageID).Hintf("tell %s what is wrong with it", sent.From)
+		}
+		cs, err := t.tx.Receipts(p.MessageID)
+		if err != nil {
+			return err
+		}
+		changed, events := t.room.WithdrawMessage(t.me.Agent, cs)
+		if len(changed) == 0 {
+			res.Already = slices.ContainsFunc(cs, func(c stick.Receipt) bool { return c.Withdrawn })
+			switch {
+			case len(cs) == 0:
+				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d went to nobody but the log, and the log keeps it", p.MessageID).
+					With("message_id", p.MessageID)
+			case !res.Already:
+				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d was accepted already", p.MessageID).With("message_id", p.MessageID).
+					Hintf("say what has changed in a message that replies to it: --reply-to %d", p.MessageID)
+			}
+		}
+		for _, c := range changed {
+			if err := t.tx.PutReceipt(t.room.ID, c); err != nil {
+				return err
+			}
+			res.Withdrawn = append(res.Withdrawn, c.Agent)
+		}
+		t.add(t.room, events)
+		return nil
+	}, saved)
+	return res, err
+}
+
+// unanswered adds to the event that says that a member takes part no longer which messages it
+// won't acknowledge, and has it told to their senders.
+func (t *turn) unanswered(a stick.AgentID, typ stick.EventType) error {
+	owed, err := t.tx.Owed(t.room.ID, a)
+	if err != nil || len(owed) == 0 {
+		return err
+	}
+	end := t.last(typ)
+	var ids []int64
+	for _, c := range owed {
+		sent, err := t.tx.Event(t.room.ID, c.Event)
+		if err != nil || sent == nil {
+			return err
+		}
+		ids = append(ids, c.Event)
+		if sent.From != end.From && !slices.ContainsFunc(end.For, func(x stick.Addressee) bool { return x.Agent == sent.From }) {
+			end.For = append(end.For, stick.Addressee{Agent: sent.From})
+		}
+	}
+	*end = end.Amend(func(f *stick.Facts) { f.Owed = ids })
+	return nil
+}
+
+// ViewMessage is the message in an event, or the event as an entry of an inbox.
+func ViewMessage(e stick.Event) MessageView {
+	v := MessageView{MessageID: e.Seq, EventID: e.ID, From: e.From, TaskID: e.Task, CreatedAt: e.CreatedAt}
+	if m := e.Facts().Message; m != nil {
+		v.Message = *m
+		return v
+	}
+	v.Event, v.Body = e.Type, e.Say()
+	return v
+}
+
+// MessageView is a message, or another event that asks to be read.
+type MessageView struct {
+	MessageID int64         `json:"message_id"`
+	EventID   string        `json:"event_id"`
+	From      stick.AgentID `json:"from_agent_id"`
+	CreatedAt stick.Time    `json:"created_at"`
+	TaskID    string        `json:"task_id,omitempty"`
+	stick.Message
+	Event stick.EventType `json:"event_type,omitempty"` // of what is no message; its body tells it in a sentence
+}
+
+// GetInboxParams asks for messages of the caller.
+type GetInboxParams struct {
+	Caller Caller `json:"-"`
+	Where
+	State  string        `json:"state,omitempty"` // unread, read, acked, all; empty for what is still owed
+	Sent   bool          `json:"sent,omitempty"`  // what others owe the caller instead
+	From   stick.AgentID `json:"from,omitempty"`
+	TaskID string        `json:"task_id,omitempty"`
+	Thread string        `json:"thread,omitempty"`
+	After  int64         `json:"after,omitempty"`
+	Limit  int           `json:"limit,omitempty"` // 0 for 50, at most 500
+}
+
+// GetInboxResult lists messages, the oldest first.
+type GetInboxResult struct {
+	RoomID   stick.RoomID   `json:"room_id"`
+	AgentID  stick.AgentID  `json:"agent_id"`
+	Unread   int            `json:"unread"`  // in the whole inbox
+	Unacked  int            `json:"unacked"` // of those, and of the read ones, what waits for an acknowledgement
+	Messages []InboxMessage `json:"messages"`
+	More     bool           `json:"more,omitempty"` // older ones are hidden
+}
+
+// InboxMessage is a message as it stands at its recipient.
+type InboxMessage struct {
+	MessageView
+	Recipient stick.AgentID      `json:"agent_id"`
+	State     stick.ReceiptState `json:"state"`
+	ShownAt   stick.Time         `json:"shown_at"`
+	ReadAt    stick.Time         `json:"read_at"`
+	AckedAt   stick.Time         `json:"acked_at"`
+}
+
+// inboxStates are the values of [GetInboxParams.State].
+var inboxStates = map[string][]stick.ReceiptState{
+	"": nil, "all": nil, "unread": {stick.Unread}, "read": {stick.Read}, "acked": {stick.Acked},
+}
+
+// GetInbox lists the caller's messages. It writes nothing: showing isn't reading. It fails with
+// [stick.CodeNoRoom] and [stick.CodeUsage].
+func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult, error) {
+	var res GetInboxResult
+	states, known := inboxStates[p.State]
+	switch {
+	case !known:
+		return res, stick.Errorf(stick.CodeUsage, "a message is unread, read or acked, not %q", stick.Clip(p.State, 40)).With("field", "state").
+			Hintf("the states are unread, read, acked and all; without one, what is still owed is listed")
+	case p.Limit < 0 || p.Limit > maxEvents:
+		return res, stick.Errorf(stick.CodeUsage, "a limit lies between 1 and %d", maxEvents).With("field", "limit")
+	case p.Limit == 0:
+		p.Limit = defaultEvents
+	}
+	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
+		q := store.InboxQuery{
+			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "", Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
+		}
+		if p.From != "" {
+			if q.From, err = named(r, p.From); err != nil {
+				return err
+			}
+		}
+		if p.Sent {
+			q.Agent, q.From = q.From, me.Agent
+		}
+		entries, more, err := tx.Inbox(q)
+		if err != nil {
+			return err
+		}
+		res = GetInboxResult{RoomID: r.ID, AgentID: me.Agent, Messages: []InboxMessage{}, More: more}
+		for _, i := range entries {
+			res.Messages = append(res.Messages, InboxMessage{
+				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, s.Sight),
+				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt,
+			})
+		}
+		res.Unread, res.Unacked, err = tx.Open(r.ID, me.Agent)
+		return err
+	})
+	return res, err
+}
+
+// GetMessageParams asks for one message.
+type GetMessageParams struct {
+	Caller Caller `json:"-"`
+	Where
+	MessageID int64 `json:"message_id"`
+}
+
+// GetMessageResult is a message and how it stands at each of its recipients.
+type GetMessageResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	MessageView
+	Receipts []ReceiptView `json:"receipts"`
+	Me       stick.AgentID `json:"-"` // who asks
+}
+
+// ReceiptView is how a message stands at one of its recipients.
+type ReceiptView struct {
+	AgentID stick.AgentID      `json:"agent_id"`
+	State   stick.ReceiptState `json:"state"`
+	ShownAt stick.Time         `json:"shown_at"` // its body was put into the recipient's context
+	ReadAt  stick.Time         `json:"read_at"`
+	AckedAt stick.Time         `json:"acked_at"`
+}
+
+// GetMessage tells a message and how it stands. Messages are open to all members; it writes
+// nothing, not even that it was read. It fails with [stick.CodeNoRoom] and [stick.CodeNotFound].
+func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessageResult, error) {
+	var res GetMessageResult
+	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
+		sent, err := tx.Event(r.ID, p.MessageID)
+		if err != nil {
+			return err
+		}
+		var cs []stick.Receipt
+		if sent != nil {
+			if cs, err = tx.Receipts(p.MessageID); err != nil {
+				return err
+			}
+			cs = slices.DeleteFunc(cs, func(c stick.Receipt) bool { return c.Owes == stick.OwesNothing })
+		}
+		if sent == nil || sent.Facts().Message == nil && len(cs) == 0 {
+			return noMessage(p.MessageID)
+		}
+		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
+		for _, c := range cs {
+			res.Receipts = append(res.Receipts, ReceiptView{c.Agent, r.Receipt(c, s.Sight), c.ShownAt, c.ReadAt, c.AckedAt})
+		}
+		return nil
+	})
+	return res, err
+}

@@ -1,0 +1,129 @@
+package mcpserver
+
+import (
+	"reflect"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// words say what parameters mean that their names don't tell. Every word is paid for in each
+// session of each agent.
+var words = map[string]string{
+	"room_id":            "from join_path; default: the room of the working directory",
+	"context_path":       "default: the working directory",
+	"max_wait_ms":        "0 looks once",
+	"park":               "events only, never the turn",
+	"turn_only":          "ignore events",
+	"replace":            "end your other wait",
+	"status":             "what you did, what you learned, what is unfinished",
+	"next_action":        "what the next holder should do",
+	"path":               "in the workspace",
+	"role":               strings.Join(stick.Roles, ", "),
+	"lines":              "[from, to]",
+	"to":                 "members by full or short name, or room",
+	"to_agent_id":        "a member, or next",
+	"category":           "INFO, HANDOFF, BLOCKED, RESUME or INCURSION",
+	"reason":             "why",
+	"reply_to":           "a message_id",
+	"state":              "unread, read, acked, all; default: what you owe",
+	"event":              "only these types",
+	"target":             "self, any or an agent",
+	"after":              "a cursor",
+	"operator_requested": "a person told you to",
+	"force":              "also one that isn't gone; only on a person's word",
+	"force_new":          "a nested room at the path",
+	"abandon":            "why the turn ends without a handoff",
+	"set":                "key=value each",
+	"about_turn":         "for this turn only",
+	"sent":               "what others owe you",
+}
+
+// hidden are parameters that tools don't offer: what only the command line can mean, the fields of
+// contracts, which a category's message can say in its body, and what the program fills in.
+var hidden = map[string]bool{"workspace": true, "room_path": true, "from_now": true, "from_start": true, "name": true}
+
+// own is what is hidden in one place and not in another.
+func own(of reflect.Type, name string) bool {
+	return name == "path" && of.Name() == "Where"
+}
+
+// names lists the parameters of a tool.
+func (t tool) names() []string {
+	var names []string
+	for _, f := range fields(t.params) {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// schema is the tool's input schema, as terse as it can be.
+func (t tool) schema() map[string]any {
+	s := object(t.params)
+	s["properties"].(map[string]any)[override] = map[string]any{"type": "string"}
+	if len(t.required) > 0 {
+		s["required"] = t.required
+	}
+	return s
+}
+
+type field struct {
+	name     string
+	optional bool
+	reflect.StructField
+}
+
+// fields lists what encoding/json reads into a struct, less what is hidden.
+func fields(t reflect.Type) (out []field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			out = append(out, fields(f.Type)...)
+		case name == "-" || !f.IsExported() || hidden[name] || own(t, name):
+		default:
+			out = append(out, field{name, strings.Contains(options, "omit") || f.Type.Kind() == reflect.Pointer, f})
+		}
+	}
+	return out
+}
+
+// object is the schema of a struct.
+func object(t reflect.Type) map[string]any {
+	properties := map[string]any{}
+	var required []string
+	for _, f := range fields(t) {
+		p := schemaOf(f.Type)
+		if w := words[f.name]; w != "" {
+			p["description"] = w
+		}
+		properties[f.name] = p
+		if !f.optional {
+			required = append(required, f.name)
+		}
+	}
+	s := map[string]any{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+func schemaOf(t reflect.Type) map[string]any {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Slice, reflect.Array:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Struct:
+		return object(t)
+	case reflect.Map:
+		return map[string]any{"type": "object"}
+	}
+	return map[string]any{"type": "integer"}
+}

@@ -1,0 +1,159 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// tool is a row of the table of tools.
+type tool struct {
+	name        string
+	description string
+	core        bool
+	required    []string // parameters that can't be left out here
+	params      reflect.Type
+	run         func(ctx context.Context, s *server, by engine.Caller, arguments any) (any, error)
+}
+
+// op makes a tool of an operation.
+func op[P, R any](name, description string, core bool, call func(*engine.Engine, context.Context, P) (R, error), required ...string) tool {
+	return tool{
+		name: name, description: description, core: core, required: required, params: reflect.TypeFor[P](),
+		run: func(ctx context.Context, s *server, by engine.Caller, arguments any) (any, error) {
+			p := arguments.(*P)
+			reflect.ValueOf(p).Elem().FieldByName("Caller").Set(reflect.ValueOf(by))
+			s.bound(p)
+			return call(s.o.Engine, ctx, *p)
+		},
+	}
+}
+
+// bound limits how long a wait lasts.
+func (s *server) bound(p any) {
+	switch p := p.(type) {
+	case *engine.WaitForTurnParams:
+		p.AtMost = s.o.Wait
+	case *engine.WaitForEventsParams:
+		p.AtMost = s.o.Wait
+	}
+}
+
+const core = true
+
+// tools is the table of tools. Their names are those of the operations.
+var tools = []tool{
+	op("list_rooms", "List the rooms around a path.", core, (*engine.Engine).ListRooms),
+	op("join_path", "Join the room of a workspace; it is made if there is none. Once per session.", core, (*engine.Engine).JoinPath),
+	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn lets you change files; call again on not_yet. "+
+		"Read the handoff that comes with the turn. With park you only hear events, also while you hold the stick.", core, (*engine.Engine).WaitForTurn),
+	op("heartbeat", "Renew your lease; needed only where lease_kept_by is heartbeat.", core, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
+	op("release_stick", "End your turn with a handoff; the room names the next one. Then wait_for_turn again.", core,
+		(*engine.Engine).ReleaseStick, "room_id", "lease_id", "expected_turn_id", "handoff"),
+	op("pass_stick", "End your turn and reserve the stick for one member that has to go next. Prefer release_stick.", core,
+		(*engine.Engine).PassStick, "room_id", "lease_id", "expected_turn_id", "to_agent_id", "handoff"),
+	op("takeover_stick", "Take the stick over, only when a takeover is open or a person asked for it.", core, (*engine.Engine).TakeoverStick, "reason"),
+	op("get_room_state", "Tell who holds the stick, who is there, and what to do next.", core, (*engine.Engine).GetRoomState),
+	op("get_room_events", "Read the room's log: the newest events, or those behind a cursor.", core, (*engine.Engine).GetRoomEvents),
+	op("send_message", "Send a message to members by name, or to room. It never moves the stick.", core, (*engine.Engine).SendMessage, "to"),
+	op("get_inbox", "List your messages that are unread or not acknowledged.", core, (*engine.Engine).GetInbox),
+	op("ack_message", "Accept messages that you act on; their senders are told.", core, (*engine.Engine).AckMessage, "message_ids"),
+
+	op("wait_for_events", "Wait for the next events without wanting the turn or marking anything.", !core, (*engine.Engine).WaitForEvents),
+	op("read_message", "Mark messages as read, which accepts nothing.", !core, (*engine.Engine).ReadMessage, "message_ids"),
+	op("get_message", "Show a message and who has seen or accepted it.", !core, (*engine.Engine).GetMessage, "message_id"),
+	op("withdraw_message", "Take back a message of yours that isn't accepted yet.", !core, (*engine.Engine).WithdrawMessage, "message_id"),
+	op("add_note", "Leave a note that stays until somebody resolves it.", !core, (*engine.Engine).AddNote, "body"),
+	op("list_notes", "List the notes that aren't resolved.", !core, (*engine.Engine).ListNotes),
+	op("resolve_note", "Mark a note as dealt with.", !core, (*engine.Engine).ResolveNote, "note_id"),
+	op("leave_room", "Leave the room; a holder leaves with a handoff or says why it abandons the turn.", !core, (*engine.Engine).LeaveRoom),
+	op("kick_member", "Remove a member that is gone; force only on a person's word.", !core, (*engine.Engine).KickMember, "agent_id"),
+	op("close_room", "Close the room, as its holder with a handoff.", !core, (*engine.Engine).CloseRoom),
+	op("reorder_members", "Change the order in which policy order=sequence goes round.", !core, (*engine.Engine).ReorderMembers, "order"),
+	op("set_room_policy", "Tell the room's policy, or change it by key=value.", !core, (*engine.Engine).SetRoomPolicy),
+}
+
+// override is the parameter that every tool has beside those of its operation.
+const override = "agent_id_override"
+
+// arguments reads the arguments of a call: a pointer to the operation's parameters. What isn't a
+// parameter is refused rather than ignored.
+func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) {
+	given := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(raw)) > 0 {
+		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
+			return nil, "", stick.Errorf(stick.CodeUsage, "the arguments of %s are a JSON object", t.name)
+		}
+	}
+	if v, ok := given[override]; ok {
+		if err := json.Unmarshal(v, &as); err != nil {
+			return nil, "", t.bad(override, "a string")
+		}
+		delete(given, override)
+	}
+	names := t.names()
+	for name, v := range given {
+		if !slices.Contains(names, name) {
+			return nil, "", stick.Errorf(stick.CodeUsage, "%s has no parameter %q", t.name, stick.Clip(name, 40)).With("field", name).
+				Hintf("its parameters are %s", strings.Join(names, ", "))
+		}
+		if string(bytes.TrimSpace(v)) == "null" {
+			delete(given, name) // as if it weren't there
+		}
+	}
+	for _, name := range t.required {
+		if _, ok := given[name]; !ok {
+			return nil, "", stick.Errorf(stick.CodeUsage, "%s needs %s", t.name, name).With("field", name)
+		}
+	}
+	p := reflect.New(t.params)
+	b, err := json.Marshal(given)
+	if err != nil {
+		return nil, "", err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(p.Interface()); err != nil && !errors.Is(err, io.EOF) {
+		return nil, "", t.explain(err)
+	}
+	return p.Interface(), as, nil
+}
+
+// explain says what is wrong with arguments that can't be read.
+func (t tool) explain(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return t.bad(wrong.Field, jsonKind(wrong.Type))
+	}
+	if e, ok := errors.AsType[*stick.Error](err); ok {
+		return e
+	}
+	return stick.Errorf(stick.CodeUsage, "the arguments of %s can't be read: %s", t.name, stick.Clip(strings.TrimPrefix(err.Error(), "json: "), 120))
+}
+
+func (t tool) bad(field, kind string) *stick.Error {
+	return stick.Errorf(stick.CodeUsage, "%s of %s is %s", field, t.name, kind).With("field", field)
+}
+
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return jsonKind(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a number"
+}

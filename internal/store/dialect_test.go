@@ -1,0 +1,62 @@
+package store_test
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+)
+
+// The store has one text of its schema and one of each query, which is SQLite's. These functions
+// say how it reads on PostgreSQL; they move into the store with the backend that needs them.
+
+// tokens are what may have to be replaced, and what nothing is replaced in: literals, quoted names
+// and comments.
+var tokens = regexp.MustCompile(`'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\?|\b(?:INTEGER|TEXT)\b`)
+
+// postgresSchema is a migration as PostgreSQL has to read it. Its INTEGER has but 32 bits, and it
+// orders text by a language unless it is told to compare bytes, as SQLite does.
+func postgresSchema(text string) string {
+	return tokens.ReplaceAllStringFunc(text, func(token string) string {
+		switch token {
+		case "INTEGER":
+			return "BIGINT"
+		case "TEXT":
+			return `TEXT COLLATE "C"`
+		}
+		return token
+	})
+}
+
+// postgresQuery is a query as PostgreSQL has to read it: it numbers its parameters.
+func postgresQuery(text string) string {
+	n := 0
+	return tokens.ReplaceAllStringFunc(text, func(token string) string {
+		switch token {
+		case "?":
+			n++
+			return fmt.Sprintf("$%d", n)
+		case "INTEGER":
+			return "BIGINT"
+		}
+		return token
+	})
+}
+
+func TestPostgresTexts(t *testing.T) {
+	for _, c := range []struct{ name, text, schema, query string }{
+		{"types", "a INTEGER, b TEXT PRIMARY KEY", `a BIGINT, b TEXT COLLATE "C" PRIMARY KEY`, "a BIGINT, b TEXT PRIMARY KEY"},
+		{"names that hold a type", "INTEGERS CONTEXT TEXT_ID integer", "INTEGERS CONTEXT TEXT_ID integer", "INTEGERS CONTEXT TEXT_ID integer"},
+		{"parameters", "a = ? AND b IN (?, ?)", "a = ? AND b IN (?, ?)", "a = $1 AND b IN ($2, $3)"},
+		{"literals", "a = 'why? it''s TEXT?' AND b = ?", "a = 'why? it''s TEXT?' AND b = ?", "a = 'why? it''s TEXT?' AND b = $1"},
+		{"quoted names", `"a?" = ?`, `"a?" = ?`, `"a?" = $1`},
+		{"comments", "a = ? -- TEXT? it's\nAND b = ?", "a = ? -- TEXT? it's\nAND b = ?", "a = $1 -- TEXT? it's\nAND b = $2"},
+		{"a type in a query", "CAST(? AS INTEGER)", "CAST(? AS BIGINT)", "CAST($1 AS BIGINT)"},
+	} {
+		if got := postgresSchema(c.text); got != c.schema {
+			t.Errorf("%s: as a schema it reads %s, want %s", c.name, got, c.schema)
+		}
+		if got := postgresQuery(c.text); got != c.query {
+			t.Errorf("%s: as a query it reads %s, want %s", c.name, got, c.query)
+		}
+	}
+}

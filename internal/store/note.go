@@ -1,0 +1,64 @@
+package store
+
+import (
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// putNote stores what an event says of a note.
+func (tx *Tx) putNote(e stick.Event) error {
+	switch e.Type {
+	case stick.EventNoteAdded:
+		n := stick.NoteOf(e)
+		return tx.exec(`INSERT INTO notes (event_seq, room_id, author, turn_id, body, created_at, resolved_at, resolved_by)
+			VALUES (?, ?, ?, ?, ?, ?, 0, '')`, n.ID, e.Room, n.Author, n.Turn, n.Body, n.CreatedAt)
+	case stick.EventNoteResolved:
+		return tx.exec("UPDATE notes SET resolved_at = ?, resolved_by = ? WHERE event_seq = ? AND resolved_at = 0", e.CreatedAt, e.From, e.Facts().NoteID)
+	}
+	return nil
+}
+
+// NoteQuery selects notes of a room.
+type NoteQuery struct {
+	Room  stick.RoomID
+	ID    int64 // this one, 0 for all
+	Open  bool  // only those that aren't resolved, and of those about a turn only the ones about Turn
+	Turn  int64
+	Limit int
+}
+
+// Notes returns the newest notes up to the limit, the oldest of them first, and whether there are
+// more.
+func (tx *Tx) Notes(q NoteQuery) (notes []stick.Note, more bool, err error) {
+	where, args := q.where()
+	text := "SELECT event_seq, author, turn_id, body, created_at, resolved_at, resolved_by FROM notes WHERE " + where + " ORDER BY event_seq DESC LIMIT ?"
+	err = tx.scan(text, append(args, q.Limit+1), func(scan func(...any) error) error {
+		var n stick.Note
+		err := scan(&n.ID, &n.Author, &n.Turn, &n.Body, &n.CreatedAt, &n.ResolvedAt, &n.ResolvedBy)
+		notes = append(notes, n)
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return bounded(notes, q.Limit, true)
+}
+
+// CountNotes tells how many notes a query selects, whatever its limit.
+func (tx *Tx) CountNotes(q NoteQuery) (n int, err error) {
+	where, args := q.where()
+	_, err = tx.one("SELECT COUNT(*) FROM notes WHERE "+where, args, &n)
+	return n, err
+}
+
+func (q NoteQuery) where() (string, []any) {
+	where, args := []string{"room_id = ?"}, []any{q.Room}
+	if q.ID != 0 {
+		where, args = append(where, "event_seq = ?"), append(args, q.ID)
+	}
+	if q.Open {
+		where, args = append(where, "resolved_at = 0", "(turn_id = 0 OR turn_id = ?)"), append(args, q.Turn)
+	}
+	return strings.Join(where, " AND "), args
+}

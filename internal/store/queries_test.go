@@ -1,0 +1,311 @@
+package store_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// unrecorded are the functions whose statements nobody but SQLite runs. Neither they nor their
+// callers' calls of them are looked at.
+var unrecorded = map[string]string{
+	"Open":       "the recording begins after it",
+	"connect":    "settings of SQLite's connections",
+	"create":     "the mark in SQLite's file, and the first table, which the schema is read from",
+	"migrate":    "SQLite's journal, and the migrations, which are run as they are",
+	"checkpoint": "SQLite's write-ahead log",
+	"rollback":   "no query",
+}
+
+// notAsked begins what only SQLite is asked, and what is the same everywhere.
+var notAsked = []string{"PRAGMA ", "BEGIN", "COMMIT", "ROLLBACK", "SELECT count(*) FROM sqlite_master"}
+
+// queries are the texts of a recording that every database has to understand, sorted.
+func queries(rec *store.Recording) []string {
+	var out []string
+	for _, text := range slices.Sorted(maps.Keys(rec.Statements)) {
+		if !slices.ContainsFunc(notAsked, func(p string) bool { return strings.HasPrefix(text, p) }) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// recorded calls everything that the store offers, in every variant that has a text of its own.
+// What is forgotten here fails TestEveryQueryIsRecorded.
+func recorded(t *testing.T, db *store.DB) *store.Recording {
+	t.Helper()
+	rec := store.Record(t, db)
+	id := played(t, db)
+	sent := send(t, db, id, stick.Sending{By: "claude:a", Task: "T", Message: stick.Message{
+		To: []stick.AgentID{"codex:b"}, Body: "hello", RequiresAck: true, Thread: "th",
+	}})
+	note := note(t, db, id, "codex:b", "remember", true)
+	p := stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 1, Start: 10}
+	update(t, db, func(tx *store.Tx) error {
+		return try(
+			tx.PutSession(store.Session{Key: "key", Agent: "codex:b", Harness: "codex", ID: "s"}),
+			tx.PutProcess("codex:b", "key", stick.Evidence{Process: p, Proof: stick.ProvesSession}),
+			tx.PutListener(id, stick.Listener{ID: "l", Agent: "codex:b", Intent: stick.Work, Deaf: true, Process: p}),
+			tx.Advance(id, "codex:b", "wait", sent.Seq),
+			tx.Shown(id, "codex:b", sent.Seq),
+			tx.PutReceipt(id, stick.Receipt{Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesAck}),
+			tx.Hooked("key", 0),
+		)
+	})
+	view(t, db, func(tx *store.Tx) error {
+		_, _, agent := tx.AgentOf("key")
+		_, _, process := tx.SessionOf(p)
+		_, known := tx.Known("codex:b")
+		_, processes := tx.Processes("codex:b")
+		_, held := tx.HeldBy("codex:b")
+		_, rooms := tx.RoomsOf("codex:b")
+		_, _, hooked := tx.HookedAt("key")
+		_, hook := tx.LastHook("codex")
+		_, listener := tx.HasListener("l")
+		_, _, cursor := tx.Cursor(id, "codex:b", "wait")
+		_, last := tx.LastSeq(id)
+		_, event := tx.Event(id, sent.Seq)
+		_, _, receipt := tx.Receipt(id, "codex:b", sent.Seq)
+		_, receipts := tx.Receipts(sent.Seq)
+		_, owed := tx.Owed(id, "codex:b")
+		_, _, open := tx.Open(id, "codex:b")
+		return try(agent, process, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
+	})
+	view(t, db, func(tx *store.Tx) error {
+		_, room := tx.Room(id)
+		_, _, at := tx.RoomAt([]string{"/nowhere", "/work"})
+		_, part := tx.RoomPart(id, "codex:b")
+		_, _, turn := tx.TurnAt(id, nil)
+		_, _, turnAt := tx.TurnAt("", []string{"/work"})
+		_, all := tx.Rooms(nil, "")
+		_, some := tx.Rooms([]string{"/work"}, "/")
+		return try(room, at, part, turn, turnAt, all, some)
+	})
+	view(t, db, func(tx *store.Tx) error {
+		one := store.EventQuery{Room: id, Limit: 1}
+		full := store.EventQuery{
+			Room: id, Turn: 1, Types: []stick.EventType{stick.EventPass, stick.EventClaim},
+			From: "claude:a", Task: "T", For: "codex:b", Fresh: true, Limit: 1, Newest: true,
+		}
+		_, _, events := tx.Events(one)
+		_, _, fresh := tx.Events(full)
+		_, _, inboxes := tx.Inbox(store.InboxQuery{Room: id, Limit: 1})
+		_, _, sentBy := tx.Inbox(store.InboxQuery{Room: id, From: "claude:a", Limit: 1})
+		_, _, inbox := tx.Inbox(store.InboxQuery{
+			Room: id, Agent: "codex:b", Open: true, From: "claude:a", Task: "T", Thread: "th", Limit: 1,
+			States: []stick.ReceiptState{stick.Unread, stick.Read, stick.Acked, stick.Withdrawn},
+		})
+		all := store.NoteQuery{Room: id, Limit: 1}
+		open := store.NoteQuery{Room: id, ID: note.Seq, Open: true, Turn: 1, Limit: 1}
+		_, _, notes := tx.Notes(all)
+		_, _, openNotes := tx.Notes(open)
+		_, count := tx.CountNotes(all)
+		_, countOpen := tx.CountNotes(open)
+		return try(events, fresh, inboxes, sentBy, inbox, notes, openNotes, count, countOpen)
+	})
+	r := load(t, db, id)
+	update(t, db, func(tx *store.Tx) error { // with a room of an earlier transaction
+		_, _, err := tx.Save(r, r, r.ResolveNote("claude:a", stick.NoteOf(note)))
+		return err
+	})
+	update(t, db, func(tx *store.Tx) error {
+		_, ended := tx.EndSession("key", "codex:b")
+		return try(ended, tx.DropProcess("codex:b", p), tx.DropListener("l"))
+	})
+	if _, err := db.Check(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// rebooted is a database in which another boot began, so that a new world is recorded, too.
+func rebooted(t *testing.T) *store.DB {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := store.Open(ctx, store.Options{Dir: dir, Boot: "the first"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, db, func(*store.Tx) error { return nil })
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = store.Open(ctx, store.Options{Dir: dir, Boot: "the second"}, false); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return db
+}
+
+// try returns the first error.
+func try(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestEveryQueryIsRecorded holds the recording, with which other databases are tried out, to the
+// source: each line of this package that leads to a statement was passed, and each piece of SQL in
+// it was run.
+func TestEveryQueryIsRecorded(t *testing.T) {
+	rec := recorded(t, rebooted(t))
+	src := readSource(t)
+	for line, call := range src.calls {
+		if !rec.Lines[line] {
+			t.Errorf("%s: %s wasn't recorded: have it called by recorded()", line, call)
+		}
+	}
+	if len(src.calls) < 40 || len(src.pieces) < 40 {
+		t.Errorf("only %d calls and %d pieces of SQL were found in the source", len(src.calls), len(src.pieces))
+	}
+	ran := slices.Collect(maps.Keys(rec.Statements))
+	for line, piece := range src.pieces {
+		if !slices.ContainsFunc(ran, func(text string) bool { return strings.Contains(text, piece) }) {
+			t.Errorf("%s: no statement with %q was recorded: have the variant called by recorded()", line, piece)
+		}
+	}
+	for name := range unrecorded {
+		if !src.functions[name] {
+			t.Errorf("%s isn't recorded, and doesn't exist", name)
+		}
+	}
+}
+
+// TestRowsAreOrdered: databases give rows in different orders unless they are told one.
+func TestRowsAreOrdered(t *testing.T) {
+	rec := recorded(t, rebooted(t))
+	for _, text := range queries(rec) {
+		if rec.Statements[text].Scanned && !strings.Contains(text, " ORDER BY ") {
+			t.Errorf("any number of rows in any order: %s", text)
+		}
+	}
+}
+
+// source is what the files of the package say of statements.
+type source struct {
+	functions map[string]bool
+	calls     map[string]string // by file:line, those that lead to a statement
+	pieces    map[string]string // by file:line:column, string constants that look like SQL
+}
+
+// looksLikeSQL matches pieces of statements; it may match more.
+var looksLikeSQL = regexp.MustCompile(`\?|\b(SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|AND|OR|IN|JOIN|LIMIT|ASC|DESC)\b|ORDER BY| = | <> |^[a-z]\.[a-z_]+(, |$)`)
+
+// readSource reads this package without its tests.
+func readSource(t *testing.T) source {
+	t.Helper()
+	src := source{map[string]bool{}, map[string]string{}, map[string]string{}}
+	set := token.NewFileSet()
+	var bodies []*ast.FuncDecl
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				src.functions[f.Name.Name] = true
+				bodies = append(bodies, f)
+				if unrecorded[f.Name.Name] != "" {
+					continue
+				}
+			} else if d.(*ast.GenDecl).Tok == token.IMPORT {
+				continue
+			}
+			src.findPieces(set, d)
+		}
+	}
+	// What runs a statement is what calls something that does.
+	runs := map[string]bool{"ExecContext": true, "QueryContext": true, "QueryRowContext": true}
+	for found := true; found; {
+		found = false
+		for _, f := range bodies {
+			if name := f.Name.Name; !runs[name] && unrecorded[name] == "" && len(calls(f, runs)) > 0 {
+				runs[name], found = true, true
+			}
+		}
+	}
+	for _, f := range bodies {
+		if unrecorded[f.Name.Name] != "" {
+			continue
+		}
+		for _, c := range calls(f, runs) {
+			p := set.Position(c.Lparen)
+			src.calls[fmt.Sprintf("%s:%d", p.Filename, p.Line)] = fmt.Sprintf("the call of %s in %s", c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
+		}
+	}
+	return src
+}
+
+// calls finds the calls of methods of tx, db and what they hold, by their names.
+func calls(f *ast.FuncDecl, names map[string]bool) (out []*ast.CallExpr) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		sel, ok := c.Fun.(*ast.SelectorExpr)
+		if !ok || !names[sel.Sel.Name] {
+			return true
+		}
+		x := sel.X
+		for {
+			inner, ok := x.(*ast.SelectorExpr)
+			if !ok {
+				break
+			}
+			x = inner.X
+		}
+		if id, ok := x.(*ast.Ident); ok && slices.Contains([]string{"tx", "db", "stmt"}, id.Name) {
+			out = append(out, c)
+		}
+		return true
+	})
+	return out
+}
+
+// findPieces finds string constants that look like SQL, but not those that are said to people.
+func (src source) findPieces(set *token.FileSet, n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			switch f := c.Fun.(type) {
+			case *ast.SelectorExpr:
+				return !slices.Contains([]string{"Errorf", "Hintf", "With", "New"}, f.Sel.Name)
+			case *ast.Ident:
+				return f.Name != "report"
+			}
+		}
+		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+			if v, err := strconv.Unquote(s.Value); err == nil && looksLikeSQL.MatchString(v) {
+				src.pieces[set.Position(s.Pos()).String()] = v
+			}
+		}
+		return true
+	})
+}

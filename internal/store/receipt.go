@@ -1,0 +1,152 @@
+package store
+
+import (
+	"strings"
+
+	"talkingstick/stick"
+)
+
+const receiptColumns = "r.agent_id, r.event_seq, r.owes, r.thread, r.read_at, r.acked_at, r.withdrawn, r.shown_at"
+
+func receiptFields(c *stick.Receipt) []any {
+	return []any{&c.Agent, &c.Event, &c.Owes, &c.Thread, &c.ReadAt, &c.AckedAt, &c.Withdrawn, &c.ShownAt}
+}
+
+// address notes whom an event is for.
+func (tx *Tx) address(e stick.Event) error {
+	for _, c := range e.Receipts() {
+		err := tx.exec(`INSERT INTO receipts (room_id, agent_id, event_seq, owes, thread, read_at, acked_at, withdrawn, is_open, shown_at)
+			VALUES (?, ?, ?, ?, ?, 0, 0, 0, ?, 0)`, e.Room, c.Agent, c.Event, c.Owes, c.Thread, c.Open())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Receipt is what became of an event at an agent; ok is false when the event isn't for it.
+func (tx *Tx) Receipt(room stick.RoomID, a stick.AgentID, event int64) (c stick.Receipt, ok bool, err error) {
+	ok, err = tx.one("SELECT "+receiptColumns+" FROM receipts r WHERE r.room_id = ? AND r.agent_id = ? AND r.event_seq = ?",
+		[]any{room, a, event}, receiptFields(&c)...)
+	return c, ok, err
+}
+
+// Receipts are what became of an event at all those it is for, ordered by name.
+func (tx *Tx) Receipts(event int64) ([]stick.Receipt, error) {
+	return tx.receipts("WHERE r.event_seq = ? ORDER BY r.agent_id", event)
+}
+
+// Owed lists, in the order of the log, what an agent has yet to acknowledge in a room.
+func (tx *Tx) Owed(room stick.RoomID, a stick.AgentID) ([]stick.Receipt, error) {
+	return tx.receipts("WHERE r.room_id = ? AND r.agent_id = ? AND r.is_open = 1 AND r.owes = ? ORDER BY r.event_seq", room, a, stick.OwesAck)
+}
+
+func (tx *Tx) receipts(where string, args ...any) ([]stick.Receipt, error) {
+	var out []stick.Receipt
+	err := tx.scan("SELECT "+receiptColumns+" FROM receipts r "+where, args, func(scan func(...any) error) error {
+		var c stick.Receipt
+		err := scan(receiptFields(&c)...)
+		out = append(out, c)
+		return err
+	})
+	return out, err
+}
+
+// PutReceipt stores what became of a message at a recipient.
+func (tx *Tx) PutReceipt(room stick.RoomID, c stick.Receipt) error {
+	return tx.exec("UPDATE receipts SET read_at = ?, acked_at = ?, withdrawn = ?, is_open = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ?",
+		c.ReadAt, c.AckedAt, c.Withdrawn, c.Open(), room, c.Agent, c.Event)
+}
+
+// Shown notes that an event was put into the context of one it is for. The first time counts.
+func (tx *Tx) Shown(room stick.RoomID, a stick.AgentID, event int64) error {
+	return tx.exec("UPDATE receipts SET shown_at = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0", tx.now, room, a, event)
+}
+
+// Open counts what an agent's inbox holds: what it hasn't read, and what it has to acknowledge.
+func (tx *Tx) Open(room stick.RoomID, a stick.AgentID) (unread, unacked int, err error) {
+	_, err = tx.one(`SELECT COALESCE(SUM(CASE WHEN read_at = 0 THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN owes = ? THEN 1 ELSE 0 END), 0)
+		FROM receipts WHERE room_id = ? AND agent_id = ? AND is_open = 1`, []any{stick.OwesAck, room, a}, &unread, &unacked)
+	return unread, unacked, err
+}
+
+// InboxQuery selects entries of inboxes: messages, and what else asks to be read.
+type InboxQuery struct {
+	Room   stick.RoomID
+	Agent  stick.AgentID // whose inbox; empty for all
+	States []stick.ReceiptState
+	Open   bool          // only those of which something is owed
+	From   stick.AgentID // only those of this sender
+	Task   string
+	Thread string
+	After  int64 // the oldest behind this number, instead of the newest
+	Limit  int
+}
+
+// InboxEntry is an event with what became of it at one of those it is for.
+type InboxEntry struct {
+	stick.Event
+	stick.Receipt
+}
+
+// Inbox returns the newest entries up to the limit, or the oldest behind After; in either case the
+// oldest first, and whether there are more.
+func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
+	where, args := []string{"r.room_id = ?", "r.event_seq > ?", "r.owes <> 0"}, []any{q.Room, q.After}
+	filter := func(condition string, values ...any) {
+		where = append(where, condition)
+		args = append(args, values...)
+	}
+	if q.Agent != "" {
+		filter("r.agent_id = ?", q.Agent)
+	}
+	if q.Open {
+		filter("r.is_open = 1")
+	}
+	var states []string
+	for _, s := range q.States {
+		switch s {
+		case stick.Unread:
+			states = append(states, "(r.read_at = 0 AND r.acked_at = 0 AND r.withdrawn = 0)")
+		case stick.Read:
+			states = append(states, "(r.read_at <> 0 AND r.acked_at = 0 AND r.withdrawn = 0)")
+		case stick.Acked:
+			states = append(states, "r.acked_at <> 0")
+		case stick.Withdrawn:
+			states = append(states, "r.withdrawn = 1")
+		}
+	}
+	if len(states) > 0 {
+		filter("(" + strings.Join(states, " OR ") + ")")
+	}
+	if q.From != "" {
+		filter("e.from_agent_id = ?", q.From)
+	}
+	if q.Task != "" {
+		filter("e.task_id = ?", q.Task)
+	}
+	if q.Thread != "" {
+		filter("r.thread = ?", q.Thread)
+	}
+	order := "DESC"
+	if q.After > 0 {
+		order = "ASC"
+	}
+	from, seq := "receipts r JOIN events e ON e.event_seq = r.event_seq", "r.event_seq"
+	if q.Agent == "" && q.From != "" && !q.Open { // by the index of senders
+		from, seq = "events e CROSS JOIN receipts r", "e.event_seq"
+		where[0], where[1] = "e.room_id = ? AND r.event_seq = e.event_seq", "e.event_seq > ?"
+	}
+	text := "SELECT " + eventColumns + ", " + receiptColumns + " FROM " + from + " WHERE " +
+		strings.Join(where, " AND ") + " ORDER BY " + seq + " " + order + ", r.agent_id " + order + " LIMIT ?"
+	err = tx.scan(text, append(args, q.Limit+1), func(scan func(...any) error) error {
+		var i InboxEntry
+		i.Event, err = scanEvent(scan, receiptFields(&i.Receipt)...)
+		entries = append(entries, i)
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return bounded(entries, q.Limit, q.After == 0)
+}

@@ -1,0 +1,402 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Category says what a message is for.
+type Category string
+
+// The categories.
+const (
+	Info      Category = "INFO"      // a milestone or context worth knowing
+	Handover  Category = "HANDOFF"   // work or its next action goes to somebody; it never moves the stick
+	Blocked   Category = "BLOCKED"   // something is missing that somebody else has
+	Resume    Category = "RESUME"    // work of another session was taken up
+	Incursion Category = "INCURSION" // two scopes overlap
+)
+
+// CategoryInfo is a row of the table of categories.
+type CategoryInfo struct {
+	Category Category
+	Meaning  string
+	Ack      bool // it asks for an acknowledgement unless the sender says otherwise
+}
+
+// Categories is the table of categories.
+var Categories = []CategoryInfo{
+	{Info, "a milestone or context worth knowing", false},
+	{Handover, "work or its next action goes to somebody; the stick stays where it is", true},
+	{Blocked, "something is missing that the recipient can give", true},
+	{Resume, "work of an earlier session was taken up", false},
+	{Incursion, "two agents' scopes overlap", false},
+}
+
+// ParseCategory finds a category by its name, in any case; the empty name is [Info]. It fails with
+// [CodeUsage].
+func ParseCategory(s string) (Category, error) {
+	if s == "" {
+		return Info, nil
+	}
+	for _, c := range Categories {
+		if strings.EqualFold(s, string(c.Category)) {
+			return c.Category, nil
+		}
+	}
+	names := make([]string, len(Categories))
+	for i, c := range Categories {
+		names[i] = string(c.Category)
+	}
+	return "", Errorf(CodeUsage, "there is no category %q", clip(s, 40)).With("field", "category").
+		Hintf("the categories are %s", strings.Join(names, ", "))
+}
+
+func (c Category) info() CategoryInfo {
+	i := slices.IndexFunc(Categories, func(r CategoryInfo) bool { return r.Category == c })
+	if i < 0 {
+		return CategoryInfo{Category: c} // by a newer program
+	}
+	return Categories[i]
+}
+
+// Asks tells whether messages of the category ask for an acknowledgement unless their sender says
+// otherwise.
+func (c Category) Asks() bool { return c.info().Ack }
+
+// Whom a message can be for beside members.
+const (
+	ToRoom      AgentID = "room"      // every member but the sender
+	ToBroadcast AgentID = "broadcast" // the same
+	ToSystem    AgentID = "system"    // nobody: it is for the log and for people who read it
+)
+
+// Bounds of a message, in bytes, and of its list of recipients.
+const (
+	MaxBody       = 4096
+	MaxContract   = 4096 // the fields of a contract together
+	MaxSubject    = 256
+	MaxLabel      = 128 // a thread or a task
+	MaxRecipients = 1000
+)
+
+// Message is the payload of a message. It is embedded in [Facts], so that its fields are the
+// payload's own.
+type Message struct {
+	To          []AgentID `json:"to,omitempty"`       // the members it went to, or room, or system
+	LeftOut     []AgentID `json:"left_out,omitempty"` // those meant that were gone
+	Category    Category  `json:"category,omitempty"`
+	Subject     string    `json:"subject,omitempty"`
+	Body        string    `json:"body,omitempty"`
+	RequiresAck bool      `json:"requires_ack,omitempty"`
+	Thread      string    `json:"thread,omitempty"`
+	ReplyTo     int64     `json:"reply_to,omitempty"`
+	Contract
+}
+
+// Contract holds the typed fields that the categories ask for. See [ContractFields].
+type Contract struct {
+	Done      string `json:"done,omitempty"`
+	Remaining string `json:"remaining,omitempty"`
+	Next      string `json:"next_action,omitempty"`
+
+	Blocker string `json:"blocker,omitempty"`
+	Request string `json:"requested_action,omitempty"`
+	Urgency string `json:"urgency,omitempty"`
+
+	Overlap       string `json:"overlap,omitempty"`
+	Owner         string `json:"owner,omitempty"`
+	Incoming      string `json:"incoming,omitempty"`
+	OwnerLiveness string `json:"owner_liveness,omitempty"`
+	Resolution    string `json:"resolution_hint,omitempty"`
+
+	ResumeReason string `json:"reason,omitempty"`
+	PriorSession string `json:"prior_session,omitempty"`
+	Adopted      string `json:"adopted_identity,omitempty"`
+	Evidence     string `json:"evidence,omitempty"`
+}
+
+// A ContractField is a row of the table of contracts. Whether an acknowledgement is required, which
+// the contracts ask for too, is a field of every message.
+type ContractField struct {
+	Category Category
+	Name     string
+	Meaning  string
+	field    func(*Contract) *string
+}
+
+// ContractFields is what a message of each category should say, in the order in which it is shown.
+var ContractFields = []ContractField{
+	{Handover, "done", "what is done", func(c *Contract) *string { return &c.Done }},
+	{Handover, "remaining", "what remains", func(c *Contract) *string { return &c.Remaining }},
+	{Handover, "next_action", "the concrete next action", func(c *Contract) *string { return &c.Next }},
+	{Blocked, "blocker", "what is missing", func(c *Contract) *string { return &c.Blocker }},
+	{Blocked, "requested_action", "what the recipient should do", func(c *Contract) *string { return &c.Request }},
+	{Blocked, "urgency", "how urgent it is", func(c *Contract) *string { return &c.Urgency }},
+	{Incursion, "overlap", "exact or partial", func(c *Contract) *string { return &c.Overlap }},
+	{Incursion, "owner", "whose scope it was", func(c *Contract) *string { return &c.Owner }},
+	{Incursion, "incoming", "who came into it", func(c *Contract) *string { return &c.Incoming }},
+	{Incursion, "owner_liveness", "whether the owner lives", func(c *Contract) *string { return &c.OwnerLiveness }},
+	{Incursion, "resolution_hint", "how it could be resolved", func(c *Contract) *string { return &c.Resolution }},
+	{Resume, "reason", "why it was resumed", func(c *Contract) *string { return &c.ResumeReason }},
+	{Resume, "prior_session", "whose work it was", func(c *Contract) *string { return &c.PriorSession }},
+	{Resume, "adopted_identity", "who goes on with it", func(c *Contract) *string { return &c.Adopted }},
+	{Resume, "evidence", "what shows that it was safe", func(c *Contract) *string { return &c.Evidence }},
+}
+
+// Value is what a contract says in the field.
+func (f ContractField) Value(c *Contract) *string { return f.field(c) }
+
+// Missing lists the fields that a message of the category should say and doesn't.
+func (c Contract) Missing(of Category) []string {
+	missing := []string{}
+	for _, f := range ContractFields {
+		if f.Category == of && strings.TrimSpace(*f.field(&c)) == "" {
+			missing = append(missing, f.Name)
+		}
+	}
+	return missing
+}
+
+// Says lists the fields that are filled in.
+func (c Contract) Says() []ContractField {
+	var says []ContractField
+	for _, f := range ContractFields {
+		if *f.field(&c) != "" {
+			says = append(says, f)
+		}
+	}
+	return says
+}
+
+// Check refuses a message that can't be kept or wouldn't say anything: with [CodeMessageTooLarge]
+// one that is too long, else with [CodeUsage].
+func (m Message) Check() error {
+	size := 0
+	says := m.Says()
+	for _, f := range says {
+		v := *f.field(&m.Contract)
+		if f.Category != m.Category {
+			return badMessage(f.Name, "%s belongs to %s messages, and this is %s", f.Name, f.Category, m.Category).
+				Hintf("make it one: --category %s", f.Category)
+		}
+		if err := checkText(f.Name, v); err != nil {
+			return err
+		}
+		size += len(v)
+	}
+	if o := m.Overlap; o != "" && o != "exact" && o != "partial" {
+		return badMessage("overlap", "overlap is exact or partial, not %q", clip(o, 40))
+	}
+	for _, f := range []struct{ name, text string }{{"body", m.Body}, {"subject", m.Subject}, {"thread", m.Thread}} {
+		if err := checkText(f.name, f.text); err != nil {
+			return err
+		}
+	}
+	switch {
+	case strings.TrimSpace(m.Body) == "" && len(says) == 0:
+		return badMessage("body", "the message is empty").Hintf("say something; what would be empty isn't sent")
+	case len(m.Body) > MaxBody:
+		return tooLarge("body", "the message", len(m.Body), MaxBody)
+	case size > MaxContract:
+		return tooLarge("contract", "what the contract says", size, MaxContract)
+	case len(m.Subject) > MaxSubject:
+		return tooLarge("subject", "the subject", len(m.Subject), MaxSubject)
+	case len(m.Thread) > MaxLabel:
+		return tooLarge("thread", "the thread", len(m.Thread), MaxLabel)
+	}
+	return nil
+}
+
+// CheckTask refuses the name of a task that can't be kept.
+func CheckTask(s string) error {
+	if len(s) > MaxLabel {
+		return badMessage("task_id", "the task has %d bytes; at most %d fit", len(s), MaxLabel)
+	}
+	return checkText("task_id", s)
+}
+
+func checkText(field, s string) error {
+	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+		return badMessage(field, "the %s holds bytes that aren't UTF-8 text", field)
+	}
+	return nil
+}
+
+func badMessage(field, format string, args ...any) *Error {
+	return Errorf(CodeUsage, format, args...).With("field", field)
+}
+
+func tooLarge(field, what string, size, most int) *Error {
+	return Errorf(CodeMessageTooLarge, "%s has %d bytes; at most %d fit", what, size, most).
+		With("field", field).With("size", size).With("max", most).
+		Hintf("put the long part into a file of the workspace and say where it is")
+}
+
+// Sending is a request to send a message. Message.To holds the recipients: full names of members,
+// or one of [ToRoom], [ToBroadcast] and [ToSystem].
+type Sending struct {
+	By      AgentID
+	Task    string
+	Author  AgentID // who wrote the message that it replies to; it gets the reply, too
+	Message Message
+}
+
+// Send sends a message to the members that it names. Members that are gone are left out. It fails
+// with [CodeUsage], [CodeMessageTooLarge], [CodeContractIncomplete], [CodeUnknownMember],
+// [CodeNoRecipient] and [CodeRoomClosed].
+func (r Room) Send(q Sending, s *Sight, now Time) (Room, []Event, error) {
+	m := q.Message
+	if err := m.Check(); err != nil {
+		return r, nil, err
+	}
+	if err := CheckTask(q.Task); err != nil {
+		return r, nil, err
+	}
+	if r.Closed {
+		return r, nil, r.closed()
+	}
+	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
+		return r, nil, Errorf(CodeContractIncomplete, "a %s message of this room also says %s", m.Category, strings.Join(missing, ", ")).
+			With("missing", missing).Hintf("add %s", flags(missing))
+	}
+	to, err := r.recipients(q)
+	if err != nil {
+		return r, nil, err
+	}
+	m.LeftOut = nil
+	var present []AgentID
+	for _, a := range to {
+		if r.gone(a, s) {
+			m.LeftOut = append(m.LeftOut, a)
+		} else {
+			present = append(present, a)
+		}
+	}
+	switch {
+	case m.everybody():
+		m.To = []AgentID{ToRoom}
+	case !m.nobody():
+		m.To = present
+	}
+	if len(present) == 0 && !m.nobody() {
+		return r, nil, noRecipient(m)
+	}
+	e := r.event(EventMessageSent, q.By, "")
+	if len(m.To) == 1 && !m.everybody() && !m.nobody() {
+		e.To = m.To[0]
+	}
+	e.Task = q.Task
+	owes := OwesReading
+	if m.RequiresAck {
+		owes = OwesAck
+	}
+	for _, a := range present {
+		e.For = append(e.For, Addressee{a, owes})
+	}
+	r.Turn.Messages++
+	return r, []Event{e.with(Facts{Message: &m})}, nil
+}
+
+// recipients are the members that a message is meant for, whether or not they are there.
+func (r Room) recipients(q Sending) ([]AgentID, error) {
+	m := q.Message
+	switch {
+	case m.nobody():
+		return nil, nil
+	case m.everybody():
+		var to []AgentID
+		for _, x := range r.Members {
+			if x.State == Joined && x.Agent != q.By {
+				to = append(to, x.Agent)
+			}
+		}
+		return to, nil
+	case len(m.To) == 0:
+		return nil, badMessage("to", "the message is for nobody").Hintf("name a member, or room for all of them")
+	case len(m.To) > MaxRecipients:
+		return nil, badMessage("to", "the message names %d recipients; at most %d are possible", len(m.To), MaxRecipients).
+			Hintf("to reach all members: room")
+	}
+	var to []AgentID
+	for _, a := range m.To {
+		switch {
+		case a == ToRoom || a == ToBroadcast || a == ToSystem:
+			return nil, badMessage("to", "%s stands alone and not beside other recipients", a).
+				Hintf("name members, or %s", a)
+		case a == q.By:
+			return nil, badMessage("to", "%s is you", a).Hintf(`to keep something for later: tt notes add "…"`)
+		case !r.joined(a):
+			return nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), maxAgentBytes)).
+				With("to_agent_id", a).Hintf("tt state lists the members")
+		case !slices.Contains(to, a):
+			to = append(to, a)
+		}
+	}
+	if a := q.Author; a != "" && a != q.By && r.joined(a) && !slices.Contains(to, a) {
+		to = append(to, a)
+	}
+	return to, nil
+}
+
+func (m Message) everybody() bool {
+	return len(m.To) == 1 && (m.To[0] == ToRoom || m.To[0] == ToBroadcast)
+}
+
+func (m Message) nobody() bool { return len(m.To) == 1 && m.To[0] == ToSystem }
+
+func noRecipient(m Message) *Error {
+	if len(m.LeftOut) == 0 {
+		return Errorf(CodeNoRecipient, "nobody else is in the room").
+			Hintf(`leave it for those who come: tt notes add "…"`)
+	}
+	names := make([]string, min(len(m.LeftOut), 5))
+	for i := range names {
+		names[i] = string(m.LeftOut[i])
+	}
+	are := "is"
+	if len(m.LeftOut) > 1 {
+		are = "are"
+	}
+	return Errorf(CodeNoRecipient, "%s %s gone", strings.Join(names, ", "), are).
+		With("left_out", m.LeftOut).Hintf(`leave it for those who come: tt notes add "…"`)
+}
+
+// flags are fields as they are written on a command line.
+func flags(fields []string) string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = "--" + strings.ReplaceAll(f, "_", "-")
+	}
+	return strings.Join(out, " ")
+}
+
+// Delivery says how a message reaches a recipient.
+type Delivery string
+
+// How a message reaches a recipient, the best first.
+const (
+	DeliveryListening   Delivery = "listening"      // its wait returns with it now
+	DeliveryNextTool    Delivery = "next_tool_call" // it works, and a hook shows it after its next tool call
+	DeliveryNextPrompt  Delivery = "next_prompt"    // it is there, and sees it when it next waits or looks
+	DeliveryNeedsPerson Delivery = "needs_a_person" // nothing wakes it: a person has to prompt it, or is meant
+)
+
+// Reaches says how a message sent now reaches a.
+func (r Room) Reaches(a AgentID, s *Sight, now Time) Delivery {
+	m, _ := r.Member(a)
+	works := m.HooksSeen && m.IdleAt.IsZero()
+	for _, l := range r.Listeners {
+		if l.Agent == a && !l.Deaf && s.listener(l.ID) == Alive && !(l.Intent == Wake && works) {
+			return DeliveryListening
+		}
+	}
+	switch {
+	case a.Human() || !r.Active(a, now, s):
+		return DeliveryNeedsPerson
+	case works:
+		return DeliveryNextTool
+	}
+	return DeliveryNextPrompt
+}
