@@ -45,6 +45,10 @@ campaign: deps-test ## the long exploration of the rules, and the long campaigns
 	$(GO) test ./stick -run Explor -explore.long -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -talk.agents=50 -talk.messages=200 -timeout 2h -count=1 -v
 
+.PHONY: pairs
+pairs: deps-test ## every pair of real harnesses hands the stick on, each way
+	$(GO) test ./internal/e2e/... -run 'Harness' -pairs -count=1 -v
+
 .PHONY: fuzz
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
@@ -72,8 +76,9 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 	@.ci/deps
 
 .PHONY: ci-full
-ci-full: ## what CI runs, the race detector, fuzzing and the long campaign (over half an hour)
+ci-full: ## what CI runs, the race detector, fuzzing, the long campaigns and all pairs of harnesses (about an hour)
 	.ci/run
 	$(MAKE) test-race
 	$(MAKE) fuzz FUZZTIME=10s
 	$(MAKE) campaign
+	$(MAKE) pairs

@@ -3,6 +3,7 @@ package stick
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -92,7 +93,19 @@ type Message struct {
 	RequiresAck bool      `json:"requires_ack,omitempty"`
 	Thread      string    `json:"thread,omitempty"`
 	ReplyTo     int64     `json:"reply_to,omitempty"`
+	Hint        string    `json:"delivery_hint,omitempty"` // "interrupt", or nothing
 	Contract
+}
+
+// Interrupt is the hint of a message that should be seen at once, or else isn't urgent any more.
+const Interrupt = "interrupt"
+
+// urgentFor is for how long a message interrupts. What is older would interrupt something else.
+const urgentFor = time.Minute
+
+// Urgent tells whether a message that was sent then interrupts whoever sees it now.
+func (m Message) Urgent(sent, now Time) bool {
+	return m.Hint == Interrupt && !(Deadline{sent, urgentFor}).Due(now)
 }
 
 // Contract holds the typed fields that the categories ask for. See [ContractFields].
@@ -170,6 +183,15 @@ func (c Contract) Says() []ContractField {
 	return says
 }
 
+// Overdue tells whether a message that should have been seen within a minute wasn't, so that it
+// interrupts no more: shown is when its recipient got it, zero for not yet.
+func (m Message) Overdue(sent, shown, now Time) bool {
+	if shown.IsZero() {
+		shown = now
+	}
+	return m.Hint == Interrupt && !m.Urgent(sent, shown)
+}
+
 // Check refuses a message that can't be kept or wouldn't say anything: with [CodeMessageTooLarge]
 // one that is too long, else with [CodeUsage].
 func (m Message) Check() error {
@@ -185,6 +207,9 @@ func (m Message) Check() error {
 			return err
 		}
 		size += len(v)
+	}
+	if m.Hint != "" && m.Hint != Interrupt {
+		return badMessage("delivery_hint", "a delivery hint is %s or nothing, not %q", Interrupt, clip(m.Hint, 40))
 	}
 	if o := m.Overlap; o != "" && o != "exact" && o != "partial" {
 		return badMessage("overlap", "overlap is exact or partial, not %q", clip(o, 40))

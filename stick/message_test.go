@@ -119,6 +119,7 @@ func TestSend(t *testing.T) {
 		{"another category's field", Message{To: []AgentID{"b"}, Body: "x", Contract: Contract{Blocker: "y"}}, CodeUsage, map[string]any{"field": "blocker"}},
 		{"a field that is no text", Message{To: []AgentID{"b"}, Category: Blocked, Contract: Contract{Blocker: "\xff"}}, CodeUsage, map[string]any{"field": "blocker"}},
 		{"a long contract", Message{To: []AgentID{"b"}, Category: Blocked, Contract: Contract{Blocker: strings.Repeat("s", MaxContract+1)}}, CodeMessageTooLarge, map[string]any{"field": "contract"}},
+		{"another hint", Message{To: []AgentID{"b"}, Body: "x", Hint: "now"}, CodeUsage, map[string]any{"field": "delivery_hint"}},
 		{"an overlap of no kind", Message{To: []AgentID{"b"}, Category: Incursion, Contract: Contract{Overlap: "some"}}, CodeUsage, map[string]any{"field": "overlap"}},
 	} {
 		t.Run("refuses "+c.name, func(t *testing.T) {
@@ -158,6 +159,20 @@ func TestSend(t *testing.T) {
 			equal(t, "asks for an acknowledgement", c.Category.Asks(), c.Category == Handover || c.Category == Blocked)
 		})
 	}
+}
+
+func TestUrgent(t *testing.T) {
+	m := Message{Hint: Interrupt}
+	equal(t, "at once", m.Urgent(start, start), true)
+	equal(t, "within a minute", m.Urgent(start, start.Add(59*time.Second)), true)
+	equal(t, "after a minute", m.Urgent(start, start.Add(time.Minute)), false)
+	equal(t, "an ordinary one", Message{}.Urgent(start, start), false)
+	late := start.Add(time.Hour)
+	equal(t, "shown in time", m.Overdue(start, start.Add(time.Second), late), false)
+	equal(t, "shown too late", m.Overdue(start, start.Add(2*time.Minute), late), true)
+	equal(t, "not shown yet", m.Overdue(start, 0, start.Add(time.Second)), false)
+	equal(t, "not shown for long", m.Overdue(start, 0, late), true)
+	equal(t, "an ordinary one is never overdue", Message{}.Overdue(start, 0, late), false)
 }
 
 func TestParseCategory(t *testing.T) {

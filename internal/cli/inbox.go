@@ -104,6 +104,9 @@ func (p *page) letter(m engine.MessageView, state string, mine, open bool) {
 	if what != "" && !mine {
 		what = strings.ToLower(string(m.Category))
 	}
+	if m.Urgent(m.CreatedAt, p.now) && open {
+		what = strings.TrimPrefix(what+", interrupts: look at it now", ", ")
+	}
 	for _, s := range []string{state, what} {
 		if s != "" {
 			line += ", " + s

@@ -33,7 +33,7 @@ func (a *app) msgCmd() *cobra.Command {
 type messageFlags struct {
 	category, subject, task, thread string
 	replyTo                         int64
-	requiresAck, stdin              bool
+	requiresAck, stdin, interrupt   bool
 	contract                        stick.Contract
 	flags                           *pflag.FlagSet
 }
@@ -48,6 +48,7 @@ func (m *messageFlags) add(c *cobra.Command) {
 	f.StringVar(&m.thread, "thread", "", "the conversation that it belongs to (default: that of --reply-to, or the task)")
 	f.Int64Var(&m.replyTo, "reply-to", 0, "the message that it answers; its author gets it, too")
 	f.BoolVar(&m.requiresAck, "requires-ack", false, "ask for an acknowledgement (also --ack-required; default for HANDOFF and BLOCKED)")
+	f.BoolVar(&m.interrupt, "interrupt", false, "it should be seen at once; after a minute it is an ordinary message")
 	f.BoolVar(&m.stdin, "stdin", false, "read the body from standard input")
 	for _, field := range stick.ContractFields {
 		name := strings.ReplaceAll(field.Name, "_", "-")
@@ -78,6 +79,9 @@ func (m *messageFlags) params(a *app, to []string, body string, hasBody bool) (e
 	}
 	if m.flags.Changed("requires-ack") {
 		p.RequiresAck = &m.requiresAck
+	}
+	if m.interrupt {
+		p.Hint = stick.Interrupt
 	}
 	if m.stdin && hasBody {
 		return p, stick.Errorf(stick.CodeUsage, "the body comes from standard input or from the command line, not from both").With("field", "body")
@@ -156,6 +160,7 @@ var deliveries = []struct {
 	one, many string
 }{
 	{stick.DeliveryListening, "%s is woken now", "%s are woken now"},
+	{stick.DeliveryNextTool, "%s sees it after its next tool call", "%s see it after their next tool call"},
 	{stick.DeliveryNextPrompt, "%s sees it at its next prompt or tt call", "%s see it at their next prompt or tt call"},
 	{stick.DeliveryNeedsPerson, "nothing wakes %s: a person has to", "nothing wakes %s: a person has to"},
 }
@@ -249,10 +254,14 @@ func (p *page) receipt(r engine.ReceiptView) string {
 	case stick.Withdrawn:
 		return "withdrawn"
 	}
+	state := "unread"
 	if !r.ShownAt.IsZero() {
-		return "unread, shown " + p.ago(r.ShownAt)
+		state += ", shown " + p.ago(r.ShownAt)
 	}
-	return "unread"
+	if r.Overdue {
+		state += ", not within a minute: it interrupted nobody"
+	}
+	return state
 }
 
 func (a *app) msgReadCmd() *cobra.Command {

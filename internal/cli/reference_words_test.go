@@ -202,6 +202,7 @@ var common = map[string]string{
 	"note":                      "something to know about it",
 	"open_questions":            "what couldn't be decided",
 	"ordinal":                   "the place in the order of members",
+	"overdue":                   "it should have interrupted, and wasn't shown within a minute: it is an ordinary message",
 	"owned_since":               "since when",
 	"owner":                     "who holds the stick",
 	"payload":                   "what was true when it was made",

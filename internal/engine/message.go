@@ -20,9 +20,10 @@ type SendMessageParams struct {
 	Category    string          `json:"category,omitempty"` // INFO if empty
 	Subject     string          `json:"subject,omitempty"`
 	TaskID      string          `json:"task_id,omitempty"`
-	RequiresAck *bool           `json:"requires_ack,omitempty"` // nil for what the category asks
-	Thread      string          `json:"thread,omitempty"`       // empty for that of ReplyTo, or of the task
-	ReplyTo     int64           `json:"reply_to,omitempty"`     // a message
+	RequiresAck *bool           `json:"requires_ack,omitempty"`  // nil for what the category asks
+	Thread      string          `json:"thread,omitempty"`        // empty for that of ReplyTo, or of the task
+	ReplyTo     int64           `json:"reply_to,omitempty"`      // a message
+	Hint        string          `json:"delivery_hint,omitempty"` // interrupt: it should be seen within a minute
 	stick.Contract
 }
 
@@ -49,6 +50,11 @@ type Recipient struct {
 	Delivery stick.Delivery `json:"delivery"`
 }
 
+// soon tells whether the message can be seen within a minute with nobody doing anything for it.
+func (r Recipient) soon() bool {
+	return r.Delivery == stick.DeliveryListening || r.Delivery == stick.DeliveryNextTool
+}
+
 // Missing lists what a message of its category should say and doesn't.
 type Missing struct {
 	Missing []string `json:"missing"`
@@ -67,7 +73,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	}
 	m := stick.Message{
 		To: p.To, Category: category, Subject: p.Subject, Body: p.Body, RequiresAck: category.Asks(),
-		Thread: p.Thread, ReplyTo: p.ReplyTo, Contract: p.Contract,
+		Thread: p.Thread, ReplyTo: p.ReplyTo, Hint: p.Hint, Contract: p.Contract,
 	}
 	if p.RequiresAck != nil {
 		m.RequiresAck = *p.RequiresAck
@@ -98,6 +104,9 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 		}
 		if missing := m.Missing(m.Category); len(missing) > 0 {
 			res.Contract = &Missing{missing}
+		}
+		if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.soon) {
+			res.Note = joinNotes(res.Note, "nobody sees it within a minute, so it interrupts nobody: it is an ordinary message")
 		}
 		if m.Category == stick.Handover {
 			res.Note = joinNotes(res.Note, "a message never moves the stick; to give it away: tt pass")
@@ -416,6 +425,7 @@ type InboxMessage struct {
 	ShownAt   stick.Time         `json:"shown_at"`
 	ReadAt    stick.Time         `json:"read_at"`
 	AckedAt   stick.Time         `json:"acked_at"`
+	Overdue   bool               `json:"overdue,omitempty"`
 }
 
 // inboxStates are the values of [GetInboxParams.State].
@@ -457,7 +467,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 		for _, i := range entries {
 			res.Messages = append(res.Messages, InboxMessage{
 				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, s.Sight),
-				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt,
+				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt, Overdue: overdue(i.Event, i.Receipt, tx.Now()),
 			})
 		}
 		res.Unread, res.Unacked, err = tx.Open(r.ID, me.Agent)
@@ -488,6 +498,7 @@ type ReceiptView struct {
 	ShownAt stick.Time         `json:"shown_at"` // its body was put into the recipient's context
 	ReadAt  stick.Time         `json:"read_at"`
 	AckedAt stick.Time         `json:"acked_at"`
+	Overdue bool               `json:"overdue,omitempty"`
 }
 
 // GetMessage tells a message and how it stands. Messages are open to all members; it writes
@@ -511,9 +522,21 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 		}
 		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
 		for _, c := range cs {
-			res.Receipts = append(res.Receipts, ReceiptView{c.Agent, r.Receipt(c, s.Sight), c.ShownAt, c.ReadAt, c.AckedAt})
+			res.Receipts = append(res.Receipts, ReceiptView{
+				c.Agent, r.Receipt(c, s.Sight), c.ShownAt, c.ReadAt, c.AckedAt, overdue(*sent, c, tx.Now()),
+			})
 		}
 		return nil
 	})
 	return res, err
+}
+
+// overdue tells whether a recipient didn't see in time what should have interrupted it.
+func overdue(sent stick.Event, c stick.Receipt, now stick.Time) bool {
+	m := sent.Facts().Message
+	seen := c.ShownAt
+	if seen.IsZero() || !c.ReadAt.IsZero() && c.ReadAt < seen {
+		seen = c.ReadAt
+	}
+	return m != nil && m.Overdue(sent.CreatedAt, seen, now)
 }
