@@ -16,7 +16,10 @@ func (a *app) agentCmd() *cobra.Command {
 			"tt ack do.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(a.agentSendCmd(), a.agentInboxCmd(), a.agentReadCmd(), a.agentAckCmd())
+	c.AddCommand(
+		a.agentSendCmd(), a.agentInboxCmd(),
+		a.agentMarkCmd("read", "Mark messages as read", seen), a.agentMarkCmd("ack", "Accept messages", accepted),
+	)
 	return c
 }
 
@@ -76,34 +79,13 @@ func (a *app) agentInboxCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) agentReadCmd() *cobra.Command {
+// agentMarkCmd is a verb that changes how messages stand.
+func (a *app) agentMarkCmd(use, short string, m marking) *cobra.Command {
 	var ids []string
-	c := &cobra.Command{Use: "read", Short: "Mark messages as read", Args: noArgs}
+	c := &cobra.Command{Use: use, Short: short, Args: noArgs}
 	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; may be given again")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		n, err := numbers("message", ids)
-		if err != nil {
-			return err
-		}
-		return a.markRead(c.Context(), engine.Where{Path: *path}, n)
-	}
-	a.actingAs(c, "agent")
-	return c
-}
-
-func (a *app) agentAckCmd() *cobra.Command {
-	var ids []string
-	c := &cobra.Command{Use: "ack", Short: "Accept messages", Args: noArgs}
-	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; may be given again")
-	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		n, err := numbers("message", ids)
-		if err != nil {
-			return err
-		}
-		return a.acknowledge(c.Context(), engine.Where{Path: *path}, n)
-	}
+	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, *path, ids) }
 	a.actingAs(c, "agent")
 	return c
 }

@@ -264,60 +264,53 @@ func (p *page) receipt(r engine.ReceiptView) string {
 	return state
 }
 
-func (a *app) msgReadCmd() *cobra.Command {
-	c := &cobra.Command{
-		Use: "read <message>…", Short: "Mark messages of your inbox as read", Args: between(1, -1, "the number of a message"),
-		Long: "Mark messages as read. That accepts nothing: tt ack does.",
-	}
-	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := numbers("message", args)
-		if err != nil {
-			return err
-		}
-		return a.markRead(c.Context(), engine.Where{Path: *path}, ids)
-	}
-	return c
+// marking is a change of how messages stand at the caller.
+type marking struct {
+	op   func(*engine.Engine, context.Context, engine.MessagesParams) (engine.MessagesResult, error)
+	word string // for what was done, as on the screens for people
 }
 
-func (a *app) markRead(ctx context.Context, w engine.Where, ids []int64) error {
-	e, by, err := a.open()
-	if err != nil {
-		return err
-	}
-	res, err := e.ReadMessage(ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
-	if err != nil {
-		return err
-	}
-	return a.print(res, func(p *page) { p.marked(res, "Seen") })
+var (
+	seen     = marking{(*engine.Engine).ReadMessage, "Seen"}
+	accepted = marking{(*engine.Engine).AckMessage, "Accepted"}
+)
+
+func (a *app) msgReadCmd() *cobra.Command {
+	return a.markCmd(seen, &cobra.Command{
+		Use: "read <message>…", Short: "Mark messages of your inbox as read",
+		Long: "Mark messages as read. That accepts nothing: tt ack does.",
+	})
 }
 
 func (a *app) ackCmd() *cobra.Command {
-	c := &cobra.Command{
-		Use: "ack <message>…", Short: "Accept messages; their senders are told", Args: between(1, -1, "the number of a message"),
+	return a.markCmd(accepted, &cobra.Command{
+		Use: "ack <message>…", Short: "Accept messages; their senders are told",
 		Long: "Acknowledge messages: you saw them and act on them. Their senders are told, and woken if they wait.",
-	}
+	})
+}
+
+// markCmd completes a command that changes how messages stand.
+func (a *app) markCmd(m marking, c *cobra.Command) *cobra.Command {
+	c.Args = between(1, -1, "the number of a message")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := numbers("message", args)
-		if err != nil {
-			return err
-		}
-		return a.acknowledge(c.Context(), engine.Where{Path: *path}, ids)
-	}
+	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, *path, args) }
 	return c
 }
 
-func (a *app) acknowledge(ctx context.Context, w engine.Where, ids []int64) error {
+func (a *app) mark(ctx context.Context, m marking, path string, messages []string) error {
+	ids, err := numbers("message", messages)
+	if err != nil {
+		return err
+	}
 	e, by, err := a.open()
 	if err != nil {
 		return err
 	}
-	res, err := e.AckMessage(ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
+	res, err := m.op(e, ctx, engine.MessagesParams{Caller: by, Where: engine.Where{Path: path}, MessageIDs: ids})
 	if err != nil {
 		return err
 	}
-	return a.print(res, func(p *page) { p.marked(res, "Accepted") })
+	return a.print(res, func(p *page) { p.marked(res, m.word) })
 }
 
 func (p *page) marked(res engine.MessagesResult, word string) {

@@ -1,0 +1,282 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// MessagesParams names messages of a room.
+type MessagesParams struct {
+	Caller Caller `json:"-"`
+	Where
+	MessageIDs []int64 `json:"message_ids"`
+}
+
+// MessagesResult says how messages stand at their recipient.
+type MessagesResult struct {
+	RoomID   stick.RoomID    `json:"room_id"`
+	AgentID  stick.AgentID   `json:"agent_id"`
+	Messages []MessageStands `json:"messages"`
+}
+
+// MessageStands is how a message stands at one recipient.
+type MessageStands struct {
+	MessageID int64              `json:"message_id"`
+	State     stick.ReceiptState `json:"state"`
+	ReadAt    stick.Time         `json:"read_at"`
+	AckedAt   stick.Time         `json:"acked_at"`
+	Already   bool               `json:"already,omitempty"` // it stood so before
+}
+
+// ReadMessage notes that the caller opened messages, which is no acknowledgement. It fails with
+// [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeReadForbidden]; then none of them
+// was read.
+func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
+	return e.receive(ctx, p, stick.CodeReadForbidden, "read", func(t *turn, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+		c, events := t.room.ReadMessage(t.me.Agent, sent, c, t.tx.Now())
+		return c, events, nil
+	})
+}
+
+// AckMessage notes that the caller accepted messages, and tells their senders. It fails with
+// [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden]; then none of them
+// was accepted.
+func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
+	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(t *turn, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+		return t.room.AckMessage(t.me.Agent, sent, c, t.tx.Now())
+	})
+}
+
+// receive changes receipts of the caller: all or none.
+func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb string,
+	rule func(*turn, stick.Event, stick.Receipt) (stick.Receipt, []stick.Event, error),
+) (MessagesResult, error) {
+	var res MessagesResult
+	if len(p.MessageIDs) == 0 {
+		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("tt inbox lists yours")
+	}
+	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		t.settle()
+		if err := t.member(); err != nil {
+			return err
+		}
+		res = MessagesResult{RoomID: t.room.ID, AgentID: t.me.Agent, Messages: []MessageStands{}}
+		for _, id := range p.MessageIDs {
+			sent, c, err := t.receipt(id, forbidden, verb)
+			if err != nil {
+				return err
+			}
+			after, events, err := rule(t, sent, c)
+			if err != nil {
+				return err
+			}
+			if after != c {
+				if err := t.tx.PutReceipt(t.room.ID, after); err != nil {
+					return err
+				}
+			}
+			t.add(t.room, events)
+			res.Messages = append(res.Messages, MessageStands{id, after.State(), after.ReadAt, after.AckedAt, after == c})
+		}
+		return nil
+	}, saved)
+	return res, err
+}
+
+// receipt loads an entry of the caller's inbox.
+func (t *turn) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, stick.Receipt, error) {
+	sent, err := t.tx.Event(t.room.ID, id)
+	if err != nil {
+		return stick.Event{}, stick.Receipt{}, err
+	}
+	if sent == nil {
+		return stick.Event{}, stick.Receipt{}, noMessage(id)
+	}
+	c, ok, err := t.tx.Receipt(t.room.ID, t.me.Agent, id)
+	switch {
+	case err != nil:
+	case ok && c.Owes != stick.OwesNothing:
+		return *sent, c, nil
+	case sent.Facts().Message == nil:
+		err = noMessage(id)
+	case sent.From == t.me.Agent:
+		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).With("message_id", id).
+			Hintf("see how it stands: tt msg show %d", id)
+	default:
+		err = stick.Errorf(forbidden, "message %d isn't for you: only its recipients can %s it", id, verb).With("message_id", id).
+			Hintf("tt inbox lists yours")
+	}
+	return *sent, c, err
+}
+
+// ViewMessage is the message in an event, or the event as an entry of an inbox.
+func ViewMessage(e stick.Event) MessageView {
+	v := MessageView{MessageID: e.Seq, EventID: e.ID, From: e.From, TaskID: e.Task, CreatedAt: e.CreatedAt}
+	if m := e.Facts().Message; m != nil {
+		v.Message = *m
+		return v
+	}
+	v.Event, v.Body = e.Type, e.Say()
+	return v
+}
+
+// MessageView is a message, or another event that asks to be read.
+type MessageView struct {
+	MessageID int64         `json:"message_id"`
+	EventID   string        `json:"event_id"`
+	From      stick.AgentID `json:"from_agent_id"`
+	CreatedAt stick.Time    `json:"created_at"`
+	TaskID    string        `json:"task_id,omitempty"`
+	stick.Message
+	Event stick.EventType `json:"event_type,omitempty"` // of what is no message; its body tells it in a sentence
+}
+
+// GetInboxParams asks for messages of the caller.
+type GetInboxParams struct {
+	Caller Caller `json:"-"`
+	Where
+	State  string        `json:"state,omitempty"` // unread, read, acked, all; empty for what is still owed
+	Sent   bool          `json:"sent,omitempty"`  // what others owe the caller instead
+	From   stick.AgentID `json:"from,omitempty"`
+	TaskID string        `json:"task_id,omitempty"`
+	Thread string        `json:"thread,omitempty"`
+	After  int64         `json:"after,omitempty"`
+	Limit  int           `json:"limit,omitempty"` // 0 for 50, at most 500
+}
+
+// GetInboxResult lists messages, the oldest first.
+type GetInboxResult struct {
+	RoomID   stick.RoomID   `json:"room_id"`
+	AgentID  stick.AgentID  `json:"agent_id"`
+	Unread   int            `json:"unread"`  // in the whole inbox
+	Unacked  int            `json:"unacked"` // of those, and of the read ones, what waits for an acknowledgement
+	Messages []InboxMessage `json:"messages"`
+	More     bool           `json:"more,omitempty"` // older ones are hidden
+}
+
+// InboxMessage is a message as it stands at its recipient.
+type InboxMessage struct {
+	MessageView
+	Recipient stick.AgentID      `json:"agent_id"`
+	State     stick.ReceiptState `json:"state"`
+	ShownAt   stick.Time         `json:"shown_at"`
+	ReadAt    stick.Time         `json:"read_at"`
+	AckedAt   stick.Time         `json:"acked_at"`
+	Overdue   bool               `json:"overdue,omitempty"`
+}
+
+// inboxStates are the values of [GetInboxParams.State].
+var inboxStates = map[string][]stick.ReceiptState{
+	"": nil, "all": nil, "unread": {stick.Unread}, "read": {stick.Read}, "acked": {stick.Acked},
+}
+
+// GetInbox lists the caller's messages. It writes nothing: showing isn't reading. It fails with
+// [stick.CodeNoRoom] and [stick.CodeUsage].
+func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult, error) {
+	var res GetInboxResult
+	states, known := inboxStates[p.State]
+	switch {
+	case !known:
+		return res, stick.Errorf(stick.CodeUsage, "a message is unread, read or acked, not %q", stick.Clip(p.State, 40)).With("field", "state").
+			Hintf("the states are unread, read, acked and all; without one, what is still owed is listed")
+	case p.Limit < 0 || p.Limit > maxEvents:
+		return res, stick.Errorf(stick.CodeUsage, "a limit lies between 1 and %d", maxEvents).With("field", "limit")
+	case p.Limit == 0:
+		p.Limit = defaultEvents
+	}
+	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
+		q := store.InboxQuery{
+			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "", Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
+		}
+		if p.From != "" {
+			if q.From, err = named(r, p.From); err != nil {
+				return err
+			}
+		}
+		if p.Sent {
+			q.Agent, q.From = q.From, me.Agent
+		}
+		entries, more, err := tx.Inbox(q)
+		if err != nil {
+			return err
+		}
+		res = GetInboxResult{RoomID: r.ID, AgentID: me.Agent, Messages: []InboxMessage{}, More: more}
+		for _, i := range entries {
+			res.Messages = append(res.Messages, InboxMessage{
+				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, s.Sight),
+				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt, Overdue: overdue(i.Event, i.Receipt, tx.Now()),
+			})
+		}
+		res.Unread, res.Unacked, err = tx.Open(r.ID, me.Agent)
+		return err
+	})
+	return res, err
+}
+
+// GetMessageParams asks for one message.
+type GetMessageParams struct {
+	Caller Caller `json:"-"`
+	Where
+	MessageID int64 `json:"message_id"`
+}
+
+// GetMessageResult is a message and how it stands at each of its recipients.
+type GetMessageResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	MessageView
+	Receipts []ReceiptView `json:"receipts"`
+	Me       stick.AgentID `json:"-"` // who asks
+}
+
+// ReceiptView is how a message stands at one of its recipients.
+type ReceiptView struct {
+	AgentID stick.AgentID      `json:"agent_id"`
+	State   stick.ReceiptState `json:"state"`
+	ShownAt stick.Time         `json:"shown_at"` // its body was put into the recipient's context
+	ReadAt  stick.Time         `json:"read_at"`
+	AckedAt stick.Time         `json:"acked_at"`
+	Overdue bool               `json:"overdue,omitempty"`
+}
+
+// GetMessage tells a message and how it stands. Messages are open to all members; it writes
+// nothing, not even that it was read. It fails with [stick.CodeNoRoom] and [stick.CodeNotFound].
+func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessageResult, error) {
+	var res GetMessageResult
+	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
+		sent, err := tx.Event(r.ID, p.MessageID)
+		if err != nil {
+			return err
+		}
+		var cs []stick.Receipt
+		if sent != nil {
+			if cs, err = tx.Receipts(p.MessageID); err != nil {
+				return err
+			}
+			cs = slices.DeleteFunc(cs, func(c stick.Receipt) bool { return c.Owes == stick.OwesNothing })
+		}
+		if sent == nil || sent.Facts().Message == nil && len(cs) == 0 {
+			return noMessage(p.MessageID)
+		}
+		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
+		for _, c := range cs {
+			res.Receipts = append(res.Receipts, ReceiptView{
+				c.Agent, r.Receipt(c, s.Sight), c.ShownAt, c.ReadAt, c.AckedAt, overdue(*sent, c, tx.Now()),
+			})
+		}
+		return nil
+	})
+	return res, err
+}
+
+// overdue tells whether a recipient didn't see in time what should have interrupted it.
+func overdue(sent stick.Event, c stick.Receipt, now stick.Time) bool {
+	m := sent.Facts().Message
+	seen := c.ShownAt
+	if seen.IsZero() || !c.ReadAt.IsZero() && c.ReadAt < seen {
+		seen = c.ReadAt
+	}
+	return m != nil && m.Overdue(sent.CreatedAt, seen, now)
+}
