@@ -60,6 +60,7 @@ type section struct {
 // looked at last, because a wait is settled only when its slow net has come to its longest.
 var sections = []section{
 	{"start", (*bench).start},
+	{"hook", (*bench).hook},
 	{"wake", (*bench).wake},
 	{"message", (*bench).message},
 	{"death", (*bench).death},
@@ -72,7 +73,7 @@ var sections = []section{
 func main() {
 	play() // doesn't return in the processes that bench starts as its actors
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
-	rows := flag.String("rows", "", "only these sections: start, wake, message, death, turns, scale, crowd, idle")
+	rows := flag.String("rows", "", "only these sections: start, hook, wake, message, death, turns, scale, crowd, idle")
 	out := flag.String("out", "", "where to write the table and the raw figures (default: docs/bench after a whole run)")
 	flag.Parse()
 	if err := run(*quick, *rows, *out); err != nil {

@@ -210,6 +210,8 @@ func play() {
 		err = owner()
 	case "leave":
 		err = leave()
+	case "hooks":
+		err = runHooks()
 	default:
 		err = turner(os.Getenv(partEnv))
 	}

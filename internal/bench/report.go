@@ -139,6 +139,9 @@ the disk of the temporary directory. What is compared runs in turn within one lo
 
 - **start**: whole processes, from before their start until the kernel has told their parent of their end. *Empty Go* is a program
   without statements, *Go + one read* opens the same database with the same driver and reads one row. The room has two members.
+- **hook**: whole processes, started and timed by a process that is named like a harness, with what it tells its hook on their
+  standard input. Its agent is a member of the room, in which two others are and have talked; nothing is new for it, so that the hook
+  after a tool call only reads. The hook of the session's start writes that it fired.
 - **release → wait**: another process waits in ` + "`tt wait`" + ` for 20 ms at least when ` + "`tt release`" + ` is started. The time lies between the ends
   of both processes as their parent learns of them; it is negative when the waiter ends first.
 - **exit**: what the kernel needs to end a process which does nothing more, with and without an inotify watch that was removed just

@@ -4,12 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/install"
 	"talkingstick/stick"
 )
 
@@ -22,7 +27,8 @@ func (a *app) doctorCmd() *cobra.Command {
 	var adopt bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Look for what is wrong", Args: noArgs,
-		Long: "Check the data directory, the database and waking. It exits with 7 when something is wrong.",
+		Long: "Check the data directory, the database and waking, and tell how each harness stands: installed or not, whether its hooks\n" +
+			"are trusted, where it tells, and when one last fired. It exits with 7 when something is wrong with the first three.",
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -37,7 +43,8 @@ func (a *app) doctorCmd() *cobra.Command {
 		if !res.Healthy {
 			a.status = stick.ExitEnvironment
 		}
-		return a.print(res, func(p *page) {
+		out := doctorResult{res, a.harnesses(c.Context(), res.Hooks)}
+		return a.print(out, func(p *page) {
 			p.linef("data directory: %s", stick.Line(res.DataDir))
 			for _, f := range res.Findings {
 				p.linef("%-8s %-12s %s", f.Status, f.Check, stick.Line(f.Detail))
@@ -45,9 +52,97 @@ func (a *app) doctorCmd() *cobra.Command {
 					p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(f.Fix)))
 				}
 			}
+			for _, h := range out.Harnesses {
+				p.harness(h)
+			}
 		})
 	}
 	return c
+}
+
+// doctorResult is what the doctor found, here and in harnesses.
+type doctorResult struct {
+	engine.DoctorResult
+	Harnesses []harnessStatus `json:"harnesses"` // those that were used on this machine
+}
+
+// harnessStatus is how a harness stands to us.
+type harnessStatus struct {
+	install.Status
+	LastHook stick.Time `json:"hooks_last_at"` // when a hook of it last fired in a room
+	Fix      string     `json:"fix,omitempty"` // what to do until it works
+}
+
+// harnesses looks how harnesses stand to us.
+func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harnessStatus {
+	all := []harnessStatus{}
+	t, err := a.target(true)
+	if t.Home == "" {
+		return all
+	}
+	if err != nil && t.TT == "" { // a program that can't be installed can look all the same
+		t.TT = a.Exe
+	}
+	for _, s := range install.Check(ctx, t, run) {
+		h := harnessStatus{Status: s, LastHook: last[s.Harness]}
+		row, _ := harness.ByName(s.Harness)
+		switch {
+		case s.Problem != "":
+		case s.Installed != install.All:
+			h.Fix = "tt install " + s.Harness
+			if s.Installed == install.Partly && s.Scopes[0] == "project" {
+				h.Fix += " --project"
+			}
+		case s.Trusted != nil && !*s.Trusted:
+			h.Fix = harness.Setups[s.Harness].Review
+		case h.LastHook.IsZero() && len(row.Hooks) > 0:
+			h.Fix = "start a new session of " + row.Title + " in a workspace that has a room"
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// run runs a program of somebody else for what it prints.
+func run(ctx context.Context, program string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, program, args...)
+	c.WaitDelay = 100 * time.Millisecond // what it started may hold the pipe
+	return c.Output()
+}
+
+// harness tells how a harness stands to us.
+func (p *page) harness(h harnessStatus) {
+	row, _ := harness.ByName(h.Harness)
+	var says []string
+	if h.Version != "" {
+		says = append(says, stick.Line(h.Version))
+	}
+	scopes := strings.Join(h.Scopes, ", ")
+	switch {
+	case h.Problem != "":
+		says = append(says, stick.Line(h.Problem))
+	case h.Installed == install.No:
+		says = append(says, "not installed")
+	case h.Installed == install.Partly:
+		says = append(says, fmt.Sprintf("installed in part (%s), not as it should be: %s", scopes, strings.Join(h.Missing, ", ")))
+	default:
+		says = append(says, fmt.Sprintf("installed (%s)", scopes))
+	}
+	if h.Trusted != nil && !*h.Trusted {
+		says = append(says, "hooks not trusted")
+	}
+	switch {
+	case !h.LastHook.IsZero():
+		says = append(says, "hooks last seen firing "+p.ago(h.LastHook))
+	case len(h.Scopes) > 0 && len(row.Hooks) == 0:
+		says = append(says, "no hooks")
+	case len(h.Scopes) > 0:
+		says = append(says, "hooks not yet seen firing")
+	}
+	p.linef("%-8s %s: %s", "harness", h.Harness, strings.Join(says, ", "))
+	if h.Fix != "" {
+		p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(h.Fix)))
+	}
 }
 
 // Version is the version of the program.

@@ -125,7 +125,11 @@ func (a *app) fail(err error, ctx context.Context) int {
 	if e.Code == stick.CodeCanceled {
 		return signalStatus(ctx)
 	}
-	return e.Code.Info().Exit
+	status := e.Code.Info().Exit
+	if status == exitWake && len(a.Args) > 0 && a.Args[0] == "hook" {
+		return stick.ExitInternal // harnesses take the other for an order: to block, or to wake
+	}
+	return status
 }
 
 // dataDir is where the database lies.

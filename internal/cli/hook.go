@@ -102,7 +102,7 @@ func (a *app) hookCaller(row harness.Row, in harness.HookInput) (*engine.Engine,
 	if err != nil {
 		return nil, engine.HookParams{}, err
 	}
-	return a.newEngine(procs), engine.HookParams{Caller: by, Where: engine.Where{Path: in.Dir}}, nil
+	return a.newEngine(procs), engine.HookParams{Caller: by, Where: engine.Where{Path: in.Dir}, Sub: in.Sub}, nil
 }
 
 // brief tells what an agent should know when its session starts.
@@ -122,6 +122,9 @@ func (a *app) brief(ctx context.Context, e *engine.Engine, p engine.HookParams, 
 // agent knows the rest.
 func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, stick.Line(res.Path))
+	if !res.Member {
+		p.linef("You aren't a member yet; tt wait makes you one.")
+	}
 	if res.Note != "" {
 		p.linef("Note: %s.", stick.Line(res.Note))
 	}
@@ -153,6 +156,9 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 
 // deliver shows what is new for an agent that works, and notes that it does.
 func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+	if in.Woken {
+		p.Sub = true // this hook may be faster than the waker notes as shown what it woke the agent with
+	}
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return err
@@ -171,7 +177,7 @@ func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams
 func (a *app) news(events []stick.Event, more bool) string {
 	pg := a.page()
 	pg.color = false
-	pg.linef("Talking Stick, new for you (it doesn't give you the turn):")
+	pg.linef("%s", harness.NewsHead)
 	pg.delivered(engine.WaitForTurnResult{Events: events})
 	if more {
 		pg.linef("and more: tt inbox")
@@ -185,6 +191,11 @@ func (a *app) wakeUp(ctx context.Context, e *engine.Engine, p engine.HookParams,
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
 		return nil // nobody is idle there: the program has ended
 	}
+	from, _, err := a.surroundings()
+	if err != nil {
+		return err
+	}
+	program := row.Program(from.Chain)
 	ctx, stop := a.untilUnheard(ctx)
 	defer stop()
 	res, err := e.WaitForWake(ctx, p)
@@ -193,7 +204,7 @@ func (a *app) wakeUp(ctx context.Context, e *engine.Engine, p engine.HookParams,
 	}
 	text := a.news(res.Events, res.More)
 	if row.Wake == harness.WakeQueue {
-		err = a.queue(ctx, row, in.SessionID, text)
+		err = a.queue(ctx, row.QueueCommand(program, in.SessionID, text))
 	} else {
 		_, err = fmt.Fprintln(a.Stderr, text)
 		a.status = exitWake
@@ -205,8 +216,7 @@ func (a *app) wakeUp(ctx context.Context, e *engine.Engine, p engine.HookParams,
 }
 
 // queue gives a session of a harness something to do by the harness's own command.
-func (a *app) queue(ctx context.Context, row harness.Row, session, text string) error {
-	argv := row.QueueCommand(session, text)
+func (a *app) queue(ctx context.Context, argv []string) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = a.Dir
 	var out bytes.Buffer

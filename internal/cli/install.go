@@ -26,89 +26,115 @@ var links = []string{"talking-stick", "bb"}
 
 // installResult is what was done, or would be.
 type installResult struct {
-	TT      string         `json:"tt"` // the program as harnesses will call it
-	Applied bool           `json:"applied"`
-	Steps   []install.Step `json:"steps"`
-	DataDir string         `json:"data_dir,omitempty"` // of uninstall: where the data lies, which stays
+	TT      string               `json:"tt"`      // the program as harnesses will call it
+	Applied bool                 `json:"applied"` // the changes were made, or there were none to make
+	Steps   []install.FileChange `json:"steps"`
+	Links   []string             `json:"links,omitempty"`    // the program's other names that were made or removed
+	Next    []string             `json:"next,omitempty"`     // of install: what a person has to do now, by harness
+	DataDir string               `json:"data_dir,omitempty"` // of uninstall: where the data lies, which stays
+
+	removing bool
+	asked    bool // the plan was shown already
 }
 
+// installOptions are the flags of both commands.
+type installOptions struct{ all, project, show, removing bool }
+
 func (a *app) installCmd() *cobra.Command {
-	var all, project, show bool
+	var o installOptions
 	c := &cobra.Command{
 		Use: "install [harness]…", Short: "Tell harnesses of tt: skill, hooks, MCP server", Args: between(0, -1, ""),
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ";\n" +
 			"links makes the program's other names. Everything else in their files stays as it is, and the first change of a file\n" +
-			"leaves a copy beside it. Without a name it shows what was found and would be changed, and asks.",
+			"leaves a copy beside it. Without a name it shows what was found and would be changed, and asks; where nobody can be\n" +
+			"asked, it exits with 2.",
 	}
 	f := c.Flags()
-	f.BoolVar(&all, "all", false, "every harness, whether or not it was found")
-	f.BoolVar(&project, "project", false, "in this workspace, for everybody who works in it, instead of in your home")
-	f.BoolVar(&show, "print", false, "show the changes and make none")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.install(args, all, project, show, install.Install)
-	}
+	f.BoolVar(&o.all, "all", false, "every harness, whether or not it was found")
+	f.BoolVar(&o.project, "project", false, "in this workspace, for everybody who works in it, instead of in your home")
+	f.BoolVar(&o.show, "print", false, "show the changes and make none")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.install(args, o) }
 	return c
 }
 
 func (a *app) uninstallCmd() *cobra.Command {
-	var project, show bool
+	o := installOptions{removing: true}
 	c := &cobra.Command{
 		Use: "uninstall [harness]…", Short: "Make harnesses forget tt", Args: between(0, -1, ""),
-		Long: "Remove exactly what tt install put into the configuration of harnesses, by default of all of them. The data stays.",
+		Long: "Remove exactly what tt install put into the configuration of harnesses, by default of all of them; links removes the\n" +
+			"program's other names. What harnesses share stays while one of them uses it. The data stays.",
 	}
-	c.Flags().BoolVar(&project, "project", false, "in this workspace instead of in your home")
-	c.Flags().BoolVar(&show, "print", false, "show the changes and make none")
+	c.Flags().BoolVar(&o.project, "project", false, "in this workspace instead of in your home")
+	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.install(args, len(args) == 0, project, show, install.Uninstall)
+		o.all = len(args) == 0
+		return a.install(args, o)
 	}
 	return c
 }
 
 // install plans changes and makes them, or shows them.
-func (a *app) install(names []string, all, project, show bool, planner func(install.Target, []string) ([]install.Step, error)) error {
-	removing := len(names) == 0 && all && !show
-	t, err := a.target(project)
+func (a *app) install(names []string, o installOptions) error {
+	t, err := a.target(o.project)
 	if err != nil {
 		return err
 	}
-	asked := len(names) > 0 || all || show
+	asked := len(names) > 0 || o.all || o.show
 	withLinks := slices.Contains(names, "links")
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "links" })
 	switch {
-	case all:
+	case o.all:
 		names = harness.Names()
 	case len(names) == 0 && !withLinks:
 		names = install.Found(t)
 	}
-	steps, err := planner(t, names)
+	var steps []install.FileChange
+	switch {
+	case len(names) == 0: // for the links alone a project gets no instructions, nor where no harness was found
+	case o.removing:
+		steps, err = install.Uninstall(t, names)
+	default:
+		steps, err = install.Install(t, names)
+	}
 	if err != nil {
 		return err
 	}
-	res := installResult{TT: t.TT, Steps: steps}
-	pending := slices.ContainsFunc(steps, install.Step.Pending)
-	switch {
-	case show || !pending:
-	case !asked:
+	res := installResult{TT: t.TT, Steps: steps, removing: o.removing}
+	if res.Steps == nil {
+		res.Steps = []install.FileChange{}
+	}
+	if o.removing {
+		res.DataDir = a.dataDir()
+	}
+	if withLinks && o.show {
+		res.Links, _ = a.changeLinks(t.TT, o) // it changes nothing, so nothing fails
+	}
+	if o.show {
+		for i := range steps {
+			steps[i].Show()
+		}
+		return a.print(res, func(p *page) { p.installed(res) })
+	}
+	if !asked && slices.ContainsFunc(steps, install.FileChange.Pending) {
 		if ok, err := a.agrees(res); err != nil || !ok {
 			return err
 		}
-		fallthrough
-	default:
-		if err := install.Apply(steps); err != nil {
+		res.asked = true
+	}
+	if err := install.Apply(steps); err != nil {
+		return err
+	}
+	res.Applied = len(steps) > 0 || withLinks
+	a.logNpm(install.Npm(steps))
+	if withLinks {
+		if res.Links, err = a.changeLinks(t.TT, o); err != nil {
 			return err
 		}
-		res.Applied = true
-		a.logNpm(install.Npm(steps))
 	}
-	if withLinks && !show {
-		if err := a.makeLinks(t.TT); err != nil {
-			return err
-		}
+	if !o.removing {
+		res.Next = install.Next(t, steps)
 	}
-	if removing {
-		res.DataDir = a.dataDir()
-	}
-	return a.print(res, func(p *page) { p.installed(res, show) })
+	return a.print(res, func(p *page) { p.installed(res) })
 }
 
 // target is where harnesses are told of this program.
@@ -126,8 +152,9 @@ func (a *app) target(project bool) (install.Target, error) {
 	return t, err
 }
 
-// passing is where go run builds what it runs: it is gone with the run.
-var passing = regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]`)
+// passing is where go run builds what it runs, which is gone with the run, and where it keeps it, from
+// the second run on, in the build cache, under a name that changes with every change of the program.
+var passing = regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]|[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 
 // program is the path by which harnesses call this program: where PATH finds it, because that stays
 // when what lies there is replaced by a newer version.
@@ -156,7 +183,7 @@ func (a *app) program() (string, error) {
 // agrees shows a plan and asks whether to go on. Where nobody can be asked, the plan is all there is,
 // and the exit status says that nothing was done.
 func (a *app) agrees(res installResult) (bool, error) {
-	err := a.print(res, func(p *page) { p.installed(res, false) })
+	err := a.print(res, func(p *page) { p.installed(res) })
 	if err != nil || a.json || !a.TTY || !a.InTTY {
 		a.status = stick.ExitUsage
 		if err == nil && !a.json {
@@ -167,13 +194,14 @@ func (a *app) agrees(res installResult) (bool, error) {
 	fmt.Fprint(a.Stdout, "go on? [y/N] ")
 	line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // no answer is a no
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		fmt.Fprintln(a.Stdout, "nothing was changed")
 		a.status = stick.ExitUsage
 		return false, nil
 	}
 	return true, nil
 }
 
-func stepHarnesses(steps []install.Step) []string {
+func stepHarnesses(steps []install.FileChange) []string {
 	var names []string
 	for _, s := range steps {
 		if !slices.Contains(names, s.Harness) && s.Harness != "project" {
@@ -184,43 +212,67 @@ func stepHarnesses(steps []install.Step) []string {
 }
 
 // installed tells a plan, or what was made of it.
-func (p *page) installed(res installResult, diffs bool) {
+func (p *page) installed(res installResult) {
 	for _, s := range res.Steps {
+		if res.asked {
+			break
+		}
 		p.linef("%-12s %-20s %-8s %s", s.Harness, s.What, s.State, stick.Line(s.File))
 		if s.Note != "" {
 			p.linef("%-12s %s", "", stick.Line(s.Note))
 		}
-		if diffs && s.Pending() {
-			for l := range strings.Lines(stick.Block(s.Diff())) {
-				p.linef("    %s", strings.TrimRight(l, "\n"))
-			}
+		for l := range strings.Lines(stick.Block(s.Diff)) {
+			p.linef("    %s", strings.TrimRight(l, "\n"))
 		}
 	}
-	if len(res.Steps) == 0 {
-		p.linef("no harness was found; name one: %s", strings.Join(harness.Names(), ", "))
+	for _, l := range res.Links {
+		p.linef("%-12s %s", "links", stick.Line(l))
 	}
-	if res.Applied {
-		p.linef("done; tt doctor says whether harnesses call it")
+	if len(res.Steps)+len(res.Links) == 0 {
+		if res.Applied || res.removing {
+			p.linef("%-12s %s", "links", "nothing to change")
+		} else {
+			p.linef("no harness was found; name one: %s", strings.Join(harness.Names(), ", "))
+		}
 	}
-	if res.DataDir != "" {
+	for _, n := range res.Next {
+		p.linef("next: %s", stick.Line(n))
+	}
+	switch {
+	case res.removing:
 		p.linef("the data stays in %s", stick.Line(res.DataDir))
+	case res.Applied && len(res.Steps) > 0:
+		p.linef("done; tt doctor says whether harnesses call it")
 	}
 }
 
-// makeLinks makes the program's other names beside it.
-func (a *app) makeLinks(tt string) error {
+// changeLinks makes the program's other names beside it, or removes them. What lies there and isn't
+// a link to the program is left alone: to make a link in its place is refused. With --print it only
+// lists them.
+func (a *app) changeLinks(tt string, o installOptions) (changed []string, err error) {
 	for _, name := range links {
 		link := filepath.Join(filepath.Dir(tt), name)
-		err := os.Symlink(filepath.Base(tt), link)
-		if at, rerr := os.Readlink(link); errors.Is(err, os.ErrExist) && rerr == nil && at == filepath.Base(tt) {
+		at, _ := os.Readlink(link) // empty when there is none
+		ours := at == filepath.Base(tt)
+		switch {
+		case ours != o.removing:
 			continue
+		case o.show:
+		case o.removing:
+			err = os.Remove(link)
+		default:
+			err = os.Symlink(filepath.Base(tt), link)
 		}
 		if err != nil {
-			return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be made: %s", stick.Line(link), stick.Line(err.Error())).With("path", link).
+			if e, ok := errors.AsType[*os.LinkError](err); ok {
+				err = e.Err
+			}
+			return changed, stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %s", stick.Line(link), stick.Line(err.Error())).With("path", link).
 				Hintf("see what lies there; nothing of it was changed")
 		}
+		changed = append(changed, link)
 	}
-	return nil
+	return changed, nil
 }
 
 // logNpm notes which entries of the npm program were removed.

@@ -580,6 +580,9 @@ func (g *reference) environment() string {
 	g.line("\n## Variables")
 	var rows [][]string
 	known := map[string]bool{"HOME": true, "USER": true} // read by way of the standard library, and of a list
+	for _, s := range harness.Setups {                   // by their table
+		known[s.ConfigEnv] = true
+	}
 	for _, v := range variables {
 		if !g.src.variables[v.name] && !known[v.name] {
 			g.Errorf("the program doesn't read %s", v.name)
@@ -631,7 +634,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../store", "../workspace", "../harness", "../demo", "."} {
+	for _, dir := range []string{"../../stick", "../engine", "../store", "../workspace", "../harness", "../demo", "../install", "."} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
@@ -652,7 +655,7 @@ func readSource(t *testing.T) source {
 }
 
 func (s source) read(f *ast.File, dir string) {
-	shown := dir == "../../stick" || dir == "../engine" || dir == "../demo" || dir == "."
+	shown := dir == "../../stick" || dir == "../engine" || dir == "../demo" || dir == "../install" || dir == "."
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
@@ -664,7 +667,7 @@ func (s source) read(f *ast.File, dir string) {
 			case name == "":
 			case sel.Sel.Name == "With":
 				s.facts[name] = true
-			case sel.Sel.Name == "Getenv" && dir == ".":
+			case sel.Sel.Name == "Getenv" && (dir == "." || dir == "../install"):
 				s.variables[name] = true
 			}
 		case *ast.GenDecl:

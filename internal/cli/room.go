@@ -186,6 +186,8 @@ func (p *page) state(res engine.GetRoomStateResult) {
 			line += ", waits for the turn"
 		case stick.Listen:
 			line += ", waits for events"
+		case stick.Wake:
+			line += ", is woken by messages"
 		}
 		if m.Verdict == stick.Gone {
 			line += ", its process has ended"

@@ -41,7 +41,7 @@ const (
 )
 
 // Harnesses are the names under which a test binary plays a harness.
-var Harnesses = []string{"claude", "codex", "opencode"}
+var Harnesses = []string{"claude", "codex", "gemini", "opencode"}
 
 // Main makes the process what its name says and doesn't return then. Call it first in TestMain.
 //

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"talkingstick/internal/harness"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -39,6 +40,9 @@ type DoctorResult struct {
 	DataDir  string    `json:"data_dir"`
 	Healthy  bool      `json:"healthy"`
 	Findings []Finding `json:"findings"`
+
+	// Hooks says when a hook of each harness last fired in a room; those that never did aren't in it.
+	Hooks map[string]stick.Time `json:"-"`
 }
 
 // check is a check of the doctor. Packages that own something to check have theirs here.
@@ -71,7 +75,33 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		res.Healthy = res.Healthy && f.Status != FindingFault
 		res.Findings = append(res.Findings, f)
 	}
+	res.Hooks = e.lastHooks(ctx, p.Caller)
 	return res, nil
+}
+
+// lastHooks finds out when hooks fired. Without a database that can be read none did.
+func (e *Engine) lastHooks(ctx context.Context, by Caller) map[string]stick.Time {
+	db, err := e.open(ctx, false)
+	if err != nil {
+		return nil
+	}
+	last := map[string]stick.Time{}
+	err = e.view(ctx, db, by, func(tx *store.Tx, _ *sights) error {
+		for _, name := range harness.Names() {
+			at, err := tx.LastHook(name)
+			if err != nil {
+				return err
+			}
+			if !at.IsZero() {
+				last[name] = at
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil // what is wrong with the database is a finding
+	}
+	return last
 }
 
 func fault(err error) Finding {

@@ -16,14 +16,11 @@ import (
 type HookParams struct {
 	Caller Caller `json:"-"`
 	Where
+	Sub bool // it is a sub-agent's: it shows that the session works, and isn't told what is for the agent
 }
 
-// hookStream is the name of the cursor of what hooks have shown, stopStream that of what an agent
-// was held back for when it wanted to stop.
-const (
-	hookStream = "hook"
-	stopStream = "stop"
-)
+// hookStream is the name of the cursor of what hooks have shown.
+const hookStream = "hook"
 
 // freshHook is for how long what hooks note of a session need not be written again.
 const freshHook = time.Minute
@@ -58,10 +55,10 @@ const maxInstructions = 4096
 func (e *Engine) StartSession(ctx context.Context, p HookParams) (StartSessionResult, error) {
 	var res StartSessionResult
 	err := e.hooked(ctx, p, true, func(t *turn) error {
-		m, ok := t.room.Member(t.me.Agent)
-		if t.room.Closed || ok && m.State == stick.Kicked {
-			return nil
+		if err := t.me.record(t.tx, t.s); err != nil { // also of one that is no member yet
+			return err
 		}
+		m, ok := t.room.Member(t.me.Agent)
 		if err := t.tx.Hooked(t.me.session.Key, 0); err != nil {
 			return err
 		}
@@ -88,15 +85,19 @@ func (e *Engine) StartSession(ctx context.Context, p HookParams) (StartSessionRe
 		return err
 	})
 	if err == nil && res.RoomID != "" {
-		if b, rerr := os.ReadFile(filepath.Join(res.Path, ".talking-stick", "instructions.md")); rerr == nil && len(b) <= maxInstructions {
+		if b, rerr := os.ReadFile(filepath.Join(res.Path, ".talking-stick", "instructions.md")); rerr == nil {
 			res.Instructions = strings.TrimSpace(string(b))
+			if len(b) > maxInstructions {
+				res.Instructions = fmt.Sprintf("(.talking-stick/instructions.md has %d bytes and is left out: at most %d fit.)", len(b), maxInstructions)
+			}
 		}
 	}
 	return res, err
 }
 
-// hooked runs a hook's transaction in the room of a place. It is silent where there is no room. The
-// agent need not be a member; if it is one, the hook shows that it is active.
+// hooked runs a hook's transaction in the room of a place. It is silent where there is no room, in a
+// closed one, and to a removed member. The agent need not be a member; if it is one, the hook shows
+// that it is active, and else nothing is noted of it.
 func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*turn) error) error {
 	place, err := e.placeSeen(p.Where)
 	if err != nil {
@@ -122,6 +123,10 @@ func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(
 		if t.me, err = identify(tx, s, p.Caller); err != nil {
 			return err
 		}
+		m, ok := t.room.Member(t.me.Agent)
+		if t.room.Closed || ok && m.State == stick.Kicked {
+			return nil
+		}
 		if !writes {
 			t.room = t.room.Seen(tx.Generation(), tx.Now())
 			if err := fn(t); err != nil {
@@ -130,10 +135,10 @@ func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(
 			return s.enough(t.room)
 		}
 		t.add(t.room.Restore(tx.Generation(), tx.World(), tx.Now()))
-		if err := t.me.record(tx, s); err != nil {
-			return err
-		}
-		if m, ok := t.room.Member(t.me.Agent); ok && m.State == stick.Joined {
+		if ok && m.State == stick.Joined {
+			if err := t.me.record(tx, s); err != nil {
+				return err
+			}
 			t.room = t.room.Touch(t.me.Agent, tx.Now())
 		}
 		t.refresh()
@@ -168,7 +173,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 	res := DeliverEventsResult{Events: []stick.Event{}}
 	err := e.hooked(ctx, p, false, func(t *turn) error {
 		m, ok := t.room.Member(t.me.Agent)
-		if !ok || m.State != stick.Joined || t.room.Closed {
+		if !ok || m.State != stick.Joined {
 			return nil
 		}
 		res = DeliverEventsResult{RoomID: t.room.ID, AgentID: t.me.Agent, Events: []stick.Event{}}
@@ -176,16 +181,28 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 		if err != nil {
 			return err
 		}
-		events, more, err := t.tx.Events(store.EventQuery{
-			Room: t.room.ID, After: seen, For: t.me.Agent, Fresh: true, Limit: maxHookEvents,
-		})
-		if err != nil {
-			return err
+		if !p.Sub {
+			events, more, err := t.tx.Events(store.EventQuery{
+				Room: t.room.ID, After: seen, For: t.me.Agent, Fresh: true, Limit: maxHookEvents,
+			})
+			if err != nil {
+				return err
+			}
+			n := fitting(events)
+			for _, ev := range events[:n] {
+				empty, err := saysNothing(t.tx, ev, t.room, t.me.Agent, false)
+				if err != nil {
+					return err
+				}
+				if !empty {
+					res.Events = append(res.Events, ev)
+				}
+			}
+			res.More, res.cursor = more || n < len(events), lastSeq(events[:n])
 		}
-		res.Events, res.More, res.cursor = append(res.Events, events...), more, lastSeq(events)
 		hooksAt, idleAt, err := t.tx.HookedAt(t.me.session.Key)
 		owner := t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent
-		res.due = len(events) > 0 || !idleAt.IsZero() || owner && !t.room.Turn.Acked ||
+		res.due = res.cursor > 0 || !idleAt.IsZero() || owner && !t.room.Turn.Acked ||
 			(stick.Deadline{SetAt: hooksAt, TTL: freshHook}).Due(t.tx.Now()) ||
 			(stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(t.tx.Now())
 		return err
@@ -193,8 +210,23 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 	return res, err
 }
 
-// maxHookEvents bounds what one hook shows.
-const maxHookEvents = 20
+// What one hook shows is bounded: harnesses cut a text of more than 10,000 characters, and what is
+// shown is never cut.
+const (
+	maxHookEvents = 20
+	maxHookBytes  = 7500 // of what the events say; the rest is for the frame
+)
+
+// fitting is how many of the events one hook shows: at least one.
+func fitting(events []stick.Event) int {
+	size := 0
+	for n, ev := range events {
+		if size += len(ev.Payload); size > maxHookBytes {
+			return max(n, 1)
+		}
+	}
+	return len(events)
+}
 
 // HookDelivered notes that the caller works, and that it has been shown the events of res. It
 // writes nothing when there is nothing new to note.
@@ -215,79 +247,6 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 		}
 		return t.tx.Hooked(t.me.session.Key, 0)
 	})
-}
-
-// CheckStopResult says whether an agent should go on instead of stopping.
-type CheckStopResult struct {
-	RoomID stick.RoomID `json:"room_id,omitempty"`
-	Block  bool         `json:"block"`
-	Reason string       `json:"reason,omitempty"` // what it still has, and what to do about it
-}
-
-// CheckStopParams is a hook's knowledge of an agent that wants to stop.
-type CheckStopParams struct {
-	HookParams
-	// Held says that the harness has just been told not to stop: it isn't told twice.
-	Held bool
-}
-
-// CheckStop holds back, once, an agent that wants to stop while it holds the stick, while the stick
-// is reserved for it, or while it owes acknowledgements. It notes that one which isn't held back is
-// idle.
-func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
-	var res CheckStopResult
-	err := e.hooked(ctx, p.HookParams, true, func(t *turn) error {
-		res = CheckStopResult{}
-		m, ok := t.room.Member(t.me.Agent)
-		if !ok || m.State != stick.Joined || t.room.Closed {
-			return nil
-		}
-		res.RoomID = t.room.ID
-		reason, since, err := t.held()
-		if err != nil {
-			return err
-		}
-		told, _, err := t.tx.Cursor(t.room.ID, t.me.Agent, stopStream)
-		if err != nil {
-			return err
-		}
-		if reason != "" && since > told && !p.Held {
-			res.Block, res.Reason = true, reason
-			if err := t.tx.Advance(t.room.ID, t.me.Agent, stopStream, since); err != nil {
-				return err
-			}
-			return t.tx.Hooked(t.me.session.Key, 0)
-		}
-		return t.tx.Hooked(t.me.session.Key, t.tx.Now())
-	})
-	return res, err
-}
-
-// held says what the caller still has, what to do about it, and the event since which it has it.
-func (t *turn) held() (reason string, since int64, err error) {
-	now := t.room.Turn
-	switch {
-	case now.State == stick.Owned && now.Owner == t.me.Agent:
-		grant, err := t.lastGrant()
-		if err != nil || grant == nil {
-			return "", 0, err
-		}
-		return fmt.Sprintf("You hold the talking stick (turn %d), and others may wait for it. If your part is done, end the turn with a "+
-			`handoff: tt release --turn %d --lease %s --status "…" --next-action "…". If you wait for the operator, just stop again.`,
-			now.ID, now.ID, now.Lease), grant.Seq, nil
-	case now.State == stick.Reserved && now.ReservedFor == t.me.Agent:
-		return "The talking stick is reserved for you. Take the turn with tt wait, or just stop again to let it go on.", now.HandoffSeq, nil
-	}
-	owed, err := t.tx.Owed(t.room.ID, t.me.Agent)
-	if err != nil || len(owed) == 0 {
-		return "", 0, err
-	}
-	last := owed[len(owed)-1].Event
-	if len(owed) == 1 {
-		return fmt.Sprintf("Message %d waits for your acknowledgement. Read it with tt inbox, act on it, and accept it: tt ack %d.", last, last), last, nil
-	}
-	return fmt.Sprintf("%d messages wait for your acknowledgement, the last is %d. Read them with tt inbox, and accept those that you act on "+
-		"with tt ack.", len(owed), last), last, nil
 }
 
 // EndSessionResult says what a session's end left.
@@ -384,6 +343,13 @@ func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResu
 	}
 	if err = w.enter(ctx); err == nil && !w.done {
 		err = w.block(ctx)
+	}
+	if w.res.Status != stick.GotEvents {
+		w.res.Events = nil // it was replaced, or there is nobody to wake any more: the next waker tells them
+	}
+	if n := fitting(w.res.Events); n < len(w.res.Events) {
+		w.res.Events, w.res.More = w.res.Events[:n], true
+		w.res.cursor = w.res.Events[n-1].Seq
 	}
 	return w.res, err
 }

@@ -17,7 +17,8 @@ type identity struct {
 	session store.Session
 	Note    string // something the caller should be told about its name
 	explain []string
-	fresh   bool // the session isn't recorded yet
+	fresh   bool   // the session isn't recorded yet
+	before  string // the key by which it was recorded until its id was told; else empty
 }
 
 // identify names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch] when
@@ -62,11 +63,22 @@ func (id *identity) bySession(tx *store.Tx, s *sights) error {
 	}
 	id.Agent = agent
 	elsewhere, err := s.elsewhere(tx, agent, by)
-	if err != nil || elsewhere.IsZero() {
+	if err != nil {
 		return err
 	}
-	// One session, resumed in two terminals: the second is a member of its own.
-	id.session.Key += " in " + by.Process.Key()
+	// One session, resumed in two terminals: the second is a member of its own, and stays it when the
+	// first one ends.
+	apart := id.session.Key + " in " + by.Process.Key()
+	if elsewhere.IsZero() {
+		if by.SessionID == "" || by.Process.IsZero() || id.session.Key != by.Seed() {
+			return nil
+		}
+		if agent, known, err = tx.AgentOf(apart); known {
+			id.Agent, id.session.Key = agent, apart
+		}
+		return err
+	}
+	id.session.Key = apart
 	id.Note = fmt.Sprintf("the session of %s also lives in process %d; here you are another member", agent, elsewhere.PID)
 	id.explain = append(id.explain, id.Note+".")
 	if id.Agent, known, err = tx.AgentOf(id.session.Key); known || err != nil {
@@ -82,36 +94,35 @@ func (id *identity) bySession(tx *store.Tx, s *sights) error {
 }
 
 // carried finds the agent of the caller's session, or of the session that its process is known to
-// carry: where the call tells no session, and where it tells one that may be over.
+// carry: where the call tells no session, and where it tells one that may be over. A process that
+// carries several sessions tells nothing of the caller's.
 func (id *identity) carried(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
 	by := id.Caller
-	if by.Process.IsZero() {
-		return tx.AgentOf(id.session.Key)
-	}
-	if by.SessionID != "" && !by.Earlier {
-		if agent, known, err = tx.AgentOf(id.session.Key); known || err != nil {
-			return agent, known, err
-		}
-		// A session that was known by its process only, until something tells its id.
-		carried, found, err := tx.SessionOf(by.Process)
-		if err != nil || !found || carried.ID != "" || carried.Harness != by.Harness {
-			return "", false, err
-		}
-		id.session.Agent, id.fresh = carried.Agent, true
-		return carried.Agent, true, nil
-	}
-	if by.SessionID == "" {
-		if agent, known, err = tx.AgentOf(id.session.Key); known || err != nil {
+	told := by.SessionID != "" && !by.Earlier
+	if told || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
+		agent, known, err = tx.AgentOf(id.session.Key)
+		if known || err != nil || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
 			return agent, known, err
 		}
 	}
 	carried, known, err := tx.SessionOf(by.Process)
-	if err != nil || !known {
-		agent, known, err = tx.AgentOf(id.session.Key)
-		return agent, known, err
+	switch {
+	case err != nil:
+		return "", false, err
+	case told:
+		// A session that was known by its process only, until something tells its id.
+		if !known || carried.ID != "" || carried.Harness != by.Harness {
+			return "", false, nil
+		}
+		id.session.Agent, id.fresh, id.before = carried.Agent, true, carried.Key
+		return carried.Agent, true, nil
+	case !known:
+		return tx.AgentOf(id.session.Key)
+	}
+	if carried.Key != id.session.Key {
+		id.explain = append(id.explain, fmt.Sprintf("Process %d is known to carry the session of %s.", by.Process.PID, carried.Agent))
 	}
 	id.session = carried
-	id.explain = append(id.explain, fmt.Sprintf("Process %d is known to carry the session of %s.", by.Process.PID, carried.Agent))
 	return carried.Agent, true, nil
 }
 
@@ -187,6 +198,11 @@ func (id identity) record(tx *store.Tx, s *sights) error {
 			return err
 		}
 	}
+	if id.before != "" { // it is the same session, and ends with this one
+		if _, err := tx.EndSession(id.before, id.Agent); err != nil {
+			return err
+		}
+	}
 	if by.Process.IsZero() || (by.Person && by.As != "") {
 		return nil // a person's shell says nothing about the agent whose name the person assumes
 	}
@@ -196,7 +212,7 @@ func (id identity) record(tx *store.Tx, s *sights) error {
 	}
 	ev := stick.Evidence{Process: by.Process, Proof: by.Proof}
 	if slices.Contains(recorded, ev) {
-		return nil
+		return id.returned(tx, ev)
 	}
 	// A new process is the moment to forget those that have ended: what lives outweighs them.
 	var missed error
@@ -221,6 +237,20 @@ func (id identity) record(tx *store.Tx, s *sights) error {
 		tx.Ring(r)
 	}
 	return err
+}
+
+// returned notes that a process carries again a session that it has carried before, for calls that
+// don't tell theirs.
+func (id identity) returned(tx *store.Tx, ev stick.Evidence) error {
+	by := id.Caller
+	if by.As != "" || by.Person || by.SessionID == "" || by.Earlier || by.Proof == stick.ProvesCarrier {
+		return nil
+	}
+	carried, known, err := tx.SessionOf(ev.Process)
+	if err != nil || known && carried.Key == id.session.Key {
+		return err
+	}
+	return tx.PutProcess(id.Agent, id.session.Key, ev)
 }
 
 // sign adds to the events that the caller makes who it is beyond its name.

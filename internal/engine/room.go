@@ -99,7 +99,7 @@ func showMember(r stick.Room, m stick.Member, s *sights, now stick.Time) RoomMem
 	case r.Active(m.Agent, now, s.Sight):
 		v.Status = "active"
 	}
-	for _, intent := range []stick.Intent{stick.Listen, stick.Work} {
+	for _, intent := range []stick.Intent{stick.Wake, stick.Listen, stick.Work} {
 		if r.Listening(m.Agent, intent, s.Sight) {
 			v.Listening = intent
 		}

@@ -343,11 +343,18 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 // told tells whether an event says nothing new: that the stick was given to the caller, which a
 // wait for work answers by itself, or that a message was taken back which the caller never saw.
 func (w *wait) told(tx *store.Tx, e stick.Event, r stick.Room) (bool, error) {
+	return saysNothing(tx, e, r, w.me.Agent, w.q.Intent == stick.Work)
+}
+
+// saysNothing tells whether an event says nothing new to an agent that it is for: that the stick was
+// given to it, if it asks for the turn anyway or has it no longer reserved, or that a message was
+// taken back which it never saw.
+func saysNothing(tx *store.Tx, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
 	switch e.Type {
 	case stick.EventRelease, stick.EventPass, stick.EventRerouted:
-		return w.q.Intent == stick.Work || r.Turn.State != stick.Reserved || r.Turn.ReservedFor != w.me.Agent, nil
+		return asks || r.Turn.State != stick.Reserved || r.Turn.ReservedFor != a, nil
 	case stick.EventMessageWithdrawn:
-		c, _, err := tx.Receipt(r.ID, w.me.Agent, e.Facts().MessageID)
+		c, _, err := tx.Receipt(r.ID, a, e.Facts().MessageID)
 		return c.ShownAt.IsZero() && c.ReadAt.IsZero(), err
 	}
 	return false, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // HookEvent is what happened in a harness, whatever the harness calls it.
@@ -25,6 +26,9 @@ type Hook struct {
 	Name  string // the harness's own name for it
 }
 
+// NewsHead is the first line of what is new for an agent, also when it is woken with it.
+const NewsHead = "Talking Stick, new for you (it doesn't give you the turn):"
+
 // HookInput is what a harness tells its hook.
 type HookInput struct {
 	Event     HookEvent
@@ -33,28 +37,38 @@ type HookInput struct {
 	Dir       string // where the session works; empty if it wasn't told or isn't absolute
 	Why       string // why a session started or ended, in the harness's words
 	Held      bool   // the agent goes on only because a hook has just held it back
+	Sub       bool   // a sub-agent did it, inside of the session
+	Woken     bool   // the prompt is what we woke the agent with
+}
+
+// told is what we read of it. Its fields have the same names in all harnesses.
+type told struct {
+	Session string `json:"session_id"`
+	Name    string `json:"hook_event_name"`
+	Dir     string `json:"cwd"`
+	Source  string `json:"source"`
+	Reason  string `json:"reason"`
+	Held    bool   `json:"stop_hook_active"`
+	Sub     string `json:"agent_id"`
+	Prompt  string `json:"prompt"`
 }
 
 // ReadHook reads what the harness tells its hook on standard input. It fails for what it can't read;
 // events that we don't listen to have an empty Event.
 func (r Row) ReadHook(b []byte) (HookInput, error) {
-	var in struct {
-		Session string `json:"session_id"`
-		Name    string `json:"hook_event_name"`
-		Dir     string `json:"cwd"`
-		Source  string `json:"source"`
-		Reason  string `json:"reason"`
-		Held    bool   `json:"stop_hook_active"`
-	}
+	var in told
 	if err := json.Unmarshal(b, &in); err != nil {
 		return HookInput{}, fmt.Errorf("what %s told its hook can't be read: %w", r.Title, err)
 	}
-	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, Held: in.Held}
+	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, Held: in.Held, Sub: in.Sub != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
 	if filepath.IsAbs(in.Dir) {
 		out.Dir = in.Dir
 	}
 	if i := slices.IndexFunc(r.Hooks, func(h Hook) bool { return h.Name == in.Name }); i >= 0 {
 		out.Event = r.Hooks[i].Event
+	}
+	if out.Sub && out.Event != HookAfterTool {
+		out.Event = "" // neither does the session start, stop or end with it, nor is it the one that is prompted
 	}
 	return out, nil
 }

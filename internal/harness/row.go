@@ -3,7 +3,14 @@
 // one row of [Rows]; everything else here reads that table.
 package harness
 
-import "talkingstick/stick"
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
 
 // Human is the harness name of a person.
 const Human = "human"
@@ -74,9 +81,21 @@ func (r Row) Headless(getenv func(string) string) bool {
 	return r.Interactive[0] != "" && getenv(r.Interactive[0]) != r.Interactive[1]
 }
 
-// QueueCommand is the command that gives a session something to do.
-func (r Row) QueueCommand(session, text string) []string {
-	return []string{r.Programs[0], "queue", "--thread", session, "--message", text}
+// QueueCommand is the command that gives a session something to do, with a program as [Row.Program]
+// finds it.
+func (r Row) QueueCommand(program, session, text string) []string {
+	return []string{program, "queue", "--thread", session, "--message", text}
+}
+
+// Program is the harness's own program: the one that runs among the ancestors, where it was started by an
+// absolute path, which PATH needn't lead to. Else it is its name.
+func (r Row) Program(chain []proc.Info) string {
+	for _, p := range chain {
+		if len(p.Args) > 0 && filepath.IsAbs(p.Args[0]) && slices.Contains(r.Programs, strings.TrimSuffix(filepath.Base(p.Args[0]), ".exe")) {
+			return p.Args[0]
+		}
+	}
+	return r.Programs[0]
 }
 
 // Names lists the names of the harnesses.

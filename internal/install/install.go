@@ -4,15 +4,10 @@
 package install
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -31,38 +26,38 @@ type Target struct {
 	Kill    func(point string) // for tests
 }
 
-// Step is a change of one file, ready to be made.
-type Step struct {
-	Harness string `json:"harness"`
-	What    string `json:"what"`
+// FileChange is a change of one file, ready to be made.
+type FileChange struct {
+	Harness string `json:"harness"` // or project, for what is told to all of them
+	What    string `json:"what"`    // what of ours the file holds
 	File    string `json:"file"`
-	State   string `json:"state"` // new, changed, there, removed, absent, kept
-	Note    string `json:"note,omitempty"`
+	State   string `json:"state"`          // new, changed, there, removed, absent or kept
+	Note    string `json:"note,omitempty"` // what to know about it
+	Diff    string `json:"diff,omitempty"` // with --print: the change
 
 	change *confedit.Change
 	npm    []byte // an entry of the npm program that goes
 }
 
-// The states of a step.
+// The states of a change.
 const (
 	New     = "new"     // it is put there
-	Changed = "changed" // it is there in another form
+	Changed = "changed" // it is there in another form, or its file is
 	There   = "there"   // it is there already
 	Removed = "removed"
 	Absent  = "absent" // there is nothing to remove
-	Kept    = "kept"   // it isn't ours any more, and stays
+	Kept    = "kept"   // it isn't ours any more, or others need it, and stays
 )
 
-// Diff shows the change, empty when there is none.
-func (s Step) Diff() string {
-	if s.change == nil {
-		return ""
+// Show sets Diff.
+func (s *FileChange) Show() {
+	if s.change != nil {
+		s.Diff = s.change.Diff()
 	}
-	return s.change.Diff()
 }
 
-// Pending tells whether the step would change anything.
-func (s Step) Pending() bool { return s.change != nil && s.change.Changed() }
+// Pending tells whether the change would change anything.
+func (s FileChange) Pending() bool { return s.change != nil && s.change.Changed() }
 
 // Found lists the harnesses that were used on this machine, by their configuration.
 func Found(t Target) []string {
@@ -82,7 +77,15 @@ func (t Target) config(s harness.Setup) string {
 			return dir
 		}
 	}
-	return filepath.Join(t.Home, filepath.FromSlash(s.Config))
+	return t.home(s.Config)
+}
+
+// home is a path below the home directory, or below where .config was moved to.
+func (t Target) home(path string) string {
+	if rest, ok := strings.CutPrefix(path, ".config/"); ok && filepath.IsAbs(t.Getenv("XDG_CONFIG_HOME")) {
+		return below(t.Getenv("XDG_CONFIG_HOME"), rest)
+	}
+	return below(t.Home, path)
 }
 
 // path is where a file of a harness lies; empty where there is none in this scope.
@@ -98,7 +101,7 @@ func (t Target) path(s harness.Setup, p harness.Scoped) string {
 			return below(t.config(s), p.User)
 		}
 	}
-	return below(t.Home, p.User)
+	return t.home(p.User)
 }
 
 func below(dir, path string) string {
@@ -108,30 +111,31 @@ func below(dir, path string) string {
 	return filepath.Join(dir, filepath.FromSlash(path))
 }
 
-// plan collects steps. Edits of one file are one change.
+// plan collects changes. Edits of one file are one change.
 type plan struct {
 	t        Target
 	removing bool
+	names    []string // the harnesses that it is for
 	files    confedit.Files
-	steps    []Step
+	steps    []FileChange
 }
 
 // Install plans what harnesses are told. It writes nothing. It fails with [stick.CodeConfigMalformed]
 // for a file that can't be read, before anything is changed.
-func Install(t Target, names []string) ([]Step, error) { return makePlan(t, names, false) }
+func Install(t Target, names []string) ([]FileChange, error) { return makePlan(t, names, false) }
 
 // Uninstall plans how harnesses forget us.
-func Uninstall(t Target, names []string) ([]Step, error) { return makePlan(t, names, true) }
+func Uninstall(t Target, names []string) ([]FileChange, error) { return makePlan(t, names, true) }
 
-func makePlan(t Target, names []string, removing bool) ([]Step, error) {
-	p := &plan{t: t, removing: removing, files: confedit.Files{Home: t.Home, Kill: t.Kill}}
+func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
+	p := &plan{t: t, removing: removing, names: names, files: confedit.Files{Home: t.Home, Kill: t.Kill}}
 	for _, name := range names {
 		row, ok := harness.ByName(name)
 		if !ok {
 			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).With("field", "harness").
 				Hintf("the harnesses are %s", strings.Join(harness.Names(), ", "))
 		}
-		if err := p.harness(row, harness.Setups[name]); err != nil {
+		if err := p.harness(row); err != nil {
 			return nil, err
 		}
 	}
@@ -143,21 +147,63 @@ func makePlan(t Target, names []string, removing bool) ([]Step, error) {
 	return p.steps, nil
 }
 
+// project plans the instructions of a project.
+func (p *plan) project() error {
+	left := p.anyLeft()
+	for _, x := range instructions(p.t) {
+		if has, err := p.has(x); left && (has || err != nil) {
+			p.steps = append(p.steps, FileChange{Harness: "project", What: x.what, File: x.file, State: Kept, Note: "still used by other harnesses"})
+			continue
+		}
+		if err := p.edit("project", x.file, []part{x}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// anyLeft tells whether a harness that isn't asked to forget us still has us: it needs what is told
+// to all of them.
+func (p *plan) anyLeft() bool {
+	return p.removing && slices.ContainsFunc(harness.Names(), func(name string) bool {
+		return !slices.Contains(p.names, name) && p.told(name)
+	})
+}
+
+// told tells whether a harness has anything of ours, beside a skill, which it may share. What can't be
+// read may have.
+func (p *plan) told(name string) bool {
+	row, _ := harness.ByName(name)
+	for _, x := range p.t.parts(row) {
+		if x.what == skill {
+			continue
+		}
+		if has, err := p.has(x); has || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Apply makes the changes of a plan, one file after the other. What was made before a failure stays,
 // and doing it all again goes on.
-func Apply(steps []Step) error {
+func Apply(steps []FileChange) error {
 	for _, s := range steps {
-		if s.Pending() {
-			if err := s.change.Write(); err != nil {
-				return explain(err)
-			}
+		if s.change == nil {
+			continue
+		}
+		if err := s.change.Write(); err != nil {
+			return explain(err)
+		}
+		if dir := filepath.Dir(s.File); s.State == Removed && s.What == skill && filepath.Base(dir) == harness.SkillName {
+			_ = os.Remove(dir) // it stays if it holds something else
 		}
 	}
 	return nil
 }
 
 // Npm lists the entries of the npm program that a plan removes, by file.
-func Npm(steps []Step) map[string]json.RawMessage {
+func Npm(steps []FileChange) map[string]json.RawMessage {
 	gone := map[string]json.RawMessage{}
 	for _, s := range steps {
 		if s.npm != nil {
@@ -168,75 +214,65 @@ func Npm(steps []Step) map[string]json.RawMessage {
 }
 
 // harness plans for one harness.
-func (p *plan) harness(row harness.Row, s harness.Setup) error {
-	if err := p.skill(row, s); err != nil {
-		return err
-	}
-	// A file may hold hooks and servers both.
-	edits := map[string][]confedit.Edit{}
-	what := map[string][]string{}
-	var order []string
-	add := func(path, name string, e ...confedit.Edit) {
-		if path == "" || len(e) == 0 {
-			return
+func (p *plan) harness(row harness.Row) error {
+	parts := p.t.parts(row)
+	for i, x := range parts {
+		// A file may hold hooks and servers both: it is edited once, where the first of them stands.
+		same := func(y part) bool { return y.file == x.file }
+		if slices.ContainsFunc(parts[:i], same) {
+			continue
 		}
-		if !slices.Contains(order, path) {
-			order = append(order, path)
+		var err error
+		if x.text != "" {
+			err = p.own(row, x)
+		} else {
+			err = p.edit(row.Name, x.file, slices.DeleteFunc(slices.Clone(parts[i:]), func(y part) bool { return !same(y) }))
 		}
-		edits[path] = append(edits[path], e...)
-		what[path] = append(what[path], name)
-	}
-	add(p.t.path(s, s.Hooks), "hooks", p.hooks(row, s)...)
-	server := p.t.path(s, s.Server)
-	if row.Name == "opencode" {
-		server = either(server, server+"c")
-	}
-	npm, err := p.npm(server, s)
-	if err != nil {
-		return err
-	}
-	add(server, "MCP server", p.server(s, npm != nil)...)
-	if p.t.Project == "" && len(s.Sandbox) > 0 {
-		e := confedit.TOMLAddElement(s.Sandbox, p.t.DataDir)
-		if p.removing {
-			e = confedit.TOMLRemoveElement(s.Sandbox, p.t.DataDir, true)
-		}
-		add(server, "sandbox", e)
-	}
-	for _, path := range order {
-		step, err := p.step(row.Name, strings.Join(what[path], ", "), path, confedit.All(edits[path]...))
 		if err != nil {
 			return err
 		}
-		if path == server && npm != nil {
-			step.npm, step.Note = npm, "an entry of the npm program goes"
-		}
-		if s.Review != "" && slices.Contains(what[path], "hooks") && step.Pending() && !p.removing {
-			step.Note = s.Review
-		}
-		p.steps = append(p.steps, step)
-	}
-	if path := p.t.path(s, s.Plugin); path != "" {
-		return p.own(row.Name, "plugin", path, s.Code(p.t.TT), func(have string) bool {
-			return strings.HasPrefix(have, "// Talking Stick in ")
-		})
 	}
 	return nil
 }
 
-// either is the second path where only that exists.
-func either(first, second string) string {
-	if _, err := os.Stat(first); err != nil {
-		if _, err := os.Stat(second); err == nil {
-			return second
+// edit plans a change of a file that others write, too.
+func (p *plan) edit(name, path string, parts []part) error {
+	e := setAll(parts)
+	var err error
+	if p.removing {
+		e, err = restoring(path, parts)
+		if err != nil {
+			return err
 		}
 	}
-	return first
+	s, err := p.step(name, path, e)
+	if err != nil {
+		return err
+	}
+	var what, notes []string
+	for _, x := range parts {
+		what = append(what, x.what)
+		if x.other != nil && x.other(s.change.Before) {
+			notes = append(notes, fmt.Sprintf("a server called %s is there that runs another program; it stays, and ours isn't there", harness.ServerName))
+		}
+		if x.npm == nil || p.removing {
+			continue
+		}
+		if s.npm = x.npm(s.change.Before); s.npm != nil {
+			notes = append(notes, "an entry of the npm program goes")
+		}
+	}
+	s.What, s.Note = strings.Join(what, ", "), strings.Join(notes, "; ")
+	if s.change.Backup != "" && onlyOurs(s.change.Before, parts) {
+		s.change.Backup = "" // there was no file before us
+	}
+	p.steps = append(p.steps, s)
+	return nil
 }
 
 // step plans an edit of a file.
-func (p *plan) step(name, what, path string, e confedit.Edit) (Step, error) {
-	s := Step{Harness: name, What: what, File: path}
+func (p *plan) step(name, path string, e confedit.Edit) (FileChange, error) {
+	s := FileChange{Harness: name, File: path}
 	var err error
 	if s.change, err = p.files.Prepare(path, e, confedit.Options{Removing: p.removing}); err != nil {
 		return s, explain(err)
@@ -257,205 +293,53 @@ func (p *plan) step(name, what, path string, e confedit.Edit) (Step, error) {
 }
 
 // own plans a file that is all ours. One that isn't, or that somebody edited, is left alone.
-func (p *plan) own(name, what, path, text string, ours func(have string) bool) error {
-	have, err := os.ReadFile(path)
-	if err == nil && string(have) != text && !ours(string(have)) {
-		p.steps = append(p.steps, Step{
-			Harness: name, What: what, File: path, State: Kept,
-			Note: "it isn't ours, or somebody edited it; it stays as it is",
-		})
+func (p *plan) own(row harness.Row, x part) error {
+	if slices.ContainsFunc(p.steps, func(s FileChange) bool { return s.File == x.file }) {
+		return nil // harnesses share it
+	}
+	keep := func(why string) error {
+		p.steps = append(p.steps, FileChange{Harness: row.Name, What: x.what, File: x.file, State: Kept, Note: why})
 		return nil
 	}
-	if err != nil && !os.IsNotExist(err) {
-		return explain(&confedit.FileError{File: path, Why: "can't be read", Err: err})
+	have, err := os.ReadFile(x.file)
+	switch {
+	case err != nil && !os.IsNotExist(err):
+		return explain(&confedit.FileError{File: x.file, Why: "can't be read", Err: err})
+	case err == nil && !x.ours(have):
+		return keep("it isn't ours, or somebody edited it; it stays as it is")
+	case err == nil && p.removing && x.what == skill:
+		if others := p.sharers(x.file); len(others) > 0 {
+			return keep("still used by " + strings.Join(others, " and "))
+		}
 	}
-	step, err := p.step(name, what, path, func(src []byte) ([]byte, bool, error) {
+	s, err := p.step(row.Name, x.file, func(src []byte) ([]byte, bool, error) {
 		if p.removing {
 			return nil, src != nil, nil
 		}
-		return []byte(text), string(src) != text, nil
+		return []byte(x.text), string(src) != x.text, nil
 	})
-	if err == nil && !slices.ContainsFunc(p.steps, func(s Step) bool { return s.File == path }) {
-		p.steps = append(p.steps, step)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// shipped are the digests of the skills of earlier versions: an unedited one is replaced.
-var shipped = []string{}
-
-// skill plans the skill.
-func (p *plan) skill(row harness.Row, s harness.Setup) error {
-	dir := p.t.path(s, s.Skills)
-	if dir == "" {
-		return nil
-	}
-	return p.own(row.Name, "skill", filepath.Join(dir, harness.SkillName, "SKILL.md"), harness.Skill, func(have string) bool {
-		sum := sha256.Sum256([]byte(have))
-		return slices.Contains(shipped, hex.EncodeToString(sum[:]))
-	})
-}
-
-// project plans the instructions of a project.
-func (p *plan) project() error {
-	for _, f := range []struct {
-		name string
-		set  confedit.Edit
-	}{
-		{"AGENTS.md", confedit.SetBlock(strings.TrimSpace(harness.Instructions))},
-		{"CLAUDE.md", confedit.SetImport("AGENTS.md")},
-	} {
-		e := f.set
-		if p.removing {
-			e = confedit.RemoveBlock()
+	if p.removing && s.change.Exists {
+		if s.change.Target != filepath.Clean(x.file) {
+			return keep("it is a symbolic link, which isn't ours; it stays as it is")
 		}
-		step, err := p.step("project", "instructions", filepath.Join(p.t.Project, f.name), e)
-		if err != nil {
-			return err
-		}
-		p.steps = append(p.steps, step)
+		s.change.Delete = true
 	}
+	s.change.Backup = "" // nobody else's words are in it
+	s.What = x.what
+	p.steps = append(p.steps, s)
 	return nil
 }
 
-// handler is a hook's handler.
-type handler struct {
-	Type        string `json:"type"`
-	Command     string `json:"command"`
-	Timeout     int    `json:"timeout,omitempty"`
-	Async       bool   `json:"async,omitempty"`
-	AsyncRewake bool   `json:"asyncRewake,omitempty"`
-}
-
-type group struct {
-	Matcher string    `json:"matcher,omitempty"`
-	Hooks   []handler `json:"hooks"`
-}
-
-// Limits of hooks in seconds: what a harness waits for, and how long one that wakes may wait.
-const (
-	hookTimeout = 5
-	wakeTimeout = 24 * 60 * 60
-)
-
-// hooks plans the hooks of a harness.
-func (p *plan) hooks(row harness.Row, s harness.Setup) []confedit.Edit {
-	if s.Hooks.User == "" {
-		return nil
-	}
-	var edits []confedit.Edit
-	add := func(event string, wake bool, h handler) {
-		at := []string{"hooks", event}
-		ours := oursIn(row.Name, wake)
-		if p.removing {
-			edits = append(edits, confedit.JSONRemoveHook(at, ours, 0))
-		} else {
-			edits = append(edits, confedit.JSONPutHook(at, ours, group{Hooks: []handler{h}}))
+// sharers are the harnesses that look for their skills where a skill lies, have us, and aren't asked
+// to forget us.
+func (p *plan) sharers(file string) (names []string) {
+	for _, row := range harness.Rows {
+		if !slices.Contains(p.names, row.Name) && p.t.skillFile(harness.Setups[row.Name]) == file && p.told(row.Name) {
+			names = append(names, row.Name)
 		}
 	}
-	for _, h := range row.Hooks {
-		add(h.Name, false, handler{Type: "command", Command: p.t.hookCommand(row.Name, ""), Timeout: hookTimeout * s.HookUnit})
-		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Async != "" {
-			wake := handler{Type: "command", Command: p.t.hookCommand(row.Name, " --wake"), Timeout: wakeTimeout * s.HookUnit}
-			wake.Async, wake.AsyncRewake = s.Async == "async", s.Async == "asyncRewake"
-			add(h.Name, true, wake)
-		}
-	}
-	return edits
-}
-
-// hookCommand is the command of a hook. It does nothing when the program is gone. Its text stays the
-// same from version to version, because harnesses trust it by its text.
-func (t Target) hookCommand(name, more string) string {
-	tt := quote(t.TT)
-	if runtime.GOOS == "windows" {
-		return fmt.Sprintf("%s hook %s%s", tt, name, more)
-	}
-	return fmt.Sprintf("[ ! -x %s ] || %s hook %s%s", tt, tt, name, more)
-}
-
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`)
-
-// quote makes a path one word of a shell.
-func quote(path string) string {
-	if plainPath.MatchString(path) {
-		return path
-	}
-	if runtime.GOOS == "windows" {
-		return `"` + path + `"`
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
-// oursIn tells our handlers of a harness's hooks: by what they run, wherever the program lies.
-func oursIn(name string, wake bool) confedit.Ours {
-	end := " hook " + name
-	if wake {
-		end += " --wake"
-	}
-	return func(element json.RawMessage) bool {
-		var h handler
-		if json.Unmarshal(element, &h) != nil || !strings.HasSuffix(h.Command, end) {
-			return false
-		}
-		program := strings.Trim(strings.TrimSuffix(h.Command, end), `'"`)
-		base := program[strings.LastIndexAny(program, `/\ `)+1:]
-		return strings.TrimSuffix(base, ".exe") == "tt"
-	}
-}
-
-// server plans the MCP server.
-func (p *plan) server(s harness.Setup, npm bool) []confedit.Edit {
-	if s.Server.User == "" {
-		return nil
-	}
-	var edits []confedit.Edit
-	at := append(slices.Clone(s.ServerAt), harness.ServerName)
-	if npm {
-		old := append(slices.Clone(s.ServerAt), harness.SkillName)
-		if s.TOML {
-			edits = append(edits, confedit.TOMLRemoveTable(old))
-		} else {
-			edits = append(edits, confedit.JSONRemove(old, len(s.ServerAt)))
-		}
-	}
-	switch {
-	case s.TOML && p.removing:
-		edits = append(edits, confedit.TOMLRemoveTable(at))
-	case s.TOML:
-		edits = append(edits, confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: p.t.TT}, {Key: "args", Value: []string{"mcp"}}}))
-	case p.removing:
-		edits = append(edits, confedit.JSONRemove(at, 0))
-	default:
-		edits = append(edits, confedit.JSONSet(at, s.Entry(p.t.TT)))
-	}
-	return edits
-}
-
-// explain gives the failures of editing their codes.
-func explain(err error) error {
-	switch e := err.(type) {
-	case *confedit.MalformedError:
-		return stick.Errorf(stick.CodeConfigMalformed, "%s can't be read as what it should be: line %d, column %d: %s", e.File, e.Line, e.Col, e.Why).
-			With("path", e.File).Hintf("mend the file and run the command again; nothing was changed")
-	case *confedit.PathError:
-		return stick.Errorf(stick.CodeConfigMalformed, "%s", err).With("path", e.File).
-			Hintf("mend the file and run the command again; nothing was changed")
-	case *confedit.MarkerError:
-		return stick.Errorf(stick.CodeConfigMalformed, "%s", err).With("path", e.File).
-			Hintf("mend the file and run the command again; nothing was changed")
-	case *confedit.ChangedError:
-		return stick.Errorf(stick.CodeConfigChanged, "%s was changed by somebody else meanwhile", e.File).With("path", e.File).
-			Hintf("run the command again")
-	case *confedit.FileError:
-		if e.Err != nil && os.IsPermission(e.Err) || e.Err == nil || isPathError(e.Err) {
-			return stick.Errorf(stick.CodeConfigUnwritable, "%s", err).With("path", e.File).Hintf("see who may write it, and run the command again")
-		}
-	}
-	return err
-}
-
-func isPathError(err error) bool {
-	_, ok := err.(*fs.PathError)
-	return ok
+	return names
 }

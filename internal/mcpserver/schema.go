@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"talkingstick/stick"
@@ -60,9 +61,13 @@ func (t tool) names() []string {
 // schema is the tool's input schema, as terse as it can be.
 func (t tool) schema() map[string]any {
 	s := object(t.params)
-	s["properties"].(map[string]any)[override] = map[string]any{"type": "string"}
+	properties := s["properties"].(map[string]any)
+	properties[override] = map[string]any{"type": "string"}
 	if len(t.required) > 0 {
 		s["required"] = t.required
+	}
+	if slices.Contains(t.required, "room_id") {
+		properties["room_id"].(map[string]any)["description"] = "from join_path"
 	}
 	return s
 }

@@ -44,7 +44,7 @@ type Call struct {
 
 // Run serves one client on a pair of streams until the client closes its side or ctx ends.
 func Run(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) error {
-	return newServer(o).Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	return newServer(ctx, o).Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 }
 
 // instructions are what a harness tells its model of the server.
@@ -52,16 +52,17 @@ const instructions = "Several agents share this workspace; only the one whose tu
 	"Before changing any: wait_for_turn until status is your_turn, again when it answers not_yet. " +
 	"Then work, and end the turn with release_stick and a real handoff. Events and messages never give the turn."
 
-func newServer(o Options) *mcp.Server {
+// newServer makes a server whose calls end with ctx at the latest.
+func newServer(ctx context.Context, o Options) *mcp.Server {
 	if o.Progress == 0 {
 		o.Progress = 10 * time.Second
 	}
-	s := &server{o: o, shown: map[stick.AgentID]engine.WaitForTurnResult{}}
+	s := &server{ctx: ctx, o: o, shown: map[stick.AgentID]engine.WaitForTurnResult{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: "talking-stick", Title: "Talking Stick", Version: o.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range tools {
-		if t.core || o.All {
-			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema()}, s.handler(t))
+		if t.kind&core != 0 || o.All {
+			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema(), Annotations: t.kind.hints()}, s.handler(t))
 		}
 	}
 	return m
@@ -69,7 +70,8 @@ func newServer(o Options) *mcp.Server {
 
 // server is a server of one client.
 type server struct {
-	o Options
+	ctx context.Context // the server's own: the SDK waits for calls that run, and doesn't end them
+	o   Options
 
 	mu sync.Mutex
 	// shown holds the last events that a wait answered with. That the caller has them shows when
@@ -81,6 +83,9 @@ type server struct {
 // every other surface, so that the model sees them.
 func (s *server) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.ctx, cancel)()
 		stop := s.progress(ctx, req)
 		defer stop()
 		result, err := s.call(ctx, t, req)
@@ -104,7 +109,8 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 		return nil, err
 	}
 	result, err := t.run(ctx, s, by, arguments)
-	if waited, ok := result.(engine.WaitForTurnResult); ok && err == nil && len(waited.Events) > 0 {
+	waited, ok := result.(engine.WaitForTurnResult)
+	if ok && err == nil && len(waited.Events) > 0 && ctx.Err() == nil { // nobody gets the answer of a call that was cancelled
 		s.mu.Lock()
 		s.shown[waited.AgentID] = waited
 		s.mu.Unlock()

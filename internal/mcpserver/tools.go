@@ -8,7 +8,10 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"talkingstick/internal/engine"
 	"talkingstick/stick"
@@ -18,16 +21,16 @@ import (
 type tool struct {
 	name        string
 	description string
-	core        bool
+	kind        kind
 	required    []string // parameters that can't be left out here
 	params      reflect.Type
 	run         func(ctx context.Context, s *server, by engine.Caller, arguments any) (any, error)
 }
 
 // op makes a tool of an operation.
-func op[P, R any](name, description string, core bool, call func(*engine.Engine, context.Context, P) (R, error), required ...string) tool {
+func op[P, R any](name, description string, k kind, call func(*engine.Engine, context.Context, P) (R, error), required ...string) tool {
 	return tool{
-		name: name, description: description, core: core, required: required, params: reflect.TypeFor[P](),
+		name: name, description: description, kind: k, required: required, params: reflect.TypeFor[P](),
 		run: func(ctx context.Context, s *server, by engine.Caller, arguments any) (any, error) {
 			p := arguments.(*P)
 			reflect.ValueOf(p).Elem().FieldByName("Caller").Set(reflect.ValueOf(by))
@@ -47,11 +50,31 @@ func (s *server) bound(p any) {
 	}
 }
 
-const core = true
+// kind says what a harness should know of a tool before it lets a model call it.
+type kind int
+
+const (
+	core  kind = 1 << iota // an agent needs it all the time
+	reads                  // it changes nothing
+	asks                   // it takes something from others, so that a person may want to be asked
+
+	rare kind = 0
+)
+
+// hints tell harnesses that a tool reaches nothing but our own database, and deletes nothing there.
+// Codex refuses the others where it has nobody to ask.
+func (k kind) hints() *mcp.ToolAnnotations {
+	no := false
+	h := &mcp.ToolAnnotations{OpenWorldHint: &no, ReadOnlyHint: k&reads != 0}
+	if k&(reads|asks) == 0 {
+		h.DestructiveHint = &no
+	}
+	return h
+}
 
 // tools is the table of tools. Their names are those of the operations.
 var tools = []tool{
-	op("list_rooms", "List the rooms around a path.", core, (*engine.Engine).ListRooms),
+	op("list_rooms", "List the rooms around a path.", core|reads, (*engine.Engine).ListRooms),
 	op("join_path", "Join the room of a workspace; it is made if there is none. Once per session.", core, (*engine.Engine).JoinPath),
 	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn lets you change files; call again on not_yet. "+
 		"Read the handoff that comes with the turn. With park you only hear events, also while you hold the stick.", core, (*engine.Engine).WaitForTurn),
@@ -61,24 +84,24 @@ var tools = []tool{
 	op("pass_stick", "End your turn and reserve the stick for one member that has to go next. Prefer release_stick.", core,
 		(*engine.Engine).PassStick, "room_id", "lease_id", "expected_turn_id", "to_agent_id", "handoff"),
 	op("takeover_stick", "Take the stick over, only when a takeover is open or a person asked for it.", core, (*engine.Engine).TakeoverStick, "reason"),
-	op("get_room_state", "Tell who holds the stick, who is there, and what to do next.", core, (*engine.Engine).GetRoomState),
-	op("get_room_events", "Read the room's log: the newest events, or those behind a cursor.", core, (*engine.Engine).GetRoomEvents),
+	op("get_room_state", "Tell who holds the stick, who is there, and what to do next.", core|reads, (*engine.Engine).GetRoomState),
+	op("get_room_events", "Read the room's log: the newest events, or those behind a cursor.", core|reads, (*engine.Engine).GetRoomEvents),
 	op("send_message", "Send a message to members by name, or to room. It never moves the stick.", core, (*engine.Engine).SendMessage, "to"),
-	op("get_inbox", "List your messages that are unread or not acknowledged.", core, (*engine.Engine).GetInbox),
+	op("get_inbox", "List your messages that are unread or not acknowledged.", core|reads, (*engine.Engine).GetInbox),
 	op("ack_message", "Accept messages that you act on; their senders are told.", core, (*engine.Engine).AckMessage, "message_ids"),
 
-	op("wait_for_events", "Wait for the next events without wanting the turn or marking anything.", !core, (*engine.Engine).WaitForEvents),
-	op("read_message", "Mark messages as read, which accepts nothing.", !core, (*engine.Engine).ReadMessage, "message_ids"),
-	op("get_message", "Show a message and who has seen or accepted it.", !core, (*engine.Engine).GetMessage, "message_id"),
-	op("withdraw_message", "Take back a message of yours that isn't accepted yet.", !core, (*engine.Engine).WithdrawMessage, "message_id"),
-	op("add_note", "Leave a note that stays until somebody resolves it.", !core, (*engine.Engine).AddNote, "body"),
-	op("list_notes", "List the notes that aren't resolved.", !core, (*engine.Engine).ListNotes),
-	op("resolve_note", "Mark a note as dealt with.", !core, (*engine.Engine).ResolveNote, "note_id"),
-	op("leave_room", "Leave the room; a holder leaves with a handoff or says why it abandons the turn.", !core, (*engine.Engine).LeaveRoom),
-	op("kick_member", "Remove a member that is gone; force only on a person's word.", !core, (*engine.Engine).KickMember, "agent_id"),
-	op("close_room", "Close the room, as its holder with a handoff.", !core, (*engine.Engine).CloseRoom),
-	op("reorder_members", "Change the order in which policy order=sequence goes round.", !core, (*engine.Engine).ReorderMembers, "order"),
-	op("set_room_policy", "Tell the room's policy, or change it by key=value.", !core, (*engine.Engine).SetRoomPolicy),
+	op("wait_for_events", "Wait for the next events without wanting the turn or marking anything.", reads, (*engine.Engine).WaitForEvents),
+	op("read_message", "Mark messages as read, which accepts nothing.", rare, (*engine.Engine).ReadMessage, "message_ids"),
+	op("get_message", "Show a message and who has seen or accepted it.", reads, (*engine.Engine).GetMessage, "message_id"),
+	op("withdraw_message", "Take back a message of yours that isn't accepted yet.", rare, (*engine.Engine).WithdrawMessage, "message_id"),
+	op("add_note", "Leave a note that stays until somebody resolves it.", rare, (*engine.Engine).AddNote, "body"),
+	op("list_notes", "List the notes that aren't resolved.", reads, (*engine.Engine).ListNotes),
+	op("resolve_note", "Mark a note as dealt with.", rare, (*engine.Engine).ResolveNote, "note_id"),
+	op("leave_room", "Leave the room; a holder leaves with a handoff or says why it abandons the turn.", rare, (*engine.Engine).LeaveRoom),
+	op("kick_member", "Remove a member that is gone; force only on a person's word.", asks, (*engine.Engine).KickMember, "agent_id"),
+	op("close_room", "Close the room, as its holder with a handoff.", asks, (*engine.Engine).CloseRoom),
+	op("reorder_members", "Change the order in which policy order=sequence goes round.", rare, (*engine.Engine).ReorderMembers, "order"),
+	op("set_room_policy", "Tell the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
 }
 
 // override is the parameter that every tool has beside those of its operation.
@@ -90,7 +113,7 @@ func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) 
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
-			return nil, "", stick.Errorf(stick.CodeUsage, "the arguments of %s are a JSON object", t.name)
+			return nil, "", stick.Errorf(stick.CodeUsage, "the arguments of %s are a JSON object", t.name).With("field", "arguments")
 		}
 	}
 	if v, ok := given[override]; ok {
@@ -102,7 +125,7 @@ func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) 
 	names := t.names()
 	for name, v := range given {
 		if !slices.Contains(names, name) {
-			return nil, "", stick.Errorf(stick.CodeUsage, "%s has no parameter %q", t.name, stick.Clip(name, 40)).With("field", name).
+			return nil, "", stick.Errorf(stick.CodeUsage, "%s has no parameter %q", t.name, stick.Clip(name, 40)).With("field", stick.Clip(name, 40)).
 				Hintf("its parameters are %s", strings.Join(names, ", "))
 		}
 		if string(bytes.TrimSpace(v)) == "null" {
@@ -135,7 +158,14 @@ func (t tool) explain(err error) error {
 	if e, ok := errors.AsType[*stick.Error](err); ok {
 		return e
 	}
-	return stick.Errorf(stick.CodeUsage, "the arguments of %s can't be read: %s", t.name, stick.Clip(strings.TrimPrefix(err.Error(), "json: "), 120))
+	why := strings.TrimPrefix(err.Error(), "json: ")
+	e := stick.Errorf(stick.CodeUsage, "the arguments of %s can't be read: %s", t.name, stick.Clip(why, 120)).With("field", "arguments")
+	if quoted, ok := strings.CutPrefix(why, "unknown field "); ok { // within an object; the package has no error type for it
+		if name, err := strconv.Unquote(quoted); err == nil {
+			e.With("field", stick.Clip(name, 40))
+		}
+	}
+	return e
 }
 
 func (t tool) bad(field, kind string) *stick.Error {

@@ -67,13 +67,14 @@ func (tx *Tx) LastHook(harness string) (at stick.Time, err error) {
 	return at, err
 }
 
-// EndSession notes that a session ended. live tells whether its agent has another one that didn't.
+// EndSession notes that a session ended. live tells whether its agent has another one that didn't. One
+// without an id is no other: it is what the agent was known by until something told its session's id.
 func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err error) {
-	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0 WHERE session_key = ?", tx.now, sessionKey); err != nil {
+	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0 WHERE session_key = ? AND ended_at = 0", tx.now, sessionKey); err != nil {
 		return false, err
 	}
 	var n int
-	_, err = tx.one("SELECT COUNT(*) FROM sessions WHERE agent_id = ? AND ended_at = 0", []any{a}, &n)
+	_, err = tx.one("SELECT COUNT(*) FROM sessions WHERE agent_id = ? AND ended_at = 0 AND session_id <> ''", []any{a}, &n)
 	return n > 0, err
 }
 

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -176,6 +177,192 @@ func TestHeldBy(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[stick.RoomID]bool{}, held("claude:a")); diff != "" {
 			t.Errorf("claude:a holds:\n%s", diff)
+		}
+	})
+}
+
+// TestHooked notes what hooks tell of sessions, each of its own.
+func TestHooked(t *testing.T) {
+	clock := storetest.NewClock()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := newRoom(t, db, "/work").ID
+		join(t, db, id, "claude:a")
+		join(t, db, id, "claude:b")
+		update(t, db, func(tx *store.Tx) error {
+			for key, a := range map[string]stick.AgentID{"key a": "claude:a", "key b": "claude:b"} {
+				if err := tx.PutSession(store.Session{Key: key, Agent: a, Harness: "claude", ID: key}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		hooked := func(key string, idle bool) (now stick.Time) {
+			t.Helper()
+			clock.Move(time.Second)
+			update(t, db, func(tx *store.Tx) error {
+				now = tx.Now()
+				if idle {
+					return tx.Hooked(key, now)
+				}
+				return tx.Hooked(key, 0)
+			})
+			return now
+		}
+		expect := func(when, key string, hooksAt, idleAt stick.Time) {
+			t.Helper()
+			view(t, db, func(tx *store.Tx) error {
+				h, i, err := tx.HookedAt(key)
+				if h != hooksAt || i != idleAt {
+					t.Errorf("%s: a hook of %s fired at %d, and it is idle since %d; want %d and %d", when, key, h, i, hooksAt, idleAt)
+				}
+				return err
+			})
+		}
+		last := func(harness string, want stick.Time) {
+			t.Helper()
+			view(t, db, func(tx *store.Tx) error {
+				at, err := tx.LastHook(harness)
+				if at != want {
+					t.Errorf("the last hook of %s fired at %d, want %d", harness, at, want)
+				}
+				return err
+			})
+		}
+		member := func(when string, a stick.AgentID, seen bool, idleAt stick.Time) {
+			t.Helper()
+			if m, _ := load(t, db, id).Member(a); m.HooksSeen != seen || m.IdleAt != idleAt {
+				t.Errorf("%s: %s has hooks: %v, idle since %d; want %v and %d", when, a, m.HooksSeen, m.IdleAt, seen, idleAt)
+			}
+		}
+
+		expect("at first", "key a", 0, 0)
+		expect("at first", "nobody's", 0, 0)
+		last("claude", 0)
+		member("at first", "claude:a", false, 0)
+
+		at := hooked("key a", false)
+		expect("a hook", "key a", at, 0)
+		expect("the other's hook", "key b", 0, 0)
+		member("a hook", "claude:a", true, 0)
+		member("the other's hook", "claude:b", false, 0)
+		last("claude", at)
+		last("codex", 0)
+
+		idle := hooked("key a", true)
+		expect("it stops", "key a", idle, idle)
+		member("it stops", "claude:a", true, idle)
+		at = hooked("key b", false)
+		last("claude", at)
+		expect("it works", "key b", at, 0)
+		member("it works", "claude:b", true, 0)
+		at = hooked("key a", false)
+		expect("it works again", "key a", at, 0)
+		member("it works again", "claude:a", true, 0)
+
+		hooked("nobody's", false) // there is no such session, and there is none afterwards
+		expect("a hook of nobody", "nobody's", 0, 0)
+		last("claude", at)
+
+		// What has ended counts for nothing, until a hook of it fires again.
+		hooked("key a", true)
+		update(t, db, func(tx *store.Tx) error {
+			_, err := tx.EndSession("key a", "claude:a")
+			return err
+		})
+		member("it ended", "claude:a", false, 0)
+		at = hooked("key a", false)
+		member("it goes on", "claude:a", true, 0)
+		expect("it goes on", "key a", at, 0)
+	}, storetest.At(clock))
+}
+
+// TestEndSession tells whether an agent goes on in another session when one of its ends.
+func TestEndSession(t *testing.T) {
+	clock := storetest.NewClock()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		update(t, db, func(tx *store.Tx) error {
+			for _, s := range []store.Session{
+				{Key: "one", Agent: "claude:a", Harness: "claude", ID: "s1"},
+				{Key: "two", Agent: "claude:a", Harness: "claude", ID: "s2"},
+				{Key: "other", Agent: "claude:b", Harness: "claude", ID: "s3"},
+				// What gemini:c was known by until a hook told its session.
+				{Key: "process", Agent: "gemini:c", Harness: "gemini"},
+				{Key: "told", Agent: "gemini:c", Harness: "gemini", ID: "s4"},
+				// One that never tells a session.
+				{Key: "silent", Agent: "opencode:d", Harness: "opencode"},
+			} {
+				if err := tx.PutSession(s); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		end := func(key string, a stick.AgentID, want bool) {
+			t.Helper()
+			clock.Move(time.Second)
+			update(t, db, func(tx *store.Tx) error {
+				live, err := tx.EndSession(key, a)
+				if live != want {
+					t.Errorf("%s has another session when %s has ended: %v, want %v", a, key, live, want)
+				}
+				return err
+			})
+		}
+		ended := func(key string) (at stick.Time) {
+			t.Helper()
+			if err := storetest.Raw(t, db).QueryRow("SELECT ended_at FROM sessions WHERE session_key = ?", key).Scan(&at); err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		end("one", "claude:a", true)
+		first := ended("one")
+		if first.IsZero() || !ended("two").IsZero() || !ended("other").IsZero() {
+			t.Errorf("not just one session ended: %d, %d, %d", first, ended("two"), ended("other"))
+		}
+		end("one", "claude:a", true) // a second time; the first counts
+		if again := ended("one"); again != first {
+			t.Errorf("it ended at %d, and again at %d", first, again)
+		}
+		end("two", "claude:a", false)
+		end("told", "gemini:c", false)
+		end("silent", "opencode:d", false)
+		end("nobody's", "pi:e", false)
+		if !ended("other").IsZero() {
+			t.Error("another agent's session ended")
+		}
+
+		// One that goes on counts again.
+		update(t, db, func(tx *store.Tx) error { return tx.Hooked("one", 0) })
+		end("two", "claude:a", true)
+	}, storetest.At(clock))
+}
+
+// TestRoomsOf lists the rooms of which an agent is a member now.
+func TestRoomsOf(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		in, left, never := newRoom(t, db, "/1").ID, newRoom(t, db, "/2").ID, newRoom(t, db, "/3").ID
+		second := newRoom(t, db, "/4").ID
+		for _, id := range []stick.RoomID{in, left, second} {
+			join(t, db, id, "claude:a")
+		}
+		join(t, db, never, "codex:b")
+		play(t, db, left, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
+			r, events, err := r.Leave(stick.Leaving{By: "claude:a"}, blind(), now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r, events
+		})
+		for a, want := range map[stick.AgentID][]stick.RoomID{"claude:a": {in, second}, "codex:b": {never}, "pi:c": nil} {
+			slices.Sort(want)
+			view(t, db, func(tx *store.Tx) error {
+				got, err := tx.RoomsOf(a)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("the rooms of %s:\n%s", a, diff)
+				}
+				return err
+			})
 		}
 	})
 }

@@ -206,9 +206,14 @@ func notWritable(dir string, err error) *stick.Error {
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
 		why = e.Error()
 	}
-	return stick.Errorf(stick.CodeDataDirNotWritable, "the data directory %s can't be written: %s", dir, why).
+	e := stick.Errorf(stick.CodeDataDirNotWritable, "the data directory %s can't be written: %s", dir, why).
 		With("path", dir).
-		Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR; in Codex's sandbox add it to writable_roots")
+		Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR")
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // as in a sandbox
+		e.Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR; in Codex's sandbox use the MCP tools of tt, " +
+			"or have a person run tt install codex, which lets the sandbox write it")
+	}
+	return e
 }
 
 // busy names the process that holds the write lock.

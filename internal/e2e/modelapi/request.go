@@ -117,9 +117,15 @@ func newRequest(q *http.Request, session, path string) (*Request, error) {
 		return nil, err
 	}
 	r.names()
-	// All four harnesses offer tools whenever they want work done, and none otherwise.
-	r.Side = r.count || len(r.Tools) == 0
+	// All four harnesses offer tools whenever they want work done, and none otherwise, but for a title
+	// that Codex wants in a terminal.
+	r.Side = r.count || len(r.Tools) == 0 || r.titles()
 	return r, nil
+}
+
+// titles tells whether Codex only wants a title: it forks the session for that, with its tools.
+func (r *Request) titles() bool {
+	return r.Dialect == Responses && len(r.Messages) > 0 && strings.HasPrefix(r.Messages[len(r.Messages)-1].Text, "Generate a concise, single-line task title")
 }
 
 // names gives results the names of the tools that were called, where the dialect tells only ids.

@@ -22,6 +22,8 @@ type Harness struct {
 	known   string                      // the model that it asks for by default
 	config  func(*Agent) map[string]any // files below the home: text, or what becomes JSON
 	args    func(a *Agent, prompt string, o Options) []string
+	tui     func(a *Agent, o Options) []string // with a person at it
+	ready   string                             // what its terminal shows then, where a prompt can be typed
 	env     func(*Agent) []string
 	answer  func(out []byte, r *Result)
 }
@@ -34,6 +36,9 @@ type Place struct {
 	Home string
 	Repo string // where they are started
 }
+
+// Temp is the directory for temporary files of what runs there.
+func (p Place) Temp() string { return filepath.Join(p.Home, "tmp") }
 
 // Config is what a harness is told of its model, and what it may do.
 type Config struct {
@@ -69,7 +74,13 @@ type Options struct {
 	// BypassHookTrust has Codex run hooks that nobody has reviewed. It skips them silently otherwise.
 	BypassHookTrust bool
 
-	// Timeout ends a run that takes longer, a minute by default, and fails the test.
+	// Daemon has Codex in a terminal leave its work to the daemon that it starts, as it does by default.
+	Daemon bool
+
+	// Leave has what the harness started go on after its end, until the test ends.
+	Leave bool
+
+	// Timeout ends a run that takes longer, three minutes by default, and fails the test.
 	Timeout time.Duration
 }
 
@@ -96,7 +107,7 @@ func NewPlace(t testing.TB) Place {
 		}
 	})
 	p := Place{Home: filepath.Join(dir, "home"), Repo: filepath.Join(dir, "repo")}
-	for _, d := range []string{p.Home, p.Repo} {
+	for _, d := range []string{p.Home, p.Repo, p.Temp()} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -146,11 +157,15 @@ func (h *Harness) Prepare(t testing.TB, p Place, c Config) *Agent {
 // Command is the harness with a prompt, not started yet: in the repository, in a process group of its
 // own which ends with ctx, and with nothing of the test's environment.
 func (a *Agent) Command(ctx context.Context, prompt string, o Options) (*exec.Cmd, error) {
+	return a.command(ctx, a.Harness.args(a, prompt, o), o)
+}
+
+func (a *Agent) command(ctx context.Context, args []string, o Options) (*exec.Cmd, error) {
 	program, err := installed(a.Harness.program)
 	if err != nil {
 		return nil, err
 	}
-	c := exec.CommandContext(ctx, program, a.Harness.args(a, prompt, o)...)
+	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = a.Place.Repo
 	c.Env = append(surroundings(a.Place, o.Path), a.Harness.env(a)...)
 	c.Env = append(c.Env, o.Env...)
@@ -168,6 +183,6 @@ func surroundings(p Place, first []string) []string {
 	}
 	path = append(path, "/usr/local/bin", "/usr/bin", "/bin")
 	return []string{
-		"HOME=" + p.Home, "PATH=" + strings.Join(path, ":"), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash",
+		"HOME=" + p.Home, "TMPDIR=" + p.Temp(), "PATH=" + strings.Join(path, ":"), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash",
 	}
 }

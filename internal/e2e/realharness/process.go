@@ -25,10 +25,13 @@ type Process struct {
 	t       testing.TB
 	h       *Harness
 	cmd     *exec.Cmd
+	ctx     context.Context // ends with the time that it has
 	cancel  context.CancelFunc
 	mark    string // in the environment of what belongs to this run
 	out     bytes.Buffer
 	errs    bytes.Buffer
+	screen  func() string // what it showed in a terminal; nil without one
+	leave   bool          // what it started isn't ended with it
 	started time.Time
 
 	ended  chan struct{} // closed when result is there
@@ -67,10 +70,19 @@ func (a *Agent) Run(t testing.TB, prompt string, o Options) Result {
 func (a *Agent) Start(t testing.TB, prompt string, o Options) *Process {
 	t.Helper()
 	if o.Timeout == 0 {
-		o.Timeout = time.Minute
+		o.Timeout = 3 * time.Minute
 	}
+	r := a.prepare(t, a.Harness.args(a, prompt, o), o)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
+	r.start(a)
+	return r
+}
+
+// prepare makes a process that wasn't started yet.
+func (a *Agent) prepare(t testing.TB, args []string, o Options) *Process {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), o.Timeout)
-	cmd, err := a.Command(ctx, prompt, o)
+	cmd, err := a.command(ctx, args, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,33 +91,43 @@ func (a *Agent) Start(t testing.TB, prompt string, o Options) *Process {
 	mark := fmt.Sprintf("%s=%d.%d", runMark, os.Getpid(), runs)
 	runsMu.Unlock()
 	cmd.Env = append(cmd.Env, mark)
-	r := &Process{t: t, h: a.Harness, cmd: cmd, cancel: cancel, mark: mark, started: time.Now(), ended: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = &r.out, &r.errs
 	cmd.Cancel = func() error {
 		sweep(mark)
 		return nil
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		r.Kill()
-		sweep("HOME=" + a.Place.Home) // Codex gives its MCP servers nothing of its environment but this
-	})
-	go r.reap(ctx)
-	return r
+	return &Process{t: t, h: a.Harness, cmd: cmd, ctx: ctx, cancel: cancel, mark: mark, leave: o.Leave, ended: make(chan struct{})}
 }
 
-func (r *Process) reap(ctx context.Context) {
+func (r *Process) start(a *Agent) {
+	r.t.Helper()
+	r.started = time.Now()
+	if err := r.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		r.Kill()
+		sweep(r.mark)
+		sweep("HOME=" + a.Place.Home) // Codex gives its MCP servers nothing of its environment but this
+	})
+	go r.reap()
+}
+
+func (r *Process) reap() {
 	defer close(r.ended)
 	r.cmd.Wait() // the status is in ProcessState, also if the output had to be cut off
-	if ctx.Err() == context.DeadlineExceeded {
+	if r.ctx.Err() == context.DeadlineExceeded {
 		r.t.Errorf("%s didn't end in time", r.h.Name)
 	}
 	r.cancel()
-	syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // fails when nobody is left in the group
-	sweep(r.mark)
+	if !r.leave {
+		syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // fails when nobody is left in the group
+		sweep(r.mark)
+	}
 	r.result = Result{Exit: r.cmd.ProcessState.ExitCode(), Out: r.out.String(), Err: r.errs.String(), Took: time.Since(r.started)}
+	if r.screen != nil {
+		r.result.Out = r.screen()
+		return
+	}
 	r.h.answer(r.out.Bytes(), &r.result)
 }
 
@@ -115,7 +137,7 @@ func (r *Process) PID() int { return r.cmd.Process.Pid }
 // Done is closed when the harness has ended.
 func (r *Process) Done() <-chan struct{} { return r.ended }
 
-// Wait waits for the harness's end. Then also what it left running has ended.
+// Wait waits for the harness's end. Then also what it left running has ended, unless that was to be left.
 func (r *Process) Wait() Result {
 	<-r.ended
 	return r.result

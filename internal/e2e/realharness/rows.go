@@ -36,6 +36,8 @@ var Claude = &Harness{
 		args := append([]string{"--output-format", "json", "--model", a.Config.Model}, o.Args...)
 		return append(args, "-p", prompt)
 	},
+	tui:   func(a *Agent, o Options) []string { return append([]string{"--model", a.Config.Model}, o.Args...) },
+	ready: "? for shortcuts",
 	env: func(a *Agent) []string {
 		return []string{
 			"ANTHROPIC_BASE_URL=" + a.Config.API, "ANTHROPIC_API_KEY=" + apiKey, "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
@@ -52,8 +54,8 @@ var Claude = &Harness{
 	},
 }
 
-// Codex is OpenAI's. Its exec runs in one process; what it says of the terminal program's daemon
-// can't be seen with it.
+// Codex is OpenAI's. Its exec does the work itself; the terminal program leaves it to a daemon, unless
+// it is given settings of its own.
 var Codex = &Harness{
 	Name:    "codex",
 	program: "codex",
@@ -74,22 +76,21 @@ stream_max_retries = 0
 [analytics]
 enabled = false
 
+# Its sandbox would put a directory .git into the machine's /tmp for as long as a command runs, which
+# makes a workspace of it for every other test.
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+
 [projects.%q]
 trust_level = "trusted"
 `, a.Config.Model, a.Config.API+"/v1", a.Place.Repo)} // the address in it is for who starts codex by hand
 	},
 	args: func(a *Agent, prompt string, o Options) []string {
-		sandbox := o.Sandbox
-		if sandbox == "" {
-			sandbox = "danger-full-access"
-		}
-		args := []string{"exec", "--json", "-s", sandbox, "-m", a.Config.Model, "-c", fmt.Sprintf("model_providers.scripted.base_url=%q", a.Config.API+"/v1")}
-		if o.BypassHookTrust {
-			args = append(args, "--dangerously-bypass-hook-trust")
-		}
-		return append(append(args, o.Args...), prompt)
+		return append(append([]string{"exec", "--json"}, codexArgs(a, o)...), prompt)
 	},
-	env: func(*Agent) []string { return []string{"SCRIPTED_API_KEY=scripted"} },
+	tui:   codexArgs,
+	ready: "Ask Codex to do anything",
+	env:   func(*Agent) []string { return []string{"SCRIPTED_API_KEY=scripted"} },
 	answer: func(out []byte, r *Result) {
 		lines(out, func(line []byte) {
 			var e struct {
@@ -108,6 +109,23 @@ trust_level = "trusted"
 			}
 		})
 	},
+}
+
+// codexArgs are what exec and the terminal program have in common. That the address is given here
+// has the terminal program do the work itself rather than its daemon.
+func codexArgs(a *Agent, o Options) []string {
+	sandbox := o.Sandbox
+	if sandbox == "" {
+		sandbox = "danger-full-access"
+	}
+	args := []string{"-s", sandbox, "-m", a.Config.Model}
+	if !o.Daemon {
+		args = append(args, "-c", fmt.Sprintf("model_providers.scripted.base_url=%q", a.Config.API+"/v1"))
+	}
+	if o.BypassHookTrust {
+		args = append(args, "--dangerously-bypass-hook-trust")
+	}
+	return append(args, o.Args...)
 }
 
 // Gemini is Gemini CLI.
@@ -171,6 +189,8 @@ var OpenCode = &Harness{
 	args: func(a *Agent, prompt string, o Options) []string {
 		return append(append([]string{"run", "--format", "json"}, o.Args...), prompt)
 	},
+	tui:   func(_ *Agent, o Options) []string { return o.Args },
+	ready: "Ask anything",
 	env: func(a *Agent) []string {
 		return []string{
 			"SCRIPTED_API=" + a.Config.API, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",

@@ -1,0 +1,175 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// The agents of the scene before each call of the inspector: the caller has the stick, and the other
+// has sent it a message and got one.
+const (
+	inspector stick.AgentID = "claude:inspector"
+	partner   stick.AgentID = "codex:partner"
+)
+
+// inspections are a call for each tool, as arguments of the inspector; values of the scene stand in
+// braces. want is a piece of the answer.
+var inspections = map[string]struct{ arguments, want string }{
+	"list_rooms":       {"", `"relation": "here"`},
+	"join_path":        {"context_path={path}", `"joined": false`},
+	"wait_for_turn":    {"max_wait_ms=0", `"status": "your_turn"`},
+	"heartbeat":        {"room_id={room} lease_id={lease} expected_turn_id={turn}", `"turn_id": {turn}`},
+	"release_stick":    {`room_id={room} lease_id={lease} expected_turn_id={turn} handoff={"status":"done","next_action":"look"}`, `"room_state"`},
+	"pass_stick":       {`room_id={room} lease_id={lease} expected_turn_id={turn} to_agent_id=codex:partner handoff={"status":"done","next_action":"look"}`, `"reserved_for": "codex:partner"`},
+	"takeover_stick":   {"reason=asked operator_requested=true agent_id_override=codex:partner", `"taken_from": "claude:inspector"`},
+	"get_room_state":   {"room_id={room} all=true", `"owner": "claude:inspector"`},
+	"get_room_events":  {`event=["join"] limit=1`, `"event_type": "join"`},
+	"send_message":     {`to=["codex:partner"] body=hello category=INFO`, `"message_id"`},
+	"get_inbox":        {"state=unread", `"message_id": {mine}`},
+	"ack_message":      {"message_ids=[{mine}]", `"state": "acked"`},
+	"read_message":     {"message_ids=[{mine}]", `"state": "read"`},
+	"get_message":      {"message_id={mine}", `"body": "for the inspector"`},
+	"withdraw_message": {"message_id={sent}", `"withdrawn_from"`},
+	"wait_for_events":  {"target=any after=1 limit=1 max_wait_ms=10000", `"cursor"`},
+	"add_note":         {"body=remember", `"note_id"`},
+	"list_notes":       {"", `"body": "a note"`},
+	"resolve_note":     {"note_id={note}", `"resolved_by": "claude:inspector"`},
+	"leave_room":       {"abandon=enough", `"abandoned": true`},
+	"kick_member":      {"agent_id=codex:partner force=true reason=asked", `"agent_id": "codex:partner"`},
+	"close_room":       {`handoff={"status":"done","next_action":"nothing"}`, `"canonical_path"`},
+	"reorder_members":  {`order=["codex:partner"]`, `"changed": true`},
+	"set_room_policy":  {`set=["order=sequence"]`, `"changed": true`},
+}
+
+// TestInspectorCallsEveryTool has a client of another hand list the tools and call each of them, in a
+// room of its own.
+func TestInspectorCallsEveryTool(t *testing.T) {
+	program, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := realharness.Inspector(t)
+	dir := t.TempDir()
+	inspect := func(t *testing.T, work string, args ...string) string {
+		t.Helper()
+		c := exec.Command(client, append([]string{"--cli", program, "mcp"}, args...)...)
+		c.Dir = work
+		c.Env = []string{
+			"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TALKING_STICK_DATA_DIR=" + filepath.Join(dir, "data"),
+			"TT_HARNESS_AGENT_ID=" + string(inspector),
+		}
+		out, err := c.Output() // standard error is for what npm's programs want to say
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	var all []string
+	for _, which := range []struct {
+		args []string
+		n    int
+	}{{[]string{"--tools", "all"}, len(inspections)}, {nil, 12}} {
+		var listed struct {
+			Tools []struct {
+				Name        string         `json:"name"`
+				Description string         `json:"description"`
+				InputSchema map[string]any `json:"inputSchema"`
+			} `json:"tools"`
+		}
+		if err := json.Unmarshal([]byte(inspect(t, dir, append(which.args, "--method", "tools/list")...)), &listed); err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range listed.Tools {
+			if tool.Description == "" || tool.InputSchema["type"] != "object" {
+				t.Errorf("%+v", tool)
+			}
+			if !slices.Contains(all, tool.Name) {
+				all = append(all, tool.Name)
+			}
+			if inspections[tool.Name].want == "" {
+				t.Errorf("nobody inspects the tool %s", tool.Name)
+			}
+		}
+		if len(listed.Tools) != which.n {
+			t.Errorf("with %v there are %d tools, want %d", which.args, len(listed.Tools), which.n)
+		}
+	}
+	e := sceneEngine(t, dir)
+	for _, name := range all {
+		t.Run(name, func(t *testing.T) {
+			work := filepath.Join(dir, name)
+			room := inspected(t, e, work)
+			t.Parallel()
+			args := []string{"--tools", "all", "--method", "tools/call", "--tool-name", name}
+			for _, a := range strings.Fields(inspections[name].arguments) {
+				args = append(args, "--tool-arg", room.Replace(a))
+			}
+			out := inspect(t, work, args...)
+			if want := room.Replace(inspections[name].want); strings.Contains(out, `"isError": true`) || !strings.Contains(out, want) {
+				t.Errorf("it answered %s, without %s", out, want)
+			}
+		})
+	}
+}
+
+func sceneEngine(t *testing.T, dir string) *engine.Engine {
+	t.Helper()
+	procs, err := proc.Host()
+	if err != nil {
+		t.Fatal(err)
+	}
+	procs.OneHost = true
+	e := engine.New(engine.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: dir, Home: dir}})
+	t.Cleanup(func() {
+		if res, err := e.Doctor(context.Background(), engine.DoctorParams{}); err == nil && !res.Healthy {
+			t.Errorf("the doctor found %+v", res.Findings)
+		}
+		e.Close()
+	})
+	return e
+}
+
+// inspected makes a room, and returns what puts its values in place of their names.
+func inspected(t *testing.T, e *engine.Engine, work string) *strings.Replacer {
+	t.Helper()
+	if out, err := exec.Command("git", "init", "-q", work).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
+	at, none := engine.Where{Path: work}, int64(0)
+	by := func(name stick.AgentID) engine.Caller {
+		return harness.Found{As: string(name), AsSource: "test", Harness: "claude", User: "ann", Host: "here"}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := t.Context()
+	grant, err := e.WaitForTurn(ctx, engine.WaitForTurnParams{Caller: by(inspector), Where: at, MaxWaitMS: &none})
+	must(err)
+	_, err = e.JoinPath(ctx, engine.JoinPathParams{Caller: by(partner), Path: work})
+	must(err)
+	mine, err := e.SendMessage(ctx, engine.SendMessageParams{Caller: by(partner), Where: at, To: []stick.AgentID{inspector}, Body: "for the inspector"})
+	must(err)
+	sent, err := e.SendMessage(ctx, engine.SendMessageParams{Caller: by(inspector), Where: at, To: []stick.AgentID{partner}, Body: "a mistake"})
+	must(err)
+	note, err := e.AddNote(ctx, engine.AddNoteParams{Caller: by(partner), Where: at, Body: "a note"})
+	must(err)
+	return strings.NewReplacer("{path}", work, "{room}", string(grant.RoomID), "{lease}", string(grant.LeaseID), "{turn}", fmt.Sprint(grant.TurnID),
+		"{mine}", fmt.Sprint(mine.MessageID), "{sent}", fmt.Sprint(sent.MessageID), "{note}", fmt.Sprint(note.ID))
+}

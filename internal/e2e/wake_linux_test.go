@@ -1,0 +1,228 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"talkingstick/internal/e2e/modelapi"
+	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// wakeable are the harnesses whose idle agents can be woken.
+var wakeable = []*realharness.Harness{realharness.Claude, realharness.Codex, realharness.OpenCode}
+
+// TestIdleAgentsAreWoken: an agent whose harness waits at its prompt begins a turn by itself for a
+// message that nothing has shown it, once for each, with what the harness itself offers. While it works a
+// hook shows it instead, and it isn't woken for that. When its harness is killed, what waits for it ends.
+func TestIdleAgentsAreWoken(t *testing.T) {
+	t.Parallel()
+	for _, h := range wakeable {
+		t.Run(h.Name, func(t *testing.T) {
+			t.Parallel()
+			isWoken(t, h, h == realharness.Codex)
+		})
+	}
+	if *allPairs {
+		t.Run("codex without its daemon", func(t *testing.T) { // it looks only every ten seconds for what is queued
+			t.Parallel()
+			isWoken(t, realharness.Codex, false)
+		})
+	}
+}
+
+func isWoken(t *testing.T, h *realharness.Harness, daemon bool) {
+	s := newStage(t)
+	s.run("join")
+	gate := filepath.Join(s.place.Home, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, session := s.prepare(h, modelapi.Steps(
+		modelapi.Do(modelapi.Shell(s.tt+" join")),
+		modelapi.Say("done"),
+		modelapi.Do(modelapi.Shell("cat < "+gate)), // woken by the first message
+		modelapi.Say("done"),                       // a hook has shown it the second
+		modelapi.Say("done"),                       // woken by the third
+	))
+	o := s.options(h)
+	if o.Daemon = daemon; daemon {
+		o.BypassHookTrust = false
+		a.TrustHooks(t)
+	}
+	tui := a.StartTUI(t, o)
+	t.Cleanup(func() {
+		if t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(s.data(), "tt.log"))
+			t.Logf("%s showed\n%s\ntt.log: %s", h.Name, tui.Text(), log)
+		}
+	})
+	tui.Type("Please-join-the-room.")
+	asks := func(n int) time.Duration {
+		begin := time.Now()
+		soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool { return len(session.Requests()) >= n })
+		return time.Since(begin)
+	}
+	asks(2)
+	s.waker(h.Name)
+
+	bodies := []string{"FIRST is for you", "SECOND is for you", "THIRD is for you"}
+	ids := []int64{s.send(h.Name, bodies[0], stick.DeliveryListening)}
+	t.Logf("woken %s after the message", asks(3))
+	busy, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the command that reads it
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids = append(ids, s.send(h.Name, bodies[1], stick.DeliveryNextTool))
+	busy.Close()
+	asks(4)
+	s.waker(h.Name)
+	ids = append(ids, s.send(h.Name, bodies[2], stick.DeliveryListening))
+	t.Logf("woken %s after the message", asks(5))
+	s.waker(h.Name)
+
+	requests := session.Requests()
+	if len(requests) != 5 {
+		t.Errorf("it asked its model %d times, want 5", len(requests))
+	}
+	for i, body := range bodies {
+		told := requests[i+2] // the first that tells it
+		if strings.Contains(requests[i+1].Text(), body) {
+			t.Errorf("it was told %q before", body)
+		}
+		if !strings.Contains(told.Text(), fmt.Sprintf("message %d from watcher, just now\n  %s", ids[i], body)) {
+			t.Errorf("it wasn't told %q, but\n%s", body, told.Text())
+		}
+		if n := strings.Count(requests[4].Text(), body); n != 1 {
+			t.Errorf("it was told %q %d times", body, n)
+		}
+		if shown := s.run("msg", "show", fmt.Sprint(ids[i])); !strings.Contains(shown, "unread, shown ") {
+			t.Errorf("message %d isn't marked as shown:\n%s", ids[i], shown)
+		}
+	}
+	if members := s.agents(h.Name); len(members) != 1 {
+		t.Errorf("it is %d members: %v", len(members), members)
+	}
+	if pids := s.wakers(); len(pids) != 1 {
+		t.Errorf("%d processes wait to wake it", len(pids))
+	}
+	tui.End()
+	if daemon { // its session goes on without the terminal
+		for _, pid := range s.processes("app-server") {
+			syscall.Kill(pid, syscall.SIGKILL) // fails when it ends with another one
+		}
+	}
+	soon(t, "the process that waits to wake it ends", func() bool { return len(s.wakers()) == 0 })
+}
+
+// TestNobodyIsIdleWithoutATerminal: where nobody sits at a harness it ends with its work. What waits
+// to wake its agent doesn't hold it up, and doesn't outlive it.
+func TestNobodyIsIdleWithoutATerminal(t *testing.T) {
+	t.Parallel()
+	for _, h := range wakeable {
+		t.Run(h.Name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.run("join")
+			work := []modelapi.Script{modelapi.Do(modelapi.Shell(s.tt + " join")), modelapi.Say("done")}
+			a := h.Prepare(t, s.place, realharness.Config{API: s.api.Session("before", modelapi.Steps(work...)).URL()})
+			o := s.options(h)
+			o.Leave = true
+			before := a.Run(t, "Please join the room.", o)
+			s.run("install", h.Name)
+			a.Config.API = s.api.Session("after", modelapi.Steps(work...)).URL()
+			after := a.Run(t, "Please join the room.", o)
+			for _, r := range []realharness.Result{before, after} {
+				if r.Exit != 0 || !strings.Contains(r.Text, "done") {
+					t.Error(r)
+				}
+			}
+			t.Logf("%s without tt, %s with it", before.Took, after.Took)
+			if after.Took > before.Took+20*time.Second {
+				t.Errorf("it took %s without tt, and %s with it", before.Took, after.Took)
+			}
+			soon(t, "the process that waits to wake it ends", func() bool { return len(s.wakers()) == 0 })
+		})
+	}
+}
+
+// send sends a message to the one agent of a harness, and checks how it reaches it.
+func (s *stage) send(harness, body string, by stick.Delivery) (id int64) {
+	s.t.Helper()
+	var res struct {
+		ID         int64 `json:"message_id"`
+		Recipients []struct {
+			Delivery stick.Delivery `json:"delivery"`
+		} `json:"recipients"`
+	}
+	if err := json.Unmarshal([]byte(s.run("msg", "send", s.agents(harness)[0], body, "--json")), &res); err != nil {
+		s.t.Fatal(err)
+	}
+	if len(res.Recipients) != 1 || res.Recipients[0].Delivery != by {
+		s.t.Errorf("%q reaches %s by %v, want %s", body, harness, res.Recipients, by)
+	}
+	return res.ID
+}
+
+// waker waits until a process waits to wake the idle agent of a harness.
+func (s *stage) waker(harness string) {
+	s.t.Helper()
+	db, err := store.Open(s.t.Context(), store.Options{Dir: s.data()}, false)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close()
+	soon(s.t, "the waker of "+harness+" waits", func() (waits bool) {
+		err := db.View(s.t.Context(), func(tx *store.Tx) error {
+			r, _, err := tx.RoomAt([]string{s.place.Repo})
+			for _, l := range r.Listeners {
+				m, _ := r.Member(l.Agent)
+				waits = waits || l.Intent == stick.Wake && strings.HasPrefix(string(l.Agent), harness+":") && !m.IdleAt.IsZero()
+			}
+			return err
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return waits
+	})
+}
+
+// data is the data directory.
+func (s *stage) data() string { return filepath.Join(s.place.Home, ".local/share/talking-stick") }
+
+// wakers are the processes that wait to wake somebody, without the shells that started them.
+func (s *stage) wakers() []int {
+	return slices.DeleteFunc(s.processes("--wake"), func(pid int) bool {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		return !strings.HasPrefix(string(line), s.tt+"\x00")
+	})
+}
+
+// processes are those of this home that were started with a word.
+func (s *stage) processes(word string) (pids []int) {
+	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	has := func(path, word string) bool {
+		b, err := os.ReadFile(path)
+		return err == nil && slices.Contains(strings.Split(string(b), "\x00"), word)
+	}
+	for _, path := range paths {
+		dir := filepath.Dir(path)
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && has(path, word) && has(filepath.Join(dir, "environ"), "HOME="+s.place.Home) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

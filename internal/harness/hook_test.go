@@ -1,0 +1,277 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// samples are what harnesses were seen to tell their hooks, shortened and with other names in it, by
+// harness and by the event with the tool. What OpenCode tells is what our plugin does.
+func samples(t testing.TB) map[string]map[string]json.RawMessage {
+	b, err := os.ReadFile("testdata/hooks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestReadHook reads all that harnesses tell: those that we listen to as what they are, and nothing
+// else as anything.
+func TestReadHook(t *testing.T) {
+	claude, codex, gemini := "a0000000-0000-4000-8000-000000000001", "a0000008-0000-4000-8000-000000000009", "a0000012-0000-4000-8000-000000000019"
+	claudeMCP, claudeSub, codexSub := "a0000002-0000-4000-8000-000000000003", "a0000006-0000-4000-8000-000000000007", "a000000e-0000-4000-8000-000000000015"
+	want := map[string]map[string]HookInput{
+		"claude": {
+			"SessionStart":               {Event: HookSessionStart, SessionID: claude, Why: "startup"},
+			"UserPromptSubmit":           {Event: HookPrompt, SessionID: claude},
+			"PostToolUse:Bash":           {Event: HookAfterTool, SessionID: claude},
+			"PostToolUse:Skill":          {Event: HookAfterTool, SessionID: claude},
+			"PostToolUse:mcp__lab__ping": {Event: HookAfterTool, SessionID: claudeMCP},
+			"PostToolUse:Agent":          {Event: HookAfterTool, SessionID: claudeSub},
+			"PostToolUse:Bash:subagent":  {Event: HookAfterTool, SessionID: claudeSub, Sub: true},
+			"Stop":                       {Event: HookStop, SessionID: claude},
+			"SessionEnd":                 {Event: HookSessionEnd, SessionID: claude, Why: "other"},
+		},
+		"codex": {
+			"SessionStart":                         {Event: HookSessionStart, SessionID: codex, Why: "startup"},
+			"UserPromptSubmit":                     {Event: HookPrompt, SessionID: codex},
+			"PostToolUse:Bash":                     {Event: HookAfterTool, SessionID: codex},
+			"PostToolUse:apply_patch":              {Event: HookAfterTool, SessionID: codex},
+			"PostToolUse:mcp__lab__ping":           {Event: HookAfterTool, SessionID: codex},
+			"PostToolUse:spawn_agent":              {Event: HookAfterTool, SessionID: codexSub},
+			"PostToolUse:multi_agent_v1wait_agent": {Event: HookAfterTool, SessionID: codexSub},
+			"PostToolUse:Bash:subagent":            {Event: HookAfterTool, SessionID: codexSub, Sub: true},
+			"PostToolUse:mcp__lab__ping:subagent":  {Event: HookAfterTool, SessionID: codexSub, Sub: true},
+			"Stop":                                 {Event: HookStop, SessionID: codex},
+			"SessionEnd":                           {Event: HookSessionEnd, SessionID: codex, Why: "other"},
+		},
+		"gemini": {
+			"SessionStart":                {Event: HookSessionStart, SessionID: gemini, Why: "startup"},
+			"BeforeAgent":                 {Event: HookPrompt, SessionID: gemini},
+			"AfterTool:run_shell_command": {Event: HookAfterTool, SessionID: gemini},
+			"AfterTool:write_file":        {Event: HookAfterTool, SessionID: gemini},
+			"AfterTool:mcp_lab_ping":      {Event: HookAfterTool, SessionID: gemini},
+			"AfterAgent":                  {Event: HookStop, SessionID: gemini},
+			"SessionEnd":                  {Event: HookSessionEnd, SessionID: gemini, Why: "exit"},
+		},
+		"opencode": {
+			"session_start":         {Event: HookSessionStart, Why: "startup"},
+			"session_start:compact": {Event: HookSessionStart, Why: "compact"},
+			"prompt":                {Event: HookPrompt},
+			"after_tool":            {Event: HookAfterTool},
+			"stop":                  {Event: HookStop},
+			"stop:held":             {Event: HookStop, Held: true},
+		},
+	}
+	for name, events := range samples(t) {
+		row, ok := ByName(name)
+		if !ok {
+			t.Fatalf("no harness %s", name)
+		}
+		for event := range want[name] {
+			if events[event] == nil {
+				t.Errorf("%s: there is no sample of %s", name, event)
+			}
+		}
+		for event, told := range events {
+			in, err := row.ReadHook(told)
+			if err != nil {
+				t.Errorf("%s %s: %v", name, event, err)
+				continue
+			}
+			w, listens := want[name][event]
+			if !listens {
+				if in.Event != "" {
+					t.Errorf("%s %s is read as %s", name, event, in.Event)
+				}
+				continue
+			}
+			w.Name, _, _ = strings.Cut(event, ":")
+			w.Dir = "/home/ann/app"
+			if diff := cmp.Diff(w, in); diff != "" {
+				t.Errorf("%s %s:\n%s", name, event, diff)
+			}
+		}
+	}
+	if len(want) != len(samples(t)) {
+		t.Error("the samples are of other harnesses")
+	}
+}
+
+// TestReadHookOfWhatIsOdd takes from what was told what can be used, and fails for what can't be read.
+func TestReadHookOfWhatIsOdd(t *testing.T) {
+	row, _ := ByName("claude")
+	for told, want := range map[string]HookInput{
+		`{}`:                              {},
+		`{"hook_event_name":"Stop"}`:      {Event: HookStop, Name: "Stop"},
+		`{"hook_event_name":"stop"}`:      {Name: "stop"},
+		`{"hook_event_name":"AfterTool"}`: {Name: "AfterTool"},
+		`{"hook_event_name":"Stop","stop_hook_active":true,"cwd":"work"}`:                     {Event: HookStop, Name: "Stop", Held: true},
+		`{"hook_event_name":"Stop","session_id":null,"cwd":null,"agent_id":null}`:             {Event: HookStop, Name: "Stop"},
+		`{"hook_event_name":"Stop","agent_id":"","tool_input":[1],"x":{"session_id":"deep"}}`: {Event: HookStop, Name: "Stop"},
+		`{"hook_event_name":"Stop","agent_id":"sub"}`:                                         {Name: "Stop", Sub: true},
+		`{"hook_event_name":"SessionEnd","agent_id":"sub","reason":"other"}`:                  {Name: "SessionEnd", Why: "other", Sub: true},
+		`{"hook_event_name":"UserPromptSubmit","agent_id":"sub"}`:                             {Name: "UserPromptSubmit", Sub: true},
+		`{"hook_event_name":"PostToolUse","agent_id":"sub"}`:                                  {Event: HookAfterTool, Name: "PostToolUse", Sub: true},
+	} {
+		in, err := row.ReadHook([]byte(told))
+		if diff := cmp.Diff(want, in); diff != "" || err != nil {
+			t.Errorf("%s (%v):\n%s", told, err, diff)
+		}
+	}
+	for _, told := range []string{"", " ", "Stop", "[]", `"Stop"`, "7", `{"hook_event_name":`, `{"hook_event_name":7}`, `{"session_id":{}}`, `{"stop_hook_active":"no"}`, "{}{}"} {
+		if in, err := row.ReadHook([]byte(told)); err == nil || in != (HookInput{}) {
+			t.Errorf("%q is read as %+v (%v)", told, in, err)
+		}
+	}
+	if row, _ := ByName("antigravity"); len(row.Hooks) > 0 {
+		t.Error("nobody has seen how antigravity takes an answer")
+	}
+}
+
+// answers are the fields that a harness knows in the answer to a hook, and the values that they may
+// have; nil is any text. Codex refuses an answer with a field that it doesn't know.
+var answers = map[string]map[string][]string{
+	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
+	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
+	"gemini":   {"decision": {"deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "BeforeAgent", "AfterTool"}, "hookSpecificOutput.additionalContext": nil},
+	"opencode": {"decision": {"block"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
+}
+
+// fields flattens a document.
+func fields(t testing.TB, b []byte) map[string]string {
+	var doc map[string]any
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatalf("the answer isn't JSON: %v\n%s", err, b)
+	}
+	out := map[string]string{}
+	var walk func(string, map[string]any)
+	walk = func(at string, m map[string]any) {
+		for k, v := range m {
+			switch v := v.(type) {
+			case string:
+				out[at+k] = v
+			case map[string]any:
+				walk(at+k+".", v)
+			default:
+				t.Fatalf("%s%s is %T", at, k, v)
+			}
+		}
+	}
+	walk("", doc)
+	return out
+}
+
+// TestWriteHook answers every event that we listen to with what each harness understands, and with
+// no field besides.
+func TestWriteHook(t *testing.T) {
+	const text = "two\nlines, \"quoted\" <b>\u2028 & all"
+	for _, row := range Rows {
+		for _, h := range row.Hooks {
+			in := HookInput{Event: h.Event, Name: h.Name}
+			if b := row.WriteHook(in, HookAnswer{}); b != nil {
+				t.Errorf("%s: nothing is said as %s", row.Name, b)
+			}
+			switch h.Event {
+			case HookSessionEnd: // nobody is there to be told anything
+			case HookStop:
+				got := fields(t, row.WriteHook(in, HookAnswer{Block: text}))
+				if diff := cmp.Diff(map[string]string{"decision": answers[row.Name]["decision"][0], "reason": text}, got); diff != "" {
+					t.Errorf("%s %s:\n%s", row.Name, h.Name, diff)
+				}
+			default:
+				got := fields(t, row.WriteHook(in, HookAnswer{Context: text}))
+				want := map[string]string{"hookSpecificOutput.hookEventName": h.Name, "hookSpecificOutput.additionalContext": text}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s %s:\n%s", row.Name, h.Name, diff)
+				}
+				if !slices.Contains(answers[row.Name]["hookSpecificOutput.hookEventName"], h.Name) {
+					t.Errorf("%s knows no context at %s", row.Name, h.Name)
+				}
+			}
+		}
+	}
+}
+
+// TestHooksOfRows holds what the table says of hooks together with the harnesses that were seen.
+func TestHooksOfRows(t *testing.T) {
+	for _, row := range Rows {
+		if len(row.Hooks) == 0 {
+			continue
+		}
+		if row.HookBlock == "" || answers[row.Name] == nil {
+			t.Errorf("%s has hooks, and no word for an agent that shouldn't stop, or isn't known here", row.Name)
+		}
+		seen := map[HookEvent]bool{}
+		for _, h := range row.Hooks {
+			if seen[h.Event] || h.Name == "" {
+				t.Errorf("%s: %s twice, or without a name", row.Name, h.Event)
+			}
+			seen[h.Event] = true
+		}
+		if len(seen) != 5 {
+			t.Errorf("%s: we listen to %v only", row.Name, slices.Sorted(maps.Keys(seen)))
+		}
+	}
+}
+
+// FuzzReadHook reads whatever a harness might tell: it never panics, what it makes of it is of a known
+// kind, and what is answered has no field that the harness doesn't know.
+func FuzzReadHook(f *testing.F) {
+	for name, events := range samples(f) {
+		i := slices.Index(Names(), name)
+		for _, event := range slices.Sorted(maps.Keys(events)) {
+			f.Add(i, []byte(events[event]), "what is new")
+		}
+	}
+	f.Add(0, []byte(`{"hook_event_name":"Stop","cwd":"\u0000","stop_hook_active":1}`), "\xff\x00")
+	f.Fuzz(func(t *testing.T, i int, told []byte, text string) {
+		row := Rows[uint(i)%uint(len(Rows))]
+		in, err := row.ReadHook(told)
+		if err != nil {
+			if in != (HookInput{}) {
+				t.Fatalf("what can't be read is read as %+v", in)
+			}
+			return
+		}
+		known := slices.ContainsFunc(row.Hooks, func(h Hook) bool { return h.Event == in.Event && h.Name == in.Name })
+		if in.Event != "" && !known {
+			t.Fatalf("%s has no %s called %q", row.Name, in.Event, in.Name)
+		}
+		if in.Dir != "" && !strings.HasPrefix(in.Dir, "/") && os.PathSeparator == '/' {
+			t.Fatalf("the directory is %q", in.Dir)
+		}
+		if in.Event == "" {
+			return // nothing is answered
+		}
+		for _, a := range []HookAnswer{{Context: text}, {Block: text}} {
+			b := row.WriteHook(in, a)
+			if (b == nil) != (text == "") {
+				t.Fatalf("%+v is answered by %q", a, b)
+			}
+			if b == nil {
+				continue
+			}
+			if bytes.ContainsAny(b, "\n\r") {
+				t.Fatalf("the answer isn't one line: %q", b)
+			}
+			for field, value := range fields(t, b) {
+				values, ok := answers[row.Name][field]
+				if !ok || field == "decision" && !slices.Contains(values, value) {
+					t.Fatalf("%s doesn't know %s: %q", row.Name, field, value)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,222 @@
+package install
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/harness"
+)
+
+// never is for where no harness's program may be run.
+func never(context.Context, string, ...string) ([]byte, error) { panic("a program was run") }
+
+// check gives the status of each harness that is shown.
+func (w *world) check(run Run) map[string]Status {
+	all := map[string]Status{}
+	for _, s := range Check(context.Background(), w.t, run) {
+		all[s.Harness] = s
+	}
+	return all
+}
+
+// The status says of each harness that was used whether it was told of us, where, and what lacks.
+func TestCheck(t *testing.T) {
+	w := newWorld(t)
+	if got := w.check(never); len(got) != 0 {
+		t.Errorf("where no harness was used: %+v", got)
+	}
+	for _, dir := range []string{"home/.gemini/config/x", "home/.config/opencode/x", "app/x"} {
+		w.write(dir, "")
+	}
+	w.install("claude", "codex")
+	got := w.check(never)
+	no := Status{Installed: No, Scopes: []string{}}
+	opencode, gemini, antigravity := no, no, no // the skill that is there is Codex's
+	opencode.Harness, gemini.Harness, antigravity.Harness = "opencode", "gemini", "antigravity"
+	want := map[string]Status{
+		"claude":   {Harness: "claude", Installed: All, Scopes: []string{"user"}},
+		"codex":    {Harness: "codex", Installed: All, Scopes: []string{"user"}, Trusted: new(bool)},
+		"opencode": opencode, "gemini": gemini, "antigravity": antigravity,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+
+	w.write("home/.claude/settings.json", strings.Replace(w.read("home/.claude/settings.json"), "SessionEnd", "SessionEnded", 1))
+	if err := os.Remove(filepath.Join(w.root, "home/.claude/skills/talking-stick/SKILL.md")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("home/.gemini/settings.json", "{")
+	got = w.check(never)
+	if d := cmp.Diff(Status{Harness: "claude", Installed: Partly, Scopes: []string{"user"}, Missing: []string{"skill", "hooks"}}, got["claude"]); d != "" {
+		t.Error(d)
+	}
+	if s := got["gemini"]; s.Installed != No || !strings.Contains(s.Problem, "settings.json") {
+		t.Errorf("with a malformed file: %+v", s)
+	}
+
+	before := w.tree()
+	w.inProject()
+	w.check(never)
+	w.same("after a look", before)
+	w.install("claude", "opencode")
+	got = w.check(never)
+	if d := cmp.Diff(Status{Harness: "claude", Installed: All, Scopes: []string{"user", "project"}}, got["claude"]); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(Status{Harness: "opencode", Installed: All, Scopes: []string{"project"}}, got["opencode"]); d != "" {
+		t.Error(d)
+	}
+	w.t.TT = filepath.Join(w.root, "elsewhere/tt")
+	if s := w.check(never)["opencode"]; s.Installed != Partly || !slices.Equal(s.Missing, []string{"MCP server", "plugin"}) {
+		t.Errorf("from another place: %+v", s)
+	}
+}
+
+// Versions are asked of programs that PATH finds, all at once, and no harness may take long for it.
+func TestCheckVersions(t *testing.T) {
+	w := newWorld(t)
+	w.install(allNames...)
+	for _, name := range []string{"claude", "codex", "gemini", "agy"} {
+		w.write("tools/"+name, "")
+		if name != "agy" { // which isn't one that can be run
+			if err := os.Chmod(filepath.Join(w.root, "tools", name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.write("first/claude/x", "") // a directory is no program
+	w.env["PATH"] = strings.Join([]string{filepath.Join(w.root, "first"), "", "tools", filepath.Join(w.root, "tools")}, string(filepath.ListSeparator))
+	started := make(chan struct{}, 3)
+	got := w.check(func(ctx context.Context, program string, args ...string) ([]byte, error) {
+		if filepath.Dir(program) != filepath.Join(w.root, "tools") || !slices.Equal(args, []string{"--version"}) {
+			t.Errorf("ran %s %v", program, args)
+		}
+		limit, ok := ctx.Deadline()
+		if !ok || time.Until(limit) > 3*time.Second {
+			t.Error("it may take long")
+		}
+		started <- struct{}{}
+		for len(started) < 3 { // all three run at the same time
+			time.Sleep(time.Millisecond)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
+		switch filepath.Base(program) {
+		case "claude":
+			return []byte("2.1.197 (Claude Code)\n"), nil
+		case "codex":
+			return []byte("codex-cli 0.169.0-alpha.1\n"), nil
+		}
+		return []byte("9.9.9"), errors.New("it failed")
+	})
+	for name, want := range map[string]string{"claude": "2.1.197", "codex": "0.169.0-alpha.1", "gemini": "", "antigravity": "", "opencode": ""} {
+		if got[name].Version != want {
+			t.Errorf("%s has version %q", name, got[name].Version)
+		}
+	}
+}
+
+// Codex trusts a hook by its file, its place and what it does; any change has to be trusted anew. Until
+// all are, the next step is to open /hooks.
+func TestCodexTrust(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.codex/hooks.json", `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "other"}]}]}}`)
+	steps := w.install("codex")
+	trust := func() (yes, told bool) {
+		s := w.check(never)["codex"]
+		if s.Trusted == nil {
+			return false, false
+		}
+		return *s.Trusted, true
+	}
+	review := "codex: " + harness.Setups["codex"].Review
+	if yes, told := trust(); yes || !told || !slices.Contains(Next(w.t, steps), review) {
+		t.Errorf("before anybody trusted them: %v %v, %v", yes, told, Next(w.t, steps))
+	}
+	hooks := filepath.Join(w.t.Home, ".codex/hooks.json")
+	var file struct {
+		Hooks map[string][]struct{ Hooks []json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(w.read("home/.codex/hooks.json")), &file); err != nil {
+		t.Fatal(err)
+	}
+	config := w.read("home/.codex/config.toml")
+	n := 0
+	for event, groups := range file.Hooks {
+		for g, in := range groups {
+			if event == "Stop" && g == 0 {
+				continue // the other's
+			}
+			key := quoted(hooks + ":" + snake(event) + ":" + string(rune('0'+g)) + ":0")
+			config += "\n[hooks.state." + key + "]\ntrusted_hash = \"" + trustHash(event, nil, in.Hooks[0]) + "\"\n"
+			n++
+		}
+	}
+	if n != 6 {
+		t.Errorf("%d hooks of ours", n)
+	}
+	w.write("home/.codex/config.toml", config)
+	if yes, _ := trust(); !yes || slices.Contains(Next(w.t, w.install("codex")), review) {
+		t.Error("all were trusted")
+	}
+	w.t.TT = filepath.Join(w.root, "elsewhere/tt")
+	if yes, _ := trust(); !yes {
+		t.Error("what is trusted is what stands there, not what would be put there")
+	}
+	w.install("codex")
+	if yes, _ := trust(); yes {
+		t.Error("the commands have changed")
+	}
+	w.uninstall("codex")
+	if strings.Count(w.read("home/.codex/config.toml"), "trusted_hash") != 6 {
+		t.Error("what Codex noted isn't ours to remove")
+	}
+	if trusted := w.t.trusted(hooks); trusted != nil {
+		t.Error("without hooks of ours there is nothing to trust")
+	}
+}
+
+// The digest is the one that Codex's own rule gives.
+func TestTrustHash(t *testing.T) {
+	matcher := "Bash"
+	for _, c := range []struct {
+		event, hook string
+		matcher     *string
+		plain       string
+	}{
+		{
+			"PreToolUse", `{"type":"command","command":"[ ! -x 'a b' ] || tt <&2","timeout":20}`, &matcher,
+			`{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"[ ! -x 'a b' ] || tt <&2","timeout":20,"type":"command"}],"matcher":"Bash"}`,
+		},
+		{
+			"UserPromptSubmit", `{"type":"command","command":"tt","async":true}`, nil,
+			`{"event_name":"user_prompt_submit","hooks":[{"async":true,"command":"tt","timeout":600,"type":"command"}]}`,
+		},
+		{ // measured with Codex 0.169.0: it is the limit that counts, not the one that is written
+			"SessionEnd", `{"type":"command","command":"tt","timeout":5}`, nil,
+			`{"event_name":"session_end","hooks":[{"async":false,"command":"tt","timeout":3,"type":"command"}]}`,
+		},
+	} {
+		if got := trustHash(c.event, c.matcher, json.RawMessage(c.hook)); got != "sha256:"+digest(c.plain) {
+			t.Errorf("%s: %s", c.event, got)
+		}
+	}
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,122 @@
+package install
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"talkingstick/internal/confedit"
+	"talkingstick/internal/harness"
+)
+
+// handler is a hook's handler.
+type handler struct {
+	Type        string `json:"type"`
+	Command     string `json:"command"`
+	Timeout     int    `json:"timeout,omitempty"`
+	Async       bool   `json:"async,omitempty"`
+	AsyncRewake bool   `json:"asyncRewake,omitempty"`
+}
+
+type group struct {
+	Matcher string    `json:"matcher,omitempty"`
+	Hooks   []handler `json:"hooks"`
+}
+
+// Limits of hooks in seconds: what a harness waits for, and how long one that wakes may wait.
+const (
+	hookTimeout = 5
+	wakeTimeout = 24 * 60 * 60
+)
+
+// hook is a handler of ours, and where it is put.
+type hook struct {
+	event string // the harness's name
+	wake  bool
+	handler
+}
+
+// wanted lists the hooks that a harness is to have.
+func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
+	if s.Hooks.User == "" {
+		return nil
+	}
+	for _, h := range row.Hooks {
+		all = append(all, hook{h.Name, false, handler{Type: "command", Command: t.hookCommand(row.Name, ""), Timeout: hookTimeout * s.HookUnit}})
+		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Async != "" {
+			all = append(all, hook{h.Name, true, handler{
+				Type: "command", Command: t.hookCommand(row.Name, " --wake"), Timeout: wakeTimeout * s.HookUnit,
+				Async: s.Async == "async", AsyncRewake: s.Async == "asyncRewake",
+			}})
+		}
+	}
+	return all
+}
+
+func (t Target) hooks(row harness.Row, s harness.Setup) confedit.Edit {
+	var edits []confedit.Edit
+	for _, h := range t.wanted(row, s) {
+		edits = append(edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(row.Name, h.wake), group{Hooks: []handler{h.handler}}))
+	}
+	if edits == nil {
+		return nil
+	}
+	return confedit.All(edits...)
+}
+
+func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]string) int) confedit.Edit {
+	return func(keep func([]string) int) confedit.Edit {
+		var edits []confedit.Edit
+		for _, h := range t.wanted(row, s) {
+			at := []string{"hooks", h.event}
+			edits = append(edits, confedit.JSONRemoveHook(at, t.isHook(row.Name, h.wake), keep(at)))
+		}
+		return confedit.All(edits...)
+	}
+}
+
+// hookCommand is the command of a hook. It does nothing when the program is gone. Its text stays the
+// same from version to version, because harnesses trust it by its text.
+func (t Target) hookCommand(name, more string) string {
+	tt := quote(t.TT)
+	if runtime.GOOS == "windows" {
+		return fmt.Sprintf("%s hook %s%s", tt, name, more)
+	}
+	return fmt.Sprintf("[ ! -x %s ] || %s hook %s%s", tt, tt, name, more)
+}
+
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`)
+
+// quote makes a path one word of a shell.
+func quote(path string) string {
+	if plainPath.MatchString(path) {
+		return path
+	}
+	if runtime.GOOS == "windows" {
+		return `"` + path + `"`
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// isHook tells our handlers of a harness's hooks: by what they run, wherever the program lies.
+func (t Target) isHook(name string, wake bool) confedit.Ours {
+	end := " hook " + name
+	if wake {
+		end += " --wake"
+	}
+	return func(element json.RawMessage) bool {
+		var h handler
+		if json.Unmarshal(element, &h) != nil || !strings.HasSuffix(h.Command, end) {
+			return false
+		}
+		return t.isTT(strings.Trim(strings.TrimSuffix(h.Command, end), `'"`))
+	}
+}
+
+// isTT tells whether the last word of a command is this program, by the name of its file.
+func (t Target) isTT(command string) bool {
+	base := func(s string) string { return strings.TrimSuffix(s[strings.LastIndexAny(s, `/\ `)+1:], ".exe") }
+	return base(command) == "tt" || base(command) == base(t.TT)
+}

@@ -1,0 +1,407 @@
+package install
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/confedit"
+	"talkingstick/internal/harness"
+	"talkingstick/stick"
+)
+
+// Files that people wrote by hand keep every byte; a second install does nothing; uninstall gives every
+// byte and mode back, and leaves no file behind.
+func TestInstallAndUninstallHandMade(t *testing.T) {
+	for _, scope := range []string{"user", "project"} {
+		for _, names := range append([][]string{allNames}, []string{"claude"}, []string{"codex"}, []string{"gemini"}, []string{"antigravity"}, []string{"opencode"}) {
+			t.Run(scope+" "+strings.Join(names, " "), func(t *testing.T) {
+				w := handMadeWorld(t)
+				if scope == "project" {
+					w.inProject()
+				}
+				before := w.tree()
+				w.install(names...)
+				after := w.tree()
+				changed := 0
+				for name := range handMade {
+					if after[name] != before[name] {
+						changed++
+						w.holds(name, before[name], after[name])
+						if got := w.read(name + confedit.BackupSuffix); got != handMade[name] {
+							t.Errorf("the copy of %s is\n%s", name, got)
+						}
+					}
+				}
+				if changed == 0 {
+					t.Error("nothing was changed")
+				}
+				for _, s := range w.install(names...) {
+					if s.Pending() || s.State != There || s.Note != "" {
+						t.Errorf("the second time: %+v", s)
+					}
+				}
+				w.same("the second time", after)
+				w.uninstall(names...)
+				w.same("after uninstall", before)
+				for _, s := range w.uninstall(names...) {
+					if s.Pending() || s.State != Absent {
+						t.Errorf("the second uninstall: %+v", s)
+					}
+				}
+			})
+		}
+	}
+}
+
+// In a home without any file of a harness, uninstall leaves none; also after the program was moved in
+// between, so that what was there had to be changed.
+func TestUninstallLeavesNoFile(t *testing.T) {
+	for _, project := range []bool{false, true} {
+		w := newWorld(t)
+		if project {
+			w.inProject()
+		}
+		before := w.tree()
+		w.install(allNames...)
+		there := w.tree()
+		if len(there) < len(before)+8 {
+			t.Errorf("only %d files were made", len(there)-len(before))
+		}
+		tt := w.t.TT
+		w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
+		w.install(allNames...)
+		for name, text := range w.tree() {
+			if strings.Contains(text, "my bin/tt") || strings.HasSuffix(name, confedit.BackupSuffix) {
+				t.Errorf("the old place is still in %s:\n%s", name, text)
+			}
+		}
+		w.t.TT = tt
+		w.install(allNames...)
+		w.same("moved there and back", there)
+		w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
+		w.uninstall(allNames...)
+		w.same("after uninstall", before)
+	}
+}
+
+// What others changed since stays, and what stood there empty before us stays, too.
+func TestUninstallKeepsWhatOthersChangedSince(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.claude.json", "{\n  \"mcpServers\": {}\n}\n")
+	w.write("home/.claude/settings.json", `{"hooks": {"Stop": []}}`)
+	w.install("claude")
+	w.write("home/.claude.json", strings.Replace(w.read("home/.claude.json"), "{\n", "{\n  \"numStartups\": 8,\n", 1))
+	w.write("home/.claude/settings.json", strings.Replace(w.read("home/.claude/settings.json"), `{"hooks"`, `{"model": "opus", "hooks"`, 1))
+	w.uninstall("claude")
+	if d := cmp.Diff("{\n  \"numStartups\": 8,\n  \"mcpServers\": {}\n}\n", w.read("home/.claude.json")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(`{"model": "opus", "hooks": {"Stop": []}}`, w.read("home/.claude/settings.json")); d != "" {
+		t.Error(d)
+	}
+}
+
+// A copy that isn't from before us, because somebody wrote into a file that we made, brings nothing of
+// ours back; and a copy beside a file of ours doesn't keep that.
+func TestUninstallDoesNotRestoreOurs(t *testing.T) {
+	w := newWorld(t)
+	w.install("gemini", "claude")
+	settings := "home/.gemini/settings.json"
+	w.write(settings, strings.Replace(w.read(settings), "{\n", "{\n  \"theme\": \"dark\",\n", 1))
+	w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
+	w.install("gemini")
+	if !strings.Contains(w.read(settings+confedit.BackupSuffix), "my bin/tt") {
+		t.Fatal("the copy has nothing of ours, so this shows nothing")
+	}
+	w.write("home/.claude/skills/talking-stick/SKILL.md"+confedit.BackupSuffix, "an older one")
+	w.uninstall("gemini", "claude")
+	if got := w.read(settings); got != "{\n  \"theme\": \"dark\"\n}\n" {
+		t.Error(got)
+	}
+	if _, err := os.Stat(filepath.Join(w.root, "home/.claude/skills/talking-stick/SKILL.md")); !os.IsNotExist(err) {
+		t.Error("the skill is still there:", err)
+	}
+}
+
+// Files of white space, and empty ones, come back.
+func TestUninstallRestoresBlankFiles(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.claude/settings.json", "\n\n")
+	w.write("home/.claude.json", "")
+	w.write("home/.codex/config.toml", "\n# nothing yet\n\n")
+	w.write("home/.codex/hooks.json", "{ }")
+	before := w.tree()
+	w.install("claude", "codex")
+	w.uninstall("claude", "codex")
+	w.same("after uninstall", before)
+}
+
+// A file that can't be read is refused, and no other is touched.
+func TestMalformedIsRefusedUntouched(t *testing.T) {
+	for file, text := range map[string]string{
+		"home/.claude/settings.json":          `{"permissions": {"allow": ["Bash"]}`,
+		"home/.claude.json":                   `{"mcpServers": "none"}`,
+		"home/.codex/hooks.json":              `{"hooks": {"Stop": {}}}`,
+		"home/.codex/config.toml":             "model = \"gpt",
+		"home/.gemini/settings.json":          "{'theme': 1}",
+		"home/.gemini/config/mcp_config.json": "{} {}",
+		"home/.config/opencode/opencode.json": "[]",
+		"app/AGENTS.md":                       confedit.Begin + "\nno end\n",
+	} {
+		t.Run(file, func(t *testing.T) {
+			w := newWorld(t)
+			if strings.HasPrefix(file, "app/") {
+				w.inProject()
+			}
+			w.write(file, text)
+			before := w.tree()
+			_, err := Install(w.t, allNames)
+			if stick.CodeOf(err) != stick.CodeConfigMalformed || !strings.Contains(err.Error(), filepath.Base(file)) {
+				t.Errorf("refused with %v", err)
+			}
+			w.same("after the refusal", before)
+		})
+	}
+}
+
+// Entries of the npm program go, are told, and don't come back; others of that name stay.
+func TestNpmEntriesGo(t *testing.T) {
+	npm := map[string]string{
+		"home/.claude.json":                   `{"mcpServers":{"talking-stick":{"command":"npx","args":["-y","@dhwd/talking-stick","mcp"]},"lab":{"command":"lab"}}}`,
+		"home/.codex/config.toml":             "[mcp_servers.talking-stick]\ncommand = \"/opt/npm/bin/tt\"\nargs = [\"mcp\"]\n",
+		"home/.gemini/settings.json":          `{"mcpServers":{"talking-stick":{"command":"node","args":["/opt/talking-stick/dist/cli.js","mcp"]}}}`,
+		"home/.config/opencode/opencode.json": `{"mcp":{"talking-stick":{"type":"local","command":["talking-stick","mcp"]}}}`,
+	}
+	w := newWorld(t)
+	for file, text := range npm {
+		w.write(file, text)
+	}
+	steps := w.install(allNames...)
+	gone := Npm(steps)
+	if len(gone) != len(npm) {
+		t.Errorf("told as gone: %v", slices.Sorted(maps.Keys(gone)))
+	}
+	for file := range npm {
+		if strings.Contains(w.read(file), `"talking-stick"`) || strings.Contains(w.read(file), "mcp_servers.talking-stick") {
+			t.Errorf("%s still has it:\n%s", file, w.read(file))
+		}
+		if gone[filepath.Join(w.root, file)] == nil {
+			t.Errorf("it isn't told that it went from %s", file)
+		}
+	}
+	if got := w.read("home/.claude.json"); !strings.Contains(got, `"lab":{"command":"lab"}`) || !strings.Contains(got, "my bin/tt") {
+		t.Error(got)
+	}
+	w.uninstall(allNames...)
+	if got := w.read("home/.claude.json"); got != `{"mcpServers":{"lab":{"command":"lab"}}}` {
+		t.Error("after uninstall:", got)
+	}
+
+	for _, entry := range []string{
+		`{"command":"vault","args":["mcp"]}`, `{"command":"tt","args":["serve"]}`, `{"url":"https://example.com"}`, `{"command":"node","args":["other.js","mcp"]}`,
+		`{"command":` + quoted(w.t.TT) + `,"args":["mcp"]}`, // this program, under another name
+	} {
+		w := &world{T: t, root: w.root, t: w.t, env: w.env}
+		w.write("home/.claude.json", `{"mcpServers":{"talking-stick":`+entry+`}}`)
+		if len(Npm(w.install("claude"))) != 0 || !strings.Contains(w.read("home/.claude.json"), entry) {
+			t.Errorf("%s was taken for the npm program: %s", entry, w.read("home/.claude.json"))
+		}
+		w.uninstall("claude")
+		if !strings.Contains(w.read("home/.claude.json"), entry) {
+			t.Errorf("%s was removed: %s", entry, w.read("home/.claude.json"))
+		}
+	}
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+// A server called tt that is another program stays through install and uninstall; one of ours keeps
+// what somebody added to it.
+func TestServersCalledTT(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.claude.json", `{"mcpServers":{"tt":{"command":"timetracker","args":["mcp"]}}}`)
+	w.write("home/.codex/config.toml", "[mcp_servers.tt]\ncommand = \"/usr/bin/timetracker\"\n")
+	steps := w.install("claude", "codex")
+	noted := 0
+	for _, s := range steps {
+		if strings.Contains(s.Note, "another program") {
+			noted++
+		}
+	}
+	if noted != 2 || !strings.Contains(w.read("home/.claude.json"), `{"tt":{"command":"timetracker","args":["mcp"]}}`) ||
+		!strings.Contains(w.read("home/.codex/config.toml"), "[mcp_servers.tt]\ncommand = \"/usr/bin/timetracker\"\n") {
+		t.Errorf("%d notes\n%s\n%s", noted, w.read("home/.claude.json"), w.read("home/.codex/config.toml"))
+	}
+	w.uninstall("claude", "codex")
+	if got := w.read("home/.claude.json"); got != `{"mcpServers":{"tt":{"command":"timetracker","args":["mcp"]}}}` {
+		t.Error("after uninstall:", got)
+	}
+
+	w.write("home/.claude.json", `{"mcpServers":{"tt":{"type":"stdio","command":"/old/tt","args":["mcp","--tools","all"],"timeout":9}}}`)
+	w.write("home/.codex/config.toml", "[mcp_servers.tt]\ncommand = \"/old/tt\"\nargs = [\"mcp\", \"--tools\", \"all\"]\ntool_timeout_sec = 9\n")
+	w.write("home/.config/opencode/opencode.json", `{"mcp":{"tt":{"type":"local","command":["/old/tt","mcp","--tools","all"],"enabled":false}}}`)
+	w.install("claude", "codex", "opencode")
+	tt := quoted(w.t.TT)
+	for file, want := range map[string]string{
+		"home/.claude.json":                   `{"mcpServers":{"tt":{"type":"stdio","command":` + tt + `,"args":["mcp","--tools","all"],"timeout":9}}}`,
+		"home/.config/opencode/opencode.json": `{"mcp":{"tt":{"type":"local","command":[` + tt + `,"mcp","--tools","all"],"enabled":false}}}`,
+	} {
+		if d := cmp.Diff(want, w.read(file)); d != "" {
+			t.Error(file, d)
+		}
+	}
+	if got := w.read("home/.codex/config.toml"); !strings.Contains(got, "args = [\"mcp\", \"--tools\", \"all\"]\ntool_timeout_sec = 9\n") || strings.Contains(got, "/old/tt") {
+		t.Error(got)
+	}
+}
+
+// The skill that harnesses share goes with the last of them that has us; in a project so do the
+// instructions.
+func TestSharedSkillStaysWhileUsed(t *testing.T) {
+	shared := "home/.agents/skills/talking-stick/SKILL.md"
+	w := newWorld(t)
+	w.install("codex", "gemini", "opencode")
+	steps := w.uninstall("codex")
+	i := slices.IndexFunc(steps, func(s FileChange) bool { return s.What == "skill" })
+	if steps[i].State != Kept || steps[i].Note != "still used by gemini and opencode" {
+		t.Errorf("%+v", steps[i])
+	}
+	if w.read(shared) != harness.Skill {
+		t.Error("the skill is gone")
+	}
+	w.write("home/.gemini/settings.json", "{") // what can't be read may have us
+	w.uninstall("opencode")
+	w.read(shared)
+	if err := os.Remove(filepath.Join(w.root, "home/.gemini/settings.json")); err != nil {
+		t.Fatal(err)
+	}
+	w.install("gemini", "opencode")
+	w.uninstall("gemini", "opencode")
+	if _, err := os.Stat(filepath.Join(w.root, filepath.Dir(shared))); !os.IsNotExist(err) {
+		t.Error("the skill is still there:", err)
+	}
+
+	w.inProject()
+	w.install("claude", "codex")
+	if got := w.states(w.uninstall("claude")); got["app/AGENTS.md"] != Kept || got["app/CLAUDE.md"] != Kept || got["app/.mcp.json"] != Removed {
+		t.Error(got)
+	}
+	if got := w.states(w.uninstall("codex")); got["app/AGENTS.md"] != Removed || got["app/CLAUDE.md"] != Removed {
+		t.Error(got)
+	}
+}
+
+// A skill or plugin that somebody edited is left alone by install and uninstall, and told.
+func TestEditedFilesOfOursStay(t *testing.T) {
+	w := newWorld(t)
+	w.install("claude", "opencode")
+	edited := []string{"home/.claude/skills/talking-stick/SKILL.md", "home/.config/opencode/plugin/talking-stick.js"}
+	for _, file := range edited {
+		w.write(file, w.read(file)+"\n// mine\n")
+	}
+	before := w.tree()
+	for _, f := range []func(...string) []FileChange{w.install, w.uninstall} {
+		got := w.states(f("claude", "opencode"))
+		for _, file := range edited {
+			if got[file] != Kept || w.tree()[file] != before[file] {
+				t.Errorf("%s: %s", file, got[file])
+			}
+		}
+	}
+}
+
+// A skill that is a symbolic link into somebody's own collection is left alone by uninstall.
+func TestLinkedSkillStays(t *testing.T) {
+	w := newWorld(t)
+	w.write("dotfiles/SKILL.md", harness.Skill)
+	link := filepath.Join(w.root, "home/.claude/skills/talking-stick/SKILL.md")
+	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(w.root, "dotfiles/SKILL.md"), link); err != nil {
+		t.Fatal(err)
+	}
+	before := w.tree()
+	w.install("claude")
+	if got := w.states(w.uninstall("claude")); got["home/.claude/skills/talking-stick/SKILL.md"] != Kept {
+		t.Error(got)
+	}
+	w.same("after uninstall", before)
+}
+
+// The command of a hook is one that a shell runs as it is meant, whatever is in the path, and that says
+// nothing and succeeds when the program is gone.
+func TestHookCommandsRun(t *testing.T) {
+	w := newWorld(t)
+	w.install("claude", "codex", "gemini")
+	for file, name := range map[string]string{
+		"home/.claude/settings.json": "claude", "home/.codex/hooks.json": "codex", "home/.gemini/settings.json": "gemini",
+	} {
+		var config struct{ Hooks map[string][]group }
+		if err := json.Unmarshal([]byte(w.read(file)), &config); err != nil {
+			t.Fatal(err)
+		}
+		if row, _ := harness.ByName(name); len(config.Hooks) != len(row.Hooks) {
+			t.Errorf("%s has hooks for %d events", name, len(config.Hooks))
+		}
+		for event, groups := range config.Hooks {
+			for _, g := range groups {
+				command := g.Hooks[0].Command
+				want := "called hook " + name + "\n"
+				if strings.HasSuffix(command, "--wake") {
+					want = "called hook " + name + " --wake\n"
+				}
+				for _, c := range []struct{ gone, want string }{{"", want}, {"gone", ""}} {
+					if c.gone != "" {
+						if err := os.Rename(w.t.TT, w.t.TT+c.gone); err != nil {
+							t.Fatal(err)
+						}
+					}
+					out, err := exec.Command("sh", "-c", command).CombinedOutput()
+					if err != nil || string(out) != c.want {
+						t.Errorf("%s %s %s: %v, %q", name, event, c.gone, err, out)
+					}
+					if c.gone != "" {
+						if err := os.Rename(w.t.TT+c.gone, w.t.TT); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Variables that move a harness's configuration move all of what it is told.
+func TestMovedConfigurations(t *testing.T) {
+	w := newWorld(t)
+	w.env["CLAUDE_CONFIG_DIR"] = filepath.Join(w.root, "moved/claude")
+	w.env["CODEX_HOME"] = filepath.Join(w.root, "moved/codex")
+	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.root, "moved/config")
+	w.install("claude", "codex", "opencode")
+	got := slices.Sorted(maps.Keys(w.tree()))
+	want := []string{
+		"home/.agents/skills/talking-stick/SKILL.md",
+		"moved/claude/.claude.json", "moved/claude/settings.json", "moved/claude/skills/talking-stick/SKILL.md",
+		"moved/codex/config.toml", "moved/codex/hooks.json",
+		"moved/config/opencode/opencode.json", "moved/config/opencode/plugin/talking-stick.js",
+		"my bin/tt",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"claude", "codex", "opencode"}, Found(w.t)); d != "" {
+		t.Error("found:", d)
+	}
+}

@@ -1,0 +1,218 @@
+package install
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/confedit"
+	"talkingstick/internal/harness"
+)
+
+// part is one thing by which a harness is told of us.
+type part struct {
+	what string
+	file string
+
+	// Of a file that is all ours:
+	text string
+	ours func(have []byte) bool // nobody edited it
+
+	// Of a file that others write, too. keep tells of a path of keys how much of it has to stay when
+	// it becomes empty.
+	set    confedit.Edit
+	remove func(keep func(path []string) int) confedit.Edit
+	npm    func(src []byte) []byte // the npm program's entry, which set takes away; nil when there is none
+	other  func(src []byte) bool   // what stands in our place is somebody else's, and is left alone
+	toml   bool
+}
+
+// skill is what the part is called that harnesses may share.
+const skill = "skill"
+
+// parts lists what a harness is told by in this scope, in the order in which it is put there.
+func (t Target) parts(row harness.Row) []part {
+	s := harness.Setups[row.Name]
+	all := []part{{what: skill, file: t.skillFile(s), text: harness.Skill, ours: func(have []byte) bool {
+		return string(have) == harness.Skill || isShipped(have)
+	}}}
+	all = append(all, part{what: "hooks", file: t.path(s, s.Hooks), set: t.hooks(row, s), remove: t.noHooks(row, s)})
+	server := t.server(s)
+	server.file = t.path(s, s.Server)
+	if row.Name == "opencode" {
+		server.file = either(server.file, server.file+"c")
+	}
+	all = append(all, server)
+	if t.Project == "" && len(s.Sandbox) > 0 {
+		all = append(all, part{
+			what: "sandbox", file: server.file, toml: true,
+			set: confedit.TOMLAddElement(s.Sandbox, t.DataDir),
+			remove: func(keep func([]string) int) confedit.Edit {
+				return confedit.TOMLRemoveElement(s.Sandbox, t.DataDir, keep(s.Sandbox) == 0)
+			},
+		})
+	}
+	if path := t.path(s, s.Plugin); path != "" {
+		text := s.Code(t.TT)
+		all = append(all, part{what: "plugin", file: path, text: text, ours: func(have []byte) bool {
+			plain := whereTT.ReplaceAll(have, nil)
+			return bytes.Equal(plain, whereTT.ReplaceAll([]byte(text), nil)) || isShipped(plain)
+		}})
+	}
+	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil })
+}
+
+// instructions are what a project tells all harnesses.
+func instructions(t Target) []part {
+	no := func(func([]string) int) confedit.Edit { return confedit.RemoveBlock() }
+	return []part{
+		{
+			what: "instructions", file: filepath.Join(t.Project, "AGENTS.md"), remove: no,
+			set: confedit.SetBlock(strings.TrimSpace(harness.Instructions)),
+		},
+		{what: "instructions", file: filepath.Join(t.Project, "CLAUDE.md"), remove: no, set: confedit.SetImport("AGENTS.md")},
+	}
+}
+
+// skillFile is where the skill of a harness lies.
+func (t Target) skillFile(s harness.Setup) string {
+	if dir := t.path(s, s.Skills); dir != "" {
+		return filepath.Join(dir, harness.SkillName, "SKILL.md")
+	}
+	return ""
+}
+
+// whereTT is the line of a plugin that names the program: another place isn't another plugin.
+var whereTT = regexp.MustCompile(`(?m)^const TT = ".*"$`)
+
+// shipped are the digests of skills and plugins of earlier versions: an unedited one is replaced.
+var shipped = []string{}
+
+func isShipped(have []byte) bool {
+	sum := sha256.Sum256(have)
+	return slices.Contains(shipped, hex.EncodeToString(sum[:]))
+}
+
+// either is the second path where only that exists.
+func either(first, second string) string {
+	if _, err := os.Stat(first); err != nil {
+		if _, err := os.Stat(second); err == nil {
+			return second
+		}
+	}
+	return first
+}
+
+// has tells whether a part is there, in whatever form.
+func (p *plan) has(x part) (bool, error) {
+	if x.text != "" {
+		have, err := os.ReadFile(x.file)
+		return err == nil && x.ours(have), nil
+	}
+	c, err := p.files.Prepare(x.file, x.remove(nothingStays), confedit.Options{Removing: true})
+	return err == nil && c.Changed(), err
+}
+
+func nothingStays([]string) int { return 0 }
+
+func setAll(parts []part) confedit.Edit {
+	var edits []confedit.Edit
+	for _, x := range parts {
+		edits = append(edits, x.set)
+	}
+	return confedit.All(edits...)
+}
+
+func removeAll(parts []part, keep func(path []string) int) confedit.Edit {
+	var edits []confedit.Edit
+	for _, x := range parts {
+		edits = append(edits, x.remove(keep))
+	}
+	return confedit.All(edits...)
+}
+
+// onlyOurs tells whether a file holds something of ours and nothing else, so that we have made it.
+func onlyOurs(src []byte, parts []part) bool {
+	out, changed, err := removeAll(parts, nothingStays)(src)
+	rest := bytes.Join(bytes.Fields(out), nil)
+	return err == nil && changed && (len(rest) == 0 || string(rest) == "{}")
+}
+
+// restoring is the edit that takes what is ours out of a file. What can't be seen in the file, an
+// object that stood there empty, or the white space of a blank file, the copy from before the first
+// edit tells: objects in it stay, and if all that changed since then is ours, its bytes come back.
+func restoring(path string, parts []part) (confedit.Edit, error) {
+	plain := removeAll(parts, nothingStays)
+	before, err := os.ReadFile(path + confedit.BackupSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return plain, nil
+	}
+	if err != nil {
+		return nil, explain(&confedit.FileError{File: path + confedit.BackupSuffix, Why: "can't be read", Err: err})
+	}
+	if _, ours, err := plain(before); err != nil || ours {
+		return plain, nil // it isn't from before us, or can't tell
+	}
+	npm := slices.ContainsFunc(parts, func(x part) bool { return x.npm != nil && x.npm(before) != nil })
+	careful := removeAll(parts, func(keys []string) int { return depth(before, parts[0].toml, keys) })
+	return func(src []byte) ([]byte, bool, error) {
+		out, changed, err := careful(src)
+		if err != nil || !changed || npm { // the npm program's entry doesn't come back
+			return out, changed, err
+		}
+		with, _, err := setAll(parts)(before)
+		if err != nil {
+			return out, true, nil
+		}
+		if again, _, err := careful(with); err == nil && bytes.Equal(again, out) {
+			return before, true, nil
+		}
+		return out, true, nil
+	}, nil
+}
+
+// depth is how much of a path of keys stands in a file.
+func depth(src []byte, toml bool, keys []string) int {
+	for n := len(keys); n > 0; n-- {
+		var found bool
+		var err error
+		if toml {
+			_, found, err = confedit.TOMLGet(src, keys[:n])
+		} else {
+			_, found, err = confedit.JSONGet(src, keys[:n])
+		}
+		if found && err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// get gives what stands at a path of keys as JSON; nil when nothing does, or it can't be read, which
+// is told when it is edited.
+func get(src []byte, toml bool, keys []string) json.RawMessage {
+	if !toml {
+		v, _, err := confedit.JSONGet(src, keys)
+		if err != nil {
+			return nil
+		}
+		return v
+	}
+	v, found, err := confedit.TOMLGet(src, keys)
+	if err != nil || !found {
+		return nil
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,130 @@
+package install
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/confedit"
+	"talkingstick/internal/harness"
+)
+
+// server is the part that registers the MCP server. An entry of ours that is there keeps what somebody
+// added to it, a time limit or more arguments; only the program's place is set. An entry under our
+// name that runs something else isn't ours, and stays.
+func (t Target) server(s harness.Setup) part {
+	at := append(slices.Clone(s.ServerAt), harness.ServerName)
+	old := append(slices.Clone(s.ServerAt), harness.SkillName)
+	x := part{what: "MCP server", toml: s.TOML}
+	x.npm = func(src []byte) []byte {
+		if e := get(src, s.TOML, old); t.runsNpm(e) {
+			return e
+		}
+		return nil
+	}
+	x.other = func(src []byte) bool {
+		e := get(src, s.TOML, at)
+		return e != nil && !t.runsUs(e) && !t.runsNpm(e)
+	}
+	x.set = func(src []byte) ([]byte, bool, error) {
+		var edits []confedit.Edit
+		if x.npm(src) != nil {
+			edits = append(edits, removeEntry(s, old, len(s.ServerAt)))
+		}
+		if !x.other(src) {
+			edits = append(edits, t.setServer(s, at, get(src, s.TOML, at)))
+		}
+		return confedit.All(edits...)(src)
+	}
+	x.remove = func(keep func([]string) int) confedit.Edit {
+		return func(src []byte) ([]byte, bool, error) {
+			if e := get(src, s.TOML, at); e != nil && !t.runsUs(e) {
+				return src, false, nil
+			}
+			return removeEntry(s, at, min(keep(at), len(s.ServerAt)))(src)
+		}
+	}
+	return x
+}
+
+func removeEntry(s harness.Setup, at []string, keep int) confedit.Edit {
+	if s.TOML {
+		return confedit.TOMLRemoveTable(at)
+	}
+	return confedit.JSONRemove(at, keep)
+}
+
+// setServer puts our entry in its place, or the program's place into the entry that is there.
+func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) confedit.Edit {
+	ours := t.runsUs(have)
+	argv, list := argvOf(have)
+	command := append(slices.Clone(at), "command")
+	switch {
+	case s.TOML && ours:
+		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.TT}})
+	case s.TOML:
+		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.TT}, {Key: "args", Value: []string{"mcp"}}})
+	case ours && list:
+		return confedit.JSONSet(command, append([]string{t.TT}, argv[1:]...))
+	case ours:
+		return confedit.JSONSet(command, t.TT)
+	default:
+		return confedit.JSONSet(at, s.Entry(t.TT))
+	}
+}
+
+// argvOf is the command line of a server's entry; list tells that the command is written as one list.
+func argvOf(entry []byte) (argv []string, list bool) {
+	var e struct {
+		Command json.RawMessage `json:"command"`
+		Args    []string        `json:"args"`
+	}
+	var program string
+	switch {
+	case json.Unmarshal(entry, &e) != nil:
+		return nil, false
+	case json.Unmarshal(e.Command, &argv) == nil:
+		return argv, true
+	case json.Unmarshal(e.Command, &program) == nil:
+		return append([]string{program}, e.Args...), false
+	}
+	return nil, false
+}
+
+// runsUs tells whether a server's entry runs this program.
+func (t Target) runsUs(entry []byte) bool {
+	argv, _ := argvOf(entry)
+	return len(argv) > 1 && argv[1] == "mcp" && t.isTT(argv[0])
+}
+
+// runsNpm tells whether a server's entry runs the npm program of the same name: as tt or talking-stick
+// by name, by a package runner, or by its script. What is this very file isn't that program.
+func (t Target) runsNpm(entry []byte) bool {
+	argv, _ := argvOf(entry)
+	if len(argv) == 0 || argv[len(argv)-1] != "mcp" {
+		return false
+	}
+	switch path.Base(strings.ReplaceAll(argv[0], `\`, "/")) {
+	case "tt", "talking-stick":
+		return len(argv) == 2 && !same(argv[0], t.TT)
+	case "npx", "bunx", "pnpm", "node":
+		return slices.ContainsFunc(argv[1:], func(a string) bool { return strings.Contains(a, "talking-stick") })
+	}
+	return false
+}
+
+// same tells whether two paths are the same file.
+func same(a, b string) bool {
+	if !filepath.IsAbs(a) {
+		return false
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
+}

@@ -1,0 +1,167 @@
+package install
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/harness"
+)
+
+// world is a home directory with harnesses in it, and a project. Its paths have spaces and quotes.
+type world struct {
+	*testing.T
+	root string
+	t    Target
+	env  map[string]string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, root: filepath.Join(t.TempDir(), `Pat's "new" disk`), env: map[string]string{}}
+	w.t = Target{
+		Home: filepath.Join(w.root, "home"), TT: filepath.Join(w.root, "my bin", "tt"), DataDir: filepath.Join(w.root, "data"),
+		Getenv: func(name string) string { return w.env[name] },
+	}
+	w.write("my bin/tt", "#!/bin/sh\necho \"called $*\"\n")
+	if err := os.Chmod(w.t.TT, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// inProject has the world's harnesses told of us by a project.
+func (w *world) inProject() { w.t.Project = filepath.Join(w.root, "app") }
+
+func (w *world) write(name, text string) {
+	w.Helper()
+	path := filepath.Join(w.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) read(name string) string {
+	w.Helper()
+	b, err := os.ReadFile(filepath.Join(w.root, name))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(b)
+}
+
+// tree is every file, with its mode, but for what a write that was killed has left: that goes with a
+// later write, when it is old enough.
+func (w *world) tree() map[string]string {
+	w.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && strings.Contains(d.Name(), ".talking-stick-") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(w.root, path)
+		all[name] = info.Mode().String() + "\n" + string(b)
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return all
+}
+
+// same fails when the files aren't those of before.
+func (w *world) same(what string, before map[string]string) {
+	w.Helper()
+	if d := cmp.Diff(before, w.tree()); d != "" {
+		w.Errorf("%s:\n%s", what, d)
+	}
+}
+
+func (w *world) install(names ...string) []FileChange {
+	w.Helper()
+	return w.apply(Install(w.t, names))
+}
+
+func (w *world) uninstall(names ...string) []FileChange {
+	w.Helper()
+	return w.apply(Uninstall(w.t, names))
+}
+
+func (w *world) apply(steps []FileChange, err error) []FileChange {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := Apply(steps); err != nil {
+		w.Fatal(err)
+	}
+	return steps
+}
+
+// states are the states of the files of a plan, by the ends of their paths.
+func (w *world) states(steps []FileChange) map[string]string {
+	all := map[string]string{}
+	for _, s := range steps {
+		name, _ := filepath.Rel(w.root, s.File)
+		all[name] = s.State
+	}
+	return all
+}
+
+// handMade are files as people have them: comments, tabs, odd spacing, no last line end.
+var handMade = map[string]string{
+	"home/.claude/settings.json":           "{\n\t\"permissions\" : { \"allow\": [ \"Bash\",\"Read\" ] },\n\t\"hooks\": {\n\t\t\"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"say 'done'\" } ] } ],\n\n\t\t\"PreToolUse\": [\n\t\t\t{ \"matcher\": \"Edit\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./check.sh\" } ] }\n\t\t]\n\t},\n\n\t\"model\": \"opus\"}",
+	"home/.claude.json":                    "{\"numStartups\":7,\"mcpServers\":{\"lab\":{\"command\":\"lab\",\"args\":[]}},\"token\":\"s3cret\"}",
+	"home/.codex/hooks.json":               "{\r\n  \"hooks\": {\r\n    \"SessionStart\": [\r\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"hello\"}]}\r\n    ]\r\n  }\r\n}\r\n",
+	"home/.codex/config.toml":              "# mine\nmodel = \"gpt-6\"   # the good one\n\n[sandbox_workspace_write]\n# what else may be written\nwritable_roots = [\n  \"/srv/cache\", # big\n]\n\n[mcp_servers.lab]\ncommand='lab'\n\n[projects.\"/srv/app\"]\ntrust_level = \"trusted\"",
+	"home/.gemini/settings.json":           "// Gemini reads comments\n{\n    \"theme\": \"dark\", // at night\n    \"mcpServers\": {\n        \"lab\": { \"command\": \"lab\" },\n    },\n    /* hooks: none yet */\n}\n",
+	"home/.gemini/config/mcp_config.json":  "{ \"mcpServers\": { \"lab\": { \"command\": \"lab\" } } }\n",
+	"home/.config/opencode/opencode.jsonc": "{\n  // models\n  \"model\": \"lab/one\",\n  \"mcp\": {\n    // the laboratory\n    \"lab\": { \"type\": \"local\", \"command\": [\"lab\"], },\n  },\n}\n",
+	"app/.claude/settings.json":            "{}\n",
+	"app/.mcp.json":                        "{\"mcpServers\": {}}",
+	"app/.codex/config.toml":               "[mcp_servers]\n",
+	"app/.gemini/settings.json":            "{\"mcpServers\":{},\"hooks\":{\"AfterAgent\":[]}}",
+	"app/opencode.json":                    "{\n\"$schema\": \"https://opencode.ai/config.json\"\n}",
+	"app/AGENTS.md":                        "# How we work\r\n\r\nTabs.",
+	"app/CLAUDE.md":                        "Be brief.\n",
+}
+
+// handMadeWorld is a world with those files.
+func handMadeWorld(t *testing.T) *world {
+	w := newWorld(t)
+	for name, text := range handMade {
+		w.write(name, text)
+	}
+	return w
+}
+
+// holds fails unless every byte that was there still is, in its order.
+func (w *world) holds(name, before, after string) {
+	w.Helper()
+	left := before
+	for i := range len(after) {
+		if left != "" && left[0] == after[i] {
+			left = left[1:]
+		}
+	}
+	if left != "" {
+		w.Errorf("%s lost what ends in %q:\n%s", name, left, after)
+	}
+}
+
+var allNames = harness.Names()

@@ -1,0 +1,188 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"talkingstick/internal/engine"
+)
+
+var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing them")
+
+// TestTools compares what clients are told of the tools with testdata: a change there is one that
+// every agent sees and pays for.
+func TestTools(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		all  bool
+	}{{"core", false}, {"all", true}} {
+		d := newDesk(t)
+		d.o.All = c.all
+		listed, err := d.client().ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, tool := range listed.Tools {
+			schema, err := json.MarshalIndent(tool.InputSchema, "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			hints, err := json.Marshal(tool.Annotations)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, "%s: %s\n%s\n%s\n\n", tool.Name, tool.Description, hints, schema)
+		}
+		golden := filepath.Join("testdata", c.name+".golden")
+		if *updateGolden {
+			if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || string(want) != b.String() {
+			t.Errorf("%s is out of date (%v); go test ./internal/mcpserver -run TestTools -update, and read what changed", golden, err)
+		}
+	}
+}
+
+// TestBudget: what every session of every agent pays for the tools before it calls one stays small.
+func TestBudget(t *testing.T) {
+	const most = 2500 // tokens, of four bytes each
+	d := newDesk(t)
+	d.o.All = false
+	listed, err := d.client().ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(listed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := (len(b) + len(instructions) + 3) / 4
+	t.Logf("the core tools and the instructions are %d bytes, %d tokens", len(b)+len(instructions), tokens)
+	if tokens > most {
+		t.Errorf("the core tools cost %d tokens, and at most %d is agreed", tokens, most)
+	}
+}
+
+// exempt are the operations that aren't tools, or no commands, with the reason.
+var exempt = map[string]string{
+	"StartSession":  "hooks: the harness asks, not the agent",
+	"DeliverEvents": "hooks: the harness asks, not the agent",
+	"CheckStop":     "hooks: the harness asks, not the agent",
+	"WaitForWake":   "hooks: it waits for an agent that is idle, which calls nothing",
+	"Doctor":        "care of the database: people's, at a terminal",
+	"Whoami":        "every result tells agent_id; the explanation is people's, at a terminal",
+}
+
+// TestEveryOperationIsOnEverySurface counts: an exported method of the engine that has the shape of
+// an operation is a command and a tool, or is exempt. A tool is called like its operation.
+func TestEveryOperationIsOnEverySurface(t *testing.T) {
+	commands := called(t, "../cli")
+	rows := map[string]tool{}
+	for _, row := range tools {
+		if _, twice := rows[row.name]; twice {
+			t.Errorf("there are two tools %s", row.name)
+		}
+		rows[row.name] = row
+	}
+	e := reflect.TypeFor[*engine.Engine]()
+	operations := 0
+	for i := range e.NumMethod() {
+		m := e.Method(i)
+		if !operation(m.Type) {
+			continue
+		}
+		operations++
+		row, isTool := rows[snake(m.Name)]
+		switch reason := exempt[m.Name]; {
+		case reason != "" && isTool && commands[m.Name]:
+			t.Errorf("%s is exempt, and is on both surfaces", m.Name)
+		case reason == "" && !isTool:
+			t.Errorf("%s is no tool, and isn't exempt", m.Name)
+		case reason == "" && !commands[m.Name]:
+			t.Errorf("no command calls %s, and it isn't exempt", m.Name)
+		case isTool && row.params != m.Type.In(2):
+			t.Errorf("the tool %s takes %s, and the operation %s", row.name, row.params, m.Type.In(2))
+		}
+		delete(rows, snake(m.Name))
+	}
+	for name := range rows {
+		t.Errorf("the tool %s is called like no operation", name)
+	}
+	for name := range exempt {
+		if m, ok := e.MethodByName(name); !ok || !operation(m.Type) {
+			t.Errorf("%s is exempt, and is no operation", name)
+		}
+	}
+	if operations < len(tools)+len(exempt) {
+		t.Errorf("only %d operations were seen", operations)
+	}
+}
+
+// operation tells whether a method has the shape of an operation: a context and a struct with the
+// caller in it, and a struct and an error back.
+func operation(m reflect.Type) bool {
+	if m.NumIn() != 3 || m.NumOut() != 2 || m.In(1) != reflect.TypeFor[context.Context]() || m.Out(1) != reflect.TypeFor[error]() {
+		return false
+	}
+	if m.In(2) == reflect.TypeFor[engine.DoctorParams]() {
+		return true // the one that has no caller
+	}
+	if m.In(2).Kind() != reflect.Struct {
+		return false
+	}
+	_, ok := m.In(2).FieldByName("Caller")
+	return ok
+}
+
+// called are the names of the methods that a package's code calls.
+func called(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				names[s.Sel.Name] = true
+			}
+			return true
+		})
+	}
+	return names
+}
+
+// snake writes a method's name as a tool's.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && unicode.IsUpper(r) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
