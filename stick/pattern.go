@@ -1,0 +1,430 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Pattern says which paths of a room a reservation is for. Every Pattern comes from [ParsePattern]
+// and is in normal form; any other text matches nothing.
+//
+// A path is relative to the root of the room, clean, and has / between its segments. In a segment
+// of a pattern, * stands for any run of characters, ? for one, and [a-z] or [!a-z] for one that is,
+// or isn't, in the class; none of them ever stands for a /. A segment that is ** stands for any
+// number of segments, none included; two stars inside a longer segment, as in a**b, mean one.
+//
+// A pattern whose last segment has no wildcard names a file or a directory, and means everything
+// below it too, and so does any pattern that ends in / or /**: src, src/ and src/** are the same
+// pattern. One that ends in a wildcard means just what it matches: src/* is what lies in src
+// directly, and src/*/ is that with everything below.
+//
+// The directory worktrees at the root, and everything that is named .git, lie outside of all
+// patterns, also of those that seem to match them.
+type Pattern string
+
+// Bounds of a pattern, as it is written and in normal form. They keep [Pattern.Overlap] fast.
+const (
+	maxPattern   = 256 // bytes
+	maxWildcards = 32  // each of *, ?, ** and a class is one
+)
+
+// anything is the segment that stands for any number of segments.
+const anything = "**"
+
+// A scope is a pattern in its parts.
+type scope struct {
+	segments []segment
+	below    bool // everything below what the segments match is meant too
+}
+
+// A segment is either deep, which is **, or made of pieces.
+type segment struct {
+	deep   bool
+	pieces []piece
+}
+
+// A piece stands for one character, or for a run of them.
+type piece struct {
+	star bool
+	set  charset // of the one character; empty for a star
+	text string  // in normal form, except for a character that needs a class to be itself
+}
+
+// A charset is a class of characters: those that are listed, or all others. A / is in none.
+type charset struct {
+	not    bool
+	listed []span
+}
+
+// A span holds its bounds.
+type span struct{ lo, hi rune }
+
+// anyChar is what ? stands for.
+var anyChar = charset{not: true}
+
+// char returns the one character that s is, and false if it is a class of several.
+func (s charset) char() (rune, bool) {
+	if s.not || len(s.listed) == 0 {
+		return 0, false
+	}
+	for _, p := range s.listed {
+		if p.lo != s.listed[0].lo || p.hi != p.lo {
+			return 0, false
+		}
+	}
+	return s.listed[0].lo, true
+}
+
+// has reports whether r is in s. With fold, r is in s with every character that differs from it in
+// case only.
+func (s charset) has(r rune, fold bool) bool {
+	if r == '/' {
+		return false
+	}
+	in := s.lists(r)
+	if fold {
+		for f := unicode.SimpleFold(r); !in && f != r; f = unicode.SimpleFold(f) {
+			in = s.lists(f)
+		}
+	}
+	return in != s.not
+}
+
+func (s charset) lists(r rune) bool {
+	return slices.ContainsFunc(s.listed, func(p span) bool { return p.lo <= r && r <= p.hi })
+}
+
+// ParsePattern makes a pattern of what somebody wrote, in any spelling: empty segments, segments
+// that are a dot, and other ways to write the same are gone afterwards, so that what was reserved in
+// one spelling is found in another. The root itself, written as a dot, is everything. What can't be
+// a pattern is refused with [CodeUsage] and the field "pattern".
+func ParsePattern(s string) (Pattern, error) {
+	c, err := parseScope(s)
+	if err != nil {
+		return "", err
+	}
+	p := c.String()
+	if n := len(p); n > maxPattern {
+		return "", badPattern("the pattern has %d bytes in normal form; at most %d fit", n, maxPattern)
+	}
+	if n := c.wildcards(); n > maxWildcards {
+		return "", badPattern("the pattern has %d wildcards; at most %d are allowed", n, maxWildcards).
+			Hintf("reserve the directory instead, as in: tt reserve src")
+	}
+	return Pattern(p), nil
+}
+
+// QuotePattern writes a path so that [ParsePattern] takes every character of it for itself: of a
+// file that is called [id].ts, say. The pattern means the path, and everything below it.
+func QuotePattern(path string) string {
+	var b strings.Builder
+	for _, r := range path {
+		if strings.ContainsRune("*?[{", r) {
+			b.WriteString("[" + string(r) + "]")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// FoldCase returns s with every character replaced by the one that stands for all which differ from
+// it in case only, by Unicode's simple folding. Two paths with the same result are one path on a
+// file system that folds case.
+func FoldCase(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		if 'A' <= least && least <= 'Z' {
+			least += 'a' - 'A'
+		}
+		return least
+	}, s)
+}
+
+// Prefix returns the first segments of p that have no wildcard, as a path: src/lib of
+// src/lib/*.go, and "" when the first segment has one. What p matches is this path or lies below it,
+// and two patterns overlap only if one's prefix is the other's or lies below it. With fold it is
+// folded by [FoldCase].
+func (p Pattern) Prefix(fold bool) string {
+	c, err := parseScope(string(p))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, s := range c.segments {
+		name, ok := s.name()
+		if !ok {
+			break
+		}
+		names = append(names, name)
+	}
+	prefix := strings.Join(names, "/")
+	if fold {
+		prefix = FoldCase(prefix)
+	}
+	return prefix
+}
+
+// LiteralFirst reports whether the first segment of p has no wildcard. A pattern of which that isn't
+// so could match all over the room.
+func (p Pattern) LiteralFirst() bool { return p.Prefix(false) != "" }
+
+// Key is what patterns that are written alike have in common: p itself, or with fold p with its
+// characters folded, except those in classes. Patterns of one key match the same paths.
+func (p Pattern) Key(fold bool) string {
+	c, err := parseScope(string(p))
+	if err != nil || !fold {
+		return string(p)
+	}
+	for i := range c.segments {
+		for j, q := range c.segments[i].pieces {
+			if !q.wild() {
+				c.segments[i].pieces[j].text = FoldCase(q.text)
+			}
+		}
+	}
+	return c.String()
+}
+
+// parseScope reads a pattern in any spelling.
+func parseScope(s string) (scope, error) {
+	if err := checkPattern(s); err != nil {
+		return scope{}, err
+	}
+	var c scope
+	for raw := range strings.SplitSeq(s, "/") {
+		c.below = raw == "" || raw == "."
+		if c.below {
+			continue
+		}
+		if raw == anything {
+			if n := len(c.segments); n == 0 || !c.segments[n-1].deep {
+				c.segments = append(c.segments, segment{deep: true})
+			}
+			continue
+		}
+		pieces, err := parsePieces(raw)
+		if err != nil {
+			return scope{}, err
+		}
+		g := segment{pieces: pieces}
+		if err := g.check(len(c.segments) == 0); err != nil {
+			return scope{}, err
+		}
+		c.segments = append(c.segments, g)
+	}
+	if n := len(c.segments); n > 0 {
+		if c.segments[n-1].deep {
+			c.segments, c.below = c.segments[:n-1], true
+		} else if _, ok := c.segments[n-1].name(); ok {
+			c.below = true
+		}
+	}
+	return c, nil
+}
+
+// checkPattern refuses what can't be a pattern, whatever its segments are.
+func checkPattern(s string) error {
+	switch {
+	case s == "":
+		return badPattern("the pattern is empty").Hintf("name what you want to change, as in: tt reserve src/lib")
+	case len(s) > maxPattern:
+		return badPattern("the pattern has %d bytes; at most %d fit", len(s), maxPattern)
+	case !utf8.ValidString(s):
+		return badPattern("the pattern holds bytes that aren't UTF-8 text")
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return badPattern("the pattern holds control characters")
+	case strings.Contains(s, `\`):
+		return badPattern(`the pattern holds a \`).
+			Hintf("write / between directories, and a character that isn't meant as a wildcard as a class of its own, as in: tt reserve 'app/[[]id]'")
+	case s[0] == '/':
+		return badPattern("the pattern is an absolute path").Hintf(fromRoot)
+	}
+	return nil
+}
+
+// fromRoot is the hint for paths that don't start in the room.
+const fromRoot = "write it as seen from the root of the room, as in: tt reserve src/lib"
+
+// check refuses a segment that no path in the room has. In any case of the letters, because the
+// same pattern is used where case is folded.
+func (g segment) check(first bool) error {
+	name, ok := g.name()
+	switch {
+	case !ok:
+	case name == "..":
+		return badPattern("the pattern leads out of the room").Hintf(fromRoot)
+	case name == ".":
+		return badPattern("no path has a . as a segment").Hintf(fromRoot)
+	case first && len(name) == 2 && name[1] == ':' && unicode.IsLetter(rune(name[0])):
+		return badPattern("the pattern is an absolute path").Hintf(fromRoot)
+	case strings.EqualFold(name, ".git"):
+		return badPattern("the pattern leads into .git, which is outside of all scopes")
+	case first && strings.EqualFold(name, "worktrees"):
+		return badPattern("the pattern leads into worktrees/, which is outside of all scopes").
+			Hintf("write the path as it is inside of the worktree, as in: tt reserve src/lib")
+	}
+	return nil
+}
+
+// parsePieces reads a segment.
+func parsePieces(s string) ([]piece, error) {
+	var out []piece
+	braces := 0            // how much of {,} was there
+	ones, star := 0, false // of the wildcards since the last piece
+	flush := func() {
+		for range ones {
+			out = append(out, piece{set: anyChar, text: "?"})
+		}
+		if star {
+			out = append(out, piece{star: true, text: "*"})
+		}
+		ones, star = 0, false
+	}
+	for s != "" {
+		var p piece
+		switch r, n := utf8.DecodeRuneInString(s); r {
+		case '*':
+			star, s = true, s[1:]
+			continue
+		case '?':
+			ones, s = ones+1, s[1:]
+			continue
+		case '[':
+			set, rest, err := parseClass(s)
+			if err != nil {
+				return nil, err
+			}
+			p.set, p.text, s = set, s[:len(s)-len(rest)], rest
+			if set.not {
+				p.text = "[!" + p.text[2:]
+			}
+			if r, ok := set.char(); ok {
+				p.text = string(r)
+			}
+		default:
+			if r == rune("{,}"[braces]) {
+				braces++
+			}
+			if braces == len("{,}") {
+				return nil, badPattern("braces don't list alternatives in a pattern").
+					Hintf("reserve each of them; a brace that is meant as such is written [{]")
+			}
+			p.set, p.text, s = charset{listed: []span{{r, r}}}, s[:n], s[n:]
+		}
+		flush()
+		out = append(out, p)
+	}
+	if len(out) == 0 && ones == 1 && star {
+		ones = 0 // no segment is empty, so ?* means the same
+	}
+	flush()
+	return out, nil
+}
+
+// parseClass reads the class at the start of s, and returns what follows it. As everywhere, a ]
+// that comes first stands for itself, and so does a - that comes first or last.
+func parseClass(s string) (set charset, rest string, err error) {
+	rest = s[1:]
+	if rest != "" && (rest[0] == '!' || rest[0] == '^') {
+		set.not, rest = true, rest[1:]
+	}
+	next := func() rune {
+		r, n := utf8.DecodeRuneInString(rest)
+		rest = rest[n:]
+		return r
+	}
+	for rest != "" {
+		if rest[0] == ']' && len(set.listed) > 0 {
+			return set, rest[1:], nil
+		}
+		p := span{lo: next()}
+		p.hi = p.lo
+		if len(rest) > 1 && rest[0] == '-' && rest[1] != ']' {
+			rest = rest[1:]
+			p.hi = next()
+		}
+		if p.hi < p.lo {
+			return set, "", badPattern("the class has the range %c-%c, which is empty", p.lo, p.hi).
+				Hintf("write the lower character first")
+		}
+		set.listed = append(set.listed, p)
+	}
+	return set, "", badPattern("a class isn't closed in its segment").Hintf("a [ that stands for itself is written [[]")
+}
+
+// name returns the one name that g matches, and false if g has a wildcard.
+func (g segment) name() (string, bool) {
+	if g.deep {
+		return "", false
+	}
+	var b strings.Builder
+	for _, p := range g.pieces {
+		r, ok := p.set.char()
+		if !ok {
+			return "", false
+		}
+		b.WriteRune(r)
+	}
+	return b.String(), true
+}
+
+// String writes c in normal form.
+func (c scope) String() string {
+	var parts []string
+	for _, g := range c.segments {
+		parts = append(parts, g.String())
+	}
+	if n := len(c.segments); c.below {
+		if n == 0 {
+			return anything
+		}
+		if _, ok := c.segments[n-1].name(); !ok {
+			parts = append(parts, anything)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func (g segment) String() string {
+	if g.deep {
+		return anything
+	}
+	var b strings.Builder
+	for _, p := range g.pieces {
+		if strings.ContainsAny(p.text, "*?[{") && utf8.RuneCountInString(p.text) == 1 && !p.wild() {
+			b.WriteString("[" + p.text + "]")
+		} else {
+			b.WriteString(p.text)
+		}
+	}
+	return b.String()
+}
+
+// wild reports whether p is a wildcard.
+func (p piece) wild() bool {
+	_, one := p.set.char()
+	return !one
+}
+
+// wildcards counts those of the normal form.
+func (c scope) wildcards() int {
+	n := strings.Count("/"+c.String()+"/", "/"+anything+"/")
+	for _, g := range c.segments {
+		for _, p := range g.pieces {
+			if p.wild() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func badPattern(format string, args ...any) *Error {
+	return Errorf(CodeUsage, format, args...).With("field", "pattern")
+}

@@ -1,0 +1,233 @@
+package stick
+
+import (
+	"slices"
+	"unicode"
+)
+
+// An alphabet is all characters but /, put together where a number of charsets, and the borders,
+// don't tell them apart. Two patterns then have some dozens of symbols instead of a million
+// characters.
+type alphabet struct {
+	symbols []symbol
+	has     [][]uint64 // by charset, the symbols that it has
+}
+
+// A symbol stands for all characters that are alike.
+type symbol struct {
+	example rune     // the one that is shown
+	letter  int      // what it is to a border
+	in      []uint64 // by charset, whether it is listed there; then, whether it has it
+}
+
+// newAlphabet finds the symbols for the charsets. It works on the spans between which membership
+// changes; with fold, the characters of a span that have a case are looked at one by one, together
+// with the others of that character.
+func newAlphabet(sets []charset, fold bool) *alphabet {
+	sets = slices.Clone(sets)
+	for _, l := range borderLetters {
+		sets = append(sets, charset{listed: []span{{l, l}}})
+	}
+	f := finder{
+		fold: fold, cuts: cuts(sets), words: (len(sets) + 63) / 64, found: map[string]int{},
+		negative: make([]uint64, (len(sets)+63)/64),
+	}
+	f.listed = make([]uint64, len(f.cuts)*f.words)
+	for i, set := range sets {
+		if set.not {
+			f.negative[i/64] |= 1 << (i % 64)
+		}
+		for _, p := range set.listed {
+			for k := f.at(p.lo); k < f.at(p.hi+1); k++ {
+				f.listed[k*f.words+i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+	for k := range len(f.cuts) - 1 {
+		f.span(k)
+	}
+	return f.alphabet(len(sets))
+}
+
+// cuts returns where the charsets, and the characters that no path has, begin and end.
+func cuts(sets []charset) []rune {
+	out := []rune{0, 1, '/', '/' + 1, firstSurrogate, lastSurrogate + 1, unicode.MaxRune + 1}
+	for _, set := range sets {
+		for _, p := range set.listed {
+			out = append(out, p.lo, p.hi+1)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+const (
+	firstSurrogate = 0xD800 // surrogates are no characters in UTF-8
+	lastSurrogate  = 0xDFFF
+)
+
+// A finder collects symbols.
+type finder struct {
+	fold     bool
+	cuts     []rune   // the spans are between them
+	words    int      // of 64 charsets each
+	listed   []uint64 // by span and word, the charsets that list its characters
+	negative []uint64 // the charsets that have what they don't list
+	symbols  []symbol
+	found    map[string]int // by what is listed
+}
+
+// at is the number of the span with r.
+func (f *finder) at(r rune) int {
+	k, exact := slices.BinarySearch(f.cuts, r)
+	if !exact {
+		k--
+	}
+	return k
+}
+
+// span finds the symbols of a span.
+func (f *finder) span(k int) {
+	lo, hi := f.cuts[k], f.cuts[k+1]-1
+	if lo == 0 || lo == '/' || lo == firstSurrogate {
+		return
+	}
+	listed := f.listed[k*f.words : (k+1)*f.words]
+	if !f.fold {
+		f.add(listed, example(lo, hi, nil))
+		return
+	}
+	plain := example(lo, hi, func(r rune) bool { return unicode.SimpleFold(r) == r })
+	if plain >= 0 {
+		f.add(listed, plain)
+		if !slices.ContainsFunc(listed, func(w uint64) bool { return w != 0 }) {
+			return // a character of which no case is listed is like the plain one; of the others the rest comes along
+		}
+	}
+	cased(lo, hi, f.cased)
+}
+
+// cased finds the symbol of a character and what it folds to.
+func (f *finder) cased(r rune) {
+	listed, best := make([]uint64, f.words), r
+	for c := unicode.SimpleFold(r); ; c = unicode.SimpleFold(c) {
+		k := f.at(c)
+		for w := range listed {
+			listed[w] |= f.listed[k*f.words+w]
+		}
+		best = clearer(best, c)
+		if c == r {
+			break
+		}
+	}
+	f.add(listed, best)
+}
+
+// add adds a symbol, or a better example of one.
+func (f *finder) add(listed []uint64, r rune) {
+	key := make([]byte, 0, 8*len(listed))
+	for _, w := range listed {
+		for range 8 {
+			key = append(key, byte(w))
+			w >>= 8
+		}
+	}
+	if i, ok := f.found[string(key)]; ok {
+		f.symbols[i].example = clearer(f.symbols[i].example, r)
+		return
+	}
+	f.found[string(key)] = len(f.symbols)
+	in := make([]uint64, len(listed))
+	for w := range in {
+		in[w] = listed[w] ^ f.negative[w]
+	}
+	f.symbols = append(f.symbols, symbol{example: r, letter: borderLetter(r, f.fold), in: in})
+}
+
+// alphabet sorts the symbols, the clearest first, and returns them with those of each charset.
+func (f *finder) alphabet(sets int) *alphabet {
+	slices.SortFunc(f.symbols, func(a, b symbol) int {
+		if clearer(a.example, b.example) == a.example {
+			return -1
+		}
+		return 1
+	})
+	a := &alphabet{symbols: f.symbols, has: make([][]uint64, sets)}
+	words := (len(a.symbols) + 63) / 64
+	all := make([]uint64, sets*words)
+	for i := range a.has {
+		a.has[i] = all[i*words : (i+1)*words]
+	}
+	for i, s := range a.symbols {
+		for w, bits := range s.in {
+			for set := w * 64; bits != 0; set, bits = set+1, bits>>1 {
+				if bits&1 != 0 && set < sets {
+					a.has[set][i/64] |= 1 << (i % 64)
+				}
+			}
+		}
+	}
+	return a
+}
+
+// cased calls f with the characters from lo to hi of which there is another case.
+func cased(lo, hi rune, f func(rune)) {
+	try := func(lo, hi rune) {
+		for r := lo; r <= hi; r++ {
+			if unicode.SimpleFold(r) != r {
+				f(r)
+			}
+		}
+	}
+	if hi-lo < 512 {
+		try(lo, hi)
+		return
+	}
+	try(max(lo, 'ß'), min(hi, 'ß')) // the one that isn't in the table: it has no upper case of one character
+	for _, c := range unicode.CaseRanges {
+		try(max(lo, rune(c.Lo)), min(hi, rune(c.Hi)))
+	}
+}
+
+// examples are characters that read well in a path, the best first.
+var examples = []span{{'a', 'z'}, {'0', '9'}, {'A', 'Z'}, {'-', '.'}, {'_', '_'}, {'!', '~'}, {0xA1, 0x24F}}
+
+// example returns a character from lo to hi that reads well, of those that ok accepts if it is
+// given, and -1 if it accepts none.
+func example(lo, hi rune, ok func(rune) bool) rune {
+	for _, p := range append(examples[:len(examples):len(examples)], span{lo, hi}) {
+		for r := max(lo, p.lo); r <= min(hi, p.hi); r++ {
+			if ok == nil || ok(r) {
+				return r
+			}
+		}
+	}
+	return -1
+}
+
+// clearer returns the one of two characters that reads better.
+func clearer(a, b rune) rune {
+	rank := func(r rune) int {
+		i := slices.IndexFunc(examples, func(p span) bool { return p.lo <= r && r <= p.hi })
+		switch {
+		case i >= 0:
+			return i
+		case unicode.IsPrint(r):
+			return len(examples)
+		}
+		return len(examples) + 1
+	}
+	if i, j := rank(a), rank(b); i != j {
+		if i < j {
+			return a
+		}
+		return b
+	}
+	if unicode.IsUpper(a) != unicode.IsUpper(b) {
+		if unicode.IsUpper(b) {
+			return a
+		}
+		return b
+	}
+	return min(a, b)
+}

@@ -1,0 +1,241 @@
+package stick
+
+import (
+	"math"
+	"slices"
+)
+
+// An Overlap says how two patterns meet.
+type Overlap string
+
+// The kinds of overlap, as an INCURSION names them.
+const (
+	OverlapNone    Overlap = "none"    // no path is meant by both
+	OverlapPartial Overlap = "partial" // some path is meant by both
+	OverlapExact   Overlap = "exact"   // both mean the same paths
+)
+
+// overlapBudget bounds how much work is done to find out whether two patterns are the same: so many
+// edges are followed. Patterns as people write them need some hundreds.
+const overlapBudget = 40_000
+
+// clearBudget bounds the search for a path that reads better: so many states are seen.
+const clearBudget = 5_000
+
+// Overlap tells how p and q meet, and gives a path that both mean: a shortest one that reads as an
+// example. With fold, letters that differ in case only are the same.
+//
+// Whether there is an overlap is decided exactly, and an exact overlap is one. Two patterns that are
+// the same and need more than a budget to be seen as such overlap partially; they have many
+// wildcards each, and aren't written alike.
+func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
+	a, errA := parseScope(string(p))
+	b, errB := parseScope(string(q))
+	if errA != nil || errB != nil {
+		return OverlapNone, ""
+	}
+	m := newMeeting(a.glob(false), b.glob(false), fold)
+	witness, ok := m.shortest(math.MaxInt)
+	if !ok {
+		return OverlapNone, ""
+	}
+	visible := *m // stars that stand for nothing have the same labels
+	visible.a, visible.b = a.glob(true), b.glob(true)
+	if clear, ok := visible.shortest(clearBudget); ok {
+		witness = clear
+	}
+	if p.Key(fold) == q.Key(fold) || m.same(overlapBudget) {
+		return OverlapExact, witness
+	}
+	return OverlapPartial, witness
+}
+
+// A meeting is the product of two globs and the borders: it reads a path in all three at once.
+type meeting struct {
+	a, b  *glob
+	alpha *alphabet
+	// common is by label of a and label of b the set of the border letters among the characters
+	// that both have, with known in it when it was found out.
+	common []uint16
+	others []uint64         // the symbols that are no border letter
+	letter [otherLetter]int // the symbol of each border letter
+}
+
+const known = 1 << 15
+
+func newMeeting(a, b *glob, fold bool) *meeting {
+	m := &meeting{
+		a: a, b: b, alpha: newAlphabet(append(slices.Clone(a.sets), b.sets...), fold),
+		common: make([]uint16, len(a.sets)*len(b.sets)),
+	}
+	m.others = make([]uint64, (len(m.alpha.symbols)+63)/64)
+	for i, s := range m.alpha.symbols {
+		if s.letter == otherLetter {
+			m.others[i/64] |= 1 << (i % 64)
+		} else {
+			m.letter[s.letter] = i
+		}
+	}
+	return m
+}
+
+// inA and inB return the symbols of a label.
+func (m *meeting) inA(label int) []uint64 { return m.alpha.has[label] }
+func (m *meeting) inB(label int) []uint64 { return m.alpha.has[len(m.a.sets)+label] }
+
+// letters returns the set of what the characters that two labels share are to a border.
+func (m *meeting) letters(la, lb int) uint16 {
+	at := &m.common[la*len(m.b.sets)+lb]
+	if *at == 0 {
+		*at = known
+		x, y := m.inA(la), m.inB(lb)
+		for w := range m.others {
+			if x[w]&y[w]&m.others[w] != 0 {
+				*at |= 1 << otherLetter
+			}
+		}
+		for l, s := range m.letter {
+			if x[s/64]&y[s/64]>>(s%64)&1 != 0 {
+				*at |= 1 << l
+			}
+		}
+	}
+	return *at &^ known
+}
+
+// A step is a state of a meeting, and how it was first reached.
+type step struct {
+	at   int32 // the number of the state, see [meeting.number]
+	from int32 // the step before; -1 at the start
+}
+
+// number numbers the states of a meeting: where each of the three is.
+func (m *meeting) number(a, b int, border uint8) int32 {
+	return int32((int(border)*len(m.a.edges)+a)*len(m.b.edges) + b)
+}
+
+// numbered is the state of a number.
+func (m *meeting) numbered(n int32) (a, b int, border uint8) {
+	pair := int(n) / len(m.b.edges)
+	return pair % len(m.a.edges), int(n) % len(m.b.edges), uint8(pair / len(m.a.edges))
+}
+
+// shortest returns a shortest path that is accepted by all three, and false if there is none, or if
+// more than limit states would have to be seen. It goes through them breadth first. There are at
+// most as many as the product of the three sizes, and as a rule far fewer, since the borders matter
+// at the start of a name only.
+func (m *meeting) shortest(limit int) (string, bool) {
+	steps := make([]step, 1, 64)
+	steps[0] = step{m.number(0, 0, rootStart), -1}
+	seen := make([]uint64, len(borders)*len(m.a.edges)*len(m.b.edges)/64+1)
+	for i := 0; i < len(steps) && i < limit; i++ {
+		a, b, at := m.numbered(steps[i].at)
+		here := &borders[at]
+		if here.open && m.a.accepts[a] && m.b.accepts[b] {
+			return m.path(steps, i), true
+		}
+		for _, ea := range m.a.edges[a] {
+			for _, eb := range m.b.edges[b] {
+				if ea.label == labelSlash || eb.label == labelSlash {
+					if ea.label == eb.label && here.open {
+						steps = visit(steps, seen, m.number(ea.to, eb.to, nameStart), i)
+					}
+					continue
+				}
+				letters := m.letters(ea.label, eb.label)
+				for _, way := range here.ways {
+					if letters&way.letters != 0 {
+						steps = visit(steps, seen, m.number(ea.to, eb.to, way.to), i)
+					}
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// visit adds a step to a state, unless it was seen.
+func visit(steps []step, seen []uint64, n int32, from int) []step {
+	if seen[n/64]>>(n%64)&1 != 0 {
+		return steps
+	}
+	seen[n/64] |= 1 << (n % 64)
+	if len(steps) == cap(steps) {
+		steps = slices.Grow(steps, len(steps)) // append grows by less, and copies more
+	}
+	return append(steps, step{n, int32(from)})
+}
+
+// path returns the path that leads to a step, of characters that read well.
+func (m *meeting) path(steps []step, last int) string {
+	var out []rune
+	for i := int32(last); steps[i].from >= 0; i = steps[i].from {
+		out = append(out, m.example(steps[steps[i].from].at, steps[i].at))
+	}
+	slices.Reverse(out)
+	return string(out)
+}
+
+// example returns the clearest character by which a state leads to another.
+func (m *meeting) example(from, to int32) rune {
+	fromA, fromB, before := m.numbered(from)
+	toA, toB, after := m.numbered(to)
+	best := len(m.alpha.symbols)
+	for _, ea := range m.a.edges[fromA] {
+		for _, eb := range m.b.edges[fromB] {
+			if ea.to != toA || eb.to != toB || ea.label == labelSlash || eb.label == labelSlash {
+				continue
+			}
+			x, y := m.inA(ea.label), m.inB(eb.label)
+			for i, s := range m.alpha.symbols[:best] {
+				if x[i/64]&y[i/64]>>(i%64)&1 != 0 && borders[before].next[s.letter] == after {
+					best = i
+					break
+				}
+			}
+		}
+	}
+	if best == len(m.alpha.symbols) {
+		return '/'
+	}
+	return m.alpha.symbols[best].example
+}
+
+// same reports whether both globs accept the same paths. It reads all paths at once, breadth first,
+// and stops at one that only one of them accepts. With the budget used up it is false: a glob can
+// be in very many sets of states.
+func (m *meeting) same(budget int) bool {
+	end := len(m.alpha.symbols) // the number of /, behind the symbols
+	a, b := newSubsets(m.a, end+1, m.inA), newSubsets(m.b, end+1, m.inB)
+	type state struct {
+		a, b   int32
+		border uint8
+	}
+	states := []state{{a.set([]int{0}), b.set([]int{0}), rootStart}}
+	seen := map[state]bool{states[0]: true}
+	for i := 0; i < len(states); i++ {
+		at := states[i]
+		open := borders[at.border].open
+		if open && a.ends[at.a] != b.ends[at.b] {
+			return false
+		}
+		for s := range end + 1 {
+			next := state{border: nameStart}
+			switch {
+			case s < end:
+				next.border = borders[at.border].next[m.alpha.symbols[s].letter]
+			case !open:
+				continue
+			}
+			next.a, next.b = a.next(at.a, s), b.next(at.b, s)
+			if (next.a != noStates || next.b != noStates) && !seen[next] {
+				seen[next] = true
+				states = append(states, next)
+			}
+		}
+		if len(states)*(end+1)+a.work+b.work > budget {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,252 @@
+package stick
+
+import (
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var patternLong = flag.Bool("pattern.long", false, "compare a million pairs of patterns with enumeration")
+
+func TestPatternOverlap(t *testing.T) {
+	for _, c := range []struct {
+		a, b    string
+		want    Overlap
+		witness string
+	}{
+		{"src/lib", "src/lib", OverlapExact, "src/lib"},
+		{"src/lib", "./src//lib/", OverlapExact, "src/lib"},
+		{"src", "src/**", OverlapExact, "src"},
+		{"src/lib", "src/lib/*", OverlapPartial, "src/lib/a"},
+		{"src", "src/lib", OverlapPartial, "src/lib"},
+		{"src/lib", "src/lib2", OverlapNone, ""},
+		{"src/**", "src/*.ts", OverlapPartial, "src/a.ts"},
+		{"src/lib", "src/*.ts", OverlapNone, ""},
+		{"src/lib.ts", "src/*.ts", OverlapPartial, "src/lib.ts"},
+		{"src", "src/**/*", OverlapPartial, "src/a"}, // src itself is in one of them only
+		{"src/*/**", "src/**/*", OverlapExact, "src/a"},
+		{"*/**", "**", OverlapExact, "a"},
+		{"a/*", "a/b", OverlapPartial, "a/b"},
+		{"a/*", "b/*", OverlapNone, ""},
+		{"*/a", "b/*", OverlapPartial, "b/a"},
+		{"*.go", "*.ts", OverlapNone, ""},
+		{"*.go", "a*", OverlapPartial, "a.go"},
+		{"*a", "a*", OverlapPartial, "aa"},
+		{"**/*_test.go", "stick", OverlapPartial, "stick/a_test.go"},
+		{"[a-c]x", "[d-f]x", OverlapNone, ""},
+		{"[a-d]x", "[d-f]x", OverlapPartial, "dx"},
+		{"[ab]/x", "[ba]/x", OverlapExact, "a/x"},
+		{"[ab]", "[!a]", OverlapPartial, "b"},
+		{"a?", "a[!b]", OverlapPartial, "aa"},
+		{"**", "x/y", OverlapPartial, "x/y"},
+		{"**", "**/z*/a", OverlapPartial, "za/a"},
+		{"**", "**", OverlapExact, "a"},
+		{"**/a", "**/b", OverlapPartial, "b/a"}, // what lies below a is meant by a pattern that names a
+		{"**/?a", "**/?b", OverlapNone, ""},
+		{"**/?a/", "**/?b/", OverlapPartial, "ab/aa"},
+		{"a**b", "a*b", OverlapExact, "aab"},
+		{"a*a", "a", OverlapNone, ""},
+		{"a*a", "aa", OverlapPartial, "aa"}, // a star must stand for nothing here
+		{".?", "?.", OverlapNone, ""},       // .. is no name
+		{".g*", ".?it", OverlapNone, ""},
+		{".g*/x", "*/.?it", OverlapNone, ""},
+		{"wor*", "?orktrees", OverlapNone, ""},
+		{"wor*/x", "?orktrees?/x", OverlapPartial, "worktreesa/x"},
+		{"a/wor*", "a/?orktrees", OverlapPartial, "a/worktrees"},
+		{"[!a-z]", "[!A-Z]", OverlapPartial, "0"},
+		{"SRC", "src", OverlapNone, ""},
+	} {
+		p, q := parsed(t, c.a), parsed(t, c.b)
+		kind, witness := p.Overlap(q, false)
+		equal(t, c.a+" and "+c.b, kind, c.want)
+		equal(t, c.a+" and "+c.b, witness, c.witness)
+		kind, _ = q.Overlap(p, false)
+		equal(t, c.b+" and "+c.a, kind, c.want)
+	}
+	kind, witness := Pattern("src").Overlap("/src", false)
+	equal(t, "what wasn't parsed", kind, OverlapNone)
+	equal(t, "what wasn't parsed", witness, "")
+}
+
+func TestPatternOverlapFoldsCase(t *testing.T) {
+	for _, c := range []struct {
+		a, b    string
+		want    Overlap
+		witness string
+	}{
+		{"SRC", "src", OverlapExact, "src"},
+		{"SRC/*.TS", "src/lib*", OverlapPartial, "src/lib.ts"},
+		{"GRÖẞE", "größe", OverlapExact, "größe"},
+		{"K", "\u212A", OverlapExact, "k"},
+		{"[a-z]x", "[A-Z]x", OverlapExact, "ax"},
+		{"[!a-z]x", "[!A-Z]x", OverlapExact, "0x"},
+		{"[!a-z]x", "Kx", OverlapNone, ""},
+		{"[Ā-ɏ]", "S", OverlapPartial, "s"}, // ſ is in the range
+		{".[!a]it*", ".G*", OverlapPartial, ".gita"},
+	} {
+		p, q := parsed(t, c.a), parsed(t, c.b)
+		kind, witness := p.Overlap(q, true)
+		equal(t, c.a+" and "+c.b, kind, c.want)
+		equal(t, c.a+" and "+c.b, witness, c.witness)
+	}
+	kind, _ := parsed(t, ".[gG][iI]t").Overlap("**", true)
+	equal(t, "only names that are kept out", kind, OverlapNone)
+}
+
+// TestPatternOverlapBudget shows the one answer that isn't exact.
+func TestPatternOverlapBudget(t *testing.T) {
+	p := parsed(t, "**/*[ab]"+strings.Repeat("?", 20))
+	q := parsed(t, "**/*[ba]"+strings.Repeat("?", 20))
+	kind, _ := p.Overlap(q, false)
+	equal(t, "the same, but too hard to see", kind, OverlapPartial)
+	kind, _ = p.Overlap(p, false)
+	equal(t, "written alike", kind, OverlapExact)
+}
+
+// TestPatternOverlapEnumerated compares random pairs with all paths of up to 6 characters of a small
+// alphabet, in which c stands for what no pattern names: there is an overlap if and only if some path
+// is in both, and it is exact if and only if no path is in one of them only. The patterns are small
+// enough for both to show in such paths, nearly always: a longer path that proves an overlap counts.
+func TestPatternOverlapEnumerated(t *testing.T) {
+	pairs := 20_000
+	if *patternLong {
+		pairs = 1_000_000
+	}
+	for _, c := range []struct {
+		fold     bool
+		alphabet string
+		tokens   string
+	}{
+		{false, "abc./", "a b . * ? [ab] [!a] [!b.] [a-b.] / / ** /**/ a/ *."},
+		{true, "aAbc/", "a b A * ? [ab] [!a] [!B] [A-B] / / ** /**/ A/ *b"},
+	} {
+		compareEnumerated(t, pairs/2, c.fold, c.alphabet, strings.Fields(c.tokens))
+	}
+}
+
+func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, tokens []string) {
+	var paths [][]string
+	var grow func(path string)
+	grow = func(path string) {
+		for _, r := range alphabet {
+			path := path + string(r)
+			if strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
+				continue
+			}
+			if (oracle{below: true}).match(path) {
+				paths = append(paths, strings.Split(path, "/"))
+			}
+			if len(path) < 6 {
+				grow(path)
+			}
+		}
+	}
+	grow("")
+	slices.SortStableFunc(paths, func(a, b []string) int { return len(strings.Join(a, "/")) - len(strings.Join(b, "/")) })
+	type known struct {
+		Pattern
+		oracle
+		means []uint64 // the paths that it means
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	pool := make([]known, 0, min(pairs/100, 1500))
+	for len(pool) < cap(pool) {
+		raw := ""
+		for range 1 + random.IntN(5) {
+			raw += tokens[random.IntN(len(tokens))]
+		}
+		p, err := ParsePattern(raw)
+		if err != nil {
+			continue
+		}
+		k := known{p, newOracle(t, raw, fold), make([]uint64, len(paths)/64+1)}
+		short := false
+		for i, names := range paths {
+			if k.matchNames(names) {
+				k.means[i/64] |= 1 << (i % 64)
+				short = short || len(strings.Join(names, "/")) <= 3
+			}
+		}
+		if short {
+			pool = append(pool, k)
+		}
+	}
+	count, longer := map[Overlap]int{}, 0
+	for range pairs {
+		p, q := &pool[random.IntN(len(pool))], &pool[random.IntN(len(pool))]
+		kind, witness := p.Overlap(q.Pattern, fold)
+		count[kind]++
+		if kind != OverlapNone && !(p.match(witness) && q.match(witness)) {
+			t.Fatalf("%s and %s, fold %v: %q isn't in both", p.Pattern, q.Pattern, fold, witness)
+		}
+		want := OverlapNone
+		for w := range p.means {
+			if p.means[w]&q.means[w] != 0 {
+				want = OverlapPartial
+			}
+		}
+		if slices.Equal(p.means, q.means) {
+			want = OverlapExact
+		}
+		if kind == OverlapPartial && want == OverlapNone && len(witness) > 6 {
+			longer++ // and yet proved, by the witness
+			continue
+		}
+		if kind != want {
+			t.Errorf("%s and %s, fold %v: %s (%q), want %s", p.Pattern, q.Pattern, fold, kind, witness, want)
+		}
+	}
+	t.Logf("fold %v: %d pairs of %d patterns at %d paths: %v, %d of them at longer paths only", fold, pairs, len(pool), len(paths), count, longer)
+}
+
+func TestPatternOverlapProperties(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(strings.Fields("a b A . * ? [ab] [!a] [!b.] [a-b.] / / ** /**/ a/ *.")), rapid.SampledFrom([]string{
+			".git", ".g", "it", "worktrees", "wor", "k", "K", "\u212A", "trees", "[k-s]", "[!A-Z]", "ß", "ẞ", "[^ſ]", "/*/", "**/", "?[a-z]*",
+		})), 1, 14).Draw(t, "tokens"), "")
+	}).Filter(func(s string) bool { _, err := ParsePattern(s); return err == nil })
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, fold := text.Draw(t, "a"), text.Draw(t, "b"), rapid.Bool().Draw(t, "fold")
+		p, _ := ParsePattern(a)
+		q, _ := ParsePattern(b)
+		kind, witness := p.Overlap(q, fold)
+		if again, _ := q.Overlap(p, fold); again != kind {
+			t.Fatalf("%s, and the other way round %s", kind, again)
+		}
+		if kind == OverlapNone {
+			if witness != "" {
+				t.Fatalf("no overlap, and yet %q", witness)
+			}
+			return
+		}
+		for _, pattern := range []Pattern{p, q} {
+			if !pattern.Match(witness, fold) || !newOracle(t, string(pattern), fold).match(witness) {
+				t.Fatalf("%s doesn't mean %q", pattern, witness)
+			}
+		}
+		x, y := p.Prefix(fold)+"/", q.Prefix(fold)+"/"
+		if x != "/" && y != "/" && !strings.HasPrefix(x, y) && !strings.HasPrefix(y, x) {
+			t.Fatalf("they overlap at %q, and the prefixes %q and %q don't", witness, x, y)
+		}
+		quoted, err := ParsePattern(QuotePattern(witness))
+		if err != nil {
+			t.Fatalf("%q can't be reserved: %v", witness, err)
+		}
+		if k, _ := quoted.Overlap(p, fold); k == OverlapNone {
+			t.Fatalf("%q as a pattern misses %s", witness, p)
+		}
+	})
+}
+
+func parsed(t testing.TB, s string) Pattern {
+	t.Helper()
+	p, err := ParsePattern(s)
+	if err != nil {
+		t.Fatalf("%q: %v", s, err)
+	}
+	return p
+}

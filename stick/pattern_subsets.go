@@ -1,0 +1,73 @@
+package stick
+
+import "slices"
+
+// Subsets are the sets of states that a glob can be in, found as they are needed.
+type subsets struct {
+	*glob
+	symbols func(label int) []uint64
+	width   int // how many symbols there are, with /
+	work    int // how many edges were followed and states found
+
+	sets    [][]int
+	numbers map[string]int32
+	ends    []bool  // by set, whether it accepts
+	known   []int32 // by set and symbol, the next set; -1 if it wasn't looked for
+	mark    []int   // by state, the last search in which it was found
+	search  int
+	found   []int // in this one
+}
+
+// noStates is the number of the empty set.
+const noStates = 0
+
+func newSubsets(g *glob, width int, symbols func(label int) []uint64) *subsets {
+	u := &subsets{glob: g, symbols: symbols, width: width, numbers: map[string]int32{}, mark: make([]int, len(g.edges))}
+	u.set(nil)
+	return u
+}
+
+// set numbers a set of states.
+func (u *subsets) set(states []int) int32 {
+	slices.Sort(states)
+	key := make([]byte, 0, 2*len(states))
+	for _, s := range states {
+		key = append(key, byte(s), byte(s>>8))
+	}
+	n, ok := u.numbers[string(key)]
+	if !ok {
+		n = int32(len(u.sets))
+		u.numbers[string(key)] = n
+		u.sets = append(u.sets, slices.Clone(states))
+		u.ends = append(u.ends, slices.ContainsFunc(states, func(s int) bool { return u.accepts[s] }))
+		u.known = append(u.known, slices.Repeat([]int32{-1}, u.width)...)
+	}
+	return n
+}
+
+// next returns the set after a symbol.
+func (u *subsets) next(set int32, symbol int) int32 {
+	at := int(set)*u.width + symbol
+	if n := u.known[at]; n >= 0 {
+		return n
+	}
+	u.search++
+	u.found = u.found[:0]
+	for _, s := range u.sets[set] {
+		for _, e := range u.edges[s] {
+			u.work++
+			reads := symbol == u.width-1
+			if e.label != labelSlash {
+				reads = !reads && u.symbols(e.label)[symbol/64]>>(symbol%64)&1 != 0
+			}
+			if reads && u.mark[e.to] != u.search {
+				u.mark[e.to] = u.search
+				u.found = append(u.found, e.to)
+			}
+		}
+	}
+	u.work += len(u.found)
+	n := u.set(u.found)
+	u.known[at] = n
+	return n
+}
