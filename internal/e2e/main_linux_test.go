@@ -29,5 +29,12 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	adopt()
-	os.Exit(m.Run())
+	status := m.Run()
+	if built != "" {
+		if err := os.RemoveAll(built); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			status = 1
+		}
+	}
+	os.Exit(status)
 }
