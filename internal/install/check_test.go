@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,7 +99,8 @@ func TestCheckVersions(t *testing.T) {
 	}
 	w.write("first/claude/x", "") // a directory is no program
 	w.env["PATH"] = strings.Join([]string{filepath.Join(w.root, "first"), "", "tools", filepath.Join(w.root, "tools")}, string(filepath.ListSeparator))
-	started := make(chan struct{}, 3)
+	var started atomic.Int32
+	all := make(chan struct{}) // closed when all three run at the same time
 	got := w.check(func(ctx context.Context, program string, args ...string) ([]byte, error) {
 		if filepath.Dir(program) != filepath.Join(w.root, "tools") || !slices.Equal(args, []string{"--version"}) {
 			t.Errorf("ran %s %v", program, args)
@@ -107,12 +109,13 @@ func TestCheckVersions(t *testing.T) {
 		if !ok || time.Until(limit) > 3*time.Second {
 			t.Error("it may take long")
 		}
-		started <- struct{}{}
-		for len(started) < 3 { // all three run at the same time
-			time.Sleep(time.Millisecond)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
+		if started.Add(1) == 3 {
+			close(all)
+		}
+		select {
+		case <-all:
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 		switch filepath.Base(program) {
 		case "claude":
