@@ -38,6 +38,9 @@ const (
 	CodeWithdrawForbidden    Code = "withdraw_forbidden"
 	CodeContractIncomplete   Code = "contract_incomplete"
 	CodePersonOnly           Code = "person_only"
+	CodeReservationConflict  Code = "reservation_conflict"
+	CodeReservationStale     Code = "reservation_stale"
+	CodeEditDenied           Code = "edit_denied"
 	CodeConfigMalformed      Code = "config_malformed"
 	CodeConfigChanged        Code = "config_changed"
 	CodeConfigUnwritable     Code = "config_unwritable"
@@ -101,6 +104,9 @@ var Codes = []CodeInfo{
 	{CodeWithdrawForbidden, ExitRefused, 403, false, "only the sender can withdraw a message, and only until it is acknowledged"},
 	{CodeContractIncomplete, ExitUsage, 400, false, "the room requires complete contracts, and the message lacks a field of its category"},
 	{CodePersonOnly, ExitRefused, 403, false, "only a person may do this"},
+	{CodeReservationConflict, ExitRefused, 409, true, "another agent has reserved the paths; both sides are told"},
+	{CodeReservationStale, ExitRefused, 409, false, "the paths are reserved by one whose time is over or who is gone, and may be taken over"},
+	{CodeEditDenied, ExitRefused, 403, true, "the room's policy doesn't let the agent change the paths now"},
 	{CodeConfigMalformed, ExitEnvironment, 500, false, "a harness's configuration can't be read, so it isn't touched"},
 	{CodeConfigChanged, ExitEnvironment, 500, true, "somebody else changed a harness's configuration at the same moment"},
 	{CodeConfigUnwritable, ExitEnvironment, 500, false, "a harness's configuration can't be written"},

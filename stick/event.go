@@ -33,6 +33,13 @@ const (
 	EventMessageWithdrawn EventType = "message_withdrawn"
 	EventNoteAdded        EventType = "note_added"
 	EventNoteResolved     EventType = "note_resolved"
+
+	EventReserved    EventType = "reserved"
+	EventUnreserved  EventType = "unreserved"
+	EventIncursion   EventType = "incursion"
+	EventResume      EventType = "resume"
+	EventStickDenied EventType = "stick_denied"
+	EventLateEdit    EventType = "late_edit"
 )
 
 // Event is a row of the append-only log. It carries what was true when it happened.
@@ -83,11 +90,21 @@ type Facts struct {
 	World      string            `json:"world,omitempty"`      // restored: "reboot" or "restore"
 	Owed       []int64           `json:"owed,omitempty"`       // leave, kick: messages that won't be acknowledged now
 
-	*Message         // message_sent
+	*Message         // message_sent, incursion, resume
 	MessageID int64  `json:"message_id,omitempty"` // message_read, message_acked, message_withdrawn
 	Note      string `json:"note,omitempty"`       // note_added
 	NoteTurn  int64  `json:"note_turn,omitempty"`  // note_added: the turn that it is about
 	NoteID    int64  `json:"note_id,omitempty"`    // note_resolved
+
+	Pattern       Pattern  `json:"pattern,omitempty"`        // reserved, unreserved, resume: the pattern; incursion: the one asked for
+	TTL           Millis   `json:"ttl_ms,omitempty"`         // reserved
+	Replaces      int64    `json:"replaces,omitempty"`       // reserved: the same agent's reservation that it stands for now
+	ReservationID int64    `json:"reservation_id,omitempty"` // unreserved, incursion, resume: the reservation that stood
+	Stale         bool     `json:"stale,omitempty"`          // unreserved: it was taken over because it was stale
+	Held          Pattern  `json:"held,omitempty"`           // incursion: the pattern of the reservation that stood
+	Witness       string   `json:"example,omitempty"`        // incursion: a path that both mean
+	Paths         []string `json:"paths,omitempty"`          // stick_denied, late_edit: some of them
+	Tool          string   `json:"tool,omitempty"`           // late_edit: by which tool of the harness
 }
 
 // Change is what a value was and what it became.
@@ -160,6 +177,21 @@ func (e Event) Chain(prev string) string {
 // Addressees are those an event is for: something that changes what they may do next, or asks
 // something of them, and that they didn't do themselves.
 func (e Event) Addressees() []Addressee {
+	switch e.Type {
+	case EventIncursion: // both sides; the one who came in learns it from the answer to its call
+		return []Addressee{{e.To, OwesReading}, {Agent: e.From}}
+	case EventLateEdit:
+		both := []Addressee{{e.From, OwesReading}}
+		if e.To != "" {
+			both = append(both, Addressee{e.To, OwesReading})
+		}
+		return both
+	case EventUnreserved, EventResume:
+		if e.To == "" {
+			return nil
+		}
+		return []Addressee{{e.To, OwesReading}}
+	}
 	named := slices.ContainsFunc(e.For, func(a Addressee) bool { return a.Agent == e.To })
 	if e.To == "" || e.To == e.From || named || !slices.Contains(addressedTypes, e.Type) {
 		return e.For

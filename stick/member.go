@@ -226,8 +226,8 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 	if len(f.Policy) == 0 {
 		return r, nil, nil
 	}
-	if r.Policy.RequireContracts && !p.RequireContracts && !person {
-		return r, nil, Errorf(CodePersonOnly, "only a person takes back require_contracts").With("field", "require_contracts").
+	if key := r.Policy.relaxed(p); key != "" && !person {
+		return r, nil, Errorf(CodePersonOnly, "only a person relaxes %s", key).With("field", key).
 			Hintf("ask a person to run it")
 	}
 	r.Policy = p

@@ -2,6 +2,7 @@ package stick
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -142,6 +143,33 @@ func (b *builder) finish() {
 func (p Pattern) Match(path string, fold bool) bool {
 	c, err := parseScope(string(p))
 	return err == nil && inRoom(path, fold) && c.glob(false).match(path, fold)
+}
+
+// Matcher returns [Pattern.Match] for many paths, which need be asked for one pattern.
+func (p Pattern) Matcher(fold bool) func(path string) bool {
+	c, err := parseScope(string(p))
+	if err != nil {
+		return func(string) bool { return false }
+	}
+	prefix := p.Prefix(fold)
+	literal := strings.Count(prefix, "/")+1 == len(c.segments) && prefix != "" && c.below
+	var g *glob
+	return func(path string) bool {
+		as := path
+		if fold {
+			as = FoldCase(path)
+		}
+		rest, ok := strings.CutPrefix(as, prefix)
+		switch {
+		case !ok || prefix != "" && rest != "" && rest[0] != '/' || !inRoom(path, fold):
+			return false
+		case literal:
+			return true
+		case g == nil:
+			g = c.glob(false)
+		}
+		return g.match(path, fold)
+	}
 }
 
 func (g *glob) match(path string, fold bool) bool {

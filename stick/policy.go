@@ -41,6 +41,8 @@ type Policy struct {
 	Order Order
 	// RequireContracts refuses messages that lack a field that their category asks for.
 	RequireContracts bool
+	// Enforce says how far agents are held to the rules when they edit.
+	Enforce Enforce
 }
 
 // DefaultPolicy is the policy of a new room. The durations are sized for real turns of work,
@@ -56,6 +58,7 @@ func DefaultPolicy() Policy {
 		TurnMaxWait:       110 * time.Second,
 		EventsMaxWait:     110 * time.Second,
 		Order:             Fair,
+		Enforce:           EnforceOff,
 	}
 }
 
@@ -112,6 +115,11 @@ var PolicyKeys = []PolicyKey{
 		Name: "require_contracts", Meaning: "true refuses messages that lack a field of their category; only a person sets it back",
 		yes: func(p *Policy) *bool { return &p.RequireContracts },
 	},
+	{
+		Name: "enforce", Meaning: "who may edit: off hinders nobody, stick only lets the holder, scopes also those who reserved the path; " +
+			"only a person relaxes it",
+		words: []string{string(EnforceOff), string(EnforceStick), string(EnforceScopes)}, word: func(p *Policy) *string { return (*string)(&p.Enforce) },
+	},
 }
 
 const (
@@ -164,6 +172,18 @@ func (p Policy) Set(key, value string) (Policy, error) {
 		*k.duration(&p) = d.Truncate(time.Millisecond)
 	}
 	return p, nil
+}
+
+// relaxed is the key in which q asks less of agents than p, and "" for none.
+func (p Policy) relaxed(q Policy) string {
+	strict := []Enforce{EnforceOff, EnforceScopes, EnforceStick}
+	switch {
+	case p.RequireContracts && !q.RequireContracts:
+		return "require_contracts"
+	case slices.Index(strict, q.Enforce) < slices.Index(strict, p.Enforce):
+		return "enforce"
+	}
+	return ""
 }
 
 func policyNames() []string {

@@ -2,6 +2,7 @@ package stick
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -30,6 +31,8 @@ type Record struct {
 	Receipts map[ReceiptKey]Receipt
 	Notes    map[int64]Note
 
+	Reservations map[int64]Reservation
+
 	senders map[int64]AgentID // of messages
 }
 
@@ -53,6 +56,7 @@ func (c *Record) Replay(e Event) error {
 	if c.Members == nil {
 		c.Members, c.Policy, c.State = map[AgentID]MemberRecord{}, map[string]string{}, Idle
 		c.Receipts, c.Notes, c.senders = map[ReceiptKey]Receipt{}, map[int64]Note{}, map[int64]AgentID{}
+		c.Reservations = map[int64]Reservation{}
 	}
 	if sum := e.Chain(c.Sum); sum != e.Sum {
 		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
@@ -79,6 +83,7 @@ func (c *Record) Replay(e Event) error {
 		}
 		c.Members[e.From] = m
 	case EventLeave:
+		c.unreserve(e.From)
 		c.member(e.From, func(m *MemberRecord) { m.State = Left })
 		if f.Ends {
 			if c.Owner != e.From || c.LeaseSum != f.Lease {
@@ -89,6 +94,7 @@ func (c *Record) Replay(e Event) error {
 			c.Prior = e.From
 		}
 	case EventKick:
+		c.unreserve(e.To)
 		c.member(e.To, func(m *MemberRecord) { m.State = Kicked })
 		if f.Ends {
 			c.held(e.To, e.Seq)
@@ -142,6 +148,7 @@ func (c *Record) Replay(e Event) error {
 		c.free()
 		c.Prior = ""
 		c.Turn, c.Generation = e.Turn, f.Generation
+		clear(c.Reservations)
 	case EventPolicyChanged:
 		for k, v := range f.Policy {
 			c.Policy[k] = v.To
@@ -185,6 +192,14 @@ func (c *Record) Replay(e Event) error {
 		}
 		n.ResolvedAt, n.ResolvedBy = e.CreatedAt, e.From
 		c.Notes[f.NoteID] = n
+	case EventReserved:
+		delete(c.Reservations, f.Replaces)
+		c.Reservations[e.Seq] = ReservationOf(e)
+	case EventUnreserved:
+		if _, ok := c.Reservations[f.ReservationID]; !ok {
+			return wrong("there is no such reservation")
+		}
+		delete(c.Reservations, f.ReservationID)
 	}
 	for _, a := range f.Told {
 		e.For = append(e.For, Addressee{a, OwesReading})
@@ -228,6 +243,11 @@ func (c *Record) member(a AgentID, change func(*MemberRecord)) {
 	m := c.Members[a]
 	change(&m)
 	c.Members[a] = m
+}
+
+// unreserve ends the reservations of one who takes part no longer.
+func (c *Record) unreserve(a AgentID) {
+	maps.DeleteFunc(c.Reservations, func(_ int64, v Reservation) bool { return v.Agent == a })
 }
 
 func (c *Record) held(a AgentID, seq int64) {

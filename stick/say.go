@@ -120,6 +120,40 @@ var EventTypes = []EventInfo{
 	{EventNoteResolved, "a note was dealt with", func(e Event, f Facts) string {
 		return fmt.Sprintf("%s resolved note %d", who(e.From), f.NoteID)
 	}},
+	{EventReserved, "paths were reserved", func(e Event, f Facts) string {
+		return fmt.Sprintf("%s reserved %s", who(e.From), paths(f.Pattern)) + task(e)
+	}},
+	{EventUnreserved, "a reservation ended before its time", func(e Event, f Facts) string {
+		p := paths(f.Pattern)
+		switch {
+		case f.Stale:
+			return fmt.Sprintf("%s took over %s, which %s had reserved and left", who(e.From), p, who(e.To))
+		case e.To != "":
+			return fmt.Sprintf("%s ended %s's reservation of %s", who(e.From), who(e.To), p)
+		}
+		return fmt.Sprintf("%s gave %s free", who(e.From), p)
+	}},
+	{EventIncursion, "the scopes of two agents overlap; its payload is the INCURSION to both", func(e Event, f Facts) string {
+		return fmt.Sprintf("%s wants %s, which overlaps with %s of %s", who(e.From), paths(f.Pattern),
+			paths(f.Held), who(e.To))
+	}},
+	{EventResume, "work that somebody had left was taken up; its payload is the RESUME to the one who had it", func(e Event, f Facts) string {
+		s := who(e.From) + " resumed the work of " + who(e.To)
+		if f.Pattern != "" {
+			s += " on " + paths(f.Pattern)
+		}
+		return s
+	}},
+	{EventStickDenied, "a hook kept an agent without the stick from editing; once in a turn", func(e Event, f Facts) string {
+		return fmt.Sprintf("%s wanted to edit %s and was denied", who(e.From), edited(f))
+	}},
+	{EventLateEdit, "an edit ended after the right to make it was lost", func(e Event, f Facts) string {
+		s := fmt.Sprintf("%s edited %s after it had lost the right to", who(e.From), edited(f))
+		if e.To != "" {
+			s += "; " + who(e.To) + " holds the stick: look at the file before you go on"
+		}
+		return s
+	}},
 }
 
 // said says what a message from somebody does, in the words of the screens for people.
@@ -193,6 +227,30 @@ func (e Event) Say() string {
 		return Line(string(e.Type)) + " by " + who(e.From)
 	}
 	return EventTypes[i].say(e, e.Facts())
+}
+
+func paths(p Pattern) string {
+	if p == "" {
+		return "paths"
+	}
+	return clip(string(p), maxPattern)
+}
+
+func edited(f Facts) string {
+	switch len(f.Paths) {
+	case 0:
+		return "files"
+	case 1:
+		return clip(f.Paths[0], 160)
+	}
+	return clip(f.Paths[0], 160) + " and others"
+}
+
+func task(e Event) string {
+	if e.Task == "" {
+		return ""
+	}
+	return " for " + clip(e.Task, MaxLabel)
 }
 
 func who(a AgentID) string {

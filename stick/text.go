@@ -80,6 +80,17 @@ func checkReason(field, s string) error {
 	return nil
 }
 
+// shellWord writes s as one word of a command line, for commands that are proposed.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+,:@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(Line(s), "'", `'\''`) + "'"
+}
+
 // clip is Line cut to at most n runes, the last of which is then an ellipsis.
 func clip(s string, n int) string {
 	s = Line(s)

@@ -252,6 +252,7 @@ func (a *app) groups() []group {
 	return []group{
 		{"stick", "The stick:", a.turnCommands()},
 		{"room", "The room:", append(a.roomCommands(), append(a.memberCommands(), a.eventCommands()...)...)},
+		{"scope", "Who changes what:", a.scopeCommands()},
 		{"talk", "Talk:", a.messageCommands()},
 		{"harness", "Inside a harness:", a.harnessCommands()},
 		care,

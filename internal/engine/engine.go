@@ -30,6 +30,10 @@ type Config struct {
 	NewID     func() string          // nil for random ids
 	Kill      func(point string)     // for tests, nil otherwise
 	Local     func(dir string) error // nil for [workspace.Local]
+
+	// WriteWait and ReadWait bound how long an operation waits for others to let go of the database; 0
+	// for the store's own. A hook has no time: its harness waits for it.
+	WriteWait, ReadWait time.Duration
 }
 
 // Engine performs operations. It opens the database when the first operation needs it. It is
@@ -69,6 +73,7 @@ func (e *Engine) open(ctx context.Context, create bool) (*store.DB, error) {
 	}
 	db, err := store.Open(ctx, store.Options{
 		Dir: e.cfg.Dir, Boot: e.cfg.Procs.World.Boot, Now: e.cfg.Now, NewID: e.cfg.NewID, Kill: e.cfg.Kill,
+		WriteWait: e.cfg.WriteWait, ReadWait: e.cfg.ReadWait,
 	}, create)
 	if err != nil {
 		return nil, err

@@ -200,14 +200,22 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 			}
 			res.More, res.cursor = more || n < len(events), lastSeq(events[:n])
 		}
-		hooksAt, idleAt, err := t.tx.HookedAt(t.me.session.Key)
-		owner := t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent
-		res.due = res.cursor > 0 || !idleAt.IsZero() || owner && !t.room.Turn.Acked ||
-			(stick.Deadline{SetAt: hooksAt, TTL: freshHook}).Due(t.tx.Now()) ||
-			(stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(t.tx.Now())
+		h, err := t.tx.HookTimes(t.me.session.Key)
+		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || t.owns() && !t.room.Turn.Acked || t.stale(h, m)
 		return err
 	})
 	return res, err
+}
+
+// owns tells whether the caller holds the stick.
+func (t *turn) owns() bool {
+	return t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent
+}
+
+// stale tells whether what hooks have noted of the caller is so old that it should be noted again.
+func (t *turn) stale(h store.HookTimes, m stick.Member) bool {
+	now := t.tx.Now()
+	return (stick.Deadline{SetAt: h.At, TTL: freshHook}).Due(now) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(now)
 }
 
 // What one hook shows is bounded: harnesses cut a text of more than 10,000 characters, and what is

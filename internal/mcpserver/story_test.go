@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"testing"
 
 	"talkingstick/internal/engine"
@@ -124,6 +125,21 @@ func TestEveryTool(t *testing.T) {
 			return e.WaitForEvents(ctx, p)
 		},
 		engine.WaitForEventsParams{Caller: me, Where: here, EventFilter: engine.EventFilter{Target: "any", Limit: 2}})
+
+	is(s.ok("reserve_paths", doc{"paths": []string{"src/*.go"}})["reservations"].([]any)[0].(doc), "pattern", "src/*.go")
+	equal(s, "list_reservations", doc{},
+		func(e *engine.Engine, p engine.ListReservationsParams) (engine.ListReservationsResult, error) {
+			return e.ListReservations(ctx, p)
+		},
+		engine.ListReservationsParams{Caller: me, Where: here})
+	equal(s, "may_edit", as(b, doc{"paths": []string{filepath.Join(d.work, "src", "a.go")}}),
+		func(e *engine.Engine, p engine.MayEditParams) (engine.MayEditResult, error) {
+			return e.MayEdit(ctx, p)
+		},
+		engine.MayEditParams{Caller: d.caller(b), Where: here, Paths: []string{filepath.Join(d.work, "src", "a.go")}})
+	if free := s.ok("release_paths", doc{"all": true})["released"].([]any); len(free) != 1 {
+		t.Errorf("given free: %v", free)
+	}
 
 	is(s.ok("release_stick", fence(doc{"handoff": handoff})), "turn_id", grant["turn_id"])
 	is(s.ok("release_stick", fence(doc{"handoff": handoff})), "already", true)

@@ -132,5 +132,26 @@ func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(
 	if len(notes) != len(record.Notes) {
 		report("room %s: it has %d notes, and the log says %d", room, len(notes), len(record.Notes))
 	}
-	return nil
+	return tx.checkReservations(room, record, report)
+}
+
+func (tx *Tx) checkReservations(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
+	n := 0
+	err := tx.scan("SELECT event_seq, agent_id, pattern, prefix, task_id, ttl_ms, made_at FROM reservations WHERE room_id = ? ORDER BY event_seq", []any{room},
+		func(scan func(...any) error) error {
+			var v stick.Reservation
+			var prefix string
+			if err := scan(&v.ID, &v.Agent, &v.Pattern, &prefix, &v.Task, &v.TTL, &v.MadeAt); err != nil {
+				return err
+			}
+			if logged, ok := record.Reservations[v.ID]; !ok || logged != v || prefix != v.Pattern.Prefix(true) {
+				report("room %s: reservation %d isn't what the log says", room, v.ID)
+			}
+			n++
+			return nil
+		})
+	if err == nil && n != len(record.Reservations) {
+		report("room %s: it has %d reservations, and the log says %d", room, n, len(record.Reservations))
+	}
+	return err
 }

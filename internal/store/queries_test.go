@@ -25,6 +25,7 @@ var unrecorded = map[string]string{
 	"create":     "the mark in SQLite's file, and the first table, which the schema is read from",
 	"migrate":    "SQLite's journal, and the migrations, which are run as they are",
 	"checkpoint": "SQLite's write-ahead log",
+	"hurry":      "a setting of SQLite's connections",
 	"rollback":   "no query",
 }
 
@@ -62,8 +63,10 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			tx.Shown(id, "codex:b", sent.Seq),
 			tx.PutReceipt(id, stick.Receipt{Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesAck}),
 			tx.Hooked("key", 0),
+			tx.Busy("key"),
 		)
 	})
+	reserved := reserve(t, db, id, "claude:a", "src/**")
 	view(t, db, func(tx *store.Tx) error {
 		_, _, agent := tx.AgentOf("key")
 		_, _, process := tx.SessionOf(p)
@@ -71,7 +74,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, processes := tx.Processes("codex:b")
 		_, held := tx.HeldBy("codex:b")
 		_, rooms := tx.RoomsOf("codex:b")
-		_, _, hooked := tx.HookedAt("key")
+		_, hooked := tx.HookTimes("key")
 		_, hook := tx.LastHook("codex")
 		_, listener := tx.HasListener("l")
 		_, _, cursor := tx.Cursor(id, "codex:b", "wait")
@@ -115,10 +118,34 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, countOpen := tx.CountNotes(open)
 		return try(events, fresh, inboxes, sentBy, inbox, notes, openNotes, count, countOpen)
 	})
+	view(t, db, func(tx *store.Tx) error {
+		_, _, all := tx.Reservations(store.ReservationQuery{Room: id})
+		_, _, some := tx.Reservations(store.ReservationQuery{Room: id, ID: reserved.Seq, Agent: "claude:a", Task: "T", Limit: 1})
+		_, near := tx.ReservationsNear(id, []string{"src/a.go"})
+		_, meeting := tx.ReservationsMeeting(id, []stick.Pattern{"src/**", "*.go"})
+		_, at := tx.RoomsAt([][]string{{"/work/src", "/work"}})
+		return try(all, some, near, meeting, at)
+	})
 	r := load(t, db, id)
+	update(t, db, func(tx *store.Tx) error {
+		events, err := r.Unreserve("claude:a", false, []stick.Reservation{stick.ReservationOf(reserved)})
+		if err == nil {
+			_, _, err = tx.Save(r, r, events)
+		}
+		return err
+	})
+	r = load(t, db, id)
 	update(t, db, func(tx *store.Tx) error { // with a room of an earlier transaction
 		_, _, err := tx.Save(r, r, r.ResolveNote("claude:a", stick.NoteOf(note)))
 		return err
+	})
+	play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
+		r, events, err := r.Leave(stick.Leaving{By: "claude:a"}, blind(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, restored := r.Restore(r.Generation+1, "reboot", now)
+		return r, append(events, restored...)
 	})
 	update(t, db, func(tx *store.Tx) error {
 		_, ended := tx.EndSession("key", "codex:b")

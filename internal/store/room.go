@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -98,6 +99,52 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	}
 	r.Members, err = tx.members(id, " AND m.agent_id IN (?, ?, ?)", a, r.Turn.Owner, r.Turn.ReservedFor)
 	return r, err
+}
+
+// RoomsAt finds for each chain of paths the room at the first of them that has one, empty for none.
+func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
+	at := map[string]stick.RoomID{}
+	for _, c := range chains {
+		for _, p := range c {
+			at[p] = ""
+		}
+	}
+	paths := slices.Sorted(maps.Keys(at))
+	for some := range slices.Chunk(paths, maxMarks) {
+		marks, args := marks(some)
+		err := tx.scan("SELECT canonical_path, room_id FROM rooms WHERE canonical_path IN ("+marks+") ORDER BY canonical_path", args,
+			func(scan func(...any) error) error {
+				var path string
+				var id stick.RoomID
+				err := scan(&path, &id)
+				at[path] = id
+				return err
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := make([]stick.RoomID, len(chains))
+	for i, c := range chains {
+		for _, p := range c {
+			if out[i] = at[p]; out[i] != "" {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// maxMarks is how many values one query is given at most in a list.
+const maxMarks = 500
+
+// marks are the placeholders for a list of values, and the values as arguments.
+func marks(values []string) (string, []any) {
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = v
+	}
+	return strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", "), args
 }
 
 // TurnAt tells how the turn stands in the room with an id or, without one, of the first of the paths

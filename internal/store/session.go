@@ -50,15 +50,27 @@ func (tx *Tx) PutSession(s Session) error {
 }
 
 // Hooked notes that a hook of a session fired, and since when the session is idle, zero for one that
-// works. A session that had ended goes on.
+// works. No tool call is in progress then. A session that had ended goes on.
 func (tx *Tx) Hooked(sessionKey string, idleAt stick.Time) error {
-	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = ?, ended_at = 0 WHERE session_key = ?", tx.now, idleAt, sessionKey)
+	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = ?, busy_since = 0, ended_at = 0 WHERE session_key = ?", tx.now, idleAt, sessionKey)
 }
 
-// HookedAt is when a hook of a session last fired, and since when the session is idle.
-func (tx *Tx) HookedAt(sessionKey string) (hooksAt, idleAt stick.Time, err error) {
-	_, err = tx.one("SELECT hooks_at, idle_at FROM sessions WHERE session_key = ?", []any{sessionKey}, &hooksAt, &idleAt)
-	return hooksAt, idleAt, err
+// Busy notes that a tool call of a session began, unless one is in progress.
+func (tx *Tx) Busy(sessionKey string) error {
+	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END, ended_at = 0 WHERE session_key = ?",
+		tx.now, tx.now, sessionKey)
+}
+
+// HookTimes is what hooks have told of a session: when the last one fired, and since when the session
+// is idle or a tool call in progress; zero for never and for neither.
+type HookTimes struct {
+	At, IdleAt, BusySince stick.Time
+}
+
+// HookTimes tells what hooks have told of a session.
+func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
+	_, err = tx.one("SELECT hooks_at, idle_at, busy_since FROM sessions WHERE session_key = ?", []any{sessionKey}, &h.At, &h.IdleAt, &h.BusySince)
+	return h, err
 }
 
 // LastHook is when any hook of a harness last fired, zero for never.

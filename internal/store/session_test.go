@@ -211,9 +211,9 @@ func TestHooked(t *testing.T) {
 		expect := func(when, key string, hooksAt, idleAt stick.Time) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {
-				h, i, err := tx.HookedAt(key)
-				if h != hooksAt || i != idleAt {
-					t.Errorf("%s: a hook of %s fired at %d, and it is idle since %d; want %d and %d", when, key, h, i, hooksAt, idleAt)
+				h, err := tx.HookTimes(key)
+				if h.At != hooksAt || h.IdleAt != idleAt || h.BusySince != 0 {
+					t.Errorf("%s: of %s hooks tell %v; want it fired at %d and idle since %d", when, key, h, hooksAt, idleAt)
 				}
 				return err
 			})

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -79,8 +80,17 @@ func (db *DB) connect(file string) error {
 	}
 	db.pool, db.conn = pool, conn
 	// The last closer would move the whole log into the database; a writer does that when it is due.
-	_, err = conn.ExecContext(background, "PRAGMA busy_timeout=5000; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
+	_, err = conn.ExecContext(background, busyTimeout(db.opt.ReadWait)+"; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
 	return classify(err)
+}
+
+// hurry has writers wait no longer for a program that isn't us than they would for one that is.
+func (db *DB) hurry() {
+	_, _ = db.conn.ExecContext(background, busyTimeout(db.opt.WriteWait)) // else it waits for longer
+}
+
+func busyTimeout(d time.Duration) string {
+	return fmt.Sprintf("PRAGMA busy_timeout=%d", d.Milliseconds())
 }
 
 // prepare makes the schema, or brings it up to date, or refuses a newer one.

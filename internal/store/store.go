@@ -28,6 +28,9 @@ type Options struct {
 	NewID func() string    // nil for random ids
 	// WriteWait bounds how long a writer waits for the others; 0 for 15 seconds.
 	WriteWait time.Duration
+	// ReadWait bounds how long anything waits for a program that locks the database and isn't us; 0 for
+	// 5 seconds.
+	ReadWait time.Duration
 	// Kill is called at named points of an update, so that tests can end the process there.
 	Kill func(point string)
 }
@@ -72,6 +75,9 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	}
 	if opt.WriteWait == 0 {
 		opt.WriteWait = 15 * time.Second
+	}
+	if opt.ReadWait == 0 {
+		opt.ReadWait = 5 * time.Second
 	}
 	path := filepath.Join(opt.Dir, FileName)
 	fresh, err := inspect(path)
@@ -161,6 +167,9 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if db.opt.WriteWait < db.opt.ReadWait {
+		db.hurry()
+	}
 	tx, err := db.begin("BEGIN IMMEDIATE")
 	if err != nil {
 		return nil, err
@@ -190,7 +199,7 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 // for those who read just now, one of whom may be stopped: the next writer tries again.
 func (db *DB) checkpoint() {
 	if info, err := os.Stat(filepath.Join(db.opt.Dir, FileName+"-wal")); err == nil && info.Size() > maxWAL {
-		_, _ = db.conn.ExecContext(background, "PRAGMA busy_timeout=0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout=5000")
+		_, _ = db.conn.ExecContext(background, busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(db.opt.ReadWait))
 	}
 }
 

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// scopeCommands are the commands about who changes what.
+func (a *app) scopeCommands() []*cobra.Command {
+	return []*cobra.Command{a.reserveCmd(), a.unreserveCmd(), a.reservationsCmd(), a.mayEditCmd()}
+}
+
+func (a *app) reserveCmd() *cobra.Command {
+	var p engine.ReservePathsParams
+	var ttl time.Duration
+	c := &cobra.Command{
+		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who changes them", Args: between(1, -1, "a file, a directory or a pattern"),
+		Long: "Reserve files, directories and patterns for yourself. They start from the root of the workspace: * and ? stand within a\n" +
+			"name, ** for any directories, and a directory means everything below it. Put quotes around patterns, or the shell expands\n" +
+			"them. When somebody else has reserved the same, you are refused; when your scopes overlap in part, both of you are told, with\n" +
+			"a path as an example. A reservation ends by tt unreserve, with your session, or some time after your last act.",
+	}
+	c.Flags().DurationVar(&ttl, "ttl", stick.DefaultReservationTTL, "how long it lasts after your last act")
+	c.Flags().StringVar(&p.TaskID, "task", "", "the task that it is for")
+	c.Flags().BoolVar(&p.Strict, "strict", false, "be refused also when it overlaps only in part")
+	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false, "take over a reservation whose time is over or whose owner is gone")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller, p.Where, p.Paths, p.TTL = by, engine.Where{Path: *path}, args, stick.Millis(ttl.Milliseconds())
+		if c.Flags().Changed("ttl") && p.TTL <= 0 {
+			p.TTL = -1 // not the default
+		}
+		res, err := e.ReservePaths(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.reserved(res) })
+	}
+	return c
+}
+
+func (p *page) reserved(res engine.ReservePathsResult) {
+	if res.Joined {
+		p.linef("you joined the room as %s", res.AgentID)
+	}
+	for _, v := range res.Reservations {
+		p.linef("%s %s%s; it ends %s unless you act", p.strong("reserved"), stick.Line(string(v.Pattern)), already(res.Already), p.until(v.ExpiresAt))
+	}
+	for _, m := range res.Overlaps {
+		switch {
+		case m.Stale && m.Overlap == stick.OverlapExact:
+			p.linef("you took it over from %s, whose process is %s; it is told", m.Agent, m.Verdict)
+		case m.Stale:
+			p.linef("it overlaps with %s of %s, as in %s; that one is stale and hinders nobody", stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
+		default:
+			p.linef("%s with %s of %s, as in %s; both of you are told", p.strong("it overlaps"), stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
+			p.linef(`agree who changes what: tt msg send %s "…"`, m.Agent)
+		}
+	}
+	if res.Warning != "" {
+		p.linef("warning: %s", stick.Line(res.Warning))
+	}
+}
+
+func (a *app) unreserveCmd() *cobra.Command {
+	var p engine.ReleasePathsParams
+	c := &cobra.Command{
+		Use: "unreserve [pattern or number]…", Short: "Give reserved paths free", Args: between(0, -1, ""),
+		Long: "End reservations of yours, by the pattern or the number that tt reservations shows. A person may end anybody's by number.",
+	}
+	c.Flags().BoolVar(&p.All, "all", false, "all of yours")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if p.All && len(args) > 0 {
+			return stick.Errorf(stick.CodeUsage, "--all means all of yours, and %q was named beside it", stick.Clip(args[0], 60)).With("field", "all")
+		}
+		for _, arg := range args {
+			if id, err := strconv.ParseInt(arg, 10, 64); err == nil && id > 0 {
+				p.ReservationIDs = append(p.ReservationIDs, id)
+			} else {
+				p.Paths = append(p.Paths, arg)
+			}
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller, p.Where = by, engine.Where{Path: *path}
+		res, err := e.ReleasePaths(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			for _, v := range res.Released {
+				of := ""
+				if v.Agent != res.AgentID {
+					of = " of " + string(v.Agent)
+				}
+				p.linef("%s%s is free", stick.Line(string(v.Pattern)), of)
+			}
+			if len(res.Released) == 0 {
+				p.linef("nothing of that is reserved%s", already(res.Already))
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) reservationsCmd() *cobra.Command {
+	var p engine.ListReservationsParams
+	var agent string
+	c := &cobra.Command{Use: "reservations [path]", Short: "List what is reserved", Args: between(0, 1, "a path")}
+	c.Flags().StringVar(&agent, "of", "", "only those of this agent")
+	c.Flags().StringVar(&p.TaskID, "task", "", "only those for this task")
+	c.Flags().IntVar(&p.Limit, "limit", 50, "how many, at most 500")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var err error
+		if p.Where, err = where(args, 0, *path); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller, p.Agent = by, stick.AgentID(agent)
+		res, err := e.ListReservations(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.reservations(res) })
+	}
+	return c
+}
+
+func (p *page) reservations(res engine.ListReservationsResult) {
+	if len(res.Reservations) == 0 {
+		p.linef("nothing is reserved")
+		return
+	}
+	rows := [][]string{}
+	for _, v := range res.Reservations {
+		who, task, until := string(v.Agent), "", "ends "+p.until(v.ExpiresAt)
+		if v.Agent == res.AgentID {
+			who += " (you)"
+		}
+		if v.Task != "" {
+			task = "for " + stick.Clip(v.Task, 40)
+		}
+		if v.Stale {
+			until = "stale"
+		}
+		rows = append(rows, []string{strconv.FormatInt(v.ID, 10), stick.Line(string(v.Pattern)), who, until, task})
+	}
+	p.columns(rows)
+	if res.More {
+		p.linef("%s", p.faint("and more: --limit"))
+	}
+}
+
+// columns adds rows whose cells stand below each other.
+func (p *page) columns(rows [][]string) {
+	var width []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			width[i] = max(width[i], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", width[i]-len([]rune(cell))+2))
+			}
+		}
+		p.linef("%s", strings.TrimRight(b.String(), " "))
+	}
+}
+
+func (a *app) mayEditCmd() *cobra.Command {
+	var p engine.MayEditParams
+	c := &cobra.Command{
+		Use: "may-edit <path>…", Short: "Tell whether you may change paths now", Args: between(0, -1, ""),
+		Long: "Tell whether you may change files now, by the room's policy enforce (tt policy). Exit status 0 means yes, 4 no. The hooks\n" +
+			"that tt install sets up ask the same before every edit.",
+	}
+	c.Flags().BoolVar(&p.Tree, "tree", false, "anything in the shared working tree")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller, p.Where, p.Paths = by, engine.Where{Path: *path}, args
+		res, err := e.MayEdit(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		if err := res.Refusal(); err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.mayEdit(res) })
+	}
+	return c
+}
+
+func (p *page) mayEdit(res engine.MayEditResult) {
+	switch {
+	case res.RoomID == "":
+		p.linef("%s: there is no room here", p.strong("yes"))
+	case res.Holder == res.AgentID && res.Holder != "":
+		p.linef("%s: you hold the stick", p.strong("yes"))
+	case res.Enforce == stick.EnforceOff && res.Holder != "":
+		p.linef("%s: the room hinders nobody; but %s holds the stick", p.strong("yes"), res.Holder)
+	case res.Enforce == stick.EnforceOff:
+		p.linef("%s: the room hinders nobody (tt policy: enforce is off)", p.strong("yes"))
+	default:
+		p.linef("%s", p.strong("yes"))
+	}
+	for _, v := range res.Reserved {
+		p.linef("%s has reserved %s", v.Agent, stick.Line(string(v.Pattern)))
+	}
+}

@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// MayEditParams asks whether the caller may change paths now.
+type MayEditParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Paths []string `json:"paths"`          // absolute, or relative to the path asked from
+	Tree  bool     `json:"tree,omitempty"` // all of the room's shared tree: what moves the branch that is checked out there
+}
+
+// MayEditResult is the answer.
+type MayEditResult struct {
+	Allowed  bool                `json:"allowed"`
+	RoomID   stick.RoomID        `json:"room_id,omitempty"` // of the room that decided; empty outside of rooms
+	AgentID  stick.AgentID       `json:"agent_id,omitempty"`
+	Enforce  stick.Enforce       `json:"enforce,omitempty"`
+	Denied   []string            `json:"denied,omitempty"` // relative to the room
+	Holder   stick.AgentID       `json:"holder,omitempty"` // of the stick
+	Reserved []stick.Reservation `json:"reserved"`         // by others, of these paths; signals, unless enforce is scopes
+	Reason   string              `json:"reason,omitempty"`
+	Hint     string              `json:"hint,omitempty"` // the next safe step
+
+	refusal *stick.Error
+	due     bool // the hook that asked has something to note
+}
+
+// Refusal is the answer as an error, [stick.CodeEditDenied], and nil for an allowed edit.
+func (r MayEditResult) Refusal() error {
+	if r.refusal == nil {
+		return nil
+	}
+	return r.refusal
+}
+
+// maxEditPaths bounds a question. A commit of more files is asked about as a whole tree.
+const maxEditPaths = 5000
+
+// MayEdit tells whether the caller may change paths now, by the policy enforce of the room that each
+// lies in. Outside of rooms, and to people, it allows everything; so it does in a linked worktree,
+// which isn't shared. It writes nothing. It fails with [stick.CodeUsage] and [stick.CodeInvalidPath].
+func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, error) {
+	if len(p.Paths) == 0 && !p.Tree {
+		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
+			Hintf("name what you want to change: tt may-edit <path>")
+	}
+	q, err := e.question(p)
+	if err != nil {
+		return MayEditResult{}, err
+	}
+	return e.mayEdit(ctx, q, nil)
+}
+
+// question is what is asked, in terms of the file system.
+type question struct {
+	MayEditParams
+	at   *workspace.Place // where it is asked, nil for a room by its id
+	full []string         // what is to be changed, canonical
+	in   []workspace.Place
+}
+
+func (e *Engine) question(p MayEditParams) (question, error) {
+	q := question{MayEditParams: p}
+	if len(p.Paths) > maxEditPaths {
+		q.Paths, q.Tree = nil, true
+	}
+	env := e.cfg.Workspace
+	var err error
+	if q.at, err = e.placeSeen(p.Where); err != nil {
+		return q, err
+	}
+	if q.at != nil {
+		env.Dir = q.at.Path
+	}
+	targets := workspace.NewTargets(env)
+	for _, path := range q.Paths {
+		full, place, err := targets.Find(path)
+		if err != nil {
+			return q, err
+		}
+		q.full, q.in = append(q.full, full), append(q.in, place)
+	}
+	return q, nil
+}
+
+// mayEdit reads the answer; also is called in the same transaction for each room that was asked.
+func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *sights, identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
+	allowed := MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		return allowed, nil
+	}
+	if err != nil {
+		return res, err
+	}
+	err = e.view(ctx, db, q.Caller, func(tx *store.Tx, s *sights) error {
+		res = allowed
+		me, err := identify(tx, s, q.Caller)
+		if err != nil {
+			return err
+		}
+		asked, err := q.rooms(tx, me.Agent)
+		if err != nil {
+			return err
+		}
+		for _, a := range asked {
+			if err := a.answer(tx, s, me, q, &res); err != nil {
+				return err
+			}
+			if also != nil {
+				if err := also(tx, s, me, a.room, &res); err != nil {
+					return err
+				}
+			}
+			if err := s.enough(a.room); err != nil || !res.Allowed {
+				return err
+			}
+		}
+		return nil
+	})
+	return res, err
+}
+
+// asked is what one room is asked about.
+type asked struct {
+	room  stick.Room
+	tree  bool
+	paths []string // relative to the room
+}
+
+// rooms finds the rooms that decide. Only parts of them are loaded.
+func (q question) rooms(tx *store.Tx, me stick.AgentID) ([]*asked, error) {
+	var chains [][]string
+	for _, p := range q.in {
+		chains = append(chains, p.Chain)
+	}
+	here := q.at == nil
+	if q.at != nil && (q.Tree || len(q.in) == 0) {
+		chains, here = append(chains, q.at.Chain), true
+	}
+	at, err := tx.RoomsAt(chains)
+	if err != nil {
+		return nil, err
+	}
+	var out []*asked
+	of := func(id stick.RoomID) (*asked, error) {
+		if i := slices.IndexFunc(out, func(a *asked) bool { return a.room.ID == id }); i >= 0 {
+			return out[i], nil
+		}
+		r, err := tx.RoomPart(id, me)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &asked{room: r.Seen(tx.Generation(), tx.Now())})
+		return out[len(out)-1], nil
+	}
+	if here {
+		id := q.RoomID
+		if q.at != nil {
+			id = at[len(at)-1]
+		}
+		if id != "" {
+			a, err := of(id)
+			if err != nil {
+				return nil, err
+			}
+			a.tree = q.Tree
+		}
+	}
+	for i, p := range q.in {
+		if at[i] == "" {
+			continue
+		}
+		a, err := of(at[i])
+		if err != nil {
+			return nil, err
+		}
+		if rel, ok := workspace.Below(q.full[i], a.room.Path); ok && p.Worktree == "" {
+			a.paths = append(a.paths, rel)
+		}
+	}
+	return out, nil
+}
+
+// answer has a room decide, and says in res what it came to.
+func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
+	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree}
+	if len(a.paths) == 0 && !a.tree {
+		ask.Person = true // nothing of it is to be changed
+	}
+	near, err := tx.ReservationsNear(a.room.ID, a.paths)
+	if err != nil {
+		return err
+	}
+	if len(near) > 0 { // whether they hold depends on their owners
+		if a.room, err = tx.Room(a.room.ID); err != nil {
+			return err
+		}
+		a.room = a.room.Seen(tx.Generation(), tx.Now())
+		ask.Fold = workspace.FoldsCase(a.room.Path)
+	}
+	t := a.room.Turn
+	if res.RoomID == "" {
+		res.RoomID, res.AgentID, res.Enforce = a.room.ID, me.Agent, a.room.Policy.Enforce
+		if t.State == stick.Owned {
+			res.Holder = t.Owner
+		}
+	}
+	res.Reserved = append(res.Reserved, a.room.Reserved(ask, near, s.Sight, tx.Now())...)
+	if no := a.room.MayEdit(ask, near, s.Sight, tx.Now()); no != nil {
+		res.Allowed, res.RoomID, res.Enforce, res.refusal = false, a.room.ID, a.room.Policy.Enforce, no
+		res.Reason, res.Hint = no.Message, no.Hint
+		res.Denied, _ = no.Fields["paths"].([]string)
+		if res.Holder = ""; t.State == stick.Owned {
+			res.Holder = t.Owner
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// CheckEditParams is what a hook knows of a tool call that is about to run, or has run.
+type CheckEditParams struct {
+	HookParams
+	Tool  string   // the harness's name of the tool
+	Paths []string // what it changes, as far as that can be told
+	Tree  bool     // it may change anything in the checkout
+}
+
+// CheckEdit decides for a hook whether a tool call may run: as [Engine.MayEdit], and a call that
+// changes nothing may. It only reads; [Engine.EditChecked] notes what is to be noted.
+func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
+	q, err := e.question(p.ask())
+	if err != nil {
+		return MayEditResult{Allowed: true}, err
+	}
+	return e.mayEdit(ctx, q, func(tx *store.Tx, s *sights, me identity, r stick.Room, res *MayEditResult) error {
+		t := &turn{tx: tx, s: s, me: me, room: r}
+		m, ok := r.Member(me.Agent)
+		h, err := tx.HookTimes(me.session.Key)
+		if err != nil {
+			return err
+		}
+		joined := ok && m.State == stick.Joined
+		res.due = res.due || joined && (!h.IdleAt.IsZero() || t.stale(h, m) || t.owns() && h.BusySince.IsZero())
+		if !res.Allowed && !res.due {
+			told, err := t.deniedAlready()
+			res.due = !told
+			return err
+		}
+		return nil
+	})
+}
+
+func (p CheckEditParams) ask() MayEditParams {
+	return MayEditParams{Caller: p.Caller, Where: p.Where, Paths: p.Paths, Tree: p.Tree}
+}
+
+// EditChecked notes that a tool call of the caller begins, or that it was denied. It writes nothing
+// when there is nothing new to note.
+func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEditResult) error {
+	if !res.due {
+		return nil
+	}
+	p.Where = Where{RoomID: res.RoomID}
+	return e.hooked(ctx, p.HookParams, true, func(t *turn) error {
+		if !res.Allowed {
+			told, err := t.deniedAlready()
+			if err != nil {
+				return err
+			}
+			if !told {
+				t.events = append(t.events, t.room.Denied(t.me.Agent, res.Denied))
+			}
+			return t.tx.Hooked(t.me.session.Key, 0)
+		}
+		if t.owns() {
+			return t.tx.Busy(t.me.session.Key)
+		}
+		return t.tx.Hooked(t.me.session.Key, 0)
+	})
+}
+
+// deniedAlready tells whether the log has it that the caller was denied in this turn.
+func (t *turn) deniedAlready() (bool, error) {
+	events, _, err := t.tx.Events(store.EventQuery{
+		Room: t.room.ID, From: t.me.Agent, Turn: t.room.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: 1, Newest: true,
+	})
+	return len(events) > 0, err
+}
+
+// CheckEdited looks again when a tool call is done: if the caller lost the right to make the change
+// in the meantime, both it and the holder of the stick are told.
+func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
+	if len(p.Paths) == 0 && !p.Tree {
+		return nil
+	}
+	q, err := e.question(p.ask())
+	if err != nil {
+		return err
+	}
+	res, err := e.mayEdit(ctx, q, nil)
+	if err != nil || res.Allowed {
+		return err
+	}
+	p.Where = Where{RoomID: res.RoomID}
+	return e.hooked(ctx, p.HookParams, true, func(t *turn) error {
+		if t.owns() { // it came back
+			return nil
+		}
+		gave, err := t.gaveUp()
+		if err != nil || gave {
+			return err
+		}
+		t.events = append(t.events, t.room.LateEdit(t.me.Agent, res.Denied, p.Tool))
+		return nil
+	})
+}
+
+// gaveUp tells whether the caller itself ended its turn while the tool call ran, as a command does
+// that edits and then releases.
+func (t *turn) gaveUp() (bool, error) {
+	m, _ := t.room.Member(t.me.Agent)
+	if m.BusySince.IsZero() || m.HeldSeq == 0 {
+		return false, nil
+	}
+	end, err := t.tx.Event(t.room.ID, m.HeldSeq)
+	if err != nil || end == nil {
+		return false, err
+	}
+	own := []stick.EventType{stick.EventRelease, stick.EventPass, stick.EventLeave}
+	return end.From == t.me.Agent && slices.Contains(own, end.Type) && end.CreatedAt >= m.BusySince, nil
+}

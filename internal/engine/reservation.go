@@ -1,0 +1,355 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// ReservePathsParams asks to reserve paths.
+type ReservePathsParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Paths     []string     `json:"paths"` // patterns relative to the room's root
+	TTL       stick.Millis `json:"ttl_ms,omitempty"`
+	TaskID    string       `json:"task_id,omitempty"`
+	Strict    bool         `json:"strict,omitempty"`
+	TakeStale bool         `json:"takeover_stale,omitempty"`
+}
+
+// ReservePathsResult is what was reserved, and what it meets.
+type ReservePathsResult struct {
+	RoomID       stick.RoomID      `json:"room_id"`
+	AgentID      stick.AgentID     `json:"agent_id"`
+	Joined       bool              `json:"joined"`
+	Reservations []ReservationView `json:"reservations"`
+	Overlaps     []stick.Meet      `json:"overlaps"` // with reservations of others; both sides were told
+	Already      bool              `json:"already,omitempty"`
+	Warning      string            `json:"warning,omitempty"`
+}
+
+// ReservationView is a reservation as it stands.
+type ReservationView struct {
+	stick.Reservation
+	ExpiresAt stick.Time `json:"expires_at"`
+	Stale     bool       `json:"stale,omitempty"`
+}
+
+// ReservePaths reserves paths for the caller: all that are named, or none. It joins a caller that is
+// no member yet. It fails with [stick.CodeUsage], [stick.CodeRoomClosed], [stick.CodeKicked], and with
+// [stick.CodeReservationConflict] and [stick.CodeReservationStale] where others have reserved the same.
+func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (ReservePathsResult, error) {
+	var res ReservePathsResult
+	if p.TTL < 0 || p.TTL > stick.Millis(stick.MaxReservationTTL.Milliseconds()) {
+		p.TTL = stick.Millis((stick.MaxReservationTTL + time.Hour).Milliseconds()) // refused by the rule, and no overflow
+	}
+	q := stick.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
+	root, dir, err := e.roots(ctx, p.Where)
+	if err != nil {
+		return res, err
+	}
+	if q.Patterns, err = patterns(root, p.Paths); err != nil {
+		return res, err
+	}
+	q.Fold = workspace.FoldsCase(root)
+	res.Warning = misplaced(root, dir, q.Patterns)
+	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, func(t *turn) error {
+		t.settle()
+		q.By = t.me.Agent
+		near, err := t.tx.ReservationsMeeting(t.room.ID, q.Patterns)
+		if err != nil {
+			return err
+		}
+		if q.Told, err = t.incursions(near); err != nil {
+			return err
+		}
+		events, met, err := t.room.Reserve(q, near, t.s.Sight, t.tx.Now())
+		if res.Overlaps = append([]stick.Meet{}, met...); err != nil {
+			if len(events) == 0 {
+				return err
+			}
+			t.refused = err // both sides are told of the collision
+		}
+		t.add(t.room, events)
+		res.Already = err == nil && len(events) == 0
+		return nil
+	}, func(t *turn) error { return t.reserved(q, &res) })
+	return res, err
+}
+
+// reserved fills in what the caller has reserved now.
+func (t *turn) reserved(q stick.Reserving, res *ReservePathsResult) error {
+	res.RoomID, res.AgentID, res.Joined, res.Reservations = t.room.ID, t.me.Agent, t.joined, []ReservationView{}
+	mine, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, Agent: t.me.Agent})
+	if err != nil {
+		return err
+	}
+	for _, p := range q.Patterns {
+		i := slices.IndexFunc(mine, func(v stick.Reservation) bool { return v.Pattern.Key(q.Fold) == p.Key(q.Fold) })
+		if i >= 0 {
+			res.Reservations = append(res.Reservations, viewReservation(t.room, mine[i], t.s, t.tx.Now()))
+		}
+	}
+	for _, e := range t.events {
+		if e.Type == stick.EventIncursion { // the answer tells it
+			if err := t.tx.Shown(t.room.ID, t.me.Agent, e.Seq); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// incursions are those of the caller into the reservations near that are in the log.
+func (t *turn) incursions(near []stick.Reservation) ([]stick.Event, error) {
+	oldest := int64(0)
+	for _, v := range near {
+		if v.Agent != t.me.Agent && (oldest == 0 || v.ID < oldest) {
+			oldest = v.ID
+		}
+	}
+	if oldest == 0 {
+		return nil, nil
+	}
+	events, _, err := t.tx.Events(store.EventQuery{
+		Room: t.room.ID, After: oldest, From: t.me.Agent, Types: []stick.EventType{stick.EventIncursion}, Limit: maxEvents, Newest: true,
+	})
+	return events, err
+}
+
+func viewReservation(r stick.Room, v stick.Reservation, s *sights, now stick.Time) ReservationView {
+	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, s.Sight, now)}
+}
+
+// roots are the root of the room that a place belongs to, or would, and the place itself.
+func (e *Engine) roots(ctx context.Context, w Where) (root, dir string, err error) {
+	place, err := e.place(w)
+	if err != nil {
+		return "", "", err
+	}
+	if place != nil {
+		root, dir = place.Root, place.Path
+	}
+	db, err := e.open(ctx, place != nil)
+	if err == store.ErrAbsent {
+		return "", "", stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
+	}
+	if err != nil {
+		return "", "", err
+	}
+	err = db.View(ctx, func(tx *store.Tx) error {
+		r, err := find(tx, w, place)
+		if stick.CodeOf(err) == stick.CodeNoRoom && place != nil {
+			return nil // it will be made at the root
+		}
+		root = r.Path
+		return err
+	})
+	return root, dir, err
+}
+
+// patterns reads what is to be reserved or given free. What is there under the very name that was
+// given, like a file called [id].ts, is meant, and not what the name would mean as a pattern.
+func patterns(root string, paths []string) ([]stick.Pattern, error) {
+	var out []stick.Pattern
+	for _, given := range paths {
+		path := given
+		if filepath.IsAbs(path) {
+			rel, ok := workspace.Below(filepath.Clean(path), root)
+			if !ok {
+				return nil, stick.Errorf(stick.CodeUsage, "%s lies outside of the workspace %s", stick.Clip(path, 120), stick.Line(root)).
+					With("field", "pattern").Hintf("name it relative to the root of the workspace")
+			}
+			path = rel
+		}
+		if strings.ContainsAny(path, "*?[{") && !strings.ContainsRune(path, 0) {
+			if _, err := os.Lstat(filepath.Join(root, path)); err == nil {
+				path = stick.QuotePattern(path)
+			}
+		}
+		p, err := stick.ParsePattern(path)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// misplaced warns of a name that was probably meant from dir instead of from the root.
+func misplaced(root, dir string, ps []stick.Pattern) string {
+	from, ok := workspace.Below(dir, root)
+	if !ok || from == "." {
+		return ""
+	}
+	for _, p := range ps {
+		name := p.Prefix(false)
+		if _, err := os.Lstat(filepath.Join(root, name)); err == nil || name == "" {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return "there is no " + stick.Line(name) + " at the root of the workspace, which patterns start from; did you mean " +
+				stick.Line(from+"/"+string(p)) + "?"
+		}
+	}
+	return ""
+}
+
+// ReleasePathsParams says which reservations are to end.
+type ReleasePathsParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Paths          []string `json:"paths,omitempty"`           // patterns of the caller's, as they were reserved
+	ReservationIDs []int64  `json:"reservation_ids,omitempty"` // a person may name those of others
+	All            bool     `json:"all,omitempty"`             // all of the caller's
+}
+
+// ReleasePathsResult is what was ended.
+type ReleasePathsResult struct {
+	RoomID   stick.RoomID        `json:"room_id"`
+	AgentID  stick.AgentID       `json:"agent_id"`
+	Released []stick.Reservation `json:"released"`
+	Already  bool                `json:"already,omitempty"` // they had ended before
+}
+
+// ReleasePaths ends reservations: all that are named, or none. It fails with
+// [stick.CodeUnknownMember], [stick.CodeNotFound], [stick.CodePersonOnly] and [stick.CodeUsage].
+func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (ReleasePathsResult, error) {
+	var res ReleasePathsResult
+	if len(p.Paths) == 0 && len(p.ReservationIDs) == 0 && !p.All {
+		return res, stick.Errorf(stick.CodeUsage, "nothing is named to give free").With("field", "paths").
+			Hintf("name what you reserved, or all of it: tt unreserve --all")
+	}
+	root, _, err := e.roots(ctx, p.Where)
+	if err != nil {
+		return res, err
+	}
+	ps, err := patterns(root, p.Paths)
+	if err != nil {
+		return res, err
+	}
+	fold := workspace.FoldsCase(root)
+	err = e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		t.settle()
+		if err := t.member(); err != nil && !t.me.person() {
+			return err
+		}
+		res = ReleasePathsResult{RoomID: t.room.ID, AgentID: t.me.Agent, Released: []stick.Reservation{}}
+		vs, err := t.chosen(p, ps, fold)
+		if err != nil {
+			return err
+		}
+		events, err := t.room.Unreserve(t.me.Agent, t.me.person(), vs)
+		if err != nil {
+			return err
+		}
+		t.add(t.room, events)
+		res.Released, res.Already = append(res.Released, vs...), len(vs) == 0
+		return nil
+	}, saved)
+	return res, err
+}
+
+// chosen loads the reservations that are to end. One that the caller has ended before is left out.
+func (t *turn) chosen(p ReleasePathsParams, ps []stick.Pattern, fold bool) (vs []stick.Reservation, err error) {
+	mine, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, Agent: t.me.Agent})
+	if err != nil || p.All {
+		return mine, err
+	}
+	for _, pattern := range ps {
+		i := slices.IndexFunc(mine, func(v stick.Reservation) bool { return v.Pattern.Key(fold) == pattern.Key(fold) })
+		if i >= 0 {
+			vs = append(vs, mine[i])
+			continue
+		}
+		ended, err := t.gaveFree(func(f stick.Facts) bool { return f.Pattern.Key(fold) == pattern.Key(fold) })
+		if err != nil {
+			return nil, err
+		}
+		if !ended {
+			return nil, stick.Errorf(stick.CodeNotFound, "you haven't reserved %s", pattern).With("pattern", pattern).
+				Hintf("tt reservations lists what is reserved")
+		}
+	}
+	for _, id := range p.ReservationIDs {
+		v, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, ID: id})
+		if err != nil {
+			return nil, err
+		}
+		if len(v) == 1 {
+			vs = append(vs, v...)
+			continue
+		}
+		ended, err := t.gaveFree(func(f stick.Facts) bool { return f.ReservationID == id })
+		if err != nil {
+			return nil, err
+		}
+		if !ended {
+			return nil, stick.Errorf(stick.CodeNotFound, "there is no reservation %d in this room", id).With("reservation_id", id).
+				Hintf("tt reservations lists what is reserved")
+		}
+	}
+	return vs, nil
+}
+
+// gaveFree tells whether the caller has ended a reservation like that.
+func (t *turn) gaveFree(like func(stick.Facts) bool) (bool, error) {
+	events, _, err := t.tx.Events(store.EventQuery{
+		Room: t.room.ID, From: t.me.Agent, Types: []stick.EventType{stick.EventUnreserved}, Limit: maxEvents, Newest: true,
+	})
+	return slices.ContainsFunc(events, func(e stick.Event) bool { return like(e.Facts()) }), err
+}
+
+// ListReservationsParams asks what is reserved.
+type ListReservationsParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Agent  stick.AgentID `json:"agent_id,omitempty"`
+	TaskID string        `json:"task_id,omitempty"`
+	Limit  int           `json:"limit,omitempty"` // 0 for 50, at most 500
+}
+
+// ListReservationsResult lists reservations, the earliest first.
+type ListReservationsResult struct {
+	RoomID       stick.RoomID      `json:"room_id"`
+	AgentID      stick.AgentID     `json:"agent_id"` // who asks
+	Enforce      stick.Enforce     `json:"enforce"`
+	Reservations []ReservationView `json:"reservations"`
+	More         bool              `json:"more,omitempty"` // later ones are hidden
+}
+
+// ListReservations lists what is reserved in a room. It writes nothing. It fails with
+// [stick.CodeNoRoom] and [stick.CodeUsage].
+func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams) (ListReservationsResult, error) {
+	var res ListReservationsResult
+	switch {
+	case p.Limit < 0 || p.Limit > maxEvents:
+		return res, stick.Errorf(stick.CodeUsage, "a limit lies between 1 and %d", maxEvents).With("field", "limit")
+	case p.Limit == 0:
+		p.Limit = defaultEvents
+	}
+	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
+		q := store.ReservationQuery{Room: r.ID, Task: p.TaskID, Limit: p.Limit}
+		if p.Agent != "" {
+			if q.Agent, err = named(r, p.Agent); err != nil {
+				return err
+			}
+		}
+		vs, more, err := tx.Reservations(q)
+		res = ListReservationsResult{RoomID: r.ID, AgentID: me.Agent, Enforce: r.Policy.Enforce, Reservations: []ReservationView{}, More: more}
+		for _, v := range vs {
+			res.Reservations = append(res.Reservations, viewReservation(r, v, s, tx.Now()))
+		}
+		return err
+	})
+	return res, err
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// putReservation stores what an event says of reservations.
+func (tx *Tx) putReservation(e stick.Event) error {
+	switch e.Type {
+	case stick.EventReserved, stick.EventUnreserved:
+		if f := e.Facts(); f.Replaces+f.ReservationID != 0 { // an event has at most one of them
+			if err := tx.exec("DELETE FROM reservations WHERE event_seq = ?", f.Replaces+f.ReservationID); err != nil {
+				return err
+			}
+		}
+	case stick.EventLeave, stick.EventKick:
+		gone := e.From
+		if e.Type == stick.EventKick {
+			gone = e.To
+		}
+		return tx.exec("DELETE FROM reservations WHERE room_id = ? AND agent_id = ?", e.Room, gone)
+	case stick.EventRestored:
+		return tx.exec("DELETE FROM reservations WHERE room_id = ?", e.Room)
+	}
+	if e.Type != stick.EventReserved {
+		return nil
+	}
+	v := stick.ReservationOf(e)
+	return tx.exec("INSERT INTO reservations (event_seq, room_id, agent_id, pattern, prefix, task_id, ttl_ms, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		v.ID, e.Room, v.Agent, v.Pattern, v.Pattern.Prefix(true), v.Task, v.TTL, v.MadeAt)
+}
+
+// ReservationQuery selects reservations of a room.
+type ReservationQuery struct {
+	Room  stick.RoomID
+	ID    int64         // this one, 0 for all
+	Agent stick.AgentID // only this agent's
+	Task  string        // only of this task
+	Limit int           // 0 for all
+}
+
+// Reservations returns reservations, the earliest first, and whether there are more. In a room that
+// wasn't restored yet after a reboot there are none.
+func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bool, err error) {
+	where, args := "", []any{}
+	if q.ID != 0 {
+		where, args = where+" AND v.event_seq = ?", append(args, q.ID)
+	}
+	if q.Agent != "" {
+		where, args = where+" AND v.agent_id = ?", append(args, q.Agent)
+	}
+	if q.Task != "" {
+		where, args = where+" AND v.task_id = ?", append(args, q.Task)
+	}
+	if q.Limit > 0 {
+		where, args = where+" ORDER BY v.event_seq LIMIT ?", append(args, q.Limit+1)
+	} else {
+		where += " ORDER BY v.event_seq"
+	}
+	out, err = tx.reservations(q.Room, where, args...)
+	if q.Limit > 0 && err == nil {
+		return bounded(out, q.Limit, false)
+	}
+	return out, false, err
+}
+
+func (tx *Tx) reservations(room stick.RoomID, where string, args ...any) (out []stick.Reservation, err error) {
+	err = tx.scan(`SELECT v.event_seq, v.agent_id, v.pattern, v.task_id, v.ttl_ms, v.made_at
+		FROM reservations v JOIN rooms r ON r.room_id = v.room_id AND r.generation = ? WHERE v.room_id = ?`+where,
+		append([]any{tx.meta.generation, room}, args...), func(scan func(...any) error) error {
+			var v stick.Reservation
+			err := scan(&v.ID, &v.Agent, &v.Pattern, &v.Task, &v.TTL, &v.MadeAt)
+			out = append(out, v)
+			return err
+		})
+	return out, err
+}
+
+// ReservationsNear returns the reservations that could mean one of the paths, the earliest first:
+// those whose prefix is the path or a directory above it.
+func (tx *Tx) ReservationsNear(room stick.RoomID, paths []string) ([]stick.Reservation, error) {
+	above := map[string]bool{"": true}
+	for _, p := range paths {
+		for p = stick.FoldCase(p); p != "" && p != "." && !above[p]; {
+			above[p] = true
+			p = p[:max(strings.LastIndexByte(p, '/'), 0)]
+		}
+	}
+	var out []stick.Reservation
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(above)), maxMarks) {
+		marks, args := marks(some)
+		vs, err := tx.reservations(room, " AND v.prefix IN ("+marks+") ORDER BY v.event_seq", args...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, vs...)
+	}
+	slices.SortFunc(out, func(a, b stick.Reservation) int { return int(a.ID - b.ID) })
+	return out, nil
+}
+
+// ReservationsMeeting returns the reservations that could overlap with one of the patterns, the
+// earliest first: those whose prefix lies on the way to the pattern's, or below it.
+func (tx *Tx) ReservationsMeeting(room stick.RoomID, patterns []stick.Pattern) ([]stick.Reservation, error) {
+	var prefixes []string
+	for _, p := range patterns {
+		prefixes = append(prefixes, p.Prefix(true))
+	}
+	out, err := tx.ReservationsNear(room, prefixes)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range prefixes {
+		where, args := " AND v.prefix > ? AND v.prefix < ? ORDER BY v.event_seq", []any{p + "/", p + "0"} // "0" is the character behind "/"
+		if p == "" {
+			where, args = " AND v.prefix > '' ORDER BY v.event_seq", nil
+		}
+		vs, err := tx.reservations(room, where, args...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, vs...)
+	}
+	slices.SortFunc(out, func(a, b stick.Reservation) int { return int(a.ID - b.ID) })
+	return slices.CompactFunc(out, func(a, b stick.Reservation) bool { return a.ID == b.ID }), nil
+}

@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
+	"talkingstick/stick"
+)
+
+// reserve has a member reserve a pattern.
+func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p stick.Pattern) stick.Event {
+	t.Helper()
+	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
+		events, _, err := r.Reserve(stick.Reserving{By: a, Patterns: []stick.Pattern{p}}, nil, blind(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, events
+	})
+	return events[0]
+}
+
+// TestReservationsAreFoundByTheirPrefix compares what the index finds with a look at all of them:
+// whatever means a path, or overlaps with a pattern, is among it.
+func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		patterns := []stick.Pattern{
+			"**", "*.go", "src", "SRC/lib", "src/*/x", "src/lib/**/*.go", "src/lib/a.go", "src0", "src-x", "src!", "docs/[ab].md", "a/b/c/d", "é/x",
+		}
+		for _, p := range patterns {
+			reserve(t, db, id, "claude:a", p)
+		}
+		view(t, db, func(tx *store.Tx) error {
+			all, _, err := tx.Reservations(store.ReservationQuery{Room: id})
+			if err != nil || len(all) != len(patterns) {
+				t.Fatalf("%d of %d: %v", len(all), len(patterns), err)
+			}
+			for _, path := range []string{"src/lib/a.go", "src", "Src/Lib/b.go", "docs/a.md", "a/b/c/d/e/f", "É/x", "none"} {
+				near, err := tx.ReservationsNear(id, []string{path, "other/path"})
+				if err != nil {
+					return err
+				}
+				for _, v := range all {
+					if v.Pattern.Match(path, true) && !slices.Contains(near, v) {
+						t.Errorf("%s means %s and isn't near it", v.Pattern, path)
+					}
+				}
+			}
+			for _, p := range append(patterns, "src/lib", "a/b", "**/x", "é") {
+				near, err := tx.ReservationsMeeting(id, []stick.Pattern{p})
+				if err != nil {
+					return err
+				}
+				for _, v := range all {
+					if overlap, _ := p.Overlap(v.Pattern, true); overlap != stick.OverlapNone && !slices.Contains(near, v) {
+						t.Errorf("%s overlaps with %s and isn't found", p, v.Pattern)
+					}
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// TestManyPaths asks about more paths than fit into one query.
+func TestManyPaths(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		last := reserve(t, db, id, "claude:a", "d999/x/f.go")
+		var paths []string
+		for i := range 1000 {
+			paths = append(paths, fmt.Sprintf("d%d/x/f.go", i))
+		}
+		view(t, db, func(tx *store.Tx) error {
+			near, err := tx.ReservationsNear(id, paths)
+			if len(near) != 1 || near[0] != stick.ReservationOf(last) {
+				t.Errorf("found %v", near)
+			}
+			return err
+		})
+	})
+}

@@ -1,0 +1,154 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Enforce says how far a room holds agents to its rules when they edit.
+type Enforce string
+
+const (
+	// EnforceOff hinders nobody; what would be against the rules is only told to who asks.
+	EnforceOff Enforce = "off"
+	// EnforceStick lets only the holder of the stick edit. Reservations signal and deny nobody.
+	EnforceStick Enforce = "stick"
+	// EnforceScopes lets also those edit who have reserved the path.
+	EnforceScopes Enforce = "scopes"
+)
+
+// Editing asks whether an agent may change paths now.
+type Editing struct {
+	By     AgentID
+	Person bool
+	Paths  []string // relative to the room's root, / between the names
+	Tree   bool     // anything in the shared tree
+	Fold   bool     // the file system takes letters that differ in case for the same
+}
+
+// maxDenied is how many paths a denial names.
+const maxDenied = 5
+
+// MayEdit is nil when the caller may change the paths now, and else a refusal with [CodeEditDenied].
+// People, and everybody in a closed room, may; so may all where the room enforces nothing. near holds
+// at least the reservations that could mean one of the paths; only [EnforceScopes] needs them.
+func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error {
+	if q.Person || r.Closed || r.Policy.Enforce == EnforceOff {
+		return nil
+	}
+	m, _ := r.Member(q.By)
+	if m.State == Kicked {
+		return r.denied(q.what(q.Paths)+" may not be changed: you were removed from this room", q.Paths).
+			Hintf("ask a person; on their word: tt join")
+	}
+	if r.Turn.State == Owned && r.Turn.Owner == q.By {
+		return nil
+	}
+	var denied []string
+	var instead *Reservation // of somebody else, which decides
+	if !q.Tree {
+		deciding := r.deciding(q.Fold, near, s, now)
+		for _, p := range q.Paths {
+			if p != "." && !inRoom(p, q.Fold) { // worktrees, .git
+				continue
+			}
+			v := deciding(p)
+			if v != nil && v.Agent == q.By {
+				continue
+			}
+			if denied = append(denied, p); v != nil && instead == nil {
+				instead = v
+			}
+		}
+		if len(denied) == 0 {
+			return nil
+		}
+	}
+	what := q.what(denied)
+	if instead != nil {
+		return r.denied(fmt.Sprintf("%s can't be changed now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).
+			With("owner", instead.Agent).With("reservation_id", instead.ID).
+			Hintf(`ask: tt msg send %s "…"; or %s`, instead.Agent, r.Instead())
+	}
+	return r.denied(fmt.Sprintf("%s can't be changed now: %s", what, r.Holder(now)), denied).Hintf("%s", r.Instead())
+}
+
+// deciding finds the reservation that says who may edit a path without the stick: of those that hold,
+// the earliest. Those that could mean anything anywhere give no such right.
+func (r Room) deciding(fold bool, near []Reservation, s *Sight, now Time) func(path string) *Reservation {
+	type rule struct {
+		Reservation
+		means func(string) bool
+	}
+	var rules []rule
+	for _, v := range near {
+		if r.Policy.Enforce == EnforceScopes && v.Pattern.LiteralFirst() && !r.Stale(v, s, now) {
+			rules = append(rules, rule{v, v.Pattern.Matcher(fold)})
+		}
+	}
+	slices.SortFunc(rules, func(a, b rule) int { return int(a.ID - b.ID) })
+	return func(path string) *Reservation {
+		if i := slices.IndexFunc(rules, func(x rule) bool { return x.means(path) }); i >= 0 {
+			return &rules[i].Reservation
+		}
+		return nil
+	}
+}
+
+// what names what is to be changed.
+func (q Editing) what(paths []string) string {
+	switch {
+	case q.Tree || len(paths) == 0:
+		return "the working tree"
+	case len(paths) == 1:
+		return clip(paths[0], 120)
+	}
+	return fmt.Sprintf("%s and %d more", clip(paths[0], 120), len(paths)-1)
+}
+
+func (r Room) denied(why string, paths []string) *Error {
+	if len(paths) > maxDenied {
+		paths = paths[:maxDenied]
+	}
+	return r.facts(Errorf(CodeEditDenied, "%s", why)).With("paths", append([]string{}, paths...)).With("enforce", r.Policy.Enforce)
+}
+
+// Denied notes that a hook kept an agent from editing; once in a turn is enough.
+func (r Room) Denied(by AgentID, paths []string) Event {
+	return r.event(EventStickDenied, by, "").with(Facts{Paths: some(paths)})
+}
+
+// LateEdit tells an agent that it changed something it might not change any more when it was done,
+// and the holder whose turn it was.
+func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
+	to := AgentID("")
+	if r.Turn.State == Owned {
+		to = r.Turn.Owner
+	}
+	return r.event(EventLateEdit, by, to).with(Facts{Paths: some(paths), Tool: clip(tool, 60)})
+}
+
+// some are the first few of paths, as facts of an event.
+func some(paths []string) []string {
+	var out []string
+	for _, p := range paths[:min(len(paths), maxDenied)] {
+		out = append(out, clip(p, 256))
+	}
+	return out
+}
+
+// maxReserved is how many reservations an answer names.
+const maxReserved = 20
+
+// Reserved lists the reservations of others, of those near, that mean one of the paths and hold.
+func (r Room) Reserved(q Editing, near []Reservation, s *Sight, now Time) (out []Reservation) {
+	for _, v := range near {
+		if len(out) == maxReserved {
+			break
+		}
+		if v.Agent != q.By && slices.ContainsFunc(q.Paths, v.Pattern.Matcher(q.Fold)) && !r.Stale(v, s, now) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

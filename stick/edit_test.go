@@ -1,0 +1,108 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestMayEdit(t *testing.T) {
+	tests := []struct {
+		name    string
+		enforce Enforce
+		setup   func(*fixture)
+		ask     Editing // by b unless it says otherwise
+		denied  []string
+		says    string
+	}{
+		{name: "nothing is enforced", enforce: EnforceOff, ask: Editing{Paths: []string{"src/a.go"}}},
+		{name: "without the stick", enforce: EnforceStick, ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a holds the stick since just now (review it)"},
+		{name: "the holder", enforce: EnforceStick, ask: Editing{By: "a", Paths: []string{"src/a.go"}}},
+		{name: "the holder, all of the tree", enforce: EnforceStick, ask: Editing{By: "a", Tree: true}},
+		{name: "all of the tree", enforce: EnforceStick, ask: Editing{Tree: true}, denied: []string{}, says: "the working tree can't be changed"},
+		{name: "a person", enforce: EnforceStick, ask: Editing{By: "human:x", Person: true, Paths: []string{"src/a.go"}}},
+		{name: "one that never joined", enforce: EnforceStick, ask: Editing{By: "z", Paths: []string{"a"}}, denied: []string{"a"}},
+		{name: "git's own files", enforce: EnforceStick, ask: Editing{Paths: []string{".git/config", "sub/.git/HEAD", "worktrees/x/a.go"}}},
+		{name: "a reservation signals only", enforce: EnforceStick, setup: func(f *fixture) { f.reserves("b", "src") },
+			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}},
+		{name: "a scope", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{Paths: []string{"src/a.go"}}},
+		{name: "beyond a scope", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") },
+			ask: Editing{Paths: []string{"src/a.go", "docs/a.md"}}, denied: []string{"docs/a.md"}},
+		{name: "all of the tree needs the stick", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{Tree: true}, denied: []string{}},
+		{name: "the earlier decides", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("c", "src/*.go"); f.reserves("b", "src") },
+			ask: Editing{Paths: []string{"src/b.md", "src/a.go"}}, denied: []string{"src/a.go"}, says: "c has reserved src/*.go"},
+		{name: "a stale one decides nothing", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("c", "src/*.go"); f.reserves("b", "src"); f.gone("c") },
+			ask: Editing{Paths: []string{"src/a.go"}}},
+		{name: "a scope that is stale", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src"); f.after(DefaultReservationTTL) },
+			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}},
+		{name: "anything anywhere needs the stick", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "**/*.go") },
+			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}},
+		{name: "the holder in another's scope", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{By: "a", Paths: []string{"src/a.go"}}},
+		{name: "letters of another case", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") },
+			ask: Editing{Paths: []string{"SRC/a.go"}}, denied: []string{"SRC/a.go"}},
+		{name: "letters of another case, folded", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{Paths: []string{"SRC/a.go"}, Fold: true}},
+		{name: "one that was removed", enforce: EnforceStick, setup: func(f *fixture) { f.must(f.kick(Kicking{By: "a", Who: "b", Force: true})) },
+			ask: Editing{Paths: []string{"a"}}, denied: []string{"a"}, says: "you were removed"},
+		{name: "a closed room", enforce: EnforceStick, setup: func(f *fixture) {
+			f.must(f.close(Closing{By: "a", Fence: f.fence(), Handoff: &Handoff{Status: "s", NextAction: "n"}}))
+		}, ask: Editing{Paths: []string{"a"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := room(t).member("a", "b", "c").alive("a", "b", "c").policy("enforce=" + string(tt.enforce)).owns("c")
+			f.must(f.release("c", f.fence(), Handoff{Status: "s", NextAction: "review it"}))
+			f.owns("a")
+			if tt.setup != nil {
+				tt.setup(f)
+			}
+			if tt.ask.By == "" {
+				tt.ask.By = "b"
+			}
+			no := f.MayEdit(tt.ask, f.standing(), f.s, f.now)
+			if (no != nil) != (tt.denied != nil) {
+				t.Fatalf("got %v, want denied: %v", no, tt.denied)
+			}
+			if no == nil {
+				return
+			}
+			if got := no.Fields["paths"].([]string); no.Code != CodeEditDenied || !slices.Equal(got, tt.denied) || !strings.Contains(no.Message, tt.says) || no.Hint == "" {
+				t.Errorf("denied %v: %s (%s)", got, no.Message, no.Hint)
+			}
+		})
+	}
+}
+
+func TestOnlyAPersonRelaxesEnforce(t *testing.T) {
+	order := []string{"off", "scopes", "stick"}
+	for i, from := range order {
+		for j, to := range order {
+			f := room(t).member("a").policy("enforce=" + from)
+			_, _, err := f.SetPolicy("a", false, []string{"enforce=" + to}, f.now)
+			if denied := CodeOf(err) == CodePersonOnly; denied != (j < i) {
+				t.Errorf("an agent sets enforce from %s to %s: %v", from, to, err)
+			}
+		}
+	}
+}
+
+// TestMatcher compares matching many paths with matching each.
+func TestMatcher(t *testing.T) {
+	part := rapid.SampledFrom([]string{"a", "A", "b", "*", "?", "**", "[ab]", ".git", "worktrees", "a*"})
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := ParsePattern(strings.Join(rapid.SliceOfN(part, 1, 4).Draw(t, "pattern"), "/"))
+		if err != nil {
+			t.Skip(err)
+		}
+		fold := rapid.Bool().Draw(t, "fold")
+		means := p.Matcher(fold)
+		name := rapid.SampledFrom([]string{"a", "A", "b", "ab", "c", ".git", "worktrees"})
+		for range 8 {
+			path := strings.Join(rapid.SliceOfN(name, 1, 5).Draw(t, "path"), "/")
+			if got, want := means(path), p.Match(path, fold); got != want {
+				t.Fatalf("%s means %s: %v, want %v", p, path, got, want)
+			}
+		}
+	})
+}

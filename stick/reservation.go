@@ -1,0 +1,282 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Reservation is a claim of an agent on the paths that a pattern means. It tells the others, and
+// where the room enforces scopes it lets its owner edit them without the stick. Everything but
+// whether it is stale is derived from the log.
+type Reservation struct {
+	ID      int64   `json:"reservation_id"` // the event that made it; the lower one is the earlier
+	Agent   AgentID `json:"agent_id"`
+	Pattern Pattern `json:"pattern"`
+	Task    string  `json:"task_id,omitempty"`
+	TTL     Millis  `json:"ttl_ms"`
+	MadeAt  Time    `json:"made_at"`
+}
+
+// Millis is a duration that is kept and written in milliseconds.
+type Millis int64
+
+// Duration returns m as a time.Duration.
+func (m Millis) Duration() time.Duration { return time.Duration(m) * time.Millisecond }
+
+// How long a reservation lives after it was made and after its owner's last act.
+const (
+	DefaultReservationTTL = 2 * time.Hour
+	MinReservationTTL     = 5 * time.Minute
+	MaxReservationTTL     = 24 * time.Hour
+)
+
+// MaxPatterns is how many patterns one call reserves at most.
+const MaxPatterns = 100
+
+// ReservationOf is the reservation that an event of type [EventReserved] made.
+func ReservationOf(e Event) Reservation {
+	f := e.Facts()
+	return Reservation{ID: e.Seq, Agent: e.From, Pattern: f.Pattern, Task: e.Task, TTL: f.TTL, MadeAt: e.CreatedAt}
+}
+
+// ExpiresAt is when a reservation becomes stale if its owner does nothing more.
+func (r Room) ExpiresAt(v Reservation) Time { return r.lapse(v).At() }
+
+func (r Room) lapse(v Reservation) Deadline {
+	m, _ := r.Member(v.Agent)
+	return Deadline{max(v.MadeAt, m.LastSeenAt), v.TTL.Duration()}
+}
+
+// Stale tells whether a reservation is past its time or its owner is gone: it denies nobody then,
+// and may be taken over.
+func (r Room) Stale(v Reservation, s *Sight, now Time) bool {
+	return r.lapse(v).Due(now) || r.gone(v.Agent, s)
+}
+
+// Reserving is a request to reserve paths: all of the patterns or none.
+type Reserving struct {
+	By        AgentID
+	Patterns  []Pattern
+	TTL       time.Duration // 0 for [DefaultReservationTTL]
+	Task      string
+	Strict    bool // refuse also what overlaps only in part
+	TakeStale bool // end stale reservations of the same paths
+	Fold      bool // the file system takes letters that differ in case for the same
+
+	// Told are the incursions of By that are in the log: nobody is told of one twice.
+	Told []Event
+}
+
+// Meet is a reservation of somebody else that overlaps with one that was asked for.
+type Meet struct {
+	Reservation
+	Asked   Pattern `json:"asked"`
+	Overlap Overlap `json:"overlap"`
+	Witness string  `json:"example"` // a path that both mean
+	Stale   bool    `json:"stale,omitempty"`
+	Verdict Verdict `json:"verdict"` // of its owner
+}
+
+// Reserve reserves paths for a member. near holds at least the reservations of the room that could
+// overlap. It fails with [CodeUsage]; with [CodeReservationConflict] where another holds the same
+// paths, or with Strict some of them; and with [CodeReservationStale] where that reservation is stale
+// and isn't to be taken over. Then there are events only to tell both sides of the collision.
+func (r Room) Reserve(q Reserving, near []Reservation, s *Sight, now Time) (events []Event, met []Meet, err error) {
+	if q.TTL == 0 {
+		q.TTL = DefaultReservationTTL
+	}
+	if err := q.check(); err != nil {
+		return nil, nil, err
+	}
+	if r.Closed {
+		return nil, nil, r.closed()
+	}
+	taken := map[int64]bool{}
+	var refused *Error
+	for _, p := range q.Patterns {
+		for _, m := range r.meets(q, p, near, s, now) {
+			met = append(met, m)
+			switch {
+			case m.Stale && m.Overlap == OverlapExact && q.TakeStale:
+				if !taken[m.ID] {
+					taken[m.ID] = true
+					events = append(events, r.takeStale(q, m)...)
+				}
+			case m.Stale && m.Overlap == OverlapExact:
+				refused = first(refused, r.staleHeld(m, now))
+			case m.Stale:
+			case m.Overlap == OverlapExact || q.Strict:
+				refused = first(refused, r.conflict(m))
+			}
+		}
+	}
+	if refused != nil {
+		var told []Event
+		for _, m := range met {
+			if !m.Stale && (m.Overlap == OverlapExact || q.Strict) {
+				told = append(told, r.incursion(q, m)...)
+			}
+		}
+		return told, met, refused
+	}
+	for _, p := range q.Patterns {
+		events = append(events, r.reserved(q, p, near)...)
+	}
+	for _, m := range met {
+		if !m.Stale && !r.has(q, m.Asked, near) {
+			events = append(events, r.incursion(q, m)...)
+		}
+	}
+	return events, met, nil
+}
+
+func first(have, err *Error) *Error {
+	if have != nil {
+		return have
+	}
+	return err
+}
+
+func (q Reserving) check() error {
+	switch {
+	case len(q.Patterns) == 0:
+		return Errorf(CodeUsage, "nothing is named to reserve").With("field", "paths").
+			Hintf("name a file, a directory or a pattern: tt reserve 'src/**/*.go'")
+	case len(q.Patterns) > MaxPatterns:
+		return Errorf(CodeUsage, "%d patterns at once; at most %d are possible", len(q.Patterns), MaxPatterns).With("field", "paths").
+			Hintf("reserve the directory that holds them")
+	case q.TTL < MinReservationTTL || q.TTL > MaxReservationTTL:
+		return Errorf(CodeUsage, "a reservation lives from %s to %s, not %s", shortDuration(MinReservationTTL), shortDuration(MaxReservationTTL), shortDuration(q.TTL)).
+			With("field", "ttl_ms").Hintf("its time runs from your last act on, so that it lasts while you work")
+	}
+	return CheckTask(q.Task)
+}
+
+// meets lists the reservations of others that overlap with p.
+func (r Room) meets(q Reserving, p Pattern, near []Reservation, s *Sight, now Time) (met []Meet) {
+	for _, v := range near {
+		if v.Agent == q.By {
+			continue
+		}
+		overlap, witness := p.Overlap(v.Pattern, q.Fold)
+		if overlap == OverlapNone {
+			continue
+		}
+		m, _ := r.Member(v.Agent)
+		met = append(met, Meet{v, p, overlap, witness, r.Stale(v, s, now), m.Verdict(s)})
+	}
+	return met
+}
+
+// own finds the caller's own reservation of the very pattern.
+func (r Room) own(q Reserving, p Pattern, near []Reservation) (Reservation, bool) {
+	i := slices.IndexFunc(near, func(v Reservation) bool {
+		return v.Agent == q.By && v.Pattern.Key(q.Fold) == p.Key(q.Fold)
+	})
+	if i < 0 {
+		return Reservation{}, false
+	}
+	return near[i], true
+}
+
+func (r Room) has(q Reserving, p Pattern, near []Reservation) bool {
+	_, ok := r.own(q, p, near)
+	return ok
+}
+
+// reserved makes a reservation. One that stands already as it is asked for stays; one for another
+// time or task is replaced.
+func (r Room) reserved(q Reserving, p Pattern, near []Reservation) []Event {
+	have, ok := r.own(q, p, near)
+	ttl := Millis(q.TTL.Milliseconds())
+	if ok && have.TTL == ttl && have.Task == q.Task {
+		return nil
+	}
+	e := r.event(EventReserved, q.By, "")
+	e.Task = q.Task
+	return []Event{e.with(Facts{Pattern: p, TTL: ttl, Replaces: have.ID})}
+}
+
+// takeStale ends a reservation that nobody keeps up, and tells its owner by whom and why.
+func (r Room) takeStale(q Reserving, m Meet) []Event {
+	end := r.event(EventUnreserved, q.By, m.Agent)
+	end.Task = m.Task
+	told := r.event(EventResume, q.By, m.Agent)
+	told.Task = m.Task
+	why := "past its time"
+	if m.Verdict == Gone {
+		why = "its owner is gone"
+	}
+	return []Event{
+		end.with(Facts{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
+		told.with(Facts{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
+			To: []AgentID{m.Agent}, Category: Resume, Subject: "your reservation of " + string(m.Pattern) + " was taken over",
+			Contract: Contract{
+				ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
+				Evidence: why + "; process: " + string(m.Verdict),
+			},
+		}}),
+	}
+}
+
+// incursion tells both sides that their scopes overlap, once.
+func (r Room) incursion(q Reserving, m Meet) []Event {
+	for _, e := range q.Told {
+		if f := e.Facts(); f.ReservationID == m.ID && f.Pattern == m.Asked {
+			return nil
+		}
+	}
+	e := r.event(EventIncursion, q.By, m.Agent)
+	e.Task = q.Task
+	hint := fmt.Sprintf("agree who changes %s; then one of you narrows its scope (tt unreserve, tt reserve)", m.Witness)
+	if m.Overlap == OverlapExact {
+		hint = fmt.Sprintf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", m.Agent)
+	}
+	return []Event{e.with(Facts{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Message: &Message{
+		To: []AgentID{m.Agent}, Category: Incursion, Subject: fmt.Sprintf("%s and %s overlap, as in %s", m.Asked, m.Pattern, m.Witness),
+		Contract: Contract{
+			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict), Resolution: hint,
+		},
+	}})}
+}
+
+func (r Room) conflict(m Meet) *Error {
+	e := Errorf(CodeReservationConflict, "%s has reserved %s", m.Agent, m.Pattern)
+	if m.Overlap != OverlapExact {
+		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, m.Pattern, m.Asked, m.Witness)
+	}
+	return m.facts(e).Hintf(`reserve something else, or ask: tt msg send %s "…"`, m.Agent)
+}
+
+func (r Room) staleHeld(m Meet, now Time) *Error {
+	why := "its time is over"
+	if m.Verdict == Gone {
+		why = "its owner is gone"
+	}
+	return m.facts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s", m.Agent, m.Pattern, Ago(now.Sub(m.MadeAt)), why)).
+		Hintf("look whether its work is lying there (git status), then take it: tt reserve --takeover-stale %s", shellWord(string(m.Asked)))
+}
+
+func (m Meet) facts(e *Error) *Error {
+	return e.With("reservation_id", m.ID).With("owner", m.Agent).With("pattern", m.Pattern).With("asked", m.Asked).
+		With("overlap", m.Overlap).With("example", m.Witness).With("owner_liveness", m.Verdict)
+}
+
+// Unreserve ends reservations. Only their owner and a person may: it fails with [CodePersonOnly].
+func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, error) {
+	var events []Event
+	for _, v := range vs {
+		e := r.event(EventUnreserved, by, "")
+		if v.Agent != by {
+			if !person {
+				return nil, Errorf(CodePersonOnly, "reservation %d is %s's: only its owner or a person ends it", v.ID, v.Agent).
+					With("reservation_id", v.ID).With("owner", v.Agent).Hintf(`ask: tt msg send %s "…"`, v.Agent)
+			}
+			e.To = v.Agent
+		}
+		e.Task = v.Task
+		events = append(events, e.with(Facts{ReservationID: v.ID, Pattern: v.Pattern}))
+	}
+	return events, nil
+}

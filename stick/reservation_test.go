@@ -1,0 +1,178 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// standing are the reservations that the log says stand, the earliest first.
+func (f *fixture) standing() []Reservation {
+	var out []Reservation
+	for _, v := range f.rec.Reservations {
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b Reservation) int { return int(a.ID - b.ID) })
+	return out
+}
+
+func (f *fixture) reserve(q Reserving) ([]Event, []Meet, error) {
+	f.t.Helper()
+	for _, e := range f.log {
+		if e.Type == EventIncursion && e.From == q.By {
+			q.Told = append(q.Told, e)
+		}
+	}
+	events, met, err := f.Reserve(q, f.standing(), f.s, f.now)
+	return f.commit(f.Room, events), met, err
+}
+
+// reserves makes one reservation, which is granted.
+func (f *fixture) reserves(a AgentID, p Pattern) Reservation {
+	f.t.Helper()
+	events, _, err := f.reserve(Reserving{By: a, Patterns: []Pattern{p}})
+	if err != nil || len(events) == 0 {
+		f.t.Fatalf("reserve %s: %v, %d events", p, err, len(events))
+	}
+	return ReservationOf(events[0])
+}
+
+func kinds(events []Event) string {
+	var out []string
+	for _, e := range events {
+		out = append(out, string(e.Type))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestReserve(t *testing.T) {
+	tests := []struct {
+		name   string
+		ask    Reserving // by b
+		before func(*fixture)
+		events string
+		code   Code
+		meets  Overlap
+	}{
+		{name: "elsewhere", ask: Reserving{Patterns: []Pattern{"docs"}}, events: "reserved"},
+		{name: "in part", ask: Reserving{Patterns: []Pattern{"src/*.go"}}, events: "reserved incursion", meets: OverlapPartial},
+		{name: "in part, and strict", ask: Reserving{Patterns: []Pattern{"src/*.go"}, Strict: true}, events: "incursion", code: CodeReservationConflict, meets: OverlapPartial},
+		{name: "the same", ask: Reserving{Patterns: []Pattern{"src"}}, events: "incursion", code: CodeReservationConflict, meets: OverlapExact},
+		{name: "all or none", ask: Reserving{Patterns: []Pattern{"docs", "src"}}, events: "incursion", code: CodeReservationConflict, meets: OverlapExact},
+		{name: "nobody is told twice", ask: Reserving{Patterns: []Pattern{"src"}}, before: func(f *fixture) {
+			f.reserve(Reserving{By: "b", Patterns: []Pattern{"src"}})
+		}, code: CodeReservationConflict, meets: OverlapExact},
+		{name: "asked twice", ask: Reserving{Patterns: []Pattern{"src/*.go"}}, before: func(f *fixture) {
+			f.reserve(Reserving{By: "b", Patterns: []Pattern{"src/*.go"}})
+		}, meets: OverlapPartial},
+		{name: "for longer", ask: Reserving{Patterns: []Pattern{"src/*.go"}, TTL: time.Hour}, before: func(f *fixture) {
+			f.reserve(Reserving{By: "b", Patterns: []Pattern{"src/*.go"}})
+		}, events: "reserved", meets: OverlapPartial},
+		{name: "of one past its time", ask: Reserving{Patterns: []Pattern{"src"}}, before: func(f *fixture) {
+			f.after(DefaultReservationTTL)
+		}, code: CodeReservationStale, meets: OverlapExact},
+		{name: "of one that is gone", ask: Reserving{Patterns: []Pattern{"src"}}, before: func(f *fixture) { f.gone("a") }, code: CodeReservationStale, meets: OverlapExact},
+		{name: "taken over", ask: Reserving{Patterns: []Pattern{"src"}, TakeStale: true}, before: func(f *fixture) { f.gone("a") },
+			events: "unreserved resume reserved", meets: OverlapExact},
+		{name: "not taken over while it holds", ask: Reserving{Patterns: []Pattern{"src"}, TakeStale: true}, events: "incursion", code: CodeReservationConflict, meets: OverlapExact},
+		{name: "a part of a stale one", ask: Reserving{Patterns: []Pattern{"src/a.go"}, TakeStale: true, Strict: true}, before: func(f *fixture) { f.gone("a") },
+			events: "reserved", meets: OverlapPartial},
+		{name: "nothing", code: CodeUsage},
+		{name: "too short", ask: Reserving{Patterns: []Pattern{"docs"}, TTL: time.Minute}, code: CodeUsage},
+		{name: "too long", ask: Reserving{Patterns: []Pattern{"docs"}, TTL: 25 * time.Hour}, code: CodeUsage},
+		{name: "too many", ask: Reserving{Patterns: make([]Pattern, MaxPatterns+1)}, code: CodeUsage},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := room(t).member("a", "b").alive("a", "b")
+			f.reserves("a", "src")
+			if tt.before != nil {
+				tt.before(f)
+			}
+			tt.ask.By = "b"
+			events, met, err := f.reserve(tt.ask)
+			if CodeOf(err) != tt.code || kinds(events) != tt.events {
+				t.Fatalf("got %v with the events %q, want %q with %q", err, kinds(events), tt.code, tt.events)
+			}
+			if tt.meets != "" && (len(met) != 1 || met[0].Overlap != tt.meets || !met[0].Pattern.Match(met[0].Witness, false)) {
+				t.Errorf("met %+v, want one %s", met, tt.meets)
+			}
+		})
+	}
+}
+
+// TestBothSidesAreTold reads what an overlap and a takeover put into the inboxes.
+func TestBothSidesAreTold(t *testing.T) {
+	f := room(t).member("a", "b").alive("a", "b")
+	mine := f.reserves("a", "src")
+	events, _, _ := f.reserve(Reserving{By: "b", Patterns: []Pattern{"src/*.go"}, Task: "T-1"})
+	hit := events[1]
+	m := hit.Facts().Message
+	if m == nil || len(m.Missing(Incursion)) > 0 || m.Owner != "a" || m.Incoming != "b" || m.OwnerLiveness != "alive" || hit.Task != "T-1" {
+		t.Fatalf("the incursion says %+v", m)
+	}
+	if f.state(hit.Seq, "a") != Unread || f.receipts[ReceiptKey{hit.Seq, "b"}].Owes != OwesNothing {
+		t.Error("the owner has to read it, and the other knows it already")
+	}
+	f.gone("a")
+	events, _, _ = f.reserve(Reserving{By: "b", Patterns: []Pattern{"src"}, TakeStale: true})
+	resume := events[1]
+	if m := resume.Facts().Message; m == nil || len(m.Missing(Resume)) > 0 || m.PriorSession != "a" || m.Adopted != "b" || resume.To != "a" {
+		t.Errorf("the resume says %+v", m)
+	}
+	if f := resume.Facts(); f.Verdict != Gone || f.ReservationID != mine.ID {
+		t.Errorf("the facts of the takeover are %+v", f)
+	}
+}
+
+func TestReservationsLastWhileTheirOwnerActs(t *testing.T) {
+	f := room(t).member("a", "b").alive("a", "b")
+	v := f.reserves("a", "src")
+	f.after(DefaultReservationTTL - time.Second)
+	f.Room = f.Touch("a", f.now)
+	f.after(DefaultReservationTTL - time.Second)
+	if f.Stale(v, f.s, f.now) {
+		t.Error("stale although its owner acted since")
+	}
+	f.after(time.Second)
+	if !f.Stale(v, f.s, f.now) || f.ExpiresAt(v) != f.now {
+		t.Error("it holds past its time")
+	}
+}
+
+func TestReservationsEndWithTheirOwner(t *testing.T) {
+	tests := []struct {
+		name string
+		end  func(*fixture)
+	}{
+		{"it leaves", func(f *fixture) { f.must(f.leave(Leaving{By: "a"})) }},
+		{"it is removed", func(f *fixture) { f.must(f.kick(Kicking{By: "b", Who: "a", Force: true})) }},
+		{"another world", func(f *fixture) { f.commit(f.Restore(2, "reboot", f.now)) }},
+		{"it gives it free", func(f *fixture) {
+			f.must(f.done2(f.Unreserve("a", false, f.standing())))
+		}},
+		{"a person ends it", func(f *fixture) {
+			f.must(f.done2(f.Unreserve("human:x", true, f.standing())))
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := room(t).member("a", "b").alive("a", "b")
+			f.reserves("a", "src")
+			tt.end(f)
+			if n := len(f.rec.Reservations); n != 0 {
+				t.Errorf("%d still stand", n)
+			}
+		})
+	}
+	f := room(t).member("a", "b")
+	f.reserves("a", "src")
+	if _, err := f.Unreserve("b", false, f.standing()); CodeOf(err) != CodePersonOnly {
+		t.Errorf("another agent ends it: %v", err)
+	}
+}
+
+func (f *fixture) done2(events []Event, err error) ([]Event, error) {
+	return f.done(f.Room, events, err)
+}
