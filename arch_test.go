@@ -74,8 +74,12 @@ var edges = map[string]map[string]string{
 		"stick":              "what is loaded and saved",
 	},
 	"internal/harness": {
-		"internal/proc": "what an ancestor looks like",
-		"stick":         "what a process proves",
+		"internal/proc":  "what an ancestor looks like",
+		"internal/shell": "what a command that a tool runs is going to change",
+		"stick":          "what a process proves",
+	},
+	"internal/shell": {
+		"mvdan.cc/sh": "the grammar of the shell",
 	},
 	"internal/bell": {
 		"golang.org/x/sys": "inotify, kqueue, flock, LockFileEx, FIFOs",

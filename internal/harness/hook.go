@@ -14,7 +14,8 @@ type HookEvent string
 // What hooks tell.
 const (
 	HookSessionStart HookEvent = "session_start"
-	HookPrompt       HookEvent = "prompt" // a person or a script said something
+	HookPrompt       HookEvent = "prompt"      // a person or a script said something
+	HookBeforeTool   HookEvent = "before_tool" // for the tools that are [Row.Editors]
 	HookAfterTool    HookEvent = "after_tool"
 	HookStop         HookEvent = "stop" // the agent wants to end its turn of the conversation
 	HookSessionEnd   HookEvent = "session_end"
@@ -39,6 +40,7 @@ type HookInput struct {
 	Held      bool   // the agent goes on only because a hook has just held it back
 	Sub       bool   // a sub-agent did it, inside of the session
 	Woken     bool   // the prompt is what we woke the agent with
+	Edits     Edits  // before and after a tool: what it changes
 }
 
 // told is what we read of it. Its fields have the same names in all harnesses.
@@ -51,6 +53,9 @@ type told struct {
 	Held    bool   `json:"stop_hook_active"`
 	Sub     string `json:"agent_id"`
 	Prompt  string `json:"prompt"`
+	Tool    string `json:"tool_name"`
+
+	Input json.RawMessage `json:"tool_input"` // as the tool has it
 }
 
 // ReadHook reads what the harness tells its hook on standard input. It fails for what it can't read;
@@ -67,7 +72,10 @@ func (r Row) ReadHook(b []byte) (HookInput, error) {
 	if i := slices.IndexFunc(r.Hooks, func(h Hook) bool { return h.Name == in.Name }); i >= 0 {
 		out.Event = r.Hooks[i].Event
 	}
-	if out.Sub && out.Event != HookAfterTool {
+	switch {
+	case out.Event == HookBeforeTool || out.Event == HookAfterTool:
+		out.Edits = r.edits(in.Tool, in.Input, out.Dir)
+	case out.Sub:
 		out.Event = "" // neither does the session start, stop or end with it, nor is it the one that is prompted
 	}
 	return out, nil
@@ -77,13 +85,20 @@ func (r Row) ReadHook(b []byte) (HookInput, error) {
 type HookAnswer struct {
 	Context string // what the model is told
 	Block   string // why the agent shouldn't stop yet
+	Deny    string // why the tool may not run
 }
 
-// WriteHook puts an answer into the harness's words; nothing for an answer that says nothing. A
-// harness gets no field that it doesn't know, because some refuse the whole answer then.
+// WriteHook puts an answer into the harness's words; nothing for an answer that says nothing: to allow
+// a tool would skip the harness's own question to its user, so that is never said. A harness gets no field that it doesn't know, because some refuse the whole answer then.
 func (r Row) WriteHook(in HookInput, a HookAnswer) []byte {
 	var v map[string]any
 	switch {
+	case a.Deny != "" && in.Event == HookBeforeTool && r.HookDeny != "":
+		v = map[string]any{"decision": r.HookDeny, "reason": a.Deny}
+	case a.Deny != "" && in.Event == HookBeforeTool:
+		v = map[string]any{"hookSpecificOutput": map[string]any{
+			"hookEventName": in.Name, "permissionDecision": "deny", "permissionDecisionReason": a.Deny,
+		}}
 	case a.Block != "" && r.HookBlock != "":
 		v = map[string]any{"decision": r.HookBlock, "reason": a.Block}
 	case a.Context != "":

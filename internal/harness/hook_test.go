@@ -31,45 +31,70 @@ func samples(t testing.TB) map[string]map[string]json.RawMessage {
 func TestReadHook(t *testing.T) {
 	claude, codex, gemini := "a0000000-0000-4000-8000-000000000001", "a0000008-0000-4000-8000-000000000009", "a0000012-0000-4000-8000-000000000019"
 	claudeMCP, claudeSub, codexSub := "a0000002-0000-4000-8000-000000000003", "a0000006-0000-4000-8000-000000000007", "a000000e-0000-4000-8000-000000000015"
+	tool := func(name string, paths ...string) Edits {
+		for i := range paths {
+			paths[i] = "/home/ann/app/" + paths[i]
+		}
+		return Edits{Tool: name, Paths: paths}
+	}
 	want := map[string]map[string]HookInput{
 		"claude": {
 			"SessionStart":               {Event: HookSessionStart, SessionID: claude, Why: "startup"},
 			"UserPromptSubmit":           {Event: HookPrompt, SessionID: claude},
-			"PostToolUse:Bash":           {Event: HookAfterTool, SessionID: claude},
-			"PostToolUse:Skill":          {Event: HookAfterTool, SessionID: claude},
-			"PostToolUse:mcp__lab__ping": {Event: HookAfterTool, SessionID: claudeMCP},
-			"PostToolUse:Agent":          {Event: HookAfterTool, SessionID: claudeSub},
-			"PostToolUse:Bash:subagent":  {Event: HookAfterTool, SessionID: claudeSub, Sub: true},
+			"PostToolUse:Bash":           {Event: HookAfterTool, SessionID: claude, Edits: tool("Bash")},
+			"PreToolUse:Bash":            {Event: HookBeforeTool, SessionID: claude, Edits: tool("Bash")},
+			"PostToolUse:Skill":          {Event: HookAfterTool, SessionID: claude, Edits: tool("Skill")},
+			"PreToolUse:Skill":           {Event: HookBeforeTool, SessionID: claude, Edits: tool("Skill")},
+			"PostToolUse:mcp__lab__ping": {Event: HookAfterTool, SessionID: claudeMCP, Edits: tool("mcp__tt__ping")},
+			"PreToolUse:mcp__lab__ping":  {Event: HookBeforeTool, SessionID: claudeMCP, Edits: tool("mcp__tt__ping")},
+			"PostToolUse:Agent":          {Event: HookAfterTool, SessionID: claudeSub, Edits: tool("Agent")},
+			"PreToolUse:Agent":           {Event: HookBeforeTool, SessionID: claudeSub, Edits: tool("Agent")},
+			"PreToolUse:Write":           {Event: HookBeforeTool, SessionID: claudeSub, Edits: tool("Write", "locked.txt")},
+			"PostToolUse:Bash:subagent":  {Event: HookAfterTool, SessionID: claudeSub, Sub: true, Edits: tool("Bash")},
+			"PreToolUse:Bash:subagent":   {Event: HookBeforeTool, SessionID: claudeSub, Sub: true, Edits: tool("Bash")},
 			"Stop":                       {Event: HookStop, SessionID: claude},
 			"SessionEnd":                 {Event: HookSessionEnd, SessionID: claude, Why: "other"},
 		},
 		"codex": {
 			"SessionStart":                         {Event: HookSessionStart, SessionID: codex, Why: "startup"},
 			"UserPromptSubmit":                     {Event: HookPrompt, SessionID: codex},
-			"PostToolUse:Bash":                     {Event: HookAfterTool, SessionID: codex},
-			"PostToolUse:apply_patch":              {Event: HookAfterTool, SessionID: codex},
-			"PostToolUse:mcp__lab__ping":           {Event: HookAfterTool, SessionID: codex},
-			"PostToolUse:spawn_agent":              {Event: HookAfterTool, SessionID: codexSub},
-			"PostToolUse:multi_agent_v1wait_agent": {Event: HookAfterTool, SessionID: codexSub},
-			"PostToolUse:Bash:subagent":            {Event: HookAfterTool, SessionID: codexSub, Sub: true},
-			"PostToolUse:mcp__lab__ping:subagent":  {Event: HookAfterTool, SessionID: codexSub, Sub: true},
+			"PostToolUse:Bash":                     {Event: HookAfterTool, SessionID: codex, Edits: tool("Bash")},
+			"PreToolUse:Bash":                      {Event: HookBeforeTool, SessionID: codex, Edits: tool("Bash")},
+			"PostToolUse:apply_patch":              {Event: HookAfterTool, SessionID: codex, Edits: tool("apply_patch", "ok.txt")},
+			"PreToolUse:apply_patch":               {Event: HookBeforeTool, SessionID: codex, Edits: tool("apply_patch", "locked.txt")},
+			"PostToolUse:mcp__lab__ping":           {Event: HookAfterTool, SessionID: codex, Edits: tool("mcp__tt__ping")},
+			"PreToolUse:mcp__lab__ping":            {Event: HookBeforeTool, SessionID: codex, Edits: tool("mcp__tt__ping")},
+			"PostToolUse:spawn_agent":              {Event: HookAfterTool, SessionID: codexSub, Edits: tool("spawn_agent")},
+			"PreToolUse:spawn_agent":               {Event: HookBeforeTool, SessionID: codexSub, Edits: tool("spawn_agent")},
+			"PostToolUse:multi_agent_v1wait_agent": {Event: HookAfterTool, SessionID: codexSub, Edits: tool("multi_agent_v1wait_agent")},
+			"PreToolUse:multi_agent_v1wait_agent":  {Event: HookBeforeTool, SessionID: codexSub, Edits: tool("multi_agent_v1wait_agent")},
+			"PostToolUse:Bash:subagent":            {Event: HookAfterTool, SessionID: codexSub, Sub: true, Edits: tool("Bash")},
+			"PreToolUse:Bash:subagent":             {Event: HookBeforeTool, SessionID: codexSub, Sub: true, Edits: tool("Bash")},
+			"PostToolUse:mcp__lab__ping:subagent":  {Event: HookAfterTool, SessionID: codexSub, Sub: true, Edits: tool("mcp__tt__ping")},
+			"PreToolUse:mcp__lab__ping:subagent":   {Event: HookBeforeTool, SessionID: codexSub, Sub: true, Edits: tool("mcp__tt__ping")},
 			"Stop":                                 {Event: HookStop, SessionID: codex},
 			"SessionEnd":                           {Event: HookSessionEnd, SessionID: codex, Why: "other"},
 		},
 		"gemini": {
-			"SessionStart":                {Event: HookSessionStart, SessionID: gemini, Why: "startup"},
-			"BeforeAgent":                 {Event: HookPrompt, SessionID: gemini},
-			"AfterTool:run_shell_command": {Event: HookAfterTool, SessionID: gemini},
-			"AfterTool:write_file":        {Event: HookAfterTool, SessionID: gemini},
-			"AfterTool:mcp_lab_ping":      {Event: HookAfterTool, SessionID: gemini},
-			"AfterAgent":                  {Event: HookStop, SessionID: gemini},
-			"SessionEnd":                  {Event: HookSessionEnd, SessionID: gemini, Why: "exit"},
+			"SessionStart":                 {Event: HookSessionStart, SessionID: gemini, Why: "startup"},
+			"BeforeAgent":                  {Event: HookPrompt, SessionID: gemini},
+			"AfterTool:run_shell_command":  {Event: HookAfterTool, SessionID: gemini, Edits: tool("run_shell_command")},
+			"BeforeTool:run_shell_command": {Event: HookBeforeTool, SessionID: gemini, Edits: tool("run_shell_command")},
+			"AfterTool:write_file":         {Event: HookAfterTool, SessionID: gemini, Edits: tool("write_file", "ok.txt")},
+			"BeforeTool:write_file":        {Event: HookBeforeTool, SessionID: gemini, Edits: tool("write_file", "locked.txt")},
+			"AfterTool:mcp_lab_ping":       {Event: HookAfterTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},
+			"BeforeTool:mcp_lab_ping":      {Event: HookBeforeTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},
+			"AfterAgent":                   {Event: HookStop, SessionID: gemini},
+			"SessionEnd":                   {Event: HookSessionEnd, SessionID: gemini, Why: "exit"},
 		},
 		"opencode": {
 			"session_start":         {Event: HookSessionStart, Why: "startup"},
 			"session_start:compact": {Event: HookSessionStart, Why: "compact"},
 			"prompt":                {Event: HookPrompt},
-			"after_tool":            {Event: HookAfterTool},
+			"after_tool":            {Event: HookAfterTool, Edits: tool("write", "ok.txt")},
+			"before_tool":           {Event: HookBeforeTool, Edits: tool("edit", "locked.txt")},
+			"before_tool:bash":      {Event: HookBeforeTool, Edits: tool("bash", "sub/ok.txt")},
+			"before_tool:subagent":  {Event: HookBeforeTool, Sub: true, Edits: tool("apply_patch", "locked.txt")},
 			"stop":                  {Event: HookStop},
 			"stop:held":             {Event: HookStop, Held: true},
 		},
@@ -124,6 +149,9 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 		`{"hook_event_name":"SessionEnd","agent_id":"sub","reason":"other"}`:                  {Name: "SessionEnd", Why: "other", Sub: true},
 		`{"hook_event_name":"UserPromptSubmit","agent_id":"sub"}`:                             {Name: "UserPromptSubmit", Sub: true},
 		`{"hook_event_name":"PostToolUse","agent_id":"sub"}`:                                  {Event: HookAfterTool, Name: "PostToolUse", Sub: true},
+		`{"hook_event_name":"PreToolUse","agent_id":"sub","tool_name":"Write","tool_input":{"file_path":"a"}}`: {
+			Event: HookBeforeTool, Name: "PreToolUse", Sub: true, Edits: Edits{Tool: "Write", Paths: []string{"a"}},
+		},
 	} {
 		in, err := row.ReadHook([]byte(told))
 		if diff := cmp.Diff(want, in); diff != "" || err != nil {
@@ -131,7 +159,7 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 		}
 	}
 	for _, told := range []string{"", " ", "Stop", "[]", `"Stop"`, "7", `{"hook_event_name":`, `{"hook_event_name":7}`, `{"session_id":{}}`, `{"stop_hook_active":"no"}`, "{}{}"} {
-		if in, err := row.ReadHook([]byte(told)); err == nil || in != (HookInput{}) {
+		if in, err := row.ReadHook([]byte(told)); err == nil || !cmp.Equal(in, HookInput{}) {
 			t.Errorf("%q is read as %+v (%v)", told, in, err)
 		}
 	}
@@ -143,10 +171,10 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 // answers are the fields that a harness knows in the answer to a hook, and the values that they may
 // have; nil is any text. Codex refuses an answer with a field that it doesn't know.
 var answers = map[string]map[string][]string{
-	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
-	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
+	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
+	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
 	"gemini":   {"decision": {"deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "BeforeAgent", "AfterTool"}, "hookSpecificOutput.additionalContext": nil},
-	"opencode": {"decision": {"block"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
+	"opencode": {"decision": {"block", "deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "before_tool", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
 }
 
 // fields flattens a document.
@@ -180,6 +208,11 @@ func TestWriteHook(t *testing.T) {
 	for _, row := range Rows {
 		for _, h := range row.Hooks {
 			in := HookInput{Event: h.Event, Name: h.Name}
+			if h.Event != HookBeforeTool {
+				if b := row.WriteHook(in, HookAnswer{Deny: text}); b != nil {
+					t.Errorf("%s: a tool is denied at %s by %s", row.Name, h.Name, b)
+				}
+			}
 			if b := row.WriteHook(in, HookAnswer{}); b != nil {
 				t.Errorf("%s: nothing is said as %s", row.Name, b)
 			}
@@ -188,6 +221,18 @@ func TestWriteHook(t *testing.T) {
 			case HookStop:
 				got := fields(t, row.WriteHook(in, HookAnswer{Block: text}))
 				if diff := cmp.Diff(map[string]string{"decision": answers[row.Name]["decision"][0], "reason": text}, got); diff != "" {
+					t.Errorf("%s %s:\n%s", row.Name, h.Name, diff)
+				}
+			case HookBeforeTool:
+				got := fields(t, row.WriteHook(in, HookAnswer{Deny: text}))
+				want := map[string]string{
+					"hookSpecificOutput.hookEventName": h.Name, "hookSpecificOutput.permissionDecision": "deny",
+					"hookSpecificOutput.permissionDecisionReason": text,
+				}
+				if row.HookDeny != "" {
+					want = map[string]string{"decision": row.HookDeny, "reason": text}
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s %s:\n%s", row.Name, h.Name, diff)
 				}
 			default:
@@ -210,8 +255,8 @@ func TestHooksOfRows(t *testing.T) {
 		if len(row.Hooks) == 0 {
 			continue
 		}
-		if row.HookBlock == "" || answers[row.Name] == nil {
-			t.Errorf("%s has hooks, and no word for an agent that shouldn't stop, or isn't known here", row.Name)
+		if row.HookBlock == "" || len(row.Editors) == 0 || answers[row.Name] == nil {
+			t.Errorf("%s has hooks, and no word for an agent that shouldn't stop, no tools that edit, or isn't known here", row.Name)
 		}
 		seen := map[HookEvent]bool{}
 		for _, h := range row.Hooks {
@@ -220,7 +265,7 @@ func TestHooksOfRows(t *testing.T) {
 			}
 			seen[h.Event] = true
 		}
-		if len(seen) != 5 {
+		if len(seen) != 6 {
 			t.Errorf("%s: we listen to %v only", row.Name, slices.Sorted(maps.Keys(seen)))
 		}
 	}
@@ -240,7 +285,7 @@ func FuzzReadHook(f *testing.F) {
 		row := Rows[uint(i)%uint(len(Rows))]
 		in, err := row.ReadHook(told)
 		if err != nil {
-			if in != (HookInput{}) {
+			if !cmp.Equal(in, HookInput{}) {
 				t.Fatalf("what can't be read is read as %+v", in)
 			}
 			return
@@ -255,7 +300,11 @@ func FuzzReadHook(f *testing.F) {
 		if in.Event == "" {
 			return // nothing is answered
 		}
-		for _, a := range []HookAnswer{{Context: text}, {Block: text}} {
+		said := []HookAnswer{{Context: text}, {Block: text}}
+		if in.Event == HookBeforeTool {
+			said = []HookAnswer{{Deny: text}}
+		}
+		for _, a := range said {
 			b := row.WriteHook(in, a)
 			if (b == nil) != (text == "") {
 				t.Fatalf("%+v is answered by %q", a, b)

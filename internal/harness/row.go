@@ -49,6 +49,13 @@ type Row struct {
 	// Hooks are the events that we listen to; none where its hooks can't be trusted to be harmless.
 	Hooks []Hook
 
+	// Editors are its tools that change files, those that run commands among them.
+	Editors []Editor
+
+	// HookDeny is its word for a tool that may not run, where it decides in one word; else it is the
+	// permission that is denied.
+	HookDeny string
+
 	// HookBlock is its word for an agent that shouldn't stop yet.
 	HookBlock string
 
@@ -120,9 +127,17 @@ var Rows = []Row{
 		Hooks: []Hook{
 			{HookSessionStart, "SessionStart"},
 			{HookPrompt, "UserPromptSubmit"},
+			{HookBeforeTool, "PreToolUse"},
 			{HookAfterTool, "PostToolUse"},
 			{HookStop, "Stop"},
 			{HookSessionEnd, "SessionEnd"},
+		},
+		Editors: []Editor{
+			{Tool: "Edit", Path: "file_path"},
+			{Tool: "Write", Path: "file_path"},
+			{Tool: "MultiEdit", Path: "file_path"},
+			{Tool: "NotebookEdit", Path: "notebook_path"},
+			{Tool: "Bash", Command: "command"},
 		},
 		HookBlock:   "block",
 		Wake:        WakeExit,
@@ -145,10 +160,12 @@ var Rows = []Row{
 		Hooks: []Hook{
 			{HookSessionStart, "SessionStart"},
 			{HookPrompt, "UserPromptSubmit"},
+			{HookBeforeTool, "PreToolUse"},
 			{HookAfterTool, "PostToolUse"},
 			{HookStop, "Stop"},
 			{HookSessionEnd, "SessionEnd"},
 		},
+		Editors:   []Editor{{Tool: "apply_patch", Patch: "command"}, {Tool: "Bash", Command: "command"}},
 		HookBlock: "block",
 		Wake:      WakeQueue,
 		Proves:    stick.ProvesSession,
@@ -166,10 +183,17 @@ var Rows = []Row{
 		Hooks: []Hook{
 			{HookSessionStart, "SessionStart"},
 			{HookPrompt, "BeforeAgent"},
+			{HookBeforeTool, "BeforeTool"},
 			{HookAfterTool, "AfterTool"},
 			{HookStop, "AfterAgent"},
 			{HookSessionEnd, "SessionEnd"},
 		},
+		Editors: []Editor{
+			{Tool: "write_file", Path: "file_path"},
+			{Tool: "replace", Path: "file_path"},
+			{Tool: "run_shell_command", Command: "command", Dir: "dir_path"},
+		},
+		HookDeny:  "deny",
 		HookBlock: "deny",
 		Proves:    stick.ProvesSession,
 	},
@@ -191,10 +215,20 @@ var Rows = []Row{
 		Hooks: []Hook{ // as our own plugin tells them
 			{HookSessionStart, "session_start"},
 			{HookPrompt, "prompt"},
+			{HookBeforeTool, "before_tool"},
 			{HookAfterTool, "after_tool"},
 			{HookStop, "stop"},
 			{HookSessionEnd, "session_end"},
 		},
+		Editors: []Editor{
+			{Tool: "edit", Path: "filePath"},
+			{Tool: "write", Path: "filePath"},
+			{Tool: "multiedit", Path: "filePath"},
+			{Tool: "patch", Patch: "patchText"},
+			{Tool: "apply_patch", Patch: "patchText"},
+			{Tool: "bash", Command: "command", Dir: "workdir"},
+		},
+		HookDeny:  "deny",
 		HookBlock: "block",
 		Wake:      WakeExit,
 		Proves:    stick.ProvesSession,

@@ -34,6 +34,7 @@ const (
 // hook is a handler of ours, and where it is put.
 type hook struct {
 	event string // the harness's name
+	tools string // which it is for; empty for all, and where it isn't for tools
 	wake  bool
 	handler
 }
@@ -44,9 +45,13 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 		return nil
 	}
 	for _, h := range row.Hooks {
-		all = append(all, hook{h.Name, false, handler{Type: "command", Command: t.hookCommand(row.Name, ""), Timeout: hookTimeout * s.HookUnit}})
+		tools := ""
+		if h.Event == harness.HookBeforeTool {
+			tools = row.EditorTools()
+		}
+		all = append(all, hook{h.Name, tools, false, handler{Type: "command", Command: t.hookCommand(row.Name, ""), Timeout: hookTimeout * s.HookUnit}})
 		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Async != "" {
-			all = append(all, hook{h.Name, true, handler{
+			all = append(all, hook{h.Name, "", true, handler{
 				Type: "command", Command: t.hookCommand(row.Name, " --wake"), Timeout: wakeTimeout * s.HookUnit,
 				Async: s.Async == "async", AsyncRewake: s.Async == "asyncRewake",
 			}})
@@ -58,7 +63,7 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 func (t Target) hooks(row harness.Row, s harness.Setup) confedit.Edit {
 	var edits []confedit.Edit
 	for _, h := range t.wanted(row, s) {
-		edits = append(edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(row.Name, h.wake), group{Hooks: []handler{h.handler}}))
+		edits = append(edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(row.Name, h.wake), group{Matcher: h.tools, Hooks: []handler{h.handler}}))
 	}
 	if edits == nil {
 		return nil

@@ -1,9 +1,12 @@
 // Talking Stick in OpenCode: made by `tt install opencode`, removed by `tt uninstall opencode`.
-// It tells tt what happens in a session, shows the model what tt has for it, and wakes an idle
-// session. When tt is gone or fails, it does nothing.
+// It tells tt what happens in a session, shows the model what tt has for it, stops a tool where tt says
+// that it may not change a file now, and wakes an idle session. When tt is gone or fails, it does nothing.
 import { spawn } from "node:child_process"
 
 const TT = "{{tt}}"
+
+// The tools that change files.
+const EDITORS = ["edit", "write", "multiedit", "patch", "apply_patch", "bash"]
 
 // Runs a hook and resolves to what it said: nothing on any fault.
 function hook(event, directory, more = {}, args = []) {
@@ -36,6 +39,11 @@ async function server({ client, directory }) {
 
   const say = (id, text) => client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text }] } }).catch(() => {})
 
+  // What a tool was called with, and whether by a sub-agent.
+  const call = (input, args) => ({
+    agent_id: children.has(input.sessionID) ? input.sessionID : "", tool_name: input.tool, tool_input: args ?? {},
+  })
+
   async function idle(id) {
     const stop = await hook("stop", directory, { stop_hook_active: held.has(id) })
     if (stop.decision === "block") {
@@ -67,9 +75,14 @@ async function server({ client, directory }) {
       const first = output.parts?.find((part) => part.type === "text")
       if (first && texts.length) first.text = texts.join("\n\n") + "\n\n" + first.text
     },
+    "tool.execute.before": async (input, output) => {
+      if (!EDITORS.includes(input.tool)) return
+      const said = await hook("before_tool", directory, call(input, output?.args ?? input.args))
+      if (said.decision === "deny") throw new Error(said.reason)
+    },
     "tool.execute.after": async (input, output) => {
-      if (children.has(input.sessionID)) return
-      const news = context(await hook("after_tool", directory))
+      if (children.has(input.sessionID) && !EDITORS.includes(input.tool)) return
+      const news = context(await hook("after_tool", directory, call(input, input.args)))
       if (!news) return
       if (typeof output.output === "string") output.output += "\n\n" + news
       else if (Array.isArray(output.content)) output.content.push({ type: "text", text: news })
@@ -80,6 +93,7 @@ async function server({ client, directory }) {
 // The present plugin loader calls the function; the coming one wants an id and a setup.
 async function setup(ctx) {
   const hooks = await server({ client: { session: { promptAsync: ({ path, body }) => ctx.session.prompt({ sessionID: path.id, parts: body.parts, delivery: "queue" }) } }, directory: ctx.directory ?? process.cwd() })
+  ctx.tool?.hook?.("execute.before", hooks["tool.execute.before"])
   ctx.tool?.hook?.("execute.after", hooks["tool.execute.after"])
   ctx.session?.hook?.("prompt", hooks["chat.message"])
   ctx.event?.subscribe?.((event) => hooks.event({ event: event.type === "session.execution.succeeded" ? { ...event, type: "session.idle" } : event }))

@@ -1,0 +1,92 @@
+package harness
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/shell"
+)
+
+// Editor is a tool that changes files, and the field of its input that tells which. Of Path, Patch and
+// Command it has one.
+type Editor struct {
+	Tool    string
+	Path    string // a file
+	Patch   string // a patch in Codex's form
+	Command string // a command of the shell
+	Dir     string // where the command runs, if that isn't where the session is
+}
+
+// Edits is what a tool is going to change, or has changed, as far as it can be told. What can't be told
+// isn't in it: a command may change more.
+type Edits struct {
+	Tool  string   // the harness's name of the tool
+	Paths []string // cleaned, in order, each once; absolute, unless the session's directory wasn't told
+	Trees []string // directories where any file of the checkout around them may change: git reset --hard
+}
+
+// Any tells whether anything is going to change that we know of.
+func (e Edits) Any() bool { return len(e.Paths)+len(e.Trees) > 0 }
+
+// EditorTools is the pattern by which a harness tells the tools for the hook before them.
+func (r Row) EditorTools() string {
+	names := make([]string, len(r.Editors))
+	for i, e := range r.Editors {
+		names[i] = e.Tool
+	}
+	return strings.Join(names, "|")
+}
+
+// edits tells what a tool with its input changes, in a session that works in dir.
+func (r Row) edits(tool string, input json.RawMessage, dir string) Edits {
+	out := Edits{Tool: tool}
+	i := slices.IndexFunc(r.Editors, func(e Editor) bool { return e.Tool == tool })
+	if i < 0 {
+		return out
+	}
+	e := r.Editors[i]
+	var in map[string]json.RawMessage
+	if json.Unmarshal(input, &in) != nil {
+		return out
+	}
+	field := func(name string) (s string) {
+		if json.Unmarshal(in[name], &s) != nil {
+			return "" // it isn't what we know, so it tells nothing
+		}
+		return s
+	}
+	switch {
+	case e.Path != "":
+		out.add(dir, field(e.Path))
+	case e.Patch != "":
+		for _, path := range shell.Patch(field(e.Patch)) {
+			out.add(dir, path)
+		}
+	case e.Command != "":
+		c := shell.Edits(field(e.Command), under(dir, field(e.Dir)))
+		out.Paths, out.Trees = c.Paths, c.Trees
+	}
+	return out
+}
+
+func (e *Edits) add(dir, path string) {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return
+	}
+	if path = under(dir, path); !slices.Contains(e.Paths, path) {
+		e.Paths = append(e.Paths, path)
+	}
+}
+
+// under is a path seen from a directory; without a path it is the directory.
+func under(dir, path string) string {
+	switch {
+	case path == "":
+		return dir
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}

@@ -1,0 +1,76 @@
+package harness
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestEdits tells what each tool that edits is going to change, and claims nothing of others.
+func TestEdits(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Update File: a.go\n*** Move to: sub/b.go\n@@\n-x\n+*** Delete File: no.go\n" +
+		"*** Delete File: /tmp/c.go\n*** Update File: ./a.go\n*** End Patch"
+	for _, c := range []struct {
+		harness, tool string
+		input         any
+		want          string
+	}{
+		{"claude", "Edit", map[string]any{"file_path": "/home/ann/app/a.go", "old_string": "x"}, "/home/ann/app/a.go"},
+		{"claude", "Write", map[string]any{"file_path": "/home/ann/app/sub/../a.go", "content": "x"}, "/home/ann/app/a.go"},
+		{"claude", "MultiEdit", map[string]any{"file_path": "/tmp/a.go", "edits": []any{}}, "/tmp/a.go"},
+		{"claude", "NotebookEdit", map[string]any{"notebook_path": "/home/ann/app/a.ipynb"}, "/home/ann/app/a.ipynb"},
+		{"claude", "Bash", map[string]any{"command": "cd sub && sed -i s/a/b/ a.go > log"}, "/home/ann/app/sub/log /home/ann/app/sub/a.go"},
+		{"claude", "Bash", map[string]any{"command": "git stash"}, "tree /home/ann/app"},
+		{"claude", "Bash", map[string]any{"command": []string{"rm", "a.go"}}, ""},
+		{"claude", "Read", map[string]any{"file_path": "/home/ann/app/a.go"}, ""},
+		{"claude", "Edit", map[string]any{"file_path": ""}, ""},
+		{"claude", "Edit", map[string]any{"file_path": "a\x00b"}, ""},
+		{"claude", "Edit", map[string]any{}, ""},
+		{"claude", "Edit", nil, ""},
+		{"claude", "Edit", []int{1}, ""},
+		{"claude", "", map[string]any{"file_path": "/home/ann/app/a.go"}, ""},
+		{"codex", "apply_patch", map[string]any{"command": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
+		{"codex", "Bash", map[string]any{"command": "apply_patch <<'EOF'\n" + patch + "\nEOF"}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
+		{"codex", "Bash", map[string]any{"command": "bash -lc 'cat > a.go'"}, "/home/ann/app/a.go"},
+		{"codex", "Edit", map[string]any{"file_path": "/home/ann/app/a.go"}, ""},
+		{"gemini", "write_file", map[string]any{"file_path": "a.go", "content": "x"}, "/home/ann/app/a.go"},
+		{"gemini", "replace", map[string]any{"file_path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
+		{"gemini", "run_shell_command", map[string]any{"command": "rm a.go", "dir_path": "sub"}, "/home/ann/app/sub/a.go"},
+		{"gemini", "run_shell_command", map[string]any{"command": "git reset --hard", "dir_path": "/tmp"}, "tree /tmp"},
+		{"opencode", "edit", map[string]any{"filePath": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
+		{"opencode", "write", map[string]any{"filePath": "a.go"}, "/home/ann/app/a.go"},
+		{"opencode", "multiedit", map[string]any{"filePath": "a.go"}, "/home/ann/app/a.go"},
+		{"opencode", "apply_patch", map[string]any{"patchText": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
+		{"opencode", "patch", map[string]any{"patchText": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
+		{"opencode", "bash", map[string]any{"command": "rm a.go", "workdir": "/tmp"}, "/tmp/a.go"},
+		{"antigravity", "write_to_file", map[string]any{"TargetFile": "/home/ann/app/a.go"}, ""},
+	} {
+		row, _ := ByName(c.harness)
+		input, err := json.Marshal(c.input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := row.edits(c.tool, input, "/home/ann/app")
+		all := got.Paths
+		for _, tree := range got.Trees {
+			all = append(all, "tree "+tree)
+		}
+		if diff := cmp.Diff(c.want, strings.Join(all, " ")); diff != "" {
+			t.Errorf("%s %s %s:\n%s", c.harness, c.tool, input, diff)
+		}
+		if got.Tool != c.tool || got.Any() != (c.want != "") {
+			t.Errorf("%s: %+v", c.tool, got)
+		}
+	}
+}
+
+// TestEditorsOfThePlugin: OpenCode's plugin asks before just the tools that we can read.
+func TestEditorsOfThePlugin(t *testing.T) {
+	row, _ := ByName("opencode")
+	want := `const EDITORS = ["` + strings.ReplaceAll(row.EditorTools(), "|", `", "`) + `"]`
+	if !strings.Contains(openCodePlugin, want+"\n") {
+		t.Errorf("the plugin lacks %s", want)
+	}
+}

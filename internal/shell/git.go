@@ -1,0 +1,119 @@
+package shell
+
+import "strings"
+
+// git tells what a git command changes in the files of the checkout. What changes only the index,
+// refs or nothing isn't noted.
+func (w *walker) git(args []word) {
+	o := parse(args, "+C:c:", "git-dir", "work-tree", "namespace", "exec-path", "config-env", "super-prefix")
+	if len(o.rest) == 0 || !o.rest[0].ok || o.has("git-dir", "help", "h", "version") {
+		return
+	}
+	w.apart(func(w *walker) {
+		for _, name := range []string{"C", "work-tree"} {
+			if at, ok := o.value(name); ok {
+				w.enter(at)
+			}
+		}
+		w.gitCommand(o.rest[0].text, o.rest[1:])
+	})
+}
+
+func (w *walker) gitCommand(name string, args []word) {
+	switch name {
+	case "checkout":
+		w.gitCheckout(args)
+	case "switch":
+		o := parse(args, "c:C:", "create", "force-create", "conflict")
+		// A new branch at the same commit changes no file.
+		if len(o.rest) > 0 || o.has("f", "force", "discard-changes", "orphan") {
+			w.changeTree()
+		}
+	case "restore":
+		o := parse(args, "s:U:", "source", "conflict", "pathspec-from-file")
+		if !o.has("S", "staged") || o.has("W", "worktree") {
+			w.pathspecs(o, o.rest)
+		}
+	case "reset":
+		if parse(args, "").has("hard", "merge", "keep") {
+			w.changeTree()
+		}
+	case "stash":
+		w.gitStash(args)
+	case "rm":
+		if o := parse(args, "", "pathspec-from-file"); !o.has("cached", "n", "dry-run") {
+			w.pathspecs(o, o.rest)
+		}
+	case "mv":
+		if !parse(args, "").has("n", "dry-run") {
+			w.move(args, true)
+		}
+	case "clean":
+		if o := parse(args, "e:", "exclude"); o.has("f", "force") && !o.has("n", "dry-run") {
+			w.pathspecs(o, o.rest)
+		}
+	case "apply":
+		if o := parse(args, "p:C:", "exclude", "include", "directory", "whitespace", "build-fake-ancestor"); o.has("apply") ||
+			!o.has("check", "stat", "numstat", "summary", "cached") {
+			w.changeTree()
+		}
+	case "merge", "rebase", "pull", "cherry-pick", "revert", "am":
+		if !parse(args, "m:X:s:F:").has("quit", "show-current-patch", "edit-todo", "help", "h") {
+			w.changeTree()
+		}
+	}
+}
+
+// gitCheckout tells git's two meanings apart as git does: what is a file is restored, else it is a
+// branch or a commit.
+func (w *walker) gitCheckout(args []word) {
+	o := parse(args, "b:B:U:", "orphan", "conflict", "pathspec-from-file")
+	switch {
+	case o.has("pathspec-from-file"):
+		w.changeTree()
+	case o.dash >= 0 && o.dash < len(o.rest):
+		w.pathspecs(o, o.rest[o.dash:])
+	case len(o.rest) == 0:
+		if o.has("f", "force", "p", "patch") {
+			w.changeTree()
+		}
+	case o.has("b", "B", "orphan"):
+		w.changeTree() // from another commit
+	case w.exists(o.rest[0]):
+		w.pathspecs(o, o.rest)
+	case len(o.rest) > 1:
+		w.pathspecs(o, o.rest[1:])
+	default:
+		w.changeTree()
+	}
+}
+
+func (w *walker) gitStash(args []word) {
+	name := "push"
+	if len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
+		name, args = args[0].text, args[1:]
+	}
+	switch name {
+	case "push":
+		o := parse(args, "m:", "message", "pathspec-from-file")
+		w.pathspecs(o, o.rest)
+	case "save", "pop", "apply", "branch":
+		w.changeTree()
+	}
+}
+
+// pathspecs notes what git finds by them; without any, that is the tree.
+func (w *walker) pathspecs(o options, all []word) {
+	if len(all) == 0 || o.has("pathspec-from-file") {
+		w.changeTree()
+	}
+	for _, x := range all {
+		switch {
+		case !x.ok:
+		case w.exists(x) || !strings.ContainsAny(x.text, ":*?["):
+			w.change(x)
+		default:
+			w.changeTree() // git's own patterns look below, or at the top
+		}
+	}
+}

@@ -1,0 +1,347 @@
+// Package shell tells which files a shell command is going to change, as far as that shows in its
+// text. Where it can't tell, it claims nothing: variables, scripts, what programs do by themselves.
+// It is no guard against somebody who wants to hide what a command does.
+package shell
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Changes is what a command is going to change. Paths are absolute if the directory was given, and
+// cleaned.
+type Changes struct {
+	Paths []string // in the order of the command, each once; a directory means all that is below it
+	Trees []string // where something runs that may change any file of its checkout: git reset --hard
+}
+
+// Limits of what is looked at. A hook has to answer at once, whatever a command looks like.
+const (
+	maxCommand = 64 << 10 // bytes of a command; one with more is mostly the text of a file
+	maxParsed  = 2 * maxCommand
+	maxDepth   = 200  // brackets in each other
+	maxMarks   = 2000 // question marks: arithmetic with many takes the square of them
+	maxSteps   = 5000 // simple commands, also in functions that are called again
+	maxPaths   = 1000
+	maxTime    = 15 * time.Millisecond // for the parser
+)
+
+// Edits tells what a command is going to change that a POSIX shell or bash runs in dir. Without dir,
+// paths are relative to wherever it runs.
+func Edits(command, dir string) (c Changes) {
+	defer func() {
+		if recover() != nil {
+			c = Changes{} // the parser is another's: what it chokes on can't be told
+		}
+	}()
+	w := walker{dir: dir, known: true, shared: &shared{steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
+	w.script(command)
+	return w.found
+}
+
+// walker goes through a command in the order in which it runs.
+type walker struct {
+	dir   string // where it is
+	known bool   // whether that is known
+	*shared
+}
+
+// shared is what subshells have in common with their parents.
+type shared struct {
+	found Changes
+	funcs map[string]*syntax.Stmt
+
+	steps, bytes, entries int // what is left of the limits
+}
+
+// script walks through what a shell reads. What can't be parsed is skipped as a whole.
+func (w *walker) script(text string) {
+	w.bytes -= len(text)
+	if w.bytes < 0 || len(text) > maxCommand || depth(text) > maxDepth || strings.Count(text, "?") > maxMarks {
+		return
+	}
+	in := &hurried{Reader: strings.NewReader(text), until: time.Now().Add(maxTime)}
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(in, "")
+	if err == nil {
+		w.stmts(f.Stmts)
+	}
+}
+
+// hurried is a text that ends with an error when reading it takes too long. The parser reads a KiB at a
+// time, so a command as people and agents write them is read at once, however slow the machine is.
+type hurried struct {
+	*strings.Reader
+	until time.Time
+}
+
+func (h *hurried) Read(b []byte) (int, error) {
+	if int64(h.Len()) < h.Size() && time.Now().After(h.until) {
+		return 0, errors.New("this takes too long")
+	}
+	return h.Reader.Read(b)
+}
+
+// depth is how many brackets stand open at most, whatever they mean. The parser's time rises with its
+// square.
+func depth(text string) (most int) {
+	open := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(', '{', '[':
+			open++
+			most = max(most, open)
+		case ')', '}', ']':
+			open = max(0, open-1)
+		}
+	}
+	return most
+}
+
+// apart walks through what runs in a shell of its own: a cd in it ends with it.
+func (w *walker) apart(f func(*walker)) {
+	sub := *w
+	f(&sub)
+}
+
+func (w *walker) stmts(all []*syntax.Stmt) {
+	for _, s := range all {
+		w.stmt(s)
+	}
+}
+
+func (w *walker) stmt(s *syntax.Stmt) {
+	if w.steps--; w.steps < 0 {
+		return
+	}
+	if s.Background || s.Coprocess {
+		sub := *w
+		w = &sub
+	}
+	stdin := ""
+	for _, r := range s.Redirs {
+		if in := w.redirect(r); in != "" {
+			stdin = in
+		}
+	}
+	w.command(s.Cmd, stdin)
+}
+
+// redirect notes the file that a redirection writes, and gives the text that it reads.
+func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
+	w.substitutions(r.Word)
+	w.substitutions(r.Hdoc)
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		return heredoc(r)
+	case syntax.WordHdoc:
+		stdin, _, _ = flat(r.Word.Parts)
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.DplOut, syntax.RdrAll, syntax.AppAll:
+		to := w.fields(r.Word)
+		if len(to) != 1 || r.Op == syntax.DplOut && isDescriptor(to[0].text) {
+			return ""
+		}
+		w.change(to[0])
+	}
+	return stdin
+}
+
+// isDescriptor tells whether what follows >& is a file descriptor, and not a file.
+func isDescriptor(s string) bool {
+	return strings.Trim(s, "0123456789") == "" || strings.HasSuffix(s, "-")
+}
+
+func (w *walker) command(cmd syntax.Command, stdin string) {
+	switch c := cmd.(type) {
+	case *syntax.CallExpr:
+		w.call(c, stdin)
+	case *syntax.BinaryCmd:
+		w.binary(c)
+	case *syntax.Block:
+		w.stmts(c.Stmts)
+	case *syntax.Subshell:
+		w.apart(func(w *walker) { w.stmts(c.Stmts) })
+	case *syntax.IfClause:
+		w.ifClause(c)
+	case *syntax.WhileClause:
+		w.stmts(c.Cond)
+		w.oneOf(c.Do, nil)
+	case *syntax.ForClause:
+		if items, ok := c.Loop.(*syntax.WordIter); ok {
+			w.substitutions(items.Items...)
+		}
+		w.oneOf(c.Do, nil)
+	case *syntax.CaseClause:
+		w.substitutions(c.Word)
+		branches := [][]*syntax.Stmt{nil}
+		for _, item := range c.Items {
+			branches = append(branches, item.Stmts)
+		}
+		w.oneOf(branches...)
+	case *syntax.FuncDecl:
+		if w.funcs == nil {
+			w.funcs = map[string]*syntax.Stmt{}
+		}
+		if c.Name != nil {
+			w.funcs[c.Name.Value] = c.Body
+		}
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			w.stmt(c.Stmt)
+		}
+	case *syntax.CoprocClause:
+		w.apart(func(w *walker) { w.stmt(c.Stmt) })
+	case nil: // redirections alone
+	default: // tests, arithmetic, declarations
+		w.within(c)
+	}
+}
+
+// binary walks through a && b, a || b and a | b.
+func (w *walker) binary(c *syntax.BinaryCmd) {
+	switch c.Op {
+	case syntax.AndStmt:
+		w.stmt(c.X)
+		w.stmt(c.Y)
+	case syntax.OrStmt:
+		// The second runs where the first has failed, which mostly is where that began.
+		other := *w
+		w.stmt(c.X)
+		from := other.dir
+		other.stmt(c.Y)
+		if !other.known || other.dir != from {
+			w.known = false
+		}
+	default:
+		w.apart(func(w *walker) { w.stmt(c.X) })
+		w.apart(func(w *walker) { w.stmt(c.Y) })
+	}
+}
+
+func (w *walker) ifClause(c *syntax.IfClause) {
+	w.stmts(c.Cond)
+	switch {
+	case c.Else == nil:
+		w.oneOf(c.Then, nil)
+	case len(c.Else.Cond) == 0:
+		w.oneOf(c.Then, c.Else.Then)
+	default:
+		other := *w
+		w.stmts(c.Then)
+		other.ifClause(c.Else)
+		w.join(other)
+	}
+}
+
+// oneOf walks through branches of which one runs.
+func (w *walker) oneOf(branches ...[]*syntax.Stmt) {
+	start := *w
+	w.stmts(branches[0])
+	for _, b := range branches[1:] {
+		other := start
+		other.stmts(b)
+		w.join(other)
+	}
+}
+
+// join goes on after one of two branches has run: where they end in different places, nobody knows
+// where what follows runs.
+func (w *walker) join(other walker) {
+	if !other.known || other.dir != w.dir {
+		w.known = false
+	}
+}
+
+// substitutions walks through the commands inside of words: $(…), `…`, <(…) and >(…).
+func (w *walker) substitutions(words ...*syntax.Word) {
+	for _, word := range words {
+		if word != nil {
+			w.within(word)
+		}
+	}
+}
+
+func (w *walker) within(node syntax.Node) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			w.apart(func(w *walker) { w.stmts(n.Stmts) })
+			return false
+		case *syntax.ProcSubst:
+			w.apart(func(w *walker) { w.stmts(n.Stmts) })
+			return false
+		}
+		return true
+	})
+}
+
+// change notes that the file of a word is changed.
+func (w *walker) change(x word) {
+	if path, ok := w.path(x); ok && !strings.HasPrefix(filepath.ToSlash(path), "/dev/") {
+		w.found.Paths = add(w.found.Paths, path)
+	}
+}
+
+func (w *walker) changeAll(all []word) {
+	for _, x := range all {
+		w.change(x)
+	}
+}
+
+// changeTree notes that any file of the checkout may be changed in which the walker is.
+func (w *walker) changeTree() {
+	if w.known {
+		w.found.Trees = add(w.found.Trees, filepath.Clean(w.dir))
+	}
+}
+
+func add(paths []string, path string) []string {
+	if len(paths) >= maxPaths || slices.Contains(paths, path) {
+		return paths
+	}
+	return append(paths, path)
+}
+
+// path is the file that a word names.
+func (w *walker) path(x word) (string, bool) {
+	switch {
+	case !x.ok || x.text == "" || strings.ContainsRune(x.text, 0):
+		return "", false
+	case filepath.IsAbs(x.text):
+		return filepath.Clean(x.text), true
+	case !w.known || strings.HasPrefix(x.text, "/"): // on Windows that is a place of the shell's own
+		return "", false
+	}
+	return filepath.Join(w.dir, x.text), true
+}
+
+// exists tells whether a word names a file that is there.
+func (w *walker) exists(x word) bool {
+	path, ok := w.path(x)
+	return ok && exists(path)
+}
+
+// isDir tells whether a word names a directory.
+func (w *walker) isDir(x word) bool {
+	path, ok := w.path(x)
+	if !ok {
+		return false
+	}
+	info, err := os.Stat(path)
+	return strings.HasSuffix(x.text, "/") || err == nil && info.IsDir()
+}
+
+// enter changes the directory; to a word that doesn't tell, the place is unknown.
+func (w *walker) enter(x word) {
+	path, ok := w.path(x)
+	if !ok {
+		w.known = false
+		return
+	}
+	w.dir, w.known = path, true
+}

@@ -1,0 +1,323 @@
+package shell
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// place makes a directory with some files in it.
+func place(t testing.TB) string {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"a.go", "b.go", ".hidden.go", "README.md", "x y.txt", "app/[id]/page.tsx", "sub/c.go", "sub/d.txt", "a+b[1].c"} {
+		path := filepath.Join(dir, f)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// tree stands in the tables for a change of any file: "tree" where the command is, "tree sub" below.
+const tree = "tree"
+
+type row struct {
+	command string
+	want    string // what changes, with spaces between: files, then trees
+}
+
+func check(t *testing.T, rows []row) {
+	t.Helper()
+	dir := place(t)
+	for _, r := range rows {
+		c := Edits(r.command, dir)
+		var got []string
+		for _, p := range c.Paths {
+			got = append(got, strings.TrimPrefix(strings.Replace(p, dir, ".", 1), "./"))
+		}
+		for _, p := range c.Trees {
+			got = append(got, strings.TrimSuffix(tree+":"+strings.TrimPrefix(strings.TrimPrefix(p, dir), "/"), ":"))
+		}
+		if diff := cmp.Diff(r.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s\n%s", r.command, diff)
+		}
+	}
+}
+
+func TestRedirections(t *testing.T) {
+	check(t, []row{
+		{"echo x > a.go", "a.go"},
+		{"echo x >> a.go", "a.go"},
+		{"echo x >| a.go", "a.go"},
+		{"make &> log; make &>> log2", "log log2"},
+		{"make >& log", "log"},
+		{"make 2>&1", ""},
+		{"make > log 2>&1 < in", "log"},
+		{"make >&2 2>&-", ""},
+		{"make > /dev/null 2> /dev/stderr", ""},
+		{"exec 3<> a.go", "a.go"},
+		{"> a.go", "a.go"},
+		{"echo x > 'x y.txt'", "x y.txt"},
+		{`echo x > x\ y.txt`, "x y.txt"},
+		{`echo x > "q.txt" > sub/../q2.txt`, "q.txt q2.txt"},
+		{"echo x > /etc/motd", "/etc/motd"},
+		{"echo x > $F; echo x > \"$HOME/a\"; echo x > ~/a; echo x > ~ann/a", ""},
+		{"echo x > $(mktemp)", ""},
+		{"echo '> a.go' \"> b.go\"  # > c.go", ""},
+		{"cat <<EOF > a.go\n> b.go\nrm c.go\nEOF", "a.go"},
+		{"cat > a.go <<'EOF'\n$(rm b.go)\nEOF", "a.go"},
+		{"cat <<EOF\n$(rm b.go)\nEOF", "b.go"},
+		{"{ echo 1; echo 2; } > a.go", "a.go"},
+		{"for i in 1 2; do echo $i; done > a.go", "a.go"},
+		{"cat a.go b.go < sub/c.go", ""},
+		{"diff <(sort a.go) <(sort b.go)", ""},
+		{"make | tee >(grep x > log)", "log"},
+	})
+}
+
+func TestPrograms(t *testing.T) {
+	check(t, []row{
+		{"sed -i s/a/b/ a.go b.go", "a.go b.go"},
+		{"sed -i.bak 's/a/b/' a.go", "a.go"},
+		{"sed -i '' 's/a/b/' a.go", "a.go"},
+		{"sed --in-place=.orig -e s/a/b/ -e s/c/d/ a.go", "a.go"},
+		{"sed -n -i -f script.sed a.go", "a.go"},
+		{"sed -Ei 's/a|b/c/' a.go", "a.go"},
+		{"sed -ne '1,5p' a.go", ""},
+		{"sed 's/a/b/' a.go > b.go", "b.go"},
+		{"sed s/a/b/ a.go -i", "a.go"},
+		{`sed -i "s/x/$Y/" a.go "$F"`, "a.go"},
+		{"sed -i s/a/b/ *.go", "a.go b.go"},
+		{"perl -pi -e 's/a/b/' a.go b.go", "a.go b.go"},
+		{"perl -i.bak -pe 's/a/b/' a.go", "a.go"},
+		{"perl -0777 -i -pe 's/a/b/s' a.go", "a.go"},
+		{"perl -MFile::Spec -i -ne 'print' a.go", "a.go"},
+		{"perl -ne 'print if /i/' a.go", ""},
+		{"perl -i script.pl a.go", "a.go"},
+		{"echo x | tee a.go", "a.go"},
+		{"echo x | tee -a a.go b.go > /dev/null", "a.go b.go"},
+		{"mv a.go z.go", "a.go z.go"},
+		{"mv a.go b.go sub", "a.go sub/a.go b.go sub/b.go"},
+		{"mv a.go sub", "a.go sub/a.go"},
+		{"mv a.go new/", "a.go new/a.go"},
+		{"mv -t sub a.go b.go", "a.go sub/a.go b.go sub/b.go"},
+		{"mv --target-directory=sub a.go", "a.go sub/a.go"},
+		{"mv -f -- a.go z.go", "a.go z.go"},
+		{`mv "$x" z.go`, "z.go"},
+		{"mv a.{go,txt}", "a.go a.txt"},
+		{"cp a.go z.go", "z.go"},
+		{"cp -r sub/* app", "app/c.go app/d.txt"},
+		{"cp -a sub other", "other"},
+		{"cp a.go b.go sub/", "sub/a.go sub/b.go"},
+		{"cp -t sub a.go", "sub/a.go"},
+		{"cp a.go /dev/null", ""},
+		{"rm a.go", "a.go"},
+		{"rm -rf sub -- -x", "sub -x"},
+		{"rm *.go", "a.go b.go"},
+		{"rm .*.go", ".hidden.go"},
+		{"rm ?.go [!a].go", "a.go b.go"},
+		{"rm */*.go", "sub/c.go"},
+		{"rm '*.go'", "*.go"},
+		{"rm *.none", ""},
+		{`rm a+b\[1\].* a+b[1]*`, "a+b[1].c"},
+		{"rm {a,b}.go {c,{d,e}}.x {1..3}", "a.go b.go c.x d.x e.x"},
+		{`rm $x "$y" a$z`, ""},
+		{`\rm a.go; /bin/rm b.go`, "a.go b.go"},
+		{"touch a.go; mkdir x; chmod +x a.go; ls; cat a.go; rmdir y", ""},
+		{"python3 -c 'open(\"a.go\",\"w\")'; ./gen.sh; make; go fmt ./...", ""},
+		{"find . -name '*.go' -exec rm {} +", ""},
+		{"ls | xargs rm -f", ""},
+		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n*** Move to: sub/a.go\n@@\n-x\n+y\n*** Add File: n.go\n+*** Delete File: no\n*** End Patch\nEOF", "a.go sub/a.go n.go"},
+		{"cd sub && apply_patch '*** Begin Patch\n*** Delete File: c.go\n*** End Patch'", "sub/c.go"},
+	})
+}
+
+func TestGit(t *testing.T) {
+	check(t, []row{
+		{"git status; git diff > d.patch; git log; git add -A; git commit -am x; git push; git fetch", "d.patch"},
+		{"git checkout -- a.go sub", "a.go sub"},
+		{"git checkout main -- a.go", "a.go"},
+		{"git checkout HEAD~1 a.go b.go", "a.go b.go"},
+		{"git checkout a.go b.go", "a.go b.go"},
+		{"git checkout .; rm -r ./", "."},
+		{"git checkout main", tree},
+		{"git checkout -f", tree},
+		{"git checkout", ""},
+		{"git checkout -b topic", ""},
+		{"git checkout -B topic origin/main", tree},
+		{"git checkout --orphan new", ""},
+		{"git checkout -", tree},
+		{`git checkout "$branch"`, tree},
+		{"git checkout -- '*.go'", tree},
+		{"git checkout -- 'app/[id]/page.tsx'", "app/[id]/page.tsx"},
+		{"git switch main", tree},
+		{"git switch -c topic", ""},
+		{"git switch -c topic origin/main", tree},
+		{"git restore a.go", "a.go"},
+		{"git restore --staged a.go", ""},
+		{"git restore -S -W a.go", "a.go"},
+		{"git restore -s HEAD~2 -- a.go", "a.go"},
+		{"git restore :/", tree},
+		{"git reset", ""},
+		{"git reset --soft HEAD^; git reset HEAD a.go; git reset --mixed", ""},
+		{"git reset --hard origin/main", tree},
+		{"git reset --keep HEAD^", tree},
+		{"git stash", tree},
+		{"git stash -u", tree},
+		{"git stash push -m x -- a.go", "a.go"},
+		{"git stash pop; git stash apply", tree},
+		{"git stash list; git stash show -p; git stash drop", ""},
+		{"git rm a.go", "a.go"},
+		{"git rm --cached a.go", ""},
+		{"git mv a.go sub", "a.go sub/a.go"},
+		{"git clean -fd", tree},
+		{"git clean -n; git clean -nfd; git clean", ""},
+		{"git clean -f sub", "sub"},
+		{"git apply x.patch", tree},
+		{"git apply --check x.patch; git apply --cached x.patch", ""},
+		{"git merge topic", tree},
+		{"git rebase -i main", tree},
+		{"git cherry-pick abc", tree},
+		{"git revert --no-edit abc", tree},
+		{"git pull --rebase", tree},
+		{"git am < x.mbox", tree},
+		{"git -C sub reset --hard", tree + ":sub"},
+		{"git -c core.pager=cat --no-pager -C sub checkout -- c.go", "sub/c.go"},
+		{"git -C $D reset --hard", ""},
+		{"GIT_DIR=/x git reset --hard; git --git-dir=/x reset --hard", ""},
+		{"cd sub && git reset --hard && cd .. && git stash", tree + ":sub " + tree},
+		{"git merge --help; git --help merge; git rebase --quit", ""},
+	})
+}
+
+func TestWhereItRuns(t *testing.T) {
+	check(t, []row{
+		{"cd sub && rm c.go", "sub/c.go"},
+		{"cd sub; rm c.go; cd ..; rm a.go", "sub/c.go a.go"},
+		{"cd /tmp && rm x", "/tmp/x"},
+		{"(cd sub && rm c.go); rm a.go", "sub/c.go a.go"},
+		{"(cd sub; make) > log", "log"},
+		{"cd sub > log", "log"},
+		{"cd sub | rm a.go; rm b.go", "a.go b.go"},
+		{"cd sub & rm a.go", "a.go"},
+		{"x=$(cd sub; rm c.go); rm a.go", "sub/c.go a.go"},
+		{"cd $x && rm a.go; rm /tmp/y", "/tmp/y"},
+		{"cd && rm a.go", ""},
+		{"cd -; rm a.go", ""},
+		{"cd sub || exit 1; rm c.go", "sub/c.go"},
+		{"cd sub || cd app; rm c.go", ""},
+		{"if [ -d sub ]; then cd sub; fi; rm c.go", ""},
+		{"if true; then (cd sub; rm c.go); else rm a.go; fi; rm b.go", "sub/c.go a.go b.go"},
+		{"if a; then rm a.go; elif b; then rm b.go; else rm c.go; fi", "a.go b.go c.go"},
+		{"for f in *.go; do rm $f; rm b.go; done", "b.go"},
+		{"while read x; do sed -i s/a/b/ a.go; done < list", "a.go"},
+		{"until false; do rm a.go; done", "a.go"},
+		{"case $1 in a) rm a.go;; *) rm b.go;; esac", "a.go b.go"},
+		{"! rm a.go", "a.go"},
+		{"time rm a.go", "a.go"},
+		{"[[ -f a.go ]] && rm a.go || rm b.go", "a.go b.go"},
+		{"bash -c 'rm a.go'", "a.go"},
+		{`bash -lc "cd sub && rm c.go"; rm a.go`, "sub/c.go a.go"},
+		{`sh -c "sh -c 'rm a.go'"`, "a.go"},
+		{`bash -c "rm $x"; bash script.sh`, ""},
+		{"bash <<'EOF'\nrm a.go\nEOF", "a.go"},
+		{"bash -s <<< 'rm a.go'", "a.go"},
+		{"eval 'rm a.go'; eval rm b.go", "a.go b.go"},
+		{"env -i A=b rm a.go; env -C sub rm c.go", "a.go sub/c.go"},
+		{"command rm a.go; command -v rm b.go", "a.go"},
+		{"sudo -u ann rm a.go", "a.go"},
+		{"nohup nice -n 5 timeout -s KILL 10s rm a.go", "a.go"},
+		{"LANG=C X=$(rm b.go) rm a.go", "b.go a.go"},
+		{"f() { rm a.go; cd sub; }; f; rm c.go", "a.go sub/c.go"},
+		{"f() { rm a.go; }; rm b.go", "b.go"},
+		{"f() { f; f; }; f; rm() { :; }; rm a.go", ""},
+		{"rm a.go; if", ""},
+		{"rm a.go 'unclosed", ""},
+		{"", ""},
+		{"rm a\x00.go", "a.go"}, // a shell drops it, too,
+	})
+}
+
+// TestWithoutADirectory names files as the command does where it isn't known where it runs.
+func TestWithoutADirectory(t *testing.T) {
+	got := Edits("rm ./a.go; cd sub; rm /b; git reset --hard; mv c d", "")
+	want := Changes{Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Trees: []string{"sub"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := Edits("git stash", ""); len(got.Trees) != 1 || got.Trees[0] != "." {
+		t.Errorf("%+v", got)
+	}
+}
+
+// hostile are commands that cost a parser or a walk without limits much.
+func hostile() []string {
+	const n = 1 << 20
+	var all []string
+	for _, head := range []string{"", "echo ", "rm ", "[[ ", "(( ", "echo \""} {
+		for _, s := range []string{
+			"(", "{ ", "$(", "${a:-", `"$(`, "if ", "while ", "! ", "a&&", "a|", "a;", "a>b ", "a=", "a?", "~", "time ", "f() ", "`", "\\`",
+			"$((", "a=(", "case a in a) ", "{a,", "{", "{a,b}", "<<a ", "x\n", "*/", "/*", "*a", "[", "a ", "eval ", "@(", "$[", "a[", "'a' ", ">(", "a || ",
+		} {
+			for _, size := range []int{n, maxCommand - 20, maxDepth / 2} {
+				all = append(all, head+strings.Repeat(s, size/len(s)))
+			}
+		}
+	}
+	return append(all,
+		"f(){ f; f; }; f", "f(){ g;g;}; g(){ f;f;}; f", "f(){ eval '"+strings.Repeat("rm a;", 10000)+"'; f; }; f",
+		"f(){ eval f; }; f", "bash -c "+strings.Repeat("'a", 1000), "rm /*/*/*/*/*/*/*/*", "rm "+strings.Repeat("*a", 5000), "rm "+strings.Repeat("/*/*/*/* ", 5000))
+}
+
+// TestHostile answers in time whatever a command looks like.
+func TestHostile(t *testing.T) {
+	for _, c := range hostile() {
+		start := time.Now()
+		got := Edits(c, "/usr")
+		// The limit is 50 ms; ten times that means that a bound is missing, and not that the machine is slow.
+		if d := time.Since(start); d > 500*time.Millisecond {
+			t.Errorf("%.40q (%d bytes) takes %v", c, len(c), d)
+		}
+		if len(got.Paths) > maxPaths {
+			t.Errorf("%.40q has %d paths", c, len(got.Paths))
+		}
+	}
+}
+
+// FuzzShellEdits never panics, and what it claims are clean paths, each once.
+func FuzzShellEdits(f *testing.F) {
+	for _, c := range hostile() {
+		if len(c) <= 1000 {
+			f.Add(c)
+		}
+	}
+	for _, c := range []string{
+		"cd sub && sed -i s/a/b/ *.go > log", "git -C x checkout -- a b", "bash -lc 'rm {a,b}'", "mv -t d a b", "cat <<'E' >f\nx\nE\n",
+		"apply_patch <<E\n*** Add File: x\nE", "f() { rm a; }; f", "perl -pi.bak -e x a", "env A=b sudo rm x", "if a; then cd b; fi; rm c", "rm \x00", "rm -", "rm --=",
+	} {
+		f.Add(c)
+	}
+	dir := place(f)
+	f.Fuzz(func(t *testing.T, command string) {
+		got := Edits(command, dir)
+		for _, paths := range [][]string{got.Paths, got.Trees} {
+			seen := map[string]bool{}
+			for _, p := range paths {
+				if !filepath.IsAbs(p) || p != filepath.Clean(p) || strings.ContainsRune(p, 0) || seen[p] {
+					t.Fatalf("%q claims %q", command, paths)
+				}
+				seen[p] = true
+			}
+		}
+	})
+}

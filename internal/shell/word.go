@@ -1,0 +1,270 @@
+package shell
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Limits of what a word is expanded to.
+const (
+	maxFields  = 200
+	maxBraces  = 50
+	maxEntries = 5000 // of directories that are read, for the whole command
+)
+
+// word is an argument of a command.
+type word struct {
+	text string
+	ok   bool // it says what it will be: no variable, no substitution
+}
+
+func literal(s string) word { return word{s, true} }
+
+// fields are the arguments that a word becomes: braces and patterns are expanded.
+func (w *walker) fields(x *syntax.Word) (all []word) {
+	if braces(x) <= maxBraces {
+		syntax.SplitBraces(x)
+	}
+	for _, parts := range unbrace(x.Parts) {
+		text, pattern, ok := flat(parts)
+		switch {
+		case !ok:
+			all = append(all, word{text: text})
+		case pattern == "":
+			all = append(all, literal(text))
+		default:
+			names := w.glob(pattern)
+			if len(names) == 0 {
+				all = append(all, word{text: text}) // it stays what it is, and is the name of nothing
+			}
+			for _, name := range names {
+				all = append(all, literal(name))
+			}
+		}
+	}
+	return all
+}
+
+func braces(x *syntax.Word) (n int) {
+	for _, p := range x.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			n += strings.Count(lit.Value, "{")
+		}
+	}
+	return n
+}
+
+func (w *walker) args(words []*syntax.Word) (all []word) {
+	for _, x := range words {
+		all = append(all, w.fields(x)...)
+	}
+	return all
+}
+
+// unbrace expands {a,b} as bash does. A word that becomes too many, or that counts, is left as it is,
+// and then doesn't tell.
+func unbrace(parts []syntax.WordPart) [][]syntax.WordPart {
+	i := slices.IndexFunc(parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.BraceExp); return ok })
+	if i < 0 {
+		return [][]syntax.WordPart{parts}
+	}
+	brace := parts[i].(*syntax.BraceExp)
+	if brace.Sequence {
+		return [][]syntax.WordPart{parts}
+	}
+	var middle [][]syntax.WordPart
+	for _, e := range brace.Elems {
+		middle = append(middle, unbrace(e.Parts)...)
+	}
+	ends := unbrace(parts[i+1:])
+	if len(middle)*len(ends) > maxFields {
+		return [][]syntax.WordPart{parts}
+	}
+	var all [][]syntax.WordPart
+	for _, m := range middle {
+		for _, e := range ends {
+			all = append(all, slices.Concat(parts[:i], m, e))
+		}
+	}
+	return all
+}
+
+// flat is the text of a word, and its pattern if it has wildcards. It isn't ok if it doesn't tell.
+func flat(parts []syntax.WordPart) (text, pattern string, ok bool) {
+	var f flattener
+	ok = true
+	for i, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			ok = ok && (i > 0 || !strings.HasPrefix(p.Value, "~")) // somebody's home
+			f.bare(p.Value)
+		case *syntax.SglQuoted:
+			ok = ok && (!p.Dollar || !strings.Contains(p.Value, `\`))
+			f.quoted(p.Value)
+		case *syntax.DblQuoted:
+			ok = f.double(p) && ok
+		default:
+			ok = false
+			f.quoted("\x00")
+		}
+	}
+	if f.wild {
+		return f.text.String(), f.pattern.String(), ok
+	}
+	return f.text.String(), "", ok
+}
+
+// flattener gathers a word's text, and the pattern of [path.Match] that it is.
+type flattener struct {
+	text, pattern strings.Builder
+	wild          bool
+}
+
+// bare adds what isn't quoted.
+func (f *flattener) bare(s string) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s):
+			i++
+			f.quoted(s[i : i+1])
+		case strings.IndexByte("*?[", c) >= 0:
+			f.wild = true
+			f.text.WriteByte(c)
+			f.pattern.WriteByte(c)
+			if c == '[' && i+1 < len(s) && s[i+1] == '!' {
+				i++
+				f.text.WriteByte('!')
+				f.pattern.WriteByte('^')
+			}
+		default:
+			f.text.WriteByte(c)
+			f.pattern.WriteByte(c)
+		}
+	}
+}
+
+// quoted adds what stands for itself.
+func (f *flattener) quoted(s string) {
+	f.text.WriteString(s)
+	for i := 0; i < len(s); i++ {
+		if strings.IndexByte(`*?[]\-^`, s[i]) >= 0 {
+			f.pattern.WriteByte('\\')
+		}
+		f.pattern.WriteByte(s[i])
+	}
+}
+
+// double adds what stands between double quotes.
+func (f *flattener) double(q *syntax.DblQuoted) (ok bool) {
+	ok = true
+	for _, p := range q.Parts {
+		if lit, is := p.(*syntax.Lit); is {
+			f.quoted(unescape(lit.Value, "$`\"\\"))
+		} else {
+			ok = false
+			f.quoted("\x00")
+		}
+	}
+	return ok
+}
+
+// unescape takes the backslashes away that stand before one of some characters.
+func unescape(s, special string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte(special, s[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// heredoc is the text of a here-document. With a quoted end nothing in it is special. What doesn't tell
+// in it is a zero byte.
+func heredoc(r *syntax.Redirect) string {
+	if r.Hdoc == nil {
+		return ""
+	}
+	plain := !slices.ContainsFunc(r.Word.Parts, func(p syntax.WordPart) bool {
+		lit, ok := p.(*syntax.Lit)
+		return !ok || strings.Contains(lit.Value, `\`)
+	})
+	var b strings.Builder
+	for _, p := range r.Hdoc.Parts {
+		lit, ok := p.(*syntax.Lit)
+		switch {
+		case !ok:
+			b.WriteByte(0)
+		case plain:
+			b.WriteString(unescape(lit.Value, "$`\\"))
+		default:
+			b.WriteString(lit.Value)
+		}
+	}
+	return b.String()
+}
+
+// glob lists the files that a pattern matches, as long as the directories are small.
+func (w *walker) glob(pattern string) []string {
+	at := []string{w.dir}
+	if strings.HasPrefix(pattern, "/") {
+		at = []string{"/"}
+	} else if !w.known {
+		return nil
+	}
+	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
+		var next []string
+		for _, dir := range at {
+			if strings.ContainsAny(part, "*?[") {
+				next = append(next, w.matching(dir, part)...)
+			} else if name := filepath.Join(dir, unescape(part, `*?[]\-^`)); exists(name) {
+				next = append(next, name)
+			}
+			if len(next) > maxFields {
+				next = next[:maxFields]
+				break
+			}
+		}
+		at = next
+	}
+	return at
+}
+
+// matching lists what matches in a directory. As for a shell, names with a dot at the front are
+// matched only by a pattern with one.
+func (w *walker) matching(dir, pattern string) (names []string) {
+	if w.entries <= 0 {
+		return nil
+	}
+	f, err := os.Open(filepath.Clean(dir))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(w.entries) // the rest doesn't count, whatever the reason
+	w.entries -= len(entries) + 1
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") != strings.HasPrefix(pattern, ".") {
+			continue
+		}
+		if ok, err := path.Match(pattern, e.Name()); ok && err == nil {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
