@@ -151,7 +151,10 @@ func TestCodexTrust(t *testing.T) {
 	}
 	hooks := filepath.Join(w.t.Home, ".codex/hooks.json")
 	var file struct {
-		Hooks map[string][]struct{ Hooks []json.RawMessage }
+		Hooks map[string][]struct {
+			Matcher *string
+			Hooks   []json.RawMessage
+		}
 	}
 	if err := json.Unmarshal([]byte(w.read("home/.codex/hooks.json")), &file); err != nil {
 		t.Fatal(err)
@@ -164,11 +167,11 @@ func TestCodexTrust(t *testing.T) {
 				continue // the other's
 			}
 			key := quoted(hooks + ":" + snake(event) + ":" + string(rune('0'+g)) + ":0")
-			config += "\n[hooks.state." + key + "]\ntrusted_hash = \"" + trustHash(event, nil, in.Hooks[0]) + "\"\n"
+			config += "\n[hooks.state." + key + "]\ntrusted_hash = \"" + trustHash(event, in.Matcher, in.Hooks[0]) + "\"\n"
 			n++
 		}
 	}
-	if n != 6 {
+	if n != 7 {
 		t.Errorf("%d hooks of ours", n)
 	}
 	w.write("home/.codex/config.toml", config)
@@ -184,7 +187,7 @@ func TestCodexTrust(t *testing.T) {
 		t.Error("the commands have changed")
 	}
 	w.uninstall("codex")
-	if strings.Count(w.read("home/.codex/config.toml"), "trusted_hash") != 6 {
+	if strings.Count(w.read("home/.codex/config.toml"), "trusted_hash") != 7 {
 		t.Error("what Codex noted isn't ours to remove")
 	}
 	if trusted := w.t.trusted(hooks); trusted != nil {

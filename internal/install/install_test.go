@@ -405,3 +405,45 @@ func TestMovedConfigurations(t *testing.T) {
 		t.Error("found:", d)
 	}
 }
+
+// The hook before a tool is for the tools that edit, and for no other: it would start a process for
+// each. One who installed tt before there was this hook gets it, and keeps the others as they were.
+func TestHookBeforeATool(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct{ name, file, event, tools, after string }{
+		{"claude", "home/.claude/settings.json", "PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash", "PostToolUse"},
+		{"codex", "home/.codex/hooks.json", "PreToolUse", "apply_patch|Bash", "PostToolUse"},
+		{"gemini", "home/.gemini/settings.json", "BeforeTool", "write_file|replace|run_shell_command", "AfterTool"},
+	} {
+		w.install(c.name)
+		before := w.read(c.file)
+		var config map[string]map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(before), &config); err != nil {
+			t.Fatal(err)
+		}
+		var groups, after []group
+		if json.Unmarshal(config["hooks"][c.event], &groups) != nil || json.Unmarshal(config["hooks"][c.after], &after) != nil {
+			t.Fatal(before)
+		}
+		want := 5 * harness.Setups[c.name].HookUnit
+		if len(groups) != 1 || groups[0].Matcher != c.tools || len(groups[0].Hooks) != 1 || groups[0].Hooks[0].Timeout != want {
+			t.Errorf("%s: before a tool %+v", c.name, groups)
+		}
+		if len(after) != 1 || after[0].Matcher != "" {
+			t.Errorf("%s: after a tool %+v", c.name, after)
+		}
+		delete(config["hooks"], c.event)
+		earlier, err := json.Marshal(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.write(c.file, string(earlier))
+		if s := w.check(never)[c.name]; s.Installed != Partly || !slices.Equal(s.Missing, []string{"hooks"}) {
+			t.Errorf("%s of an earlier version is %+v", c.name, s)
+		}
+		w.install(c.name)
+		if s := w.check(never)[c.name]; s.Installed != All {
+			t.Errorf("%s is %+v", c.name, s)
+		}
+	}
+}
