@@ -188,10 +188,14 @@ func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 }
 
 func (a *app) newEngine(procs *proc.Table) *engine.Engine {
-	return engine.New(engine.Config{
+	return engine.New(a.engineConfig(procs))
+}
+
+func (a *app) engineConfig(procs *proc.Table) engine.Config {
+	return engine.Config{
 		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local,
 		Workspace: workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")},
-	})
+	}
 }
 
 // truthy tells whether an environment variable is set to something other than no.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +25,12 @@ import (
 const (
 	hookLimit = time.Second
 	maxHook   = 8 << 20 // of what a harness tells: whole files are among it
+
+	// A decision before an edit comes in time or not at all: then the tool runs. What a hook notes
+	// beside that is dropped where somebody else is writing for longer.
+	editLimit  = 250 * time.Millisecond
+	hookReads  = 100 * time.Millisecond
+	editWrites = 20 * time.Millisecond
 )
 
 // exitWake is the exit status by which a hook asks its harness to wake the agent.
@@ -64,7 +72,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 	if err != nil || in.Event == "" {
 		return err
 	}
-	e, p, err := a.hookCaller(row, in)
+	e, p, err := a.hookCaller(row, in, wake)
 	if err != nil {
 		return err
 	}
@@ -74,6 +82,8 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 	ctx, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
 	switch in.Event {
+	case harness.HookBeforeTool:
+		return a.beforeTool(ctx, e, p, row, in)
 	case harness.HookSessionStart:
 		return a.brief(ctx, e, p, row, in)
 	case harness.HookPrompt, harness.HookAfterTool:
@@ -92,7 +102,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 }
 
 // hookCaller finds out whose hook it is. The session was told with the call.
-func (a *app) hookCaller(row harness.Row, in harness.HookInput) (*engine.Engine, engine.HookParams, error) {
+func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (*engine.Engine, engine.HookParams, error) {
 	from, procs, err := a.surroundings()
 	if err != nil {
 		return nil, engine.HookParams{}, err
@@ -102,7 +112,14 @@ func (a *app) hookCaller(row harness.Row, in harness.HookInput) (*engine.Engine,
 	if err != nil {
 		return nil, engine.HookParams{}, err
 	}
-	return a.newEngine(procs), engine.HookParams{Caller: by, Where: engine.Where{Path: in.Dir}, Sub: in.Sub}, nil
+	c := a.engineConfig(procs)
+	if !patient {
+		c.WriteWait, c.ReadWait = hookLimit, hookReads
+		if in.Event == harness.HookBeforeTool {
+			c.WriteWait = editWrites
+		}
+	}
+	return engine.New(c), engine.HookParams{Caller: by, Where: engine.Where{Path: in.Dir}, Sub: in.Sub}, nil
 }
 
 // brief tells what an agent should know when its session starts.
@@ -154,14 +171,51 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	}
 }
 
+// beforeTool says whether a tool may run. Silence lets it, also when the decision fails or takes too
+// long: only what the database says denies.
+func (a *app) beforeTool(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+	q := editOf(p, in)
+	type decision struct {
+		res engine.MayEditResult
+		err error
+	}
+	decided := make(chan decision, 1)
+	go func() {
+		res, err := e.CheckEdit(ctx, q)
+		decided <- decision{res, err}
+	}()
+	select {
+	case d := <-decided:
+		if d.err != nil {
+			return d.err
+		}
+		if !d.res.Allowed {
+			a.write(row.WriteHook(in, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."}))
+		}
+		return e.EditChecked(ctx, q, d.res)
+	case <-time.After(editLimit):
+		return fmt.Errorf("no decision within %s, so %s was let through", editLimit, in.Edits.Tool)
+	}
+}
+
+func upperFirst(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[size:]
+}
+
+func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
+	return engine.CheckEditParams{HookParams: p, Tool: in.Edits.Tool, Paths: in.Edits.Paths, Trees: in.Edits.Trees}
+}
+
 // deliver shows what is new for an agent that works, and notes that it does.
 func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if in.Woken {
 		p.Sub = true // this hook may be faster than the waker notes as shown what it woke the agent with
 	}
+	late := e.CheckEdited(ctx, editOf(p, in)) // first, so that the agent hears of it at once
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
-		return err
+		return errors.Join(late, err)
 	}
 	if len(res.Events) > 0 {
 		a.write(row.WriteHook(in, harness.HookAnswer{Context: a.news(res.Events, res.More)}))
@@ -169,7 +223,7 @@ func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams
 			return errors.New("nobody read what is new")
 		}
 	}
-	return e.HookDelivered(ctx, p, res)
+	return errors.Join(late, e.HookDelivered(ctx, p, res))
 }
 
 // news tells events to a model: each attributed, bodies indented, so that no body can look like a

@@ -63,11 +63,12 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 type question struct {
 	MayEditParams
 	at   *workspace.Place // where it is asked, nil for a room by its id
-	full []string         // what is to be changed, canonical
+	full []string         // what is to be changed, canonical, and where each lies
 	in   []workspace.Place
+	tree []workspace.Place // in whose checkouts anything may be changed
 }
 
-func (e *Engine) question(p MayEditParams) (question, error) {
+func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 	q := question{MayEditParams: p}
 	if len(p.Paths) > maxEditPaths {
 		q.Paths, q.Tree = nil, true
@@ -80,6 +81,9 @@ func (e *Engine) question(p MayEditParams) (question, error) {
 	if q.at != nil {
 		env.Dir = q.at.Path
 	}
+	if q.Tree && q.at != nil {
+		q.tree = append(q.tree, *q.at)
+	}
 	targets := workspace.NewTargets(env)
 	for _, path := range q.Paths {
 		full, place, err := targets.Find(path)
@@ -87,6 +91,11 @@ func (e *Engine) question(p MayEditParams) (question, error) {
 			return q, err
 		}
 		q.full, q.in = append(q.full, full), append(q.in, place)
+	}
+	for _, dir := range trees {
+		if _, place, err := targets.Find(dir); err == nil { // in what isn't there nothing is changed
+			q.tree = append(q.tree, place)
+		}
 	}
 	return q, nil
 }
@@ -136,55 +145,45 @@ type asked struct {
 	paths []string // relative to the room
 }
 
-// rooms finds the rooms that decide. Only parts of them are loaded.
-func (q question) rooms(tx *store.Tx, me stick.AgentID) ([]*asked, error) {
-	var chains [][]string
-	for _, p := range q.in {
-		chains = append(chains, p.Chain)
+// rooms finds the rooms that decide, and those that are only asked because nothing is to be changed.
+// Only parts of them are loaded.
+func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error) {
+	places := slices.Concat(q.in, q.tree)
+	if len(places) == 0 && q.at != nil {
+		places = append(places, *q.at)
 	}
-	here := q.at == nil
-	if q.at != nil && (q.Tree || len(q.in) == 0) {
-		chains, here = append(chains, q.at.Chain), true
+	chains := make([][]string, len(places))
+	for i, p := range places {
+		chains[i] = p.Chain
 	}
-	at, err := tx.RoomsAt(chains)
+	ids, err := tx.RoomsAt(chains)
 	if err != nil {
 		return nil, err
 	}
-	var out []*asked
-	of := func(id stick.RoomID) (*asked, error) {
-		if i := slices.IndexFunc(out, func(a *asked) bool { return a.room.ID == id }); i >= 0 {
-			return out[i], nil
-		}
-		r, err := tx.RoomPart(id, me)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, &asked{room: r.Seen(tx.Generation(), tx.Now())})
-		return out[len(out)-1], nil
+	if q.at == nil {
+		ids = append(ids, q.RoomID)
 	}
-	if here {
-		id := q.RoomID
-		if q.at != nil {
-			id = at[len(at)-1]
-		}
-		if id != "" {
-			a, err := of(id)
+	for i, id := range ids {
+		at := slices.IndexFunc(out, func(a *asked) bool { return a.room.ID == id })
+		switch {
+		case id == "":
+			continue
+		case at < 0:
+			r, err := tx.RoomPart(id, me)
 			if err != nil {
 				return nil, err
 			}
-			a.tree = q.Tree
+			at, out = len(out), append(out, &asked{room: r.Seen(tx.Generation(), tx.Now())})
 		}
-	}
-	for i, p := range q.in {
-		if at[i] == "" {
-			continue
-		}
-		a, err := of(at[i])
-		if err != nil {
-			return nil, err
-		}
-		if rel, ok := workspace.Below(q.full[i], a.room.Path); ok && p.Worktree == "" {
-			a.paths = append(a.paths, rel)
+		switch a := out[at]; {
+		case i == len(places): // a room by its id
+			a.tree = a.tree || q.Tree
+		case i < len(q.in):
+			if rel, ok := workspace.Below(q.full[i], a.room.Path); ok && places[i].Worktree == "" {
+				a.paths = append(a.paths, rel)
+			}
+		case i < len(q.in)+len(q.tree):
+			a.tree = a.tree || places[i].Worktree == ""
 		}
 	}
 	return out, nil

@@ -13,13 +13,13 @@ type CheckEditParams struct {
 	HookParams
 	Tool  string   // the harness's name of the tool
 	Paths []string // what it changes, as far as that can be told
-	Tree  bool     // it may change anything in the checkout
+	Trees []string // directories in whose checkouts it may change anything
 }
 
 // CheckEdit decides for a hook whether a tool call may run: as [Engine.MayEdit], and a call that
 // changes nothing may. It only reads; [Engine.EditChecked] notes what is to be noted.
 func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
-	q, err := e.question(p.ask())
+	q, err := e.question(MayEditParams{Caller: p.Caller, Where: p.Where, Paths: p.Paths}, p.Trees...)
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}
@@ -39,10 +39,6 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 		}
 		return nil
 	})
-}
-
-func (p CheckEditParams) ask() MayEditParams {
-	return MayEditParams{Caller: p.Caller, Where: p.Where, Paths: p.Paths, Tree: p.Tree}
 }
 
 // EditChecked notes that a tool call of the caller begins, or that it was denied. It writes nothing
@@ -81,10 +77,10 @@ func (t *turn) deniedAlready() (bool, error) {
 // CheckEdited looks again when a tool call is done: if the caller lost the right to make the change
 // in the meantime, both it and the holder of the stick are told.
 func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
-	if len(p.Paths) == 0 && !p.Tree {
+	if len(p.Paths)+len(p.Trees) == 0 {
 		return nil
 	}
-	q, err := e.question(p.ask())
+	q, err := e.question(MayEditParams{Caller: p.Caller, Where: p.Where, Paths: p.Paths}, p.Trees...)
 	if err != nil {
 		return err
 	}
