@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // git tells what a git command changes in the files of the checkout. What changes only the index,
 // refs or nothing isn't noted.
@@ -8,6 +11,10 @@ func (w *walker) git(args []word) {
 	o := parse(args, "+C:c:", "git-dir", "work-tree", "namespace", "exec-path", "config-env", "super-prefix")
 	if len(o.rest) == 0 || !o.rest[0].ok || o.has("git-dir", "help", "h", "version") {
 		return
+	}
+	ahead := args[:len(args)-len(o.rest)]
+	if at := slices.Index(ahead, literal("-C")); at >= 0 && slices.Contains(ahead[at+1:], literal("-C")) {
+		return // each starts from the one before; nobody writes that
 	}
 	w.apart(func(w *walker) {
 		for _, name := range []string{"C", "work-tree"} {

@@ -193,7 +193,7 @@ func TestGit(t *testing.T) {
 		{"git am < x.mbox", tree},
 		{"git -C sub reset --hard", tree + ":sub"},
 		{"git -c core.pager=cat --no-pager -C sub checkout -- c.go", "sub/c.go"},
-		{"git -C $D reset --hard", ""},
+		{"git -C $D reset --hard; git -C app -C sub reset --hard", ""},
 		{"GIT_DIR=/x git reset --hard; git --git-dir=/x reset --hard", ""},
 		{"cd sub && git reset --hard && cd .. && git stash", tree + ":sub " + tree},
 		{"git merge --help; git --help merge; git rebase --quit", ""},

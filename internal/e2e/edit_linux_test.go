@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/e2e/modelapi"
+	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/harness"
+)
+
+// denying stands in for tt in a harness's hooks: it keeps what it is told before a tool, and denies what
+// has to do with a file that is called locked.
+const denying = `#!/bin/sh
+[ "$1" = hook ] || exec %[1]s/real "$@"
+in=$(cat)
+case "$in" in *'"%[2]s"'*) ;; *) exit 0;; esac
+n=$(ls %[1]s/told | wc -l)
+printf '%%s' "$in" > %[1]s/told/$(printf %%03d $n)
+case "$in" in *locked*) cat %[1]s/denial;; esac
+`
+
+// TestHarnessesAskBeforeEdits: the hook that tt install puts before a harness's tools is asked before
+// each that edits, tells the file, stops what it denies, and lets the rest pass.
+func TestHarnessesAskBeforeEdits(t *testing.T) {
+	for _, h := range realharness.All {
+		t.Run(h.Name, func(t *testing.T) { asksBeforeEdits(t, h) })
+	}
+}
+
+func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
+	h.Require(t)
+	const reason = "claude:other holds the stick since 3 min"
+	row, _ := harness.ByName(h.Name)
+	before := row.Hooks[slices.IndexFunc(row.Hooks, func(h harness.Hook) bool { return h.Event == harness.HookBeforeTool })]
+	s := newStage(t)
+	dir := ownCopy(t, s)
+	file := func(name string) string { return filepath.Join(s.place.Repo, name) }
+	if err := os.WriteFile(file("open.txt"), []byte("x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, session := s.prepare(h, modelapi.Steps(
+		modelapi.Do(modelapi.Write(file("locked.txt"), "x\n")),
+		modelapi.Do(modelapi.Shell("echo x > locked2.txt")),
+		modelapi.Do(modelapi.Read(file("open.txt"))),
+		modelapi.Do(modelapi.Edit(file("open.txt"), "x", "y")),
+		modelapi.Do(modelapi.Shell("echo x > open2.txt")),
+		modelapi.Say("done"),
+	))
+	denial := row.WriteHook(harness.HookInput{Event: before.Event, Name: before.Name}, harness.HookAnswer{Deny: reason})
+	for path, text := range map[string]string{"denial": string(denial), "tt.new": fmt.Sprintf(denying, dir, before.Name)} {
+		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, move := range [][2]string{{"tt", "real"}, {"tt.new", "tt"}} {
+		if err := os.Rename(filepath.Join(dir, move[0]), filepath.Join(dir, move[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := a.Run(t, "Please.", s.options(h)); r.Exit != 0 || !strings.Contains(r.Text, "done") {
+		t.Errorf("%s", r)
+	}
+	said := results(session)
+	if len(said) != 5 || !strings.Contains(said[0], reason) || !strings.Contains(said[1], reason) {
+		t.Errorf("the model was told\n%s", strings.Join(said, "\n---\n"))
+	}
+	for name, want := range map[string]string{"locked.txt": "", "locked2.txt": "", "open.txt": "y\n", "open2.txt": "x\n"} {
+		if b, _ := os.ReadFile(file(name)); string(b) != want {
+			t.Errorf("%s holds %q", name, b)
+		}
+	}
+	if diff := cmp.Diff([]string{file("locked.txt"), file("locked2.txt"), file("open.txt"), file("open2.txt")}, told(t, row, dir)); diff != "" {
+		t.Errorf("what was told before tools:\n%s", diff)
+	}
+}
+
+// ownCopy gives a stage a tt of its own, which may be replaced.
+func ownCopy(t *testing.T, s *stage) string {
+	t.Helper()
+	dir := t.TempDir()
+	b, err := os.ReadFile(s.tt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.tt = filepath.Join(dir, "tt")
+	if err := os.WriteFile(s.tt, b, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "told"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// told are the files of which the hook before a tool was told, in order.
+func told(t *testing.T, row harness.Row, dir string) (paths []string) {
+	t.Helper()
+	inputs, err := filepath.Glob(filepath.Join(dir, "told", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range inputs {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := row.ReadHook(b)
+		if err != nil || in.Event != harness.HookBeforeTool {
+			t.Errorf("%s: %v", b, err)
+		}
+		paths = append(paths, in.Edits.Paths...)
+	}
+	return paths
+}
