@@ -99,7 +99,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 	plain := map[string]func(*story, *testscript.TestScript, []string){
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
-		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "handoff": (*story).handoff,
+		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "locked": (*story).locked, "handoff": (*story).handoff,
 		"damaged": func(s *story, _ *testscript.TestScript, _ []string) { s.damaged = true },
 	}
 	maps.Copy(plain, more)
@@ -148,6 +148,7 @@ type story struct {
 	actors          map[string]*actor
 	before          string // the database at the last snapshot
 	damaged         bool
+	unlock          func() // what is locked
 	wrong           []string // refusals that weren't what they should be
 }
 

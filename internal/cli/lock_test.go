@@ -1,0 +1,35 @@
+package cli_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"talkingstick/internal/bell"
+)
+
+// locked holds the database until the script ends or holds it in another way: as a writer that doesn't come to an end does, or
+// so that nobody can even read it.
+func (s *story) locked(ts *testscript.TestScript, args []string) {
+	if s.unlock != nil {
+		s.unlock()
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data, "rooms.sqlite"))
+	ts.Check(err)
+	conn, err := db.Conn(context.Background())
+	ts.Check(err)
+	s.unlock = func() { conn.Close(); db.Close() }
+	statement := "BEGIN IMMEDIATE"
+	if args[0] == "all" {
+		statement = "PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; UPDATE meta SET value = value"
+	} else {
+		lock := bell.NewMutex(filepath.Join(s.data, "write.lock"))
+		ts.Check(lock.Lock(context.Background()))
+		s.unlock = func() { conn.Close(); db.Close(); lock.Close() }
+	}
+	ts.Defer(s.unlock)
+	_, err = conn.ExecContext(context.Background(), statement)
+	ts.Check(err)
+}
