@@ -2,7 +2,7 @@ package stick
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 )
 
@@ -92,6 +92,7 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Sight, now Time) (even
 	if r.Closed {
 		return nil, nil, r.closed()
 	}
+	mine := q.mine(near)
 	taken := map[int64]bool{}
 	var refused *Error
 	for _, p := range q.Patterns {
@@ -121,10 +122,10 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Sight, now Time) (even
 		return told, met, refused
 	}
 	for _, p := range q.Patterns {
-		events = append(events, r.reserved(q, p, near)...)
+		events = append(events, r.reserved(q, p, mine)...)
 	}
 	for _, m := range met {
-		if !m.Stale && !r.has(q, m.Asked, near) {
+		if _, had := mine[m.Asked.Key(q.Fold)]; !m.Stale && !had {
 			events = append(events, r.incursion(q, m)...)
 		}
 	}
@@ -155,8 +156,9 @@ func (q Reserving) check() error {
 
 // meets lists the reservations of others that overlap with p.
 func (r Room) meets(q Reserving, p Pattern, near []Reservation, s *Sight, now Time) (met []Meet) {
+	at := p.Prefix(q.Fold)
 	for _, v := range near {
-		if v.Agent == q.By {
+		if v.Agent == q.By || apart(at, v.Pattern.Prefix(q.Fold)) {
 			continue
 		}
 		overlap, witness := p.Overlap(v.Pattern, q.Fold)
@@ -169,26 +171,30 @@ func (r Room) meets(q Reserving, p Pattern, near []Reservation, s *Sight, now Ti
 	return met
 }
 
-// own finds the caller's own reservation of the very pattern.
-func (r Room) own(q Reserving, p Pattern, near []Reservation) (Reservation, bool) {
-	i := slices.IndexFunc(near, func(v Reservation) bool {
-		return v.Agent == q.By && v.Pattern.Key(q.Fold) == p.Key(q.Fold)
-	})
-	if i < 0 {
-		return Reservation{}, false
+// apart tells whether patterns with these prefixes can't overlap: neither is the other's directory.
+func apart(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
 	}
-	return near[i], true
+	rest, ok := strings.CutPrefix(b, a)
+	return !ok || a != "" && rest != "" && rest[0] != '/'
 }
 
-func (r Room) has(q Reserving, p Pattern, near []Reservation) bool {
-	_, ok := r.own(q, p, near)
-	return ok
+// mine are the caller's own reservations by the key of their patterns.
+func (q Reserving) mine(near []Reservation) map[string]Reservation {
+	mine := map[string]Reservation{}
+	for _, v := range near {
+		if v.Agent == q.By {
+			mine[v.Pattern.Key(q.Fold)] = v
+		}
+	}
+	return mine
 }
 
 // reserved makes a reservation. One that stands already as it is asked for stays; one for another
 // time or task is replaced.
-func (r Room) reserved(q Reserving, p Pattern, near []Reservation) []Event {
-	have, ok := r.own(q, p, near)
+func (r Room) reserved(q Reserving, p Pattern, mine map[string]Reservation) []Event {
+	have, ok := mine[p.Key(q.Fold)]
 	ttl := Millis(q.TTL.Milliseconds())
 	if ok && have.TTL == ttl && have.Task == q.Task {
 		return nil

@@ -40,6 +40,9 @@ func (b *bench) hook() error {
 	if err := p.do("bench:one", "wait"); err != nil {
 		return err
 	}
+	if err := p.do("bench:one", "policy", "set", "enforce=stick"); err != nil {
+		return err
+	}
 	for range 20 { // what others say to each other is in the log
 		if err := p.do("bench:one", "msg", "send", "bench:two", "the parser keeps its state in a table"); err != nil {
 			return err
@@ -51,10 +54,14 @@ func (b *bench) hook() error {
 	}
 	const session = "5f0c2b9e-77d1-4c7e-90aa-71c3d1e0aa01"
 	told := func(event, dir string) []byte {
+		tool, input := "Bash", map[string]any{"command": "go test ./..."}
+		if event == "PreToolUse" {
+			tool, input = "Edit", map[string]any{"file_path": filepath.Join(dir, "src", "parse.go"), "old_string": "a", "new_string": "b"}
+		}
 		in, err := json.Marshal(map[string]any{
 			"session_id": session, "transcript_path": filepath.Join(b.dir, "session.jsonl"), "cwd": dir, "hook_event_name": event,
-			"permission_mode": "default", "tool_name": "Bash", "tool_use_id": "toolu_01", "source": "startup",
-			"tool_input": map[string]any{"command": "go test ./..."}, "tool_response": map[string]any{"stdout": "ok", "stderr": ""},
+			"permission_mode": "default", "tool_name": tool, "tool_use_id": "toolu_01", "source": "startup",
+			"tool_input": input, "tool_response": map[string]any{"stdout": "ok", "stderr": ""},
 		})
 		must(err)
 		return in
@@ -68,6 +75,8 @@ func (b *bench) hook() error {
 		{"after a tool", hook, p.dir, told("PostToolUse", p.dir)},
 		{"after a tool, by sh", installed, p.dir, told("PostToolUse", p.dir)},
 		{"after a tool, no room", hook, outside, told("PostToolUse", outside)},
+		{"denied", hook, p.dir, told("PreToolUse", p.dir)},
+		{"denied, by sh", installed, p.dir, told("PreToolUse", p.dir)},
 		{"session start", hook, p.dir, told("SessionStart", p.dir)},
 		{"session start, by sh", installed, p.dir, told("SessionStart", p.dir)},
 	}}
@@ -82,6 +91,7 @@ func (b *bench) hook() error {
 			"after a tool", "hook after a tool call, nothing new, whole process",
 			"; where there is no room for the directory: " + s.span("after a tool, no room"),
 		},
+		{"denied", "hook before an edit, denied, whole process", ""},
 		{"session start", "hook when a session starts, whole process", ""},
 	} {
 		p50, p99 := s.p50(r.name), s.p99(r.name)
@@ -160,9 +170,10 @@ func (v hookVariant) run() (time.Duration, error) {
 	if err != nil {
 		return took, err
 	}
-	starts := bytes.Contains(v.Stdin, []byte("SessionStart"))
-	if spoke := bytes.Contains(said.Bytes(), []byte("additionalContext")); len(v.Stdin) > 0 && spoke != starts {
-		return took, fmt.Errorf("the hook (%s) said %q", v.Name, said.String())
+	for event, word := range map[string]string{"SessionStart": "additionalContext", "PreToolUse": "deny"} {
+		if bytes.Contains(v.Stdin, []byte(event)) != bytes.Contains(said.Bytes(), []byte(word)) {
+			return took, fmt.Errorf("the hook (%s) said %q", v.Name, said.String())
+		}
 	}
 	return took, nil
 }

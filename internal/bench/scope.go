@@ -1,0 +1,77 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"talkingstick/stick"
+)
+
+// asksFor is how many paths are asked about at once.
+const asksFor = 100
+
+// scope measures what it costs to be told whether many paths may be edited, in rooms where more and
+// less is reserved.
+func (b *bench) scope() error {
+	rooms := []struct {
+		name           string
+		elsewhere, met int
+	}{
+		{"100 elsewhere", 100, 0}, {"10,000 elsewhere", 10_000, 0}, {"10,000, each path in one", 10_000 - asksFor, asksFor},
+	}
+	var places []place
+	args := []string{"may-edit"}
+	for i := range asksFor {
+		args = append(args, fmt.Sprintf("src/part%02d/deep/file%02d.go", i%20, i))
+	}
+	for _, r := range rooms {
+		p := b.place("")
+		for i := range 20 {
+			must(os.MkdirAll(filepath.Join(p.dir, fmt.Sprintf("src/part%02d/deep", i)), 0o700))
+		}
+		if err := p.do("bench:one", "join"); err != nil {
+			return err
+		}
+		var patterns []string
+		for i := range r.elsewhere {
+			patterns = append(patterns, fmt.Sprintf("other/dir%03d/file%05d*.go", i%500, i))
+		}
+		patterns = append(patterns, args[1:1+r.met]...)
+		for len(patterns) > 0 {
+			n := min(len(patterns), stick.MaxPatterns)
+			if err := p.do("bench:one", append([]string{"reserve"}, patterns[:n]...)...); err != nil {
+				return err
+			}
+			patterns = patterns[n:]
+		}
+		if r.met > 0 {
+			if err := p.do("bench:one", "policy", "set", "enforce=scopes"); err != nil {
+				return err
+			}
+		}
+		places = append(places, p)
+	}
+	s := series{}
+	for i := range b.of(200, 40) + 5 {
+		for k, p := range places {
+			took, err := timed(p.as("bench:one", args...), 0)
+			if err != nil {
+				return err
+			}
+			if i >= 5 {
+				s.add(rooms[k].name, took)
+			}
+		}
+	}
+	few, many, met := s.p50(rooms[0].name), s.p50(rooms[1].name), s.p50(rooms[2].name)
+	b.add(row{
+		What:     fmt.Sprintf("`may-edit` of %d paths, 10,000 reservations in the room, whole process", asksFor),
+		Goal:     "≤ 15 ms, elsewhere ≤ 1.2 × its cost at 100",
+		Measured: fmt.Sprintf("%s where each path is reserved; elsewhere %.2f × (%s)", s.span(rooms[2].name), many/few, s.span(rooms[1].name)),
+		Met:      met <= 15 && many <= 15 && many <= 1.2*few, Figures: s.figures(), Samples: s,
+	})
+	return nil
+}
