@@ -1,0 +1,98 @@
+package shell
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAsBashDoes runs commands in bash: what it then finds changed is just what was told before.
+func TestAsBashDoes(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash isn't installed")
+	}
+	for _, command := range []string{
+		"echo x > a.go", "echo x >> sub/../a.go 2>&1", "ls nothing >& log", "> 'n w'", "cat <<E > new\n$(rm b.go)\nE",
+		"{ echo 1; } > log; (echo 2) >> log", "echo x > {a,b}.go || true", "true &> log", "for i in 1 2; do echo $i; done > log",
+		"sed -i s/x/y/ *.go", "sed -i.bak s/x/y/ sub/c.go && rm sub/c.go.bak", "sed -Ei 's/(x)/y/' a.go b.go", "sed s/x/y/ a.go -i", "sed -ne 1p a.go",
+		"sed -n -i -e p -- a.go", "echo x | tee -a a.go b.go > /dev/null", "echo x | tee >(cat > log) > /dev/null",
+		"mv a.go sub", "mv a.go b.go sub", "mv -t sub a.go", "mv -f -- a.go z.go", "mv a.{go,txt}", "mv sub/c.go .", "mv -T a.go b.go",
+		"cp a.go z.go", "cp sub/* .", "cp a.go b.go sub/", "cp -t sub a.go", "cp --target-directory sub a.go", "cp -r sub other",
+		"rm *.go", "rm .*.go", "rm [!a].go", "rm [a-b].go", "rm */*.go", "rm -rf sub", "rm '*.go'", "rm -f *.none", `rm a+b\[1\].*`, "rm x\\ y.txt", "rm \"x y.txt\"",
+		"rm {a,b}.go", "rm ./a.go", "rm app/*/*.tsx", "\\rm a.go", "rm \"$PWD\"/none; rm a.go",
+		"cd sub && rm c.go; cd ..; rm a.go", "(cd sub && rm c.go); rm a.go", "cd sub > log; rm c.go", "cd sub | rm a.go; rm b.go", "cd sub & rm a.go; wait",
+		"cd none || cd sub || exit; rm -f /none/c.go", "cd none 2> /dev/null || rm a.go", "pushd sub > /dev/null; rm c.go",
+		"bash -c 'rm a.go'", "bash -c 'cd sub; rm c.go'; rm a.go", "bash <<'EOF'\nrm a.go\nEOF", "eval 'rm a.go'", "env A=b rm a.go", "env -C sub rm c.go", "command rm a.go",
+		"nohup nice -n 1 timeout 10 rm a.go", "f() { rm a.go; cd sub; }; f; rm c.go", "rm() { :; }; rm a.go", "echo 'rm a.go' \"> b.go\" # > c.go", "x=$(rm a.go)",
+		"time rm a.go", "! rm a.go", "[[ -f a.go ]] && rm a.go", "while true; do rm a.go; break; done", "until rm a.go; do :; done", "case x in x) rm a.go;; esac",
+	} {
+		dir := place(t)
+		before := snapshot(t, dir, true)
+		claimed := Edits(command, dir)
+		c := exec.Command(bash, "-c", command)
+		c.Dir, c.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
+		out, err := c.CombinedOutput()
+		after := snapshot(t, dir, false)
+		changed := map[string]bool{}
+		for path := range maps.All(before) {
+			changed[path] = before[path] != after[path]
+		}
+		for path := range maps.All(after) {
+			changed[path] = before[path] != after[path]
+		}
+		maps.DeleteFunc(changed, func(_ string, yes bool) bool { return !yes })
+		told := map[string]bool{}
+		for _, p := range claimed.Paths {
+			inside := false
+			for path := range changed {
+				if path == p || strings.HasPrefix(path, p+"/") {
+					told[path], inside = true, true
+				}
+			}
+			if !inside && exists(p) {
+				told[p] = true
+			}
+		}
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(changed)), slices.Sorted(maps.Keys(told))); diff != "" {
+			t.Errorf("%s (%v, %s):\n-changed +told\n%s", command, err, out, diff)
+		}
+	}
+}
+
+// snapshot says of each file what would be another after a change. Old files can't be taken for just
+// changed ones.
+func snapshot(t *testing.T, dir string, age bool) map[string]string {
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if age {
+			old := time.Unix(1e9, 0)
+			if err := os.Chtimes(path, old, old); err != nil {
+				return err
+			}
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		files[path] = fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Sys().(*syscall.Stat_t).Ino)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
