@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ type Editor struct {
 	Patch   string // a patch in Codex's form
 	Command string // a command of the shell
 	Dir     string // where the command runs, if that isn't where the session is
+	Follows bool   // after the command, the session is where its cd led to
 }
 
 // Edits is what a tool is going to change, or has changed, as far as it can be told. What can't be told
@@ -39,8 +41,9 @@ func (r Row) EditorTools() string {
 	return strings.Join(names, "|")
 }
 
-// edits tells what a tool with its input changes, in a session that works in dir.
-func (r Row) edits(tool string, input json.RawMessage, dir string) Edits {
+// edits tells what a tool with its input changes, in a session that works in dir; after the tool, that
+// is where it works then.
+func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) Edits {
 	out := Edits{Tool: tool}
 	i := slices.IndexFunc(r.Editors, func(e Editor) bool { return e.Tool == tool })
 	if i < 0 {
@@ -65,9 +68,28 @@ func (r Row) edits(tool string, input json.RawMessage, dir string) Edits {
 			out.add(dir, path)
 		}
 	case e.Command != "":
-		c := shell.Edits(field(e.Command), under(dir, field(e.Dir)))
+		command, at := field(e.Command), under(dir, field(e.Dir))
+		if after && e.Follows && dir != "" {
+			return followed(out, command, at)
+		}
+		c := shell.Edits(command, at)
 		out.Paths, out.Trees = c.Paths, c.Trees
 	}
+	return out
+}
+
+// followed tells what a command has changed that ended in a directory, or in one that the harness left
+// for that of the session. Where it began is told by the way that it went; if not even that is known,
+// what it named by whole paths is all there is.
+func followed(out Edits, command, end string) Edits {
+	c := shell.Edits(command, "")
+	if c.End != "" && filepath.IsLocal(c.End) {
+		c = shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end))
+		out.Paths, out.Trees = c.Paths, c.Trees
+		return out
+	}
+	relative := func(path string) bool { return !filepath.IsAbs(path) }
+	out.Paths, out.Trees = slices.DeleteFunc(c.Paths, relative), slices.DeleteFunc(c.Trees, relative)
 	return out
 }
 

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestEdits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := row.edits(c.tool, input, "/home/ann/app")
+		got := row.edits(c.tool, input, "/home/ann/app", false)
 		all := got.Paths
 		for _, tree := range got.Trees {
 			all = append(all, "tree "+tree)
@@ -62,6 +63,34 @@ func TestEdits(t *testing.T) {
 		}
 		if got.Tool != c.tool || got.Any() != (c.want != "") {
 			t.Errorf("%s: %+v", c.tool, got)
+		}
+	}
+}
+
+// TestEditsAfterACommand: after a command Claude Code tells the directory to which its cd led.
+func TestEditsAfterACommand(t *testing.T) {
+	for _, c := range []struct{ harness, dir, command, want string }{
+		{"claude", "/app", "rm a", "/app/a"},
+		{"claude", "/app/sub", "rm a; cd sub && rm b", "/app/a /app/sub/b"},
+		{"claude", "/app", "cd sub && rm b && cd ..", "/app/sub/b"},
+		{"claude", "/app", "cd sub && rm b", "/app/sub/b"}, // it went back to where the session was
+		{"claude", "/app/sub", "rm a; cd /app/sub && rm b && git stash", "/app/sub/b /app/sub"},
+		{"claude", "/app", "cd .. && rm b /c", "/c"},
+		{"claude", "/app", "cd $x; rm b /c", "/c"},
+		{"codex", "/app/sub", "cd sub && rm b", "/app/sub/sub/b"},
+		{"opencode", "/app", "cd .. && rm b", "/b"},
+	} {
+		row, _ := ByName(c.harness)
+		told, err := json.Marshal(map[string]any{
+			"hook_event_name": row.Hooks[slices.IndexFunc(row.Hooks, func(h Hook) bool { return h.Event == HookAfterTool })].Name,
+			"cwd":             c.dir, "tool_name": row.Editors[len(row.Editors)-1].Tool, "tool_input": map[string]string{"command": c.command},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := row.ReadHook(told)
+		if diff := cmp.Diff(c.want, strings.Join(slices.Concat(in.Edits.Paths, in.Edits.Trees), " ")); diff != "" || err != nil {
+			t.Errorf("%s %s (%v):\n%s", c.harness, c.command, err, diff)
 		}
 	}
 }

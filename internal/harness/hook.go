@@ -74,7 +74,7 @@ func (r Row) ReadHook(b []byte) (HookInput, error) {
 	}
 	switch {
 	case out.Event == HookBeforeTool || out.Event == HookAfterTool:
-		out.Edits = r.edits(in.Tool, in.Input, out.Dir)
+		out.Edits = r.edits(in.Tool, in.Input, out.Dir, out.Event == HookAfterTool)
 	case out.Sub:
 		out.Event = "" // neither does the session start, stop or end with it, nor is it the one that is prompted
 	}

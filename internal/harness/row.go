@@ -137,7 +137,7 @@ var Rows = []Row{
 			{Tool: "Write", Path: "file_path"},
 			{Tool: "MultiEdit", Path: "file_path"},
 			{Tool: "NotebookEdit", Path: "notebook_path"},
-			{Tool: "Bash", Command: "command"},
+			{Tool: "Bash", Command: "command", Follows: true},
 		},
 		HookBlock:   "block",
 		Wake:        WakeExit,

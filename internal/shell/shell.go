@@ -19,6 +19,7 @@ import (
 type Changes struct {
 	Paths []string // in the order of the command, each once; a directory means all that is below it
 	Trees []string // where something runs that may change any file of its checkout: git reset --hard
+	End   string   // the directory in which the shell is at the end; empty when that can't be told
 }
 
 // Limits of what is looked at. A hook has to answer at once, whatever a command looks like.
@@ -42,6 +43,9 @@ func Edits(command, dir string) (c Changes) {
 	}()
 	w := walker{dir: dir, known: true, shared: &shared{steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
 	w.script(command)
+	if w.known {
+		w.found.End = filepath.Clean(w.dir)
+	}
 	return w.found
 }
 

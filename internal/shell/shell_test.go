@@ -251,12 +251,24 @@ func TestWhereItRuns(t *testing.T) {
 // TestWithoutADirectory names files as the command does where it isn't known where it runs.
 func TestWithoutADirectory(t *testing.T) {
 	got := Edits("rm ./a.go; cd sub; rm /b; git reset --hard; mv c d", "")
-	want := Changes{Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Trees: []string{"sub"}}
+	want := Changes{Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Trees: []string{"sub"}, End: "sub"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	if got := Edits("git stash", ""); len(got.Trees) != 1 || got.Trees[0] != "." {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestEnd tells where a shell is when the command is over.
+func TestEnd(t *testing.T) {
+	for command, want := range map[string]string{
+		"": "/w", "rm a": "/w", "cd a; cd b": "/w/a/b", "cd a && cd ..": "/w", "cd /x && make": "/x", "(cd a)": "/w", "cd $x": "", "cd a || cd b": "",
+		"if": "/w",
+	} {
+		if got := Edits(command, "/w").End; got != want {
+			t.Errorf("%s: %q", command, got)
+		}
 	}
 }
 
