@@ -44,6 +44,9 @@ const (
 	CodeConfigMalformed      Code = "config_malformed"
 	CodeConfigChanged        Code = "config_changed"
 	CodeConfigUnwritable     Code = "config_unwritable"
+	CodeNoRepository         Code = "no_repository"
+	CodeGitMissing           Code = "git_missing"
+	CodeGitTooOld            Code = "git_too_old"
 	CodeDataDirNotWritable   Code = "data_dir_not_writable"
 	CodeFileSystem           Code = "file_system_unsupported"
 	CodeForeignDatabase      Code = "foreign_database"
@@ -110,6 +113,9 @@ var Codes = []CodeInfo{
 	{CodeConfigMalformed, ExitEnvironment, 500, false, "a harness's configuration can't be read, so it isn't touched"},
 	{CodeConfigChanged, ExitEnvironment, 500, true, "somebody else changed a harness's configuration at the same moment"},
 	{CodeConfigUnwritable, ExitEnvironment, 500, false, "a harness's configuration can't be written"},
+	{CodeNoRepository, ExitNotFound, 404, false, "there is no git repository at this path"},
+	{CodeGitMissing, ExitEnvironment, 500, false, "there is no git program"},
+	{CodeGitTooOld, ExitEnvironment, 500, false, "the git program is older than what this needs"},
 	{CodeDataDirNotWritable, ExitEnvironment, 500, false, "the data directory can't be written"},
 	{CodeFileSystem, ExitEnvironment, 500, false, "the data directory lies on a file system on which SQLite isn't safe"},
 	{CodeForeignDatabase, ExitEnvironment, 500, false, "the database file was made by another program"},

@@ -46,6 +46,7 @@ var results = map[string][]any{
 	"tt unreserve":     {engine.ReleasePathsResult{}},
 	"tt reservations":  {engine.ListReservationsResult{}},
 	"tt may-edit":      {engine.MayEditResult{}},
+	"tt conflicts":     {engine.GetConflictsResult{}},
 	"tt doctor":        {doctorResult{}},
 	"tt install":       {installResult{}},
 	"tt uninstall":     {installResult{}},
@@ -103,6 +104,7 @@ var facts = map[string]string{
 	"since":           "since when",
 	"to_agent_id":     "the recipient that was named",
 	"verdict":         "what is known of the member: alive, gone or unknown",
+	"version":         "the version that was found",
 	"workspace":       "the workspace's root",
 }
 

@@ -13,7 +13,7 @@ import (
 
 // scopeCommands are the commands about who changes what.
 func (a *app) scopeCommands() []*cobra.Command {
-	return []*cobra.Command{a.reserveCmd(), a.unreserveCmd(), a.reservationsCmd(), a.mayEditCmd()}
+	return []*cobra.Command{a.reserveCmd(), a.unreserveCmd(), a.reservationsCmd(), a.mayEditCmd(), a.conflictsCmd()}
 }
 
 func (a *app) reserveCmd() *cobra.Command {

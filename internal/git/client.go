@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,15 +28,29 @@ const drainTime = 100 * time.Millisecond
 // read runs a git command that changes nothing in dir, and gives its output to out. When ctx ends,
 // git and all that it started are killed, and the error is that of ctx.
 func (c Client) read(ctx context.Context, dir string, out io.Writer, args ...string) error {
-	path := c.Path
+	return c.do(ctx, call{dir: dir, args: args, out: out})
+}
+
+// call is one run of git that changes nothing in dir.
+type call struct {
+	dir    string
+	before []string // flags of git itself
+	args   []string
+	env    []string // more of the environment: where git may write instead
+	in     io.Reader
+	out    io.Writer
+}
+
+func (c Client) do(ctx context.Context, g call) error {
+	path, args := c.Path, g.args
 	if path == "" {
 		path = "git"
 	}
 	// Without optional locks a look at the tree never makes the owner's own git fail on index.lock.
-	cmd := exec.CommandContext(ctx, path, append([]string{"--no-optional-locks", "-C", dir}, args...)...)
-	cmd.Env = environment(os.Environ())
+	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-C", g.dir}, g.before, args)...)
+	cmd.Env = append(environment(os.Environ()), g.env...)
 	cmd.WaitDelay = drainTime
-	cmd.Stdout = out
+	cmd.Stdin, cmd.Stdout = g.in, g.out
 	var said firstLine
 	cmd.Stderr = &said
 	err := run(cmd)

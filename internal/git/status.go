@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"talkingstick/stick"
@@ -21,6 +22,7 @@ type status struct {
 	dirty   []string
 	count   int
 	problem error // the first record that wasn't understood
+	most    int   // how many paths are kept; 0 for maxDirty
 }
 
 // Write takes a part of the output. It never fails: git is left to run to its end.
@@ -132,7 +134,7 @@ func (s *status) entry(r []byte, n int) error {
 
 func (s *status) add(path string) {
 	s.count++
-	if len(s.dirty) < maxDirty {
+	if len(s.dirty) < cmp.Or(s.most, maxDirty) {
 		s.dirty = append(s.dirty, path)
 	}
 }

@@ -101,6 +101,7 @@ var tools = []tool{
 	op("release_paths", "Give reserved paths free: by pattern, by number, or all of yours.", rare, (*engine.Engine).ReleasePaths),
 	op("list_reservations", "List what is reserved and by whom.", reads, (*engine.Engine).ListReservations),
 	op("may_edit", "Tell whether you may change paths now.", reads, (*engine.Engine).MayEdit, "paths"),
+	op("get_conflicts", "Tell which files the working trees of the repository would really collide on, and whom to talk to.", reads, (*engine.Engine).GetConflicts),
 	op("leave_room", "Leave the room; a holder leaves with a handoff or says why it abandons the turn.", rare, (*engine.Engine).LeaveRoom),
 	op("kick_member", "Remove a member that is gone; force only on a person's word.", asks, (*engine.Engine).KickMember, "agent_id"),
 	op("close_room", "Close the room, as its holder with a handoff.", asks, (*engine.Engine).CloseRoom),

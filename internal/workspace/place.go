@@ -102,6 +102,15 @@ func locate(dir string, env Env) (Place, error) {
 	return Place{Path: dir, Root: dir, Found: FoundPath, Chain: []string{dir}}, nil
 }
 
+// Repository is where git finds the workspace's repository: Root, or the bare repository that is
+// hidden in it.
+func (p Place) Repository() string {
+	if _, ok := dotGit(p.Root); !ok && isGitDir(filepath.Join(p.Root, bareName)) {
+		return filepath.Join(p.Root, bareName)
+	}
+	return p.Root
+}
+
 // chain lists the directories from path up to root. A path outside of root, such as one inside of a
 // git directory that is kept apart from its checkout, has only the root.
 func chain(path, root string) []string {

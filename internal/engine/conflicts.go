@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// conflictsLimit bounds how long git compares. What isn't compared by then is left out.
+const conflictsLimit = 20 * time.Second
+
+// GetConflictsParams asks which files the working trees would collide on.
+type GetConflictsParams struct {
+	Caller Caller `json:"-"`
+	Where
+}
+
+// GetConflictsResult tells what the working trees of the room's repository would collide on.
+type GetConflictsResult struct {
+	RoomID    stick.RoomID   `json:"room_id"`
+	AgentID   stick.AgentID  `json:"agent_id"`  // who asks
+	Sides     []ConflictSide `json:"sides"`     // what was compared, the main working tree first
+	Conflicts []Conflict     `json:"conflicts"` // by pairs, conflicts before files that merge
+	LeftOut   []Uncompared   `json:"left_out"`  // what wasn't compared
+}
+
+// ConflictSide is a working tree: its commits, and what is uncommitted in it.
+type ConflictSide struct {
+	Name   string        `json:"name"`   // the branch, else the directory's name or path; no other side has it
+	Path   string        `json:"path"`   // its top level
+	Branch string        `json:"branch"` // empty for a detached HEAD
+	Head   string        `json:"head"`   // the commit; empty where there is none yet
+	Dirty  bool          `json:"dirty"`  // something is uncommitted
+	Agent  stick.AgentID `json:"agent_id,omitempty"`
+}
+
+// The kinds of a [Conflict].
+const (
+	KindConflict    = "conflict"
+	KindBothChanged = "both_changed"
+)
+
+// Conflict is a file that two sides changed since their merge base.
+type Conflict struct {
+	A      string          `json:"a"` // the name of a side
+	B      string          `json:"b"` // the name of the other
+	Path   string          `json:"path"`
+	Kind   string          `json:"kind"`               // conflict: git can't merge it; both_changed: it merges, and both changed it
+	Says   string          `json:"git_says,omitempty"` // the kind of conflict in git's words: contents, modify/delete, binary, …
+	ALines []string        `json:"a_lines"`            // ranges in a's version; of a conflict only where the two meet
+	BLines []string        `json:"b_lines"`            // ranges in b's version
+	Agents []stick.AgentID `json:"agents"`             // whom to talk to, as far as it is known
+}
+
+// Uncompared is what wasn't compared.
+type Uncompared struct {
+	What string `json:"what"` // a side, or two
+	Why  string `json:"why"`
+}
+
+// GetConflicts tells what the working trees of a room's repository would really collide on, by trying
+// the merge of each pair with what is uncommitted in them. It writes nothing, neither in the room nor
+// in the repository. It fails with [stick.CodeNoRoom], [stick.CodeNoRepository],
+// [stick.CodeGitMissing] and [stick.CodeGitTooOld].
+func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
+	res := GetConflictsResult{Sides: []ConflictSide{}, Conflicts: []Conflict{}, LeftOut: []Uncompared{}}
+	var room stick.Room
+	err := e.look(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *sights, r stick.Room, me identity) error {
+		room, res.RoomID, res.AgentID = r, r.ID, me.Agent
+		return nil
+	})
+	if err != nil {
+		return res, err
+	}
+	dir, err := e.repository(p.Where, room)
+	if err != nil {
+		return res, err
+	}
+	limited, cancel := context.WithTimeout(ctx, conflictsLimit)
+	defer cancel()
+	seen, err := e.cfg.Git.Collisions(limited, dir)
+	switch {
+	case ctx.Err() != nil:
+		return res, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return res, stick.Errorf(stick.CodeInternal, "git didn't answer within %s", stick.Age(conflictsLimit))
+	case err != nil:
+		return res, err
+	}
+	res.fill(seen, room.Turn)
+	return res, nil
+}
+
+// repository is where git finds the repository of a room.
+func (e *Engine) repository(w Where, r stick.Room) (string, error) {
+	if w.RoomID != "" {
+		w = Where{Path: r.Path}
+	}
+	place, err := e.placeSeen(w)
+	if err != nil {
+		return "", err
+	}
+	if place.Found != workspace.FoundGit {
+		return "", stick.Errorf(stick.CodeNoRepository, "%s lies in no git repository, so there is nothing to merge", stick.Line(place.Root)).
+			With("path", place.Root)
+	}
+	return place.Repository(), nil
+}
+
+func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn) {
+	for i := range seen.Sides {
+		s := &seen.Sides[i]
+		res.Sides = append(res.Sides, ConflictSide{
+			Name: s.Name, Path: s.Path, Branch: s.Branch, Head: s.Head, Dirty: s.Dirty, Agent: agentAt(s, t),
+		})
+	}
+	for _, c := range seen.Found {
+		v := Conflict{
+			A: c.A.Name, B: c.B.Name, Path: c.Path, Kind: KindBothChanged, Says: c.Says,
+			ALines: ranges(c.ALines), BLines: ranges(c.BLines), Agents: []stick.AgentID{},
+		}
+		if c.Conflict {
+			v.Kind = KindConflict
+		}
+		for _, s := range []*git.Side{c.A, c.B} {
+			if agent := agentAt(s, t); agent != "" && !slices.Contains(v.Agents, agent) {
+				v.Agents = append(v.Agents, agent)
+			}
+		}
+		res.Conflicts = append(res.Conflicts, v)
+	}
+	for _, l := range seen.LeftOut {
+		res.LeftOut = append(res.LeftOut, Uncompared(l))
+	}
+}
+
+// agentAt is whom to talk to about a working tree. The main one is that of the stick's holder, or of
+// its last. Who works in a linked one isn't on record.
+func agentAt(s *git.Side, t stick.Turn) stick.AgentID {
+	switch {
+	case !s.Main:
+		return ""
+	case t.State == stick.Owned:
+		return t.Owner
+	}
+	return t.Prior
+}
+
+func ranges(lines []git.Lines) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l.String()
+	}
+	return out
+}

@@ -1,0 +1,304 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Side is a working tree with all that a merge of it would bring: its commits, and what it has
+// uncommitted.
+type Side struct {
+	Worktree
+	Name  string // the branch, else the name of the directory; no other side has it
+	Dirty bool
+
+	commit string // HEAD, or a commit in the scratch that holds what is uncommitted, too
+}
+
+// Collision is a file that two sides have changed since their merge base.
+type Collision struct {
+	A, B           *Side
+	Path           string
+	Conflict       bool   // a merge needs a decision; else both changed the file in different places
+	Says           string // the kind of conflict, in git's words: contents, modify/delete, binary, …
+	ALines, BLines []Lines
+}
+
+// LeftOut is something that wasn't looked at, and why.
+type LeftOut struct{ What, Why string }
+
+// Collisions is where the working trees of a repository would collide.
+type Collisions struct {
+	Sides   []Side
+	Found   []Collision
+	LeftOut []LeftOut
+}
+
+// Bounds of the work.
+const (
+	maxSides = 40
+	maxFiles = 10_000   // uncommitted ones, of one side
+	maxFile  = 64 << 20 // bytes of an uncommitted file
+	maxPaths = 200      // of one pair of sides
+	atOnce   = 2        // pairs that are compared at a time
+)
+
+// Collisions tries a merge of each pair of working trees of the repository that dir lies in, with
+// what is uncommitted in them. Nothing is written to the repository. When ctx ends, what wasn't
+// compared by then is left out. It fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
+// [stick.CodeGitTooOld].
+func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) {
+	if err := c.atLeast(ctx, dir, 2, 38); err != nil {
+		return Collisions{}, err
+	}
+	trees, err := c.Worktrees(ctx, dir)
+	if err != nil {
+		return Collisions{}, err
+	}
+	s, err := c.scratch(ctx, dir)
+	if err != nil {
+		return Collisions{}, err
+	}
+	defer s.remove()
+	x := &comparison{scratch: s, dir: dir, cache: map[[2]string]map[string]string{}}
+	x.look(ctx, trees)
+	x.compare(ctx)
+	return x.result, nil
+}
+
+// comparison is one run.
+type comparison struct {
+	*scratch
+	dir    string
+	result Collisions
+
+	mu      sync.Mutex // guards cache, and what pairs add to the result
+	cache   map[[2]string]map[string]string
+	started int // pairs
+}
+
+func (x *comparison) leaveOut(what, format string, args ...any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.result.LeftOut = append(x.result.LeftOut, LeftOut{what, fmt.Sprintf(format, args...)})
+}
+
+// look makes sides of the working trees.
+func (x *comparison) look(ctx context.Context, trees []Worktree) {
+	for i, name := range names(trees) {
+		if i >= maxSides {
+			x.leaveOut(name, "only %d working trees are compared", maxSides)
+			continue
+		}
+		side := Side{Worktree: trees[i], Name: name, commit: trees[i].Head}
+		if side.Gone {
+			x.leaveOut(name, "its directory isn't there: only what is committed is compared")
+		} else {
+			x.lookAt(ctx, &side)
+		}
+		x.result.Sides = append(x.result.Sides, side)
+	}
+}
+
+// lookAt finds out what a side has uncommitted.
+func (x *comparison) lookAt(ctx context.Context, side *Side) {
+	paths, count, err := x.git.uncommitted(ctx, side.Path, maxFiles)
+	if err != nil {
+		x.leaveOut(side.Name, "what is uncommitted can't be read: %s", reason(ctx, err))
+		return
+	}
+	side.Dirty = count > 0
+	if count > len(paths) {
+		x.leaveOut(side.Name, "%d more of its uncommitted files", count-len(paths))
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		info, err := os.Lstat(filepath.Join(side.Path, filepath.FromSlash(p)))
+		large := err == nil && info.Size() > maxFile
+		if large {
+			x.leaveOut(side.Name, "%s is uncommitted and larger than %d MB", p, maxFile>>20)
+		}
+		return large
+	})
+	if len(paths) == 0 {
+		return
+	}
+	commit, err := x.commit(ctx, side.Worktree, paths)
+	if err != nil {
+		x.leaveOut(side.Name, "what is uncommitted can't be read: %s", reason(ctx, err))
+		return
+	}
+	side.commit = commit
+}
+
+// reason is why git failed, without what is only ours.
+func reason(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "the time was up"
+	}
+	return err.Error()
+}
+
+// names gives each working tree a name that no other has: its branch, else the last part of its path,
+// else the path.
+func names(trees []Worktree) []string {
+	out := make([]string, len(trees))
+	count := map[string]int{}
+	for i, w := range trees {
+		if out[i] = w.Branch; out[i] == "" {
+			out[i] = filepath.Base(w.Path)
+		}
+		count[out[i]]++
+	}
+	for i, w := range trees {
+		if count[out[i]] > 1 {
+			out[i] = w.Path
+		}
+	}
+	return out
+}
+
+// compare compares each side with each, the main one first.
+func (x *comparison) compare(ctx context.Context) {
+	type pair struct{ a, b *Side }
+	var pairs []pair
+	for i := range x.result.Sides {
+		for j := i + 1; j < len(x.result.Sides); j++ {
+			a, b := &x.result.Sides[i], &x.result.Sides[j]
+			if a.commit != "" && b.commit != "" && a.commit != b.commit {
+				pairs = append(pairs, pair{a, b})
+			}
+		}
+	}
+	found := make([][]Collision, len(pairs))
+	late := 0
+	var work sync.WaitGroup
+	for range atOnce {
+		work.Go(func() {
+			for {
+				x.mu.Lock()
+				i := x.started
+				x.started++
+				x.mu.Unlock()
+				if i >= len(pairs) {
+					return
+				}
+				var err error
+				p := pairs[i]
+				if found[i], err = x.pair(ctx, p.a, p.b); err == nil {
+					continue
+				}
+				if ctx.Err() == nil {
+					x.leaveOut(p.a.Name+" × "+p.b.Name, "%s", err)
+					continue
+				}
+				x.mu.Lock()
+				late++
+				x.mu.Unlock()
+			}
+		})
+	}
+	work.Wait()
+	if late > 0 {
+		x.leaveOut(fmt.Sprintf("%d of %d pairs", late, len(pairs)), "the time was up")
+	}
+	x.result.Found = slices.Concat(found...)
+	slices.SortFunc(x.result.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.What, b.What) })
+}
+
+// pair compares two sides.
+func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) {
+	base, err := x.mergeBase(ctx, x.dir, a.commit, b.commit)
+	switch {
+	case err != nil:
+		return nil, err
+	case base == "":
+		x.leaveOut(a.Name+" × "+b.Name, "they have no commit in common, so nobody merges them")
+		return nil, nil
+	case base == a.commit || base == b.commit:
+		return nil, nil // one of them has nothing that the other lacks
+	}
+	conflicts, err := x.merge(ctx, x.dir, a.commit, b.commit)
+	if err != nil {
+		return nil, err
+	}
+	inA, err := x.changedOnce(ctx, base, a.commit)
+	if err != nil {
+		return nil, err
+	}
+	inB, err := x.changedOnce(ctx, base, b.commit)
+	if err != nil {
+		return nil, err
+	}
+	paths := x.bounded(a, b, slices.Concat(sorted(conflicts), both(inA, inB, conflicts)))
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	diffA, err := x.hunks(ctx, x.dir, base, a.commit, paths)
+	if err != nil {
+		return nil, err
+	}
+	diffB, err := x.hunks(ctx, x.dir, base, b.commit, paths)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Collision, len(paths))
+	for i, p := range paths {
+		says, conflict := conflicts[p]
+		found[i] = Collision{A: a, B: b, Path: p, Conflict: conflict, Says: says}
+		if conflict {
+			found[i].ALines, found[i].BLines = overlap(diffA[p], diffB[p])
+		} else {
+			found[i].ALines, found[i].BLines = diffA[p].lines(all), diffB[p].lines(all)
+		}
+	}
+	return found, nil
+}
+
+// both lists the files that both sides changed, and not to the same, without those in conflict.
+func both(a, b map[string]string, but conflicted) []string {
+	var paths []string
+	for p, v := range a {
+		if w, ok := b[p]; ok && w != v {
+			if _, conflict := but[p]; !conflict {
+				paths = append(paths, p)
+			}
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+func sorted(c conflicted) []string { return slices.Sorted(maps.Keys(c)) }
+
+func (x *comparison) bounded(a, b *Side, paths []string) []string {
+	if more := len(paths) - maxPaths; more > 0 {
+		x.leaveOut(a.Name+" × "+b.Name, "%d more files that both changed", more)
+		return paths[:maxPaths]
+	}
+	return paths
+}
+
+// changedOnce remembers what a side changed since a merge base: most pairs have the same one.
+func (x *comparison) changedOnce(ctx context.Context, from, to string) (map[string]string, error) {
+	key := [2]string{from, to}
+	x.mu.Lock()
+	known, ok := x.cache[key]
+	x.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	files, err := x.changed(ctx, x.dir, from, to)
+	if err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cache[key] = files
+	return files, nil
+}

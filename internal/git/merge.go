@@ -1,0 +1,132 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// conflicted is what a merge of two commits can't settle: the files, and for each the kind of
+// conflict in git's words, such as contents, binary or modify/delete.
+type conflicted map[string]string
+
+// merge tries a merge of two commits in the scratch.
+func (s *scratch) merge(ctx context.Context, dir, a, b string) (conflicted, error) {
+	out, err := s.run(ctx, dir, nil, nil, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", a, b)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
+		return parseMerge(out, a, b)
+	}
+	return nil, err
+}
+
+// parseMerge reads what git merge-tree -z prints of a merge with conflicts: the tree, the files, an
+// empty name, and messages. A message is a number of paths, these, its kind and its words.
+func parseMerge(out string, a, b string) (conflicted, error) {
+	fields := strings.Split(out, "\x00")
+	next := func() (f string) {
+		if len(fields) > 0 {
+			f, fields = fields[0], fields[1:]
+		}
+		return f
+	}
+	next() // the tree
+	c := conflicted{}
+	for f := next(); f != ""; f = next() {
+		c[original(f, a, b)] = ""
+	}
+	for f := next(); f != ""; f = next() {
+		n, err := strconv.Atoi(f)
+		if err != nil || n < 0 || n+2 > len(fields) {
+			return nil, fmt.Errorf("read git merge-tree: %.100q isn't the beginning of a message", f)
+		}
+		paths, kind := fields[:n], fields[n]
+		fields = fields[n+2:]
+		kind, isConflict := strings.CutPrefix(kind, "CONFLICT (")
+		if !isConflict {
+			continue
+		}
+		kind = strings.TrimSuffix(kind, ")")
+		for _, p := range paths {
+			p = original(p, a, b)
+			if said, ok := c[p]; ok && (said == "" || said == "contents") { // the others say more
+				c[p] = kind
+			}
+		}
+	}
+	return c, nil
+}
+
+// original is the name of a file that git would put aside, as name~commit, where something else has
+// to have its name.
+func original(path, a, b string) string {
+	for _, id := range []string{a, b} {
+		if i := strings.LastIndex(path, "~"+id); i > 0 {
+			return path[:i]
+		}
+	}
+	return path
+}
+
+// mergeBase is a commit from which both have come, and empty where there is none.
+func (s *scratch) mergeBase(ctx context.Context, dir, a, b string) (string, error) {
+	out, err := s.run(ctx, dir, nil, nil, "merge-base", a, b)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
+		return "", nil
+	}
+	return strings.TrimSpace(out), err
+}
+
+// changed tells in which files a commit differs from another, and what it has there: mode and blob.
+func (s *scratch) changed(ctx context.Context, dir, from, to string) (map[string]string, error) {
+	out, err := s.run(ctx, dir, nil, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", from, to)
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(out)
+}
+
+// parseRaw reads git diff-tree -z --raw: ":mode mode blob blob status", NUL, path, NUL.
+func parseRaw(out string) (map[string]string, error) {
+	files := map[string]string{}
+	for out != "" {
+		record, rest, ok := strings.Cut(out, "\x00")
+		path, after, ok2 := strings.Cut(rest, "\x00")
+		fields := strings.Fields(record)
+		if !ok || !ok2 || len(fields) != 5 || path == "" {
+			return nil, fmt.Errorf("read git diff-tree: %.100q isn't a record", record)
+		}
+		files[path] = fields[1] + " " + fields[3]
+		out = after
+	}
+	return files, nil
+}
+
+// maxArgs bounds the paths on one command line, in bytes: Windows takes 32 KiB.
+const maxArgs = 20 << 10
+
+// hunks tells in which lines a commit differs from another, by file.
+func (s *scratch) hunks(ctx context.Context, dir, from, to string, paths []string) (map[string]fileDiff, error) {
+	d := &diff{files: map[string]fileDiff{}}
+	for len(paths) > 0 {
+		args := []string{
+			"--literal-pathspecs", "diff-tree", "-r", "-p", "-U0", "--inter-hunk-context=0", "--no-renames", "--no-color",
+			"--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", from, to, "--",
+		}
+		size := 0
+		for len(paths) > 0 && (size == 0 || size+len(paths[0]) < maxArgs) {
+			args, size, paths = append(args, paths[0]), size+len(paths[0]), paths[1:]
+		}
+		d.part = d.part[:0]
+		err := s.git.do(ctx, call{
+			dir: dir, before: append(quiet[:len(quiet):len(quiet)], "-c", "core.quotePath=true", args[0]), args: args[1:], env: s.env, out: d,
+		})
+		if err = cmp.Or(err, d.problem); err != nil {
+			return nil, err
+		}
+	}
+	return d.files, nil
+}

@@ -1,0 +1,142 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// scratch lets git compute with what isn't committed and leaves no trace of it: objects and indexes
+// are written to a temporary directory, and those of the repository are only read.
+type scratch struct {
+	git  Client
+	tmp  string
+	env  []string
+	made int // commits
+}
+
+// quiet keeps git from running what the repository has configured beside an operation: hooks, and a
+// daemon that watches the tree. It keeps a split index from being written back in parts, too.
+var quiet = []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false"}
+
+// scratch makes one for the repository that dir lies in.
+func (c Client) scratch(ctx context.Context, dir string) (*scratch, error) {
+	objects, err := c.line(ctx, dir, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return nil, c.explain(dir, err)
+	}
+	tmp, err := os.MkdirTemp("", "talking-stick-")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary directory: %w", err)
+	}
+	s := &scratch{git: c, tmp: tmp, env: []string{
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(tmp, "objects"),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(objects),
+		"GIT_NO_LAZY_FETCH=1", // a look never asks the network
+		"GIT_AUTHOR_NAME=tt", "GIT_AUTHOR_EMAIL=tt@localhost", "GIT_AUTHOR_DATE=@1 +0000",
+		"GIT_COMMITTER_NAME=tt", "GIT_COMMITTER_EMAIL=tt@localhost", "GIT_COMMITTER_DATE=@1 +0000",
+	}}
+	if err := os.Mkdir(filepath.Join(tmp, "objects"), 0o700); err != nil {
+		s.remove()
+		return nil, fmt.Errorf("make a temporary directory: %w", err)
+	}
+	return s, nil
+}
+
+// alternate writes a path as git reads it in a list of object directories: quoted, because it may
+// hold what separates them.
+func alternate(path string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
+}
+
+func (s *scratch) remove() { _ = os.RemoveAll(s.tmp) }
+
+// run runs git with the scratch, and gives what it prints.
+func (s *scratch) run(ctx context.Context, dir string, in io.Reader, env []string, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := s.git.do(ctx, call{
+		dir: dir, args: args, before: quiet, env: append(s.env[:len(s.env):len(s.env)], env...), in: in, out: &out,
+	})
+	return out.String(), err
+}
+
+// commit makes a commit of what a working tree holds at the given paths, on top of its HEAD and, in
+// the middle of a merge, of what is being merged.
+func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (string, error) {
+	s.made++
+	index := filepath.Join(s.tmp, fmt.Sprintf("index-%d", s.made))
+	real, err := s.git.line(ctx, w.Path, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	if err != nil {
+		return "", err
+	}
+	if err := copyIndex(real, index); err != nil {
+		return "", err
+	}
+	env := []string{"GIT_INDEX_FILE=" + index}
+	names := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
+	if _, err := s.run(ctx, w.Path, names, env, "update-index", "--add", "--remove", "--replace", "-z", "--stdin"); err != nil {
+		return "", err
+	}
+	tree, err := s.run(ctx, w.Path, nil, env, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	args := []string{"commit-tree", "--no-gpg-sign", strings.TrimSpace(tree)}
+	if w.Head != "" {
+		args = append(args, "-p", w.Head)
+	}
+	if merging, err := s.git.line(ctx, w.Path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD"); err == nil {
+		args = append(args, "-p", merging)
+	}
+	id, err := s.run(ctx, w.Path, strings.NewReader("uncommitted\n"), nil, args...)
+	return strings.TrimSpace(id), err
+}
+
+// copyIndex copies an index, if there is one. It keeps its time, by which git tells which files may
+// have been changed in the moment in which the index was written.
+func copyIndex(from, to string) error {
+	info, err := os.Stat(from)
+	if os.IsNotExist(err) {
+		return nil // nothing was ever added
+	}
+	if err != nil {
+		return err
+	}
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, b, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// uncommitted names the files in which a working tree differs from its HEAD, most of them at most;
+// count says how many there are. Ignored files aren't among them, and neither are repositories that
+// lie in the tree, as linked worktrees may.
+func (c Client) uncommitted(ctx context.Context, dir string, most int) (paths []string, count int, err error) {
+	s := status{most: most}
+	err = c.do(ctx, call{dir: dir, before: quiet, out: &s, args: []string{
+		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty",
+	}})
+	if err != nil {
+		return nil, 0, err
+	}
+	w, err := s.workspace()
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, p := range w.Dirty {
+		if strings.HasSuffix(p, "/") {
+			w.DirtyCount--
+			continue
+		}
+		paths = append(paths, p)
+	}
+	return paths, w.DirtyCount, nil
+}

@@ -1,0 +1,128 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// Worktree is a working tree of a repository: the main one, or a linked one.
+type Worktree struct {
+	Path   string
+	Branch string // without refs/heads/; empty for a detached HEAD
+	Head   string // the commit; empty where there is none yet
+	Main   bool
+	Gone   bool // its directory isn't there, so that only what is committed can be seen
+}
+
+// Worktrees lists the working trees of the repository that dir lies in, the main one first. A bare
+// repository has no main one. It fails with [stick.CodeNoRepository] and [stick.CodeGitMissing].
+func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
+	places, err := c.line(ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
+	if err != nil {
+		return nil, c.explain(dir, err)
+	}
+	var out bytes.Buffer
+	if err := c.read(ctx, dir, &out, "worktree", "list", "--porcelain", "-z"); err != nil {
+		return nil, c.explain(dir, err)
+	}
+	trees, err := parseWorktrees(out.String())
+	if err != nil {
+		return nil, err
+	}
+	// Of a submodule, and where the git directory lies elsewhere, git lists that directory instead of
+	// the main working tree.
+	if own := len(places) / 2; len(trees) > 0 && trees[0].Main && places[:own] == places[own+1:] {
+		if top, err := c.line(ctx, dir, "rev-parse", "--show-toplevel"); err == nil {
+			trees[0].Path = top
+		}
+	}
+	for i, w := range trees {
+		info, err := os.Stat(w.Path)
+		trees[i].Gone = err != nil || !info.IsDir()
+	}
+	return trees, nil
+}
+
+// line is what a command prints, without the end of its last line.
+func (c Client) line(ctx context.Context, dir string, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := c.read(ctx, dir, &out, args...)
+	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+// parseWorktrees reads the output of git worktree list --porcelain -z: attributes that end with NUL,
+// and an empty one behind each working tree.
+func parseWorktrees(output string) ([]Worktree, error) {
+	var trees []Worktree
+	var w Worktree
+	bare, first := false, true
+	for output != "" {
+		attribute, rest, ok := strings.Cut(output, "\x00")
+		if !ok {
+			return nil, fmt.Errorf("read git worktree list: the output ends in the middle of an attribute")
+		}
+		output = rest
+		name, value, _ := strings.Cut(attribute, " ")
+		switch name {
+		case "":
+			if !bare && w.Path != "" {
+				w.Main = first
+				trees = append(trees, w)
+			}
+			w, bare, first = Worktree{}, false, false
+		case "worktree":
+			w.Path = value
+		case "HEAD":
+			if strings.Trim(value, "0") != "" {
+				w.Head = value
+			}
+		case "branch":
+			w.Branch = strings.TrimPrefix(value, "refs/heads/")
+		case "bare":
+			bare = true
+		}
+	}
+	return trees, nil
+}
+
+// explain makes of a failure of git that ought to see a repository what it means.
+func (c Client) explain(dir string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		return stick.Errorf(stick.CodeGitMissing, "there is no git program: %w", err).Hintf("install git, or put it into PATH")
+	}
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
+		return stick.Errorf(stick.CodeNoRepository, "git sees no repository at %s: %w", stick.Line(dir), err).With("path", dir)
+	}
+	return err
+}
+
+var version = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
+
+// atLeast fails with [stick.CodeGitTooOld] for a git that is older than the given version, and with
+// [stick.CodeGitMissing] for none. One that doesn't tell its version the usual way is believed.
+func (c Client) atLeast(ctx context.Context, dir string, major, minor int) error {
+	said, err := c.line(ctx, dir, "version")
+	if err != nil {
+		return c.explain(dir, err)
+	}
+	m := version.FindStringSubmatch(said)
+	if m == nil {
+		return nil
+	}
+	x, _ := strconv.Atoi(m[1])
+	y, _ := strconv.Atoi(m[2])
+	if x > major || x == major && y >= minor {
+		return nil
+	}
+	return stick.Errorf(stick.CodeGitTooOld, "git is version %d.%d, and this needs %d.%d or newer", x, y, major, minor).
+		With("version", m[1]+"."+m[2]).Hintf("install a newer git, or put it into PATH before the old one")
+}
