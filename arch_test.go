@@ -61,7 +61,7 @@ var edges = map[string]map[string]string{
 	},
 	"internal/engine": {
 		"internal/bell":      "the slow net under a wait",
-		"internal/git":       "what a handoff says of the working tree",
+		"internal/git":       "what a handoff says of the working tree, and what working trees collide on",
 		"internal/harness":   "who calls, as the surface found out",
 		"internal/proc":      "verdicts and deaths of processes",
 		"internal/store":     "transactions",
@@ -91,7 +91,7 @@ var edges = map[string]map[string]string{
 	},
 	"internal/git": {
 		"golang.org/x/sys": "a job object, so that what git started on Windows ends with it",
-		"stick":            "what a handoff says of the working tree",
+		"stick":            "what a handoff says of the working tree, and errors",
 	},
 	"internal/workspace": {
 		"golang.org/x/sys": "the type of a file system",

@@ -19,7 +19,6 @@ func (a *app) conflictsCmd() *cobra.Command {
 		Long: "Try the merge of each pair of working trees of the repository, with what is uncommitted in them, and show which\n" +
 			"files conflict, and which ones both changed although they merge. Lines are those of each side's own version.\n" +
 			"Nothing is written: not in the room, not in the repository. It needs git 2.38 or newer.",
-		Example: "  tt conflicts\n  tt conflicts --json",
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -32,12 +32,12 @@ type GetConflictsResult struct {
 
 // ConflictSide is a working tree: its commits, and what is uncommitted in it.
 type ConflictSide struct {
-	Name   string        `json:"name"`   // the branch, else the directory's name or path; no other side has it
-	Path   string        `json:"path"`   // its top level
-	Branch string        `json:"branch"` // empty for a detached HEAD
-	Head   string        `json:"head"`   // the commit; empty where there is none yet
-	Dirty  bool          `json:"dirty"`  // something is uncommitted
-	Agent  stick.AgentID `json:"agent_id,omitempty"`
+	Name   string        `json:"name"`               // the branch, else the directory's name or path; no other side has it
+	Path   string        `json:"path"`               // its top level
+	Branch string        `json:"branch"`             // empty for a detached HEAD
+	Head   string        `json:"head"`               // the commit; empty where there is none yet
+	Dirty  bool          `json:"dirty"`              // something is uncommitted
+	Agent  stick.AgentID `json:"agent_id,omitempty"` // whom to talk to about it, where that is known
 }
 
 // The kinds of a [Conflict].
@@ -48,9 +48,9 @@ const (
 
 // Conflict is a file that two sides changed since their merge base.
 type Conflict struct {
-	A      string          `json:"a"` // the name of a side
-	B      string          `json:"b"` // the name of the other
-	Path   string          `json:"path"`
+	A      string          `json:"a"`                  // the name of a side
+	B      string          `json:"b"`                  // the name of the other
+	Path   string          `json:"path"`               // from the top level, with / between names
 	Kind   string          `json:"kind"`               // conflict: git can't merge it; both_changed: it merges, and both changed it
 	Says   string          `json:"git_says,omitempty"` // the kind of conflict in git's words: contents, modify/delete, binary, …
 	ALines []string        `json:"a_lines"`            // ranges in a's version; of a conflict only where the two meet
@@ -61,7 +61,7 @@ type Conflict struct {
 // Uncompared is what wasn't compared.
 type Uncompared struct {
 	What string `json:"what"` // a side, or two
-	Why  string `json:"why"`
+	Why  string `json:"why"`  // the reason
 }
 
 // GetConflicts tells what the working trees of a room's repository would really collide on, by trying

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -77,9 +78,18 @@ func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (strin
 		return "", err
 	}
 	env := []string{"GIT_INDEX_FILE=" + index}
-	names := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-	if _, err := s.run(ctx, w.Path, names, env, "update-index", "--add", "--remove", "--replace", "-z", "--stdin"); err != nil {
-		return "", err
+	files, gone := split(w.Path, paths)
+	for _, u := range []struct {
+		paths []string
+		flags []string
+	}{{gone, []string{"--force-remove"}}, {files, []string{"--add", "--remove", "--replace"}}} {
+		if len(u.paths) == 0 {
+			continue
+		}
+		names := strings.NewReader(strings.Join(u.paths, "\x00") + "\x00")
+		if _, err := s.run(ctx, w.Path, names, env, slices.Concat([]string{"update-index"}, u.flags, []string{"-z", "--stdin"})...); err != nil {
+			return "", err
+		}
 	}
 	tree, err := s.run(ctx, w.Path, nil, env, "write-tree")
 	if err != nil {
@@ -94,6 +104,22 @@ func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (strin
 	}
 	id, err := s.run(ctx, w.Path, strings.NewReader("uncommitted\n"), nil, args...)
 	return strings.TrimSpace(id), err
+}
+
+// split parts what was a file and is a directory now from the rest: git has to be told of it in
+// another way. A submodule is a directory and stays one.
+func split(dir string, paths []string) (files, gone []string) {
+	for _, p := range paths {
+		at := filepath.Join(dir, filepath.FromSlash(p))
+		if info, err := os.Lstat(at); err == nil && info.IsDir() {
+			if _, err := os.Lstat(filepath.Join(at, ".git")); err != nil {
+				gone = append(gone, p)
+				continue
+			}
+		}
+		files = append(files, p)
+	}
+	return files, gone
 }
 
 // copyIndex copies an index, if there is one. It keeps its time, by which git tells which files may

@@ -97,7 +97,9 @@ func parseWorktrees(output string) ([]Worktree, error) {
 // explain makes of a failure of git that ought to see a repository what it means.
 func (c Client) explain(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-		return stick.Errorf(stick.CodeGitMissing, "there is no git program: %w", err).Hintf("install git, or put it into PATH")
+		missing := stick.Errorf(stick.CodeGitMissing, "there is no git program").Hintf("install git, or put it into PATH")
+		missing.Err = err
+		return missing
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		return stick.Errorf(stick.CodeNoRepository, "git sees no repository at %s: %w", stick.Line(dir), err).With("path", dir)
@@ -114,6 +116,10 @@ func (c Client) atLeast(ctx context.Context, dir string, major, minor int) error
 	if err != nil {
 		return c.explain(dir, err)
 	}
+	return newEnough(said, major, minor)
+}
+
+func newEnough(said string, major, minor int) error {
 	m := version.FindStringSubmatch(said)
 	if m == nil {
 		return nil
