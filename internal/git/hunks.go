@@ -132,7 +132,6 @@ func (d *diff) line(l string) error {
 			return err
 		}
 		d.path = path
-		d.files[path] = d.files[path] // what follows may be nothing but a change of mode
 	case strings.HasPrefix(l, "deleted file mode "):
 		f := d.files[d.path]
 		f.deleted = true

@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -85,6 +87,13 @@ func TestEveryTool(t *testing.T) {
 		},
 		engine.GetRoomStateParams{Caller: me, Where: here, All: true})
 
+	d.git("init", "-q")
+	equal(s, "get_conflicts", doc{},
+		func(e *engine.Engine, p engine.GetConflictsParams) (engine.GetConflictsResult, error) {
+			return e.GetConflicts(ctx, p)
+		},
+		engine.GetConflictsParams{Caller: me, Where: here})
+
 	sent := s.ok("send_message", doc{"to": []string{string(b)}, "body": "please look", "category": "BLOCKED", "blocker": "the tests", "requested_action": "look"})
 	id := sent["message_id"]
 	equal(s, "get_message", doc{"message_id": id},
@@ -164,6 +173,16 @@ func TestEveryTool(t *testing.T) {
 		if !s.called[row.name] {
 			t.Errorf("nothing calls the tool %s", row.name)
 		}
+	}
+}
+
+// git runs git in the workspace, without the variables of a hook in which the tests may run.
+func (d *desk) git(args ...string) {
+	d.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = d.work, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.work}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		d.Fatalf("git %v: %v: %s", args, err, out)
 	}
 }
 
