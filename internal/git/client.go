@@ -5,6 +5,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,14 +22,18 @@ type Client struct {
 	Path string
 }
 
-// drainTime is how long output is waited for after git itself has ended: something that git started
-// and that outlives it may keep its output open.
-const drainTime = 100 * time.Millisecond
+// Output is waited for this long after git itself has ended: something that git started and that
+// outlives it may keep its output open. For a look that may fail it is drainTime; where the answer
+// counts it is patience, because a busy machine may be slow to hand the output over.
+const (
+	drainTime = 100 * time.Millisecond
+	patience  = 5 * time.Second
+)
 
 // read runs a git command that changes nothing in dir, and gives its output to out. When ctx ends,
 // git and all that it started are killed, and the error is that of ctx.
 func (c Client) read(ctx context.Context, dir string, out io.Writer, args ...string) error {
-	return c.do(ctx, call{dir: dir, args: args, out: out})
+	return c.do(ctx, call{dir: dir, args: args, out: out, drain: drainTime})
 }
 
 // call is one run of git that changes nothing in dir.
@@ -39,6 +44,7 @@ type call struct {
 	env    []string // more of the environment: where git may write instead
 	in     io.Reader
 	out    io.Writer
+	drain  time.Duration // 0 for patience
 }
 
 func (c Client) do(ctx context.Context, g call) error {
@@ -49,7 +55,7 @@ func (c Client) do(ctx context.Context, g call) error {
 	// Without optional locks a look at the tree never makes the owner's own git fail on index.lock.
 	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-C", g.dir}, g.before, args)...)
 	cmd.Env = append(environment(os.Environ()), g.env...)
-	cmd.WaitDelay = drainTime
+	cmd.WaitDelay = cmp.Or(g.drain, patience)
 	cmd.Stdin, cmd.Stdout = g.in, g.out
 	var said firstLine
 	cmd.Stderr = &said

@@ -31,7 +31,7 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 		return nil, c.explain(dir, err)
 	}
 	var out bytes.Buffer
-	if err := c.read(ctx, dir, &out, "worktree", "list", "--porcelain", "-z"); err != nil {
+	if err := c.do(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, out: &out}); err != nil {
 		return nil, c.explain(dir, err)
 	}
 	trees, err := parseWorktrees(out.String())
@@ -55,7 +55,7 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 // line is what a command prints, without the end of its last line.
 func (c Client) line(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := c.read(ctx, dir, &out, args...)
+	err := c.do(ctx, call{dir: dir, args: args, out: &out})
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
