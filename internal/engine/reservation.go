@@ -91,10 +91,13 @@ func (t *turn) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	if err != nil {
 		return err
 	}
+	asked := map[string]bool{}
 	for _, p := range q.Patterns {
-		i := slices.IndexFunc(mine, func(v stick.Reservation) bool { return v.Pattern.Key(q.Fold) == p.Key(q.Fold) })
-		if i >= 0 {
-			res.Reservations = append(res.Reservations, viewReservation(t.room, mine[i], t.s, t.tx.Now()))
+		asked[p.Key(q.Fold)] = true
+	}
+	for _, v := range mine {
+		if asked[v.Pattern.Key(q.Fold)] {
+			res.Reservations = append(res.Reservations, viewReservation(t.room, v, t.s, t.tx.Now()))
 		}
 	}
 	for _, e := range t.events {

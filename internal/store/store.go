@@ -124,9 +124,10 @@ func (db *DB) Close() error {
 	return errors.Join(db.conn.Close(), db.pool.Close(), db.lock.Close())
 }
 
-// maxWAL is the size from which on a writer moves the write-ahead log into the database itself.
+// maxWAL is the size from which on a writer moves the write-ahead log into the database itself. Whoever
+// opens the database while nobody else has it open reads the whole log first.
 // The automatic checkpoint is put off while anybody reads.
-const maxWAL = 16 << 20
+const maxWAL = 2 << 20
 
 // View runs fn in a transaction that reads one state of the database. fn must not keep tx.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {

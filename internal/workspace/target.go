@@ -12,22 +12,19 @@ import (
 // goroutine.
 type Targets struct {
 	env    Env
+	reals  map[string]string // what directories are without links
 	places map[string]Place
 }
 
 // NewTargets takes relative paths from env.Dir.
-func NewTargets(env Env) *Targets { return &Targets{env, map[string]Place{}} }
+func NewTargets(env Env) *Targets { return &Targets{env, map[string]string{}, map[string]Place{}} }
 
 // Find returns where a change of path takes effect: links are followed, as writing does. place is that
 // of the nearest directory that exists. It fails with invalid_path.
 func (t *Targets) Find(path string) (full string, place Place, err error) {
-	real, rest, err := settle(path, t.env.Dir)
+	full, dir, err := t.settle(path)
 	if err != nil {
 		return "", Place{}, err
-	}
-	full, dir := filepath.Join(real, rest), real
-	if rest == "" && !isDir(real) {
-		dir = filepath.Dir(real)
 	}
 	place, ok := t.places[dir]
 	if !ok {
@@ -37,6 +34,30 @@ func (t *Targets) Find(path string) (full string, place Place, err error) {
 		t.places[dir] = place
 	}
 	return full, place, nil
+}
+
+// settle is where path leads, and the nearest directory that exists.
+func (t *Targets) settle(path string) (full, dir string, err error) {
+	parent, name := filepath.Split(path)
+	if real, ok := t.reals[parent]; ok && filepath.IsLocal(name) && name != "." {
+		full = filepath.Join(real, name)
+		info, err := os.Lstat(full)
+		if os.IsNotExist(err) || err == nil && info.Mode().IsRegular() {
+			return full, real, nil
+		}
+	}
+	real, rest, err := settle(path, t.env.Dir)
+	if err != nil {
+		return "", "", err
+	}
+	full, dir = filepath.Join(real, rest), real
+	if rest == "" && !isDir(real) {
+		dir = filepath.Dir(real)
+	}
+	if filepath.Join(dir, name) == full { // no link led elsewhere
+		t.reals[parent] = dir
+	}
+	return full, dir, nil
 }
 
 // Below gives full in terms of root, with / between the names, and false when it lies elsewhere.
