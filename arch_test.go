@@ -34,6 +34,7 @@ var edges = map[string]map[string]string{
 		"golang.org/x/sys":       "terminals, and noticing that standard output was closed",
 		"internal/demo":          "tt demo",
 		"internal/engine":        "every command calls one operation",
+		"internal/git":           "what a hook of git is about: staged paths, values of refs; where hooks are kept",
 		"internal/harness":       "wiring: the environment and the ancestry become a caller; the words of hooks",
 		"internal/install":       "tt install and tt uninstall",
 		"internal/mcpserver":     "tt mcp",

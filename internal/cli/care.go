@@ -43,7 +43,7 @@ func (a *app) doctorCmd() *cobra.Command {
 		if !res.Healthy {
 			a.status = stick.ExitEnvironment
 		}
-		out := doctorResult{res, a.harnesses(c.Context(), res.Hooks)}
+		out := doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context())}
 		return a.print(out, func(p *page) {
 			p.linef("data directory: %s", stick.Line(res.DataDir))
 			for _, f := range res.Findings {
@@ -55,6 +55,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			for _, h := range out.Harnesses {
 				p.harness(h)
 			}
+			p.gitHooks(out.Git)
 		})
 	}
 	return c
@@ -63,14 +64,16 @@ func (a *app) doctorCmd() *cobra.Command {
 // doctorResult is what the doctor found, here and in harnesses.
 type doctorResult struct {
 	engine.DoctorResult
-	Harnesses []harnessStatus `json:"harnesses"` // those that were used on this machine
+	Harnesses []harnessStatus    `json:"harnesses"`     // those that were used on this machine
+	Git       *install.GitStatus `json:"git,omitempty"` // the hooks of the repository of the working directory
 }
 
 // harnessStatus is how a harness stands to us.
 type harnessStatus struct {
 	install.Status
-	LastHook stick.Time `json:"hooks_last_at"` // when a hook of it last fired in a room
-	Fix      string     `json:"fix,omitempty"` // what to do until it works
+	LastHook stick.Time `json:"hooks_last_at"`       // when a hook of it last fired in a room
+	GitHooks string     `json:"git_hooks,omitempty"` // off where its shell disables the hooks of git: then its own hooks alone refuse edits
+	Fix      string     `json:"fix,omitempty"`       // what to do until it works
 }
 
 // harnesses looks how harnesses stand to us.
@@ -86,6 +89,9 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 	for _, s := range install.Check(ctx, t, run) {
 		h := harnessStatus{Status: s, LastHook: last[s.Harness]}
 		row, _ := harness.ByName(s.Harness)
+		if row.NoGitHooks {
+			h.GitHooks = "off"
+		}
 		switch {
 		case s.Problem != "":
 		case s.Installed != install.All:
@@ -138,6 +144,9 @@ func (p *page) harness(h harnessStatus) {
 		says = append(says, "no hooks")
 	case len(h.Scopes) > 0:
 		says = append(says, "hooks not yet seen firing")
+	}
+	if h.GitHooks != "" {
+		says = append(says, "tool hook only: its shell disables git's hooks")
 	}
 	p.linef("%-8s %s: %s", "harness", h.Harness, strings.Join(says, ", "))
 	if h.Fix != "" {

@@ -26,7 +26,6 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -51,9 +50,10 @@ type Env struct {
 	Procs func() (*proc.Table, error) // the machine's processes
 
 	// For tests; nil or zero in the program.
-	Now   func() time.Time
-	Kill  func(point string)
-	Local func(dir string) error
+	GitLimit time.Duration // how long hooks of git may take
+	Now      func() time.Time
+	Kill     func(point string)
+	Local    func(dir string) error
 }
 
 // System is the environment of the real process.
@@ -194,7 +194,7 @@ func (a *app) newEngine(procs *proc.Table) *engine.Engine {
 func (a *app) engineConfig(procs *proc.Table) engine.Config {
 	return engine.Config{
 		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local,
-		Workspace: workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")},
+		Workspace: a.workspaceEnv(),
 	}
 }
 

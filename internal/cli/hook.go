@@ -44,6 +44,7 @@ func (a *app) hookCmd() *cobra.Command {
 			"session starts, new messages after a tool call, and whether it still has something when it wants to stop. Outside of\n" +
 			"rooms, and when anything fails, it says nothing and exits with 0. tt install puts it into the harness's configuration.",
 	}
+	c.AddCommand(a.gitHookCmd())
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something that an idle agent is to be woken for")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		row, ok := harness.ByName(args[0])

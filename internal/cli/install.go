@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,62 +41,53 @@ type installResult struct {
 // installOptions are the flags of both commands.
 type installOptions struct{ all, project, show, removing bool }
 
+// targets are what can be named: harnesses, git and links.
+func targets() []string { return append(harness.Names(), install.Git, "links") }
+
 func (a *app) installCmd() *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
-		Use: "install [harness]…", Short: "Tell harnesses of tt: skill, hooks, MCP server", Args: between(0, -1, ""),
+		Use: "install [harness]…", Short: "Tell harnesses and git of tt: skill, hooks, MCP server", Args: between(0, -1, ""),
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ";\n" +
-			"links makes the program's other names. Everything else in their files stays as it is, and the first change of a file\n" +
-			"leaves a copy beside it. Without a name it shows what was found and would be changed, and asks; where nobody can be\n" +
-			"asked, it exits with 2.",
+			"git puts two hooks into the repository of the working directory, which refuse an agent's commit where the room's policy\n" +
+			"doesn't let it edit; hooks that are there run after them. links makes the program's other names. Everything else in the\n" +
+			"files stays as it is, and the first change of a file leaves a copy beside it. Without a name it shows what was found and\n" +
+			"would be changed, and asks; where nobody can be asked, it exits with 2.",
 	}
 	f := c.Flags()
-	f.BoolVar(&o.all, "all", false, "every harness, whether or not it was found")
+	f.BoolVar(&o.all, "all", false, "every harness, whether or not it was found, and git in a repository")
 	f.BoolVar(&o.project, "project", false, "in this workspace, for everybody who works in it, instead of in your home")
 	f.BoolVar(&o.show, "print", false, "show the changes and make none")
-	c.RunE = func(c *cobra.Command, args []string) error { return a.install(args, o) }
+	c.RunE = func(c *cobra.Command, args []string) error { return a.install(c.Context(), args, o) }
 	return c
 }
 
 func (a *app) uninstallCmd() *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{
-		Use: "uninstall [harness]…", Short: "Make harnesses forget tt", Args: between(0, -1, ""),
-		Long: "Remove exactly what tt install put into the configuration of harnesses, by default of all of them; links removes the\n" +
-			"program's other names. What harnesses share stays while one of them uses it. The data stays.",
+		Use: "uninstall [harness]…", Short: "Make harnesses and git forget tt", Args: between(0, -1, ""),
+		Long: "Remove exactly what tt install put into the configuration of harnesses, by default of all of them, and into the hooks of\n" +
+			"the repository of the working directory, which git names alone; links removes the program's other names. What harnesses\n" +
+			"share stays while one of them uses it. The data stays.",
 	}
 	c.Flags().BoolVar(&o.project, "project", false, "in this workspace instead of in your home")
 	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		o.all = len(args) == 0
-		return a.install(args, o)
+		return a.install(c.Context(), args, o)
 	}
 	return c
 }
 
 // install plans changes and makes them, or shows them.
-func (a *app) install(names []string, o installOptions) error {
+func (a *app) install(ctx context.Context, names []string, o installOptions) error {
 	t, err := a.target(o.project)
 	if err != nil {
 		return err
 	}
 	asked := len(names) > 0 || o.all || o.show
 	withLinks := slices.Contains(names, "links")
-	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "links" })
-	switch {
-	case o.all:
-		names = harness.Names()
-	case len(names) == 0 && !withLinks:
-		names = install.Found(t)
-	}
-	var steps []install.FileChange
-	switch {
-	case len(names) == 0: // for the links alone a project gets no instructions, nor where no harness was found
-	case o.removing:
-		steps, err = install.Uninstall(t, names)
-	default:
-		steps, err = install.Install(t, names)
-	}
+	steps, err := a.steps(ctx, t, names, o)
 	if err != nil {
 		return err
 	}
@@ -137,6 +129,31 @@ func (a *app) install(names []string, o installOptions) error {
 	return a.print(res, func(p *page) { p.installed(res) })
 }
 
+// steps plans the changes for what was named, or for what was found.
+func (a *app) steps(ctx context.Context, t install.Target, names []string, o installOptions) (steps []install.FileChange, err error) {
+	named := len(names) > 0
+	git := slices.Contains(names, install.Git)
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "links" || n == install.Git })
+	switch {
+	case o.all:
+		names = harness.Names()
+	case !named:
+		names = install.Found(t)
+	}
+	switch {
+	case len(names) == 0: // for git and links alone a project gets no instructions, nor where no harness was found
+	case o.removing:
+		steps, err = install.Uninstall(t, names)
+	default:
+		steps, err = install.Install(t, names)
+	}
+	if err != nil || !git && named && !o.all {
+		return steps, err
+	}
+	hooks, err := a.gitSteps(ctx, t, git, o.removing)
+	return append(steps, hooks...), err
+}
+
 // target is where harnesses are told of this program.
 func (a *app) target(project bool) (install.Target, error) {
 	t := install.Target{Home: a.Home, DataDir: a.dataDir(), Getenv: a.Getenv, Kill: a.Kill}
@@ -147,7 +164,7 @@ func (a *app) target(project bool) (install.Target, error) {
 	if t.TT, err = a.program(); err != nil || !project {
 		return t, err
 	}
-	place, err := workspace.Resolve(".", workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")})
+	place, err := workspace.Resolve(".", a.workspaceEnv())
 	t.Project = place.Root
 	return t, err
 }
@@ -232,7 +249,7 @@ func (p *page) installed(res installResult) {
 		if res.Applied || res.removing {
 			p.linef("%-12s %s", "links", "nothing to change")
 		} else {
-			p.linef("no harness was found; name one: %s", strings.Join(harness.Names(), ", "))
+			p.linef("no harness was found; name one: %s", strings.Join(targets(), ", "))
 		}
 	}
 	for _, n := range res.Next {

@@ -139,7 +139,7 @@ How the protocol works, and what it guarantees: [PROTOCOL](../PROTOCOL.md).`)
 var silent = regexp.MustCompile(`^tt (help|completion)\b`)
 
 // spoken are commands that speak a protocol of somebody else.
-var spoken = []string{"tt hook", "tt mcp"}
+var spoken = []string{"tt hook", "tt hook git", "tt mcp"}
 
 // tree is every command that is shown, in the order of the help.
 func tree() []*cobra.Command {

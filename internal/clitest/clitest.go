@@ -38,6 +38,8 @@ const (
 	FileSystem = "TT_TEST_FILE_SYSTEM"
 	// Boot is the id of the boot on which tt believes to be.
 	Boot = "TT_TEST_BOOT"
+	// GitLimit is how long hooks of git may take. Without it that is long: tests run on busy machines.
+	GitLimit = "TT_TEST_GIT_LIMIT"
 )
 
 // Harnesses are the names under which a test binary plays a harness.
@@ -92,6 +94,14 @@ func Env() cli.Env {
 			}
 		}
 		return t, err
+	}
+	env.GitLimit = time.Minute
+	if d := os.Getenv(GitLimit); d != "" {
+		limit, err := time.ParseDuration(d)
+		if err != nil {
+			panic(err)
+		}
+		env.GitLimit = limit
 	}
 	if kind := os.Getenv(FileSystem); kind != "" {
 		env.Local = func(dir string) error { return workspace.Remote(dir, kind) }

@@ -1,6 +1,7 @@
 // Package git runs git as a program, never through a shell, and reads what it prints. The
 // environment it gives to git holds no GIT_ variable of its own surroundings, because a hook's
-// GIT_DIR or GIT_INDEX_FILE would turn a question about one tree into an answer about another.
+// GIT_DIR or GIT_INDEX_FILE would turn a question about one tree into an answer about another. What
+// says which configuration counts is kept, and in a hook of git's everything is, by [Client.InHook].
 package git
 
 import (
@@ -20,6 +21,10 @@ import (
 type Client struct {
 	// Path is the git program. Where it is empty, it is looked up in PATH.
 	Path string
+
+	// InHook has git see all variables of its surroundings: in a hook of git's they say which repository
+	// and which index it is about.
+	InHook bool
 }
 
 // Output is waited for this long after git itself has ended: something that git started and that
@@ -54,7 +59,7 @@ func (c Client) do(ctx context.Context, g call) error {
 	}
 	// Without optional locks a look at the tree never makes the owner's own git fail on index.lock.
 	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-C", g.dir}, g.before, args)...)
-	cmd.Env = append(environment(os.Environ()), g.env...)
+	cmd.Env = append(environment(os.Environ(), c.InHook), g.env...)
 	cmd.WaitDelay = cmp.Or(g.drain, patience)
 	cmd.Stdin, cmd.Stdout = g.in, g.out
 	var said firstLine
@@ -71,11 +76,18 @@ func (c Client) do(ctx context.Context, g call) error {
 	return fmt.Errorf("git %s: %w", args[0], err)
 }
 
-// environment is env without git's variables, and with optional locks off for what git starts too.
-func environment(env []string) []string {
+// whichConfig are the variables by which a user moves git's configuration. They say nothing of a
+// repository, and git doesn't set them for its hooks.
+var whichConfig = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+
+// environment is env with optional locks off for what git starts too, and without git's variables
+// unless they are to be kept.
+func environment(env []string, keep bool) []string {
 	kept := make([]string, 0, len(env)+1)
 	for _, v := range env {
-		if len(v) < 4 || !strings.EqualFold(v[:4], "GIT_") { // Windows ignores the case of names
+		name, _, _ := strings.Cut(v, "=")
+		// Windows ignores the case of names.
+		if keep || len(v) < 4 || !strings.EqualFold(v[:4], "GIT_") || slices.Contains(whichConfig, strings.ToUpper(name)) {
 			kept = append(kept, v)
 		}
 	}

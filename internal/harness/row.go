@@ -62,6 +62,9 @@ type Row struct {
 	// Wake says how an idle agent of it can be woken.
 	Wake Waking
 
+	// NoGitHooks says that git runs no hooks in its shell.
+	NoGitHooks bool
+
 	// Interactive is the variable and the value by which hooks see that a person is at it.
 	Interactive [2]string
 
@@ -193,9 +196,10 @@ var Rows = []Row{
 			{Tool: "replace", Path: "file_path"},
 			{Tool: "run_shell_command", Command: "command", Dir: "dir_path"},
 		},
-		HookDeny:  "deny",
-		HookBlock: "deny",
-		Proves:    stick.ProvesSession,
+		HookDeny:   "deny",
+		HookBlock:  "deny",
+		NoGitHooks: true, // it sets core.hooksPath to nothing
+		Proves:     stick.ProvesSession,
 	},
 	{
 		// From its documentation; nobody has seen how its processes look. Gemini CLI's settings

@@ -36,7 +36,8 @@ type FileChange struct {
 	Diff    string `json:"diff,omitempty"` // with --print: the change
 
 	change *confedit.Change
-	npm    []byte // an entry of the npm program that goes
+	hook   *hookChange // instead of change, of a hook of git's
+	npm    []byte      // an entry of the npm program that goes
 }
 
 // The states of a change.
@@ -51,13 +52,18 @@ const (
 
 // Show sets Diff.
 func (s *FileChange) Show() {
-	if s.change != nil {
+	switch {
+	case s.change != nil:
 		s.Diff = s.change.Diff()
+	case s.hook != nil:
+		s.Diff = s.hook.diff()
 	}
 }
 
 // Pending tells whether the change would change anything.
-func (s FileChange) Pending() bool { return s.change != nil && s.change.Changed() }
+func (s FileChange) Pending() bool {
+	return s.change != nil && s.change.Changed() || s.hook != nil && s.hook.pending()
+}
 
 // Found lists the harnesses that were used on this machine, by their configuration.
 func Found(t Target) []string {
@@ -189,6 +195,11 @@ func (p *plan) told(name string) bool {
 // and doing it all again goes on.
 func Apply(steps []FileChange) error {
 	for _, s := range steps {
+		if s.hook != nil {
+			if err := s.hook.write(); err != nil {
+				return explain(err)
+			}
+		}
 		if s.change == nil {
 			continue
 		}

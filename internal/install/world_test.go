@@ -66,6 +66,9 @@ func (w *world) tree() map[string]string {
 		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && strings.Contains(d.Name(), ".talking-stick-") {
 			return err
 		}
+		if at, err := os.Stat(path); err != nil || at.IsDir() {
+			return nil // a link to a directory, or to nowhere
+		}
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return err

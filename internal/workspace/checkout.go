@@ -125,14 +125,7 @@ func lostWorktree(dir string, c checkout, git string) checkout {
 // Worktrees lists the top levels of the linked worktrees of the repository at root, in the order of
 // their paths. Records of directories that no longer exist are left out. A root without git has none.
 func Worktrees(root string) []string {
-	git, ok := dotGit(root)
-	switch {
-	case ok:
-	case isGitDir(root):
-		git = root
-	default:
-		git = filepath.Join(root, bareName)
-	}
+	git := gitAt(root)
 	if git == "" {
 		return nil
 	}
@@ -149,6 +142,17 @@ func Worktrees(root string) []string {
 	}
 	slices.Sort(tops)
 	return tops
+}
+
+// gitAt is the git directory of the checkout whose top level is top; "" when its .git leads nowhere.
+func gitAt(top string) string {
+	if git, ok := dotGit(top); ok {
+		return git
+	}
+	if isGitDir(top) {
+		return top
+	}
+	return filepath.Join(top, bareName)
 }
 
 // dotGit looks for .git in dir. The git directory it leads to is "" when that doesn't exist.

@@ -20,9 +20,15 @@ func parseLine(b []byte) (path string, ok bool) {
 	return path, path != "" && !strings.ContainsRune(path, 0)
 }
 
-// parseWorktree finds core.worktree in a git configuration file. As in git, the last one counts. It
-// knows what git itself writes, which is one setting on a line; includes aren't followed.
+// parseWorktree finds core.worktree in a git configuration file.
 func parseWorktree(b []byte) (path string, ok bool) {
+	path, ok = parseCore(b, "worktree")
+	return path, ok && path != "" && !strings.ContainsRune(path, 0)
+}
+
+// parseCore finds a setting of the section core in a git configuration file. As in git, the last one
+// counts. It knows what git itself writes, which is one setting on a line; includes aren't followed.
+func parseCore(b []byte, setting string) (text string, ok bool) {
 	core := false
 	for line := range strings.Lines(string(b)) {
 		line = strings.TrimSpace(line)
@@ -31,11 +37,11 @@ func parseWorktree(b []byte) (path string, ok bool) {
 			continue
 		}
 		name, value, found := strings.Cut(line, "=")
-		if core && found && strings.EqualFold(strings.TrimSpace(name), "worktree") {
-			path, ok = unquote(strings.TrimSpace(value))
+		if core && found && strings.EqualFold(strings.TrimSpace(name), setting) {
+			text, ok = unquote(strings.TrimSpace(value))
 		}
 	}
-	return path, ok && path != "" && !strings.ContainsRune(path, 0)
+	return text, ok
 }
 
 // unquote reads a value of a git configuration file: quotes may surround any part of it, a backslash

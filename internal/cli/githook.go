@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/git"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// gitHookLimit is how long git is kept waiting. What can't be told by then is allowed.
+const gitHookLimit = 100 * time.Millisecond
+
+// maxMoves bounds what is read of the refs that git is about to change.
+const maxMoves = 8 << 20
+
+func (a *app) gitHookCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "git <hook> [state] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit or reference-transaction"),
+		Long: "Answer git's hook pre-commit or reference-transaction: may who commits change the staged files, or move the branch that is\n" +
+			"checked out? It exits with 4 when the room's policy says no, and tells why. People are never hindered; outside of rooms,\n" +
+			"when anything fails, and after 100 ms, it says nothing and exits with 0. Lines of reference-transaction come on standard\n" +
+			"input, the first perhaps as an argument. tt install git puts it into a repository's hooks.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if truthy(a.Getenv("TT_OFF")) {
+				return nil
+			}
+			res, err := a.askGit(c.Context(), args)
+			switch {
+			case err != nil && !isCanceled(err):
+				a.log("hook git %s: %v", args[0], err) // git must not suffer from our faults
+			case err == nil && !res.Allowed:
+				a.status = stick.ExitRefused // no fault ends with this status
+				fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(res.Reason))
+				if res.Hint != "" {
+					fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(res.Hint))
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// allowed is the answer to what we have nothing to say about.
+var allowed = engine.MayEditResult{Allowed: true}
+
+// askGit answers a hook of git in time.
+func (a *app) askGit(ctx context.Context, args []string) (engine.MayEditResult, error) {
+	limit := cmp.Or(a.GitLimit, gitHookLimit)
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		engine.MayEditResult
+		error
+	}
+	done := make(chan answer, 1)
+	go func() { // ended by its end, or by that of the process, which comes soon after the limit
+		res, err := a.judge(ctx, args)
+		done <- answer{res, err}
+	}()
+	select {
+	case x := <-done:
+		return x.MayEditResult, x.error
+	case <-late.C:
+		return allowed, fmt.Errorf("there was no answer within %s", limit)
+	}
+}
+
+// judge answers a hook of git. Who calls comes first: for people nothing else is looked at.
+func (a *app) judge(ctx context.Context, args []string) (engine.MayEditResult, error) {
+	from, procs, err := a.surroundings()
+	if err != nil {
+		return allowed, err
+	}
+	by, err := harness.Resolve(from)
+	if err != nil || by.Person && (by.As == "" || stick.AgentID(by.As).Human()) {
+		return allowed, err
+	}
+	q := engine.MayEditParams{Caller: by}
+	switch args[0] {
+	case "pre-commit":
+		return a.mayCommit(ctx, a.newEngine(procs), q)
+	case "reference-transaction":
+		if len(args) > 1 && args[1] != "prepared" {
+			return allowed, nil
+		}
+		moves, err := readMoves(strings.Join(args[min(2, len(args)):], " "), a.Stdin)
+		if err != nil || len(moves) == 0 {
+			return allowed, err
+		}
+		return a.mayMove(ctx, a.newEngine(procs), q, moves)
+	}
+	return allowed, errors.New("it isn't a hook that is answered")
+}
+
+// mayCommit asks for the staged paths. Git runs the hook at the top level, from which they are.
+func (a *app) mayCommit(ctx context.Context, e *engine.Engine, q engine.MayEditParams) (engine.MayEditResult, error) {
+	var err error
+	if q.Paths, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Paths) == 0 {
+		return allowed, err
+	}
+	return e.MayEdit(ctx, q)
+}
+
+// move is a new value for a branch.
+type move struct{ ref, to string }
+
+// readMoves reads which branches get a new value: from a first line, and from those that follow it.
+// The old values aren't read: git tells zeros also where it overwrites whatever there is.
+func readMoves(first string, rest io.Reader) (moves []move, err error) {
+	lines := bufio.NewScanner(io.MultiReader(strings.NewReader(first+"\n"), io.LimitReader(rest, maxMoves)))
+	for lines.Scan() {
+		f := strings.Fields(lines.Text())
+		if len(f) == 3 && strings.HasPrefix(f[2], "refs/heads/") && strings.Trim(f[1], "0") != "" {
+			moves = append(moves, move{ref: f[2], to: f[1]})
+		}
+	}
+	return moves, lines.Err()
+}
+
+// mayMove asks for the branches that are checked out in the tree that is shared, where they really
+// change. By a reservation one may change the paths that differ; all else needs the whole tree.
+func (a *app) mayMove(ctx context.Context, e *engine.Engine, q engine.MayEditParams, moves []move) (engine.MayEditResult, error) {
+	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
+	out, orig := repo.CheckedOut()
+	moves = slices.DeleteFunc(moves, func(m move) bool { return !slices.Contains(out, m.ref) && orig == "" })
+	if !ok || len(moves) == 0 {
+		return allowed, nil
+	}
+	var refs []string
+	for _, m := range moves {
+		refs = append(refs, m.ref)
+	}
+	g := git.Client{InHook: true}
+	now, err := g.Values(ctx, a.Dir, refs...)
+	if err != nil {
+		return allowed, err
+	}
+	moves = slices.DeleteFunc(moves, func(m move) bool {
+		at := now[m.ref]
+		return at == "" || at == m.to || !slices.Contains(out, m.ref) && at != orig
+	})
+	if len(moves) == 0 {
+		return allowed, nil
+	}
+	q.Path, q.Tree = repo.Top, true
+	res, err := e.MayEdit(ctx, q)
+	if err != nil || res.Allowed || res.Enforce != "scopes" {
+		return res, err
+	}
+	q.Tree = false
+	for _, m := range moves {
+		paths, err := g.Between(ctx, a.Dir, now[m.ref], m.to)
+		if err != nil {
+			return allowed, err
+		}
+		q.Paths = append(q.Paths, paths...)
+	}
+	if len(q.Paths) == 0 {
+		return allowed, nil // other commits, and the same files
+	}
+	return e.MayEdit(ctx, q)
+}
+
+// workspaceEnv is what resolving a path needs.
+func (a *app) workspaceEnv() workspace.Env {
+	return workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")}
+}

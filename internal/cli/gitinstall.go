@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/install"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// repository is the repository of the working directory, whatever git's variables say, and where it
+// keeps its hooks.
+func (a *app) repository(ctx context.Context) (install.Repository, error) {
+	env := workspace.Env{Dir: a.Dir, Home: a.Home}
+	r := install.Repository{Path: a.Dir}
+	found, ok := workspace.FindRepository(".", env)
+	if !ok {
+		return r, nil
+	}
+	r.Git, r.Top = found.Git, found.Top
+	if place, err := workspace.Resolve(".", env); err == nil {
+		r.Bare = found.Top == "" && place.Worktree == ""
+	}
+	s, err := git.Client{}.HooksPath(ctx, cmp.Or(found.Top, found.Git))
+	if errors.Is(err, exec.ErrNotFound) {
+		return r, stick.Errorf(stick.CodeConfigUnwritable, "there is no git in PATH to ask where its hooks are").With("path", r.Git).
+			Hintf("run the command where git can be found")
+	}
+	if err != nil {
+		return r, stick.Errorf(stick.CodeConfigUnwritable, "git doesn't say where its hooks are: %w", err).With("path", r.Git).
+			Hintf("see what git says here: git status")
+	}
+	r.HooksPath, r.Scope, r.Origin = s.Value, s.Scope, s.Origin
+	return r, nil
+}
+
+// gitSteps plans the hooks of the repository of the working directory. Where they weren't asked for by
+// name, there may be no repository, and one whose hooks are kept elsewhere is only told of.
+func (a *app) gitSteps(ctx context.Context, t install.Target, named, removing bool) ([]install.FileChange, error) {
+	r, err := a.repository(ctx)
+	if !named && (r.Git == "" || r.Bare) {
+		return nil, nil
+	}
+	var steps []install.FileChange
+	switch {
+	case err != nil:
+	case removing:
+		steps, err = install.UninstallGit(t, r)
+	default:
+		steps, err = install.InstallGit(t, r)
+	}
+	if err == nil || named {
+		return steps, err
+	}
+	e := stick.AsError(err)
+	path, _ := e.Fields["path"].(string)
+	return []install.FileChange{{Harness: install.Git, What: "hooks", File: path, State: install.Kept, Note: e.Message}}, nil
+}
+
+// gitStatus tells how the hooks of the repository of the working directory stand to us; nil where there
+// is none that agents could share.
+func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
+	r, err := a.repository(ctx)
+	if r.Git == "" || r.Bare {
+		return nil
+	}
+	if err != nil {
+		return &install.GitStatus{Installed: install.No, Problem: err.Error()}
+	}
+	t, err := a.target(false)
+	if err != nil && t.TT == "" { // a program that can't be installed can look all the same
+		t.TT = a.Exe
+	}
+	s := install.CheckGit(t, r)
+	return &s
+}
+
+// gitHooks tells how git's hooks stand to us.
+func (p *page) gitHooks(s *install.GitStatus) {
+	if s == nil {
+		return
+	}
+	says := "hooks not installed"
+	switch {
+	case s.Problem != "":
+		says = "hooks not installed: " + stick.Line(s.Problem)
+	case s.Installed == install.All:
+		says = "hooks installed (" + stick.Line(s.Path) + ")"
+	case s.Installed == install.Partly:
+		says = fmt.Sprintf("hooks installed in part (%s), not as they should be: %s", stick.Line(s.Path), strings.Join(s.Missing, ", "))
+	}
+	p.linef("%-8s %s", "git", says)
+	if s.Installed != install.All && s.Problem == "" {
+		p.linef("         %-12s %s", "", p.faint("fix: tt install git"))
+	}
+}

@@ -1,0 +1,165 @@
+package install
+
+import (
+	_ "embed"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"talkingstick/internal/confedit"
+	"talkingstick/stick"
+)
+
+// Git is the name under which hooks of git are installed, beside the names of harnesses.
+const Git = "git"
+
+var (
+	//go:embed files/pre-commit
+	preCommit string
+	//go:embed files/reference-transaction
+	referenceTransaction string
+)
+
+// gitHooks are the hooks that a repository gets.
+var gitHooks = []struct{ name, text string }{{"pre-commit", preCommit}, {"reference-transaction", referenceTransaction}}
+
+// Repository is a git repository, and where it says its hooks are.
+type Repository struct {
+	Path string // from where it was found
+	Git  string // the git directory of all of its worktrees
+	Top  string // the main checkout's top level; empty in a bare repository
+	Bare bool
+
+	HooksPath string // core.hooksPath; empty when it isn't set
+	Scope     string // where that is set: system, global, local or worktree
+	Origin    string // and in which file
+}
+
+// hooksDir is the directory of a repository's hooks. It fails for one that isn't the repository's own:
+// what is put there would run in others, too.
+func (t Target) hooksDir(r Repository) (string, error) {
+	switch {
+	case r.Git == "":
+		return "", stick.Errorf(stick.CodeInvalidPath, "there is no git repository for %s", stick.Line(r.Path)).With("path", r.Path).
+			Hintf("go into the repository that is to get the hooks, or make one: git init")
+	case r.Bare:
+		return "", stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, without a working tree that agents could share", stick.Line(r.Git)).With("path", r.Git).
+			Hintf("run the command in a clone that agents work in")
+	}
+	dir := filepath.Join(r.Git, "hooks")
+	if r.HooksPath != "" {
+		dir = filepath.FromSlash(r.HooksPath)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(r.Top, dir) // git takes it from where it runs hooks
+		}
+	}
+	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
+	if own && (inside(dir, r.Git) || r.Top != "" && inside(dir, r.Top)) {
+		return filepath.Clean(dir), nil
+	}
+	why := "git looks for hooks in " + stick.Line(dir)
+	if r.HooksPath != "" {
+		why += ", as core.hooksPath in " + stick.Line(r.Origin) + " says"
+	}
+	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that isn't this repository's own, so nothing is put there", why).With("path", dir).
+		Hintf("add to the hook pre-commit there, by hand:  %s  and to reference-transaction:  %s", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
+}
+
+// gitLine is what a hook of somebody else's says to ask us.
+func (t Target) gitLine(name string) string {
+	tt := word(t.TT)
+	if name == "pre-commit" {
+		return "[ ! -x " + tt + " ] || " + tt + " hook git pre-commit || [ $? -ne 4 ] || exit 1"
+	}
+	return `[ "$1" != prepared ] || [ ! -x ` + tt + " ] || " + tt + " hook git reference-transaction prepared || [ $? -ne 4 ] || exit 1"
+}
+
+// word makes a path one word of a POSIX shell, which runs git's hooks on every system.
+func word(path string) string {
+	if plainPath.MatchString(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// inside tells whether a path, or where it leads, lies in a directory.
+func inside(path, dir string) bool {
+	if !filepath.IsAbs(path) {
+		return false
+	}
+	real := path
+	for rest := ""; ; { // the end of it need not exist
+		if found, err := filepath.EvalSymlinks(real); err == nil {
+			real = filepath.Join(found, rest)
+			break
+		}
+		if _, err := os.Lstat(real); err == nil || filepath.Dir(real) == real {
+			return false // a link that leads nowhere
+		}
+		rest = filepath.Join(filepath.Base(real), rest)
+		real = filepath.Dir(real)
+	}
+	if found, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = found
+	}
+	rel, err := filepath.Rel(dir, real)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// madeDir stands in hooks whose directory was made for them, so that it can go with them.
+const madeDir = "# Their directory was made for the hooks of Talking Stick.\n"
+
+// stub is the text of a hook.
+func (t Target) stub(text string, made bool) string {
+	if made {
+		text = strings.Replace(text, "tt={{tt}}\n", madeDir+"tt={{tt}}\n", 1)
+	}
+	return strings.Replace(text, "{{tt}}", word(t.TT), 1)
+}
+
+// whereStub is the line of a hook that names the program: another place isn't another hook.
+var whereStub = regexp.MustCompile(`(?m)^tt=.*$`)
+
+// isStub tells whether a hook is ours, and nobody edited it.
+func isStub(have []byte, text string) bool {
+	plain := whereStub.ReplaceAllLiteral(have, []byte("tt={{tt}}"))
+	plain = []byte(strings.Replace(string(plain), madeDir, "", 1))
+	return string(plain) == text || isShipped(plain)
+}
+
+// stubMark is in every hook of ours, edited or not.
+const stubMark = "Talking Stick (tt install git)"
+
+// The states of a hook's file.
+const (
+	noHook     = iota
+	ourHook    // unedited
+	editedHook // was ours
+	otherHook
+)
+
+// hookAt looks what lies at a hook's place. A link is never ours.
+func hookAt(path, text string) (state int, have []byte, err error) {
+	info, err := os.Lstat(path)
+	switch {
+	case os.IsNotExist(err):
+		return noHook, nil, nil
+	case err != nil:
+		return 0, nil, &confedit.FileError{File: path, Why: "can't be looked at", Err: err}
+	case info.IsDir():
+		return 0, nil, &confedit.FileError{File: path, Why: "isn't a regular file"}
+	case !info.Mode().IsRegular():
+		return otherHook, nil, nil
+	}
+	if have, err = os.ReadFile(path); err != nil {
+		return 0, nil, &confedit.FileError{File: path, Why: "can't be read", Err: err}
+	}
+	switch {
+	case isStub(have, text):
+		return ourHook, have, nil
+	case strings.Contains(string(have), stubMark):
+		return editedHook, have, nil
+	}
+	return otherHook, have, nil
+}

@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Repository is a git repository with its main checkout, which those who work in it share.
+type Repository struct {
+	Top string // the main checkout's top level; empty in a bare repository
+	Git string // the git directory that all of its worktrees have in common
+}
+
+// FindRepository finds the repository that path lies in, or that GIT_DIR names, where it is set: another
+// work tree that is used with it doesn't make it another one. ok is false where there is none.
+func FindRepository(path string, env Env) (r Repository, ok bool) {
+	dir, err := directory(path, env.Dir)
+	if err != nil {
+		return r, false
+	}
+	main := ""
+	if c, ok := findCheckout(dir, Env{Home: env.Home}); ok {
+		r.Git, main = commonAt(gitAt(c.top)), c.main
+	}
+	if env.GitDir != "" {
+		given, ok := realPath(env.GitDir, env.Dir)
+		if ok && !isDir(given) { // it may be a .git file
+			given, _ = readPath(given, parseGitFile, filepath.Dir(given))
+		}
+		if common := commonAt(given); common != r.Git {
+			r.Git, main = common, mainOf(common)
+		}
+	}
+	if r.Git == "" {
+		return r, false
+	}
+	if main != r.Git && !isBare(r.Git) {
+		r.Top = main
+	}
+	return r, true
+}
+
+// commonAt is the git directory of the repository that git belongs to; empty where there is none.
+func commonAt(git string) string {
+	if git == "" {
+		return ""
+	}
+	common, _ := commonDir(git)
+	common, err := canonical(common)
+	if err != nil || !isGitDir(common) {
+		return ""
+	}
+	return common
+}
+
+// isBare tells whether a repository has no main checkout. With worktree configuration switched on, git
+// keeps that in a file of the main checkout's own.
+func isBare(git string) bool {
+	for _, name := range []string{"config.worktree", "config"} {
+		b, err := os.ReadFile(filepath.Join(git, name))
+		if err != nil {
+			continue
+		}
+		if v, ok := parseCore(b, "bare"); ok {
+			return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(v))
+		}
+	}
+	return false
+}
+
+// CheckedOut lists the branches that the main checkout stands on, as refs/heads/name: the one of its
+// HEAD, and one that is being rebased there, from which HEAD is detached until the rebase ends. Where git
+// hasn't noted which one that is, it is one that still points at orig. Both are empty when HEAD is
+// detached, and where that can't be read off the files.
+func (r Repository) CheckedOut() (refs []string, orig string) {
+	if r.Top == "" {
+		return nil, ""
+	}
+	for _, name := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name"} {
+		ref := strings.TrimPrefix(r.line(name), "ref: ")
+		if strings.HasPrefix(ref, "refs/heads/") && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	if len(refs) == 0 && exists(r.Git, "rebase-apply") { // git notes the name only when a patch fails
+		orig = r.line("ORIG_HEAD")
+	}
+	return refs, orig
+}
+
+// line is what a small file of the git directory holds; empty where there is none.
+func (r Repository) line(name string) string {
+	b, err := os.ReadFile(filepath.Join(r.Git, filepath.FromSlash(name)))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
