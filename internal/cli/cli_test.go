@@ -156,7 +156,7 @@ type story struct {
 var given = []string{
 	clitest.Top, clitest.Clock, clitest.Kill, clitest.Stop, "PATH", "HOME", "USER", "TALKING_STICK_DATA_DIR", "XDG_DATA_HOME",
 	"TT_HARNESS_AGENT_ID", "TT_JSON", "NO_COLOR", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_CI",
-	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE",
+	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_GLOBAL",
 }
 
 func newStory(env *testscript.Env, bin string) (*story, error) {
@@ -301,7 +301,9 @@ func (s *story) parse(ts *testscript.TestScript, neg bool, args []string) reques
 func (s *story) environment(ts *testscript.TestScript, more []string) []string {
 	env := slices.Clone(s.vars)
 	for _, name := range given {
-		env = append(env, name+"="+ts.Getenv(name))
+		if value := ts.Getenv(name); value != "" || !strings.HasPrefix(name, "GIT_") { // git takes an empty one for a path
+			env = append(env, name+"="+value)
+		}
 	}
 	return append(env, more...)
 }

@@ -41,9 +41,6 @@ type installResult struct {
 // installOptions are the flags of both commands.
 type installOptions struct{ all, project, show, removing bool }
 
-// targets are what can be named: harnesses, git and links.
-func targets() []string { return append(harness.Names(), install.Git, "links") }
-
 func (a *app) installCmd() *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
@@ -249,7 +246,7 @@ func (p *page) installed(res installResult) {
 		if res.Applied || res.removing {
 			p.linef("%-12s %s", "links", "nothing to change")
 		} else {
-			p.linef("no harness was found; name one: %s", strings.Join(targets(), ", "))
+			p.linef("no harness was found; name one: %s", strings.Join(harness.Names(), ", "))
 		}
 	}
 	for _, n := range res.Next {

@@ -63,7 +63,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 		why += ", as core.hooksPath in " + stick.Line(r.Origin) + " says"
 	}
 	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that isn't this repository's own, so nothing is put there", why).With("path", dir).
-		Hintf("add to the hook pre-commit there, by hand:  %s  and to reference-transaction:  %s", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
+		Hintf("add by hand, to the hook pre-commit there, the line `%s`, and to reference-transaction `%s`", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
 }
 
 // gitLine is what a hook of somebody else's says to ask us.

@@ -1,0 +1,101 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// rebased is how many commits are rebased.
+const rebased = 5
+
+// git measures what a rebase costs with the hooks of git: by an agent that holds the stick of a room
+// which enforces it, so that the hooks go all the way.
+func (b *bench) git() error {
+	with, without := b.repository(), b.repository()
+	for _, p := range []place{with, without} {
+		if err := p.commits(); err != nil {
+			return err
+		}
+	}
+	for _, c := range []*exec.Cmd{
+		with.command(b.tt, "install", "git"), with.as("bench:holder", "join"),
+		with.as("bench:holder", "policy", "set", "enforce=stick"), with.as("bench:holder", "wait", "--turn"),
+	} {
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("tt %s: %w: %s", strings.Join(c.Args[1:], " "), err, out)
+		}
+	}
+	s := series{}
+	const warm = 2
+	for i := range warm + b.of(40, 10) {
+		for name, p := range map[string]place{"without": without, "with": with} {
+			took, err := p.rebase()
+			if err != nil {
+				return err
+			}
+			if i >= warm {
+				s.add(name, took)
+			}
+		}
+	}
+	slower := s.p50("with") - s.p50("without")
+	b.add(row{
+		What: fmt.Sprintf("rebase of %d commits with git's hooks, by the holder", rebased), Goal: "≤ 300 ms slower than without",
+		Measured: fmt.Sprintf("%.0f ms slower: %s, without %s", slower, s.span("with"), s.span("without")), Met: slower <= 300,
+		Figures: s.figures(), Samples: s,
+	})
+	return nil
+}
+
+// repository is a place that is a repository of git.
+func (b *bench) repository() place {
+	p := b.place("")
+	must(os.Remove(filepath.Join(p.dir, "AGENTS.md"))) // the repository is the workspace
+	return p
+}
+
+// sh runs a shell script in the place, as the holder.
+func (p place) sh(script string) *exec.Cmd {
+	c := p.command("/bin/sh", "-e", "-c", script)
+	c.Env = append(c.Env, "TT_HARNESS_AGENT_ID=bench:holder", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=bench", "GIT_AUTHOR_EMAIL=bench@example.com", "GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@example.com")
+	return c
+}
+
+// commits makes two branches that have nothing in common but their beginning.
+func (p place) commits() error {
+	out, err := p.sh(fmt.Sprintf(`git init -q -b main; git config gc.auto 0
+		echo 0 >0; git add .; git commit -q -m begin
+		git checkout -q -b work; for n in $(seq %d); do echo $n >w$n; git add .; git commit -q -m "work $n"; done; git tag before
+		git checkout -q main; for n in 1 2 3; do echo $n >m$n; git add .; git commit -q -m "main $n"; done
+		git checkout -q work`, rebased)).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("git: %w: %s", err, out)
+	}
+	return nil
+}
+
+// rebase has the branch be as it was, and times how long its rebase takes.
+func (p place) rebase() (time.Duration, error) {
+	if out, err := p.sh("git reset -q --hard before").CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("git reset: %w: %s", err, out)
+	}
+	c := p.sh("")
+	git := p.command("git", "rebase", "-q", "main")
+	git.Env = c.Env
+	took, err := timed(git, 0)
+	if err != nil {
+		return took, err
+	}
+	out, err := p.sh("git rev-list --count main..work").Output()
+	if n := strings.TrimSpace(string(out)); err != nil || n != fmt.Sprint(rebased) {
+		return took, fmt.Errorf("the rebase left %s commits: %w", n, err)
+	}
+	return took, nil
+}
