@@ -142,8 +142,8 @@ the disk of the temporary directory. What is compared runs in turn within one lo
 - **hook**: whole processes, started and timed by a process that is named like a harness, with what it tells its hook on their
   standard input. Its agent is a member of the room, in which two others are and have talked; nothing is new for it, so that the hook
   after a tool call only reads. The hook of the session's start writes that it fired.
-- **rebase**: ` + "`git rebase`" + ` of five commits onto three others, one path each, in two repositories in turn, of which one has our hooks and
-  is a room that enforces the stick. The agent that holds it does the rebase.
+- **rebase**: ` + "`git rebase`" + ` of five commits onto three others, one path each, in three repositories in turn: one has our hooks and is a room
+  that enforces the stick, one has a hook that does nothing, and one has none. The agent that holds the stick does the rebase.
 - **release → wait**: another process waits in ` + "`tt wait`" + ` for 20 ms at least when ` + "`tt release`" + ` is started. The time lies between the ends
   of both processes as their parent learns of them; it is negative when the waiter ends first.
 - **exit**: what the kernel needs to end a process which does nothing more, with and without an inotify watch that was removed just
