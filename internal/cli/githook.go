@@ -38,82 +38,96 @@ func (a *app) gitHookCmd() *cobra.Command {
 				return nil
 			}
 			res, err := a.askGit(c.Context(), args)
-			switch {
-			case err != nil && !isCanceled(err):
-				a.log("hook git %s: %v", args[0], err) // git must not suffer from our faults
-			case err == nil && !res.Allowed:
+			if err == nil && !res.Allowed {
 				a.status = stick.ExitRefused // no fault ends with this status
 				fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(res.Reason))
 				if res.Hint != "" {
 					fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(res.Hint))
 				}
+				err = res.note(c.Context())
+			}
+			if err != nil && !isCanceled(err) {
+				a.log("hook git %s: %v", args[0], err) // git must not suffer from our faults
 			}
 			return nil
 		},
 	}
 }
 
+// gitAnswer is the answer to a hook of git.
+type gitAnswer struct {
+	engine.MayEditResult
+	note func(context.Context) error // notes a refusal in the room's log
+}
+
 // allowed is the answer to what we have nothing to say about.
 var allowed = engine.MayEditResult{Allowed: true}
 
 // askGit answers a hook of git in time.
-func (a *app) askGit(ctx context.Context, args []string) (engine.MayEditResult, error) {
+func (a *app) askGit(ctx context.Context, args []string) (gitAnswer, error) {
 	limit := cmp.Or(a.GitLimit, gitHookLimit)
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	type answer struct {
-		engine.MayEditResult
+	type decision struct {
+		gitAnswer
 		error
 	}
-	done := make(chan answer, 1)
+	done := make(chan decision, 1)
 	go func() { // ended by its end, or by that of the process, which comes soon after the limit
 		res, err := a.judge(ctx, args)
-		done <- answer{res, err}
+		done <- decision{res, err}
 	}()
 	select {
 	case x := <-done:
-		return x.MayEditResult, x.error
+		return x.gitAnswer, x.error
 	case <-late.C:
-		return allowed, fmt.Errorf("there was no answer within %s", limit)
+		return gitAnswer{MayEditResult: allowed}, fmt.Errorf("there was no answer within %s", limit)
 	}
 }
 
 // judge answers a hook of git. Who calls comes first: for people nothing else is looked at.
-func (a *app) judge(ctx context.Context, args []string) (engine.MayEditResult, error) {
+func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error) {
+	x.MayEditResult = allowed
 	from, procs, err := a.surroundings()
 	if err != nil {
-		return allowed, err
+		return x, err
 	}
 	by, err := harness.Resolve(from)
 	if err != nil || by.Person && (by.As == "" || stick.AgentID(by.As).Human()) {
-		return allowed, err
+		return x, err
 	}
-	q := engine.MayEditParams{Caller: by}
+	c := a.engineConfig(procs)
+	c.WriteWait = editWrites
+	e := engine.New(c)
+	q := engine.CheckEditParams{HookParams: engine.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
-		return a.mayCommit(ctx, a.newEngine(procs), q)
+		x.MayEditResult, err = a.mayCommit(ctx, e, &q)
 	case "reference-transaction":
 		if len(args) > 1 && args[1] != "prepared" {
-			return allowed, nil
+			return x, nil
 		}
-		moves, err := readMoves(strings.Join(args[min(2, len(args)):], " "), a.Stdin)
-		if err != nil || len(moves) == 0 {
-			return allowed, err
+		moves, rerr := readMoves(strings.Join(args[min(2, len(args)):], " "), a.Stdin)
+		if rerr != nil || len(moves) == 0 {
+			return x, rerr
 		}
-		return a.mayMove(ctx, a.newEngine(procs), q, moves)
+		x.MayEditResult, err = a.mayMove(ctx, e, &q, moves)
+	default:
+		return x, errors.New("it isn't a hook that is answered")
 	}
-	return allowed, errors.New("it isn't a hook that is answered")
+	x.note = func(ctx context.Context) error { return e.EditChecked(ctx, q, x.MayEditResult) }
+	return x, err
 }
 
 // mayCommit asks for the staged paths. Git runs the hook at the top level, from which they are.
-func (a *app) mayCommit(ctx context.Context, e *engine.Engine, q engine.MayEditParams) (engine.MayEditResult, error) {
+func (a *app) mayCommit(ctx context.Context, e *engine.Engine, q *engine.CheckEditParams) (engine.MayEditResult, error) {
 	var err error
 	if q.Paths, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Paths) == 0 {
 		return allowed, err
 	}
-	return e.MayEdit(ctx, q)
+	return e.CheckEdit(ctx, *q)
 }
 
 // move is a new value for a branch.
@@ -134,7 +148,7 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 
 // mayMove asks for the branches that are checked out in the tree that is shared, where they really
 // change. By a reservation one may change the paths that differ; all else needs the whole tree.
-func (a *app) mayMove(ctx context.Context, e *engine.Engine, q engine.MayEditParams, moves []move) (engine.MayEditResult, error) {
+func (a *app) mayMove(ctx context.Context, e *engine.Engine, q *engine.CheckEditParams, moves []move) (engine.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	out, orig := repo.CheckedOut()
 	moves = slices.DeleteFunc(moves, func(m move) bool { return !slices.Contains(out, m.ref) && orig == "" })
@@ -157,12 +171,12 @@ func (a *app) mayMove(ctx context.Context, e *engine.Engine, q engine.MayEditPar
 	if len(moves) == 0 {
 		return allowed, nil
 	}
-	q.Path, q.Tree = repo.Top, true
-	res, err := e.MayEdit(ctx, q)
-	if err != nil || res.Allowed || res.Enforce != "scopes" {
+	q.Path, q.Trees = repo.Top, []string{repo.Top}
+	res, err := e.CheckEdit(ctx, *q)
+	if err != nil || res.Allowed || res.Enforce != stick.EnforceScopes {
 		return res, err
 	}
-	q.Tree = false
+	q.Trees = nil
 	for _, m := range moves {
 		paths, err := g.Between(ctx, a.Dir, now[m.ref], m.to)
 		if err != nil {
@@ -173,7 +187,7 @@ func (a *app) mayMove(ctx context.Context, e *engine.Engine, q engine.MayEditPar
 	if len(q.Paths) == 0 {
 		return allowed, nil // other commits, and the same files
 	}
-	return e.MayEdit(ctx, q)
+	return e.CheckEdit(ctx, *q)
 }
 
 // workspaceEnv is what resolving a path needs.
