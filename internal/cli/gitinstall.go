@@ -29,8 +29,8 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	}
 	s, err := git.Client{}.HooksPath(ctx, cmp.Or(found.Top, found.Git))
 	if errors.Is(err, exec.ErrNotFound) {
-		return r, stick.Errorf(stick.CodeConfigUnwritable, "there is no git in PATH to ask where its hooks are").With("path", r.Git).
-			Hintf("run the command where git can be found")
+		return r, stick.Errorf(stick.CodeGitMissing, "there is no git in PATH to ask where its hooks are").
+			Hintf("install git, or put it into PATH")
 	}
 	if err != nil {
 		return r, stick.Errorf(stick.CodeConfigUnwritable, "git doesn't say where its hooks are: %w", err).With("path", r.Git).

@@ -41,7 +41,7 @@ type Repository struct {
 func (t Target) hooksDir(r Repository) (string, error) {
 	switch {
 	case r.Git == "":
-		return "", stick.Errorf(stick.CodeInvalidPath, "there is no git repository for %s", stick.Line(r.Path)).With("path", r.Path).
+		return "", stick.Errorf(stick.CodeNoRepository, "there is no git repository for %s", stick.Line(r.Path)).With("path", r.Path).
 			Hintf("go into the repository that is to get the hooks, or make one: git init")
 	case r.Bare:
 		return "", stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, without a working tree that agents could share", stick.Line(r.Git)).With("path", r.Git).

@@ -235,11 +235,13 @@ func TestGitHooksPath(t *testing.T) {
 			t.Errorf("%s (%s): %v %v", c.HooksPath, c.Scope, err, steps)
 		}
 	}
-	for _, c := range []Repository{{Path: "/x"}, {Path: "/x", Git: r.Git, Bare: true}} {
-		if _, err := InstallGit(w.t, c); stick.CodeOf(err) != stick.CodeInvalidPath {
+	for code, c := range map[stick.Code]Repository{
+		stick.CodeNoRepository: {Path: "/x"}, stick.CodeInvalidPath: {Path: "/x", Git: r.Git, Bare: true},
+	} {
+		if _, err := InstallGit(w.t, c); stick.CodeOf(err) != code {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if _, err := UninstallGit(w.t, c); stick.CodeOf(err) != stick.CodeInvalidPath {
+		if _, err := UninstallGit(w.t, c); stick.CodeOf(err) != code {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
