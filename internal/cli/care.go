@@ -43,7 +43,8 @@ func (a *app) doctorCmd() *cobra.Command {
 		if !res.Healthy {
 			a.status = stick.ExitEnvironment
 		}
-		out := doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context())}
+		out := doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context()), nil}
+		out.Log = a.faults(a.page().now)
 		return a.print(out, func(p *page) {
 			p.linef("data directory: %s", stick.Line(res.DataDir))
 			for _, f := range res.Findings {
@@ -56,6 +57,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				p.harness(h)
 			}
 			p.gitHooks(out.Git)
+			p.faults(out.Log)
 		})
 	}
 	return c
@@ -66,6 +68,7 @@ type doctorResult struct {
 	engine.DoctorResult
 	Harnesses []harnessStatus    `json:"harnesses"`     // those that were used on this machine
 	Git       *install.GitStatus `json:"git,omitempty"` // the hooks of the repository of the working directory
+	Log       *faults            `json:"log,omitempty"` // what hooks couldn't say when they failed
 }
 
 // harnessStatus is how a harness stands to us.

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -55,7 +53,7 @@ func (a *app) hookCmd() *cobra.Command {
 		if truthy(a.Getenv("TT_OFF")) {
 			return nil
 		}
-		if err := a.hook(c.Context(), row, wake); err != nil && !isCanceled(err) {
+		if err := a.hook(c.Context(), row, wake); err != nil && c.Context().Err() == nil {
 			a.log("hook %s: %v", row.Name, err) // a harness must not suffer from our faults
 		}
 		return nil
@@ -132,6 +130,9 @@ func (a *app) brief(ctx context.Context, e *engine.Engine, p engine.HookParams, 
 	pg := a.page()
 	pg.color = false
 	pg.briefing(res, in.Why == "compact")
+	if f := a.newFaults(pg.now); f != nil {
+		pg.linef("Hooks of Talking Stick have failed lately (%s); tell your user: tt doctor.", f.Last)
+	}
 	a.write(row.WriteHook(in, harness.HookAnswer{Context: strings.TrimSpace(pg.b.String())}))
 	return nil
 }
@@ -280,25 +281,4 @@ func (a *app) queue(ctx context.Context, argv []string) error {
 		return fmt.Errorf("%s %s: %w: %s", argv[0], argv[1], err, stick.Clip(out.String(), 200))
 	}
 	return nil
-}
-
-func (a *app) logFile() string { return filepath.Join(a.dataDir(), "tt.log") }
-
-// log adds a line to the log in the data directory, which begins anew when it has grown.
-func (a *app) log(format string, args ...any) {
-	const most = 1 << 20
-	path := a.logFile()
-	if info, err := os.Stat(path); err == nil && info.Size() > most {
-		_ = os.Rename(path, path+".1")
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return // there is nowhere else to say it
-	}
-	defer f.Close()
-	now := time.Now
-	if a.Now != nil {
-		now = a.Now
-	}
-	fmt.Fprintf(f, "%s %s\n", now().UTC().Format(time.RFC3339), stick.Line(fmt.Sprintf(format, args...)))
 }

@@ -15,8 +15,9 @@ import (
 // locked holds the database until the script ends or holds it in another way: as a writer that doesn't come to an end does, or
 // so that nobody can even read it.
 func (s *story) locked(ts *testscript.TestScript, args []string) {
-	if s.unlock != nil {
-		s.unlock()
+	s.free()
+	if args[0] == "free" {
+		return
 	}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data, "rooms.sqlite"))
 	ts.Check(err)
@@ -29,9 +30,17 @@ func (s *story) locked(ts *testscript.TestScript, args []string) {
 	} else {
 		lock := bell.NewMutex(filepath.Join(s.data, "write.lock"))
 		ts.Check(lock.Lock(context.Background()))
-		s.unlock = func() { conn.Close(); db.Close(); lock.Close() }
+		s.unlock = func() { conn.Close(); db.Close(); lock.Unlock() }
 	}
-	ts.Defer(s.unlock)
+	ts.Defer(s.free)
 	_, err = conn.ExecContext(context.Background(), statement)
 	ts.Check(err)
+}
+
+// free lets go of what is locked.
+func (s *story) free() {
+	if s.unlock != nil {
+		s.unlock()
+	}
+	s.unlock = nil
 }

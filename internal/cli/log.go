@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"talkingstick/stick"
+)
+
+func (a *app) logFile() string { return filepath.Join(a.dataDir(), "tt.log") }
+
+// log adds a line to the log in the data directory, which begins anew when it has grown.
+func (a *app) log(format string, args ...any) {
+	const most = 1 << 20
+	path := a.logFile()
+	if info, err := os.Stat(path); err == nil && info.Size() > most {
+		_ = os.Rename(path, path+".1")
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return // there is nowhere else to say it
+	}
+	defer f.Close()
+	now := time.Now
+	if a.Now != nil {
+		now = a.Now
+	}
+	fmt.Fprintf(f, "%s %s\n", now().UTC().Format(time.RFC3339), stick.Line(fmt.Sprintf(format, args...)))
+}
+
+// faults is what the log tells of the last days: hooks are silent when they fail, so somebody has to
+// say it.
+type faults struct {
+	Path  string     `json:"path"`
+	Lines int        `json:"lines"`
+	Last  string     `json:"last"` // the newest line
+	At    stick.Time `json:"at"`
+}
+
+// faultsFor is for how long a fault is worth telling.
+const faultsFor = 72 * time.Hour
+
+// faults reads the log; nil when it has nothing new.
+func (a *app) faults(now stick.Time) *faults {
+	f, err := os.Open(a.logFile())
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	out := faults{Path: a.logFile()}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		when, what, _ := strings.Cut(lines.Text(), " ")
+		at, err := time.Parse(time.RFC3339, when)
+		if err != nil || now.Sub(stick.At(at)) > faultsFor {
+			continue
+		}
+		out.Lines++
+		out.Last, out.At = stick.Clip(what, 300), stick.At(at)
+	}
+	if out.Lines == 0 {
+		return nil
+	}
+	return &out
+}
+
+// newFaults are those that no session has been told of yet. Each is told to one.
+func (a *app) newFaults(now stick.Time) *faults {
+	f := a.faults(now)
+	if f == nil {
+		return nil
+	}
+	told := a.logFile() + ".told"
+	if info, err := os.Stat(told); err == nil && stick.At(info.ModTime()) >= f.At {
+		return nil
+	}
+	if err := os.WriteFile(told, nil, 0o600); err != nil {
+		return nil
+	}
+	_ = os.Chtimes(told, f.At.Go(), f.At.Go()) // else it is now, which does as well
+	return f
+}
+
+func (p *page) faults(f *faults) {
+	if f != nil {
+		p.linef("%-8s %-12s %d fault%s of hooks in the last days, the latest %s: %s (%s)", "note", "log", f.Lines, plural(f.Lines), p.ago(f.At), f.Last, stick.Line(f.Path))
+	}
+}
