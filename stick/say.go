@@ -118,8 +118,11 @@ var EventTypes = []EventInfo{
 		return who(e.From) + " left a note" + because(f.Note)
 	}},
 	{EventSessionStarted, "a session started; its payload tells its role", func(e Event, f Facts) string {
-		s := fmt.Sprintf("%s is the %s", who(e.From), clip(string(f.Role), 20))
-		if f.Role == RoleHelper {
+		s := who(e.From) + " started a session"
+		switch f.Role {
+		case RolePrimary:
+			s = who(e.From) + " is the primary"
+		case RoleHelper:
 			s = who(e.From) + " works here as a helper"
 		}
 		if f.Context != "" {

@@ -77,7 +77,9 @@ func (r Room) Primary() (Member, bool) {
 	return r.Members[i], true
 }
 
-func (m Member) leads() bool { return m.State == Joined && m.Session.Running && m.Session.Role == RolePrimary }
+func (m Member) leads() bool {
+	return m.State == Joined && m.Session.Running && m.Session.Role == RolePrimary
+}
 
 // StartSession gives a session of a member its role, and says how it began. There is never more than
 // one primary that isn't gone: who comes while there is one, or while an agent runs that began before
