@@ -78,7 +78,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 // role says what a session is here, and what follows for it.
 func (p *page) role(res engine.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
-		of := "Another agent is the primary"
+		of := "another agent is the primary"
 		if res.Primary != nil {
 			of = string(*res.Primary) + " is the primary"
 		}

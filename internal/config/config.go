@@ -53,9 +53,23 @@ type section struct {
 
 // key is a row of a section.
 type key struct {
-	name string
-	kind string // what its value is, for who wrote something else
-	set  func(c *Config, v any) error
+	name    string
+	kind    string // what its value is, for who wrote something else
+	meaning string // for the reference
+	set     func(c *Config, v any) error
+}
+
+// Key is what may stand in the file, for the reference.
+type Key struct{ Section, Name, Kind, Meaning string }
+
+// Keys lists what may stand in the file.
+func Keys() (all []Key) {
+	for _, s := range sections {
+		for _, k := range s.keys {
+			all = append(all, Key{s.name, k.name, k.kind, k.meaning})
+		}
+	}
+	return all
 }
 
 // errKind says that a value isn't of its key's kind.
@@ -64,8 +78,8 @@ var errKind = errors.New("of another kind")
 // sections is the table of what may stand in the file.
 var sections = []section{
 	{"session", []key{
-		{"auto", "true or false", func(c *Config, v any) error { return as(v, &c.Session.Auto) }},
-		{"anchor", "a path inside of the workspace", func(c *Config, v any) error {
+		{"auto", "true or false", "false keeps hooks from starting sessions: agents do it themselves, by `tt session start` (default true)", func(c *Config, v any) error { return as(v, &c.Session.Auto) }},
+		{"anchor", "a path inside of the workspace", "the primary's context file; the others' lie in the directory of the same name with the ending `.d` (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
 			if err := as(v, &c.Session.Anchor); err != nil || !inside(c.Session.Anchor) {
 				return errKind
 			}
@@ -73,8 +87,8 @@ var sections = []section{
 		}},
 	}},
 	{"roles", []key{
-		{"append", "a list of patterns", func(c *Config, v any) error { return patterns(v, &c.Roles.Append) }},
-		{"primary_only", "a list of patterns", func(c *Config, v any) error { return patterns(v, &c.Roles.PrimaryOnly) }},
+		{"append", "a list of patterns", "what agents add to and don't rewrite; they are told", func(c *Config, v any) error { return patterns(v, &c.Roles.Append) }},
+		{"primary_only", "a list of patterns", "what only the primary changes (default: its context file and this file)", func(c *Config, v any) error { return patterns(v, &c.Roles.PrimaryOnly) }},
 	}},
 	{name: "gate"},
 	{name: "worker"},
