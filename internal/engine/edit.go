@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -66,6 +67,8 @@ type question struct {
 	full []string         // what is to be changed, canonical, and where each lies
 	in   []workspace.Place
 	tree []workspace.Place // in whose checkouts anything may be changed
+
+	roles map[string][]stick.Pattern // what the workspace with that root leaves to its primary
 }
 
 func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
@@ -92,12 +95,26 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 		}
 		q.full, q.in = append(q.full, full), append(q.in, place)
 	}
+	q.roles = e.rolesOf(q.in)
 	for _, dir := range trees {
 		if _, place, err := targets.Find(dir); err == nil { // in what isn't there nothing is changed
 			q.tree = append(q.tree, place)
 		}
 	}
 	return q, nil
+}
+
+// rolesOf reads what workspaces leave to their primaries. One whose configuration can't be read has the
+// default: an edit isn't denied for a slip of the pen.
+func (e *Engine) rolesOf(in []workspace.Place) map[string][]stick.Pattern {
+	roles := map[string][]stick.Pattern{}
+	for _, p := range in {
+		if _, known := roles[p.Root]; !known {
+			c, _ := config.Read(p.Root)
+			roles[p.Root] = contract(c, anchorOf(p.Root, c)).PrimaryOnly
+		}
+	}
+	return roles
 }
 
 // mayEdit reads the answer; also is called in the same transaction for each room that was asked.
@@ -191,7 +208,7 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 
 // answer has a room decide, and says in res what it came to.
 func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
-	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree}
+	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree, PrimaryOnly: q.roles[a.room.Path]}
 	if len(a.paths) == 0 && !a.tree {
 		ask.Person = true // nothing of it is to be changed
 	}
