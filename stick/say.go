@@ -117,32 +117,6 @@ var EventTypes = []EventInfo{
 	{EventNoteAdded, "a note was left; its payload holds it", func(e Event, f Facts) string {
 		return who(e.From) + " left a note" + because(f.Note)
 	}},
-	{EventSessionStarted, "a session started; its payload tells its role", func(e Event, f Facts) string {
-		s := who(e.From) + " started a session"
-		switch f.Role {
-		case RolePrimary:
-			s = who(e.From) + " is the primary"
-		case RoleHelper:
-			s = who(e.From) + " works here as a helper"
-		}
-		if f.Context != "" {
-			s += ", " + clip(f.Context, maxContext)
-		}
-		switch {
-		case f.Start == StartRecover:
-			s += ", and recovers what was left behind"
-		case f.Prior != "":
-			s += " after " + who(f.Prior)
-		}
-		return s
-	}},
-	{EventSessionEnded, "a session ended by its own act, or as its harness told", func(e Event, f Facts) string {
-		s := who(e.From) + " ended its session"
-		if f.Role != "" {
-			s += " as " + clip(string(f.Role), 20)
-		}
-		return s + because(e.Reason)
-	}},
 	{EventNoteResolved, "a note was dealt with", func(e Event, f Facts) string {
 		return fmt.Sprintf("%s resolved note %d", who(e.From), f.NoteID)
 	}},
@@ -183,6 +157,32 @@ var EventTypes = []EventInfo{
 			s += "; " + who(e.To) + " holds the stick: look at the file before you go on"
 		}
 		return s
+	}},
+	{EventSessionStarted, "a session started; its payload tells its role", func(e Event, f Facts) string {
+		s := who(e.From) + " started a session"
+		switch f.Role {
+		case RolePrimary:
+			s = who(e.From) + " is the primary"
+		case RoleHelper:
+			s = who(e.From) + " works here as a helper"
+		}
+		if f.Context != "" {
+			s += ", " + clip(f.Context, maxContext)
+		}
+		switch {
+		case f.Start == StartRecover:
+			s += ", and recovers what was left behind"
+		case f.Prior != "":
+			s += " after " + who(f.Prior)
+		}
+		return s
+	}},
+	{EventSessionEnded, "a session ended by its own act, or as its harness told", func(e Event, f Facts) string {
+		s := who(e.From) + " ended its session"
+		if f.Role != "" {
+			s += " as " + clip(string(f.Role), 20)
+		}
+		return s + because(e.Reason)
 	}},
 }
 

@@ -32,7 +32,7 @@ func (a *app) helperCmd() *cobra.Command {
 func (a *app) helper(ctx context.Context, command []string) error {
 	path, err := lookPath(command[0], a.Getenv("PATH"), a.Dir)
 	if err != nil {
-		return stick.Errorf(stick.CodeNotFound, "there is no program %q", stick.Clip(command[0], 60)).With("field", "command")
+		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).With("field", "command")
 	}
 	e, by, err := a.open()
 	if err != nil {

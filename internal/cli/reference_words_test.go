@@ -94,6 +94,7 @@ var facts = map[string]string{
 	"field":           "the flag, parameter or part of the handoff that is wrong",
 	"file_system":     "the type of the file system",
 	"left_out":        "those whom it was meant for and who are gone",
+	"line":            "the line of the file that can't be read",
 	"max":             "how many bytes fit",
 	"message_id":      "the message that it is about",
 	"missing":         "the fields that the message lacks",

@@ -154,7 +154,7 @@ func (s section) read(c *Config, values map[string]any) error {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
 				return wrong("%s: %s.%s: %s", FileName, s.name, name, e.Message).With("field", s.name+"."+name)
 			}
-			return wrong("%s: %s.%s is %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
+			return wrong("%s: %s.%s has to be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
 		}
 	}
 	return nil

@@ -224,8 +224,16 @@ func (s *starting) earlier(t *turn) bool {
 		}
 	}
 	return slices.ContainsFunc(agents, func(f found) bool {
-		m, _ := t.room.Member(f.member)
-		return !f.mine && f.member != t.me.Agent && !m.Session.Running && f.Process.Before(mine)
+		return !f.mine && f.member != t.me.Agent && !heard(t.room, f) && f.Process.Before(mine)
+	})
+}
+
+// heard tells whether an agent of a scan has started a session here, also one that it has ended since:
+// then it won't come and lead.
+func heard(r stick.Room, f found) bool {
+	return slices.ContainsFunc(r.Members, func(m stick.Member) bool {
+		return m.Session.Role != "" && (m.Agent == f.member ||
+			slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == f.Process }))
 	})
 }
 
