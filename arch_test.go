@@ -64,7 +64,6 @@ var edges = map[string]map[string]string{
 		"internal/bell":      "the slow net under a wait",
 		"internal/git":       "what a handoff says of the working tree, and what working trees collide on",
 		"internal/config":    "what a project sets for sessions and roles",
-		"internal/git":       "what a handoff says of the working tree",
 		"internal/harness":   "who calls, as the surface found out",
 		"internal/proc":      "verdicts and deaths of processes",
 		"internal/store":     "transactions",

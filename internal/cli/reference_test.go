@@ -650,7 +650,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../store", "../workspace", "../harness", "../git", "../demo", "../install", "."} {
+	for _, dir := range []string{"../../stick", "../engine", "../store", "../workspace", "../harness", "../git", "../config", "../demo", "../install", "."} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
