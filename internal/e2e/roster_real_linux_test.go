@@ -159,7 +159,8 @@ func TestRosterWithoutTheDaemon(t *testing.T) {
 	briefed := make(chan struct{})
 	a, _ := s.prepare(realharness.Codex, modelapi.Steps(modelapi.Seen(briefed, modelapi.Say("done"))))
 	o := s.options(realharness.Codex)
-	o.Daemon, o.Sandbox = true, ""
+	o.Daemon, o.Sandbox, o.BypassHookTrust = true, "", false
+	a.TrustHooks(t)
 	u := a.StartTUI(t, o)
 	u.Type("Please.")
 	select {
@@ -168,7 +169,7 @@ func TestRosterWithoutTheDaemon(t *testing.T) {
 		t.Fatal(u.Wait())
 	}
 	if len(s.processes("app-server")) == 0 {
-		t.Skip("this Codex has no daemon")
+		t.Fatal("Codex has started no daemon")
 	}
 	c := exec.Command(s.tt, "roster", "--json", "--as", watcher)
 	c.Dir, c.Env = s.place.Repo, []string{"HOME=" + s.place.Home, "USER=ann"}
