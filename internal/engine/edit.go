@@ -68,7 +68,7 @@ type question struct {
 	in   []workspace.Place
 	tree []workspace.Place // in whose checkouts anything may be changed
 
-	roles map[string][]stick.Pattern // what the workspace with that root leaves to its primary
+	roles map[string]roleFiles // what is whose, by the root of the workspace
 }
 
 func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
@@ -104,17 +104,33 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 	return q, nil
 }
 
-// rolesOf reads what workspaces leave to their primaries. One whose configuration can't be read has the
+// rolesOf reads what of workspaces is whose. One whose configuration can't be read has the
 // default: an edit isn't denied for a slip of the pen.
-func (e *Engine) rolesOf(in []workspace.Place) map[string][]stick.Pattern {
-	roles := map[string][]stick.Pattern{}
+func (e *Engine) rolesOf(in []workspace.Place) map[string]roleFiles {
+	roles := map[string]roleFiles{}
 	for _, p := range in {
 		if _, known := roles[p.Root]; !known {
 			c, _ := config.Read(p.Root)
-			roles[p.Root] = contract(c, anchorOf(p.Root, c)).PrimaryOnly
+			a := anchorOf(p.Root, c)
+			roles[p.Root] = roleFiles{a, contract(c, a).PrimaryOnly}
 		}
 	}
 	return roles
+}
+
+// roleFiles is what of a workspace is whose.
+type roleFiles struct {
+	anchor      anchor
+	primaryOnly []stick.Pattern
+}
+
+// but leaves out of paths the context file of a member's session, which it writes whoever has the stick.
+func (f roleFiles) but(paths []string, m stick.Member) []string {
+	if f.anchor.file == "" || m.State != stick.Joined || !m.Session.Running {
+		return paths
+	}
+	own := f.anchor.rel(m.Session.Context)
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == own })
 }
 
 // mayEdit reads the answer; also is called in the same transaction for each room that was asked.
@@ -208,8 +224,11 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 
 // answer has a room decide, and says in res what it came to.
 func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
-	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree, PrimaryOnly: q.roles[a.room.Path]}
-	if len(a.paths) == 0 && !a.tree {
+	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree}
+	files := q.roles[a.room.Path]
+	m, _ := a.room.Member(me.Agent)
+	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.but(a.paths, m)
+	if len(ask.Paths) == 0 && !a.tree {
 		ask.Person = true // nothing of it is to be changed
 	}
 	near, err := tx.ReservationsNear(a.room.ID, a.paths)
