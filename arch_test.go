@@ -63,11 +63,16 @@ var edges = map[string]map[string]string{
 	"internal/engine": {
 		"internal/bell":      "the slow net under a wait",
 		"internal/git":       "what a handoff says of the working tree, and what working trees collide on",
+		"internal/config":    "what a project sets for sessions and roles",
 		"internal/harness":   "who calls, as the surface found out",
 		"internal/proc":      "verdicts and deaths of processes",
 		"internal/store":     "transactions",
 		"internal/workspace": "which room a path means",
 		"stick":              "the rules",
+	},
+	"internal/config": {
+		"github.com/pelletier/go-toml/v2": "the file is TOML",
+		"stick":                           "errors, patterns",
 	},
 	"internal/store": {
 		"internal/bell":      "the write lock, and ringing what was committed",

@@ -27,11 +27,11 @@ var agentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._-]+)?$
 const maxAgentBytes = 64
 
 // reservedNames mean something else wherever an agent is named.
-var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system"}
+var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system", "role"}
 
 // ParseAgentID checks s as the name of an agent. It fails with [CodeUsage].
 func ParseAgentID(s string) (AgentID, error) {
-	if len(s) > maxAgentBytes || !agentPattern.MatchString(s) || slices.Contains(reservedNames, s) {
+	if len(s) > maxAgentBytes || !agentPattern.MatchString(s) || slices.Contains(reservedNames, s) || strings.HasPrefix(s, toRole) {
 		return "", Errorf(CodeUsage, "%q can't be the name of an agent", clip(s, 80)).
 			Hintf("an agent is named like claude:3f9a12bc; tt state lists the members")
 	}

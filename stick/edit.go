@@ -24,6 +24,8 @@ type Editing struct {
 	Paths  []string // relative to the room's root, / between the names
 	Tree   bool     // anything in the shared tree
 	Fold   bool     // the file system takes letters that differ in case for the same
+
+	PrimaryOnly []Pattern // what a helper leaves to the primary, also while it holds the stick
 }
 
 // maxDenied is how many paths a denial names.
@@ -40,6 +42,10 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 	if m.State == Kicked {
 		return r.denied(q.what(q.Paths)+" may not be changed: you were removed from this room", q.Paths).
 			Hintf("ask a person; on their word: tt join")
+	}
+	if theirs := q.leftToPrimary(m); len(theirs) > 0 {
+		return r.denied(fmt.Sprintf("%s is the primary's to change, and you are a helper", q.what(theirs)), theirs).
+			Hintf(`ask it: tt msg send role:primary "…"`)
 	}
 	if r.Turn.State == Owned && r.Turn.Owner == q.By {
 		return nil
@@ -71,6 +77,19 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 			Hintf(`ask: tt msg send %s "…"; or %s`, instead.Agent, r.Instead())
 	}
 	return r.denied(fmt.Sprintf("%s can't be changed now: %s", what, r.Holder(now)), denied).Hintf("%s", r.Instead())
+}
+
+// leftToPrimary lists the paths that a member leaves alone because it is a helper.
+func (q Editing) leftToPrimary(m Member) (theirs []string) {
+	if m.State != Joined || !m.Session.Running || m.Session.Role != RoleHelper {
+		return nil
+	}
+	for _, p := range q.Paths {
+		if slices.ContainsFunc(q.PrimaryOnly, func(only Pattern) bool { return only.Match(p, q.Fold) }) {
+			theirs = append(theirs, p)
+		}
+	}
+	return theirs
 }
 
 // deciding finds the reservation that says who may edit a path without the stick: of those that hold,

@@ -47,6 +47,7 @@ const (
 	CodeNoRepository         Code = "no_repository"
 	CodeGitMissing           Code = "git_missing"
 	CodeGitTooOld            Code = "git_too_old"
+	CodeProjectConfig        Code = "project_config_invalid"
 	CodeDataDirNotWritable   Code = "data_dir_not_writable"
 	CodeFileSystem           Code = "file_system_unsupported"
 	CodeForeignDatabase      Code = "foreign_database"
@@ -116,6 +117,7 @@ var Codes = []CodeInfo{
 	{CodeNoRepository, ExitNotFound, 404, false, "there is no git repository at this path"},
 	{CodeGitMissing, ExitEnvironment, 500, false, "there is no git program"},
 	{CodeGitTooOld, ExitEnvironment, 500, false, "the git program is older than what this needs"},
+	{CodeProjectConfig, ExitUsage, 400, false, "the project's .talking-stick.toml has something that tt doesn't understand"},
 	{CodeDataDirNotWritable, ExitEnvironment, 500, false, "the data directory can't be written"},
 	{CodeFileSystem, ExitEnvironment, 500, false, "the data directory lies on a file system on which SQLite isn't safe"},
 	{CodeForeignDatabase, ExitEnvironment, 500, false, "the database file was made by another program"},

@@ -40,6 +40,9 @@ const (
 	EventResume      EventType = "resume"
 	EventStickDenied EventType = "stick_denied"
 	EventLateEdit    EventType = "late_edit"
+
+	EventSessionStarted EventType = "session_started"
+	EventSessionEnded   EventType = "session_ended"
 )
 
 // Event is a row of the append-only log. It carries what was true when it happened.
@@ -74,7 +77,7 @@ type Facts struct {
 	Lease      string            `json:"lease,omitempty"`       // grants and ends of grants: LeaseSum
 	HandoffSeq int64             `json:"handoff_seq,omitempty"` // grants: the handoff that was waiting
 	Cause      Cause             `json:"cause,omitempty"`       // takeover
-	Prior      AgentID           `json:"prior,omitempty"`       // takeover, kick, restored: who lost the stick or a reservation
+	Prior      AgentID           `json:"prior,omitempty"`       // takeover, kick, restored: who lost the stick or a reservation; session_started: the primary before
 	Verdict    Verdict           `json:"verdict,omitempty"`     // takeover, kick: of Prior or of the member kicked
 	Ends       bool              `json:"ends_turn,omitempty"`   // leave, kick, restored: a turn ended without a handoff
 	Reachable  *bool             `json:"reachable,omitempty"`   // pass: the recipient listens
@@ -89,6 +92,10 @@ type Facts struct {
 	Generation int64             `json:"generation,omitempty"` // restored
 	World      string            `json:"world,omitempty"`      // restored: "reboot" or "restore"
 	Owed       []int64           `json:"owed,omitempty"`       // leave, kick: messages that won't be acknowledged now
+
+	Role    Role   `json:"role,omitempty"`    // session_started, session_ended
+	Context string `json:"context,omitempty"` // session_started, session_ended: the name of its context file; absent for the primary's own
+	Start   Start  `json:"start,omitempty"`   // session_started: how it began
 
 	*Message         // message_sent, incursion, resume
 	MessageID int64  `json:"message_id,omitempty"` // message_read, message_acked, message_withdrawn

@@ -85,6 +85,7 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 	}
 	// Left first, so that the release rule doesn't name the one who leaves.
 	given := r
+	ended := r.endSession(q.By, abandon, now)
 	r.edit(q.By, func(m *Member) { m.State = Left })
 	switch {
 	case owner && q.Handoff != nil:
@@ -98,7 +99,7 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 	}
 	leave := r.event(EventLeave, q.By, "").with(f)
 	leave.Reason = abandon
-	return r.follow(append(events, leave), q.By, s, now)
+	return r.follow(append(append(ended, events...), leave), q.By, s, now)
 }
 
 // follow names the next one when the member that has just stopped taking part had the stick, or
@@ -142,7 +143,7 @@ func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
 			Hintf("ask a person; on their word: tt kick %s --force", q.Who)
 	}
 	f := Facts{Verdict: v, Forced: v != Gone}
-	r.edit(q.Who, func(m *Member) { m.State = Kicked })
+	r.edit(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
 	kick := r.event(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
 	if q.Relayed && f.Forced {

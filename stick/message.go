@@ -306,7 +306,7 @@ func (r Room) Send(q Sending, s *Sight, now Time) (Room, []Event, error) {
 		m.To = present
 	}
 	if len(present) == 0 && !m.nobody() {
-		return r, nil, noRecipient(m)
+		return r, nil, noRecipient(q.Message.To, m.LeftOut)
 	}
 	e := r.event(EventMessageSent, q.By, "")
 	if len(m.To) == 1 && !m.everybody() && !m.nobody() {
@@ -346,6 +346,18 @@ func (r Room) recipients(q Sending) ([]AgentID, error) {
 	}
 	var to []AgentID
 	for _, a := range m.To {
+		of, isRole, err := r.withRole(a, q.By)
+		if err != nil {
+			return nil, err
+		}
+		if isRole {
+			for _, a := range of {
+				if !slices.Contains(to, a) {
+					to = append(to, a)
+				}
+			}
+			continue
+		}
 		switch {
 		case a == ToRoom || a == ToBroadcast || a == ToSystem:
 			return nil, badMessage("to", "%s stands alone and not beside other recipients", a).
@@ -371,21 +383,25 @@ func (m Message) everybody() bool {
 
 func (m Message) nobody() bool { return len(m.To) == 1 && m.To[0] == ToSystem }
 
-func noRecipient(m Message) *Error {
-	if len(m.LeftOut) == 0 {
-		return Errorf(CodeNoRecipient, "nobody else is in the room").
+func noRecipient(to, leftOut []AgentID) *Error {
+	if len(leftOut) == 0 {
+		who := "nobody else"
+		if role, ok := strings.CutPrefix(string(to[0]), toRole); ok {
+			who = "no other " + role
+		}
+		return Errorf(CodeNoRecipient, "%s is in the room", who).
 			Hintf(`leave it for those who come: tt notes add "…"`)
 	}
-	names := make([]string, min(len(m.LeftOut), 5))
+	names := make([]string, min(len(leftOut), 5))
 	for i := range names {
-		names[i] = string(m.LeftOut[i])
+		names[i] = string(leftOut[i])
 	}
 	are := "is"
-	if len(m.LeftOut) > 1 {
+	if len(leftOut) > 1 {
 		are = "are"
 	}
 	return Errorf(CodeNoRecipient, "%s %s gone", strings.Join(names, ", "), are).
-		With("left_out", m.LeftOut).Hintf(`leave it for those who come: tt notes add "…"`)
+		With("left_out", leftOut).Hintf(`leave it for those who come: tt notes add "…"`)
 }
 
 // flags are fields as they are written on a command line.

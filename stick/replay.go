@@ -22,10 +22,12 @@ type Record struct {
 	Direct     bool
 	NextAction string
 	Members    map[AgentID]MemberRecord
+	Sessions   map[AgentID]Session
 	Policy     map[string]string // changed from the default
 	Generation int64
 	Messages   int64 // since the last grant
 	Sum        string
+	EndedAt    Time // of the last primary session that ended by its own act
 	Events     int64
 
 	Receipts map[ReceiptKey]Receipt
@@ -55,6 +57,7 @@ type MemberRecord struct {
 func (c *Record) Replay(e Event) error {
 	if c.Members == nil {
 		c.Members, c.Policy, c.State = map[AgentID]MemberRecord{}, map[string]string{}, Idle
+		c.Sessions = map[AgentID]Session{}
 		c.Receipts, c.Notes, c.senders = map[ReceiptKey]Receipt{}, map[int64]Note{}, map[int64]AgentID{}
 		c.Reservations = map[int64]Reservation{}
 	}
@@ -85,6 +88,9 @@ func (c *Record) Replay(e Event) error {
 	case EventLeave:
 		c.unreserve(e.From)
 		c.member(e.From, func(m *MemberRecord) { m.State = Left })
+		if c.Sessions[e.From].Running {
+			return wrong("its session hasn't ended")
+		}
 		if f.Ends {
 			if c.Owner != e.From || c.LeaseSum != f.Lease {
 				return wrong("the one who abandons doesn't own")
@@ -96,6 +102,7 @@ func (c *Record) Replay(e Event) error {
 	case EventKick:
 		c.unreserve(e.To)
 		c.member(e.To, func(m *MemberRecord) { m.State = Kicked })
+		c.over(e.To)
 		if f.Ends {
 			c.held(e.To, e.Seq)
 			c.free()
@@ -183,6 +190,22 @@ func (c *Record) Replay(e Event) error {
 				e.For = append(e.For, Addressee{Agent: k.Agent})
 			}
 		}
+	case EventSessionStarted:
+		c.over(f.Prior)
+		for a, s := range c.Sessions {
+			if a != e.From && f.Role == RolePrimary && s.Running && s.Role == RolePrimary {
+				return wrong(string(a) + " is the primary")
+			}
+		}
+		c.Sessions[e.From] = Session{f.Role, f.Context, true, e.CreatedAt}
+	case EventSessionEnded:
+		if !c.Sessions[e.From].Running {
+			return wrong("it has no session")
+		}
+		c.over(e.From)
+		if f.Role == RolePrimary {
+			c.EndedAt = e.CreatedAt
+		}
 	case EventNoteAdded:
 		c.Notes[e.Seq] = NoteOf(e)
 	case EventNoteResolved:
@@ -250,6 +273,14 @@ func (c *Record) unreserve(a AgentID) {
 	maps.DeleteFunc(c.Reservations, func(_ int64, v Reservation) bool { return v.Agent == a })
 }
 
+// over ends the session of a member.
+func (c *Record) over(a AgentID) {
+	if s, ok := c.Sessions[a]; ok {
+		s.Running = false
+		c.Sessions[a] = s
+	}
+}
+
 func (c *Record) held(a AgentID, seq int64) {
 	c.member(a, func(m *MemberRecord) { m.HeldSeq = seq })
 }
@@ -298,6 +329,7 @@ func (c *Record) Differs(r Room) string {
 		"handoff_event_seq":     {t.HandoffSeq, c.HandoffSeq},
 		"handoff_pending":       {t.HandoffPending, c.Pending},
 		"messages":              {t.Messages, c.Messages},
+		"session_ended_at":      {r.SessionEndedAt, c.EndedAt},
 		"the number of members": {len(r.Members), len(c.Members)},
 	}
 	for k, v := range c.Policy {
@@ -307,6 +339,9 @@ func (c *Record) Differs(r Room) string {
 		facts["member "+string(m.Agent)] = pair{
 			MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}, c.Members[m.Agent],
 		}
+	}
+	for _, m := range r.Members {
+		facts["the session of "+string(m.Agent)] = pair{m.Session, c.Sessions[m.Agent]}
 	}
 	var names []string
 	for name, p := range facts {

@@ -16,6 +16,8 @@ type Room struct {
 	Turn       Turn
 	Members    []Member // ordered by Ordinal; those that left stay, for the record
 	Listeners  []Listener
+
+	SessionEndedAt Time // when a primary session last ended by its own act
 }
 
 // TurnState is the stored part of a room's state; the rest is derived by [Room.State].
@@ -96,6 +98,7 @@ type Member struct {
 	JoinedAt Time
 	JoinSeq  int64 // the event of the last join
 	HeldSeq  int64 // the event that ended its last turn, 0 if it never held the stick
+	Session  Session
 
 	// Evidence.
 	LastSeenAt Time // its last act

@@ -138,7 +138,11 @@ var EventTypes = []EventInfo{
 			paths(f.Held), who(e.To))
 	}},
 	{EventResume, "work that somebody had left was taken up; its payload is the RESUME to the one who had it", func(e Event, f Facts) string {
-		s := who(e.From) + " resumed the work of " + who(e.To)
+		whose := "an earlier session"
+		if e.To != "" {
+			whose = who(e.To)
+		}
+		s := who(e.From) + " resumed the work of " + whose
 		if f.Pattern != "" {
 			s += " on " + paths(f.Pattern)
 		}
@@ -153,6 +157,32 @@ var EventTypes = []EventInfo{
 			s += "; " + who(e.To) + " holds the stick: look at the file before you go on"
 		}
 		return s
+	}},
+	{EventSessionStarted, "a session started; its payload tells its role", func(e Event, f Facts) string {
+		s := who(e.From) + " started a session"
+		switch f.Role {
+		case RolePrimary:
+			s = who(e.From) + " is the primary"
+		case RoleHelper:
+			s = who(e.From) + " works here as a helper"
+		}
+		if f.Context != "" {
+			s += ", " + clip(f.Context, maxContext)
+		}
+		switch {
+		case f.Start == StartRecover:
+			s += ", and recovers what was left behind"
+		case f.Prior != "":
+			s += " after " + who(f.Prior)
+		}
+		return s
+	}},
+	{EventSessionEnded, "a session ended by its own act, or as its harness told", func(e Event, f Facts) string {
+		s := who(e.From) + " ended its session"
+		if f.Role != "" {
+			s += " as " + clip(string(f.Role), 20)
+		}
+		return s + because(e.Reason)
 	}},
 }
 

@@ -63,6 +63,7 @@ var sections = []section{
 	{"hook", (*bench).hook},
 	{"scope", (*bench).scope},
 	{"git", (*bench).git},
+	{"roster", (*bench).roster},
 	{"wake", (*bench).wake},
 	{"message", (*bench).message},
 	{"death", (*bench).death},
@@ -75,7 +76,7 @@ var sections = []section{
 func main() {
 	play() // doesn't return in the processes that bench starts as its actors
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
-	rows := flag.String("rows", "", "only these sections: start, hook, scope, git, wake, message, death, turns, scale, crowd, idle")
+	rows := flag.String("rows", "", "only these sections: start, hook, scope, git, roster, wake, message, death, turns, scale, crowd, idle")
 	out := flag.String("out", "", "where to write the table and the raw figures (default: docs/bench after a whole run)")
 	flag.Parse()
 	if err := run(*quick, *rows, *out); err != nil {

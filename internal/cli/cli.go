@@ -93,9 +93,10 @@ type app struct {
 	as    string
 	color string
 
-	engine *engine.Engine
-	caller *engine.Caller
-	status int // exit status of a command that succeeded, if it isn't 0
+	engine  *engine.Engine
+	caller  *engine.Caller
+	status  int // exit status of a command that succeeded, if it isn't 0
+	failure int // exit status of a command that failed, if it isn't the one of its code
 
 	unheard bool // an answer couldn't be written
 }
@@ -126,6 +127,9 @@ func (a *app) fail(err error, ctx context.Context) int {
 		return signalStatus(ctx)
 	}
 	status := e.Code.Info().Exit
+	if a.failure != 0 {
+		return a.failure
+	}
 	if status == exitWake && len(a.Args) > 0 && a.Args[0] == "hook" {
 		return stick.ExitInternal // harnesses take the other for an order: to block, or to wake
 	}
@@ -207,6 +211,9 @@ func (a *app) root() *cobra.Command {
 	if a.Name == "bb" {
 		name = a.Name
 	}
+	if a.Name == rosterName {
+		return a.rosterRoot()
+	}
 	root := &cobra.Command{
 		Use:                        name,
 		Short:                      "Several coding agents and people, one codebase, one talking stick",
@@ -219,15 +226,7 @@ func (a *app) root() *cobra.Command {
 	if name != "tt" {
 		root.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 	}
-	root.SetOut(a.Stdout)
-	root.SetErr(a.Stderr)
-	root.SetIn(a.Stdin)
-	root.SetFlagErrorFunc(badFlag)
-	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }
-	f := root.PersistentFlags()
-	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
-	f.StringVar(&a.as, "as", "", "act under another agent's name")
-	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
+	a.wire(root)
 	for _, g := range a.groups() {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
@@ -238,6 +237,31 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
 	strictHelpers(root)
+	return root
+}
+
+// wire gives the outermost command its streams and the flags that every command has.
+func (a *app) wire(root *cobra.Command) {
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetIn(a.Stdin)
+	root.SetFlagErrorFunc(badFlag)
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }
+	f := root.PersistentFlags()
+	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
+	f.StringVar(&a.as, "as", "", "act under another agent's name")
+	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
+}
+
+// rosterName is the name under which the program is the roster alone.
+const rosterName = "agent-roster"
+
+func (a *app) rosterRoot() *cobra.Command {
+	root := a.rosterCmd()
+	root.Use = rosterName + " [path]"
+	root.SilenceUsage, root.SilenceErrors = true, true
+	a.failure = exitUnsure
+	a.wire(root)
 	return root
 }
 
@@ -257,6 +281,7 @@ func (a *app) groups() []group {
 		{"stick", "The stick:", a.turnCommands()},
 		{"room", "The room:", append(a.roomCommands(), append(a.memberCommands(), a.eventCommands()...)...)},
 		{"scope", "Who changes what:", a.scopeCommands()},
+		{"session", "Who is here:", a.sessionCommands()},
 		{"talk", "Talk:", a.messageCommands()},
 		{"harness", "Inside a harness:", a.harnessCommands()},
 		care,

@@ -94,7 +94,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 		}
 		return err
 	case harness.HookSessionEnd:
-		_, err := e.EndSession(ctx, p, in.Why)
+		_, err := e.EndSession(ctx, engine.EndSessionParams{HookParams: p, Why: in.Why})
 		return err
 	}
 	return nil
@@ -119,58 +119,6 @@ func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (*
 		}
 	}
 	return engine.New(c), engine.HookParams{Caller: by, Where: engine.Where{Path: in.Dir}, Sub: in.Sub}, nil
-}
-
-// brief tells what an agent should know when its session starts.
-func (a *app) brief(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
-	res, err := e.StartSession(ctx, p)
-	if err != nil || res.RoomID == "" {
-		return err
-	}
-	pg := a.page()
-	pg.color = false
-	pg.briefing(res, in.Why == "compact")
-	if f := a.newFaults(pg.now); f != nil {
-		pg.linef("Hooks of Talking Stick have failed lately (%s); tell your user: tt doctor.", f.Last)
-	}
-	a.write(row.WriteHook(in, harness.HookAnswer{Context: strings.TrimSpace(pg.b.String())}))
-	return nil
-}
-
-// briefing says in a few facts where an agent is and what it does first. After a compaction the
-// agent knows the rest.
-func (p *page) briefing(res engine.StartSessionResult, short bool) {
-	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, stick.Line(res.Path))
-	if !res.Member {
-		p.linef("You aren't a member yet; tt wait makes you one.")
-	}
-	if res.Note != "" {
-		p.linef("Note: %s.", stick.Line(res.Note))
-	}
-	switch {
-	case res.YourTurn:
-		p.linef("You hold the stick. tt wait tells the turn and its handoff again; tt release ends it.")
-	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
-		p.linef("The stick is reserved for you: tt wait takes the turn and brings the handoff.")
-	default:
-		p.linef("Now %s.", stick.Line(res.Holder))
-	}
-	if res.Unread+res.Unacked > 0 {
-		p.linef("For you: %d unread, %d to accept (tt inbox).", res.Unread, res.Unacked)
-	}
-	if res.Notes > 0 {
-		p.linef("Notes: %d unresolved (tt notes list).", res.Notes)
-	}
-	if !short {
-		p.linef("Several agents share this workspace, and only the holder of the stick changes files. tt wait blocks until it is your turn " +
-			"(run it in the background if you can) and brings the handoff; reading and planning need no turn. Messages never give the turn.")
-	}
-	if res.Instructions != "" && !short {
-		p.linef("This project adds:")
-		for l := range strings.Lines(stick.Block(res.Instructions)) {
-			p.linef("  %s", strings.TrimRight(l, "\n"))
-		}
-	}
 }
 
 // beforeTool says whether a tool may run. Silence lets it, also when the decision fails or takes too
@@ -218,6 +166,9 @@ func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return errors.Join(late, err)
+	}
+	if res.Unstarted { // the room was made when somebody else came
+		return errors.Join(late, a.brief(ctx, e, p, row, in))
 	}
 	if len(res.Events) > 0 {
 		a.write(row.WriteHook(in, harness.HookAnswer{Context: a.news(res.Events, res.More)}))

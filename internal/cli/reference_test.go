@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
 )
@@ -384,6 +385,8 @@ func (g *reference) room() string {
 		{"What a process proves", "`process_proves` of `tt whoami`: what the life and the end of a process tell about the session in it.", "Proof"},
 		{"What a wait is for", "`listening` of a member.", "Intent"},
 		{"Membership", "", "MemberState"},
+		{"Roles", "`role` of a session. A room has at most one primary that isn't gone.", "Role"},
+		{"How a session begins", "`verdict` of `tt session start`, `start` in the log.", "Start"},
 	} {
 		g.line("\n## %s", e.title)
 		if e.intro != "" {
@@ -614,6 +617,19 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
 		[]string{"`waits/`", "a locked file for each wait that is blocked now"},
 	)
+	g.line("\nIn a workspace with a room, beside what the project puts there:")
+	g.table([]string{"file", "what it is"},
+		[]string{"`.ai/session-context.org`, else `.talking-stick/session.md`", "the primary's context: made when its session starts, removed by `tt session end`"},
+		[]string{"`.ai/session-context.d/<name>.org`, else `.talking-stick/session.d/<name>.md`", "the context of a helper, with its name in the first line"},
+		[]string{"`.talking-stick/.gitignore`", "keeps these files out of git"},
+		[]string{"`.talking-stick/instructions.md`", "the project's own words for the briefing of sessions, at most 4096 bytes"},
+	)
+	g.line("\n## The project's file\n\n`.talking-stick.toml` at the root of the workspace. A section or key that isn't known is an error. The sections `[gate]` and\n`[worker]` may stand in it and have no effect yet.")
+	rows = nil
+	for _, k := range config.Keys() {
+		rows = append(rows, []string{code("[" + k.Section + "]"), code(k.Name), k.Kind, k.Meaning})
+	}
+	g.table([]string{"section", "key", "value", "meaning"}, rows...)
 	return end()
 }
 
@@ -634,7 +650,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../store", "../workspace", "../harness", "../git", "../demo", "../install", "."} {
+	for _, dir := range []string{"../../stick", "../engine", "../store", "../workspace", "../harness", "../git", "../config", "../demo", "../install", "."} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)

@@ -52,6 +52,16 @@ var results = map[string][]any{
 	"tt uninstall":     {installResult{}},
 	"tt version":       {versionResult{}},
 	"tt demo":          {demo.Report{}},
+
+	"tt roster":          {engine.GetRosterResult{}},
+	"tt session start":   {engine.StartSessionResult{}},
+	"tt session end":     {engine.EndSessionResult{}},
+	"tt session path":    {engine.GetSessionResult{}},
+	"tt session role":    {engine.GetSessionResult{}},
+	"tt session env":     {engine.GetSessionResult{}},
+	"tt session promote": {engine.PromoteSessionResult{}},
+	"tt session list":    {engine.ListSessionsResult{}},
+	"tt helper":          {helperResult{}},
 }
 
 // exits are the classes of exit statuses.
@@ -59,9 +69,9 @@ var exits = []struct {
 	status  int
 	meaning string
 }{
-	{stick.ExitOK, "done; `tt wait` without `--turn` for whatever it returns: read `status`"},
-	{stick.ExitInternal, "a fault of the program"},
-	{stick.ExitUsage, "the command line or a parameter is wrong"},
+	{stick.ExitOK, "done; `tt wait` without `--turn` for whatever it returns: read `status`; `tt roster`: alone"},
+	{stick.ExitInternal, "a fault of the program; `tt roster`: not alone"},
+	{stick.ExitUsage, "the command line or a parameter is wrong; `tt roster`: it couldn't be found out, whatever the reason"},
 	{stick.ExitNotFound, "what was named doesn't exist"},
 	{stick.ExitRefused, "refused now; also `tt try` and `tt wait --turn` without the stick, so that `tt wait --turn && …` is safe"},
 	{stick.ExitFenced, "fenced: the turn is over, or the lease isn't the current one"},
@@ -84,6 +94,7 @@ var facts = map[string]string{
 	"field":           "the flag, parameter or part of the handoff that is wrong",
 	"file_system":     "the type of the file system",
 	"left_out":        "those whom it was meant for and who are gone",
+	"line":            "the line of the file that can't be read",
 	"max":             "how many bytes fit",
 	"message_id":      "the message that it is about",
 	"missing":         "the fields that the message lacks",
@@ -144,6 +155,15 @@ var words = map[string]string{
 	"MemberState.joined": "it takes part",
 	"MemberState.left":   "it left",
 	"MemberState.kicked": "it was removed",
+
+	"Role.primary": "it does startup and wrap-up for the workspace",
+	"Role.helper":  "it works beside the primary, and leaves alone what is the primary's",
+
+	"Start.fresh":    "nothing was left behind",
+	"Start.recover":  "the primary before left its context file and never ended its session",
+	"Start.helper":   "another agent is the primary, or a helper was asked for",
+	"Start.continue": "the same session goes on",
+	"Start.promoted": "a helper became the primary (`tt session promote`); only in the log",
 
 	"Order.fair":     "the member that has gone longest without holding the stick",
 	"Order.sequence": "the next member in the order of joining, or in the order set by `tt reorder`",
@@ -240,6 +260,8 @@ var common = map[string]string{
 // listed are the types of which the values are listed, and where.
 var listed = map[string]string{
 	"RoomState":    "[state](room.md#state-of-a-room)",
+	"Role":         "[role](room.md#roles)",
+	"Start":        "[start](room.md#how-a-session-begins)",
 	"WaitStatus":   "[status](room.md#answers-of-a-wait)",
 	"ClaimReason":  "[reason](room.md#reasons-of-a-turn)",
 	"Cause":        "[cause](room.md#causes-of-a-takeover)",
@@ -260,6 +282,9 @@ var variables = []struct{ name, meaning string }{
 	{"XDG_DATA_HOME", "without it, the database lies in `talking-stick` in this directory (Linux, macOS)"},
 	{"APPDATA", "the same on Windows"},
 	{"TT_HARNESS_AGENT_ID", "act under this name, like `--as`, which comes first; it changes the name only"},
+	{"AI_AGENT_ID", "names the session's context file, never the member"},
+	{"AI_HELPER", "a session that starts is a helper's, unless it is `0` or `false`"},
+	{"TMUX", "`tt helper` opens a window where it is set"},
 	{"TT_OFF", "hooks say and do nothing, unless it is `0` or `false`"},
 	{"PATH", "where `tt install` finds the path under which harnesses are to call the program"},
 	{"CLAUDE_CONFIG_DIR", "where Claude Code's configuration is"},

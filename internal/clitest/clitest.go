@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,17 +43,20 @@ const (
 	GitLimit = "TT_TEST_GIT_LIMIT"
 )
 
+// programs are the names of the program.
+var programs = []string{"tt", "bb", "agent-roster"}
+
 // Harnesses are the names under which a test binary plays a harness.
 var Harnesses = []string{"claude", "codex", "gemini", "opencode"}
 
 // Main makes the process what its name says and doesn't return then. Call it first in TestMain.
 //
-// As tt, or as bb, which is its other name, it is the program. As a harness it runs its arguments as a
+// As tt, or under one of its other names, it is the program. As a harness it runs its arguments as a
 // command and ends with that command's status; without arguments it lives until its standard input is
 // closed.
 func Main() {
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	if name == "tt" || name == "bb" {
+	if slices.Contains(programs, name) {
 		os.Exit(cli.Main(Env()))
 	}
 	for _, h := range Harnesses {
@@ -71,7 +75,7 @@ func Install(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range append([]string{"tt", "bb"}, Harnesses...) {
+	for _, name := range slices.Concat(programs, Harnesses) {
 		if err := os.Symlink(exe, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}

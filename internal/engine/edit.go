@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -66,6 +67,8 @@ type question struct {
 	full []string         // what is to be changed, canonical, and where each lies
 	in   []workspace.Place
 	tree []workspace.Place // in whose checkouts anything may be changed
+
+	roles map[string]roleFiles // what is whose, by the root of the workspace
 }
 
 func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
@@ -92,12 +95,42 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 		}
 		q.full, q.in = append(q.full, full), append(q.in, place)
 	}
+	q.roles = e.rolesOf(q.in)
 	for _, dir := range trees {
 		if _, place, err := targets.Find(dir); err == nil { // in what isn't there nothing is changed
 			q.tree = append(q.tree, place)
 		}
 	}
 	return q, nil
+}
+
+// rolesOf reads what of workspaces is whose. One whose configuration can't be read has the
+// default: an edit isn't denied for a slip of the pen.
+func (e *Engine) rolesOf(in []workspace.Place) map[string]roleFiles {
+	roles := map[string]roleFiles{}
+	for _, p := range in {
+		if _, known := roles[p.Root]; !known {
+			c, _ := config.Read(p.Root)
+			a := anchorOf(p.Root, c)
+			roles[p.Root] = roleFiles{a, contract(c, a).PrimaryOnly}
+		}
+	}
+	return roles
+}
+
+// roleFiles is what of a workspace is whose.
+type roleFiles struct {
+	anchor      anchor
+	primaryOnly []stick.Pattern
+}
+
+// but leaves out of paths the context file of a member's session, which it writes whoever has the stick.
+func (f roleFiles) but(paths []string, m stick.Member) []string {
+	if f.anchor.file == "" || m.State != stick.Joined || !m.Session.Running {
+		return paths
+	}
+	own := f.anchor.rel(m.Session.Context)
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == own })
 }
 
 // mayEdit reads the answer; also is called in the same transaction for each room that was asked.
@@ -192,7 +225,10 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 // answer has a room decide, and says in res what it came to.
 func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
 	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree}
-	if len(a.paths) == 0 && !a.tree {
+	files := q.roles[a.room.Path]
+	m, _ := a.room.Member(me.Agent)
+	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.but(a.paths, m)
+	if len(ask.Paths) == 0 && !a.tree {
 		ask.Person = true // nothing of it is to be changed
 	}
 	near, err := tx.ReservationsNear(a.room.ID, a.paths)

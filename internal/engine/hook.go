@@ -2,10 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"talkingstick/internal/store"
@@ -27,73 +23,6 @@ const freshHook = time.Minute
 
 // Hooks serve rooms that exist, and members of them. Everywhere else they say nothing and write
 // nothing, which their results tell by an empty RoomID.
-
-// StartSessionResult is what an agent should know when its session starts.
-type StartSessionResult struct {
-	RoomID      stick.RoomID    `json:"room_id,omitempty"` // empty outside of rooms
-	Path        string          `json:"canonical_path,omitempty"`
-	AgentID     stick.AgentID   `json:"agent_id,omitempty"`
-	Member      bool            `json:"member"`
-	RoomState   stick.RoomState `json:"room_state,omitempty"`
-	Holder      string          `json:"holder,omitempty"` // who has the stick, in words
-	YourTurn    bool            `json:"your_turn"`
-	ReservedFor *stick.AgentID  `json:"reserved_for,omitempty"`
-	Unread      int             `json:"unread"`
-	Unacked     int             `json:"unacked"`
-	Notes       int             `json:"unresolved_notes"`
-	Note        string          `json:"note,omitempty"`
-
-	// Instructions are the project's own, from .talking-stick/instructions.md.
-	Instructions string `json:"instructions,omitempty"`
-}
-
-// maxInstructions bounds the project's own instructions: every session pays for them.
-const maxInstructions = 4096
-
-// StartSession notes that a session started, goes on or was cleared, and tells what it should know.
-// It never joins. In a closed room and to a removed member it says nothing.
-func (e *Engine) StartSession(ctx context.Context, p HookParams) (StartSessionResult, error) {
-	var res StartSessionResult
-	err := e.hooked(ctx, p, true, func(t *turn) error {
-		if err := t.me.record(t.tx, t.s); err != nil { // also of one that is no member yet
-			return err
-		}
-		m, ok := t.room.Member(t.me.Agent)
-		if err := t.tx.Hooked(t.me.session.Key, 0); err != nil {
-			return err
-		}
-		if by := t.me.Caller; !by.Process.IsZero() && !by.Person && t.me.session.Key != "" {
-			// The latest to be seen is the one that the process carries now.
-			if err := t.tx.PutProcess(t.me.Agent, t.me.session.Key, stick.Evidence{Process: by.Process, Proof: by.Proof}); err != nil {
-				return err
-			}
-		}
-		now := t.tx.Now()
-		res = StartSessionResult{
-			RoomID: t.room.ID, Path: t.room.Path, AgentID: t.me.Agent, Member: ok && m.State == stick.Joined,
-			RoomState: t.room.State(t.s.Sight, now), Holder: t.room.Holder(now), Note: t.me.Note,
-			YourTurn: t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent,
-		}
-		if t.room.Turn.State == stick.Reserved {
-			res.ReservedFor = &t.room.Turn.ReservedFor
-		}
-		var err error
-		if res.Unread, res.Unacked, err = t.tx.Open(t.room.ID, t.me.Agent); err != nil {
-			return err
-		}
-		res.Notes, err = t.tx.CountNotes(openNotes(t.room))
-		return err
-	})
-	if err == nil && res.RoomID != "" {
-		if b, rerr := os.ReadFile(filepath.Join(res.Path, ".talking-stick", "instructions.md")); rerr == nil {
-			res.Instructions = strings.TrimSpace(string(b))
-			if len(b) > maxInstructions {
-				res.Instructions = fmt.Sprintf("(.talking-stick/instructions.md has %d bytes and is left out: at most %d fit.)", len(b), maxInstructions)
-			}
-		}
-	}
-	return res, err
-}
 
 // hooked runs a hook's transaction in the room of a place. It is silent where there is no room, in a
 // closed one, and to a removed member. The agent need not be a member; if it is one, the hook shows
@@ -163,6 +92,9 @@ type DeliverEventsResult struct {
 	Events  []stick.Event `json:"events"`
 	More    bool          `json:"more,omitempty"`
 
+	// Unstarted says that the caller's session began before there was a room, which it doesn't know of.
+	Unstarted bool `json:"-"`
+
 	due    bool // the hook has something to note
 	cursor int64
 }
@@ -172,8 +104,10 @@ type DeliverEventsResult struct {
 func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEventsResult, error) {
 	res := DeliverEventsResult{Events: []stick.Event{}}
 	err := e.hooked(ctx, p, false, func(t *turn) error {
+		res = DeliverEventsResult{Events: []stick.Event{}}
 		m, ok := t.room.Member(t.me.Agent)
 		if !ok || m.State != stick.Joined {
+			res.Unstarted = !ok && !p.Sub
 			return nil
 		}
 		res = DeliverEventsResult{RoomID: t.room.ID, AgentID: t.me.Agent, Events: []stick.Event{}}
@@ -256,84 +190,6 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 		return t.tx.Hooked(t.me.session.Key, 0)
 	})
 }
-
-// EndSessionResult says what a session's end left.
-type EndSessionResult struct {
-	AgentID stick.AgentID  `json:"agent_id,omitempty"`
-	Left    []stick.RoomID `json:"left"` // the rooms that its agent took part in
-}
-
-// EndSession retires the caller's session, and no other: when it was the last one of its agent, the
-// agent leaves its rooms, and a turn of its is abandoned.
-func (e *Engine) EndSession(ctx context.Context, p HookParams, why string) (EndSessionResult, error) {
-	res := EndSessionResult{Left: []stick.RoomID{}}
-	db, err := e.open(ctx, false)
-	if err == store.ErrAbsent {
-		return res, nil
-	}
-	if err != nil {
-		return res, err
-	}
-	reason := "session ended"
-	if why != "" {
-		reason += " (" + stick.Clip(why, 60) + ")"
-	}
-	err = e.update(ctx, db, p.Caller, func(tx *store.Tx, s *sights) error {
-		res = EndSessionResult{Left: []stick.RoomID{}}
-		me, err := identify(tx, s, p.Caller)
-		if err != nil || me.fresh {
-			return err
-		}
-		if live, err := tx.EndSession(me.session.Key, me.Agent); live || err != nil {
-			return err
-		}
-		rooms, err := tx.RoomsOf(me.Agent)
-		if err != nil {
-			return err
-		}
-		res.AgentID = me.Agent
-		for n, id := range rooms {
-			if err := e.retire(tx, s, me, id, n, reason); err != nil {
-				return err
-			}
-			res.Left = append(res.Left, id)
-		}
-		return nil
-	})
-	return res, err
-}
-
-// retire has an agent leave a room. n numbers the rooms, so that each event has an id of its own.
-func (e *Engine) retire(tx *store.Tx, s *sights, me identity, id stick.RoomID, n int, reason string) error {
-	r, err := tx.Room(id)
-	if err != nil {
-		return err
-	}
-	t := &turn{tx: tx, s: s, me: me, before: r, room: r, firstID: n * maxEventsOfAct}
-	t.add(r.Restore(tx.Generation(), tx.World(), tx.Now()))
-	q := stick.Leaving{By: me.Agent, Abandon: reason}
-	if now := t.room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
-		q.Fence = stick.Fence{Turn: now.ID, Lease: now.Lease}
-	}
-	left, events, err := t.room.Leave(q, s.Sight, tx.Now())
-	if missed := s.enough(t.room); missed != nil {
-		return missed
-	}
-	if err != nil {
-		return err
-	}
-	t.add(left, events)
-	if err := t.unanswered(me.Agent, stick.EventLeave); err != nil {
-		return err
-	}
-	if err := t.dismiss(me.Agent); err != nil {
-		return err
-	}
-	return t.save()
-}
-
-// maxEventsOfAct is more than one act on one room ever makes.
-const maxEventsOfAct = 16
 
 // WaitForWake waits until there is something for the caller that nothing has shown it, and the caller
 // is idle: its harness then wakes it with that. It ends with the harness, and when the next one of

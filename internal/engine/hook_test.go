@@ -202,9 +202,15 @@ func TestHookGivesUp(t *testing.T) {
 			_, err := reader.e.CheckStop(ctx, engine.CheckStopParams{HookParams: reader.p})
 			return err
 		},
-		"session start": func(ctx context.Context) error { _, err := reader.e.StartSession(ctx, reader.p); return err },
-		"session end":   func(ctx context.Context) error { _, err := reader.e.EndSession(ctx, reader.p, "other"); return err },
-		"after tool":    func(ctx context.Context) error { return reader.e.HookDelivered(ctx, reader.p, found) },
+		"session start": func(ctx context.Context) error {
+			_, err := reader.e.StartSession(ctx, engine.StartSessionParams{HookParams: reader.p, Auto: true})
+			return err
+		},
+		"session end": func(ctx context.Context) error {
+			_, err := reader.e.EndSession(ctx, engine.EndSessionParams{HookParams: reader.p, Why: "other"})
+			return err
+		},
+		"after tool": func(ctx context.Context) error { return reader.e.HookDelivered(ctx, reader.p, found) },
 	} {
 		began := time.Now()
 		err := limited(fn)
@@ -249,7 +255,7 @@ func TestSessionEndsInSeveralRooms(t *testing.T) {
 	if _, err := h.e.CloseRoom(t.Context(), engine.CloseRoomParams{Caller: h.by, Where: closed, Handoff: &stick.Handoff{Status: "done", NextAction: "rest"}}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := h.e.EndSession(t.Context(), h.p, strings.Repeat("long ", 40))
+	res, err := h.e.EndSession(t.Context(), engine.EndSessionParams{HookParams: h.p, Why: strings.Repeat("long ", 40)})
 	if err != nil || len(res.Left) != 3 {
 		t.Fatalf("it left %v (%v)", res.Left, err)
 	}
@@ -267,14 +273,14 @@ func TestSessionEndsInSeveralRooms(t *testing.T) {
 			}
 		}
 	}
-	if res, err := h.e.EndSession(t.Context(), h.p, "other"); err != nil || len(res.Left) != 0 {
+	if res, err := h.e.EndSession(t.Context(), engine.EndSessionParams{HookParams: h.p, Why: "other"}); err != nil || len(res.Left) != 0 {
 		t.Errorf("the second end left %v (%v)", res.Left, err)
 	}
 
 	// Nobody knows this one, and nothing becomes known of it.
 	unknown := h.p
 	unknown.Caller = d.caller("three")
-	if res, err := h.e.EndSession(t.Context(), unknown, "other"); err != nil || res.AgentID != "" {
+	if res, err := h.e.EndSession(t.Context(), engine.EndSessionParams{HookParams: unknown, Why: "other"}); err != nil || res.AgentID != "" {
 		t.Errorf("the end of an unknown session: %+v (%v)", res, err)
 	}
 }
@@ -283,22 +289,28 @@ func TestSessionEndsInSeveralRooms(t *testing.T) {
 func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	d := newDesk(t)
 	h := d.hooked("one")
-	state, err := h.e.StartSession(t.Context(), h.p)
-	if err != nil || !state.Member {
+	state, err := h.e.StartSession(t.Context(), engine.StartSessionParams{HookParams: h.p, Auto: true})
+	if err != nil || state.RoomID == "" {
 		t.Fatalf("%+v (%v)", state, err)
 	}
 	forged := h.p
 	forged.Caller = engine.Caller{As: string(state.AgentID), AsSource: "TT_HARNESS_AGENT_ID", Harness: "codex", SessionID: "x", User: "ann"}
 	for name, fn := range map[string]func() error{
-		"session start": func() error { _, err := h.e.StartSession(t.Context(), forged); return err },
-		"after tool":    func() error { _, err := h.e.DeliverEvents(t.Context(), forged); return err },
-		"session end":   func() error { _, err := h.e.EndSession(t.Context(), forged, "other"); return err },
+		"session start": func() error {
+			_, err := h.e.StartSession(t.Context(), engine.StartSessionParams{HookParams: forged, Auto: true})
+			return err
+		},
+		"after tool": func() error { _, err := h.e.DeliverEvents(t.Context(), forged); return err },
+		"session end": func() error {
+			_, err := h.e.EndSession(t.Context(), engine.EndSessionParams{HookParams: forged, Why: "other"})
+			return err
+		},
 	} {
 		if err := fn(); stick.CodeOf(err) != stick.CodeIdentityMismatch {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if again, err := h.e.StartSession(t.Context(), h.p); err != nil || !again.Member {
+	if again, err := h.e.StartSession(t.Context(), engine.StartSessionParams{HookParams: h.p, Auto: true}); err != nil || again.AgentID != state.AgentID {
 		t.Errorf("it isn't a member any more: %+v (%v)", again, err)
 	}
 }

@@ -130,7 +130,7 @@ func (t *turn) address(q *stick.Sending) error {
 	to := make([]stick.AgentID, len(m.To))
 	for i, name := range m.To {
 		to[i] = name
-		if name == stick.ToRoom || name == stick.ToBroadcast || name == stick.ToSystem {
+		if name == stick.ToRoom || name == stick.ToBroadcast || name == stick.ToSystem || stick.NamesRole(name) {
 			continue
 		}
 		var err error

@@ -50,13 +50,18 @@ func (r Row) packaged(path string) bool {
 
 // proofOf returns what p, a process of the harness, proves.
 func (r Row) proofOf(p proc.Info) stick.Proof {
-	for _, arg := range p.Args[min(1, len(p.Args)):] {
-		name, _, _ := strings.Cut(arg, "=")
-		if slices.Contains(r.Carriers, name) {
-			return stick.ProvesCarrier
-		}
+	if started(p, r.Carriers) {
+		return stick.ProvesCarrier
 	}
 	return r.Proves
+}
+
+// started tells whether p was started with one of some arguments.
+func started(p proc.Info, with []string) bool {
+	return slices.ContainsFunc(p.Args[min(1, len(p.Args)):], func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return slices.Contains(with, name)
+	})
 }
 
 // commLimit is the length to which Linux cuts a process's name.

@@ -74,6 +74,9 @@ type Row struct {
 	// Carriers are arguments with which its process carries sessions for others and outlives
 	// them, as a daemon does.
 	Carriers []string
+
+	// Daemons are those of them with which it is no agent's at all, and serves agents that run elsewhere.
+	Daemons []string
 }
 
 // Waking says how an idle agent is woken.
@@ -173,6 +176,7 @@ var Rows = []Row{
 		Wake:      WakeQueue,
 		Proves:    stick.ProvesSession,
 		Carriers:  []string{"app-server", "mcp-server"},
+		Daemons:   []string{"app-server", "mcp-server"},
 	},
 	{
 		// A node process that starts itself again with more memory.
@@ -237,6 +241,7 @@ var Rows = []Row{
 		Wake:      WakeExit,
 		Proves:    stick.ProvesSession,
 		Carriers:  []string{"serve", "web", "acp", "--port"},
+		Daemons:   []string{"serve", "web"},
 	},
 }
 

@@ -117,6 +117,10 @@ func TestEveryTool(t *testing.T) {
 		t.Errorf("withdrawn: %v", w)
 	}
 
+	if r := s.ok("get_roster", doc{}); r["others"] == nil {
+		t.Errorf("the roster: %v", r)
+	}
+
 	note := s.ok("add_note", doc{"body": "the tests need a database"})
 	equal(s, "list_notes", doc{},
 		func(e *engine.Engine, p engine.ListNotesParams) (engine.ListNotesResult, error) {

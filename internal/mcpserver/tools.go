@@ -106,6 +106,7 @@ var tools = []tool{
 	op("kick_member", "Remove a member that is gone; force only on a person's word.", asks, (*engine.Engine).KickMember, "agent_id"),
 	op("close_room", "Close the room, as its holder with a handoff.", asks, (*engine.Engine).CloseRoom),
 	op("reorder_members", "Change the order in which policy order=sequence goes round.", rare, (*engine.Engine).ReorderMembers, "order"),
+	op("get_roster", "Tell which other agents are at work in a workspace, with process, directory and role.", reads, (*engine.Engine).GetRoster),
 	op("set_room_policy", "Tell the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
 }
 

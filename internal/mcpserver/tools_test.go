@@ -80,13 +80,18 @@ func TestBudget(t *testing.T) {
 
 // exempt are the operations that aren't tools, or no commands, with the reason.
 var exempt = map[string]string{
-	"StartSession":  "hooks: the harness asks, not the agent",
+	"StartSession":  "hooks: the harness asks; an agent without hooks asks on the command line, before it calls any tool",
 	"DeliverEvents": "hooks: the harness asks, not the agent",
 	"CheckStop":     "hooks: the harness asks, not the agent",
 	"CheckEdit":     "hooks: the harness asks, not the agent",
 	"WaitForWake":   "hooks: it waits for an agent that is idle, which calls nothing",
 	"Doctor":        "care of the database: people's, at a terminal",
 	"Whoami":        "every result tells agent_id; the explanation is people's, at a terminal",
+
+	"EndSession":     "hooks: the harness asks; the agent's own wrap-up removes files, as its shell does",
+	"GetSession":     "the paths and variables of a session are for its shell",
+	"ListSessions":   "get_roster and get_room_state tell who is there; the list with its files is for a shell",
+	"PromoteSession": "on the command line: it is rare, and get_roster says whether it is due",
 }
 
 // TestEveryOperationIsOnEverySurface counts: an exported method of the engine that has the shape of

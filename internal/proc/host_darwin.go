@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,7 +20,7 @@ func Host() (*Table, error) {
 	return &Table{
 		World:   World{Boot: boot},
 		Initial: true,
-		native:  &native{status: kernelStatus, args: kernelArgs},
+		native:  &native{status: kernelStatus, args: kernelArgs, all: kernelList, dir: kernelDir},
 	}, nil
 }
 
@@ -33,6 +34,46 @@ func kernelStatus(pid int) (status, error) {
 	if err != nil {
 		return status{}, &fs.PathError{Op: "sysctl", Path: strconv.Itoa(pid), Err: err}
 	}
+	return statusOf(k), nil
+}
+
+// kernelList asks the kernel for all processes.
+func kernelList() ([]status, error) {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]status, len(all))
+	for i := range all {
+		out[i] = statusOf(&all[i])
+	}
+	return out, nil
+}
+
+// kernelDir asks the kernel for the working directory of a process, as proc_pidinfo of its library
+// does: the answer holds that of the directory and that of the root, a path of 1024 bytes behind
+// what is said of each.
+func kernelDir(pid int) (string, error) {
+	const (
+		callPIDInfo = 2
+		vnodePaths  = 9
+		before      = 152
+		longest     = 1024
+	)
+	var buf [2 * (before + longest)]byte
+	n, _, errno := unix.Syscall6(unix.SYS_PROC_INFO, callPIDInfo, uintptr(pid), vnodePaths, 0, uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
+	if errno != 0 {
+		return "", &fs.PathError{Op: "proc_info", Path: strconv.Itoa(pid), Err: errno}
+	}
+	if int(n) < len(buf) {
+		return "", &fs.PathError{Op: "proc_info", Path: strconv.Itoa(pid), Err: fs.ErrNotExist}
+	}
+	path, _, _ := bytes.Cut(buf[before:before+longest], []byte{0})
+	return string(path), nil
+}
+
+func statusOf(k *unix.KinfoProc) status {
+	pid := int(k.Proc.P_pid)
 	// Sessions of others can't always be asked for; 0 is unknown.
 	session, err := unix.Getsid(pid)
 	if err != nil {
@@ -48,7 +89,7 @@ func kernelStatus(pid int) (status, error) {
 		tty:     deviceName(k.Eproc.Tdev),
 		threads: 1,
 		start:   int64(k.Proc.P_starttime.Sec)*1e6 + int64(k.Proc.P_starttime.Usec),
-	}, nil
+	}
 }
 
 // stateLetter gives the kernel's state (SIDL, SRUN, SSLEEP, SSTOP, SZOMB) Linux's letter.

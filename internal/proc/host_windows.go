@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strconv"
 	"unsafe"
 
@@ -22,7 +23,7 @@ func Host() (*Table, error) {
 	}
 	t := &Table{
 		Initial: true,
-		native:  &native{status: kernelStatus, args: kernelArgs, orphans: true},
+		native:  &native{status: kernelStatus, args: kernelArgs, all: kernelList, dir: kernelDir, orphans: true},
 	}
 	if boot.start != 0 {
 		t.World.Boot = strconv.FormatInt(boot.start, 10)
@@ -34,31 +35,77 @@ func Host() (*Table, error) {
 // right to any of them. A process that has ended but that somebody still has open stays in the
 // list, without threads.
 func kernelStatus(pid int) (status, error) {
-	list, err := processList()
+	all, err := kernelList()
 	if err != nil {
 		return status{}, fmt.Errorf("list processes: %w", err)
 	}
-	for {
-		p := (*windows.SYSTEM_PROCESS_INFORMATION)(unsafe.Pointer(&list[0]))
-		if int(p.UniqueProcessID) == pid {
-			s := status{
-				pid:     pid,
-				ppid:    int(p.InheritedFromUniqueProcessID),
-				comm:    p.ImageName.String(),
-				state:   'S',
-				threads: int(p.NumberOfThreads),
-				start:   p.CreateTime,
-			}
-			if s.threads == 0 {
-				s.state = 'Z'
-			}
+	for _, s := range all {
+		if s.pid == pid {
 			return s, nil
 		}
+	}
+	return status{}, &fs.PathError{Op: "find process", Path: strconv.Itoa(pid), Err: fs.ErrNotExist}
+}
+
+// kernelList reads the kernel's list.
+func kernelList() ([]status, error) {
+	list, err := processList()
+	if err != nil {
+		return nil, err
+	}
+	var all []status
+	for {
+		p := (*windows.SYSTEM_PROCESS_INFORMATION)(unsafe.Pointer(&list[0]))
+		s := status{
+			pid:     int(p.UniqueProcessID),
+			ppid:    int(p.InheritedFromUniqueProcessID),
+			comm:    p.ImageName.String(),
+			state:   'S',
+			threads: int(p.NumberOfThreads),
+			start:   p.CreateTime,
+		}
+		if s.threads == 0 {
+			s.state = 'Z'
+		}
+		all = append(all, s)
 		if p.NextEntryOffset == 0 {
-			return status{}, &fs.PathError{Op: "find process", Path: strconv.Itoa(pid), Err: fs.ErrNotExist}
+			return all, nil
 		}
 		list = list[p.NextEntryOffset:]
 	}
+}
+
+// kernelDir reads the working directory out of a process's own memory, where its library keeps it.
+func kernelDir(pid int) (string, error) {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_INFORMATION|windows.PROCESS_VM_READ, false, uint32(pid))
+	if err != nil {
+		return "", err
+	}
+	defer windows.CloseHandle(h)
+	var basic windows.PROCESS_BASIC_INFORMATION
+	if err := windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation, unsafe.Pointer(&basic), uint32(unsafe.Sizeof(basic)), nil); err != nil {
+		return "", err
+	}
+	read := func(from uintptr, into unsafe.Pointer, size uintptr) error {
+		return windows.ReadProcessMemory(h, from, (*byte)(into), size, nil)
+	}
+	var block windows.PEB
+	if err := read(uintptr(unsafe.Pointer(basic.PebBaseAddress)), unsafe.Pointer(&block), unsafe.Sizeof(block)); err != nil {
+		return "", err
+	}
+	var params windows.RTL_USER_PROCESS_PARAMETERS
+	if err := read(uintptr(unsafe.Pointer(block.ProcessParameters)), unsafe.Pointer(&params), unsafe.Sizeof(params)); err != nil {
+		return "", err
+	}
+	text := params.CurrentDirectory.DosPath
+	if text.Length == 0 {
+		return "", fs.ErrNotExist
+	}
+	chars := make([]uint16, text.Length/2)
+	if err := read(uintptr(unsafe.Pointer(text.Buffer)), unsafe.Pointer(&chars[0]), uintptr(text.Length)); err != nil {
+		return "", err
+	}
+	return filepath.Clean(windows.UTF16ToString(chars)), nil
 }
 
 func processList() ([]byte, error) {

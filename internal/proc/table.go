@@ -57,6 +57,8 @@ type Table struct {
 type native struct {
 	status func(pid int) (status, error) // fs.ErrNotExist when absent
 	args   func(pid int) []string
+	all    func() ([]status, error)
+	dir    func(pid int) (string, error) // the working directory; fs.ErrNotExist when the process is absent or has none
 
 	// orphans keep the pid of a parent that has ended, so that a missing parent is the top of an
 	// ancestry. Elsewhere the kernel gives an orphan another parent.

@@ -9,8 +9,8 @@ import (
 // schema is the newest migration that this program knows. minReader is the oldest program that
 // can read what it writes, counted in schemas: additive migrations don't raise it.
 const (
-	schema    = 4
-	minReader = 4 // who doesn't know of reservations wouldn't end those of a member that leaves
+	schema    = 5
+	minReader = 5 // who doesn't know of sessions wouldn't end that of a member that leaves
 )
 
 // seqJump is how far the event counter jumps when a world ends: past anything that can have

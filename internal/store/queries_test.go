@@ -70,6 +70,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	view(t, db, func(tx *store.Tx) error {
 		_, _, agent := tx.AgentOf("key")
 		_, _, process := tx.SessionOf(p)
+		_, before := tx.CarriedBefore(p, "codex:b")
 		_, known := tx.Known("codex:b")
 		_, processes := tx.Processes("codex:b")
 		_, held := tx.HeldBy("codex:b")
@@ -84,7 +85,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, receipts := tx.Receipts(sent.Seq)
 		_, owed := tx.Owed(id, "codex:b")
 		_, _, open := tx.Open(id, "codex:b")
-		return try(agent, process, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
+		return try(agent, process, before, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
 	})
 	view(t, db, func(tx *store.Tx) error {
 		_, room := tx.Room(id)

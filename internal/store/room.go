@@ -13,7 +13,7 @@ import (
 const roomColumns = `room_id, canonical_path, updated_at, closed, policy, generation,
 	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
-	acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at, last_sum`
+	acked, renewed_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at, session_ended_at, last_sum`
 
 // scanRoom reads a row of roomColumns.
 func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
@@ -23,7 +23,7 @@ func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	err := scan(&r.ID, &r.Path, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
 		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
 		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction, &t.Messages,
-		&t.Acked, &t.RenewedAt, &t.GuardianPID, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &sum)
+		&t.Acked, &t.RenewedAt, &t.GuardianPID, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt, &sum)
 	if err != nil {
 		return r, err
 	}
@@ -233,7 +233,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 		}
 	}
 	if after.Turn != before.Turn || after.Closed != before.Closed || after.Policy != before.Policy ||
-		after.Generation != before.Generation {
+		after.Generation != before.Generation || after.SessionEndedAt != before.SessionEndedAt {
 		if err := tx.saveTurn(after); err != nil {
 			return after, nil, err
 		}
@@ -252,13 +252,13 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 		reserved_for = ?, reserved_by = ?, reserved_at = ?, prior_owner = ?, free_since = ?,
 		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?, messages = ?,
 		acked = ?, renewed_at = ?, guardian_pid = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?,
-		round = ?, round_at = ?, offered_at = ? WHERE room_id = ?`,
+		round = ?, round_at = ?, offered_at = ?, session_ended_at = ? WHERE room_id = ?`,
 		r.Closed, string(policy), r.Generation,
 		t.ID, t.State, t.SequenceIndex, t.Owner, t.Lease, t.GrantedAt,
 		t.ReservedFor, t.ReservedBy, t.ReservedAt, t.Prior, t.FreeSince,
 		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction, t.Messages,
 		t.Acked, t.RenewedAt, t.GuardianPID, t.IdleNoticeAt, t.IdleSince, t.OpenedAt,
-		t.Round, t.RoundAt, t.OfferedAt, r.ID)
+		t.Round, t.RoundAt, t.OfferedAt, r.SessionEndedAt, r.ID)
 }
 
 // members loads members of a room in order, each with the evidence of its sessions; only, if it
@@ -266,12 +266,14 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Member, error) {
 	var out []stick.Member
 	err := tx.scan(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
+		role, context, in_session, session_at,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
 		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
 		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, agents...), func(scan func(...any) error) error {
 		var m stick.Member
 		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.Told, &m.PassedOver, &m.ReturnedAt,
+			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since,
 			&m.HooksSeen, &m.BusySince, &m.IdleAt)
 		out = append(out, m)
 		return err
@@ -298,15 +300,17 @@ func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Memb
 func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) error {
 	switch {
 	case !known:
-		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.Told, m.PassedOver, m.ReturnedAt)
+		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
+			role, context, in_session, session_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.Told, m.PassedOver, m.ReturnedAt,
+			m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since)
 	case was.Ordinal == m.Ordinal && was.State == m.State && was.JoinedAt == m.JoinedAt && was.JoinSeq == m.JoinSeq &&
 		was.HeldSeq == m.HeldSeq && was.LastSeenAt == m.LastSeenAt && was.Told == m.Told && was.PassedOver == m.PassedOver &&
-		was.ReturnedAt == m.ReturnedAt:
+		was.ReturnedAt == m.ReturnedAt && was.Session == m.Session:
 		return nil
 	}
 	return tx.exec(`UPDATE members SET ordinal = ?, state = ?, joined_at = ?, join_seq = ?, held_seq = ?, last_seen_at = ?, told = ?,
-		passed_over = ?, returned_at = ? WHERE room_id = ? AND agent_id = ?`,
-		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.Told, m.PassedOver, m.ReturnedAt, room, m.Agent)
+		passed_over = ?, returned_at = ?, role = ?, context = ?, in_session = ?, session_at = ? WHERE room_id = ? AND agent_id = ?`,
+		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.Told, m.PassedOver, m.ReturnedAt,
+		m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, room, m.Agent)
 }

@@ -23,6 +23,12 @@ func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
 	return s, ok, err
 }
 
+// CarriedBefore finds the agent that a process was last seen carrying, other than a; empty for none.
+func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before stick.AgentID, err error) {
+	_, err = tx.one("SELECT agent_id FROM processes WHERE process_key = ? AND agent_id <> ? ORDER BY seen_at DESC, agent_id LIMIT 1", []any{p.Key(), a}, &before)
+	return before, err
+}
+
 // Known tells whether a name belongs to any session or member.
 func (tx *Tx) Known(a stick.AgentID) (bool, error) {
 	var n int

@@ -132,6 +132,9 @@ func searchable(dir string) error {
 	return nil
 }
 
+// Within tells whether path is dir or lies below it. Both are canonical.
+func Within(path, dir string) bool { return within(path, dir) }
+
 // within tells whether path is dir or lies below it. Both are clean.
 func within(path, dir string) bool {
 	if !strings.HasPrefix(path, dir) {

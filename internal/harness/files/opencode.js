@@ -1,7 +1,7 @@
 // Talking Stick in OpenCode: made by `tt install opencode`, removed by `tt uninstall opencode`.
 // It tells tt what happens in a session, shows the model what tt has for it, stops a tool where tt says
 // that it may not change a file now, and wakes an idle session. When tt is gone or fails, it does nothing.
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 
 const TT = "{{tt}}"
 
@@ -55,12 +55,21 @@ async function server({ client, directory }) {
     if (wake.code === 2 && wake.err) await say(id, wake.err)
   }
 
+  // A session goes on for as long as OpenCode does, which tells nobody when it ends.
+  let started = false
+  process.on("exit", () => {
+    if (!started) return
+    const said = JSON.stringify({ hook_event_name: "session_end", cwd: directory, reason: "exit" })
+    try { spawnSync(TT, ["hook", "opencode"], { cwd: directory, input: said, stdio: ["pipe", "ignore", "ignore"], timeout: 1500 }) } catch {}
+  })
+
   return {
     event: async ({ event }) => {
       const p = event.properties ?? event.data ?? {}
       if (event.type === "session.created") {
         const info = p.info ?? {}
         if (info.parentID) return void children.add(info.id)
+        started = true
         briefed.set(info.id ?? p.sessionID, hook("session_start", directory, { source: "startup" }).then(context))
       } else if (event.type === "session.compacted" && !children.has(p.sessionID)) {
         briefed.set(p.sessionID, hook("session_start", directory, { source: "compact" }).then(context))

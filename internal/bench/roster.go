@@ -1,0 +1,118 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"talkingstick/internal/proc"
+)
+
+// roster measures what it costs to look for other agents: the scan alone, and a session that starts, in
+// a room where it is the first, on a machine with so many processes.
+func (b *bench) roster() error {
+	table, err := proc.Host()
+	if err != nil {
+		return err
+	}
+	s := series{}
+	var notes []string
+	for _, n := range []int{200, 2000} {
+		end, err := crowded(n)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf(" at %d", n)
+		notes = append(notes, fmt.Sprintf("roster rows, %d processes: there were %d", n, running()))
+		for i := range b.of(100, 20) {
+			if err := b.look(s, table, name, i == 0); err != nil {
+				end()
+				return err
+			}
+		}
+		end()
+	}
+	samples := s // with the first row
+	for _, r := range []struct {
+		name, what string
+		goal       float64
+	}{
+		{"scan at 2000", "scan of 2,000 processes", 30},
+		{"session start at 200", "`tt session start` of a new agent, whole process, 200 processes", 20},
+		{"session start at 2000", "the same with 2,000 processes", 45},
+	} {
+		b.add(row{
+			What: r.what, Goal: fmt.Sprintf("≤ %.0f ms p50", r.goal), Measured: s.span(r.name), Met: s.p50(r.name) <= r.goal,
+			Notes:   append(notes, fmt.Sprintf("`tt roster`, whole process: %s with 200 processes, %s with 2,000", s.span("roster at 200"), s.span("roster at 2000"))),
+			Figures: s.figures(), Samples: samples,
+		})
+		samples = nil
+	}
+	return nil
+}
+
+// look runs each of them once; the first time doesn't count.
+func (b *bench) look(s series, table *proc.Table, name string, warm bool) error {
+	p := b.place("")
+	if err := p.do("bench:viewer", "join"); err != nil {
+		return err
+	}
+	began := time.Now()
+	if _, err := table.Scan(func(string) bool { return false }, func(string) bool { return false }); err != nil {
+		return err
+	}
+	scan := time.Since(began)
+	// The agent that has joined is one that the roster lists, hence the exit status.
+	roster, err := timed(p.as("bench:one", "roster"), 1)
+	if err != nil {
+		return err
+	}
+	start, err := timed(p.as("bench:one", "session", "start"), 0)
+	if err != nil || warm {
+		return err
+	}
+	s.add("scan"+name, scan)
+	s.add("roster"+name, roster)
+	s.add("session start"+name, start)
+	return nil
+}
+
+// crowded starts processes until the machine has n, and returns what ends them.
+func crowded(n int) (end func(), err error) {
+	more := n - running()
+	if more <= 0 {
+		return func() {}, nil
+	}
+	c := exec.Command("/bin/sh", "-c", `i=0; while [ $i -lt "$1" ]; do sleep 100000 & i=$((i+1)); done; echo ready; wait`, "sh", strconv.Itoa(more))
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Dir, c.Stderr = "/", os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	end = func() {
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // the group is its own
+		_ = c.Wait()
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		end()
+		return nil, fmt.Errorf("%d processes can't be started: %w", more, err)
+	}
+	return end, nil
+}
+
+// running is how many processes there are.
+func running() int {
+	paths, _ := filepath.Glob("/proc/[0-9]*")
+	return len(paths)
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// Exit statuses of the roster, which scripts ask whether somebody else is at work.
+const (
+	exitAlone    = 0
+	exitNotAlone = 1
+	exitUnsure   = 2 // it couldn't be found out
+)
+
+func (a *app) rosterCmd() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "roster [path]", Short: "Tell which other agents are at work in the workspace (also as agent-roster)", Args: between(0, 1, "a path"),
+		Long: "List the other agents at work in the workspace: running harnesses whose working directory is its root, below it or in one\n" +
+			"of its linked worktrees, and the active members of its room. Neither what started the caller nor what it started counts.\n" +
+			"Exit status 0: alone; 1: not alone; 2: it couldn't be found out.",
+	}
+	c.Flags().BoolVar(&all, "all", false, "show agents elsewhere on this machine and members that aren't active, too; they don't count")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		a.failure = exitUnsure
+		w, err := where(args, 0, *path)
+		if err != nil {
+			return err
+		}
+		return a.roster(c.Context(), w, all)
+	}
+	return c
+}
+
+func (a *app) roster(ctx context.Context, w engine.Where, all bool) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	res, err := e.GetRoster(ctx, engine.GetRosterParams{Caller: by, Where: w, All: all})
+	if err != nil {
+		return err
+	}
+	a.status = exitNotAlone
+	if res.Alone {
+		a.status = exitAlone
+	}
+	return a.print(res, func(p *page) { p.roster(res) })
+}
+
+// roster lists agents, a line each: pid and working directory first.
+func (p *page) roster(res engine.GetRosterResult) {
+	for _, o := range res.Others {
+		p.agent(o)
+	}
+	if res.Alone {
+		p.linef("no other agent is at work in %s", stick.Line(res.Path))
+	}
+	if res.Blind {
+		p.linef("processes can't be seen from here, so only members of the room are known")
+	}
+	for _, o := range res.Unreadable {
+		p.linef("process %d (%s) can't be looked into, so it may work here or elsewhere", o.PID, o.Harness)
+	}
+	if res.Closed > 0 {
+		p.linef("%d processes are hidden from you", res.Closed)
+	}
+	if len(res.More) > 0 {
+		p.linef("elsewhere, or not active:")
+		for _, o := range res.More {
+			p.agent(o)
+		}
+	}
+}
+
+func (p *page) agent(o engine.RosterAgent) {
+	pid, cwd, name := "-", "-", string(o.AgentID)
+	if o.PID != 0 {
+		pid = itoa(o.PID)
+	}
+	if o.Cwd != "" {
+		cwd = stick.Line(o.Cwd)
+	}
+	var about []string
+	switch {
+	case !o.Registered:
+		about = append(about, "not registered")
+	case o.Role != "":
+		about = append(about, string(o.Role))
+	}
+	if o.PID == 0 {
+		about = append(about, "seen "+p.ago(o.LastSeenAt))
+	}
+	p.linef("%s", strings.TrimSpace(fmt.Sprintf("%-7s %s  %s %s %s", pid, cwd, o.Harness, name, p.faint(strings.Join(about, ", ")))))
+}

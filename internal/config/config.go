@@ -1,0 +1,229 @@
+// Package config reads .talking-stick.toml, in which a project says how it wants to be worked on. The
+// file may come with a clone from anybody, so everything in it is checked here.
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"talkingstick/stick"
+)
+
+// FileName is the name of the file, at the root of a workspace.
+const FileName = ".talking-stick.toml"
+
+// Config is what a project sets. Its zero value isn't the default: see [Default].
+type Config struct {
+	Session Session
+	Roles   Roles
+
+	// Later holds the sections that other parts of the program will read.
+	Later map[string]map[string]any
+}
+
+// Session is the section [session].
+type Session struct {
+	Auto   bool   // sessions start by their harness's hook
+	Anchor string // the primary's context file, relative to the root; empty for the default
+}
+
+// Roles is the section [roles].
+type Roles struct {
+	Append      []stick.Pattern // what everybody may add to, and nobody should rewrite
+	PrimaryOnly []stick.Pattern // what only the primary changes; nil for the default
+}
+
+// Default is the configuration where there is no file.
+func Default() Config {
+	return Config{Session: Session{Auto: true}, Later: map[string]map[string]any{}}
+}
+
+// section is a row of the table of sections. One without keys is taken over unread, for the part of
+// the program that will know it.
+type section struct {
+	name string
+	keys []key
+}
+
+// key is a row of a section.
+type key struct {
+	name    string
+	kind    string // what its value is, for who wrote something else
+	meaning string // for the reference
+	set     func(c *Config, v any) error
+}
+
+// Key is what may stand in the file, for the reference.
+type Key struct{ Section, Name, Kind, Meaning string }
+
+// Keys lists what may stand in the file.
+func Keys() (all []Key) {
+	for _, s := range sections {
+		for _, k := range s.keys {
+			all = append(all, Key{s.name, k.name, k.kind, k.meaning})
+		}
+	}
+	return all
+}
+
+// errKind says that a value isn't of its key's kind.
+var errKind = errors.New("of another kind")
+
+// sections is the table of what may stand in the file.
+var sections = []section{
+	{"session", []key{
+		{"auto", "true or false", "false keeps hooks from starting sessions: agents do it themselves, by `tt session start` (default true)", func(c *Config, v any) error { return as(v, &c.Session.Auto) }},
+		{"anchor", "a path inside of the workspace", "the primary's context file; the others' lie in the directory of the same name with the ending `.d` (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
+			if err := as(v, &c.Session.Anchor); err != nil || !inside(c.Session.Anchor) {
+				return errKind
+			}
+			return nil
+		}},
+	}},
+	{"roles", []key{
+		{"append", "a list of patterns", "what agents add to and don't rewrite; they are told", func(c *Config, v any) error { return patterns(v, &c.Roles.Append) }},
+		{"primary_only", "a list of patterns", "what only the primary changes (default: its context file and this file)", func(c *Config, v any) error { return patterns(v, &c.Roles.PrimaryOnly) }},
+	}},
+	{name: "gate"},
+	{name: "worker"},
+}
+
+// Read reads the file of a workspace; without one it answers the default. It fails with
+// [stick.CodeProjectConfig].
+func Read(root string) (Config, error) {
+	path := filepath.Join(root, FileName)
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Default(), nil
+	case err != nil:
+		return Default(), wrong("%s can't be read", FileName).With("path", path)
+	}
+	c, err := Parse(b)
+	if e, ok := errors.AsType[*stick.Error](err); ok {
+		e.With("path", path)
+	}
+	return c, err
+}
+
+// Parse reads the text of the file. It fails with [stick.CodeProjectConfig], and answers the default
+// then.
+func Parse(b []byte) (Config, error) {
+	var tree map[string]any
+	if err := toml.Unmarshal(b, &tree); err != nil {
+		if d, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, column := d.Position()
+			return Default(), wrong("%s can't be read from line %d, column %d on", FileName, line, column).With("line", line)
+		}
+		return Default(), wrong("%s isn't TOML", FileName)
+	}
+	c := Default()
+	for name, v := range sorted(tree) {
+		i := slices.IndexFunc(sections, func(s section) bool { return s.name == name })
+		if i < 0 {
+			return Default(), unknown("section", name, names(sections, func(s section) string { return s.name }))
+		}
+		values, ok := v.(map[string]any)
+		if !ok {
+			return Default(), wrong("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
+		}
+		if sections[i].keys == nil {
+			c.Later[name] = values
+			continue
+		}
+		if err := sections[i].read(&c, values); err != nil {
+			return Default(), err
+		}
+	}
+	return c, nil
+}
+
+func (s section) read(c *Config, values map[string]any) error {
+	for name, v := range sorted(values) {
+		i := slices.IndexFunc(s.keys, func(k key) bool { return k.name == name })
+		if i < 0 {
+			return unknown("key", s.name+"."+name, names(s.keys, func(k key) string { return s.name + "." + k.name }))
+		}
+		if err := s.keys[i].set(c, v); err != nil {
+			if e, ok := errors.AsType[*stick.Error](err); ok {
+				return wrong("%s: %s.%s: %s", FileName, s.name, name, e.Message).With("field", s.name+"."+name)
+			}
+			return wrong("%s: %s.%s has to be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
+		}
+	}
+	return nil
+}
+
+// inside tells whether a path stays below the directory that it is relative to, by its text.
+func inside(path string) bool {
+	return filepath.IsLocal(filepath.FromSlash(path)) && filepath.Clean(path) != "." && !strings.ContainsRune(path, 0) && !strings.HasSuffix(path, "/")
+}
+
+func as[T any](v any, into *T) error {
+	t, ok := v.(T)
+	if !ok {
+		return errKind
+	}
+	*into = t
+	return nil
+}
+
+func patterns(v any, into *[]stick.Pattern) error {
+	list, ok := v.([]any)
+	if !ok {
+		return errKind
+	}
+	out := []stick.Pattern{}
+	for _, x := range list {
+		text, ok := x.(string)
+		if !ok {
+			return errKind
+		}
+		p, err := stick.ParsePattern(text)
+		if err != nil {
+			return err
+		}
+		out = append(out, p)
+	}
+	*into = out
+	return nil
+}
+
+// sorted goes through a table by name, so that of several faults always the same one is told.
+func sorted(m map[string]any) func(yield func(string, any) bool) {
+	return func(yield func(string, any) bool) {
+		keys := make([]string, 0, len(m))
+		for k := range m {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
+
+func names[T any](rows []T, name func(T) string) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = name(r)
+	}
+	return out
+}
+
+func unknown(what, name string, known []string) error {
+	return wrong("%s has an unknown %s %q", FileName, what, stick.Clip(name, 60)).With("field", stick.Clip(name, 60)).
+		Hintf("did you mean %s?", stick.Nearest(name, known))
+}
+
+func wrong(format string, args ...any) *stick.Error {
+	return stick.Errorf(stick.CodeProjectConfig, format, args...).Hintf("mend the file, or take it away")
+}

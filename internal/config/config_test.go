@@ -1,0 +1,95 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"talkingstick/stick"
+)
+
+func TestParse(t *testing.T) {
+	c, err := Parse([]byte(`
+[session]
+auto = false
+anchor = "notes/me.md"
+[roles]
+append = ["CHANGELOG.md", "docs/log/**"]
+primary_only = []
+[gate]
+command = "make"
+[worker]
+retries = 3
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []stick.Pattern{"CHANGELOG.md", "docs/log"}) ||
+		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Later["gate"]["command"] != "make" || c.Later["worker"]["retries"] != int64(3) {
+		t.Errorf("%+v", c)
+	}
+	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil {
+		t.Errorf("the default is %+v", d)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"[sesion]\n":                                                  "did you mean session?",
+		"[session]\nautos = true\n":                                   "did you mean session.auto?",
+		"[roles]\nappends = []\n":                                     "did you mean roles.append?",
+		"session = 3\n":                                               "session is a section",
+		"[session]\nauto = \"yes\"\n":                                 "has to be true or false",
+		"[session]\nanchor = \"../x\"\n":                              "has to be a path inside of the workspace",
+		"[session]\nanchor = \"/etc/x\"\n":                            "has to be a path inside of the workspace",
+		"[session]\nanchor = \"\"\n":                                  "has to be a path inside of the workspace",
+		"[session]\nanchor = \"a/../../x\"\n":                         "has to be a path inside of the workspace",
+		"[session]\nanchor = \".\"\n":                                 "has to be a path inside of the workspace",
+		"[session]\nanchor = \"a\\u0000b\"\n":                         "has to be a path inside of the workspace",
+		"[roles]\nappend = [3]\n":                                     "has to be a list of patterns",
+		"[roles]\nprimary_only = [\"../x\"]\n":                        "roles.primary_only: ",
+		"[session\n":                                                  "can't be read from line 1",
+		"[session]\nauto = true\nauto = false\n":                      "can't be read from line 3",
+		"a = 1\nb = 2\n[session]\n":                                   `unknown section "a"`,
+		"[session]\nanchor = \"x\"\n[roles]\nx = 1\n":                 `unknown key "roles.x"`,
+		"[session]\n[session.deeper]\nauto = true\n":                  `unknown key "session.deeper"`,
+		"[[session]]\nauto = true\n":                                  "session is a section",
+		"[session]\nanchor = \"a/b/\"\n":                              "has to be a path inside of the workspace",
+		"\xff\xfe":                                                    "can't be read",
+		"[roles]\nappend = [\"" + strings.Repeat("x/", 400) + "\"]\n": "roles.append: ",
+	} {
+		c, err := Parse([]byte(text))
+		e := stick.AsError(err)
+		if err == nil || e.Code != stick.CodeProjectConfig || !strings.Contains(e.Message+" "+e.Hint, want) || !c.Session.Auto {
+			t.Errorf("%q: %v (%+v)", text, err, c)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	if c, err := Read(dir); err != nil || !c.Session.Auto {
+		t.Errorf("without a file: %+v, %v", c, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, FileName), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir); stick.CodeOf(err) != stick.CodeProjectConfig {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("[session]\nanchor = \"x\"\n[roles]\nappend = [\"a/**\"]\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := Parse(b)
+		if err == nil && c.Session.Anchor != "" && !filepath.IsLocal(c.Session.Anchor) {
+			t.Errorf("%q leads out of the workspace", c.Session.Anchor)
+		}
+		if err != nil && stick.CodeOf(err) != stick.CodeProjectConfig {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/e2e/modelapi"
+	"talkingstick/internal/e2e/realharness"
+	"talkingstick/stick"
+)
+
+// sessionEvents are the starts and ends of sessions in the log, in words.
+func (s *stage) sessionEvents() (out []string) {
+	s.t.Helper()
+	var r struct {
+		Events []stick.Event `json:"events"`
+	}
+	if err := json.Unmarshal([]byte(s.run("events", "--event", "session_started,session_ended", "--json")), &r); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range r.Events {
+		f := e.Facts()
+		out = append(out, strings.TrimSpace(string(e.Type)+" "+string(f.Role)+" "+string(f.Start)))
+	}
+	return out
+}
+
+// TestHooksStartAndEndSessions: by the hooks that tt install writes, each real harness starts a session
+// as the primary of a room, is told so in its briefing, and ends it; the next one starts afresh.
+func TestHooksStartAndEndSessions(t *testing.T) {
+	for _, h := range realharness.All {
+		t.Run(h.Name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.run("join")
+			a, session := s.prepare(h, modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" session path")), modelapi.Say("done")))
+			s.finished(a.Run(t, "Please.", s.options(h)))
+			want := filepath.Join(s.place.Repo, ".talking-stick/session.md")
+			if said := session.Requests()[0].Text(); !strings.Contains(said, "You are the primary. Your context file: "+want) {
+				t.Errorf("it was told\n%s", said)
+			}
+			if got := results(session); len(got) == 0 || !strings.Contains(got[0], want) {
+				t.Errorf("its shell says %q", got)
+			}
+			b, again := s.again(a, "again", modelapi.Steps(modelapi.Say("done")))
+			s.finished(b.Run(t, "Please.", s.options(h)))
+			if said := again.Requests()[0].Text(); !strings.Contains(said, "You are the primary.") || strings.Contains(said, "never ended its session") {
+				t.Errorf("the second was told\n%s", said)
+			}
+			one := "session_started primary fresh, session_ended primary"
+			if got := strings.Join(s.sessionEvents(), ", "); got != one+", "+one {
+				t.Errorf("the log says %s", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"talkingstick/internal/config"
+	"talkingstick/stick"
+)
+
+// anchor is where the sessions of a room keep their context: one file for the primary, and a directory
+// beside it with one for each other. All of it lies below the room's path, whatever links lead away
+// from there and whatever a session calls itself.
+type anchor struct {
+	room string // the directory
+	file string // of the primary, relative to it
+}
+
+// The places of the primary's context file.
+const (
+	orgAnchor = ".ai/session-context.org" // where the workspace keeps such things already
+	ownDir    = ".talking-stick"
+	ownAnchor = ownDir + "/session.md"
+)
+
+func anchorOf(room string, c config.Config) anchor {
+	a := anchor{room, ownAnchor}
+	if info, err := os.Stat(filepath.Join(room, path.Dir(orgAnchor))); err == nil && info.IsDir() {
+		a.file = orgAnchor
+	}
+	if c.Session.Anchor != "" {
+		a.file = path.Clean(filepath.ToSlash(c.Session.Anchor))
+	}
+	return a
+}
+
+// dir is the directory of the other sessions' files.
+func (a anchor) dir() string { return strings.TrimSuffix(a.file, path.Ext(a.file)) + ".d" }
+
+// rel is the file of a session, relative to the room.
+func (a anchor) rel(context string) string {
+	if context == "" {
+		return a.file
+	}
+	return a.dir() + "/" + context + path.Ext(a.file)
+}
+
+// path is the file of a session.
+func (a anchor) path(context string) string {
+	return filepath.Join(a.room, filepath.FromSlash(a.rel(context)))
+}
+
+// written tells when the primary's file was last written; ok is false when there is none.
+func (a anchor) written() (at stick.Time, ok bool) {
+	root, err := os.OpenRoot(a.room)
+	if err != nil {
+		return 0, false
+	}
+	defer root.Close()
+	info, err := root.Stat(a.file)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	return stick.At(info.ModTime()), true
+}
+
+// taken lists the names of context files that exist.
+func (a anchor) taken() []string {
+	root, err := os.OpenRoot(a.room)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	entries, _ := fs.ReadDir(root.FS(), a.dir()) // none where there is no such directory
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(a.file)))
+	}
+	return names
+}
+
+// header is the first line of a context file that tt made: whose it is.
+func header(context string, agent stick.AgentID) string {
+	if context != "" {
+		return context + "\n"
+	}
+	return string(agent) + "\n"
+}
+
+// begin makes the file of a session, with whose it is in its first line. One that is there stays as
+// it is, and counts as written now.
+func (a anchor) begin(context string, agent stick.AgentID, now stick.Time) error {
+	root, err := os.OpenRoot(a.room)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	rel := a.rel(context)
+	if err := root.MkdirAll(path.Dir(rel), 0o755); err != nil {
+		return err
+	}
+	if a.file == ownAnchor {
+		ignore := "# by tt: what sessions keep here is theirs alone\n/.gitignore\n/session.md\n/session.d/\n"
+		if err := create(root, ownDir+"/.gitignore", ignore); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	err = create(root, rel, header(context, agent))
+	if errors.Is(err, fs.ErrExist) {
+		t := now.Go()
+		return root.Chtimes(rel, t, t)
+	}
+	return err
+}
+
+func create(root *os.Root, name, text string) error {
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// end removes the file of a session that was wrapped up. Of one that just ended it removes only what
+// says nothing beyond whose it is. It tells whether the file is gone by that.
+func (a anchor) end(context string, wrapped bool) bool {
+	root, err := os.OpenRoot(a.room)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	rel := a.rel(context)
+	if !wrapped {
+		b, err := root.ReadFile(rel)
+		if err != nil || strings.Count(string(b), "\n") != 1 || !strings.HasSuffix(string(b), "\n") {
+			return false
+		}
+	}
+	if root.Remove(rel) != nil {
+		return false
+	}
+	if context != "" {
+		_ = root.Remove(a.dir()) // it fails while others are in it
+	}
+	return true
+}

@@ -1,0 +1,298 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// StartSessionParams is a session of an agent that starts.
+type StartSessionParams struct {
+	HookParams
+	Auto    bool   // a hook says so, and not the agent: it keeps silent where the agent would be refused
+	Source  string // why it starts, in the harness's words: startup, resume, clear, compact
+	Helper  bool   // it was told to be a helper
+	Context string // the name that it was given for its context file
+}
+
+// StartSessionResult is what an agent should know when its session starts. Where it is alone and
+// there is no room, it has no room_id, and nothing was written.
+type StartSessionResult struct {
+	RoomID      stick.RoomID    `json:"room_id,omitempty"`
+	Path        string          `json:"canonical_path,omitempty"`
+	AgentID     stick.AgentID   `json:"agent_id,omitempty"`
+	Alone       bool            `json:"alone"`
+	Blind       bool            `json:"blind,omitempty"`
+	Role        stick.Role      `json:"role,omitempty"`
+	Start       stick.Start     `json:"verdict,omitempty"` // how the session begins
+	Already     bool            `json:"already,omitempty"` // it had started before
+	Context     string          `json:"context_path,omitempty"`
+	Primary     *stick.AgentID  `json:"primary,omitempty"` // another agent
+	Recovered   *Recovered      `json:"recovered,omitempty"`
+	Contract    *RoleContract   `json:"contract,omitempty"`
+	Others      []RosterAgent   `json:"others"`
+	RoomState   stick.RoomState `json:"room_state,omitempty"`
+	Holder      string          `json:"holder,omitempty"` // who has the stick, in words
+	YourTurn    bool            `json:"your_turn"`
+	ReservedFor *stick.AgentID  `json:"reserved_for,omitempty"`
+	Unread      int             `json:"unread"`
+	Unacked     int             `json:"unacked"`
+	Notes       int             `json:"unresolved_notes"`
+	Joined      bool            `json:"joined,omitempty"`  // by this
+	Created     bool            `json:"created,omitempty"` // the room was made
+	Note        string          `json:"note,omitempty"`
+
+	// Instructions are the project's own, from .talking-stick/instructions.md.
+	Instructions string `json:"instructions,omitempty"`
+}
+
+// Recovered is what the session before left that never ended.
+type Recovered struct {
+	AgentID   stick.AgentID  `json:"agent_id,omitempty"` // whose it was, if that is known
+	Path      string         `json:"context_path"`
+	WrittenAt stick.Time     `json:"written_at"`
+	Handoff   *stick.Handoff `json:"handoff,omitempty"` // the room's last one
+	EventSeq  int64          `json:"handoff_event_seq,omitempty"`
+}
+
+// RoleContract is what a role may do with the files of the workspace. Everything may be read.
+type RoleContract struct {
+	Append      []stick.Pattern `json:"append"`       // add to them, and rewrite nothing
+	PrimaryOnly []stick.Pattern `json:"primary_only"` // the primary's
+}
+
+// contract is the contract of a room's roles. By default only the primary's own file, and the
+// configuration that says so, are the primary's.
+func contract(c config.Config, a anchor) *RoleContract {
+	out := &RoleContract{Append: []stick.Pattern{}, PrimaryOnly: c.Roles.PrimaryOnly}
+	out.Append = append(out.Append, c.Roles.Append...)
+	if out.PrimaryOnly == nil {
+		for _, path := range []string{a.file, config.FileName} {
+			if p, err := stick.ParsePattern(stick.QuotePattern(path)); err == nil {
+				out.PrimaryOnly = append(out.PrimaryOnly, p)
+			}
+		}
+	}
+	return out
+}
+
+// maxInstructions bounds the project's own instructions: every session pays for them.
+const maxInstructions = 4096
+
+// starting is a session start as it runs.
+type starting struct {
+	e      *Engine
+	p      StartSessionParams
+	config config.Config
+	anchor anchor
+	around surroundings
+	out    stick.Started
+	res    StartSessionResult
+	at     stick.Time
+	seed   string
+}
+
+// StartSession begins the session of an agent, or says that it goes on: it looks who else is there,
+// joins the room, and gives the session its role, all in one transaction. Outside of rooms it only
+// looks: alone it writes nothing, else it makes the room. It fails with [stick.CodeUsage],
+// [stick.CodeProjectConfig], [stick.CodeRoomClosed] and [stick.CodeKicked].
+func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
+	silent := StartSessionResult{Others: []RosterAgent{}}
+	place, err := e.place(p.Where)
+	if err != nil {
+		return silent, err
+	}
+	if place == nil {
+		return silent, stick.Errorf(stick.CodeUsage, "a session starts at a path, not in a room by its id").With("field", "room_id")
+	}
+	if p.Caller.Person && p.Caller.As == "" {
+		return silent, stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", human(p.Caller)).
+			Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
+	}
+	s := &starting{e: e, p: p, seed: store.NewID()}
+	room, err := e.roomAt(ctx, place)
+	if err != nil {
+		return silent, err
+	}
+	path := room
+	if room == "" {
+		path = place.Root
+	}
+	if s.config, err = e.projectConfig(path, place.Root); err != nil {
+		return silent, err
+	}
+	if p.Auto && !s.config.Session.Auto {
+		return silent, nil
+	}
+	s.around = e.scan(p.Caller, place.Root, false)
+	if room == "" && !p.Helper && !s.company() {
+		silent.Alone, silent.Blind = true, s.around.Blind
+		return silent, nil
+	}
+	s.anchor = anchorOf(path, s.config)
+	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, s.run, s.done)
+	if code := stick.CodeOf(err); p.Auto && (code == stick.CodeKicked || code == stick.CodeRoomClosed) {
+		return silent, nil
+	}
+	if err != nil {
+		return silent, err
+	}
+	s.after()
+	return s.res, nil
+}
+
+// company tells whether other agents are at work where there is no room.
+func (s *starting) company() bool {
+	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", newSight()), func(f found) bool { return !f.mine })
+}
+
+// roomAt is the path of the room of a place; empty when there is none.
+func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path string, err error) {
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return path, db.View(ctx, func(tx *store.Tx) error {
+		r, _, err := tx.RoomAt(place.Chain)
+		path = r.Path
+		return err
+	})
+}
+
+// projectConfig reads the configuration of a room, or else of its workspace.
+func (e *Engine) projectConfig(room, root string) (config.Config, error) {
+	if room != root {
+		if _, err := os.Lstat(filepath.Join(room, config.FileName)); err == nil {
+			return config.Read(room)
+		}
+	}
+	return config.Read(root)
+}
+
+// run gives the session its role, inside of the transaction.
+func (s *starting) run(t *turn) error {
+	t.settle()
+	by := s.p.Caller
+	was, _ := t.before.Member(t.me.Agent)
+	q := stick.Starting{
+		By: t.me.Agent, Helper: s.p.Helper, Context: s.p.Context, Seed: s.seed, Taken: s.anchor.taken(),
+		Continues: slices.Contains([]string{"resume", "clear", "compact"}, s.p.Source),
+		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
+	}
+	q.AnchorAt, q.Anchor = s.anchor.written()
+	var err error
+	if q.Continues && by.Proof == stick.ProvesSession {
+		if q.Before, err = t.tx.CarriedBefore(by.Process, t.me.Agent); err != nil {
+			return err
+		}
+	}
+	q.Earlier = s.earlier(t)
+	r, events, out := t.room.StartSession(q, t.s.Sight, t.tx.Now())
+	t.add(r, events)
+	s.out, s.at = out, t.tx.Now()
+	if !s.p.Auto {
+		return nil
+	}
+	if err := t.tx.Hooked(t.me.session.Key, 0); err != nil {
+		return err
+	}
+	if !by.Process.IsZero() && !by.Person && t.me.session.Key != "" {
+		// The latest to be seen is the one that the process carries now.
+		return t.tx.PutProcess(t.me.Agent, t.me.session.Key, stick.Evidence{Process: by.Process, Proof: by.Proof})
+	}
+	return nil
+}
+
+// earlier tells whether an agent without a session was found here that began before this one.
+func (s *starting) earlier(t *turn) bool {
+	agents := match(t.room, s.around, s.p.Caller, t.me.Agent, t.s.Sight)
+	mine := s.p.Caller.Process
+	for _, f := range agents {
+		if f.mine {
+			mine = f.Process
+		}
+	}
+	return slices.ContainsFunc(agents, func(f found) bool {
+		return !f.mine && f.member != t.me.Agent && !heard(t.room, f) && f.Process.Before(mine)
+	})
+}
+
+// heard tells whether an agent of a scan has started a session here, also one that it has ended since:
+// then it won't come and lead.
+func heard(r stick.Room, f found) bool {
+	return slices.ContainsFunc(r.Members, func(m stick.Member) bool {
+		return m.Session.Role != "" && (m.Agent == f.member ||
+			slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == f.Process }))
+	})
+}
+
+// done says what came of it.
+func (s *starting) done(t *turn) error {
+	now := t.tx.Now()
+	s.res = StartSessionResult{
+		RoomID: t.room.ID, Path: t.room.Path, AgentID: t.me.Agent, Role: s.out.Role, Start: s.out.Start, Already: s.out.Already,
+		Context: s.anchor.path(s.out.Context), Contract: contract(s.config, s.anchor), RoomState: t.room.State(t.s.Sight, now),
+		Holder: t.room.Holder(now), Joined: t.joined, Created: t.created, Note: t.me.Note,
+		YourTurn: t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent,
+	}
+	if s.out.Primary != "" {
+		s.res.Primary = &s.out.Primary
+	}
+	if t.room.Turn.State == stick.Reserved {
+		s.res.ReservedFor = &t.room.Turn.ReservedFor
+	}
+	roster := s.e.roster(t.room, s.around, GetRosterParams{Caller: s.p.Caller}, t.me.Agent, t.s.Sight, now)
+	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
+	if s.out.Start == stick.StartRecover {
+		at, _ := s.anchor.written()
+		s.res.Recovered = &Recovered{AgentID: s.out.Crashed, Path: s.anchor.path(""), WrittenAt: at}
+		if seq := t.room.Turn.HandoffSeq; seq != 0 {
+			last, err := t.tx.Event(t.room.ID, seq)
+			if err != nil {
+				return err
+			}
+			s.res.Recovered.Handoff, s.res.Recovered.EventSeq = last.Handoff, seq
+		}
+	}
+	var err error
+	if s.res.Unread, s.res.Unacked, err = t.tx.Open(t.room.ID, t.me.Agent); err != nil {
+		return err
+	}
+	s.res.Notes, err = t.tx.CountNotes(openNotes(t.room))
+	return err
+}
+
+// after makes the session's context file, and reads what the project adds.
+func (s *starting) after() {
+	if !s.out.Already {
+		if err := s.anchor.begin(s.out.Context, s.res.AgentID, s.at); err != nil {
+			s.res.Note = joinNotes(s.res.Note, "the context file can't be made: "+stick.Clip(err.Error(), 160))
+		}
+	}
+	if s.out.Role == stick.RoleHelper && s.out.Primary == "" {
+		s.res.Note = joinNotes(s.res.Note, "no primary is known here; if you are the only one: tt session promote")
+	}
+	b, err := os.ReadFile(filepath.Join(s.res.Path, ownDir, "instructions.md"))
+	if err == nil {
+		s.res.Instructions = instructions(b)
+	}
+}
+
+// instructions are the project's own, unless they are too long.
+func instructions(b []byte) string {
+	if len(b) > maxInstructions {
+		return fmt.Sprintf("(%s/instructions.md has %d bytes and is left out: at most %d fit.)", ownDir, len(b), maxInstructions)
+	}
+	return strings.TrimSpace(string(b))
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// EndSessionParams is a session of an agent that ends.
+type EndSessionParams struct {
+	HookParams
+	Why     string // in the harness's words
+	Wrapped bool   // the agent itself says so, when it has wrapped up: its context files go
+	Abandon string // why an owner ends it without a handoff
+}
+
+// EndSessionResult says what a session's end left.
+type EndSessionResult struct {
+	AgentID stick.AgentID  `json:"agent_id,omitempty"`
+	Left    []stick.RoomID `json:"left"`              // the rooms that its agent took part in
+	Removed []string       `json:"removed,omitempty"` // context files
+}
+
+// ended is a session that ended in a room.
+type endedSession struct{ room, context string }
+
+// EndSession retires the caller's session, and no other: when it was the last one of its agent, the
+// agent leaves its rooms, and a turn of its is abandoned. Who wraps up with the stick in hand says why
+// it leaves no handoff, or is refused with [stick.CodeInvalidHandoff].
+func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSessionResult, error) {
+	res := EndSessionResult{Left: []stick.RoomID{}}
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		return res, nil
+	}
+	if err != nil {
+		return res, err
+	}
+	reason := "session ended"
+	switch {
+	case p.Wrapped:
+		reason = p.Abandon
+	case p.Why != "":
+		reason += " (" + stick.Clip(p.Why, 60) + ")"
+	}
+	var over []endedSession
+	err = e.update(ctx, db, p.Caller, func(tx *store.Tx, s *sights) error {
+		res, over = EndSessionResult{Left: []stick.RoomID{}}, nil
+		me, err := identify(tx, s, p.Caller)
+		if err != nil || me.fresh {
+			return err
+		}
+		res.AgentID = me.Agent
+		if live, err := tx.EndSession(me.session.Key, me.Agent); live || err != nil {
+			return err
+		}
+		rooms, err := tx.RoomsOf(me.Agent)
+		if err != nil {
+			return err
+		}
+		for n, id := range rooms {
+			r, err := e.retire(tx, s, me, id, n, reason)
+			if err != nil {
+				return err
+			}
+			if m, _ := r.Member(me.Agent); m.Session.Running {
+				over = append(over, endedSession{r.Path, m.Session.Context})
+			}
+			res.Left = append(res.Left, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return EndSessionResult{Left: []stick.RoomID{}}, err
+	}
+	for _, o := range over {
+		c, err := e.projectConfig(o.room, o.room)
+		if err != nil {
+			continue // nobody knows which file it is
+		}
+		if a := anchorOf(o.room, c); a.end(o.context, p.Wrapped) {
+			res.Removed = append(res.Removed, filepath.Clean(a.path(o.context)))
+		}
+	}
+	return res, nil
+}
+
+// retire has an agent leave a room, and returns the room as it was. n numbers the rooms, so that each
+// event has an id of its own.
+func (e *Engine) retire(tx *store.Tx, s *sights, me identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
+	r, err := tx.Room(id)
+	if err != nil {
+		return r, err
+	}
+	t := &turn{tx: tx, s: s, me: me, before: r, room: r, firstID: n * maxEventsOfAct}
+	t.add(r.Restore(tx.Generation(), tx.World(), tx.Now()))
+	q := stick.Leaving{By: me.Agent, Abandon: reason}
+	if now := t.room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
+		q.Fence = stick.Fence{Turn: now.ID, Lease: now.Lease}
+	}
+	left, events, err := t.room.Leave(q, s.Sight, tx.Now())
+	if missed := s.enough(t.room); missed != nil {
+		return r, missed
+	}
+	if stick.CodeOf(err) == stick.CodeInvalidHandoff {
+		err = stick.AsError(err).Hintf(`give it back first: tt release --status "…" --next-action "…"; or: tt session end --abandon "why"`)
+	}
+	if err != nil {
+		return r, err
+	}
+	t.add(left, events)
+	if err := t.unanswered(me.Agent, stick.EventLeave); err != nil {
+		return r, err
+	}
+	if err := t.dismiss(me.Agent); err != nil {
+		return r, err
+	}
+	return r, t.save()
+}
+
+// maxEventsOfAct is more than one act on one room ever makes.
+const maxEventsOfAct = 16

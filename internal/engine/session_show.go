@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// GetSessionParams asks for the caller's session.
+type GetSessionParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Context string `json:"-"` // the name that the environment gives to its context file
+}
+
+// GetSessionResult is the caller's session in a room. Without a role it hasn't started, or has ended.
+type GetSessionResult struct {
+	RoomID   stick.RoomID   `json:"room_id,omitempty"`
+	AgentID  stick.AgentID  `json:"agent_id"`
+	Role     stick.Role     `json:"role,omitempty"`
+	Since    stick.Time     `json:"since"`
+	Name     string         `json:"context,omitempty"` // of its context file; absent for the primary's own
+	Context  string         `json:"context_path"`
+	Primary  *stick.AgentID `json:"primary"` // another agent that isn't gone
+	Contract *RoleContract  `json:"contract"`
+}
+
+// GetSession tells the caller's session: its role, its context file, and what the role may do. It
+// writes nothing. It fails with [stick.CodeInvalidPath] and [stick.CodeProjectConfig].
+func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSessionResult, error) {
+	var res GetSessionResult
+	place, r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	c, err := e.projectConfig(r.Path, place.Root)
+	if err != nil {
+		return res, err
+	}
+	a := anchorOf(r.Path, c)
+	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: contract(c, a)}
+	if m, _ := r.Member(me.Agent); m.State == stick.Joined && m.Session.Running {
+		res.Role, res.Since, res.Name = m.Session.Role, m.Session.Since, m.Session.Context
+	}
+	if prior, led := r.Primary(); led && prior.Agent != me.Agent && prior.Verdict(s) != stick.Gone {
+		res.Primary = &prior.Agent
+	}
+	if name := stick.ContextName(p.Context); name != "" {
+		res.Name = name
+	}
+	res.Context = a.path(res.Name)
+	return res, nil
+}
+
+// sessionRoom loads the room of a place for reading; where there is none it has the path where one
+// would be, and no members.
+func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller) (place *workspace.Place, r stick.Room, me identity, sight *stick.Sight, err error) {
+	if place, err = e.placeSeen(w); err != nil {
+		return nil, r, me, nil, err
+	}
+	if place == nil {
+		return nil, r, me, nil, stick.Errorf(stick.CodeUsage, "a session is found by a path, not by its room's id").With("field", "room_id")
+	}
+	sight, me = newSight(), unrecorded(by)
+	db, err := e.open(ctx, false)
+	if err == store.ErrAbsent {
+		return place, stick.Room{Path: place.Root}, me, sight, nil
+	}
+	if err != nil {
+		return nil, r, me, nil, err
+	}
+	err = e.view(ctx, db, by, func(tx *store.Tx, s *sights) (err error) {
+		if me, err = identify(tx, s, by); err != nil {
+			return err
+		}
+		var ok bool
+		if r, ok, err = tx.RoomAt(place.Chain); err != nil || !ok {
+			r = stick.Room{Path: place.Root}
+			return err
+		}
+		r, sight = r.Seen(tx.Generation(), tx.Now()), s.Sight
+		for _, m := range r.Members {
+			m.Verdict(sight) // so that they are probed
+		}
+		return s.enough(r)
+	})
+	return place, r, me, sight, err
+}
+
+// ListSessionsParams asks for the sessions of a room.
+type ListSessionsParams struct {
+	Caller Caller `json:"-"`
+	Where
+	All bool `json:"all,omitempty"` // those that have ended, too
+}
+
+// ListSessionsResult lists the sessions of a room.
+type ListSessionsResult struct {
+	RoomID   stick.RoomID    `json:"room_id,omitempty"` // empty where there is no room
+	Path     string          `json:"canonical_path"`
+	Sessions []ListedSession `json:"sessions"`
+}
+
+// ListedSession is a member's session.
+type ListedSession struct {
+	AgentID stick.AgentID `json:"agent_id"`
+	Role    stick.Role    `json:"role"`
+	Since   stick.Time    `json:"since"`
+	Running bool          `json:"running"`           // it started and hasn't ended
+	Verdict stick.Verdict `json:"verdict"`           // of the member: gone says that the session ended without a word
+	Name    string        `json:"context,omitempty"` // of its context file; absent for the primary's own
+	Context string        `json:"context_path"`
+	Self    bool          `json:"self,omitempty"` // the caller's
+}
+
+// ListSessions lists the sessions of a room. It writes nothing. It fails with [stick.CodeInvalidPath]
+// and [stick.CodeProjectConfig].
+func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSessionsResult, error) {
+	place, r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller)
+	if err != nil {
+		return ListSessionsResult{}, err
+	}
+	c, err := e.projectConfig(r.Path, place.Root)
+	if err != nil {
+		return ListSessionsResult{}, err
+	}
+	a := anchorOf(r.Path, c)
+	res := ListSessionsResult{RoomID: r.ID, Path: r.Path, Sessions: []ListedSession{}}
+	for _, m := range r.Members {
+		running := m.State == stick.Joined && m.Session.Running
+		if m.Session.Role == "" || !running && !p.All {
+			continue
+		}
+		res.Sessions = append(res.Sessions, ListedSession{
+			AgentID: m.Agent, Role: m.Session.Role, Since: m.Session.Since, Running: running, Verdict: m.Verdict(s),
+			Name: m.Session.Context, Context: a.path(m.Session.Context), Self: m.Agent == me.Agent,
+		})
+	}
+	return res, nil
+}
+
+// PromoteSessionParams asks to become the primary.
+type PromoteSessionParams struct {
+	Caller Caller `json:"-"`
+	Where
+}
+
+// PromoteSessionResult says that the caller is the primary.
+type PromoteSessionResult struct {
+	RoomID   stick.RoomID   `json:"room_id"`
+	AgentID  stick.AgentID  `json:"agent_id"`
+	Replaced *stick.AgentID `json:"replaced,omitempty"` // the primary before, whose session is over by that
+	Context  string         `json:"context_path"`       // the primary's; what the helper wrote stays where it is
+	Already  bool           `json:"already,omitempty"`
+}
+
+// PromoteSession makes the caller's session the primary one, where there is none that isn't gone, or
+// one of which nothing is known and that was silent for as long as a lease lives. It fails with
+// [stick.CodeMemberPresent] and [stick.CodeUnknownMember].
+func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (PromoteSessionResult, error) {
+	var res PromoteSessionResult
+	var at stick.Time
+	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
+		t.settle()
+		r, events, err := t.room.Promote(t.me.Agent, t.s.Sight, t.tx.Now())
+		if err != nil {
+			return err
+		}
+		t.add(r, events)
+		res = PromoteSessionResult{RoomID: r.ID, AgentID: t.me.Agent, Already: len(events) == 0, Context: r.Path}
+		if len(events) > 0 {
+			if prior := events[0].Facts().Prior; prior != "" {
+				res.Replaced = &prior
+			}
+		}
+		at = t.tx.Now()
+		return nil
+	}, saved)
+	if err != nil {
+		return res, err
+	}
+	c, err := e.projectConfig(res.Context, res.Context)
+	if err != nil {
+		c.Session.Anchor = "" // the role is given; the file is where it is by default
+	}
+	a := anchorOf(res.Context, c)
+	res.Context = a.path("")
+	if !res.Already {
+		_ = a.begin("", res.AgentID, at) // where it can't be made there is none
+	}
+	return res, nil
+}

@@ -1,0 +1,92 @@
+package harness
+
+import (
+	"slices"
+	"strings"
+
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
+
+// Running is an agent's process that a scan found.
+type Running struct {
+	Harness string
+	Process stick.Process // the outermost of its run, as an agent's evidence is
+	Dir     string        // where it works; empty where that may not be read
+}
+
+// Roster is what a scan found of agents.
+type Roster struct {
+	Blind  bool      // nothing can be seen from here
+	Agents []Running // those that work inside, but for the caller, what is above it and what it started
+	Hidden []Running // those of which it can't be told where they work
+	Closed int       // of how many processes not even the name could be read
+
+	Related []stick.Process // the caller's own, those above it, and the agents that it started
+}
+
+// Scan finds the agents that work inside. self is the calling process, and agent the harness's process
+// that it belongs to, zero if there is none. Daemons are no agents, and of a launcher and its program
+// one is found.
+func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Process) (Roster, error) {
+	sweep, err := t.Scan(inside, Named)
+	if err != nil || sweep.Blind {
+		return Roster{Blind: sweep.Blind}, err
+	}
+	out := Roster{Closed: sweep.Closed}
+	above, _ := t.Ancestry(self)
+	for _, a := range above {
+		out.Related = append(out.Related, a.ID)
+	}
+	skip := func(p proc.Info, chain []proc.Info) bool {
+		is := func(other proc.Info) bool { return other.ID.PID == self || other.ID == agent }
+		return is(p) || slices.ContainsFunc(chain, is) || slices.ContainsFunc(above, func(a proc.Info) bool { return a.ID == p.ID })
+	}
+	add := func(to []Running, p proc.Info, dir string) []Running {
+		near, ok := recognise(p)
+		if !ok || near.sandbox || started(p, near.row.Daemons) {
+			return to
+		}
+		chain, _ := t.Ancestry(p.ID.PID)
+		if skip(p, chain) {
+			out.Related = append(out.Related, p.ID)
+			return to
+		}
+		outer := p
+		for _, parent := range chain {
+			if s, ok := recognise(parent); !ok || !s.sameAs(near) {
+				break
+			}
+			outer = parent
+		}
+		if skip(outer, nil) || slices.ContainsFunc(to, func(r Running) bool { return r.Process == outer.ID }) {
+			return to
+		}
+		return append(to, Running{near.row.Name, outer.ID, dir})
+	}
+	for _, s := range sweep.Inside {
+		out.Agents = add(out.Agents, s.Info, s.Dir)
+	}
+	for _, p := range sweep.Hidden {
+		out.Hidden = add(out.Hidden, p, "")
+	}
+	slices.SortFunc(out.Agents, func(a, b Running) int {
+		switch {
+		case a.Process.Before(b.Process):
+			return -1
+		case b.Process.Before(a.Process):
+			return 1
+		}
+		return 0
+	})
+	return out, nil
+}
+
+// Named tells whether a process of that short name may be a harness's.
+func Named(comm string) bool {
+	name := programName(comm)
+	fits := func(program string) bool { return name == program[:min(len(program), commLimit)] }
+	return slices.ContainsFunc(Rows, func(r Row) bool { return slices.ContainsFunc(r.Programs, fits) }) ||
+		slices.ContainsFunc(interpreters, func(i string) bool { return name == i || strings.HasPrefix(name, i+"-") }) ||
+		name == "mainthread" // as newer versions of node call themselves
+}

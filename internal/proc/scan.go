@@ -1,0 +1,150 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Seen is a process that a scan found at work.
+type Seen struct {
+	Info
+	Dir string // its working directory, without the mark of one that was deleted
+}
+
+// Sweep is what a scan found.
+type Sweep struct {
+	// Blind says that the processes of this machine can't be seen from here, so that nothing is known.
+	Blind  bool
+	Inside []Seen // those that work where it was asked about, in the order of their pids
+	Hidden []Info // those that fit by name, and whose working directory may not be read
+	Closed int    // of how many not even the name may be read
+}
+
+// Scan looks through all processes for those whose working directory is inside. What it costs is one
+// link read for each process, and more only for those inside, and for those whose link may not be
+// read and whose short name is named. It forks nothing.
+func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool) (Sweep, error) {
+	if !t.Initial || t.foreign {
+		return Sweep{Blind: true}, nil
+	}
+	if t.native != nil {
+		return t.scanNative(inside, named)
+	}
+	pids, err := t.pids()
+	if err != nil {
+		return Sweep{}, err
+	}
+	var out Sweep
+	for _, pid := range pids {
+		dir, err := fs.ReadLink(t.FS, pid+"/cwd")
+		switch {
+		case err == nil:
+			if dir = living(dir); !inside(dir) {
+				continue
+			}
+			s, err := readStatus(t.FS, pid+"/stat")
+			if err != nil || s.ended() {
+				continue // it has just ended
+			}
+			// The link again: in between the pid may have become another's.
+			if again, err := fs.ReadLink(t.FS, pid+"/cwd"); err != nil || !inside(living(again)) {
+				continue
+			}
+			out.Inside = append(out.Inside, Seen{t.info(s), dir})
+		case errors.Is(err, fs.ErrPermission):
+			t.lookAtHidden(pid, named, &out)
+		}
+	}
+	slices.SortFunc(out.Inside, func(a, b Seen) int { return a.ID.PID - b.ID.PID })
+	return out, nil
+}
+
+// lookAtHidden looks at a process whose working directory may not be read.
+func (t *Table) lookAtHidden(pid string, named func(string) bool, out *Sweep) {
+	var buf [64]byte
+	b, err := readSome(t.FS, pid+"/comm", buf[:])
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			out.Closed++
+		}
+		return
+	}
+	if !named(strings.TrimSuffix(string(b), "\n")) {
+		return
+	}
+	if s, err := readStatus(t.FS, pid+"/stat"); err == nil && !s.ended() {
+		out.Hidden = append(out.Hidden, t.info(s))
+	}
+}
+
+// living is a directory's path without Linux's mark for one that was deleted.
+func living(dir string) string { return strings.TrimSuffix(dir, " (deleted)") }
+
+// pids lists the entries of processes.
+func (t *Table) pids() ([]string, error) {
+	d, err := t.FS.Open(".")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	defer d.Close()
+	list, ok := d.(fs.ReadDirFile)
+	if !ok {
+		return nil, fmt.Errorf("list processes: %w", errors.ErrUnsupported)
+	}
+	var pids []string
+	if n, ok := d.(interface{ Readdirnames(int) ([]string, error) }); ok { // a real directory, without a look at each entry
+		names, err := n.Readdirnames(-1)
+		if err != nil {
+			return nil, fmt.Errorf("list processes: %w", err)
+		}
+		for _, name := range names {
+			if isPID(name) {
+				pids = append(pids, name)
+			}
+		}
+		return pids, nil
+	}
+	entries, err := list.ReadDir(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	for _, e := range entries {
+		if isPID(e.Name()) {
+			pids = append(pids, e.Name())
+		}
+	}
+	return pids, nil
+}
+
+func isPID(name string) bool {
+	_, err := strconv.ParseUint(name, 10, 31)
+	return err == nil
+}
+
+// scanNative is Scan where there is no /proc.
+func (t *Table) scanNative(inside func(string) bool, named func(string) bool) (Sweep, error) {
+	all, err := t.native.all()
+	if err != nil {
+		return Sweep{}, fmt.Errorf("list processes: %w", err)
+	}
+	var out Sweep
+	for _, s := range all {
+		if s.ended() || s.pid == 0 {
+			continue
+		}
+		dir, err := t.native.dir(s.pid)
+		switch {
+		case err == nil && dir != "":
+			if inside(dir) {
+				out.Inside = append(out.Inside, Seen{t.info(s), dir})
+			}
+		case err != nil && !absent(err) && named(s.comm):
+			out.Hidden = append(out.Hidden, t.info(s))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,333 @@
+package stick
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Role is what a session is to the others in its workspace.
+type Role string
+
+// The roles. At most one session of a room is its primary.
+const (
+	RolePrimary Role = "primary" // the one that does startup and wrap-up for the workspace
+	RoleHelper  Role = "helper"  // works beside a primary, and leaves what is the primary's alone
+)
+
+// Start is how a session began.
+type Start string
+
+// How sessions begin.
+const (
+	StartFresh    Start = "fresh"    // nothing was left behind
+	StartRecover  Start = "recover"  // the primary before left its context and never ended its session
+	StartHelper   Start = "helper"   // another agent is the primary, or was asked for
+	StartContinue Start = "continue" // the same session goes on
+	StartPromoted Start = "promoted" // it became the primary later
+)
+
+// Session is the run of a member that its log tells of.
+type Session struct {
+	Role    Role   // of the present session, or of the last one
+	Context string // the name of its context file; empty for the primary's own
+	Running bool   // it started and hasn't ended
+	Since   Time   // when it started
+}
+
+// Starting is a session that starts.
+type Starting struct {
+	By     AgentID
+	Helper bool // it was told to be one
+
+	// Same says that the session which By has here is still this one: nothing shows another process.
+	Same bool
+	// Continues says that the harness calls it the same: resumed, cleared or compacted.
+	Continues bool
+	// Before is the agent that the caller's process carried until now, if that is another one.
+	Before AgentID
+	// Earlier says that an agent runs here that began before this one and that nobody has heard of.
+	Earlier bool
+
+	Anchor   bool // the primary's context file exists
+	AnchorAt Time // when it was last written
+
+	Context string   // the name that was asked for its context file, or ""
+	Seed    string   // from which a helper's name is made
+	Taken   []string // names of context files that exist
+}
+
+// Started is what became of a session that started.
+type Started struct {
+	Session
+	Start   Start
+	Primary AgentID // another one, if there is one that isn't gone
+	Crashed AgentID // whose session never ended: the primary's before, or an earlier one of the agent itself
+	Already bool    // it had started before, and nothing was changed
+}
+
+// Primary is the member whose session is the room's primary one, gone or not.
+func (r Room) Primary() (Member, bool) {
+	i := slices.IndexFunc(r.Members, func(m Member) bool { return m.leads() })
+	if i < 0 {
+		return Member{}, false
+	}
+	return r.Members[i], true
+}
+
+func (m Member) leads() bool {
+	return m.State == Joined && m.Session.Running && m.Session.Role == RolePrimary
+}
+
+// StartSession gives a session of a member its role, and says how it began. There is never more than
+// one primary that isn't gone: who comes while there is one, or while an agent runs that began before
+// and can still register, is a helper.
+func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Started) {
+	me, _ := r.Member(q.By)
+	prior, led := r.Primary()
+	led = led && prior.Agent != q.By
+	live := led && prior.Verdict(s) != Gone && prior.Agent != q.Before
+	before, _ := r.Member(q.Before)
+	inherited := me.Session
+	if inherited.Role == "" {
+		inherited = before.Session
+	}
+	same := me.Session.Running && q.Same
+	out := Started{}
+	if live {
+		out.Primary = prior.Agent
+	}
+	switch {
+	case q.Helper:
+		out.Role = RoleHelper
+	case same:
+		out.Role = me.Session.Role
+	case live:
+		out.Role = RoleHelper // also one that was the primary once: never two
+	case q.Continues && inherited.Role != "":
+		out.Role = inherited.Role
+	case q.Earlier:
+		out.Role = RoleHelper
+	default:
+		out.Role = RolePrimary
+	}
+	kept := ""
+	if (same || q.Continues) && inherited.Role == out.Role {
+		kept = inherited.Context
+	}
+	out.Context = r.contextName(q, out.Role, kept)
+	crashed := led && !live && prior.Agent != q.Before && out.Role == RolePrimary
+	switch {
+	case crashed:
+		out.Crashed = prior.Agent
+	case me.Session.Running && !q.Same && me.Session.Role == RolePrimary && out.Role == RolePrimary:
+		out.Crashed = q.By
+	}
+	out.Start = r.startOf(q, out)
+	out.Running, out.Since = true, now
+	if same && me.Session.Role == out.Role && me.Session.Context == out.Context {
+		out.Since, out.Already = me.Session.Since, true
+		return r, nil, out
+	}
+	f := Facts{Role: out.Role, Context: out.Context, Start: out.Start}
+	if led && out.Role == RolePrimary {
+		f.Prior, f.Verdict = prior.Agent, prior.Verdict(s)
+		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
+	}
+	r.edit(q.By, func(m *Member) { m.Session = out.Session })
+	events := []Event{r.event(EventSessionStarted, q.By, "").with(f)}
+	if out.Start == StartRecover {
+		events = append(events, r.resumed(q.By, out.Crashed, q.AnchorAt, now))
+	}
+	return r, events, out
+}
+
+// startOf says how a session with a role began.
+func (r Room) startOf(q Starting, out Started) Start {
+	switch {
+	case out.Role == RoleHelper:
+		return StartHelper
+	case out.Crashed == "" && (q.Continues || r.runs(q.By) && q.Same):
+		return StartContinue
+	case !q.Anchor || r.SessionEndedAt >= q.AnchorAt && !r.SessionEndedAt.IsZero():
+		return StartFresh
+	}
+	return StartRecover
+}
+
+func (r Room) runs(a AgentID) bool {
+	m, ok := r.Member(a)
+	return ok && m.Session.Running
+}
+
+// resumed tells the one whose session never ended that its work goes on with another.
+func (r Room) resumed(by, crashed AgentID, written, now Time) Event {
+	prior := string(crashed)
+	why := "its process has ended and its session hasn't"
+	if crashed == "" {
+		prior, why = "unknown", "no session has ended since its context was written"
+	}
+	to := crashed
+	if to == by {
+		to = ""
+	}
+	return r.event(EventResume, by, to).with(Facts{Message: &Message{Category: Resume, Contract: Contract{
+		ResumeReason: "the primary session before this one didn't end properly", PriorSession: prior, Adopted: string(by),
+		Evidence: fmt.Sprintf("%s; its context was written %s", why, Ago(now.Sub(written))),
+	}}})
+}
+
+// maxContext bounds the name of a context file.
+const maxContext = 64
+
+// ContextName makes a name that was asked for fit for a file in one directory, whatever it holds:
+// letters, digits, dots, dashes and underscores, and no dot in front. It is empty when nothing is left.
+func ContextName(s string) string {
+	name := strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+			return c
+		}
+		return '-'
+	}, s)
+	name = strings.Trim(name, "-.")
+	if len(name) > maxContext { // what is cut off still counts
+		name = strings.TrimRight(name[:maxContext-9], "-.") + "-" + shortSum(s, 8)
+	}
+	for _, device := range []string{"con", "prn", "aux", "nul", "com", "lpt"} { // of Windows, with any ending
+		stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+		if stem == device || len(stem) == 4 && strings.HasPrefix(stem, device) {
+			return "session-" + name
+		}
+	}
+	return name
+}
+
+func shortSum(s string, n int) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])[:n]
+}
+
+// contextName names a session's context file: as it was asked for, or as it was kept, or, for a helper,
+// by four digits of its own. No two running sessions share one.
+func (r Room) contextName(q Starting, role Role, kept string) string {
+	used := func(name string) bool {
+		fits := func(other string) bool { return strings.EqualFold(other, name) }
+		return slices.ContainsFunc(r.Members, func(m Member) bool {
+			return m.Agent != q.By && m.Agent != q.Before && m.State == Joined && m.Session.Running && fits(m.Session.Context)
+		})
+	}
+	asked := ContextName(q.Context)
+	switch {
+	case asked != "":
+		name := asked
+		for n := 2; used(name); n++ {
+			name = fmt.Sprintf("%s-%d", asked, n)
+		}
+		return name
+	case kept != "" && !used(kept):
+		return kept
+	case role == RolePrimary:
+		return ""
+	}
+	for n := 0; ; n++ {
+		name := "helper-" + shortSum(fmt.Sprintf("%s/%d", q.Seed, n), 4+n/1000)
+		if !used(name) && !slices.ContainsFunc(q.Taken, func(t string) bool { return strings.EqualFold(t, name) }) {
+			return name
+		}
+	}
+}
+
+// Promote makes a member's session the room's primary one, where there is none that isn't gone, or
+// one that nothing is known of and that was silent for as long as a lease lives. It fails with
+// [CodeUnknownMember] and [CodeMemberPresent].
+func (r Room) Promote(a AgentID, s *Sight, now Time) (Room, []Event, error) {
+	if !r.runs(a) || !r.joined(a) {
+		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: tt session start")
+	}
+	me, _ := r.Member(a)
+	if me.leads() {
+		return r, nil, nil
+	}
+	f := Facts{Role: RolePrimary, Start: StartPromoted}
+	if prior, led := r.Primary(); led {
+		v := prior.Verdict(s)
+		silent := Deadline{prior.LastSeenAt, r.Policy.OwnerLeaseTTL}
+		if v == Alive || v == Unknown && !silent.Due(now) {
+			e := Errorf(CodeMemberPresent, "%s is the primary, and was seen %s", prior.Agent, Ago(now.Sub(prior.LastSeenAt))).
+				With("agent_id", prior.Agent).With("verdict", v).
+				Hintf(`ask it to end its session: tt msg send %s "…"`, prior.Agent)
+			return r, nil, e
+		}
+		f.Prior, f.Verdict = prior.Agent, v
+		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
+	}
+	r.edit(a, func(m *Member) { m.Session = Session{Role: RolePrimary, Running: true, Since: now} })
+	return r, []Event{r.event(EventSessionStarted, a, "").with(f)}, nil
+}
+
+// endSession ends the session of a member that takes part no longer, by its own act.
+func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
+	m, ok := r.Member(a)
+	if !ok || !m.Session.Running {
+		return nil
+	}
+	if m.Session.Role == RolePrimary {
+		r.SessionEndedAt = now
+	}
+	r.edit(a, func(m *Member) { m.Session.Running = false })
+	e := r.event(EventSessionEnded, a, "").with(Facts{Role: m.Session.Role, Context: m.Session.Context})
+	e.Reason = reason
+	return []Event{e}
+}
+
+// Registered tells whether a process is one of a running session.
+func (r Room) Registered(p Process) (AgentID, bool) {
+	for _, m := range r.Members {
+		if m.State != Joined || !m.Session.Running {
+			continue
+		}
+		for _, e := range m.Processes {
+			if e.Process == p {
+				return m.Agent, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Before tells whether p began before q, so that of several at the same instant one is the first:
+// for processes of one world, in the order of their starts and then of their pids.
+func (p Process) Before(q Process) bool {
+	if !p.SameWorld(q) {
+		return false
+	}
+	return p.Start < q.Start || p.Start == q.Start && p.PID < q.PID
+}
+
+// toRole is how a message names the sessions with a role.
+const toRole = "role:"
+
+// NamesRole tells whether a recipient of a message is a role rather than a member.
+func NamesRole(to AgentID) bool { return strings.HasPrefix(string(to), toRole) }
+
+// withRole lists the members whose running session has the role that a recipient names; ok is false
+// when it names no role.
+func (r Room) withRole(to, but AgentID) (agents []AgentID, ok bool, err error) {
+	name, ok := strings.CutPrefix(string(to), toRole)
+	if !ok {
+		return nil, false, nil
+	}
+	role := Role(name)
+	if role != RolePrimary && role != RoleHelper {
+		return nil, true, badMessage("to", "a role is %s or %s, not %q", RolePrimary, RoleHelper, clip(name, 40))
+	}
+	for _, m := range r.Members {
+		if m.State == Joined && m.Session.Running && m.Session.Role == role && m.Agent != but {
+			agents = append(agents, m.Agent)
+		}
+	}
+	return agents, true, nil
+}

@@ -1,0 +1,462 @@
+package stick
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// starts begins the session of an agent, which joins for it.
+func (f *fixture) starts(q Starting) Started {
+	f.t.Helper()
+	f.acts(q.By)
+	r, events, out := f.StartSession(q, f.s, f.now)
+	f.commit(r, events)
+	return out
+}
+
+// acts has an agent take part.
+func (f *fixture) acts(a AgentID) {
+	f.t.Helper()
+	r, events, _, err := f.Join(a, true, f.now)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.commit(r, events)
+}
+
+// runsIn gives a member a process.
+func (f *fixture) runsIn(a AgentID, pid int, v Verdict) Process {
+	p := Process{Boot: "b", PIDNS: "n", PID: pid, Start: int64(pid)}
+	f.edit(a, func(m *Member) { m.Processes = []Evidence{{p, ProvesSession}} })
+	f.s.Processes[p] = v
+	return p
+}
+
+func (f *fixture) leads(a AgentID) bool {
+	p, ok := f.Primary()
+	return ok && p.Agent == a
+}
+
+// TestStartSessionTable: alone or not, with an anchor or without one, and every way in which the
+// primary before may be.
+func TestStartSessionTable(t *testing.T) {
+	const me, other AgentID = "claude:me", "codex:other"
+	type before struct {
+		name  string
+		led   bool
+		v     Verdict
+		ended bool
+	}
+	priors := []before{
+		{name: "nobody before"},
+		{"crashed", true, Gone, false},
+		{"live", true, Alive, false},
+		{"remote or unknown", true, Unknown, false}, // another host, another namespace, a blind scan: nothing is proved
+		{"ended", true, Gone, true},
+	}
+	for _, earlier := range []bool{false, true} {
+		for _, anchor := range []bool{false, true} {
+			for _, prior := range priors {
+				name := fmt.Sprintf("%s, anchor %v, unregistered one before me %v", prior.name, anchor, earlier)
+				t.Run(name, func(t *testing.T) {
+					f := room(t)
+					written := f.now.Add(time.Second)
+					if prior.led {
+						f.starts(Starting{By: other, Same: true})
+						f.runsIn(other, 1, prior.v)
+						f.now = f.now.Add(time.Minute)
+					}
+					if prior.ended {
+						r, events, err := f.Leave(Leaving{By: other, Abandon: "session ended"}, f.s, f.now)
+						f.must(f.done(r, events, err))
+						f.now = f.now.Add(time.Minute)
+					}
+					got := f.starts(Starting{By: me, Same: true, Earlier: earlier, Anchor: anchor, AnchorAt: written, Seed: "x"})
+
+					live := prior.led && !prior.ended && prior.v != Gone
+					want := Started{Session: Session{Role: RolePrimary}, Start: StartFresh}
+					if live || earlier {
+						want.Role, want.Start = RoleHelper, StartHelper
+					} else if anchor && !prior.ended {
+						want.Start = StartRecover
+					}
+					if live {
+						want.Primary = other
+					}
+					if prior.led && prior.v == Gone && !prior.ended && want.Role == RolePrimary {
+						want.Crashed = other
+					}
+					if got.Role != want.Role || got.Start != want.Start || got.Primary != want.Primary || got.Crashed != want.Crashed {
+						t.Errorf("got %s, %s, primary %q, crashed %q; want %s, %s, %q, %q",
+							got.Role, got.Start, got.Primary, got.Crashed, want.Role, want.Start, want.Primary, want.Crashed)
+					}
+					if want.Role == RolePrimary != f.leads(me) {
+						t.Error("the room doesn't say so")
+					}
+					resumed := slices.ContainsFunc(f.log, func(e Event) bool {
+						return e.Type == EventResume && e.From == me && e.To == want.Crashed && e.Facts().Adopted == string(me)
+					})
+					if resumed != (want.Start == StartRecover) {
+						t.Errorf("that there is a RESUME is %v", resumed)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestSessionGoesOn(t *testing.T) {
+	const a, b, c AgentID = "claude:a", "claude:b", "codex:c"
+	primary := func(t *testing.T) *fixture {
+		f := room(t)
+		f.starts(Starting{By: a, Same: true})
+		f.runsIn(a, 1, Alive)
+		return f
+	}
+	ends := func(f *fixture, who AgentID) {
+		f.now = f.now.Add(time.Minute)
+		r, events, err := f.Leave(Leaving{By: who, Abandon: "session ended (clear)"}, f.s, f.now)
+		f.must(f.done(r, events, err))
+	}
+	t.Run("started twice", func(t *testing.T) {
+		f := primary(t)
+		n := len(f.log)
+		if got := f.starts(Starting{By: a, Same: true, Anchor: true, AnchorAt: f.now}); !got.Already || got.Role != RolePrimary || got.Start != StartContinue || len(f.log) != n {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("cleared: another agent in the same process inherits", func(t *testing.T) {
+		f := primary(t)
+		ends(f, a)
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: a, Anchor: true, AnchorAt: f.now.Add(-time.Hour)}); got.Role != RolePrimary || got.Start != StartContinue {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("cleared without a word of the end", func(t *testing.T) {
+		f := primary(t)
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: a}); got.Role != RolePrimary || got.Start != StartContinue || !f.leads(b) {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("a helper stays one", func(t *testing.T) {
+		f := primary(t)
+		was := f.starts(Starting{By: b, Same: true, Seed: "x"})
+		ends(f, a)
+		ends(f, b)
+		if got := f.starts(Starting{By: b, Same: true, Continues: true}); got.Role != RoleHelper || got.Context != was.Context || got.Primary != "" {
+			t.Errorf("%+v, it was %+v", got, was)
+		}
+	})
+	t.Run("resumed when another leads: never two", func(t *testing.T) {
+		f := primary(t)
+		ends(f, a)
+		f.starts(Starting{By: b, Same: true})
+		f.runsIn(b, 2, Alive)
+		if got := f.starts(Starting{By: a, Continues: true}); got.Role != RoleHelper || got.Primary != b {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("resumed after its own crash", func(t *testing.T) {
+		f := primary(t)
+		f.runsIn(a, 1, Gone)
+		if got := f.starts(Starting{By: a, Continues: true, Anchor: true, AnchorAt: f.now}); got.Role != RolePrimary || got.Start != StartRecover || got.Crashed != a {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("told to help", func(t *testing.T) {
+		f := primary(t)
+		if got := f.starts(Starting{By: a, Same: true, Helper: true, Seed: "x"}); got.Role != RoleHelper || got.Already || f.leads(a) {
+			t.Errorf("%+v", got)
+		}
+		if got := f.starts(Starting{By: c, Same: true}); got.Role != RolePrimary {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("kicked", func(t *testing.T) {
+		f := primary(t)
+		f.acts(b)
+		r, events, err := f.Kick(Kicking{By: b, Who: a, Force: true}, f.s, f.now)
+		f.must(f.done(r, events, err))
+		if f.leads(a) || f.runs(a) || !f.SessionEndedAt.IsZero() {
+			t.Error("it has a session still, or ended it by itself")
+		}
+	})
+}
+
+func TestPromote(t *testing.T) {
+	const a, b AgentID = "claude:a", "claude:b"
+	f := room(t)
+	promote := func() error {
+		r, events, err := f.Promote(b, f.s, f.now)
+		if err == nil {
+			f.commit(r, events)
+		}
+		return err
+	}
+	f.starts(Starting{By: a, Same: true})
+	f.runsIn(a, 1, Alive)
+	f.acts(b)
+	if err := promote(); CodeOf(err) != CodeUnknownMember {
+		t.Errorf("without a session: %v", err)
+	}
+	f.starts(Starting{By: b, Same: true, Seed: "x"})
+	f.now = f.now.Add(2 * f.Policy.OwnerLeaseTTL)
+	if err := promote(); CodeOf(err) != CodeMemberPresent {
+		t.Errorf("beside a live one: %v", err)
+	}
+	f.runsIn(a, 1, Unknown)
+	f.edit(a, func(m *Member) { m.LastSeenAt = f.now.Add(-f.Policy.OwnerLeaseTTL + time.Second) })
+	if err := promote(); CodeOf(err) != CodeMemberPresent {
+		t.Errorf("beside one that was seen lately: %v", err)
+	}
+	f.now = f.now.Add(time.Minute)
+	if err := promote(); err != nil || !f.leads(b) || f.runs(a) {
+		t.Errorf("beside a silent one: %v", err)
+	}
+	n := len(f.log)
+	if err := promote(); err != nil || len(f.log) != n {
+		t.Errorf("twice: %v", err)
+	}
+	if got := f.starts(Starting{By: a, Same: true, Seed: "y"}); got.Role != RoleHelper || got.Primary != b {
+		t.Errorf("the one before: %+v", got)
+	}
+}
+
+// TestRolesExplored goes through every state of the roles that two agents, or with -explore.long three,
+// can reach that come and go in processes of their own, from which no act leads to two primaries that aren't gone, and from which the next start of
+// an agent always has somebody lead once all others are gone.
+func TestRolesExplored(t *testing.T) {
+	agents := []AgentID{"a:1", "b:2"}
+	if *exploreLong {
+		agents = append(agents, "c:3")
+	}
+	type state struct { // the third agent's place is empty where there are two
+		r       Room
+		running [3]bool // its process lives
+		known   [3]bool // and has started a session
+		run     [3]int  // which of its two processes it is, in turn
+		seen    [3]Verdict
+	}
+	process := func(s state, i int) Process {
+		return Process{Boot: "b", PIDNS: "n", PID: i + 1, Start: int64(10*s.run[i] + i + 1)}
+	}
+	first := state{r: Room{ID: "r", Policy: DefaultPolicy(), Turn: Turn{State: Idle}}}
+	key := func(s state) string {
+		var b strings.Builder
+		fmt.Fprint(&b, s.running, s.known, s.run, s.seen)
+		for _, m := range s.r.Members {
+			fmt.Fprint(&b, m.Agent, m.State, m.Session.Role, m.Session.Running, m.Processes)
+		}
+		return b.String()
+	}
+	sight := func(s state) *Sight {
+		out := &Sight{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
+		for i := range agents {
+			for run := range 2 {
+				p := process(state{run: [3]int{run, run, run}}, i)
+				if out.Processes[p] = Gone; s.running[i] && run == s.run[i] {
+					out.Processes[p] = s.seen[i]
+				}
+			}
+		}
+		return out
+	}
+	begin := func(s state, i int, q Starting) state {
+		r, _, _, err := s.r.Join(agents[i], true, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.By, q.Seed = agents[i], string(agents[i])
+		q.Same = s.known[i]
+		r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{process(s, i), ProvesSession}} })
+		for j := range agents {
+			_, registered := r.Registered(process(s, j))
+			q.Earlier = q.Earlier || j != i && s.running[j] && !registered && process(s, j).Before(process(s, i))
+		}
+		s.running[i], s.known[i] = true, true
+		r, _, _ = r.StartSession(q, sight(s), start)
+		s.r = r
+		return s
+	}
+	seen := map[string]bool{key(first): true}
+	queue := []state{first}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		live := 0
+		for _, m := range s.r.Members {
+			if m.leads() && m.Verdict(sight(s)) != Gone {
+				live++
+			}
+		}
+		if live > 1 {
+			t.Fatalf("two primaries: %s", key(s))
+		}
+		var next []state
+		for i := range agents {
+			if !s.running[i] {
+				up := s // it runs, and nobody has heard of it
+				up.running[i], up.seen[i] = true, Alive
+				next = append(next, up)
+				if last := begin(up, i, Starting{}); !slices.ContainsFunc([]int{0, 1, 2}, func(j int) bool { return j != i && s.running[j] }) && !last.r.lead(agents[i]) {
+					t.Fatalf("alone, and no primary: %s", key(s))
+				}
+				continue
+			}
+			for _, q := range []Starting{{}, {Continues: true}, {Helper: true}} {
+				next = append(next, begin(s, i, q))
+			}
+			dead := s
+			if dead.running[i] = false; dead.known[i] {
+				dead.known[i], dead.run[i] = false, 1-s.run[i]
+			}
+			next = append(next, dead)
+			for _, v := range []Verdict{Alive, Unknown} {
+				other := s
+				other.seen[i] = v
+				next = append(next, other)
+			}
+			if r, _, err := s.r.Promote(agents[i], sight(s), start.Add(time.Duration(len(seen)%2)*24*time.Hour)); err == nil {
+				up := s
+				up.r = r
+				next = append(next, up)
+			}
+			if r, _, err := s.r.Leave(Leaving{By: agents[i]}, sight(s), start); err == nil {
+				left := s
+				left.r = r
+				next = append(next, left)
+			}
+		}
+		for _, n := range next {
+			if k := key(n); !seen[k] {
+				seen[k] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	t.Logf("explored %d states", len(seen))
+	if len(seen) < 100 {
+		t.Errorf("only %d states were seen", len(seen))
+	}
+}
+
+func (r Room) lead(a AgentID) bool {
+	p, ok := r.Primary()
+	return ok && p.Agent == a
+}
+
+func TestContextName(t *testing.T) {
+	for in, want := range map[string]string{
+		"helper-1a2b": "helper-1a2b", "../../etc/passwd": "etc-passwd", "": "", "..": "", "a\x00b": "a-b", "..\\x": "x",
+		"CON": "session-CON", "nul.txt": "session-nul.txt", "com1": "session-com1", "common": "common", "my agent": "my-agent", "🙂": "", "a🙂b": "a-b",
+	} {
+		if got := ContextName(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+	long := strings.Repeat("x", 300)
+	if a, b := ContextName(long), ContextName(long+"y"); a == b || len(a) > maxContext || len(b) > maxContext {
+		t.Errorf("%q and %q", a, b)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.OneOf(rapid.String(), rapid.StringN(0, 400, 4000), rapid.StringMatching(`[./\\\x00-\x20a-z🙂:]{0,80}`)).Draw(t, "name")
+		name := ContextName(s)
+		if len(name) > maxContext+8 || strings.ContainsAny(name, "/\\\x00:") || strings.HasPrefix(name, ".") || name != ContextName(name) && !strings.HasPrefix(name, "session-") {
+			t.Fatalf("%q became %q", s, name)
+		}
+	})
+}
+
+// Names are distinct among running sessions, whatever was asked for, and also where the file system
+// doesn't tell letters of different case apart.
+func TestContextNamesAreDistinct(t *testing.T) {
+	f := room(t)
+	f.starts(Starting{By: "p:0", Same: true})
+	f.runsIn("p:0", 1, Alive)
+	used := map[string]bool{"": true}
+	for i, asked := range []string{"../a", "a", "A", "a", "", "", "-a-", "helper-0000", ""} {
+		got := f.starts(Starting{By: AgentID(fmt.Sprintf("h:%d", i)), Same: true, Context: asked, Seed: "the same", Taken: []string{"HELPER-" + shortSum("the same/0", 4)}})
+		if name := strings.ToLower(got.Context); used[name] || got.Role != RoleHelper {
+			t.Errorf("%q is %s twice", asked, got.Context)
+		} else {
+			used[name] = true
+		}
+	}
+}
+
+func TestMessagesToRoles(t *testing.T) {
+	f := room(t)
+	f.starts(Starting{By: "p:0", Same: true})
+	f.runsIn("p:0", 1, Alive)
+	for i := range 2 {
+		f.starts(Starting{By: AgentID(fmt.Sprintf("h:%d", i)), Same: true, Seed: fmt.Sprint(i)})
+	}
+	to := func(by AgentID, names ...AgentID) ([]AgentID, error) {
+		events, err := f.send(by, Message{To: names, Body: "hello"})
+		if err != nil {
+			return nil, err
+		}
+		return events[0].Facts().To, nil
+	}
+	for _, c := range []struct {
+		by   AgentID
+		to   []AgentID
+		want []AgentID
+		err  Code
+	}{
+		{"h:0", []AgentID{"role:primary"}, []AgentID{"p:0"}, ""},
+		{"h:0", []AgentID{"role:helper"}, []AgentID{"h:1"}, ""},
+		{"p:0", []AgentID{"role:helper", "h:1"}, []AgentID{"h:0", "h:1"}, ""},
+		{"p:0", []AgentID{"role:primary"}, nil, CodeNoRecipient},
+		{"p:0", []AgentID{"role:boss"}, nil, CodeUsage},
+	} {
+		got, err := to(c.by, c.to...)
+		if !slices.Equal(got, c.want) || c.err != "" && CodeOf(err) != c.err || c.err == "" && err != nil {
+			t.Errorf("%s to %v: %v, %v", c.by, c.to, got, err)
+		}
+	}
+	if _, err := ParseAgentID("role:primary"); err == nil {
+		t.Error("an agent can be called like a role")
+	}
+}
+
+// TestHelpersLeaveWhatIsThePrimarys holds a helper to its role where the room enforces anything, also
+// while it has the stick.
+func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
+	f := room(t)
+	f.starts(Starting{By: "p:0", Same: true})
+	f.runsIn("p:0", 1, Alive)
+	f.starts(Starting{By: "h:0", Same: true, Seed: "x"})
+	only, err := ParsePattern("docs/plan.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(by AgentID, path string) error {
+		if e := f.MayEdit(Editing{By: by, Paths: []string{path}, PrimaryOnly: []Pattern{only}}, nil, f.s, f.now); e != nil {
+			return e
+		}
+		return nil
+	}
+	if err := ask("h:0", "docs/plan.md"); err != nil {
+		t.Errorf("enforce is off: %v", err)
+	}
+	f.Policy.Enforce = EnforceStick
+	f.Turn.State, f.Turn.Owner = Owned, "h:0"
+	var denied *Error
+	if err := ask("h:0", "docs/plan.md"); !errors.As(err, &denied) || denied.Code != CodeEditDenied || !strings.Contains(denied.Hint, "role:primary") {
+		t.Errorf("the primary's file: %v", err)
+	}
+	if err := ask("h:0", "src/x.go"); err != nil {
+		t.Errorf("another file: %v", err)
+	}
+	f.Turn.Owner = "p:0"
+	if err := ask("p:0", "docs/plan.md"); err != nil {
+		t.Errorf("the primary: %v", err)
+	}
+}
