@@ -25,26 +25,42 @@ func TestMayEdit(t *testing.T) {
 		{name: "a person", enforce: EnforceStick, ask: Editing{By: "human:x", Person: true, Paths: []string{"src/a.go"}}},
 		{name: "one that never joined", enforce: EnforceStick, ask: Editing{By: "z", Paths: []string{"a"}}, denied: []string{"a"}},
 		{name: "git's own files", enforce: EnforceStick, ask: Editing{Paths: []string{".git/config", "sub/.git/HEAD", "worktrees/x/a.go"}}},
-		{name: "a reservation signals only", enforce: EnforceStick, setup: func(f *fixture) { f.reserves("b", "src") },
-			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}},
+		{
+			name: "a reservation signals only", enforce: EnforceStick, setup: func(f *fixture) { f.reserves("b", "src") },
+			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
+		},
 		{name: "a scope", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{Paths: []string{"src/a.go"}}},
-		{name: "beyond a scope", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") },
-			ask: Editing{Paths: []string{"src/a.go", "docs/a.md"}}, denied: []string{"docs/a.md"}},
+		{
+			name: "beyond a scope", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") },
+			ask: Editing{Paths: []string{"src/a.go", "docs/a.md"}}, denied: []string{"docs/a.md"},
+		},
 		{name: "all of the tree needs the stick", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{Tree: true}, denied: []string{}},
-		{name: "the earlier decides", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("c", "src/*.go"); f.reserves("b", "src") },
-			ask: Editing{Paths: []string{"src/b.md", "src/a.go"}}, denied: []string{"src/a.go"}, says: "c has reserved src/*.go"},
-		{name: "a stale one decides nothing", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("c", "src/*.go"); f.reserves("b", "src"); f.gone("c") },
-			ask: Editing{Paths: []string{"src/a.go"}}},
-		{name: "a scope that is stale", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src"); f.after(DefaultReservationTTL) },
-			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}},
-		{name: "anything anywhere needs the stick", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "**/*.go") },
-			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}},
+		{
+			name: "the earlier decides", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("c", "src/*.go"); f.reserves("b", "src") },
+			ask: Editing{Paths: []string{"src/b.md", "src/a.go"}}, denied: []string{"src/a.go"}, says: "c has reserved src/*.go",
+		},
+		{
+			name: "a stale one decides nothing", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("c", "src/*.go"); f.reserves("b", "src"); f.gone("c") },
+			ask: Editing{Paths: []string{"src/a.go"}},
+		},
+		{
+			name: "a scope that is stale", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src"); f.after(DefaultReservationTTL) },
+			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
+		},
+		{
+			name: "anything anywhere needs the stick", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "**/*.go") },
+			ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
+		},
 		{name: "the holder in another's scope", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{By: "a", Paths: []string{"src/a.go"}}},
-		{name: "letters of another case", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") },
-			ask: Editing{Paths: []string{"SRC/a.go"}}, denied: []string{"SRC/a.go"}},
+		{
+			name: "letters of another case", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") },
+			ask: Editing{Paths: []string{"SRC/a.go"}}, denied: []string{"SRC/a.go"},
+		},
 		{name: "letters of another case, folded", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{Paths: []string{"SRC/a.go"}, Fold: true}},
-		{name: "one that was removed", enforce: EnforceStick, setup: func(f *fixture) { f.must(f.kick(Kicking{By: "a", Who: "b", Force: true})) },
-			ask: Editing{Paths: []string{"a"}}, denied: []string{"a"}, says: "you were removed"},
+		{
+			name: "one that was removed", enforce: EnforceStick, setup: func(f *fixture) { f.must(f.kick(Kicking{By: "a", Who: "b", Force: true})) },
+			ask: Editing{Paths: []string{"a"}}, denied: []string{"a"}, says: "you were removed",
+		},
 		{name: "a closed room", enforce: EnforceStick, setup: func(f *fixture) {
 			f.must(f.close(Closing{By: "a", Fence: f.fence(), Handoff: &Handoff{Status: "s", NextAction: "n"}}))
 		}, ask: Editing{Paths: []string{"a"}}},

@@ -73,11 +73,15 @@ func TestReserve(t *testing.T) {
 			f.after(DefaultReservationTTL)
 		}, code: CodeReservationStale, meets: OverlapExact},
 		{name: "of one that is gone", ask: Reserving{Patterns: []Pattern{"src"}}, before: func(f *fixture) { f.gone("a") }, code: CodeReservationStale, meets: OverlapExact},
-		{name: "taken over", ask: Reserving{Patterns: []Pattern{"src"}, TakeStale: true}, before: func(f *fixture) { f.gone("a") },
-			events: "unreserved resume reserved", meets: OverlapExact},
+		{
+			name: "taken over", ask: Reserving{Patterns: []Pattern{"src"}, TakeStale: true}, before: func(f *fixture) { f.gone("a") },
+			events: "unreserved resume reserved", meets: OverlapExact,
+		},
 		{name: "not taken over while it holds", ask: Reserving{Patterns: []Pattern{"src"}, TakeStale: true}, events: "incursion", code: CodeReservationConflict, meets: OverlapExact},
-		{name: "a part of a stale one", ask: Reserving{Patterns: []Pattern{"src/a.go"}, TakeStale: true, Strict: true}, before: func(f *fixture) { f.gone("a") },
-			events: "reserved", meets: OverlapPartial},
+		{
+			name: "a part of a stale one", ask: Reserving{Patterns: []Pattern{"src/a.go"}, TakeStale: true, Strict: true}, before: func(f *fixture) { f.gone("a") },
+			events: "reserved", meets: OverlapPartial,
+		},
 		{name: "nothing", code: CodeUsage},
 		{name: "too short", ask: Reserving{Patterns: []Pattern{"docs"}, TTL: time.Minute}, code: CodeUsage},
 		{name: "too long", ask: Reserving{Patterns: []Pattern{"docs"}, TTL: 25 * time.Hour}, code: CodeUsage},

@@ -148,7 +148,7 @@ type story struct {
 	actors          map[string]*actor
 	before          string // the database at the last snapshot
 	damaged         bool
-	unlock          func() // what is locked
+	unlock          func()   // what is locked
 	wrong           []string // refusals that weren't what they should be
 }
 

@@ -99,8 +99,11 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 		up, did chan struct{}
 	}
 	all := []*one{
-		{h: realharness.Claude, dir: s.place.Repo}, {h: realharness.Claude, dir: sub}, {h: realharness.Codex, dir: tree},
-		{h: realharness.OpenCode, dir: s.place.Repo}, {h: realharness.Claude, dir: outside},
+		{h: realharness.Claude, dir: s.place.Repo},
+		{h: realharness.Claude, dir: sub},
+		{h: realharness.Codex, dir: tree},
+		{h: realharness.OpenCode, dir: s.place.Repo},
+		{h: realharness.Claude, dir: outside},
 	}
 	look, end := make(chan struct{}), make(chan struct{})
 	for i, o := range all {
