@@ -52,14 +52,24 @@ func newStage(t *testing.T) *stage {
 // run runs tt as a person would, in a terminal outside of every harness.
 func (s *stage) run(args ...string) string {
 	s.t.Helper()
-	c := exec.Command(s.tt, args...)
-	c.Dir = s.place.Repo
-	c.Env = []string{"HOME=" + s.place.Home, "PATH=" + filepath.Dir(s.tt) + ":/usr/bin:/bin", "USER=ann", "TT_HARNESS_AGENT_ID=" + watcher}
-	out, err := c.CombinedOutput()
+	return s.as(watcher, args...)
+}
+
+// as runs tt as an agent of which nothing but its name shows.
+func (s *stage) as(name string, args ...string) string {
+	s.t.Helper()
+	out, err := s.command(name, args...).CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("tt %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+func (s *stage) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(s.tt, args...)
+	c.Dir = s.place.Repo
+	c.Env = []string{"HOME=" + s.place.Home, "PATH=" + filepath.Dir(s.tt) + ":/usr/bin:/bin", "USER=ann", "TT_HARNESS_AGENT_ID=" + name}
+	return c
 }
 
 var allPairs = flag.Bool("pairs", false, "every pair of real harnesses")
@@ -200,9 +210,7 @@ func results(s *modelapi.Session) (out []string) {
 // listening waits until a member of a harness waits for the turn.
 func (s *stage) listening(harness string) {
 	soon(s.t, harness+" waits", func() bool {
-		c := exec.Command(s.tt, "state", "--json")
-		c.Dir, c.Env = s.place.Repo, []string{"HOME=" + s.place.Home, "USER=ann", "TT_HARNESS_AGENT_ID=" + watcher}
-		out, _ := c.Output()
+		out, _ := s.command(watcher, "state", "--json").Output()
 		var r struct {
 			Members []struct {
 				Agent     string `json:"agent_id"`

@@ -1,6 +1,7 @@
 package modelapi
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -89,7 +90,8 @@ func (anthropic) speak(w http.ResponseWriter, r *Request, said utterance) {
 		content = append(content, map[string]any{"type": "tool_use", "id": toolUse(c.id), "name": c.tool.name, "input": c.args})
 	}
 	message := map[string]any{
-		"id": "msg_scripted", "type": "message", "role": "assistant", "model": r.Model, "content": content,
+		"id":   "msg_" + rand.Text(), // Claude Code joins what has one id
+		"type": "message", "role": "assistant", "model": r.Model, "content": content,
 		"stop_reason": stop, "stop_sequence": nil, "usage": map[string]any{"input_tokens": 1, "output_tokens": 1},
 	}
 	if !r.Stream {

@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/e2e/modelapi"
+	"talkingstick/internal/e2e/realharness"
+)
+
+// TestHarnessesAreFenced: in a room that enforces the stick, a real harness's edits are denied while
+// another agent holds it, and work once the turn has come. Taken over in the middle of a command, perhaps while
+// it was stopped, it learns that the command's write came too late, and neither its next edit nor git let
+// it change anything more.
+func TestHarnessesAreFenced(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		h      *realharness.Harness
+		model  string
+		change func(path, old, new string) modelapi.Call
+		stops  bool // also without -pairs
+		costly bool // only with -pairs
+	}{
+		{name: "opencode", h: realharness.OpenCode, change: modelapi.Edit}, // the slowest first
+		{name: "claude", h: realharness.Claude, change: modelapi.Edit, stops: true},
+		{name: "codex", h: realharness.Codex, change: modelapi.Edit, stops: true},
+		{name: "gemini", h: realharness.Gemini, change: rewrite},
+		{name: "claude writes", h: realharness.Claude, change: rewrite, costly: true},
+		{name: "codex with an older model", h: realharness.Codex, model: "gpt-5.5", change: modelapi.Edit, costly: true},
+		{name: "codex with an unknown model", h: realharness.Codex, model: "unknown", change: modelapi.Edit, costly: true},
+		{name: "gemini edits", h: realharness.Gemini, change: modelapi.Edit, costly: true},
+		{name: "opencode writes", h: realharness.OpenCode, change: rewrite, costly: true},
+	} {
+		if c.costly && !*allPairs {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFence(t, c.h)
+			f.change = c.change
+			f.begin(c.model, true)
+			f.waitsForItsTurn()
+			if c.stops || *allPairs {
+				f.isTakenOver(f.stopped)
+			} else {
+				f.isTakenOver(f.overruled)
+			}
+			f.asksGit()
+			f.talk.end()
+		})
+	}
+}
+
+func rewrite(path, _, new string) modelapi.Call { return modelapi.Write(path, new+"\n") }
+
+// TestHarnessesFencedByGitAlone: Codex skips hooks that nobody has reviewed, so it edits unasked; git
+// still keeps it from committing.
+func TestHarnessesFencedByGitAlone(t *testing.T) {
+	t.Parallel()
+	f := newFence(t, realharness.Codex)
+	f.begin("", false)
+	f.talk.do(f.change(f.file, "one", "two"))
+	f.holds("two\n")
+	f.asksGit()
+	f.talk.end()
+	if said := f.run("doctor"); !strings.Contains(said, "hooks not trusted") {
+		t.Errorf("the doctor says\n%s", said)
+	}
+}
+
+// TestHarnessesWithoutADatabase: only what the database says denies. While it is missing, the harness edits
+// as if there were no room, nothing makes a new one, and nothing is said; once it is back, it is asked again.
+func TestHarnessesWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	f := newFence(t, realharness.Codex)
+	f.begin("", true)
+	f.denied(f.change(f.file, "one", "two"), "one\n")
+	if err := os.Rename(f.data(), f.data()+".aside"); err != nil {
+		t.Fatal(err)
+	}
+	if said := f.talk.do(f.change(f.file, "one", "two")); strings.Contains(said, "Talking Stick") {
+		t.Errorf("without a database the model is told\n%s", said)
+	}
+	f.holds("two\n")
+	if _, err := os.Lstat(f.data()); !os.IsNotExist(err) {
+		t.Errorf("something made a data directory: %v", err)
+	}
+	if err := os.Rename(f.data()+".aside", f.data()); err != nil {
+		t.Fatal(err)
+	}
+	f.denied(f.change(f.file, "two", "three"), "two\n")
+	f.talk.end()
+}
