@@ -1,14 +1,11 @@
 package stick
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 // starts begins the session of an agent, which joins for it.
@@ -349,114 +346,4 @@ func TestRolesExplored(t *testing.T) {
 func (r Room) lead(a AgentID) bool {
 	p, ok := r.Primary()
 	return ok && p.Agent == a
-}
-
-func TestContextName(t *testing.T) {
-	for in, want := range map[string]string{
-		"helper-1a2b": "helper-1a2b", "../../etc/passwd": "etc-passwd", "": "", "..": "", "a\x00b": "a-b", "..\\x": "x",
-		"CON": "session-CON", "nul.txt": "session-nul.txt", "com1": "session-com1", "common": "common", "my agent": "my-agent", "🙂": "", "a🙂b": "a-b",
-	} {
-		if got := ContextName(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
-	}
-	long := strings.Repeat("x", 300)
-	if a, b := ContextName(long), ContextName(long+"y"); a == b || len(a) > maxContext || len(b) > maxContext {
-		t.Errorf("%q and %q", a, b)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.StringN(0, 400, 4000), rapid.StringMatching(`[./\\\x00-\x20a-z🙂:]{0,80}`)).Draw(t, "name")
-		name := ContextName(s)
-		if len(name) > maxContext+8 || strings.ContainsAny(name, "/\\\x00:") || strings.HasPrefix(name, ".") || name != ContextName(name) && !strings.HasPrefix(name, "session-") {
-			t.Fatalf("%q became %q", s, name)
-		}
-	})
-}
-
-// Names are distinct among running sessions, whatever was asked for, and also where the file system
-// doesn't tell letters of different case apart.
-func TestContextNamesAreDistinct(t *testing.T) {
-	f := room(t)
-	f.starts(Starting{By: "p:0", Same: true})
-	f.runsIn("p:0", 1, Alive)
-	used := map[string]bool{"": true}
-	for i, asked := range []string{"../a", "a", "A", "a", "", "", "-a-", "helper-0000", ""} {
-		got := f.starts(Starting{By: AgentID(fmt.Sprintf("h:%d", i)), Same: true, Context: asked, Seed: "the same", Taken: []string{"HELPER-" + shortSum("the same/0", 4)}})
-		if name := strings.ToLower(got.Context); used[name] || got.Role != RoleHelper {
-			t.Errorf("%q is %s twice", asked, got.Context)
-		} else {
-			used[name] = true
-		}
-	}
-}
-
-func TestMessagesToRoles(t *testing.T) {
-	f := room(t)
-	f.starts(Starting{By: "p:0", Same: true})
-	f.runsIn("p:0", 1, Alive)
-	for i := range 2 {
-		f.starts(Starting{By: AgentID(fmt.Sprintf("h:%d", i)), Same: true, Seed: fmt.Sprint(i)})
-	}
-	to := func(by AgentID, names ...AgentID) ([]AgentID, error) {
-		events, err := f.send(by, Message{To: names, Body: "hello"})
-		if err != nil {
-			return nil, err
-		}
-		return events[0].Facts().To, nil
-	}
-	for _, c := range []struct {
-		by   AgentID
-		to   []AgentID
-		want []AgentID
-		err  Code
-	}{
-		{"h:0", []AgentID{"role:primary"}, []AgentID{"p:0"}, ""},
-		{"h:0", []AgentID{"role:helper"}, []AgentID{"h:1"}, ""},
-		{"p:0", []AgentID{"role:helper", "h:1"}, []AgentID{"h:0", "h:1"}, ""},
-		{"p:0", []AgentID{"role:primary"}, nil, CodeNoRecipient},
-		{"p:0", []AgentID{"role:boss"}, nil, CodeUsage},
-	} {
-		got, err := to(c.by, c.to...)
-		if !slices.Equal(got, c.want) || c.err != "" && CodeOf(err) != c.err || c.err == "" && err != nil {
-			t.Errorf("%s to %v: %v, %v", c.by, c.to, got, err)
-		}
-	}
-	if _, err := ParseAgentID("role:primary"); err == nil {
-		t.Error("an agent can be called like a role")
-	}
-}
-
-// TestHelpersLeaveWhatIsThePrimarys holds a helper to its role where the room enforces anything, also
-// while it has the stick.
-func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
-	f := room(t)
-	f.starts(Starting{By: "p:0", Same: true})
-	f.runsIn("p:0", 1, Alive)
-	f.starts(Starting{By: "h:0", Same: true, Seed: "x"})
-	only, err := ParsePattern("docs/plan.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(by AgentID, path string) error {
-		if e := f.MayEdit(Editing{By: by, Paths: []string{path}, PrimaryOnly: []Pattern{only}}, nil, f.s, f.now); e != nil {
-			return e
-		}
-		return nil
-	}
-	if err := ask("h:0", "docs/plan.md"); err != nil {
-		t.Errorf("enforce is off: %v", err)
-	}
-	f.Policy.Enforce = EnforceStick
-	f.Turn.State, f.Turn.Owner = Owned, "h:0"
-	var denied *Error
-	if err := ask("h:0", "docs/plan.md"); !errors.As(err, &denied) || denied.Code != CodeEditDenied || !strings.Contains(denied.Hint, "role:primary") {
-		t.Errorf("the primary's file: %v", err)
-	}
-	if err := ask("h:0", "src/x.go"); err != nil {
-		t.Errorf("another file: %v", err)
-	}
-	f.Turn.Owner = "p:0"
-	if err := ask("p:0", "docs/plan.md"); err != nil {
-		t.Errorf("the primary: %v", err)
-	}
 }

@@ -181,6 +181,9 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	p.linef("members:")
 	for _, m := range res.Members {
 		line := "  " + string(m.AgentID) + "  " + m.Status
+		if m.Role != "" {
+			line += ", " + string(m.Role)
+		}
 		switch m.Listening {
 		case stick.Work:
 			line += ", waits for the turn"

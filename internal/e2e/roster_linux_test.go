@@ -37,8 +37,8 @@ type sessionStart struct {
 // a shell that is called like a harness, because there are many of them.
 type starter struct {
 	*exec.Cmd
-	out, err bytes.Buffer
-	said     chan struct{} // closed when it has answered
+	out  bytes.Buffer
+	said chan struct{} // closed when it has answered
 }
 
 // starters starts harnesses that all wait at one gate, which open opens.

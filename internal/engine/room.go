@@ -48,6 +48,7 @@ type RoomMember struct {
 	Status     string            `json:"status"` // active or inactive; left or kicked with all members
 	Verdict    stick.Verdict     `json:"verdict"`
 	Listening  stick.Intent      `json:"listening,omitempty"`
+	Role       stick.Role        `json:"role,omitempty"` // of its running session
 	State      stick.MemberState `json:"-"`
 }
 
@@ -98,6 +99,9 @@ func showMember(r stick.Room, m stick.Member, s *sights, now stick.Time) RoomMem
 		v.Status = string(m.State)
 	case r.Active(m.Agent, now, s.Sight):
 		v.Status = "active"
+	}
+	if m.State == stick.Joined && m.Session.Running {
+		v.Role = m.Session.Role
 	}
 	for _, intent := range []stick.Intent{stick.Wake, stick.Listen, stick.Work} {
 		if r.Listening(m.Agent, intent, s.Sight) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -52,10 +53,13 @@ type surroundings struct {
 
 // scan looks for agents at work in a workspace; with all, elsewhere too. It is done outside of
 // transactions. A scan that fails is blind.
-func (e *Engine) scan(by Caller, root string, all bool) surroundings {
-	tops := workspace.Worktrees(root)
+func (e *Engine) scan(by Caller, place *workspace.Place, all bool) surroundings {
+	root, tops := place.Root, workspace.Worktrees(place.Root)
 	inside := func(dir string) bool {
 		return workspace.Within(dir, root) || slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(dir, top) })
+	}
+	if e.bare(place) {
+		inside = func(dir string) bool { return dir == root }
 	}
 	asked := inside
 	if all {
@@ -79,6 +83,19 @@ func (e *Engine) scan(by Caller, root string, all bool) surroundings {
 		}
 	}
 	return out
+}
+
+// bare tells whether a place is a workspace only by itself: a directory that nothing marks, or the home
+// directory, whose marker counts for nothing below it. Who works below works in another workspace.
+func (e *Engine) bare(p *workspace.Place) bool {
+	switch p.Found {
+	case workspace.FoundPath:
+		return true
+	case workspace.FoundMarker:
+		home, err := filepath.EvalSymlinks(e.cfg.Workspace.Home)
+		return err == nil && home == p.Root
+	}
+	return false
 }
 
 // self is the pid of the calling process.
@@ -161,7 +178,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	if err != nil {
 		return res, err
 	}
-	around := e.scan(p.Caller, place.Root, p.All)
+	around := e.scan(p.Caller, place, p.All)
 	none := func(me stick.AgentID) {
 		res = e.roster(stick.Room{Path: place.Root}, around, p, me, newSight(), stick.At(e.now()))
 	}

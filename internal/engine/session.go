@@ -132,7 +132,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if p.Auto && !s.config.Session.Auto {
 		return silent, nil
 	}
-	s.around = e.scan(p.Caller, place.Root, false)
+	s.around = e.scan(p.Caller, place, false)
 	if room == "" && !p.Helper && !s.company() {
 		silent.Alone, silent.Blind = true, s.around.Blind
 		return silent, nil
