@@ -18,7 +18,7 @@ func (a *app) brief(ctx context.Context, e *engine.Engine, p engine.HookParams, 
 		q.Source = in.Why
 	}
 	res, err := e.StartSession(ctx, q)
-	if stick.CodeOf(err) == stick.CodeProjectConfig {
+	if stick.CodeOf(err) == stick.CodeProjectConfig && in.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
 		a.write(row.WriteHook(in, harness.HookAnswer{Context: fmt.Sprintf("Talking Stick didn't start this session: %s; %s.", stick.Line(e.Message), stick.Line(e.Hint))}))
 	}

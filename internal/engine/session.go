@@ -126,16 +126,17 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if room == "" {
 		path = place.Root
 	}
-	if s.config, err = e.projectConfig(path, place.Root); err != nil {
-		return silent, err
-	}
-	if p.Auto && !s.config.Session.Auto {
+	var wrong error
+	if s.config, wrong = e.projectConfig(path, place.Root); p.Auto && !s.config.Session.Auto {
 		return silent, nil
 	}
 	s.around = e.scan(p.Caller, place, false)
-	if room == "" && !p.Helper && !s.company() {
+	if room == "" && !p.Helper && (p.Auto || wrong == nil) && !s.company() {
 		silent.Alone, silent.Blind = true, s.around.Blind
 		return silent, nil
+	}
+	if wrong != nil { // to a hook it doesn't matter where there is nothing to coordinate
+		return silent, wrong
 	}
 	s.anchor = anchorOf(path, s.config)
 	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, s.run, s.done)
