@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +162,29 @@ func TestKilledOperations(t *testing.T) {
 			name: "resolve", args: func(*scene) []string { return []string{"notes", "resolve", "4"} }, wrote: []stick.EventType{stick.EventNoteResolved},
 			setup: func(s *scene) { ok(s.T, s.b.tt("notes", "add", "mind the gap")) },
 		},
+		{
+			name: "session-start", args: func(*scene) []string { return []string{"session", "start"} }, wrote: []stick.EventType{stick.EventSessionStarted},
+			check: func(s *scene, a answer) {
+				if file := filepath.Join(s.w.work, ".talking-stick", "session.md"); !a.Already || !exists(file) {
+					s.Errorf("started again: %+v, and the context file is there: %v", a, exists(file))
+				}
+			},
+		},
+		{
+			name: "session-end", args: func(*scene) []string { return []string{"session", "end"} },
+			wrote: []stick.EventType{stick.EventSessionEnded, stick.EventLeave},
+			setup: func(s *scene) { ok(s.T, s.a.tt("session", "start")) },
+		},
+		{
+			name: "session-promote", args: func(*scene) []string { return []string{"session", "promote"} },
+			wrote: []stick.EventType{stick.EventSessionStarted},
+			setup: func(s *scene) { ok(s.T, s.a.tt("session", "start", "--helper")) },
+			check: func(s *scene, a answer) {
+				if !a.Already {
+					s.Errorf("promoted again: %+v", a)
+				}
+			},
+		},
 	} {
 		for _, point := range []string{"before commit", "after commit"} {
 			t.Run(c.name+"/"+strings.ReplaceAll(point, " ", "-"), func(t *testing.T) {
@@ -230,6 +255,11 @@ func TestKilledOperations(t *testing.T) {
 			})
 		}
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // question is a message to the first agent, event 4, that asks to be accepted.

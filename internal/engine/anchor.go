@@ -68,6 +68,17 @@ func (a anchor) written() (at stick.Time, ok bool) {
 	return stick.At(info.ModTime()), true
 }
 
+// has tells whether the file of a session is there.
+func (a anchor) has(context string) bool {
+	root, err := os.OpenRoot(a.room)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	_, err = root.Lstat(a.rel(context))
+	return err == nil
+}
+
 // taken lists the names of context files that exist.
 func (a anchor) taken() []string {
 	root, err := os.OpenRoot(a.room)

@@ -276,7 +276,7 @@ func (s *starting) done(t *turn) error {
 
 // after makes the session's context file, and reads what the project adds.
 func (s *starting) after() {
-	if !s.out.Already {
+	if !s.out.Already || !s.anchor.has(s.out.Context) { // who started it may have died before it made the file
 		if err := s.anchor.begin(s.out.Context, s.res.AgentID, s.at); err != nil {
 			s.res.Note = joinNotes(s.res.Note, "the context file can't be made: "+stick.Clip(err.Error(), 160))
 		}

@@ -187,7 +187,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 	}
 	a := anchorOf(res.Context, c)
 	res.Context = a.path("")
-	if !res.Already {
+	if !res.Already || !a.has("") {
 		_ = a.begin("", res.AgentID, at) // where it can't be made there is none
 	}
 	return res, nil
