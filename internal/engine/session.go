@@ -94,6 +94,9 @@ type starting struct {
 	config config.Config
 	anchor anchor
 	around surroundings
+	taken  []string   // names of context files that exist
+	left   bool       // the primary's exists,
+	leftAt stick.Time // written then
 	out    stick.Started
 	res    StartSessionResult
 	at     stick.Time
@@ -139,6 +142,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, wrong
 	}
 	s.anchor = anchorOf(path, s.config)
+	s.taken = s.anchor.taken()
+	s.leftAt, s.left = s.anchor.written()
 	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, s.run, s.done)
 	if code := stick.CodeOf(err); p.Auto && (code == stick.CodeKicked || code == stick.CodeRoomClosed) {
 		return silent, nil
@@ -187,11 +192,10 @@ func (s *starting) run(t *turn) error {
 	by := s.p.Caller
 	was, _ := t.before.Member(t.me.Agent)
 	q := stick.Starting{
-		By: t.me.Agent, Helper: s.p.Helper, Context: s.p.Context, Seed: s.seed, Taken: s.anchor.taken(),
+		By: t.me.Agent, Helper: s.p.Helper, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
 		Continues: slices.Contains([]string{"resume", "clear", "compact"}, s.p.Source),
 		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
-	q.AnchorAt, q.Anchor = s.anchor.written()
 	var err error
 	if q.Continues && by.Proof == stick.ProvesSession {
 		if q.Before, err = t.tx.CarriedBefore(by.Process, t.me.Agent); err != nil {
@@ -202,6 +206,11 @@ func (s *starting) run(t *turn) error {
 	r, events, out := t.room.StartSession(q, t.s.Sight, t.tx.Now())
 	t.add(r, events)
 	s.out, s.at = out, t.tx.Now()
+	for _, m := range r.Members { // so that all of them are probed: the answer lists those that aren't gone
+		if m.State == stick.Joined {
+			m.Verdict(t.s.Sight)
+		}
+	}
 	if !s.p.Auto {
 		return nil
 	}
@@ -256,8 +265,7 @@ func (s *starting) done(t *turn) error {
 	roster := s.e.roster(t.room, s.around, GetRosterParams{Caller: s.p.Caller}, t.me.Agent, t.s.Sight, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
 	if s.out.Start == stick.StartRecover {
-		at, _ := s.anchor.written()
-		s.res.Recovered = &Recovered{AgentID: s.out.Crashed, Path: s.anchor.path(""), WrittenAt: at}
+		s.res.Recovered = &Recovered{AgentID: s.out.Crashed, Path: s.anchor.path(""), WrittenAt: s.leftAt}
 		if seq := t.room.Turn.HandoffSeq; seq != 0 {
 			last, err := t.tx.Event(t.room.ID, seq)
 			if err != nil {
