@@ -28,14 +28,16 @@ func (s *stage) sessionEvents() (out []string) {
 }
 
 // TestHooksStartAndEndSessions: by the hooks that tt install writes, each real harness starts a session
-// as the primary of a room, is told so in its briefing, and ends it; the next one starts afresh.
+// as the primary of a room, is told so in its briefing, and ends it; the next one starts afresh. Alone
+// it is by the processes, and in Codex's sandbox, which hides them, by the members.
 func TestHooksStartAndEndSessions(t *testing.T) {
 	for _, h := range realharness.All {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			s.run("join")
-			a, session := s.prepare(h, modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" session path")), modelapi.Say("done")))
+			s.run("leave") // it only looks from now on
+			a, session := s.prepare(h, modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" session path; "+s.tt+" roster --json")), modelapi.Say("done")))
 			s.finished(a.Run(t, "Please.", s.options(h)))
 			want := filepath.Join(s.place.Repo, ".talking-stick/session.md")
 			if said := session.Requests()[0].Text(); !strings.Contains(said, "You are the primary. Your context file: "+want) {
@@ -43,6 +45,8 @@ func TestHooksStartAndEndSessions(t *testing.T) {
 			}
 			if got := results(session); len(got) == 0 || !strings.Contains(got[0], want) {
 				t.Errorf("its shell says %q", got)
+			} else if blind := strings.Contains(got[0], `"blind": true`); blind != (h == realharness.Codex) || !strings.Contains(got[0], `"alone": true`) {
+				t.Errorf("its roster says %q; in the sandbox nothing but the room can be seen", got)
 			}
 			b, again := s.again(a, "again", modelapi.Steps(modelapi.Say("done")))
 			s.finished(b.Run(t, "Please.", s.options(h)))
