@@ -62,6 +62,7 @@ func rosterLine(tt string) modelapi.Script {
 // TestRosterOfRealHarnesses: real harnesses in a repository, in a directory of it, in a linked worktree
 // and elsewhere. Each one's roster lists exactly the others that are inside; one that is alone is told so.
 func TestRosterOfRealHarnesses(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	link := filepath.Join(filepath.Dir(s.tt), "agent-roster")
 	if err := os.Symlink(filepath.Base(s.tt), link); err != nil && !os.IsExist(err) {
@@ -157,6 +158,7 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 // TestRosterWithoutTheDaemon: Codex in a terminal leaves its work to a daemon. The roster lists the one
 // and not the other, also while the terminal is open, and the session is a member all the same.
 func TestRosterWithoutTheDaemon(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.run("join")
 	briefed := make(chan struct{})

@@ -31,6 +31,7 @@ func (s *stage) sessionEvents() (out []string) {
 // as the primary of a room, is told so in its briefing, and ends it; the next one starts afresh. Alone
 // it is by the processes, and in Codex's sandbox, which hides them, by the members.
 func TestHooksStartAndEndSessions(t *testing.T) {
+	t.Parallel()
 	for _, h := range realharness.All {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
