@@ -53,6 +53,13 @@ var inspections = map[string]struct{ arguments, want string }{
 	"close_room":       {`handoff={"status":"done","next_action":"nothing"}`, `"canonical_path"`},
 	"reorder_members":  {`order=["codex:partner"]`, `"changed": true`},
 	"set_room_policy":  {`set=["order=sequence"]`, `"changed": true`},
+	"get_roster":       {"", `"agent_id": "codex:partner"`},
+
+	"reserve_paths":     {`paths=["src/"]`, `"pattern": "src"`},
+	"release_paths":     {"all=true", `"room_id": "{room}"`},
+	"list_reservations": {"", `"reservations"`},
+	"may_edit":          {`paths=["src/x.go"]`, `"allowed": true`},
+	"get_conflicts":     {"", `"room_id"`},
 }
 
 // TestInspectorCallsEveryTool has a client of another hand list the tools and call each of them, in a
