@@ -43,8 +43,8 @@ const (
 	GitLimit = "TT_TEST_GIT_LIMIT"
 )
 
-// programs are the names of the program.
-var programs = []string{"tt", "bb", "agent-roster"}
+// programs are the names of the program; by the last one it calls itself.
+var programs = []string{"tt", "bb", "agent-roster", "worker", "review-gate", "tt-worker"}
 
 // Harnesses are the names under which a test binary plays a harness.
 var Harnesses = []string{"claude", "codex", "gemini", "opencode"}
