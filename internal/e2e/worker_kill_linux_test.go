@@ -1,0 +1,279 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/clitest"
+)
+
+// killing is a command that is killed at every point that it comes by.
+type killing struct {
+	name  string
+	setup func(*farm)
+	args  []string
+	as    string
+	exit  int         // of the command when nobody kills it
+	done  func(*farm) // how it has to be in the end
+}
+
+// TestKilledWorkerCommands kills spawn, done, merge, cancel, retry and rollback at every point that they come by,
+// as a first run tells them. The same command again ends in the right state, nothing unmerged was deleted,
+// no checkout is dirty, and nothing is left half done.
+func TestKilledWorkerCommands(t *testing.T) {
+	merged := func(f *farm) {
+		s := f.show("x")
+		if s.State != "COMPLETED" || s.Result == "" {
+			f.Errorf("the task is %+v", s)
+		}
+		if n := f.git("rev-list", "--count", "--merges", "integration"); n != "1" {
+			f.Errorf("%s merges are on the branch", n)
+		}
+		if refs := f.git("for-each-ref", "refs/heads/feat"); refs != "" {
+			f.Errorf("left are %s", refs)
+		}
+		f.gone("worktrees/x")
+	}
+	gate := func(f *farm) {
+		f.write(".talking-stick.toml", "[gate]\ncommand = \"grep -q fine state\"\n")
+		f.git("add", ".")
+		f.git("commit", "--quiet", "-m", "gate")
+	}
+	merge := []string{"worker", "merge", "x"}
+	for _, c := range []killing{
+		{
+			name: "spawn", as: "claude:boss", args: []string{"worker", "spawn", "x", "--description", "the lexer"},
+			setup: func(f *farm) { f.ok("claude:boss", "worker", "init") },
+			done: func(f *farm) {
+				if s := f.show("x"); s.State != "ASSIGNED" || f.git("rev-parse", "feat/x") != f.git("rev-parse", "integration") {
+					f.Errorf("the task is %+v", s)
+				}
+				if got := f.git("-C", "worktrees/x", "status", "--porcelain"); got != "" {
+					f.Errorf("the worktree isn't clean: %s", got)
+				}
+				f.ok("codex:x", "worker", "start", "--path", "worktrees/x")
+			},
+		},
+		{
+			name: "done", as: "codex:x", args: []string{"worker", "done", "--task", "x"},
+			setup: func(f *farm) {
+				f.ok("claude:boss", "worker", "init")
+				f.committed("x", "lexer", "x\n")
+				f.onMain("other", "o")
+			},
+			done: func(f *farm) {
+				s := f.show("x")
+				if s.State != "IN_REVIEW" || s.Head != f.git("rev-parse", "feat/x") || f.git("merge-base", "feat/x", "integration") != f.git("rev-parse", "integration") {
+					f.Errorf("the task is %+v", s)
+				}
+			},
+		},
+		{
+			name: "conflict", as: "codex:x", args: []string{"worker", "done", "--task", "x"}, exit: 8,
+			setup: func(f *farm) {
+				f.ok("claude:boss", "worker", "init")
+				f.committed("x", "lexer", "x\n")
+				f.onMain("lexer", "o")
+			},
+			done: func(f *farm) {
+				if s := f.show("x"); s.State != "CONFLICTED" {
+					f.Errorf("the task is %+v", s)
+				}
+				if got := f.git("-C", "worktrees/x", "diff", "--name-only", "--diff-filter=U"); got != "lexer" {
+					f.Errorf("in conflict is %q", got)
+				}
+			},
+		},
+		{
+			name: "merge", as: "claude:boss", args: merge,
+			setup: func(f *farm) {
+				gate(f)
+				f.ok("claude:boss", "worker", "init")
+				f.approved("x", "lexer", "x\n")
+			},
+			done: merged,
+		},
+		{
+			name: "merge into the checkout", as: "claude:boss", args: merge,
+			setup: func(f *farm) {
+				f.ok("claude:boss", "worker", "init")
+				f.approved("x", "lexer", "x\n")
+				f.git("switch", "--quiet", "integration")
+			},
+			done: func(f *farm) {
+				merged(f)
+				if b, err := os.ReadFile(filepath.Join(f.dir, "lexer")); string(b) != "x\n" {
+					f.Errorf("the checkout has %q, %v", b, err)
+				}
+			},
+		},
+		{
+			name: "merge upstream", as: "claude:boss", args: merge,
+			setup: func(f *farm) {
+				f.ok("claude:boss", "worker", "init")
+				f.git("clone", "--quiet", "--bare", ".", "../up.git")
+				f.git("remote", "add", "origin", "../up.git")
+				f.git("fetch", "--quiet")
+				f.approved("x", "lexer", "x\n")
+			},
+			done: func(f *farm) {
+				merged(f)
+				if up := f.git("--git-dir", "../up.git", "rev-parse", "integration"); up != f.git("rev-parse", "integration") {
+					f.Errorf("the remote is at %s", up)
+				}
+			},
+		},
+		{
+			name: "cancel", as: "claude:boss", args: []string{"worker", "cancel", "x", "--delete"},
+			setup: func(f *farm) {
+				f.ok("claude:boss", "worker", "init")
+				f.committed("x", "lexer", "x\n")
+				f.git("update-ref", "refs/heads/integration", "feat/x") // somebody merged it by hand
+			},
+			done: func(f *farm) {
+				if s := f.show("x"); s.State != "FAILED" || f.git("for-each-ref", "refs/heads/feat") != "" {
+					f.Errorf("the task is %+v", s)
+				}
+				f.gone("worktrees/x")
+			},
+		},
+		{
+			name: "retry", as: "claude:boss", args: []string{"worker", "retry", "x"},
+			setup: func(f *farm) {
+				f.ok("claude:boss", "worker", "init")
+				f.committed("x", "lexer", "x\n")
+				f.ok("claude:boss", "worker", "cancel", "x")
+				f.git("worktree", "remove", "--force", "--force", "worktrees/x")
+			},
+			exit: 0,
+			done: func(f *farm) {
+				if s := f.show("x"); s.State != "ASSIGNED" || s.Attempt != 2 || f.git("-C", "worktrees/x", "log", "-1", "--format=%s") != "work on x" {
+					f.Errorf("the task is %+v", s)
+				}
+			},
+		},
+		{
+			name: "rollback", as: "claude:boss", args: []string{"worker", "rollback", "x", "--reason", "it is slow"},
+			setup: func(f *farm) {
+				f.ok("claude:boss", "worker", "init")
+				f.approved("x", "lexer", "x\n")
+				f.ok("claude:boss", "worker", "merge", "x")
+			},
+			done: func(f *farm) {
+				if s := f.show("x"); s.State != "FAILED" || f.git("log", "-1", "--format=%s", "integration") != "Revert task x" || f.git("ls-tree", "--name-only", "integration", "lexer") != "" {
+					f.Errorf("the task is %+v", s)
+				}
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFarm(t)
+			c.setup(f)
+			f.save()
+			for _, point := range f.points(c) {
+				t.Run(point, func(t *testing.T) {
+					f := &farm{T: t, base: f.base, dir: f.dir, env: f.env}
+					f.restore()
+					f.killed(c, point)
+				})
+			}
+		})
+	}
+}
+
+// points runs a command once, and lists the points that it came by, each with how often it was there before.
+func (f *farm) points(c killing) (points []string) {
+	f.Helper()
+	list := filepath.Join(f.base, "points")
+	if r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=" + c.as, clitest.Points + "=" + list}, append([]string{"tt"}, c.args...)...); r.exit != c.exit {
+		f.Fatalf("%d %s%s", r.exit, r.out, r.err)
+	}
+	c.done(f)
+	f.tidy()
+	b, err := os.ReadFile(list)
+	if err != nil {
+		f.Fatal(err)
+	}
+	times := map[string]int{}
+	for _, name := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		times[name]++
+		points = append(points, fmt.Sprintf("%s#%d", name, times[name]))
+	}
+	if len(points) < 5 {
+		f.Fatalf("only %q were seen", points)
+	}
+	return points
+}
+
+// killed kills the command at a point, and runs it again.
+func (f *farm) killed(c killing, point string) {
+	work := f.git("for-each-ref", "--format=%(objectname)", "refs/heads/feat")
+	argv := append([]string{"tt"}, c.args...)
+	as := "TT_HARNESS_AGENT_ID=" + c.as
+	if r := f.run(f.dir, []string{as, clitest.Kill + "=" + point}, argv...); r.exit != 137 {
+		f.Fatalf("it wasn't killed: %d %s%s", r.exit, r.out, r.err)
+	}
+	f.sound()
+	f.kept(work)
+	again := f.run(f.dir, []string{as}, argv...)
+	f.accept(c, again)
+	c.done(f)
+	f.kept(work)
+	f.tidy()
+}
+
+// accept judges the second run: it did what was asked, or says that it was done already.
+func (f *farm) accept(c killing, r ran) {
+	f.Helper()
+	done := map[string]string{ // what spawn, retry and rollback say to who asks for another
+		"spawn": "there is a task x already", "retry": "x is ASSIGNED: retry needs FAILED", "rollback": "x is FAILED: rollback needs COMPLETED",
+	}[c.name]
+	if r.exit != c.exit && (done == "" || !strings.Contains(r.err, done)) {
+		f.Errorf("the second run: %d %s%s", r.exit, r.out, r.err)
+	}
+}
+
+// kept checks that a commit can still be reached from a branch, or from a worktree's head.
+func (f *farm) kept(commit string) {
+	f.Helper()
+	if commit == "" {
+		return
+	}
+	heads := f.git("for-each-ref", "--contains", commit)
+	rewritten := f.git("log", "--all", "--format=%s", "--reflog")
+	if heads == "" && !strings.Contains(rewritten, "work on x") {
+		f.Errorf("the work %s can't be reached any more", commit)
+	}
+}
+
+func (f *farm) gone(name string) {
+	f.Helper()
+	if _, err := os.Lstat(filepath.Join(f.dir, name)); !os.IsNotExist(err) {
+		f.Errorf("%s is still there (%v)", name, err)
+	}
+}
+
+// save remembers everything, and restore brings it back to the same place.
+func (f *farm) save() {
+	f.Helper()
+	if out, err := exec.Command("cp", "-a", f.base, f.base+".saved").CombinedOutput(); err != nil {
+		f.Fatalf("%v %s", err, out)
+	}
+	saved := f.base + ".saved"
+	f.Cleanup(func() { os.RemoveAll(saved) })
+}
+
+func (f *farm) restore() {
+	f.Helper()
+	if err := os.RemoveAll(f.base); err != nil {
+		f.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-a", f.base+".saved", f.base).CombinedOutput(); err != nil {
+		f.Fatalf("%v %s", err, out)
+	}
+}
