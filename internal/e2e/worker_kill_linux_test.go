@@ -277,3 +277,69 @@ func (f *farm) restore() {
 		f.Fatalf("%v %s", err, out)
 	}
 }
+
+// TestCutOffFastForward has the power fail while git moves a checkout forward: some files are there already,
+// with the index or without it, and the branch hasn't moved. The next merge takes it to the end; what somebody
+// has changed there since stops it, and stays.
+func TestCutOffFastForward(t *testing.T) {
+	for _, c := range []struct {
+		name, half string
+		theirs     bool // somebody has changed something there since
+	}{
+		{"files and index", `git checkout -q "$last" -- lexer`, false},
+		{"files only", `git show "$last:lexer" >lexer; git show "$last:state" >state`, false},
+		{"half of the files", `git show "$last:state" >state`, false},
+		{"nothing", `:`, false},
+		{"somebody's changes", `git show "$last:state" >state`, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFarm(t)
+			f.ok("claude:boss", "worker", "init")
+			f.committed("x", "lexer", "x\n")
+			f.write("worktrees/x/state", "better\n")
+			f.git("-C", "worktrees/x", "commit", "--quiet", "--all", "-m", "work on x")
+			f.ok("codex:x", "worker", "done", "--task", "x")
+			f.ok("claude:boss", "worker", "diff", "x")
+			f.ok("claude:boss", "worker", "approve", "x")
+			f.git("switch", "--quiet", "integration")
+			real, err := exec.LookPath("git")
+			if err != nil {
+				t.Fatal(err)
+			}
+			cut := filepath.Join(f.base, "cut")
+			if err := os.Mkdir(cut, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			script := "#!/bin/sh\ncase \"$*\" in *--ff-only*) ;; *) exec " + real + " \"$@\";; esac\nfor last; do :; done\ncd '" + f.dir + "'\n" + c.half + "\nkill -9 $PPID\n"
+			if err := os.WriteFile(filepath.Join(cut, "git"), []byte(script), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			path := strings.TrimPrefix(f.env[0], "PATH=")
+			r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=claude:boss", "PATH=" + cut + ":" + path}, "tt", "worker", "merge", "x")
+			if r.exit != 137 {
+				t.Fatalf("%d %s%s", r.exit, r.out, r.err)
+			}
+			if c.theirs {
+				f.write("lexer", "mine\n")
+				if r := f.tt("claude:boss", "worker", "merge", "x"); r.exit != 8 || !strings.Contains(r.err, "lexer") {
+					t.Errorf("%d %s%s", r.exit, r.out, r.err)
+				}
+				if b, _ := os.ReadFile(filepath.Join(f.dir, "lexer")); string(b) != "mine\n" {
+					t.Errorf("their file is %q", b)
+				}
+				if err := os.Remove(filepath.Join(f.dir, "lexer")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.ok("claude:boss", "worker", "merge", "x")
+			if s := f.show("x"); s.State != "COMPLETED" {
+				t.Errorf("the task is %+v", s)
+			}
+			if n := f.git("rev-list", "--count", "--merges", "integration"); n != "1" {
+				t.Errorf("%s merges are on the branch", n)
+			}
+			f.tidy()
+		})
+	}
+}

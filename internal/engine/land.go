@@ -461,7 +461,7 @@ func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
 	l := &landing{yard: y, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
 	l.task.Approved = d.Head
 	if d.Remote == "" && d.Checkout != "" && tg.local == d.Base {
-		if err := l.completeCheckout(ctx, d); err != nil {
+		if err := y.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
 			return err
 		}
 		if l.tg, err = y.target(ctx, d.Branch); err != nil {
@@ -485,16 +485,6 @@ func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
 	}
 	_, err = y.cleanup(ctx, l.clean)
 	return err
-}
-
-// completeCheckout mends a checkout of the branch whose files were on their way from the base to the
-// result: it takes it to the end. One in which nothing has happened yet stays as it is.
-func (l *landing) completeCheckout(ctx context.Context, d landed) error {
-	changed, err := l.git.Tracked(ctx, d.Checkout)
-	if err != nil || len(changed) == 0 {
-		return err
-	}
-	return l.git.CompleteForward(ctx, d.Checkout, l.tg.ref(), d.Base, d.Result)
 }
 
 // reversed is a commit that undoes the merge of a task and nothing else: merged with the branch it is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"talkingstick/stick"
@@ -159,12 +160,12 @@ func (c Client) FastForward(ctx context.Context, dir, commit string) error {
 	return c.act(ctx, change{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash", "--quiet", "--", commit)
 }
 
-// CompleteForward takes a checkout whose fast-forward from one commit to another was cut off to its
-// end, branch and all. It refuses, with [stick.CodeDirtyTree], a checkout in which something is
-// neither as in the one nor as in the other.
+// CompleteForward takes a checkout whose fast-forward from one commit to another was cut off to its end,
+// branch and all; one in which it hasn't begun stays as it is. It refuses, with [stick.CodeDirtyTree], a
+// checkout in which something is neither as in the one nor as in the other.
 func (c Client) CompleteForward(ctx context.Context, dir, ref, from, to string) error {
-	foreign, err := c.foreign(ctx, dir, from, to)
-	if err != nil {
+	begun, foreign, err := c.between(ctx, dir, from, to)
+	if err != nil || !begun {
 		return err
 	}
 	if len(foreign) > 0 {
@@ -181,61 +182,75 @@ func (c Client) CompleteForward(ctx context.Context, dir, ref, from, to string) 
 	return err
 }
 
-// foreign lists the paths of a checkout that are neither as in one commit nor as in another.
-func (c Client) foreign(ctx context.Context, dir, from, to string) ([]string, error) {
-	changed, err := c.Changed(ctx, dir, from, to)
+// between tells whether the files of a checkout are on their way from one commit to another, and which are
+// neither as in the one nor as in the other.
+func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, foreign []string, err error) {
+	paths, err := c.Changed(ctx, dir, from, to)
 	if err != nil {
-		return nil, err
+		return false, nil, err
 	}
-	between := map[string]bool{}
-	for _, p := range changed {
-		between[p] = true
-	}
-	var foreign []string
 	dirty, err := c.list(ctx, dir, "diff", "--name-only", "-z", "--no-renames", from)
 	if err != nil {
-		return nil, err
+		return false, nil, err
+	}
+	added, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=A", from, to)
+	if err != nil {
+		return false, nil, err
+	}
+	if len(dirty) == 0 && !slices.ContainsFunc(added, func(p string) bool { _, err := os.Lstat(filepath.Join(dir, p)); return err == nil }) {
+		return false, nil, nil
+	}
+	changed := map[string]bool{}
+	for _, p := range paths {
+		changed[p] = true
+		have, err := c.blobOf(dir, p, func() (string, error) { return c.text(ctx, dir, "hash-object", "--", p) })
+		if err != nil {
+			return false, nil, err
+		}
+		was, err := c.blobIn(ctx, dir, from, p)
+		if err != nil {
+			return false, nil, err
+		}
+		is, err := c.blobIn(ctx, dir, to, p)
+		switch {
+		case err != nil:
+			return false, nil, err
+		case have == is && have != was:
+			begun = true
+		case have != was:
+			foreign = append(foreign, p)
+		}
 	}
 	for _, p := range dirty {
-		if !between[p] {
-			foreign = append(foreign, p)
-			continue
-		}
-		ok, err := c.asIn(ctx, dir, p, from, to)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
+		begun = begun || changed[p]
+		if !changed[p] {
 			foreign = append(foreign, p)
 		}
 	}
-	return foreign, nil
+	return begun, foreign, nil
 }
 
-// asIn tells whether a file of a checkout is as in one of two commits, also in not being there.
-func (c Client) asIn(ctx context.Context, dir, path, from, to string) (bool, error) {
-	have := ""
-	if info, err := os.Lstat(filepath.Join(dir, path)); err == nil && info.Mode().IsRegular() {
-		var err error
-		if have, err = c.text(ctx, dir, "hash-object", "--", path); err != nil {
-			return false, err
-		}
-	} else if err == nil {
-		return false, nil // a link or a directory: nobody knows
+// blobOf is the name of a file's content in a checkout, empty when there is no such file. What isn't a plain
+// file has a name that is nowhere else.
+func (c Client) blobOf(dir, path string, hash func() (string, error)) (string, error) {
+	switch info, err := os.Lstat(filepath.Join(dir, path)); {
+	case os.IsNotExist(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "no plain file", nil
 	}
-	for _, commit := range []string{from, to} {
-		want, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+":"+path)
-		if err != nil && !exits(err, 1) && !exits(err, 128) {
-			return false, err
-		}
-		if err != nil {
-			want = ""
-		}
-		if want == have {
-			return true, nil
-		}
+	return hash()
+}
+
+// blobIn is the name of a file's content in a commit, empty when it isn't there.
+func (c Client) blobIn(ctx context.Context, dir, commit, path string) (string, error) {
+	name, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+":"+path)
+	if exits(err, 1) || exits(err, 128) {
+		return "", nil
 	}
-	return false, nil
+	return name, err
 }
 
 // Fetch gets a branch of a remote into its remote-tracking branch, and returns where it is; empty
