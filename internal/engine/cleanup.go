@@ -208,7 +208,9 @@ func (e *Engine) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		if ev == nil {
 			return nil
 		}
-		t.say(*ev)
+		if err := t.over(*ev); err != nil {
+			return err
+		}
 		res.Delivery, res.Note = t.tellWorker(task, "Called off", "The task "+task.ID+" was called off: "+ev.Reason)
 		return nil
 	})

@@ -150,9 +150,8 @@ func (e *Engine) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 		if err != nil {
 			return err
 		}
-		t.say(ev)
 		res = WorkerHeartbeatResult{RoomID: t.room.ID, TaskID: task.ID, State: stick.TaskFailed, Attempt: task.Attempt, Reason: p.Reason}
-		return nil
+		return t.over(ev)
 	})
 	return res, err
 }
@@ -320,6 +319,7 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	if err != nil {
 		return res, err
 	}
+	f.serve(f.id)
 	f.at("done: intended")
 	defer func() {
 		if err != nil && f.id != "" { // the intent is over, whatever it came to

@@ -91,6 +91,7 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 	if err := l.begin(ctx, tree); err != nil {
 		return false, err
 	}
+	l.serve(l.id)
 	l.at("merge: intended")
 	ended := false
 	defer func() {
@@ -421,7 +422,9 @@ func (l *landing) land(ctx context.Context, intent string) error {
 		if err != nil {
 			return err
 		}
-		t.say(ev)
+		if err := t.over(ev); err != nil {
+			return err
+		}
 		l.clean, err = begun(id, intentCleanup, t.room.ID, task, task.Attempt, t.me.Agent, cleaning{
 			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.tg.name, Remote: l.tg.remote, Attempt: task.Attempt,
 		})
@@ -493,10 +496,16 @@ func (l *landing) reversed(ctx context.Context) (string, error) {
 	return l.git.CommitTree(ctx, l.root, l.task.Result+"^1^{tree}", "the reversal of "+l.task.Result+"\n", l.task.Result)
 }
 
-// mayMove asks whether the caller may change the files of the checkout in which the branch is.
+// mayMove refuses to move the files of the room's shared tree where the caller may not change them. A linked
+// worktree of the branch isn't shared.
 func (l *landing) mayMove(ctx context.Context, checkout string) error {
-	if p, err := workspace.Resolve(checkout, l.e.cfg.Workspace); err != nil || p.Worktree != "" {
+	p, err := workspace.Resolve(checkout, l.e.cfg.Workspace)
+	if err != nil || p.Worktree != "" {
 		return err
 	}
-	return nil
+	res, err := l.e.MayEdit(ctx, MayEditParams{Caller: l.by, Where: Where{Path: checkout}, Tree: true})
+	if err != nil {
+		return err
+	}
+	return res.Refusal()
 }

@@ -22,6 +22,28 @@ const (
 	intentPause    = "pause" // of the merge queue: the gate is red on the branch itself
 )
 
+// IntentEnv is the variable by which the git that we run tells its hooks which intent it serves.
+const IntentEnv = "TT_INTENT"
+
+// OwnChange tells whether a change of git's serves an intent that is open: then it was allowed, or refused,
+// before it began.
+func (e *Engine) OwnChange(ctx context.Context, intent string) (own bool, err error) {
+	if intent == "" {
+		return false, nil
+	}
+	db, err := e.open(ctx, false)
+	if err != nil {
+		return false, err
+	}
+	return own, db.View(ctx, func(tx *store.Tx) error {
+		_, own, err = tx.Intent(intent)
+		return err
+	})
+}
+
+// serve has git tell its hooks that it serves an intent.
+func (y *yard) serve(id string) { y.git.Env = []string{IntentEnv + "=" + id} }
+
 // lockGlance is how long a lock is waited for that is held by a landing.
 const lockGlance = 50 * time.Millisecond
 
@@ -68,6 +90,7 @@ func (y *yard) recover(ctx context.Context, id string) error {
 	if err != nil || open == nil {
 		return err
 	}
+	y.serve(open.ID)
 	switch open.Kind {
 	case intentSpawn, intentRetry:
 		return y.undoSpawn(ctx, *open)

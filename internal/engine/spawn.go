@@ -158,6 +158,7 @@ func (e *Engine) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
+	y.serve(id)
 	y.at("spawn: intended")
 	if err := y.make(ctx, m); err != nil {
 		return res, y.unmake(ctx, id, m, err)
@@ -375,6 +376,7 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
+	y.serve(id)
 	y.at("retry: intended")
 	if err := y.make(ctx, m); err != nil {
 		return res, y.unmake(ctx, id, m, err)

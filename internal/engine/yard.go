@@ -179,6 +179,18 @@ func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 // say adds the event of a task to what the operation makes.
 func (t *turn) say(e stick.Event) { t.add(t.room, []stick.Event{t.room.About(e)}) }
 
+// over is say for the event that ends a task: what was reserved for it ends, too.
+func (t *turn) over(e stick.Event) error {
+	t.say(e)
+	vs, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, Task: e.Task})
+	if err != nil {
+		return err
+	}
+	events, err := t.room.Unreserve(t.me.Agent, true, vs)
+	t.add(t.room, events)
+	return err
+}
+
 // takesPart refuses callers that are neither members nor people.
 func (t *turn) takesPart() error { return takesPart(t.room, t.me) }
 
