@@ -106,15 +106,15 @@ func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
 	if what := git.Undone(co.GitDir); what != "" {
 		return fmt.Sprintf("a %s is in progress in %s", what, c.Path), nil
 	}
+	if pids, ok := y.e.cfg.Procs.Inside(c.Path); ok && len(pids) > 0 {
+		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
+	}
 	s, err := y.git.Snapshot(ctx, c.Path)
 	if err != nil {
 		return "", err
 	}
 	if s.DirtyCount > 0 || s.Head != c.Head {
 		return fmt.Sprintf("%s has changes that aren't committed, or is at another commit", c.Path), nil
-	}
-	if pids, ok := y.e.cfg.Procs.Inside(c.Path); ok && len(pids) > 0 {
-		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
 	}
 	return "", nil
 }
