@@ -269,7 +269,7 @@ func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, 
 // has other commits: somebody was faster.
 func (c Client) Push(ctx context.Context, dir, remote, branch, commit string) (moved bool, err error) {
 	err = c.act(ctx, change{dir: dir}, "push", "--quiet", "--no-verify", "--", remote, commit+":refs/heads/"+branch)
-	if f := failure(err); f != nil && (lostRace(f.Said)) {
+	if f := failure(err); f != nil && lostRace(f.Said) {
 		return false, nil
 	}
 	return err == nil, err
