@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"talkingstick/internal/clitest"
@@ -342,4 +344,73 @@ func TestCutOffFastForward(t *testing.T) {
 			f.tidy()
 		})
 	}
+}
+
+// TestGitOutlivesItsCommand kills tt while its git runs. The git goes on, and keeps the task's lock until it has
+// ended: the next command waits for it, and then does what has to be done.
+func TestGitOutlivesItsCommand(t *testing.T) {
+	f := newFarm(t)
+	f.ok("claude:boss", "worker", "init")
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, pipe, ready := filepath.Join(f.base, "slow"), filepath.Join(f.base, "pipe"), filepath.Join(f.base, "ready")
+	if err := os.Mkdir(slow, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{pipe, ready} {
+		if err := syscall.Mkfifo(p, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := "#!/bin/sh\ncase \"$*\" in *'worktree add'*) echo >'" + ready + "'; read x <'" + pipe + "';; esac\nexec " + real + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(slow, "git"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(filepath.Join(strings.TrimPrefix(strings.Split(f.env[0], ":")[0], "PATH="), "tt"), "worker", "spawn", "x")
+	c.Dir, c.Env = f.dir, append(f.env[1:len(f.env):len(f.env)], "TT_HARNESS_AGENT_ID=claude:boss", "PATH="+slow+":"+strings.TrimPrefix(f.env[0], "PATH="))
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(ready); err != nil { // git has begun
+		t.Fatal(err)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	again := make(chan ran)
+	go func() { again <- f.tt("claude:boss", "worker", "spawn", "x") }() // received below
+	select {
+	case r := <-again:
+		t.Fatalf("it didn't wait for the git that runs: %d %s%s", r.exit, r.out, r.err)
+	case <-f.waiting():
+	}
+	if err := os.WriteFile(pipe, []byte("go\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-again; r.exit != 0 {
+		t.Fatalf("%d %s%s", r.exit, r.out, r.err)
+	}
+	if s := f.show("x"); s.State != "ASSIGNED" {
+		t.Errorf("the task is %+v", s)
+	}
+	f.tidy()
+}
+
+// waiting is closed when a process waits for a lock that somebody else holds.
+func (f *farm) waiting() <-chan struct{} {
+	done := make(chan struct{})
+	go func() { // ends when a wait shows, which it does soon
+		defer close(done)
+		for {
+			b, err := os.ReadFile("/proc/locks")
+			if err != nil || strings.Contains(string(b), "-> FLOCK") {
+				return
+			}
+			runtime.Gosched()
+		}
+	}()
+	return done
 }

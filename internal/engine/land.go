@@ -96,7 +96,7 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 	ended := false
 	defer func() {
 		if err == nil && !lost || ended {
-			return
+			return // the intent is ended already, or has to stay open
 		}
 		outcome := "lost"
 		if err != nil {
@@ -117,6 +117,7 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 	l.at("merge: judged")
 	moved, err := l.advance(ctx)
 	if err != nil || !moved {
+		ended = ctx.Err() != nil // it may have moved all the same: whoever comes next asks git
 		return !moved && err == nil, err
 	}
 	l.at("merge: moved")

@@ -134,7 +134,11 @@ func showTask(t stick.Task, r stick.Room, s *sights, now stick.Time) TaskView {
 	}
 	w, _ := r.Member(t.Worker)
 	v.SeenAt = max(t.HeartbeatAt, w.LastSeenAt, t.StateAt)
-	v.Liveness, v.Warning = liveness(t, w.Verdict(s.Sight), now.Sub(v.SeenAt))
+	silent := now.Sub(v.SeenAt)
+	if busy := now.Sub(w.BusySince); !w.BusySince.IsZero() && busy < 4*stuckAfter {
+		silent = 0 // a tool call is in progress
+	}
+	v.Liveness, v.Warning = liveness(t, w.Verdict(s.Sight), silent)
 	return v
 }
 
@@ -333,7 +337,7 @@ func (e *Engine) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			res.Commits = append(res.Commits, commits...)
 		}
 		if !p.unseen {
-			return res, e.saw(ctx, p.Where, p.Caller, task.ID, head)
+			e.saw(ctx, p.Where, p.Caller, task.ID, head)
 		}
 	}
 	return res, nil
@@ -350,8 +354,9 @@ func shownRange(t stick.Task, branch string) (base, head string) {
 }
 
 // saw notes which commit of a task the caller has seen. Who isn't a member reviews nothing, except people.
-func (e *Engine) saw(ctx context.Context, w Where, by Caller, id, head string) error {
-	return e.act(ctx, w, by, justBeats, func(t *turn) error {
+// Where it can't be noted, a verdict has to name its commit.
+func (e *Engine) saw(ctx context.Context, w Where, by Caller, id, head string) {
+	_ = e.act(ctx, w, by, justBeats, func(t *turn) error {
 		if t.takesPart() != nil {
 			return nil
 		}
@@ -440,5 +445,6 @@ func (e *Engine) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if res.Cut {
 		return res, nil // what isn't shown isn't seen
 	}
-	return res, y.e.saw(ctx, y.w, y.by, task.ID, res.Head)
+	y.e.saw(ctx, y.w, y.by, task.ID, res.Head)
+	return res, nil
 }

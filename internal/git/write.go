@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -75,7 +76,9 @@ func (c Client) act(ctx context.Context, q change, args ...string) error {
 	cmd.Env = c.writing(os.Environ())
 	cmd.WaitDelay = drainTime
 	cmd.Stdin, cmd.Stdout = q.in, q.out
-	cmd.ExtraFiles = c.Held
+	if runtime.GOOS != "windows" { // where children inherit nothing that isn't named otherwise
+		cmd.ExtraFiles = c.Held
+	}
 	said := &head{left: 4 << 10}
 	cmd.Stderr = said
 	err := run(cmd)
