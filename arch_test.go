@@ -61,9 +61,9 @@ var edges = map[string]map[string]string{
 		"stick": "errors and words; what it shows it does by running tt as its users do",
 	},
 	"internal/engine": {
-		"internal/bell":      "the slow net under a wait",
-		"internal/git":       "what a handoff says of the working tree, and what working trees collide on",
-		"internal/config":    "what a project sets for sessions and roles",
+		"internal/bell":      "the slow net under a wait, and the locks of tasks",
+		"internal/config":    "what a project sets for sessions, roles, its gate and its tasks",
+		"internal/git":       "what a handoff says of the working tree; what working trees collide on; branches and worktrees of tasks",
 		"internal/harness":   "who calls, as the surface found out",
 		"internal/proc":      "verdicts and deaths of processes",
 		"internal/store":     "transactions",

@@ -34,6 +34,7 @@ func TestProtocolDiagrams(t *testing.T) {
 		"turn":    diagram(edges.turns),
 		"table":   edges.table(),
 		"members": diagram(edges.members),
+		"tasks":   taskDiagram() + taskTable(),
 	} {
 		begin, end := "<!-- generated: "+name+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(is, begin)
@@ -302,6 +303,44 @@ func (w walked) table() string {
 			granted = "yes"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.from, s.act, s.to, granted, strings.Join(slices.Sorted(maps.Keys(w.turns[s])), ", "))
+	}
+	return b.String()
+}
+
+// taskDiagram draws the table of transitions of tasks, from which their guards are made too.
+func taskDiagram() string {
+	var b strings.Builder
+	b.WriteString("```mermaid\nstateDiagram-v2\n")
+	for _, s := range stick.TaskSteps {
+		for _, from := range s.From {
+			to := string(s.To)
+			if to == "" {
+				to = string(from)
+			}
+			if from == "" {
+				from = "[*]"
+			}
+			fmt.Fprintf(&b, "    %s --> %s: %s\n", from, to, s.Act)
+		}
+	}
+	b.WriteString("```\n\n")
+	return b.String()
+}
+
+// taskTable says what each step is.
+func taskTable() string {
+	var b strings.Builder
+	b.WriteString("| act | from | to | event | meaning |\n|---|---|---|---|---|\n")
+	for _, s := range stick.TaskSteps {
+		var from []string
+		for _, f := range s.From {
+			from = append(from, string(f))
+		}
+		to := string(s.To)
+		if to == "" {
+			to = "the same"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.Act, strings.Join(from, ", "), to, s.Event, s.Meaning)
 	}
 	return b.String()
 }

@@ -92,6 +92,19 @@ func (q Editing) leftToPrimary(m Member) (theirs []string) {
 	return theirs
 }
 
+// Enforces tells whether the room holds agents to its rules when they edit.
+func (r Room) Enforces() bool { return !r.Closed && r.Policy.Enforce != EnforceOff }
+
+// MayWorkOn is nil when an agent may change the worktree and the branch of a task: its worker may, and
+// anybody while it has none. Else it is a refusal with [CodeEditDenied].
+func (r Room) MayWorkOn(t Task, by AgentID) *Error {
+	if t.Worker == "" || t.Worker == by || t.Over() || !r.Enforces() {
+		return nil
+	}
+	return r.denied(fmt.Sprintf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
+		With("task_id", t.ID).With("worker", t.Worker).Hintf(`tell its worker what you want: tt msg send %s "…"`, t.Worker)
+}
+
 // deciding finds the reservation that says who may edit a path without the stick: of those that hold,
 // the earliest. Those that could mean anything anywhere give no such right.
 func (r Room) deciding(fold bool, near []Reservation, s *Sight, now Time) func(path string) *Reservation {

@@ -41,6 +41,18 @@ const (
 	CodeReservationConflict  Code = "reservation_conflict"
 	CodeReservationStale     Code = "reservation_stale"
 	CodeEditDenied           Code = "edit_denied"
+	CodeInvalidTransition    Code = "invalid_transition"
+	CodeNotYourTask          Code = "not_your_task"
+	CodeStaleAttempt         Code = "stale_attempt"
+	CodeAuthorCannotReview   Code = "author_cannot_review"
+	CodeReviewStale          Code = "review_stale"
+	CodeLanding              Code = "landing"
+	CodeBaseRed              Code = "base_red"
+	CodeAlreadyExists        Code = "already_exists"
+	CodeDirtyTree            Code = "dirty_tree"
+	CodeRebaseConflict       Code = "rebase_conflict"
+	CodeGateFailed           Code = "gate_failed"
+	CodeGitFailed            Code = "git_failed"
 	CodeConfigMalformed      Code = "config_malformed"
 	CodeConfigChanged        Code = "config_changed"
 	CodeConfigUnwritable     Code = "config_unwritable"
@@ -69,6 +81,7 @@ const (
 	ExitFenced      = 5
 	ExitBusy        = 6
 	ExitEnvironment = 7
+	ExitHands       = 8
 	ExitInterrupted = 130
 )
 
@@ -100,7 +113,7 @@ var Codes = []CodeInfo{
 	{CodeKicked, ExitRefused, 403, false, "the member was removed from the room"},
 	{CodeNotOwner, ExitRefused, 403, false, "only the holder of the stick may do this"},
 	{CodeMemberPresent, ExitRefused, 409, false, "the member isn't gone"},
-	{CodeNotFound, ExitNotFound, 404, false, "there is no message, note or event of that number in the room"},
+	{CodeNotFound, ExitNotFound, 404, false, "there is nothing of that name or number in the room"},
 	{CodeNoRecipient, ExitRefused, 409, false, "nobody whom the message is meant for is there"},
 	{CodeMessageTooLarge, ExitUsage, 413, false, "the message or note is too long"},
 	{CodeReadForbidden, ExitRefused, 403, false, "only a recipient can read a message"},
@@ -111,6 +124,18 @@ var Codes = []CodeInfo{
 	{CodeReservationConflict, ExitRefused, 409, true, "another agent has reserved the paths; both sides are told"},
 	{CodeReservationStale, ExitRefused, 409, false, "the paths are reserved by one whose time is over or who is gone, and may be taken over"},
 	{CodeEditDenied, ExitRefused, 403, true, "the room's policy doesn't let the agent change the paths now"},
+	{CodeInvalidTransition, ExitRefused, 409, false, "the task isn't in a state in which this can be done"},
+	{CodeNotYourTask, ExitRefused, 403, false, "the task has another worker"},
+	{CodeStaleAttempt, ExitFenced, 409, false, "the attempt at the task is over"},
+	{CodeAuthorCannotReview, ExitRefused, 403, false, "who worked on a task can't review it"},
+	{CodeReviewStale, ExitRefused, 409, false, "the branch isn't at the commit that was seen"},
+	{CodeLanding, ExitRefused, 409, true, "a merge, or another command, is at work on the task"},
+	{CodeBaseRed, ExitHands, 409, false, "the gate is red on the integration branch itself, so nothing is merged"},
+	{CodeAlreadyExists, ExitRefused, 409, false, "something of that name is there already"},
+	{CodeDirtyTree, ExitHands, 409, false, "a checkout has uncommitted changes, or isn't on its branch"},
+	{CodeRebaseConflict, ExitHands, 409, false, "the work conflicts with the integration branch"},
+	{CodeGateFailed, ExitHands, 409, false, "the gate is red on what would be merged"},
+	{CodeGitFailed, ExitEnvironment, 500, false, "git failed, or refused what was asked of it"},
 	{CodeConfigMalformed, ExitEnvironment, 500, false, "a harness's configuration can't be read, so it isn't touched"},
 	{CodeConfigChanged, ExitEnvironment, 500, true, "somebody else changed a harness's configuration at the same moment"},
 	{CodeConfigUnwritable, ExitEnvironment, 500, false, "a harness's configuration can't be written"},

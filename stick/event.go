@@ -43,6 +43,18 @@ const (
 
 	EventSessionStarted EventType = "session_started"
 	EventSessionEnded   EventType = "session_ended"
+
+	EventTaskAssigned         EventType = "task_assigned"
+	EventTaskStarted          EventType = "task_started"
+	EventTaskConflicted       EventType = "task_conflicted"
+	EventTaskReviewRequested  EventType = "task_review_requested"
+	EventTaskApproved         EventType = "task_approved"
+	EventTaskChangesRequested EventType = "task_changes_requested"
+	EventTaskMergeStarted     EventType = "task_merge_started"
+	EventTaskCompleted        EventType = "task_completed"
+	EventTaskFailed           EventType = "task_failed"
+	EventTaskRetried          EventType = "task_retried"
+	EventTaskRolledBack       EventType = "task_rolled_back"
 )
 
 // Event is a row of the append-only log. It carries what was true when it happened.
@@ -103,15 +115,16 @@ type Facts struct {
 	NoteTurn  int64  `json:"note_turn,omitempty"`  // note_added: the turn that it is about
 	NoteID    int64  `json:"note_id,omitempty"`    // note_resolved
 
-	Pattern       Pattern  `json:"pattern,omitempty"`        // reserved, unreserved, resume: the pattern; incursion: the one asked for
-	TTL           Millis   `json:"ttl_ms,omitempty"`         // reserved
-	Replaces      int64    `json:"replaces,omitempty"`       // reserved: the same agent's reservation that it stands for now
-	ReservationID int64    `json:"reservation_id,omitempty"` // unreserved, incursion, resume: the reservation that stood
-	Stale         bool     `json:"stale,omitempty"`          // unreserved: it was taken over because it was stale
-	Held          Pattern  `json:"held,omitempty"`           // incursion: the pattern of the reservation that stood
-	Witness       string   `json:"example,omitempty"`        // incursion: a path that both mean
-	Paths         []string `json:"paths,omitempty"`          // stick_denied, late_edit: some of them
-	Tool          string   `json:"tool,omitempty"`           // late_edit: by which tool of the harness
+	Pattern       Pattern    `json:"pattern,omitempty"`        // reserved, unreserved, resume: the pattern; incursion: the one asked for
+	TTL           Millis     `json:"ttl_ms,omitempty"`         // reserved
+	Replaces      int64      `json:"replaces,omitempty"`       // reserved: the same agent's reservation that it stands for now
+	ReservationID int64      `json:"reservation_id,omitempty"` // unreserved, incursion, resume: the reservation that stood
+	Stale         bool       `json:"stale,omitempty"`          // unreserved: it was taken over because it was stale
+	Held          Pattern    `json:"held,omitempty"`           // incursion: the pattern of the reservation that stood
+	Witness       string     `json:"example,omitempty"`        // incursion: a path that both mean
+	Paths         []string   `json:"paths,omitempty"`          // stick_denied, late_edit: some of them
+	Tool          string     `json:"tool,omitempty"`           // late_edit: by which tool of the harness
+	Task          *TaskFacts `json:"task,omitempty"`           // events of tasks
 }
 
 // Change is what a value was and what it became.
@@ -231,6 +244,7 @@ func (f Facts) thread() string {
 var addressedTypes = []EventType{
 	EventPass, EventRelease, EventRerouted, EventTakeover, EventKick, EventOwnerIdle, EventPolicyChanged, EventRestored,
 	EventMessageAcked,
+	EventTaskReviewRequested, EventTaskApproved, EventTaskCompleted, EventTaskFailed, EventTaskRetried, EventTaskRolledBack,
 }
 
 // tell notes in an event that an agent did it on a person's word, and puts it into the inboxes of all

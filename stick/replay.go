@@ -32,6 +32,9 @@ type Record struct {
 
 	Receipts map[ReceiptKey]Receipt
 	Notes    map[int64]Note
+	Tasks    map[string]Task // by their keys
+	Attempts map[AttemptKey]TaskAttempt
+	Reviews  map[int64]TaskReview
 
 	Reservations map[int64]Reservation
 
@@ -42,6 +45,12 @@ type Record struct {
 type ReceiptKey struct {
 	Event int64
 	Agent AgentID
+}
+
+// AttemptKey names an attempt within its room.
+type AttemptKey struct {
+	Task   string // its key
+	Number int
 }
 
 // MemberRecord is what the log alone says of a member.
@@ -60,6 +69,7 @@ func (c *Record) Replay(e Event) error {
 		c.Sessions = map[AgentID]Session{}
 		c.Receipts, c.Notes, c.senders = map[ReceiptKey]Receipt{}, map[int64]Note{}, map[int64]AgentID{}
 		c.Reservations = map[int64]Reservation{}
+		c.Tasks, c.Attempts, c.Reviews = map[string]Task{}, map[AttemptKey]TaskAttempt{}, map[int64]TaskReview{}
 	}
 	if sum := e.Chain(c.Sum); sum != e.Sum {
 		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
@@ -224,6 +234,9 @@ func (c *Record) Replay(e Event) error {
 		}
 		delete(c.Reservations, f.ReservationID)
 	}
+	if err := c.task(e); err != nil {
+		return wrong(err.Error())
+	}
 	for _, a := range f.Told {
 		e.For = append(e.For, Addressee{a, OwesReading})
 	}
@@ -234,6 +247,25 @@ func (c *Record) Replay(e Event) error {
 	}
 	for _, r := range e.Receipts() {
 		c.Receipts[ReceiptKey{r.Event, r.Agent}] = r
+	}
+	return nil
+}
+
+// task adds an event of a task.
+func (c *Record) task(e Event) error {
+	if !e.Type.OfTask() {
+		return nil
+	}
+	key := TaskKey(e.Task)
+	t, err := c.Tasks[key].Apply(e)
+	if err != nil {
+		return err
+	}
+	c.Tasks[key] = t
+	k := AttemptKey{key, t.Attempt}
+	c.Attempts[k] = c.Attempts[k].Apply(e)
+	if r, ok := ReviewOf(e); ok {
+		c.Reviews[r.Seq] = r
 	}
 	return nil
 }

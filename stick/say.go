@@ -184,6 +184,61 @@ var EventTypes = []EventInfo{
 		}
 		return s + because(e.Reason)
 	}},
+	{EventTaskAssigned, "a task was made, with a branch and a worktree", sayTask("%s made the task %s%s", "description")},
+	{EventTaskStarted, "an agent took a task on", sayTask("%s works on %s", "")},
+	{EventTaskConflicted, "a task's branch conflicts with the integration branch; a rebase is in progress", sayTask("%s met a conflict in %s%s", "files")},
+	{EventTaskReviewRequested, "a commit of a task waits for review", sayTask("%s asks for a review of %s%s", "head")},
+	{EventTaskApproved, "a commit of a task was approved", sayTask("%s approved %s%s", "head")},
+	{EventTaskChangesRequested, "a task went back to its worker: a reviewer's word, a conflict, or a red gate", sayTask("%s gave %s back%s", "reason")},
+	{EventTaskMergeStarted, "a task began to land", sayTask("%s began to merge %s%s", "head")},
+	{EventTaskCompleted, "the integration branch contains a task", sayTask("%s merged %s%s", "result")},
+	{EventTaskFailed, "a task was given up or called off", func(e Event, f Facts) string {
+		did := "gave up"
+		if f.Task != nil && f.Task.Cause == CauseCancelled {
+			did = "called off"
+		}
+		return fmt.Sprintf("%s %s %s%s", who(e.From), did, taskOf(e), because(e.Reason))
+	}},
+	{EventTaskRetried, "another attempt at a task began", sayTask("%s began another attempt at %s", "")},
+	{EventTaskRolledBack, "the merge of a task was taken back by a new commit", sayTask("%s took the merge of %s back%s", "reason")},
+}
+
+// sayTask tells an event of a task, with what matters most of it at the end.
+func sayTask(format, detail string) func(Event, Facts) string {
+	return func(e Event, f Facts) string {
+		args := []any{who(e.From), taskOf(e)}
+		if f.Task == nil { // damaged
+			f.Task = &TaskFacts{}
+		}
+		switch detail {
+		case "":
+			return fmt.Sprintf(format, args...)
+		case "description":
+			return fmt.Sprintf(format, append(args, because(f.Task.Description))...)
+		case "files":
+			return fmt.Sprintf(format, append(args, because(strings.Join(f.Task.Files, ", ")))...)
+		case "reason":
+			return fmt.Sprintf(format, append(args, because(e.Reason))...)
+		case "result":
+			return fmt.Sprintf(format, append(args, at(f.Task.Result))...)
+		}
+		return fmt.Sprintf(format, append(args, at(f.Task.Head))...)
+	}
+}
+
+func taskOf(e Event) string {
+	if e.Task == "" { // damaged
+		return "a task"
+	}
+	return clip(e.Task, MaxTaskID)
+}
+
+// at names a commit.
+func at(commit string) string {
+	if commit == "" {
+		return ""
+	}
+	return ", commit " + short(commit)
 }
 
 // said says what a message from somebody does, in the words of the screens for people.

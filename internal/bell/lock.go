@@ -156,3 +156,7 @@ func held(path string, why error) *HeldError {
 	pid, _ := strconv.Atoi(string(bytes.TrimSpace(b))) // 0 where there is no signature
 	return &HeldError{Path: path, PID: pid, Err: why}
 }
+
+// File is the locked file. A child that inherits it holds the lock too: it is free when both have
+// ended, or when Unlock was called.
+func (l *FileLock) File() *os.File { return l.f }

@@ -70,13 +70,14 @@ var sections = []section{
 	{"turns", (*bench).turns},
 	{"scale", (*bench).scale},
 	{"crowd", (*bench).crowd},
+	{"worker", (*bench).worker},
 	{"idle", (*bench).idle},
 }
 
 func main() {
 	play() // doesn't return in the processes that bench starts as its actors
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
-	rows := flag.String("rows", "", "only these sections: start, hook, scope, git, roster, wake, message, death, turns, scale, crowd, idle")
+	rows := flag.String("rows", "", "only these sections: start, hook, scope, git, roster, wake, message, death, turns, scale, crowd, worker, idle")
 	out := flag.String("out", "", "where to write the table and the raw figures (default: docs/bench after a whole run)")
 	flag.Parse()
 	if err := run(*quick, *rows, *out); err != nil {

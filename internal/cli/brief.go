@@ -45,6 +45,9 @@ func (a *app) starting(p engine.HookParams) engine.StartSessionParams {
 func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, stick.Line(res.Path))
 	p.role(res)
+	if res.Task != "" {
+		p.linef("This is the worktree of task %s: tt worker start tells what to do. You need no stick for what you do in it.", stick.Line(res.Task))
+	}
 	if !short {
 		p.company(res)
 		p.recovery(res)

@@ -197,7 +197,7 @@ func (a *app) newEngine(procs *proc.Table) *engine.Engine {
 
 func (a *app) engineConfig(procs *proc.Table) engine.Config {
 	return engine.Config{
-		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local,
+		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
 		Workspace: a.workspaceEnv(),
 	}
 }
@@ -208,7 +208,7 @@ func truthy(s string) bool { return s != "" && s != "0" && s != "false" }
 // root is the command tree.
 func (a *app) root() *cobra.Command {
 	name := "tt"
-	if a.Name == "bb" {
+	if a.Name == "bb" || a.Name == "worker" || a.Name == "review-gate" {
 		name = a.Name
 	}
 	if a.Name == rosterName {
@@ -274,8 +274,13 @@ type group struct {
 // groups are all commands, or those of the name under which the program was called.
 func (a *app) groups() []group {
 	care := group{"care", "The program:", a.careCommands()}
-	if a.Name == "bb" {
+	switch a.Name {
+	case "bb":
 		return []group{{"talk", "Talk:", []*cobra.Command{a.agentCmd()}}, care}
+	case "worker":
+		return []group{{"worker", "Tasks:", a.workerCommands()}, care}
+	case "review-gate":
+		return []group{{"worker", "Review:", a.reviewGateCommands()}, care}
 	}
 	return []group{
 		{"stick", "The stick:", a.turnCommands()},
@@ -283,6 +288,7 @@ func (a *app) groups() []group {
 		{"scope", "Who changes what:", a.scopeCommands()},
 		{"session", "Who is here:", a.sessionCommands()},
 		{"talk", "Talk:", a.messageCommands()},
+		{"worker", "Tasks:", []*cobra.Command{a.workerCmd()}},
 		{"harness", "Inside a harness:", a.harnessCommands()},
 		care,
 	}

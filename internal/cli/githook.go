@@ -150,6 +150,11 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 // change. By a reservation one may change the paths that differ; all else needs the whole tree.
 func (a *app) mayMove(ctx context.Context, e *engine.Engine, q *engine.CheckEditParams, moves []move) (engine.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
+	if ok {
+		if res, err := a.mayMoveTasks(ctx, e, *q, repo.Top, moves); err != nil || !res.Allowed {
+			return res, err
+		}
+	}
 	out, orig := repo.CheckedOut()
 	moves = slices.DeleteFunc(moves, func(m move) bool { return !slices.Contains(out, m.ref) && orig == "" })
 	if !ok || len(moves) == 0 {
@@ -162,6 +167,9 @@ func (a *app) mayMove(ctx context.Context, e *engine.Engine, q *engine.CheckEdit
 	g := git.Client{InHook: true}
 	now, err := g.Values(ctx, a.Dir, refs...)
 	if err != nil {
+		return allowed, err
+	}
+	if own, err := e.OwnChange(ctx, a.Getenv(engine.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
 	moves = slices.DeleteFunc(moves, func(m move) bool {
@@ -188,6 +196,37 @@ func (a *app) mayMove(ctx context.Context, e *engine.Engine, q *engine.CheckEdit
 		return allowed, nil // other commits, and the same files
 	}
 	return e.CheckEdit(ctx, *q)
+}
+
+// mayMoveTasks asks for the branches of tasks, which are their workers' alone. A branch that is made, or that
+// stays where it is, is nobody's loss.
+func (a *app) mayMoveTasks(ctx context.Context, e *engine.Engine, q engine.CheckEditParams, top string, moves []move) (engine.MayEditResult, error) {
+	for _, m := range moves {
+		if strings.HasPrefix(m.ref, "refs/heads/feat/") {
+			q.Branches = append(q.Branches, m.ref)
+		}
+	}
+	if len(q.Branches) == 0 || top == "" {
+		return allowed, nil
+	}
+	now, err := (git.Client{InHook: true}).Values(ctx, a.Dir, q.Branches...)
+	if err != nil {
+		return allowed, err
+	}
+	q.Branches = nil
+	for _, m := range moves {
+		if at := now[m.ref]; at != "" && at != m.to {
+			q.Branches = append(q.Branches, m.ref)
+		}
+	}
+	if len(q.Branches) == 0 {
+		return allowed, nil
+	}
+	if own, err := e.OwnChange(ctx, a.Getenv(engine.IntentEnv)); own || err != nil {
+		return allowed, err
+	}
+	q.Path = top
+	return e.CheckEdit(ctx, q)
 }
 
 // workspaceEnv is what resolving a path needs.

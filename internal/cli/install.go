@@ -23,7 +23,7 @@ import (
 )
 
 // links are the other names under which the program can be called.
-var links = []string{"talking-stick", "bb", rosterName}
+var links = []string{"talking-stick", "bb", rosterName, "worker", "review-gate"}
 
 // installResult is what was done, or would be.
 type installResult struct {

@@ -210,6 +210,10 @@ and is the working directory by default; it is the last argument, or the flag `+
 		case len(names) == 0 && (c.HasSubCommands() || slices.Contains(spoken, c.CommandPath())):
 		case len(names) == 0:
 			g.Errorf("%s prints a result that the table of results doesn't name", c.CommandPath())
+		case len(names) == 2 && c.Flags().Lookup("output") != nil:
+			g.line("\nJSON: %s; with `--output` %s.", names[0], names[1])
+		case c.Flags().Lookup("jsonl") != nil:
+			g.line("\nJSON: one %s a line.", names[0])
 		case len(names) == 2:
 			g.line("\nJSON: %s; with `--follow` one %s a line.", names[0], names[1])
 		default:
@@ -387,6 +391,7 @@ func (g *reference) room() string {
 		{"Membership", "", "MemberState"},
 		{"Roles", "`role` of a session. A room has at most one primary that isn't gone.", "Role"},
 		{"How a session begins", "`verdict` of `tt session start`, `start` in the log.", "Start"},
+		{"State of a task", "How they follow each other: [PROTOCOL](../PROTOCOL.md#tasks).", "TaskState"},
 	} {
 		g.line("\n## %s", e.title)
 		if e.intro != "" {
@@ -414,6 +419,8 @@ func (g *reference) events() string {
 	g.fields(reflect.TypeFor[stick.Event]())
 	g.line("\n## Payload\n\nWhat was true when the event was made. The comment names the types that have the field.")
 	g.fields(reflect.TypeFor[stick.Facts]())
+	g.line("\n## Tasks in payloads\n\n`task` of the types that begin with `task_`.")
+	g.fields(reflect.TypeFor[stick.TaskFacts]())
 	return end()
 }
 
@@ -557,8 +564,11 @@ func kindOf(t reflect.Type) (name string, of reflect.Type) {
 		name, of = kindOf(t.Elem())
 		return "object of " + name, of
 	case reflect.Struct:
-		if t.PkgPath() == reflect.TypeFor[stick.Facts]().PkgPath() && t.Name() == "Change" {
+		switch t {
+		case reflect.TypeFor[stick.Change]():
 			return "{from, to}", nil
+		case reflect.TypeFor[stick.TaskFacts]():
+			return "[task](events.md#tasks-in-payloads)", nil
 		}
 		return fmt.Sprintf("[%s](json.md#%s)", typeName(t), anchor(typeName(t))), t
 	case reflect.Bool:

@@ -76,6 +76,8 @@ func TestRefusals(t *testing.T) {
 // notProvoked says where the codes are tested that a script can't provoke, or not in time.
 var notProvoked = map[stick.Code]string{
 	stick.CodeConfigChanged: "somebody else would have to write within the same millisecond; the tests of internal/confedit do",
+	stick.CodeLanding:       "testdata/script/worker_landing.txtar: a merge has to run at the same time",
+	stick.CodeGateFailed:    "testdata/script/worker_gate.txtar: the task goes back to its worker with it",
 	stick.CodeDatabaseBusy:  "package store: it takes 15 seconds",
 	stick.CodeUpgraded:      "package store: a newer program writes while this one runs",
 	stick.CodeCanceled:      "testdata/script/interrupt.txtar",
@@ -143,13 +145,14 @@ var changing = []struct {
 	{regexp.MustCompile(`process \d+`), "process 4711"},
 	{regexp.MustCompile(`\bpid \d+`), "pid 4711"},
 	{regexp.MustCompile(`\bsince (just now|\d+ s)`), "since 12 s"},
-	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "3f9a12bc…"},
+	{regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})\b`), "3f9a12bc…"},
+	{regexp.MustCompile(`\b(commit|at|--output) ([0-9a-f]{12}|[0-9a-f]{10})\b`), "$1 3f9a12bc"},
 	{regexp.MustCompile(`\b(claude|codex|opencode):[0-9a-f]{8}\b`), "$1:3f9a12bc"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "2026-01-02T15:04:05.678Z"},
 }
 
 func (s *story) normal(text string) string {
-	text = strings.ReplaceAll(text, s.work, "/home/pat")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, s.work, "/home/pat"), s.bin, "/home/pat/bin")
 	for _, c := range changing {
 		text = c.pattern.ReplaceAllString(text, c.fixed)
 	}

@@ -95,6 +95,9 @@ func (p *page) agent(o engine.RosterAgent) {
 	case o.Role != "":
 		about = append(about, string(o.Role))
 	}
+	if o.Task != "" {
+		about = append(about, "works on "+stick.Line(o.Task))
+	}
 	if o.PID == 0 {
 		about = append(about, "seen "+p.ago(o.LastSeenAt))
 	}

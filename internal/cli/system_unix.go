@@ -61,9 +61,11 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// detach starts a program in a session of its own, with input on its standard input, and leaves it.
-func detach(exe string, args []string, input []byte) (pid int, err error) {
-	c := exec.Command(exe, args...)
+// detach starts a program in a session of its own, with input on its standard input, and leaves it. argv
+// begins with the name under which it runs.
+func detach(exe string, argv []string, input []byte) (pid int, err error) {
+	c := exec.Command(exe)
+	c.Args = argv
 	r, w, err := os.Pipe()
 	if err != nil {
 		return 0, err

@@ -25,8 +25,10 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 }
 
 // detach starts a program without a console, with input on its standard input, and leaves it.
-func detach(exe string, args []string, input []byte) (pid int, err error) {
-	c := exec.Command(exe, args...)
+// argv begins with the name under which it runs.
+func detach(exe string, argv []string, input []byte) (pid int, err error) {
+	c := exec.Command(exe)
+	c.Args = argv
 	r, w, err := os.Pipe()
 	if err != nil {
 		return 0, err

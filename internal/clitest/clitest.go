@@ -33,6 +33,8 @@ const (
 	Kill = "TT_TEST_KILL"
 	// Stop stops tt by SIGSTOP at a named point, in the same form.
 	Stop = "TT_TEST_STOP"
+	// Points is a file to which tt adds the names of the points that it comes by, a line each.
+	Points = "TT_TEST_POINTS"
 	// Clock moves tt's clock by a duration.
 	Clock = "TT_TEST_CLOCK"
 	// FileSystem is the type of a network file system on which tt believes its data to lie.
@@ -43,8 +45,8 @@ const (
 	GitLimit = "TT_TEST_GIT_LIMIT"
 )
 
-// programs are the names of the program.
-var programs = []string{"tt", "bb", "agent-roster"}
+// programs are the names of the program; by the last one it calls itself.
+var programs = []string{"tt", "bb", "agent-roster", "worker", "review-gate", "tt-worker"}
 
 // Harnesses are the names under which a test binary plays a harness.
 var Harnesses = []string{"claude", "codex", "gemini", "opencode"}
@@ -119,6 +121,7 @@ func Env() cli.Env {
 	}
 	kill, stop := at(os.Getenv(Kill)), at(os.Getenv(Stop))
 	env.Kill = func(point string) {
+		pass(os.Getenv(Points), point)
 		if kill(point) {
 			signal(syscall.SIGKILL)
 		}
@@ -127,6 +130,21 @@ func Env() cli.Env {
 		}
 	}
 	return env
+}
+
+// pass notes that tt came by a point.
+func pass(path, point string) {
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(f, point)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 func number(name string) (int, error) {

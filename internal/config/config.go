@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -22,9 +23,8 @@ const FileName = ".talking-stick.toml"
 type Config struct {
 	Session Session
 	Roles   Roles
-
-	// Later holds the sections that other parts of the program will read.
-	Later map[string]map[string]any
+	Gate    Gate
+	Worker  Worker
 }
 
 // Session is the section [session].
@@ -41,11 +41,13 @@ type Roles struct {
 
 // Default is the configuration where there is no file.
 func Default() Config {
-	return Config{Session: Session{Auto: true}, Later: map[string]map[string]any{}}
+	return Config{
+		Session: Session{Auto: true},
+		Gate:    Gate{Timeout: 10 * time.Minute}, Worker: Worker{Dir: "worktrees", Races: 3},
+	}
 }
 
-// section is a row of the table of sections. One without keys is taken over unread, for the part of
-// the program that will know it.
+// section is a row of the table of sections.
 type section struct {
 	name string
 	keys []key
@@ -90,8 +92,8 @@ var sections = []section{
 		{"append", "a list of patterns", "what agents add to and don't rewrite; they are told", func(c *Config, v any) error { return patterns(v, &c.Roles.Append) }},
 		{"primary_only", "a list of patterns", "what only the primary changes (default: its context file and this file)", func(c *Config, v any) error { return patterns(v, &c.Roles.PrimaryOnly) }},
 	}},
-	{name: "gate"},
-	{name: "worker"},
+	{"gate", gateKeys},
+	{"worker", workerKeys},
 }
 
 // Read reads the file of a workspace; without one it answers the default. It fails with
@@ -132,10 +134,6 @@ func Parse(b []byte) (Config, error) {
 		values, ok := v.(map[string]any)
 		if !ok {
 			return Default(), wrong("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
-		}
-		if sections[i].keys == nil {
-			c.Later[name] = values
-			continue
 		}
 		if err := sections[i].read(&c, values); err != nil {
 			return Default(), err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"talkingstick/stick"
 )
@@ -20,23 +21,37 @@ append = ["CHANGELOG.md", "docs/log/**"]
 primary_only = []
 [gate]
 command = "make"
+timeout = "90s"
+retries = 2
 [worker]
-retries = 3
+integration = "develop"
+worktree_dir = "work/trees/"
+races = 5
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []stick.Pattern{"CHANGELOG.md", "docs/log"}) ||
-		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Later["gate"]["command"] != "make" || c.Later["worker"]["retries"] != int64(3) {
+		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Gate != (Gate{"make", 90 * time.Second, 2}) || c.Worker != (Worker{"develop", "work/trees", 5}) {
 		t.Errorf("%+v", c)
 	}
-	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil {
+	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil || d.Gate != (Gate{Timeout: 10 * time.Minute}) || d.Worker != (Worker{Dir: "worktrees", Races: 3}) {
 		t.Errorf("the default is %+v", d)
 	}
 }
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
+		"[gate]\ntimeout = \"soon\"\n":                                "has to be a duration",
+		"[gate]\ntimeout = \"-1s\"\n":                                 "has to be a duration",
+		"[gate]\nretries = 11\n":                                      "has to be a number from 0 to 10",
+		"[gate]\ncommand = [\"make\"]\n":                              "has to be a command",
+		"[worker]\nraces = 0\n":                                       "has to be a number from 1 to 100",
+		"[worker]\nworktree_dir = \"../x\"\n":                         "has to be a directory inside",
+		"[worker]\nworktree_dir = \"/x\"\n":                           "has to be a directory inside",
+		"[worker]\nworktree_dir = \".git/x\"\n":                       "has to be a directory inside",
+		"[worker]\nworktree_dir = \"a*\"\n":                           "has to be a directory inside",
+		"[worker]\nworktre_dir = \"a\"\n":                             "did you mean worker.worktree_dir?",
 		"[sesion]\n":                                                  "did you mean session?",
 		"[session]\nautos = true\n":                                   "did you mean session.auto?",
 		"[roles]\nappends = []\n":                                     "did you mean roles.append?",

@@ -93,8 +93,16 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	case err != nil:
 		return res, err
 	}
-	res.fill(seen, room.Turn)
-	return res, nil
+	workers := map[string]stick.AgentID{} // by branch
+	err = e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		tasks, err := tx.Tasks(r.ID)
+		for _, t := range tasks {
+			workers[t.Branch] = t.Worker
+		}
+		return err
+	})
+	res.fill(seen, room.Turn, workers)
+	return res, err
 }
 
 // repository is where git finds the repository of a room.
@@ -113,11 +121,11 @@ func (e *Engine) repository(w Where, r stick.Room) (string, error) {
 	return place.Repository(), nil
 }
 
-func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn) {
+func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn, workers map[string]stick.AgentID) {
 	for i := range seen.Sides {
 		s := &seen.Sides[i]
 		res.Sides = append(res.Sides, ConflictSide{
-			Name: s.Name, Path: s.Path, Branch: s.Branch, Head: s.Head, Dirty: s.Dirty, Agent: agentAt(s, t),
+			Name: s.Name, Path: s.Path, Branch: s.Branch, Head: s.Head, Dirty: s.Dirty, Agent: agentAt(s, t, workers),
 		})
 	}
 	for _, c := range seen.Found {
@@ -129,7 +137,7 @@ func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn) {
 			v.Kind = KindConflict
 		}
 		for _, s := range []*git.Side{c.A, c.B} {
-			if agent := agentAt(s, t); agent != "" && !slices.Contains(v.Agents, agent) {
+			if agent := agentAt(s, t, workers); agent != "" && !slices.Contains(v.Agents, agent) {
 				v.Agents = append(v.Agents, agent)
 			}
 		}
@@ -141,11 +149,11 @@ func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn) {
 }
 
 // agentAt is whom to talk to about a working tree. The main one is that of the stick's holder, or of
-// its last. Who works in a linked one isn't on record.
-func agentAt(s *git.Side, t stick.Turn) stick.AgentID {
+// its last; a linked one is that of the worker of its task.
+func agentAt(s *git.Side, t stick.Turn, workers map[string]stick.AgentID) stick.AgentID {
 	switch {
 	case !s.Main:
-		return ""
+		return workers[s.Branch]
 	case t.State == stick.Owned:
 		return t.Owner
 	}

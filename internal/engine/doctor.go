@@ -56,6 +56,7 @@ var checks = []check{
 	{"permissions", (*Engine).checkPermissions},
 	{"database", (*Engine).checkDatabase},
 	{"waking", (*Engine).checkWaking},
+	{"workers", (*Engine).checkWorkers},
 }
 
 // Doctor looks for what is wrong. It writes nothing, except that with Adopt another program's

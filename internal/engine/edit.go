@@ -16,6 +16,8 @@ type MayEditParams struct {
 	Where
 	Paths []string `json:"paths"`          // absolute, or relative to the path asked from
 	Tree  bool     `json:"tree,omitempty"` // all of the room's shared tree: what moves the branch that is checked out there
+
+	Branches []string `json:"-"` // branches that are to be moved, by their whole names; those of others' tasks aren't the caller's
 }
 
 // MayEditResult is the answer.
@@ -176,6 +178,17 @@ type asked struct {
 	room  stick.Room
 	tree  bool
 	paths []string // relative to the room
+	apart []string // linked worktrees in which something is to be changed, relative to the main checkout
+}
+
+// asks notes that something is to be changed in a place.
+func (a *asked) asks(p workspace.Place) {
+	if p.Worktree == "" {
+		return
+	}
+	if rel, ok := workspace.Below(p.Worktree, p.Root); ok && !slices.Contains(a.apart, rel) {
+		a.apart = append(a.apart, rel)
+	}
 }
 
 // rooms finds the rooms that decide, and those that are only asked because nothing is to be changed.
@@ -215,11 +228,32 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 			if rel, ok := workspace.Below(q.full[i], a.room.Path); ok && places[i].Worktree == "" {
 				a.paths = append(a.paths, rel)
 			}
+			a.asks(places[i])
 		case i < len(q.in)+len(q.tree):
 			a.tree = a.tree || places[i].Worktree == ""
+			a.asks(places[i])
 		}
 	}
 	return out, nil
+}
+
+// others refuses what is somebody else's task: its worktree, and its branch.
+func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Error, error) {
+	if me.person() || len(a.apart)+len(branches) == 0 || !a.room.Enforces() {
+		return nil, nil
+	}
+	tasks, err := tx.Tasks(a.room.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		if slices.Contains(a.apart, t.Worktree) || slices.Contains(branches, "refs/heads/"+t.Branch) {
+			if no := a.room.MayWorkOn(t, me.Agent); no != nil {
+				return no, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // answer has a room decide, and says in res what it came to.
@@ -250,7 +284,13 @@ func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *Ma
 		}
 	}
 	res.Reserved = append(res.Reserved, a.room.Reserved(ask, near, s.Sight, tx.Now())...)
-	if no := a.room.MayEdit(ask, near, s.Sight, tx.Now()); no != nil {
+	no := a.room.MayEdit(ask, near, s.Sight, tx.Now())
+	if no == nil {
+		if no, err = a.others(tx, me, q.Branches); err != nil {
+			return err
+		}
+	}
+	if no != nil {
 		res.Allowed, res.RoomID, res.Enforce, res.refusal = false, a.room.ID, a.room.Policy.Enforce, no
 		res.Reason, res.Hint = no.Message, no.Hint
 		res.Denied, _ = no.Fields["paths"].([]string)

@@ -14,12 +14,14 @@ type CheckEditParams struct {
 	Tool  string   // the harness's name of the tool
 	Paths []string // what it changes, as far as that can be told
 	Trees []string // directories in whose checkouts it may change anything
+
+	Branches []string // branches that it moves, by their whole names
 }
 
 // CheckEdit decides for a hook whether a tool call may run: as [Engine.MayEdit], and a call that
 // changes nothing may. It only reads; [Engine.EditChecked] notes what is to be noted.
 func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
-	q, err := e.question(MayEditParams{Caller: p.Caller, Where: p.Where, Paths: p.Paths}, p.Trees...)
+	q, err := e.question(MayEditParams{Caller: p.Caller, Where: p.Where, Paths: p.Paths, Branches: p.Branches}, p.Trees...)
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}

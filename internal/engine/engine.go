@@ -26,6 +26,7 @@ type Config struct {
 	Procs     *proc.Table
 	Workspace workspace.Env
 	Git       git.Client
+	Environ   []string               // of commands that a project has run: gates, evidence
 	Now       func() time.Time       // nil for the real clock
 	NewID     func() string          // nil for random ids
 	Kill      func(point string)     // for tests, nil otherwise

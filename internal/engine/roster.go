@@ -40,6 +40,7 @@ type RosterAgent struct {
 	AgentID    stick.AgentID `json:"agent_id,omitempty"` // absent for an agent that nobody has heard of
 	Cwd        string        `json:"cwd,omitempty"`      // where its process works, if that can be seen
 	Role       stick.Role    `json:"role,omitempty"`     // of its running session
+	Task       string        `json:"task_id,omitempty"`  // on which it works
 	Verdict    stick.Verdict `json:"verdict"`
 	Registered bool          `json:"registered"` // it is a member
 	LastSeenAt stick.Time    `json:"last_seen_at"`
@@ -205,6 +206,9 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 		}
 		r = r.Seen(tx.Generation(), tx.Now())
 		res = e.roster(r, around, p, me.Agent, s.Sight, tx.Now())
+		if err := res.tasks(tx); err != nil {
+			return err
+		}
 		return s.enough(r)
 	})
 }
@@ -246,6 +250,27 @@ func (e *Engine) roster(r stick.Room, around surroundings, p GetRosterParams, me
 	}
 	res.Alone = len(res.Others) == 0
 	return res
+}
+
+// tasks adds on what the agents work.
+func (res *GetRosterResult) tasks(tx *store.Tx) error {
+	all, err := tx.Tasks(res.RoomID)
+	if err != nil {
+		return err
+	}
+	of := map[stick.AgentID]string{}
+	for _, t := range all {
+		if t.Busy() {
+			of[t.Worker] = t.ID
+		}
+	}
+	res.Self.Task = of[res.Self.AgentID]
+	for _, list := range [][]RosterAgent{res.Others, res.More} {
+		for i := range list {
+			list[i].Task = of[list[i].AgentID]
+		}
+	}
+	return nil
 }
 
 // related tells whether a member is above the caller, or was started by it.

@@ -49,6 +49,7 @@ type StartSessionResult struct {
 	Joined      bool            `json:"joined,omitempty"`  // by this
 	Created     bool            `json:"created,omitempty"` // the room was made
 	Note        string          `json:"note,omitempty"`
+	Task        string          `json:"task_id,omitempty"` // whose worktree this is
 
 	// Instructions are the project's own, from .talking-stick/instructions.md.
 	Instructions string `json:"instructions,omitempty"`
@@ -152,6 +153,10 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 	s.after()
+	y := &yard{here: place.Worktree}
+	if f, ok := y.file(); ok {
+		s.res.Task = f.TaskID
+	}
 	return s.res, nil
 }
 

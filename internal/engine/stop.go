@@ -13,6 +13,7 @@ import (
 const (
 	stopStream = "stop"
 	owedStream = "stop owed"
+	taskStream = "stop task"
 )
 
 // CheckStopResult says whether an agent should go on instead of stopping.
@@ -101,6 +102,18 @@ func (t *turn) held() (held []holding, err error) {
 			stopStream, now.HandoffSeq,
 			"The talking stick is reserved for you. Take the turn with tt wait, or just stop again to let it go on.",
 		})
+	}
+	tasks, err := t.tx.TasksOf(t.room.ID, t.me.Agent)
+	if err != nil {
+		return held, err
+	}
+	for _, task := range tasks {
+		if task.Busy() {
+			held = append(held, holding{taskStream, task.Seq, fmt.Sprintf(
+				"Your task %s is %s. If the work is committed, ask for its review: tt worker done. If it can't be done: tt worker fail \"why\". "+
+					"If you wait for the operator, just stop again.", task.ID, task.State,
+			)})
+		}
 	}
 	owed, err := t.tx.Owed(t.room.ID, t.me.Agent)
 	if err != nil || len(owed) == 0 {

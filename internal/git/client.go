@@ -25,6 +25,13 @@ type Client struct {
 	// InHook has git see all variables of its surroundings: in a hook of git's they say which repository
 	// and which index it is about.
 	InHook bool
+
+	// Env is added to the environment of commands that change something.
+	Env []string
+
+	// Held are open files that commands which change something inherit. A lock on one of them lasts
+	// until the command has ended, even if its caller was killed.
+	Held []*os.File
 }
 
 // Output is waited for this long after git itself has ended: something that git started and that

@@ -31,6 +31,9 @@ func recognise(p proc.Info) (sighting, bool) {
 			return sighting{row: r, proof: r.proofOf(p)}, true
 		}
 	}
+	if runsAs(p, workerRow.Programs) {
+		return sighting{row: workerRow, proof: workerRow.Proves}, true
+	}
 	return sighting{}, false
 }
 

@@ -39,6 +39,9 @@ func TestRecognise(t *testing.T) {
 		{"opencode, a port", openport, "opencode", stick.ProvesCarrier},
 		{"opencode, a port in one word", run("opencode", "opencode", "--port=4096"), "opencode", stick.ProvesCarrier},
 
+		{"a worker's command", run("tt", "tt-worker", "worker", "run"), "worker", stick.ProvesSession},
+		{"tt itself", run("tt", "/usr/local/bin/tt", "worker", "run"), "", ""},
+
 		{"a shell", bash, "", ""},
 		{"a login shell", login, "", ""},
 		{"a shell script called like a harness", run("claude", "/bin/bash", "/home/dev/bin/claude"), "", ""},

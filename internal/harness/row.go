@@ -245,6 +245,10 @@ var Rows = []Row{
 	},
 }
 
+// workerRow recognises a command that tt started in the worktree of a task. It is no harness: nothing is
+// installed for it, and a harness inside of it is nearer to its own commands, and is who they belong to.
+var workerRow = Row{Name: "worker", Title: "a worker's command", Programs: []string{"tt-worker"}, Proves: stick.ProvesSession}
+
 // ByName returns the row of a harness.
 func ByName(name string) (Row, bool) {
 	for _, r := range Rows {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -90,6 +91,34 @@ func (d *desk) join(names ...stick.AgentID) stick.RoomID {
 		room = res.RoomID
 	}
 	return room
+}
+
+// git runs git in the workspace.
+func (d *desk) git(args ...string) {
+	d.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = d.work
+	c.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.work, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.invalid",
+		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.invalid",
+	}
+	if out, err := c.CombinedOutput(); err != nil {
+		d.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// task makes the workspace a repository with a task.
+func (d *desk) task(id string) {
+	d.Helper()
+	d.git("init", "--quiet")
+	d.git("symbolic-ref", "HEAD", "refs/heads/integration")
+	d.git("config", "user.name", "Ann")
+	d.git("config", "user.email", "ann@example.invalid")
+	d.git("commit", "--quiet", "--allow-empty", "--message", "first")
+	_, err := d.engine.WorkerSpawn(d.Context(), engine.WorkerSpawnParams{Caller: d.caller("codex:b"), Where: d.at(), TaskID: id})
+	if err != nil {
+		d.Fatal(err)
+	}
 }
 
 // say has an agent send a message to another.

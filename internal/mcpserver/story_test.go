@@ -2,8 +2,6 @@ package mcpserver
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -164,6 +162,14 @@ func TestEveryTool(t *testing.T) {
 	grant = s.ok("takeover_stick", as(b, doc{"reason": "ann said so", "operator_requested": true}))
 	is(grant, "taken_from", string(agent))
 
+	d.task("lexer")
+	is(s.ok("worker_start", doc{"task_id": "lexer"}), "state", "WORKING")
+	is(s.ok("worker_heartbeat", doc{"task_id": "lexer"}), "state", "WORKING")
+	is(s.ok("worker_context", doc{"task_id": "lexer"}), "worker", string(agent))
+	d.git("-C", "worktrees/lexer", "commit", "--quiet", "--allow-empty", "--message", "the lexer")
+	is(s.ok("worker_done", doc{"task_id": "lexer"}), "state", "IN_REVIEW")
+	is(s.ok("worker_fail", doc{"task_id": "lexer", "reason": "it can't be done"}), "state", "FAILED")
+
 	is(s.ok("set_room_policy", doc{"set": []string{"order=sequence"}}), "changed", true)
 	if order := s.ok("reorder_members", doc{"order": []string{string(c)}})["order"].([]any); order[0] != string(c) {
 		t.Errorf("the order is %v", order)
@@ -177,16 +183,6 @@ func TestEveryTool(t *testing.T) {
 		if !s.called[row.name] {
 			t.Errorf("nothing calls the tool %s", row.name)
 		}
-	}
-}
-
-// git runs git in the workspace, without the variables of a hook in which the tests may run.
-func (d *desk) git(args ...string) {
-	d.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = d.work, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.work}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		d.Fatalf("git %v: %v: %s", args, err, out)
 	}
 }
 

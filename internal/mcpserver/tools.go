@@ -107,6 +107,11 @@ var tools = []tool{
 	op("close_room", "Close the room, as its holder with a handoff.", asks, (*engine.Engine).CloseRoom),
 	op("reorder_members", "Change the order in which policy order=sequence goes round.", rare, (*engine.Engine).ReorderMembers, "order"),
 	op("get_roster", "Tell which other agents are at work in a workspace, with process, directory and role.", reads, (*engine.Engine).GetRoster),
+	op("worker_start", "Take on the task whose worktree you are in; tells what to do.", rare, (*engine.Engine).WorkerStart),
+	op("worker_done", "Ask for a review of what you committed for your task. It rebases first; uncommitted changes are refused.", rare, (*engine.Engine).WorkerDone),
+	op("worker_fail", "Give your task up, with the reason.", asks, (*engine.Engine).WorkerFail, "reason"),
+	op("worker_heartbeat", "Say that you work on your task; tells how it stands.", rare, (*engine.Engine).WorkerHeartbeat),
+	op("worker_context", "Tell what your task is and what to do in it.", reads, (*engine.Engine).WorkerContext),
 	op("set_room_policy", "Tell the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
 }
 

@@ -88,10 +88,23 @@ var exempt = map[string]string{
 	"Doctor":        "care of the database: people's, at a terminal",
 	"Whoami":        "every result tells agent_id; the explanation is people's, at a terminal",
 
-	"EndSession":     "hooks: the harness asks; the agent's own wrap-up removes files, as its shell does",
-	"GetSession":     "the paths and variables of a session are for its shell",
-	"ListSessions":   "get_roster and get_room_state tell who is there; the list with its files is for a shell",
-	"PromoteSession": "on the command line: it is rare, and get_roster says whether it is due",
+	"EndSession":           "hooks: the harness asks; the agent's own wrap-up removes files, as its shell does",
+	"GetSession":           "the paths and variables of a session are for its shell",
+	"ListSessions":         "get_roster and get_room_state tell who is there; the list with its files is for a shell",
+	"PromoteSession":       "on the command line: it is rare, and get_roster says whether it is due",
+	"WorkerInit":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerSpawn":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerStatus":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerShow":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerApprove":        "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerRequestChanges": "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerMerge":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerCancel":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerRetry":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerRollback":       "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerDiff":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerExport":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerOutput":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 }
 
 // TestEveryOperationIsOnEverySurface counts: an exported method of the engine that has the shape of

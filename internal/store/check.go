@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 
 	"talkingstick/stick"
 )
@@ -90,6 +91,9 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 		if err := tx.checkReceipts(r.ID, record, report); err != nil {
 			return err
 		}
+		if err := tx.checkTasks(r.ID, record, report); err != nil {
+			return err
+		}
 	}
 	if newest > counter {
 		report("event %d lies beyond the counter, which stands at %d", newest, counter)
@@ -154,4 +158,45 @@ func (tx *Tx) checkReservations(room stick.RoomID, record stick.Record, report f
 		report("room %s: it has %d reservations, and the log says %d", room, n, len(record.Reservations))
 	}
 	return err
+}
+
+// checkTasks compares the tasks of a room, their attempts and reviews with what its log says.
+func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
+	tasks, err := tx.Tasks(room)
+	if err != nil {
+		return err
+	}
+	var attempts, reviews int
+	for _, t := range tasks {
+		t.HeartbeatAt = 0
+		key := stick.TaskKey(t.ID)
+		if logged := record.Tasks[key]; !reflect.DeepEqual(logged, t) {
+			report("room %s: task %s isn't what the log says", room, t.ID)
+		}
+		as, err := tx.Attempts(room, t.ID)
+		if err != nil {
+			return err
+		}
+		for _, a := range as {
+			attempts++
+			if logged := record.Attempts[stick.AttemptKey{Task: key, Number: a.Number}]; logged != a {
+				report("room %s: attempt %d of task %s isn't what the log says", room, a.Number, t.ID)
+			}
+		}
+		rs, err := tx.Reviews(room, t.ID)
+		if err != nil {
+			return err
+		}
+		for _, r := range rs {
+			reviews++
+			if logged := record.Reviews[r.Seq]; logged != r {
+				report("room %s: review %d of task %s isn't what the log says", room, r.Seq, t.ID)
+			}
+		}
+	}
+	if len(tasks) != len(record.Tasks) || attempts != len(record.Attempts) || reviews != len(record.Reviews) {
+		report("room %s: it has %d tasks with %d attempts and %d reviews, and the log says %d, %d and %d", room,
+			len(tasks), attempts, reviews, len(record.Tasks), len(record.Attempts), len(record.Reviews))
+	}
+	return nil
 }

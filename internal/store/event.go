@@ -57,6 +57,9 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 		if err := tx.putReservation(*e); err != nil {
 			return nil, fmt.Errorf("reservation: %w", err)
 		}
+		if err := tx.putTask(*e); err != nil {
+			return nil, fmt.Errorf("task %s: %w", e.Task, err)
+		}
 	}
 	tx.sums[room] = sum
 	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", last, sum, tx.now, room)

@@ -9,7 +9,7 @@ import (
 // schema is the newest migration that this program knows. minReader is the oldest program that
 // can read what it writes, counted in schemas: additive migrations don't raise it.
 const (
-	schema    = 5
+	schema    = 6
 	minReader = 5 // who doesn't know of sessions wouldn't end that of a member that leaves
 )
 

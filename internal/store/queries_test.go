@@ -127,6 +127,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, at := tx.RoomsAt([][]string{{"/work/src", "/work"}})
 		return try(all, some, near, meeting, at)
 	})
+	recordedTasks(t, db, id)
 	r := load(t, db, id)
 	update(t, db, func(tx *store.Tx) error {
 		events, err := r.Unreserve("claude:a", false, []stick.Reservation{stick.ReservationOf(reserved)})
@@ -156,6 +157,42 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		t.Fatal(err)
 	}
 	return rec
+}
+
+// recordedTasks calls what the store offers about tasks.
+func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
+	t.Helper()
+	reviewed(t, db, id, "T1")
+	blob, err := db.WriteBlob([]byte("it said so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := store.Intent{ID: "i", Room: id, Task: "t1", Attempt: 1, Kind: "done", Agent: "codex:b", Data: []byte("{}"), PID: 1}
+	update(t, db, func(tx *store.Tx) error {
+		return try(
+			tx.Heartbeat(id, "T1"), tx.Saw(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
+			tx.PutRun(id, store.TaskRun{Task: "t1", Attempt: 1, Command: "make"}),
+		)
+	})
+	view(t, db, func(tx *store.Tx) error {
+		_, _, task := tx.Task(id, "t1")
+		_, tasks := tx.Tasks(id)
+		_, queue := tx.Queue(id)
+		_, mine := tx.TasksOf(id, "codex:b")
+		_, attempts := tx.Attempts(id, "T1")
+		_, reviews := tx.Reviews(id, "T1")
+		_, seen := tx.Seen(id, "T1", "claude:a")
+		_, runs := tx.Runs(id, "")
+		_, run := tx.Runs(id, "T1")
+		_, open := tx.Intents(id, "")
+		_, of := tx.Intents(id, "T1")
+		_, waiting := tx.Intents(id, "-")
+		_, _, intent := tx.Intent("i")
+		_, has := tx.HasBlob(blob.Sum)
+		_, _, found := tx.FindBlob(blob.Sum[:8])
+		return try(task, tasks, queue, mine, attempts, reviews, seen, runs, run, open, of, waiting, intent, has, found)
+	})
+	update(t, db, func(tx *store.Tx) error { return tx.EndIntent("i", "done") })
 }
 
 // rebooted is a database in which another boot began, so that a new world is recorded, too.

@@ -1,0 +1,209 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// The repository in which tasks are merged, and how many tasks are listed.
+const (
+	manyFiles   = 10_000
+	manyCommits = 5_000
+	manyTasks   = 200
+)
+
+// worker measures what a merge costs, and a list of many tasks.
+func (b *bench) worker() error {
+	if err := b.merges(); err != nil {
+		return err
+	}
+	return b.listed()
+}
+
+// merges measures merges without a gate. A process in each worktree keeps the cleanup from it, which costs what
+// removing ten thousand files costs.
+func (b *bench) merges() error {
+	p := b.repository()
+	if err := p.history(manyFiles, manyCommits); err != nil {
+		return err
+	}
+	s := series{}
+	const warm = 1
+	for i := range warm + b.of(10, 4) {
+		id := fmt.Sprintf("t%d", i)
+		if err := p.finished(id); err != nil {
+			return err
+		}
+		stay := p.command("sleep", "600")
+		stay.Dir = filepath.Join(p.dir, "worktrees", id)
+		if err := stay.Start(); err != nil {
+			return err
+		}
+		took, err := timed(p.as("bench:boss", "worker", "merge", id), 0)
+		_ = stay.Process.Kill()
+		_ = stay.Wait()
+		if err != nil {
+			return err
+		}
+		if i >= warm {
+			s.add("merge", took)
+		}
+	}
+	b.add(row{
+		What: fmt.Sprintf("merge of a task in %d files and %d commits, without gate and cleanup", manyFiles, manyCommits), Goal: "≤ 150 ms",
+		Measured: s.span("merge"), Met: s.p50("merge") <= 150, Figures: s.figures(), Samples: s,
+	})
+	return nil
+}
+
+// history makes a repository by one stream, with the branch that tasks are merged into.
+func (p place) history(files, commits int) error {
+	if out, err := p.sh("git init -q -b main; git config gc.auto 0; git config user.name bench; git config user.email bench@example.com").CombinedOutput(); err != nil {
+		return fmt.Errorf("git: %w: %s", err, out)
+	}
+	c := p.sh("git fast-import --quiet")
+	in, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	w := bufio.NewWriter(in)
+	file := func(n, text int) {
+		body := fmt.Sprintf("file %d as of %d\n", n, text)
+		fmt.Fprintf(w, "M 100644 inline dir%d/sub%d/file%d\ndata %d\n%s\n", n%50, n/50%20, n, len(body), body)
+	}
+	for i := range commits {
+		fmt.Fprintf(w, "commit refs/heads/main\ncommitter bench <bench@example.com> %d +0000\ndata 6\ncommit\n", 1_600_000_000+i)
+		if i == 0 {
+			for n := range files {
+				file(n, 0)
+			}
+		}
+		file(i%files, i)
+	}
+	must(w.Flush())
+	must(in.Close())
+	if err := c.Wait(); err != nil {
+		return fmt.Errorf("git fast-import: %w", err)
+	}
+	if out, err := p.sh("git reset -q --hard main && git repack -q -a -d").CombinedOutput(); err != nil {
+		return fmt.Errorf("git: %w: %s", err, out)
+	}
+	if err := p.do("bench:boss", "join"); err != nil {
+		return err
+	}
+	return p.do("bench:boss", "worker", "init")
+}
+
+// finished makes a task that waits for its merge.
+func (p place) finished(id string) error {
+	worker := "bench:" + id
+	for _, args := range [][]string{{"bench:boss", "worker", "spawn", id}, {worker, "worker", "start", "--task", id}} {
+		if err := p.do(args[0], args[1:]...); err != nil {
+			return err
+		}
+	}
+	if out, err := p.sh(fmt.Sprintf("cd worktrees/%s; echo %s >dir0/%s; git add .; git commit -q -m %s", id, id, id, id)).CombinedOutput(); err != nil {
+		return fmt.Errorf("git: %w: %s", err, out)
+	}
+	for _, args := range [][]string{
+		{worker, "worker", "done", "--task", id}, {"bench:boss", "worker", "diff", id}, {"bench:boss", "worker", "approve", id},
+	} {
+		if err := p.do(args[0], args[1:]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listed measures the list of many tasks, on which people work.
+func (b *bench) listed() error {
+	p := b.repository()
+	if out, err := p.sh("git init -q -b integration; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+		return fmt.Errorf("git: %w: %s", err, out)
+	}
+	if err := p.do("bench:boss", "join"); err != nil {
+		return err
+	}
+	if err := p.tasks(manyTasks); err != nil {
+		return err
+	}
+	s := series{}
+	const warm = 3
+	for i := range warm + b.of(60, 20) {
+		took, err := timed(p.as("bench:boss", "worker", "status"), 0)
+		if err != nil {
+			return err
+		}
+		if i >= warm {
+			s.add("status", took)
+		}
+	}
+	b.add(row{
+		What: fmt.Sprintf("worker status with %d tasks, whole process", manyTasks), Goal: "≤ 30 ms",
+		Measured: s.span("status"), Met: s.p50("status") <= 30, Figures: s.figures(), Samples: s,
+	})
+	return nil
+}
+
+// tasks adds tasks with their branches to a room, by the rules and the store, and without worktrees.
+func (p place) tasks(n int) error {
+	db, err := store.Open(context.Background(), store.Options{Dir: p.data}, false)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	err = db.Update(context.Background(), func(tx *store.Tx) error {
+		rooms, err := tx.Rooms(nil, "")
+		if err != nil {
+			return err
+		}
+		r, err := tx.Room(rooms[0].ID)
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			id := fmt.Sprintf("task-%d", i)
+			made, err := stick.SpawnTask(stick.Task{}, stick.Spawning{
+				By: "bench:boss", ID: id, Description: "one of many", Branch: "feat/" + id, Worktree: "worktrees/" + id, Integration: "integration",
+			})
+			if err != nil {
+				return err
+			}
+			if _, _, err := tx.Save(r, r, []stick.Event{r.About(made)}); err != nil {
+				return err
+			}
+			task, _, err := tx.Task(r.ID, id)
+			if err != nil {
+				return err
+			}
+			started, err := task.Start(stick.TaskCall{By: stick.AgentID("bench:" + id)}, false)
+			if err != nil {
+				return err
+			}
+			if _, _, err := tx.Save(r, r, []stick.Event{r.About(*started)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	script := fmt.Sprintf("for n in $(seq 0 %d); do echo create refs/heads/feat/task-$n HEAD; done | git update-ref --stdin", n-1)
+	if out, err := p.sh(script).CombinedOutput(); err != nil {
+		return fmt.Errorf("git: %w: %s", err, out)
+	}
+	must(os.MkdirAll(filepath.Join(p.dir, "worktrees"), 0o700))
+	return nil
+}

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+func (a *app) workerStatusCmd() *cobra.Command {
+	var p engine.WorkerStatusParams
+	var watch bool
+	c := &cobra.Command{Use: "status [path]", Short: "List the tasks, and how their workers are", Args: between(0, 1, "a path")}
+	c.Flags().BoolVar(&p.All, "all", false, "tasks that are over for more than a day, too")
+	c.Flags().BoolVar(&watch, "watch", false, "keep the list up to date until it is interrupted")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var err error
+		if p.Where, err = where(args, 0, *path); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		if watch {
+			return a.watchTasks(c.Context(), e, p)
+		}
+		res, err := e.WorkerStatus(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.tasks(res) })
+	}
+	return c
+}
+
+// watchTasks shows the tasks again whenever something has happened in the room, and when workers that say
+// nothing grow older.
+func (a *app) watchTasks(ctx context.Context, e *engine.Engine, p engine.WorkerStatusParams) error {
+	shown := ""
+	for {
+		res, err := e.WorkerStatus(ctx, p)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			if err := a.line(res); err != nil {
+				return err
+			}
+		} else {
+			pg := a.page()
+			pg.tasks(res)
+			if text := pg.b.String(); text != shown {
+				if a.TTY {
+					a.write([]byte("\x1b[H\x1b[2J"))
+				}
+				a.write([]byte(text))
+				shown = text
+			}
+		}
+		if a.unheard {
+			return nil
+		}
+		wait := int64((10 * time.Second).Milliseconds())
+		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
+			Caller: p.Caller, Where: p.Where, FromNow: true, MaxWaitMS: &wait, EventFilter: engine.EventFilter{Target: engine.TargetAny},
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// tasks adds the table of tasks.
+func (p *page) tasks(res engine.WorkerStatusResult) {
+	if len(res.Tasks) == 0 {
+		p.linef(`no tasks; to make one: tt worker spawn <task> --description "…"`)
+	}
+	wide := len("TASK")
+	for _, t := range res.Tasks {
+		wide = max(wide, len(t.TaskID))
+	}
+	if len(res.Tasks) > 0 {
+		p.linef("%s", p.strong(fmt.Sprintf("%-*s  %-10s  %-7s  %-18s  %s", wide, "TASK", "STATE", "SINCE", "WORKER", "WHAT")))
+	}
+	for _, t := range res.Tasks {
+		state := fmt.Sprintf("%-10s", t.State)
+		switch t.State {
+		case stick.TaskConflicted, stick.TaskFailed:
+			state = p.paint("31", state)
+		case stick.TaskInReview:
+			state = p.paint("33", state)
+		case stick.TaskApproved, stick.TaskCompleted:
+			state = p.paint("32", state)
+		}
+		p.linef("%-*s  %s  %-7s  %-18s  %s", wide, t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), stick.Clip(string(t.Worker), 18), p.what(t))
+		if t.Warning != "" {
+			p.linef("%-*s  %s", wide, "", p.paint("31", "! "+stick.Line(t.Warning)))
+		}
+	}
+	if res.Hidden > 0 {
+		p.linef("%s", p.faint(fmt.Sprintf("%d more are over for more than a day: --all", res.Hidden)))
+	}
+	if q := res.Paused; q != nil {
+		p.linef("%s", p.paint("31", fmt.Sprintf("! the gate is red on %s itself, at %s: nothing is merged since %s", stick.Line(q.Branch), abbrev(q.Commit), p.ago(q.Since))))
+	}
+}
+
+// what says what matters most of a task now.
+func (p *page) what(t engine.TaskView) string {
+	var parts []string
+	if t.Liveness != "" && t.Liveness != "alive" {
+		parts = append(parts, t.Liveness)
+	}
+	switch {
+	case t.Doing != "":
+		parts = append(parts, t.Doing+" in progress")
+	case t.Queue > 0:
+		parts = append(parts, fmt.Sprintf("%d in the merge queue", t.Queue))
+	}
+	if t.ChangesGate {
+		parts = append(parts, "changes the gate")
+	}
+	if t.Attempt > 1 {
+		parts = append(parts, fmt.Sprintf("attempt %d", t.Attempt))
+	}
+	if t.Reason != "" {
+		parts = append(parts, stick.Clip(t.Reason, 60))
+	} else if t.Description != "" {
+		parts = append(parts, stick.Clip(t.Description, 60))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (a *app) workerShowCmd() *cobra.Command {
+	var p engine.WorkerShowParams
+	var output string
+	c := &cobra.Command{
+		Use: "show [task]", Short: "Show a task with its history, or an output that was kept", Args: between(0, 1, "the name of a task"),
+	}
+	c.Flags().StringVar(&output, "output", "", "print the output of a gate, a command or a piece of evidence by its sum")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		if output != "" {
+			return a.output(c.Context(), e, by, output)
+		}
+		if len(args) == 0 {
+			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("tt worker status lists them")
+		}
+		p.TaskID, p.Where, p.Caller = args[0], engine.Where{Path: *path}, by
+		res, err := e.WorkerShow(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.task(res) })
+	}
+	return c
+}
+
+// output prints what a command had printed.
+func (a *app) output(ctx context.Context, e *engine.Engine, by engine.Caller, sum string) error {
+	res, err := e.WorkerOutput(ctx, engine.WorkerOutputParams{Caller: by, Sum: sum})
+	if err != nil {
+		return err
+	}
+	return a.print(res, func(p *page) { p.block(res.Text) })
+}
+
+// task adds all of one task.
+func (p *page) task(t engine.WorkerShowResult) {
+	p.linef("%s is %s since %s (attempt %d)", p.strong(t.TaskID), t.State, p.ago(t.StateAt), t.Attempt)
+	row := func(name, value string) {
+		if value != "" {
+			p.linef("  %-12s %s", name, stick.Line(value))
+		}
+	}
+	row("what", t.Description)
+	row("worker", string(t.Worker))
+	row("liveness", t.Liveness)
+	row("warning", t.Warning)
+	row("spawned by", string(t.SpawnedBy))
+	row("branch", t.Branch+" for "+t.Integration)
+	row("worktree", t.Path)
+	row("base", abbrev(t.Base))
+	row("in review", abbrev(t.Head))
+	if t.ChangesGate {
+		row("note", "it changes .talking-stick.toml, the file that says how tasks are judged")
+	}
+	if t.Approved != "" {
+		row("approved", abbrev(t.Approved)+" by "+string(t.ApprovedBy))
+	}
+	if t.Queue > 0 {
+		row("queue", itoa(t.Queue))
+	}
+	row("landed as", abbrev(t.Result))
+	row("doing", t.Doing)
+	if t.Cause != "" {
+		row("because", strings.ReplaceAll(t.Cause, "_", " "))
+		for l := range strings.Lines(strings.TrimSpace(stick.Block(t.Reason))) {
+			p.linef("    %s", strings.TrimRight(l, "\n"))
+		}
+	}
+	if r := t.Run; r != nil {
+		end := "runs"
+		if r.Exit != nil {
+			end = "ended with " + itoa(*r.Exit)
+		}
+		row("command", r.Command+" ("+end+")")
+		if r.Output != "" {
+			row("output", "tt worker show --output "+abbrev(r.Output))
+		}
+	}
+	p.history(t)
+	p.linef("next: %s", stick.Line(t.NextAction))
+}
+
+func (p *page) history(t engine.WorkerShowResult) {
+	if len(t.Commits) > 0 {
+		p.linef("commits:")
+		for _, c := range t.Commits {
+			p.linef("  %s", stick.Line(c))
+		}
+		p.stats(t.Files)
+	}
+	for _, x := range t.Evidence {
+		p.linef("evidence %s: %s ended with %d after %s", stick.Line(x.Name), stick.Line(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond)
+		for l := range strings.Lines(strings.TrimSpace(stick.Block(x.Text))) {
+			p.linef("  %s", strings.TrimRight(l, "\n"))
+		}
+	}
+	p.linef("history:")
+	if t.More {
+		p.linef("  %s", p.faint("older events are hidden: tt worker export"))
+	}
+	for _, e := range t.Events {
+		p.linef("  %s  %s", p.faint(e.CreatedAt.Go().Format("2006-01-02 15:04:05")), e.Say())
+	}
+}

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// line prints one JSON document on a line.
+func (a *app) line(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	a.write(append(plain(b), '\n'))
+	return nil
+}
+
+// block adds text of several lines as it is, made fit for a terminal.
+func (p *page) block(text string) {
+	for l := range strings.Lines(stick.Block(text)) {
+		p.linef("%s", strings.TrimRight(l, "\n"))
+	}
+}
+
+func (a *app) workerApproveCmd(use string) *cobra.Command {
+	var p engine.WorkerApproveParams
+	c := &cobra.Command{
+		Use: use + " <task>", Short: "Approve one commit of a task, and queue it for merging", Args: between(1, 1, "the name of a task"),
+		Long: "Approve the commit that you saw last by show or diff, or the one that --head names, and no other: if the branch has moved\n" +
+			"the approval is refused. Who worked on a task can't approve it.",
+	}
+	c.Flags().StringVar(&p.Head, "head", "", "the commit (default: the one that you saw last)")
+	c.Flags().StringVar(&p.Reason, "reason", "", "a remark for the log")
+	c.Flags().BoolVar(&p.Override, "override", false, "only a person: approve without review, whoever did the work")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerApprove(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
+			if res.Note != "" {
+				p.linef("note: %s", stick.Line(res.Note))
+			}
+			p.linef("next: tt worker merge %s", res.TaskID)
+		})
+	}
+	return c
+}
+
+func (a *app) workerChangesCmd(use string) *cobra.Command {
+	var p engine.WorkerRequestChangesParams
+	var stdin bool
+	c := &cobra.Command{
+		Use: use + " <task> [what]", Short: "Give a task back to its worker, who is told what has to change", Args: between(1, 2, "the name of a task, and what has to change"),
+	}
+	c.Flags().StringVar(&p.Head, "head", "", "the commit that is meant (default: the one that you saw last)")
+	c.Flags().BoolVar(&stdin, "stdin", false, "read what has to change from standard input")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		switch {
+		case stdin && len(args) > 1:
+			return stick.Errorf(stick.CodeUsage, "what has to change comes from standard input or from the command line, not from both").With("field", "reason")
+		case stdin:
+			if p.Reason, err = readBody(a.Stdin, stick.MaxBody); err != nil {
+				return err
+			}
+		case len(args) > 1:
+			p.Reason = args[1]
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerRequestChanges(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s is %s again", res.TaskID, res.State)
+			if res.MessageID != 0 {
+				p.linef("%s was told by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
+			}
+			if res.Note != "" {
+				p.linef("note: %s", stick.Line(res.Note))
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) workerDiffCmd() *cobra.Command {
+	var p engine.WorkerDiffParams
+	var stat bool
+	c := &cobra.Command{Use: "diff <task>", Short: "Show what a task changes", Args: between(1, 1, "the name of a task")}
+	c.Flags().BoolVar(&stat, "stat", false, "only how much of which files")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerDiff(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		if stat {
+			res.Diff, res.Cut = "", false
+		}
+		return a.print(res, func(p *page) {
+			if res.Head == "" {
+				p.linef("%s has no commits", res.TaskID)
+				return
+			}
+			p.linef("%s, %s: %s..%s", p.strong(res.TaskID), res.State, abbrev(res.Base), abbrev(res.Head))
+			if res.ChangesGate {
+				p.linef("%s", p.strong("it changes .talking-stick.toml, the file that says how tasks are judged"))
+			}
+			p.stats(res.Files)
+			p.patch(res.Diff)
+			if res.Cut {
+				p.linef("there is more: git diff %s %s", res.Base, res.Head)
+			}
+		})
+	}
+	return c
+}
+
+// stats adds how much of which files is changed.
+func (p *page) stats(files []stick.FileStat) {
+	for _, f := range files {
+		if f.Added < 0 {
+			p.linef("  %12s  %s", "binary", stick.Line(f.Path))
+			continue
+		}
+		p.linef("  %12s  %s", fmt.Sprintf("+%d -%d", f.Added, f.Deleted), stick.Line(f.Path))
+	}
+}
+
+// patch adds a difference, coloured where colours are wanted.
+func (p *page) patch(diff string) {
+	for l := range strings.Lines(stick.Block(diff)) {
+		l = strings.TrimRight(l, "\n")
+		switch {
+		case strings.HasPrefix(l, "diff --git "):
+			l = "\n" + p.strong(l)
+		case strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++"):
+			l = p.paint("32", l)
+		case strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "---"):
+			l = p.paint("31", l)
+		case strings.HasPrefix(l, "@@"):
+			l = p.paint("36", l)
+		}
+		p.linef("%s", l)
+	}
+}
+
+func (a *app) workerMergeCmd() *cobra.Command {
+	var p engine.WorkerMergeParams
+	c := &cobra.Command{
+		Use: "merge [task]", Short: "Merge an approved task, the next one in the queue, or all of them", Args: between(0, 1, "the name of a task"),
+		Long: "Merge approved tasks one at a time, in the order of their approval. The result is made without touching a checkout, the\n" +
+			"gate runs on exactly that commit, and then the branch moves to it, if it is still where it was. A task that conflicts, or\n" +
+			"whose gate is red, goes back to its worker; when the gate is red on the branch itself nobody is to blame, and the queue\n" +
+			"stands still until the branch has moved.",
+	}
+	c.Flags().BoolVar(&p.All, "all", false, "all that are approved")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.Where = engine.Where{Path: *path}
+		if len(args) > 0 {
+			p.TaskID = args[0]
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerMerge(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.merged(res) })
+	}
+	return c
+}
+
+func (p *page) merged(res engine.WorkerMergeResult) {
+	for _, m := range res.Merged {
+		gate := "no gate"
+		if m.Gate == "green" {
+			gate = "the gate is green"
+		}
+		if m.Already {
+			gate = "already"
+		}
+		p.linef("%s is merged into %s: %s (%s)", m.TaskID, stick.Line(m.Branch), abbrev(m.Commit), gate)
+		if m.Note != "" {
+			p.linef("  note: %s", stick.Line(m.Note))
+		}
+		for _, l := range m.Left {
+			p.linef("  left: %s", stick.Line(l))
+		}
+	}
+	for _, w := range res.Waiting {
+		p.linef("%s is %s: %s", w.TaskID, w.State, stick.Line(w.Why))
+	}
+	if len(res.Merged)+len(res.Waiting) == 0 {
+		p.linef("nothing is approved")
+	}
+}
+
+func (a *app) workerCancelCmd() *cobra.Command {
+	var p engine.WorkerCancelParams
+	c := &cobra.Command{Use: "cancel <task>", Short: "Call a task off; its branch stays", Args: between(1, 1, "the name of a task")}
+	c.Flags().StringVar(&p.Reason, "reason", "", "why; its worker is told")
+	c.Flags().BoolVar(&p.Delete, "delete", false, "remove branch and worktree, if all of the work is merged")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerCancel(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already))
+			for _, l := range res.Left {
+				p.linef("left: %s", stick.Line(l))
+			}
+			if res.Note != "" {
+				p.linef("note: %s", stick.Line(res.Note))
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) workerRetryCmd() *cobra.Command {
+	var p engine.WorkerRetryParams
+	var run string
+	c := &cobra.Command{
+		Use: "retry <task>", Short: "Begin another attempt at a task that failed", Args: between(1, 1, "the name of a task"),
+		Long: "Begin another attempt, on the task's branch where that exists. Workers of earlier attempts are fenced off.",
+	}
+	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, as with spawn")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerRetry(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.spawned(res, p.Where, run)
+	}
+	return c
+}
+
+func (a *app) workerRollbackCmd() *cobra.Command {
+	var p engine.WorkerRollbackParams
+	c := &cobra.Command{Use: "rollback <task>", Short: "Take the merge of a task back by a new commit", Args: between(1, 1, "the name of a task")}
+	c.Flags().StringVar(&p.Reason, "reason", "", "why")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerRollback(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s is taken back on %s by %s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit))
+			p.linef("to do it anew: tt worker retry %s", res.TaskID)
+		})
+	}
+	return c
+}

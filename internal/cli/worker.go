@@ -1,0 +1,360 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// workerCommands are the commands about tasks.
+func (a *app) workerCommands() []*cobra.Command {
+	return []*cobra.Command{
+		a.workerInitCmd(), a.workerSpawnCmd(), a.workerStatusCmd(), a.workerShowCmd(), a.workerStartCmd(), a.workerDoneCmd(),
+		a.workerHeartbeatCmd(), a.workerFailCmd(), a.workerApproveCmd("approve"), a.workerChangesCmd("request-changes"), a.workerMergeCmd(),
+		a.workerCancelCmd(), a.workerRetryCmd(), a.workerRollbackCmd(), a.workerDiffCmd(), a.workerPromptCmd(), a.workerExportCmd(), a.workerRunCmd(),
+	}
+}
+
+// workerCmd is tt worker.
+func (a *app) workerCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "worker", Short: "Tasks with a branch and a worktree each: work, review, merge (also as worker)", Args: noArgs,
+		Long: "One task is one branch in one worktree. An agent works there without the stick, another one or a person reviews its\n" +
+			"commit, and the merge queue lands it: the gate runs on exactly the commit that the branch then moves to.",
+		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
+	}
+	c.AddCommand(a.workerCommands()...)
+	return c
+}
+
+// reviewGateCommands are the commands of the program under the name review-gate.
+func (a *app) reviewGateCommands() []*cobra.Command {
+	return []*cobra.Command{a.workerApproveCmd("approve"), a.workerChangesCmd("reject")}
+}
+
+// attemptOf is the attempt that a command is fenced with: the flag, else what tt worker spawn --run has told
+// the command that it started.
+func (a *app) attemptOf(flag int) (int, error) {
+	s := a.Getenv("TT_WORKER_ATTEMPT")
+	if flag != 0 || s == "" {
+		return flag, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, stick.Errorf(stick.CodeUsage, "TT_WORKER_ATTEMPT is a number, not %q", stick.Clip(s, 40)).With("field", "TT_WORKER_ATTEMPT")
+	}
+	return n, nil
+}
+
+func (a *app) workerInitCmd() *cobra.Command {
+	var p engine.WorkerInitParams
+	c := &cobra.Command{Use: "init [path]", Short: "Make the branch that tasks are merged into", Args: between(0, 1, "a path")}
+	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one that is set, or integration)")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var err error
+		if p.Where, err = where(args, 0, *path); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerInit(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			did := "tasks are merged into"
+			if res.Created {
+				did = "made"
+			}
+			p.linef("%s %s, at %s", did, res.Branch, abbrev(res.Commit))
+			if res.Gate == "" {
+				p.linef("it has no gate: commit [gate] command = \"…\" in .talking-stick.toml there, so that nothing red is merged")
+			} else {
+				p.linef("gate: %s", stick.Line(res.Gate))
+			}
+		})
+	}
+	return c
+}
+
+// abbrev is the beginning of a commit's name, or of a sum.
+func abbrev(commit string) string { return commit[:min(len(commit), 10)] }
+
+func (a *app) workerSpawnCmd() *cobra.Command {
+	var p engine.WorkerSpawnParams
+	var spec, run string
+	c := &cobra.Command{
+		Use: "spawn <task>", Short: "Make a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
+		Example: `  tt worker spawn ui-7 --description "Retry failed uploads" --run 'claude -p "$(tt worker prompt)"'`,
+	}
+	c.Flags().StringVar(&p.Description, "description", "", "what is to be done")
+	c.Flags().StringVar(&spec, "spec", "", "a file that says it at length, or - for standard input")
+	c.Flags().StringVar(&p.Base, "base", "", "the commit to begin from (default: the branch that tasks are merged into)")
+	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, by the shell, in the background")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		var err error
+		if p.Spec, err = a.specOf(spec); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerSpawn(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.spawned(res, p.Where, run)
+	}
+	return c
+}
+
+// spawned starts the command that works on a task, and tells of the task.
+func (a *app) spawned(res engine.WorkerSpawnResult, w engine.Where, run string) error {
+	if run != "" {
+		pid, err := a.startRun(res, w, run)
+		if err != nil {
+			return err
+		}
+		res.Task.Run = &engine.RunView{Command: run, PID: pid}
+	}
+	return a.print(res, func(p *page) {
+		p.linef("task %s is assigned (attempt %d)", res.Task.TaskID, res.Task.Attempt)
+		p.linef("worktree: %s", stick.Line(res.Worktree))
+		p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), stick.Line(res.Task.Integration))
+		switch {
+		case run != "":
+			p.linef("started:  %s", stick.Line(run))
+			p.linef("how it goes: tt worker status --watch")
+		default:
+			p.linef("next: start an agent there with what tt worker prompt %s says", res.Task.TaskID)
+		}
+	})
+}
+
+// specOf reads a specification.
+func (a *app) specOf(file string) (string, error) {
+	switch file {
+	case "":
+		return "", nil
+	case "-":
+		return readBody(a.Stdin, stick.MaxSpec)
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(a.Dir, file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", stick.Errorf(stick.CodeUsage, "the specification can't be read: %w", err).With("field", "spec")
+	}
+	defer f.Close()
+	return readBody(f, stick.MaxSpec)
+}
+
+// workerFlags are those of the commands of a worker: they mean the task whose worktree they are run in.
+func workerFlags(c *cobra.Command, task *string, attempt *int) *string {
+	c.Flags().StringVar(task, "task", "", "the task (default: the one whose worktree this is)")
+	c.Flags().IntVar(attempt, "attempt", 0, "the attempt that you are in; when it is over nothing is done")
+	return atPath(c)
+}
+
+func (a *app) workerStartCmd() *cobra.Command {
+	var p engine.WorkerStartParams
+	c := &cobra.Command{Use: "start", Short: "Take the task on whose worktree this is", Args: noArgs}
+	path := workerFlags(c, &p.TaskID, &p.Attempt)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.Where = engine.Where{Path: *path}
+		if p.Attempt, err = a.attemptOf(p.Attempt); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerStart(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
+			p.linef("")
+			p.block(res.Prompt)
+		})
+	}
+	return c
+}
+
+func (a *app) workerDoneCmd() *cobra.Command {
+	var p engine.WorkerDoneParams
+	c := &cobra.Command{
+		Use: "done", Short: "Rebase what is committed, and ask for a review", Args: noArgs,
+		Long: "Rebase the task's branch onto the branch that it will be merged into, and ask for a review of what comes out. Uncommitted\n" +
+			"changes are refused. A rebase that stops at a conflict is left in progress: resolve it, git rebase --continue, and then\n" +
+			"tt worker done --skip-rebase.",
+	}
+	c.Flags().BoolVar(&p.SkipRebase, "skip-rebase", false, "offer the branch as it is, after a conflict that was resolved")
+	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "name=command: run it in the worktree, and show how it ended; may be given again")
+	path := workerFlags(c, &p.TaskID, &p.Attempt)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.Where = engine.Where{Path: *path}
+		if p.Attempt, err = a.attemptOf(p.Attempt); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerDone(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) {
+			p.linef("%s is %s: commit %s waits for review%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
+			if res.Kept {
+				p.linef("the change is the one that was approved, on a newer base: its approval holds")
+			}
+			if res.Rebased {
+				p.linef("rebased onto %s", abbrev(res.Base))
+			}
+			if res.Pushed != "" {
+				p.linef("pushed to %s", stick.Line(res.Pushed))
+			}
+			for _, x := range res.Evidence {
+				p.linef("evidence %s: exit status %d", stick.Line(x.Name), x.Exit)
+			}
+			if res.Warning != "" {
+				p.linef("warning: %s", stick.Line(res.Warning))
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) workerHeartbeatCmd() *cobra.Command {
+	var p engine.WorkerHeartbeatParams
+	c := &cobra.Command{Use: "heartbeat", Short: "Say that you work, where nothing else shows it", Args: noArgs}
+	path := workerFlags(c, &p.TaskID, &p.Attempt)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.Where = engine.Where{Path: *path}
+		if p.Attempt, err = a.attemptOf(p.Attempt); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerHeartbeat(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.linef("%s is %s", res.TaskID, res.State) })
+	}
+	return c
+}
+
+func (a *app) workerFailCmd() *cobra.Command {
+	var p engine.WorkerFailParams
+	c := &cobra.Command{Use: "fail <reason>", Short: "Give the task up; its branch stays", Args: between(1, 1, "a reason")}
+	path := workerFlags(c, &p.TaskID, &p.Attempt)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.Where, p.Reason = engine.Where{Path: *path}, args[0]
+		if p.Attempt, err = a.attemptOf(p.Attempt); err != nil {
+			return err
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerFail(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.linef("%s is %s", res.TaskID, res.State) })
+	}
+	return c
+}
+
+func (a *app) workerPromptCmd() *cobra.Command {
+	var p engine.WorkerContextParams
+	c := &cobra.Command{
+		Use: "prompt [task]", Short: "Print what an agent has to be told of its task", Args: between(0, 1, "the name of a task"),
+		Example: `  claude -p "$(tt worker prompt)"`,
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.Where = engine.Where{Path: *path}
+		if len(args) > 0 {
+			p.TaskID = args[0]
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		res, err := e.WorkerContext(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(p *page) { p.block(res.Prompt) })
+	}
+	return c
+}
+
+func (a *app) workerExportCmd() *cobra.Command {
+	var p engine.WorkerExportParams
+	var lines bool
+	c := &cobra.Command{
+		Use: "export [task]", Short: "Print the log of the tasks, an event a line in JSON", Args: between(0, 1, "the name of a task"),
+		Long: "Print every event of the tasks of the room, or of one of them, the oldest first. Each line is one event in JSON, as\n" +
+			"in tt events.",
+	}
+	c.Flags().BoolVar(&lines, "jsonl", true, "an event a line; it is the only form")
+	c.Flags().Int64Var(&p.After, "after", 0, "only events behind this one")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.Where = engine.Where{Path: *path}
+		if len(args) > 0 {
+			p.TaskID = args[0]
+		}
+		if !lines {
+			return stick.Errorf(stick.CodeUsage, "--jsonl is the only form").With("field", "jsonl")
+		}
+		e, by, err := a.open()
+		if err != nil {
+			return err
+		}
+		p.Caller = by
+		for {
+			res, err := e.WorkerExport(c.Context(), p)
+			if err != nil {
+				return err
+			}
+			for _, ev := range res.Events {
+				if err := a.line(ev); err != nil {
+					return err
+				}
+				p.After = ev.Seq
+			}
+			if !res.More || a.unheard {
+				return nil
+			}
+		}
+	}
+	return c
+}

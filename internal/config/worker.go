@@ -1,0 +1,83 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Gate is the section [gate]: what has to succeed on a commit before the branch that tasks are merged into
+// moves to it.
+type Gate struct {
+	Command string        // for the shell; empty for no gate
+	Timeout time.Duration // for one run
+	Retries int           // how often a red gate is run again on the same commit
+}
+
+// Worker is the section [worker]: where tasks live.
+type Worker struct {
+	Integration string // the branch that tasks are merged into; empty where the file doesn't say
+	Dir         string // where worktrees are made, from the workspace's root
+	Races       int    // how often a landing begins again because somebody else was faster
+}
+
+// DefaultIntegration is the branch that tasks are merged into where nothing else is said.
+const DefaultIntegration = "integration"
+
+// gateKeys and workerKeys are the keys of the two sections.
+var (
+	gateKeys = []key{
+		{"command", "a command for the shell", "what has to succeed on a commit before it is merged (default: nothing)", func(c *Config, v any) error { return as(v, &c.Gate.Command) }},
+		{"timeout", "a duration such as 90s or 10m", "how long one run of it may take (default 10m)", func(c *Config, v any) error {
+			d, err := duration(v)
+			c.Gate.Timeout = d
+			return err
+		}},
+		{"retries", "a number from 0 to 10", "how often a red gate is run again (default 0)", func(c *Config, v any) error { return number(v, 0, 10, &c.Gate.Retries) }},
+	}
+	workerKeys = []key{
+		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return as(v, &c.Worker.Integration) }},
+		{"worktree_dir", "a directory inside of the workspace", "where the worktrees of tasks are made (default `worktrees`)", func(c *Config, v any) error {
+			if err := as(v, &c.Worker.Dir); err != nil {
+				return err
+			}
+			c.Worker.Dir = strings.TrimSuffix(c.Worker.Dir, "/")
+			dir := filepath.ToSlash(filepath.Clean(filepath.FromSlash(c.Worker.Dir)))
+			if !inside(c.Worker.Dir) || strings.ContainsAny(dir, `\:*?"<>|[]`) || slices.Contains(strings.Split(dir, "/"), ".git") {
+				return errKind
+			}
+			c.Worker.Dir = dir
+			return nil
+		}},
+		{"races", "a number from 1 to 100", "how often a merge begins again because somebody else was faster (default 3)", func(c *Config, v any) error { return number(v, 1, 100, &c.Worker.Races) }},
+	}
+)
+
+// Tasks reads what a version of the file says of tasks; nil content is a project without the file. It fails
+// as [Parse] does.
+func Tasks(content []byte) (Gate, Worker, error) {
+	c, err := Parse(content)
+	return c.Gate, c.Worker, err
+}
+
+func duration(v any) (time.Duration, error) {
+	var text string
+	if err := as(v, &text); err != nil {
+		return 0, err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, errKind
+	}
+	return d, nil
+}
+
+func number(v any, least, most int64, into *int) error {
+	n, ok := v.(int64)
+	if !ok || n < least || n > most {
+		return errKind
+	}
+	*into = int(n)
+	return nil
+}

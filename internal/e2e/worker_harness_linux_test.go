@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/internal/e2e/modelapi"
+	"talkingstick/internal/e2e/realharness"
+)
+
+// TestWorkerIsARealHarness has tt start a real Claude Code in the worktree of a task. It starts, commits, and is
+// done; its work is approved and merged; worker and orchestrator are two members.
+func TestWorkerIsARealHarness(t *testing.T) {
+	s := newStage(t)
+	session := s.api.Session("worker", modelapi.Steps(
+		modelapi.Do(modelapi.Shell("tt worker start")),
+		modelapi.Do(modelapi.Shell("echo lexer > lexer && git add lexer && git commit -q -m lexer")),
+		modelapi.Do(modelapi.Shell(`tt worker done --evidence "tests=grep lexer lexer"`)),
+		modelapi.Say("it waits for review"),
+	))
+	claude := realharness.Claude.Prepare(t, s.place, realharness.Config{API: session.URL()})
+	git := func(args ...string) string {
+		t.Helper()
+		c := exec.Command("git", args...)
+		c.Dir, c.Env = s.place.Repo, []string{"HOME=" + s.place.Home, "PATH=/usr/bin:/bin"}
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	git("commit", "--quiet", "--allow-empty", "-m", "first")
+	s.run("worker", "init")
+	s.run("join")
+
+	command, err := claude.Command(context.Background(), `$(cat prompt)`, realharness.Options{Path: []string{filepath.Dir(s.tt)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script strings.Builder
+	for _, v := range command.Env {
+		name, value, _ := strings.Cut(v, "=")
+		fmt.Fprintf(&script, "export %s='%s'\n", name, value)
+	}
+	script.WriteString("tt worker prompt > \"$TMPDIR/prompt\" || exit 9\n")
+	fmt.Fprintf(&script, "exec '%s'", command.Path)
+	for _, arg := range command.Args[1:] {
+		if arg == `$(cat prompt)` {
+			script.WriteString(` "$(cat "$TMPDIR/prompt")"`)
+			continue
+		}
+		fmt.Fprintf(&script, " '%s'", arg)
+	}
+	script.WriteString("\n")
+	path := filepath.Join(s.place.Home, "work.sh")
+	if err := os.WriteFile(path, []byte(script.String()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.run("worker", "spawn", "lexer", "--description", "Write the lexer", "--run", "sh '"+path+"'")
+
+	var task struct {
+		State  string `json:"state"`
+		Worker string `json:"worker"`
+		Run    *struct {
+			Exit   *int   `json:"exit"`
+			Output string `json:"output"`
+		} `json:"run"`
+		Evidence []struct {
+			Exit int `json:"exit"`
+		} `json:"evidence"`
+	}
+	show := func() bool {
+		if err := json.Unmarshal([]byte(s.run("worker", "show", "lexer", "--json")), &task); err != nil {
+			t.Fatal(err)
+		}
+		return task.Run != nil && task.Run.Exit != nil
+	}
+	for deadline := time.Now().Add(2 * time.Minute); !show(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("it doesn't end: %+v", task)
+		}
+		s.run("wait", "--park", "--timeout", "300ms") // until something happens
+	}
+	if *task.Run.Exit != 0 || task.State != "IN_REVIEW" || !strings.HasPrefix(task.Worker, "claude:") || len(task.Evidence) != 1 || task.Evidence[0].Exit != 0 {
+		t.Fatalf("%+v\n%s", task, s.run("worker", "show", "--output", task.Run.Output))
+	}
+	requests := session.Requests()
+	if text := requests[0].Text(); !strings.Contains(text, "You are the worker of task lexer") || !strings.Contains(text, "Write the lexer") {
+		t.Errorf("it was told %.300s", text)
+	}
+	s.run("worker", "diff", "lexer")
+	s.run("worker", "approve", "lexer")
+	s.run("worker", "merge", "lexer")
+	if got := git("show", "integration:lexer"); got != "lexer\n" {
+		t.Errorf("the branch has %q", got)
+	}
+	var room struct {
+		Members []struct {
+			AgentID string `json:"agent_id"`
+		} `json:"members"`
+	}
+	if err := json.Unmarshal([]byte(s.run("state", "--all", "--json")), &room); err != nil {
+		t.Fatal(err)
+	}
+	if len(room.Members) != 2 || room.Members[0].AgentID == room.Members[1].AgentID {
+		t.Errorf("the members are %+v", room.Members)
+	}
+}

@@ -1,0 +1,298 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// cleaning is what is left of a task when it is over.
+type cleaning struct {
+	Branch  string `json:"branch"`
+	Path    string `json:"path"`
+	Head    string `json:"head"`   // the commit that is contained
+	Target  string `json:"target"` // the branch that contains it
+	Remote  string `json:"remote,omitempty"`
+	Attempt int    `json:"attempt"`
+}
+
+// cleanup removes the worktree and the branch of a task, each only with proof that nothing is lost by it.
+// What it leaves, and why, is what it returns.
+func (y *yard) cleanup(ctx context.Context, i store.Intent) (left []string, err error) {
+	var c cleaning
+	if err := json.Unmarshal(i.Data, &c); err != nil {
+		return nil, err
+	}
+	left, err = y.clean(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return nil, err
+	}
+	outcome := "done"
+	if len(left) > 0 {
+		outcome = "left: " + left[0]
+	}
+	err = y.commit(ctx, func(t *turn) error {
+		if _, open, err := t.tx.Intent(i.ID); err != nil || !open {
+			return err
+		}
+		return t.tx.EndIntent(i.ID, outcome)
+	})
+	y.at("cleanup: done")
+	return left, err
+}
+
+func (y *yard) clean(ctx context.Context, c cleaning) (left []string, err error) {
+	why, err := y.inUse(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return []string{why}, nil
+	}
+	y.at("cleanup: proven")
+	if err := y.git.RemoveWorktree(ctx, y.root, c.Path, whyLocked); err != nil {
+		return []string{fmt.Sprintf("the worktree %s: %s", c.Path, stick.AsError(err).Message)}, nil
+	}
+	y.at("cleanup: worktree")
+	if err := y.git.DeleteRef(ctx, y.root, "refs/heads/"+c.Branch, c.Head); err != nil {
+		return []string{fmt.Sprintf("the branch %s: %s", c.Branch, stick.AsError(err).Message)}, nil
+	}
+	y.at("cleanup: branch")
+	if c.Remote == "" {
+		return nil, nil
+	}
+	at, err := y.git.Remote(ctx, y.root, c.Remote, c.Branch)
+	if err == nil && at == c.Head {
+		err = y.git.PushOwn(ctx, y.root, c.Remote, c.Branch, "", at)
+	}
+	if err != nil {
+		return []string{fmt.Sprintf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err).Message)}, nil
+	}
+	return nil, nil
+}
+
+// inUse says why the worktree and the branch of a task can't be removed; empty when they can: the work is
+// contained, nothing is uncommitted or in progress, and nobody is there.
+func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
+	tg, err := y.target(ctx, c.Target)
+	if err != nil {
+		return "", err
+	}
+	at, ok, err := y.git.Commit(ctx, y.root, "refs/heads/"+c.Branch)
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		contained, err := y.git.IsAncestor(ctx, y.root, at, tg.head())
+		if err != nil {
+			return "", err
+		}
+		if !contained || at != c.Head {
+			return fmt.Sprintf("the branch %s has commits that aren't in %s", c.Branch, c.Target), nil
+		}
+	}
+	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
+		return "", nil
+	}
+	co, err := y.git.Checkout(ctx, c.Path)
+	if err != nil || co.Top == y.root || co.Common != y.common {
+		return fmt.Sprintf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
+	}
+	if what := git.Undone(co.GitDir); what != "" {
+		return fmt.Sprintf("a %s is in progress in %s", what, c.Path), nil
+	}
+	if pids, ok := y.e.cfg.Procs.Inside(c.Path); ok && len(pids) > 0 {
+		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
+	}
+	s, err := y.git.Snapshot(ctx, c.Path)
+	if err != nil {
+		return "", err
+	}
+	if s.DirtyCount > 0 || s.Head != c.Head {
+		return fmt.Sprintf("%s has changes that aren't committed, or is at another commit", c.Path), nil
+	}
+	return "", nil
+}
+
+// leftOf tries again to clean up after a task that landed.
+func (y *yard) leftOf(ctx context.Context, task stick.Task) []string {
+	c := cleaning{Branch: task.Branch, Path: y.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt}
+	if tg, err := y.target(ctx, task.Integration); err == nil {
+		c.Remote = tg.remote
+	}
+	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
+		if _, ok, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch); err == nil && !ok {
+			return nil
+		}
+	}
+	left, err := y.clean(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return []string{stick.AsError(err).Message}
+	}
+	return left
+}
+
+// leftovers finishes what merges that died have begun.
+func (y *yard) leftovers(ctx context.Context) error {
+	var open []store.Intent
+	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
+		open, err = tx.Intents(r.ID, "")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range open {
+		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
+			continue
+		}
+		unlock, err := y.lock(ctx, "task", i.Task, lockGlance)
+		if stick.CodeOf(err) == stick.CodeLanding {
+			continue // somebody is at it
+		}
+		if err != nil {
+			return err
+		}
+		err = y.recover(ctx, i.Task)
+		unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WorkerCancelParams calls a task off.
+type WorkerCancelParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID string `json:"task_id"`
+	Reason string `json:"reason,omitempty"`
+	Delete bool   `json:"delete,omitempty"` // its branch and worktree too, if the work is contained in the branch it was meant for
+}
+
+// WorkerCancelResult is a task that was called off.
+type WorkerCancelResult struct {
+	WorkerVerdictResult
+	Left []string `json:"left,omitempty"` // what stays, and why
+}
+
+// WorkerCancel calls a task off; its worker is told, and fenced. The branch stays. It fails with
+// [stick.CodeInvalidTransition] and [stick.CodeLanding].
+func (e *Engine) WorkerCancel(ctx context.Context, p WorkerCancelParams) (WorkerCancelResult, error) {
+	var res WorkerCancelResult
+	y, unlock, err := e.locked(ctx, p.Where, p.Caller, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	var task stick.Task
+	err = y.act(ctx, mustBeMember, func(t *turn) error {
+		if err := t.takesPart(); err != nil {
+			return err
+		}
+		if task, err = taskOf(t.tx, t.room.ID, p.TaskID); err != nil {
+			return err
+		}
+		ev, err := task.Cancel(t.call(0), p.Reason)
+		if err != nil {
+			return err
+		}
+		res.WorkerVerdictResult = t.verdictOn(task)
+		res.State, res.Already = stick.TaskFailed, ev == nil
+		if ev == nil {
+			return nil
+		}
+		if err := t.over(*ev); err != nil {
+			return err
+		}
+		res.Delivery, res.Note = t.tellWorker(task, "Called off", "The task "+task.ID+" was called off: "+ev.Reason)
+		return nil
+	})
+	if err == nil {
+		y.stopRun(ctx, task)
+	}
+	if err != nil || !p.Delete {
+		return res, err
+	}
+	at, ok, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	if err != nil || !ok {
+		return res, err
+	}
+	res.Left, err = y.clean(ctx, cleaning{Branch: task.Branch, Path: y.worktree(task), Head: at, Target: task.Integration})
+	return res, err
+}
+
+// WorkerRollbackParams takes a merge back.
+type WorkerRollbackParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID string `json:"task_id"`
+	Reason string `json:"reason"`
+}
+
+// WorkerRollbackResult is the commit that takes a merge back.
+type WorkerRollbackResult struct {
+	RoomID stick.RoomID    `json:"room_id"`
+	TaskID string          `json:"task_id"`
+	State  stick.TaskState `json:"state"`
+	Branch string          `json:"branch"`
+	Commit string          `json:"commit"`
+	Gate   string          `json:"gate"`
+	Note   string          `json:"note,omitempty"`
+}
+
+// WorkerRollback takes a merge back by a new commit, which passes the gate as a merge does. It fails as
+// [Engine.WorkerMerge] does.
+func (e *Engine) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (WorkerRollbackResult, error) {
+	var res WorkerRollbackResult
+	if p.Reason == "" {
+		return res, stick.Errorf(stick.CodeUsage, "say why it is taken back").With("field", "reason").Hintf(`tt worker rollback %s --reason "…"`, stick.Clip(p.TaskID, 64))
+	}
+	y, err := e.yard(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	task, err := y.task(ctx, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	next, err := y.lock(ctx, "branch", task.Integration, queueWait)
+	if err != nil {
+		return res, err
+	}
+	defer next()
+	unlock, err := y.hold(ctx, task.ID)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, me identity) (err error) {
+		res.RoomID = r.ID
+		if err := takesPart(r, me); err != nil {
+			return err
+		}
+		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
+			return err
+		}
+		_, err = task.Rollback(me.Agent, "-", p.Reason)
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	l := &landing{yard: y, task: task, named: true, revert: p.Reason}
+	if err := l.run(ctx); err != nil {
+		return res, err
+	}
+	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.tg.name, l.result, "none", l.note
+	if l.gated {
+		res.Gate = "green"
+	}
+	return res, nil
+}

@@ -1,0 +1,512 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// landing is one task, or the reversal of one, on its way into the integration branch.
+type landing struct {
+	*yard
+	task  stick.Task
+	named bool
+
+	id     string // of the intent
+	tg     target
+	base   string // where the branch was
+	result string // where it is to be
+	gate   config.Gate
+	races  int
+	revert string // why the task is taken back; empty for a merge
+
+	tries int
+	gated bool
+	note  string
+	clean store.Intent // the cleanup that is due
+}
+
+// landed is the intent of a landing.
+type landed struct {
+	Branch   string `json:"branch"`
+	Remote   string `json:"remote,omitempty"`
+	Base     string `json:"base"`
+	Head     string `json:"head"`
+	Result   string `json:"result"`
+	Checkout string `json:"checkout,omitempty"` // where the branch is checked out, and moves with its files
+	Tree     string `json:"tree,omitempty"`     // the gate's worktree
+	Revert   string `json:"revert,omitempty"`
+}
+
+// run lands. A race that was lost begins again on the new head, a few times.
+func (l *landing) run(ctx context.Context) error {
+	for {
+		l.tries++
+		lost, err := l.try(ctx)
+		if err != nil || !lost {
+			return err
+		}
+		if l.tries >= l.races {
+			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was tested: others land faster", l.tg.name, l.tries, l.task.ID).
+				With("task_id", l.task.ID).Hintf("it stays approved; try again when it is quieter: tt worker merge %s", l.task.ID)
+		}
+	}
+}
+
+// try makes one attempt at landing; lost says that the branch moved meanwhile.
+func (l *landing) try(ctx context.Context) (lost bool, err error) {
+	if err := l.prepare(ctx); err != nil {
+		return false, err
+	}
+	if l.revert == "" {
+		if contained, err := l.git.IsAncestor(ctx, l.root, l.task.Approved, l.base); err != nil {
+			return false, err
+		} else if contained { // by hand, or by a landing that nobody saw
+			l.result, l.note = l.base, "the branch contained it already"
+			return false, l.land(ctx, "")
+		}
+	}
+	if err := l.combine(ctx); err != nil {
+		return false, err
+	}
+	tree := ""
+	if l.gate.Command != "" {
+		_, w, err := l.settings(ctx, l.base)
+		if err != nil {
+			return false, err
+		}
+		tree = filepath.Join(l.root, filepath.FromSlash(w.Dir), ".gate-"+short(l.result))
+	}
+	if l.id, err = l.newID(ctx); err != nil {
+		return false, err
+	}
+	if err := l.begin(ctx, tree); err != nil {
+		return false, err
+	}
+	l.serve(l.id)
+	l.at("merge: intended")
+	ended := false
+	defer func() {
+		if err == nil && !lost || ended {
+			return // the intent is ended already, or has to stay open
+		}
+		outcome := "lost"
+		if err != nil {
+			outcome = "failed"
+		}
+		if cerr := l.giveUp(ctx, outcome); cerr != nil && err == nil {
+			err = cerr
+		}
+	}()
+	if tree != "" {
+		over, err := l.judge(ctx, tree)
+		if err != nil {
+			ended = over
+			return false, err
+		}
+		l.gated = true
+	}
+	l.at("merge: judged")
+	moved, err := l.advance(ctx)
+	if err != nil || !moved {
+		ended = ctx.Err() != nil // it may have moved all the same: whoever comes next asks git
+		return !moved && err == nil, err
+	}
+	l.at("merge: moved")
+	return false, l.land(ctx, l.id)
+}
+
+// giveUp ends the intent of a landing that came to nothing.
+func (l *landing) giveUp(ctx context.Context, outcome string) error {
+	return l.commit(ctx, func(t *turn) error {
+		if _, open, err := t.tx.Intent(l.id); err != nil || !open {
+			return err
+		}
+		return t.tx.EndIntent(l.id, outcome)
+	})
+}
+
+// prepare looks at the branch as it is now, and at whether the task may still land.
+func (l *landing) prepare(ctx context.Context) (err error) {
+	if l.tg, err = l.target(ctx, l.task.Integration); err != nil {
+		return err
+	}
+	if err := l.fetch(ctx, &l.tg); err != nil {
+		return err
+	}
+	l.base = l.tg.head()
+	var w config.Worker
+	if l.gate, w, err = l.settings(ctx, l.base); err != nil {
+		return err
+	}
+	l.races = w.Races
+	if err := l.git.Identity(ctx, l.root); err != nil {
+		return err
+	}
+	if err := l.checkoutReady(ctx); err != nil {
+		return err
+	}
+	if err := l.paused(ctx); err != nil || l.revert != "" {
+		return err
+	}
+	return l.unmoved(ctx)
+}
+
+// checkoutReady refuses when the branch is checked out somewhere with changes of its own, or where the
+// caller may not change it.
+func (l *landing) checkoutReady(ctx context.Context) error {
+	at := l.tg.checkout
+	if at == "" || l.tg.local == "" {
+		return nil
+	}
+	tracked, err := l.git.Tracked(ctx, at)
+	if err != nil {
+		return err
+	}
+	if len(tracked) > 0 {
+		return dirty(stick.Line(at)+", where "+l.tg.name+" is checked out,", tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
+			Hintf("commit or undo them there, and run the same command again")
+	}
+	return l.mayMove(ctx, at)
+}
+
+// unmoved refuses a branch that isn't at the approved commit. Commits that change the same keep the
+// approval; others return the task to review.
+func (l *landing) unmoved(ctx context.Context) error {
+	at, ok, err := l.git.Commit(ctx, l.root, "refs/heads/"+l.task.Branch)
+	if err != nil || at == l.task.Approved {
+		return err
+	}
+	if !ok {
+		return nil // the approved commit itself is what is merged
+	}
+	q := stick.Offering{Head: at}
+	if q.Base, err = l.git.MergeBase(ctx, l.root, l.base, at); err != nil {
+		return err
+	}
+	if err := l.offer(ctx, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
+		return err
+	}
+	kept := false
+	err = l.commit(ctx, func(t *turn) error {
+		task, err := taskOf(t.tx, t.room.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+		ev, err := task.Moved(t.me.Agent, q)
+		if err != nil {
+			return err
+		}
+		t.say(ev)
+		kept = ev.Facts().Task.Kept
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !kept {
+		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, and %s was approved", l.task.Branch, short(at), short(l.task.Approved)).
+			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
+			Hintf("it is in review again: tt worker diff %s, then tt worker approve %s", l.task.ID, l.task.ID)
+	}
+	l.task, err = l.yard.task(ctx, l.task.ID)
+	return err
+}
+
+// combine makes the commit that the branch is to move to, without touching any checkout.
+func (l *landing) combine(ctx context.Context) error {
+	theirs := l.task.Approved
+	if l.revert != "" {
+		var err error
+		if theirs, err = l.reversed(ctx); err != nil {
+			return err
+		}
+	}
+	tree, files, err := l.git.MergeTree(ctx, l.root, l.base, theirs)
+	if err != nil {
+		return err
+	}
+	if tree == "" {
+		return l.conflict(ctx, files)
+	}
+	l.at("merge: combined")
+	if l.revert != "" {
+		message := fmt.Sprintf("Revert task %s\n\nThis takes back %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revert))
+		l.result, err = l.git.CommitTree(ctx, l.root, tree, message, l.base)
+		return err
+	}
+	l.result, err = l.git.CommitTree(ctx, l.root, tree, l.message(), l.base, theirs)
+	return err
+}
+
+// conflict gives a task that can't be merged back to its worker.
+func (l *landing) conflict(ctx context.Context, files []string) error {
+	what := stick.Clip(strings.Join(files, ", "), 160)
+	if l.revert == "" {
+		reason := fmt.Sprintf("It conflicts with %s in %s. Rebase it: tt worker done starts the rebase.", l.tg.name, strings.Join(files, ", "))
+		if err := l.back(ctx, stick.CauseConflict, reason, store.Blob{}, files); err != nil {
+			return err
+		}
+	}
+	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.tg.name, what).
+		With("task_id", l.task.ID).With("files", files).With("left", []string{}).
+		Hintf("its worker was told, and rebases it: tt worker done")
+}
+
+// back returns the task to its worker, with a message.
+func (l *landing) back(ctx context.Context, cause, reason, report any, files []string) error {
+	blob, _ := report.(store.Blob)
+	return l.commit(ctx, func(t *turn) error {
+		task, err := taskOf(t.tx, t.room.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+		if blob.Sum != "" {
+			if err := t.tx.AddBlob(blob); err != nil {
+				return err
+			}
+		}
+		ev, err := task.Return(t.me.Agent, cause.(string), reason.(string), blob.Sum, files)
+		if err != nil {
+			return err
+		}
+		t.say(ev)
+		t.tellWorker(task, "Not merged", ev.Reason)
+		if l.id == "" {
+			return nil
+		}
+		return t.tx.EndIntent(l.id, "returned")
+	})
+}
+
+// begin writes down what is about to happen. From here on the task can't be called off.
+func (l *landing) begin(ctx context.Context, tree string) error {
+	kind := intentLand
+	if l.revert != "" {
+		kind = intentRollback
+	}
+	return l.act(ctx, mustBeMember, func(t *turn) error {
+		task, err := taskOf(t.tx, t.room.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case l.revert != "":
+			if err := task.CanRollback(); err != nil {
+				return err
+			}
+		case task.Approved != l.task.Approved:
+			return stick.Errorf(stick.CodeReviewStale, "%s was reviewed anew meanwhile", task.ID).With("task_id", task.ID).Hintf("tt worker show %s", task.ID)
+		default:
+			ev, err := task.Merge(t.me.Agent, l.base, l.result)
+			if err != nil {
+				return err
+			}
+			t.say(ev)
+		}
+		return t.intend(l.id, kind, task, task.Attempt, landed{
+			Branch: l.tg.name, Remote: l.tg.remote, Base: l.base, Head: task.Approved, Result: l.result, Checkout: l.tg.checkout, Tree: tree, Revert: l.revert,
+		})
+	})
+}
+
+// advance moves the branch to the result, if it is still where it was. Where a remote decides, the push
+// without force is what moves it, and the local branch follows.
+func (l *landing) advance(ctx context.Context) (moved bool, err error) {
+	if l.tg.remote == "" {
+		return l.moveLocal(ctx, l.base)
+	}
+	moved, err = l.git.Push(ctx, l.root, l.tg.remote, l.tg.name, l.result)
+	if err != nil || !moved {
+		return false, err
+	}
+	l.at("merge: pushed")
+	if err := l.follow(ctx); err != nil {
+		l.note = "the local branch " + l.tg.name + " couldn't follow: " + stick.AsError(err).Message
+	}
+	return true, nil
+}
+
+// follow moves the local branch to where the remote is, where that is forward.
+func (l *landing) follow(ctx context.Context) error {
+	now, err := l.target(ctx, l.tg.name)
+	if err != nil || now.local == "" || now.local == l.result {
+		return err
+	}
+	forward, err := l.git.IsAncestor(ctx, l.root, now.local, l.result)
+	if err != nil {
+		return err
+	}
+	if !forward {
+		return errors.New("it has commits that the remote doesn't have")
+	}
+	l.tg.checkout, l.tg.local = now.checkout, now.local
+	if now.checkout != "" {
+		if err := l.checkoutReady(ctx); err != nil {
+			return err
+		}
+	}
+	moved, err := l.moveLocal(ctx, now.local)
+	if err == nil && !moved {
+		err = errors.New("it moved meanwhile")
+	}
+	return err
+}
+
+// moveLocal moves the local branch from one commit to the result: by compare-and-swap, or with its files
+// where it is checked out.
+func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err error) {
+	now, err := l.target(ctx, l.tg.name)
+	if err != nil {
+		return false, err
+	}
+	if now.local != from {
+		return now.local == l.result, nil
+	}
+	if now.checkout == "" {
+		return l.git.UpdateRef(ctx, l.root, l.tg.ref(), l.result, from)
+	}
+	l.tg.checkout = now.checkout
+	if err := l.checkoutReady(ctx); err != nil {
+		return false, err
+	}
+	err = l.git.FastForward(ctx, now.checkout, l.result)
+	if err == nil {
+		return true, nil
+	}
+	if at, _, cerr := l.git.Commit(ctx, l.root, l.tg.ref()); cerr == nil && at != from {
+		return at == l.result, nil
+	}
+	return false, err
+}
+
+// land notes that the branch contains the task, and what has to be cleaned up.
+func (l *landing) land(ctx context.Context, intent string) error {
+	id, err := l.newID(ctx)
+	if err != nil {
+		return err
+	}
+	return l.commit(ctx, func(t *turn) error {
+		task, err := taskOf(t.tx, t.room.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+		if intent != "" {
+			if err := t.tx.EndIntent(intent, "landed"); err != nil {
+				return err
+			}
+		}
+		if open, err := t.tx.Intents(t.room.ID, "-"); err != nil {
+			return err
+		} else if len(open) > 0 && pauseOf(open[0]) != nil && pauseOf(open[0]).Branch == l.tg.name {
+			if err := t.tx.EndIntent(open[0].ID, "over"); err != nil {
+				return err
+			}
+		}
+		if l.revert != "" {
+			ev, err := task.Rollback(t.me.Agent, l.result, l.revert)
+			if err != nil {
+				return err
+			}
+			t.say(ev)
+			return nil
+		}
+		ev, err := task.Land(t.me.Agent, l.task.Approved, l.result)
+		if err != nil {
+			return err
+		}
+		if err := t.over(ev); err != nil {
+			return err
+		}
+		l.clean, err = begun(id, intentCleanup, t.room.ID, task, task.Attempt, t.me.Agent, cleaning{
+			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.tg.name, Remote: l.tg.remote, Attempt: task.Attempt,
+		})
+		if err != nil {
+			return err
+		}
+		return t.tx.PutIntent(l.clean)
+	})
+}
+
+// recoverLanding finishes a landing whose process died. Git is the truth: if the branch contains the
+// result, the task has landed; else nothing has happened, and it may begin again.
+func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
+	var d landed
+	if err := json.Unmarshal(i.Data, &d); err != nil {
+		return err
+	}
+	task, err := y.task(ctx, i.Task)
+	if err != nil {
+		return err
+	}
+	if d.Tree != "" {
+		if err := y.git.DropDetached(y.common, d.Tree); err != nil {
+			return err
+		}
+	}
+	tg, err := y.target(ctx, d.Branch)
+	if err != nil {
+		return err
+	}
+	if d.Remote != "" {
+		tg.remote = d.Remote
+		if err := y.fetch(ctx, &tg); err != nil {
+			return err
+		}
+	}
+	l := &landing{yard: y, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
+	l.task.Approved = d.Head
+	if d.Remote == "" && d.Checkout != "" && tg.local == d.Base {
+		if err := y.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
+			return err
+		}
+		if l.tg, err = y.target(ctx, d.Branch); err != nil {
+			return err
+		}
+	}
+	contained, err := y.git.IsAncestor(ctx, y.root, d.Result, l.tg.head())
+	if err != nil {
+		return err
+	}
+	if !contained {
+		return l.giveUp(ctx, "cut off")
+	}
+	if d.Remote != "" {
+		if err := l.follow(ctx); err != nil {
+			l.note = stick.AsError(err).Message
+		}
+	}
+	if err := l.land(ctx, i.ID); err != nil || d.Revert != "" {
+		return err
+	}
+	_, err = y.cleanup(ctx, l.clean)
+	return err
+}
+
+// reversed is a commit that undoes the merge of a task and nothing else: merged with the branch it is
+// the reversal.
+func (l *landing) reversed(ctx context.Context) (string, error) {
+	return l.git.CommitTree(ctx, l.root, l.task.Result+"^1^{tree}", "the reversal of "+l.task.Result+"\n", l.task.Result)
+}
+
+// mayMove refuses to move the files of the room's shared tree where the caller may not change them. A linked
+// worktree of the branch isn't shared.
+func (l *landing) mayMove(ctx context.Context, checkout string) error {
+	p, err := workspace.Resolve(checkout, l.e.cfg.Workspace)
+	if err != nil || p.Worktree != "" {
+		return err
+	}
+	res, err := l.e.MayEdit(ctx, MayEditParams{Caller: l.by, Where: Where{Path: checkout}, Tree: true})
+	if err != nil {
+		return err
+	}
+	return res.Refusal()
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// checkWorkers looks for what commands that died have left half done, and for worktrees that outlived
+// their tasks.
+func (e *Engine) checkWorkers(ctx context.Context) Finding {
+	db, err := e.open(ctx, false)
+	if err != nil {
+		return Finding{Status: FindingOK, Detail: "no tasks yet"}
+	}
+	var found []string
+	fix, tasks := "", 0
+	note := func(what, how string) {
+		found = append(found, what)
+		if fix == "" {
+			fix = how
+		}
+	}
+	err = db.View(ctx, func(tx *store.Tx) error {
+		rooms, err := tx.Rooms(nil, "")
+		if err != nil {
+			return err
+		}
+		found, fix, tasks = nil, "", 0
+		for _, r := range rooms {
+			n, err := e.leftIn(tx, r, note)
+			if err != nil {
+				return err
+			}
+			tasks += n
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return fault(err)
+	case len(found) > 1:
+		return Finding{Status: FindingWarning, Detail: fmt.Sprintf("%s, and %d more", found[0], len(found)-1), Fix: fix}
+	case len(found) == 1:
+		return Finding{Status: FindingWarning, Detail: found[0], Fix: fix}
+	}
+	return Finding{Status: FindingOK, Detail: fmt.Sprintf("%d tasks, and nothing is left half done", tasks)}
+}
+
+// leftIn looks at one room, and counts its tasks.
+func (e *Engine) leftIn(tx *store.Tx, r stick.Room, note func(what, how string)) (int, error) {
+	tasks, err := tx.Tasks(r.ID)
+	if err != nil {
+		return 0, err
+	}
+	open, err := tx.Intents(r.ID, "")
+	if err != nil || len(tasks)+len(open) == 0 {
+		return 0, err
+	}
+	p, err := workspace.Resolve(r.Path, e.cfg.Workspace)
+	if err != nil {
+		return len(tasks), nil // the workspace is gone, and everything in it
+	}
+	y := &yard{e: e, root: p.Root}
+	y.nameLocks()
+	busy := map[string]bool{}
+	for _, i := range open {
+		busy[i.Task] = true
+		if i.Kind == intentPause || y.held("task", i.Task) {
+			continue
+		}
+		note(fmt.Sprintf("%s of task %s was cut off in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
+	}
+	for _, t := range tasks {
+		if t.State != stick.TaskCompleted || busy[stick.TaskKey(t.ID)] {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(t.Worktree))); err == nil {
+			note(fmt.Sprintf("the worktree of %s, which is merged, is still there: %s", t.ID, stick.Line(t.Worktree)), "tt worker merge "+t.ID)
+		}
+	}
+	return len(tasks), nil
+}
+
+// finishers is the command that finishes what another has begun.
+var finishers = map[string]string{
+	intentSpawn: "tt worker spawn", intentRetry: "tt worker retry", intentDone: "in its worktree: tt worker done --task", intentLand: "tt worker merge",
+	intentRollback: "tt worker rollback --reason … ", intentCleanup: "tt worker merge",
+}
+
+// held tells whether a process is at something.
+func (y *yard) held(kind, name string) bool {
+	path := y.lockPath(kind, name)
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	l, ok, err := bell.TryLock(path)
+	if err != nil || !ok {
+		return err == nil
+	}
+	_ = l.Unlock()
+	return false
+}

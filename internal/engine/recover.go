@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// The kinds of intents.
+const (
+	intentSpawn    = "spawn"
+	intentRetry    = "retry"
+	intentDone     = "done"
+	intentLand     = "land"
+	intentRollback = "rollback"
+	intentCleanup  = "cleanup"
+	intentPause    = "pause" // of the merge queue: the gate is red on the branch itself
+)
+
+// IntentEnv is the variable by which the git that we run tells its hooks which intent it serves.
+const IntentEnv = "TT_INTENT"
+
+// OwnChange tells whether a change of git's serves an intent that is open: then it was allowed, or refused,
+// before it began.
+func (e *Engine) OwnChange(ctx context.Context, intent string) (own bool, err error) {
+	if intent == "" {
+		return false, nil
+	}
+	db, err := e.open(ctx, false)
+	if err != nil {
+		return false, err
+	}
+	return own, db.View(ctx, func(tx *store.Tx) error {
+		_, own, err = tx.Intent(intent)
+		return err
+	})
+}
+
+// serve has git tell its hooks that it serves an intent.
+func (y *yard) serve(id string) { y.git.Env = []string{IntentEnv + "=" + id} }
+
+// lockGlance is how long a lock is waited for that is held by a landing.
+const lockGlance = 50 * time.Millisecond
+
+// landing tells whether a landing of a task isn't ended.
+func (y *yard) landing(ctx context.Context, id string) (yes bool, err error) {
+	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		i, err := openIntent(tx, r.ID, id)
+		yes = i != nil && (i.Kind == intentLand || i.Kind == intentRollback)
+		return err
+	})
+	return yes, err
+}
+
+// openIntent is what isn't ended for a task, or nil.
+func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, error) {
+	open, err := tx.Intents(room, id)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	return &open[0], nil
+}
+
+// notLanding refuses changes of a task that lands just now, or whose landing was cut off.
+func (t *turn) notLanding(id string) error {
+	i, err := openIntent(t.tx, t.room.ID, id)
+	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
+		return err
+	}
+	return stick.Errorf(stick.CodeLanding, "%s is being merged since %s", id, stick.Ago(t.tx.Now().Sub(i.StartedAt))).
+		With("task_id", id).With("pid", i.PID).Hintf("wait for its outcome: tt worker show %s; if its merge died: tt worker merge %s", id, id)
+}
+
+// recover finishes what a command that died has begun for a task. Who calls it holds the task's lock,
+// so that nobody is at it.
+func (y *yard) recover(ctx context.Context, id string) error {
+	var open *store.Intent
+	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
+		open, err = openIntent(tx, r.ID, id)
+		return err
+	})
+	if stick.CodeOf(err) == stick.CodeNoRoom {
+		return nil
+	}
+	if err != nil || open == nil {
+		return err
+	}
+	y.serve(open.ID)
+	switch open.Kind {
+	case intentSpawn, intentRetry:
+		return y.undoSpawn(ctx, *open)
+	case intentDone:
+		return y.recoverDone(ctx, *open)
+	case intentLand, intentRollback:
+		return y.recoverLanding(ctx, *open)
+	case intentCleanup:
+		_, err := y.cleanup(ctx, *open)
+		return err
+	}
+	return fmt.Errorf("an intent of kind %q is open for %s", open.Kind, id)
+}
+
+// recoverDone finishes a done: a rebase that stopped at a conflict is told; else nothing was lost, and
+// done is asked for again.
+func (y *yard) recoverDone(ctx context.Context, i store.Intent) error {
+	var d rebasing
+	if err := json.Unmarshal(i.Data, &d); err != nil {
+		return err
+	}
+	files := []string(nil)
+	if at, err := y.git.Checkout(ctx, d.Path); err == nil && git.Undone(at.GitDir) == "rebase" {
+		if files, err = y.git.Unmerged(ctx, d.Path); err != nil {
+			return err
+		}
+	}
+	return y.commit(ctx, func(t *turn) error {
+		if len(files) > 0 {
+			task, err := taskOf(t.tx, t.room.ID, i.Task)
+			if err != nil {
+				return err
+			}
+			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil && task.State != stick.TaskConflicted {
+				t.say(ev)
+			}
+		}
+		return t.tx.EndIntent(i.ID, "cut off")
+	})
+}

@@ -1,0 +1,443 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WorkerInitParams asks for the branch that tasks are merged into.
+type WorkerInitParams struct {
+	Caller Caller `json:"-"`
+	Where
+	Branch string `json:"branch,omitempty"` // empty for the one that is set, or integration
+}
+
+// WorkerInitResult is the branch that tasks are merged into.
+type WorkerInitResult struct {
+	Branch  string `json:"branch"`
+	Commit  string `json:"commit"`
+	Remote  string `json:"remote,omitempty"` // that decides where the branch is
+	Created bool   `json:"created"`
+	Gate    string `json:"gate,omitempty"` // the command that judges what is merged
+}
+
+// WorkerInit makes the branch that tasks are merged into, from the commit that is checked out, or takes
+// one that exists. It fails with [stick.CodeInvalidPath] and [stick.CodeUsage].
+func (e *Engine) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInitResult, error) {
+	var res WorkerInitResult
+	y, err := e.yard(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	if p.Branch == "" {
+		if p.Branch, err = y.integration(ctx); err != nil {
+			return res, err
+		}
+	}
+	if !git.BranchName(p.Branch) {
+		return res, stick.Errorf(stick.CodeUsage, "%q can't be the name of a branch", stick.Clip(p.Branch, 60)).With("field", "branch")
+	}
+	t, err := y.target(ctx, p.Branch)
+	if stick.CodeOf(err) == stick.CodeNotFound {
+		head, ok, herr := y.git.Commit(ctx, y.root, "HEAD")
+		if herr != nil {
+			return res, herr
+		}
+		if !ok {
+			return res, stick.Errorf(stick.CodeNotFound, "there is no commit yet to begin from").Hintf("make a first commit")
+		}
+		if _, err := y.git.UpdateRef(ctx, y.root, "refs/heads/"+p.Branch, head, ""); err != nil {
+			return res, err
+		}
+		res.Created = true
+		t, err = y.target(ctx, p.Branch)
+	} else if err == nil && t.local == "" {
+		if _, err := y.git.UpdateRef(ctx, y.root, t.ref(), t.tracked, ""); err != nil {
+			return res, err
+		}
+		res.Created = true
+	}
+	if err != nil {
+		return res, err
+	}
+	if p.Branch != config.DefaultIntegration {
+		if err := y.git.SetConfig(ctx, y.root, integrationKey, p.Branch); err != nil {
+			return res, err
+		}
+	}
+	gate, _, err := y.settings(ctx, t.head())
+	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, gate.Command
+	return res, err
+}
+
+// WorkerSpawnParams asks for a task.
+type WorkerSpawnParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID      string `json:"task_id"`
+	Description string `json:"description,omitempty"`
+	Spec        string `json:"spec,omitempty"`
+	Base        string `json:"base,omitempty"` // a commit; empty for the branch that it will be merged into
+}
+
+// WorkerSpawnResult is a task that was made.
+type WorkerSpawnResult struct {
+	RoomID   stick.RoomID  `json:"room_id"`
+	AgentID  stick.AgentID `json:"agent_id"`
+	Worktree string        `json:"worktree"`
+	Task     TaskView      `json:"task"`
+	Joined   bool          `json:"joined,omitempty"`
+}
+
+// making is what spawn and retry do to git.
+type making struct {
+	Task      stick.Task `json:"task"`
+	Path      string     `json:"path"`
+	Base      string     `json:"base"`
+	NewBranch bool       `json:"new_branch"`
+	NewTree   bool       `json:"new_tree"`
+}
+
+// WorkerSpawn makes a task with a branch and a worktree. It fails with [stick.CodeUsage],
+// [stick.CodeAlreadyExists], [stick.CodeNotFound] and as [Engine.JoinPath] does. What had been begun is
+// undone then.
+func (e *Engine) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
+	var res WorkerSpawnResult
+	q := stick.Spawning{ID: p.TaskID, Description: p.Description, Spec: p.Spec, Branch: "feat/" + p.TaskID}
+	if err := q.Check(); err != nil {
+		return res, err
+	}
+	y, err := e.yard(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	if err := y.git.Identity(ctx, y.root); err != nil {
+		return res, err
+	}
+	unlock, err := y.lock(ctx, "task", stick.TaskKey(p.TaskID), lockWait)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	if err := y.recover(ctx, p.TaskID); err != nil {
+		return res, err
+	}
+	if was, err := y.task(ctx, p.TaskID); err == nil {
+		_, err := stick.SpawnTask(was, q)
+		return res, err
+	}
+	m, err := y.plan(ctx, &q, p.Base)
+	if err != nil {
+		return res, err
+	}
+	id, err := y.newID(ctx)
+	if err != nil {
+		return res, err
+	}
+	err = y.act(ctx, joinsIfNew, func(t *turn) error {
+		was, _, err := t.tx.Task(t.room.ID, p.TaskID)
+		if err != nil {
+			return err
+		}
+		q.By = t.me.Agent
+		if _, err := stick.SpawnTask(was, q); err != nil {
+			return err
+		}
+		res.Joined = t.joined
+		return t.intend(id, intentSpawn, m.Task, 1, m)
+	})
+	if err != nil {
+		return res, err
+	}
+	y.serve(id)
+	y.at("spawn: intended")
+	if err := y.make(ctx, m); err != nil {
+		return res, y.unmake(ctx, id, m, err)
+	}
+	y.at("spawn: made")
+	err = y.commit(ctx, func(t *turn) error {
+		q.By = t.me.Agent
+		was, _, err := t.tx.Task(t.room.ID, p.TaskID)
+		if err != nil {
+			return err
+		}
+		ev, err := stick.SpawnTask(was, q)
+		if err != nil {
+			return err
+		}
+		t.say(ev)
+		res.RoomID, res.AgentID, res.Worktree = t.room.ID, t.me.Agent, m.Path
+		return t.tx.EndIntent(id, "done")
+	})
+	if err != nil {
+		return res, y.unmake(ctx, id, m, err)
+	}
+	y.at("spawn: done")
+	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: y.w, TaskID: p.TaskID, unseen: true})
+	res.Task = shown.TaskView
+	return res, err
+}
+
+// plan says what a new task's branch and worktree will be. It refuses what is there already.
+func (y *yard) plan(ctx context.Context, q *stick.Spawning, base string) (m making, err error) {
+	name, err := y.integration(ctx)
+	if err != nil {
+		return m, err
+	}
+	t, err := y.target(ctx, name)
+	if err != nil {
+		return m, err
+	}
+	_, w, err := y.settings(ctx, t.head())
+	if err != nil {
+		return m, err
+	}
+	q.Integration, q.Base, q.Worktree = name, t.head(), path.Join(w.Dir, q.ID)
+	if base != "" {
+		commit, ok, err := y.git.Commit(ctx, y.root, base)
+		if err != nil {
+			return m, err
+		}
+		if !ok {
+			return m, stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(base, 60)).With("base", stick.Clip(base, 60)).
+				Hintf("name a commit or a branch that git knows here")
+		}
+		q.Base = commit
+	}
+	task := stick.Task{
+		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec,
+	}
+	m = making{Task: task, Path: y.worktree(task), Base: q.Base, NewBranch: true, NewTree: true}
+	refs, err := y.git.Refs(ctx, y.root, "refs/heads/"+q.Branch, "refs/heads/feat")
+	if err != nil {
+		return m, err
+	}
+	for _, r := range refs {
+		if stick.TaskKey(r.Name) == "refs/heads/"+stick.TaskKey(q.Branch) || r.Name == "refs/heads/feat" {
+			return m, stick.Errorf(stick.CodeAlreadyExists, "there is a branch %s already", r.Name[len("refs/heads/"):]).
+				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: git branch -m")
+		}
+	}
+	if _, err := os.Lstat(m.Path); err == nil {
+		return m, stick.Errorf(stick.CodeAlreadyExists, "%s exists already", stick.Line(m.Path)).With("path", m.Path).
+			Hintf("give the task another name, or move that directory away")
+	}
+	return m, nil
+}
+
+// whyLocked is what git says of the worktrees of tasks when somebody wants to remove one.
+const whyLocked = "a worker's: tt worker status"
+
+// make makes a task's branch and worktree.
+func (y *yard) make(ctx context.Context, m making) error {
+	dir := path.Dir(m.Task.Worktree)
+	if err := git.Exclude(y.common, "/"+dir+"/", ContextFile, ".talking-stick/"); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "git's list of what to ignore can't be written: %w", err).Hintf("see to %s", stick.Line(y.common))
+	}
+	y.at("make: excluded")
+	if err := os.MkdirAll(filepath.Dir(m.Path), 0o755); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.Path)))
+	}
+	var err error
+	switch {
+	case !m.NewTree:
+	case m.NewBranch:
+		err = y.git.AddWorktree(ctx, y.root, m.Path, m.Task.Branch, m.Base, whyLocked)
+	default:
+		err = y.git.AddWorktreeOf(ctx, y.root, m.Path, m.Task.Branch, whyLocked)
+	}
+	if err != nil {
+		return err
+	}
+	y.at("make: worktree")
+	return y.writeFile(m.Task, max(m.Task.Attempt, 1))
+}
+
+// unmake undoes a making that failed, and returns why it did.
+func (y *yard) unmake(ctx context.Context, id string, m making, why error) error {
+	ctx = context.WithoutCancel(ctx)
+	if err := y.undo(ctx, m); err != nil {
+		return fmt.Errorf("%w (and what was begun couldn't be undone: %v)", why, err)
+	}
+	if err := y.commit(ctx, func(t *turn) error { return t.tx.EndIntent(id, "undone") }); err != nil {
+		return fmt.Errorf("%w (%v)", why, err)
+	}
+	return why
+}
+
+// undo takes back what a making that wasn't told to anybody has made. A branch that has moved since is
+// somebody's work, and stays, with its worktree.
+func (y *yard) undo(ctx context.Context, m making) error {
+	ref := "refs/heads/" + m.Task.Branch
+	at, ok, err := y.git.Commit(ctx, y.root, ref)
+	if err != nil {
+		return err
+	}
+	if m.NewBranch && ok && at != m.Base {
+		return nil
+	}
+	if m.NewTree {
+		if err := y.git.DropDetached(y.common, m.Path); err != nil {
+			return err
+		}
+		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty
+	}
+	y.at("undo: worktree")
+	if m.NewBranch && ok {
+		return y.git.DeleteRef(ctx, y.root, ref, m.Base)
+	}
+	return nil
+}
+
+// undoSpawn finishes a spawn, or a retry, whose process died: it is undone, and may begin again.
+func (y *yard) undoSpawn(ctx context.Context, i store.Intent) error {
+	var m making
+	if err := json.Unmarshal(i.Data, &m); err != nil {
+		return err
+	}
+	if err := y.undo(ctx, m); err != nil {
+		return err
+	}
+	return y.commit(ctx, func(t *turn) error { return t.tx.EndIntent(i.ID, "undone") })
+}
+
+// WorkerRetryParams asks for another attempt.
+type WorkerRetryParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID string `json:"task_id"`
+}
+
+// WorkerRetry begins another attempt at a task that failed, on its branch where that exists, else from
+// the branch that it will be merged into. It fails with [stick.CodeNotFound],
+// [stick.CodeInvalidTransition] and [stick.CodeLanding].
+func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
+	var res WorkerSpawnResult
+	y, unlock, err := e.locked(ctx, p.Where, p.Caller, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	task, err := y.task(ctx, p.TaskID)
+	if err == nil {
+		err = task.CanRetry()
+	}
+	if err != nil {
+		return res, err
+	}
+	tg, err := y.target(ctx, task.Integration)
+	if err != nil {
+		return res, err
+	}
+	m := making{Task: task, Path: y.worktree(task), Base: tg.head()}
+	m.Task.Attempt++
+	m.Task.Base = m.Base
+	_, have, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	if err != nil {
+		return res, err
+	}
+	_, serr := os.Lstat(m.Path)
+	m.NewBranch, m.NewTree = !have, os.IsNotExist(serr)
+	if w, ok, err := y.git.Worktree(ctx, y.root, m.Path); err != nil {
+		return res, err
+	} else if !m.NewTree && (!ok || w.Branch != task.Branch) {
+		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.Path), task.Branch).With("path", m.Path).
+			Hintf("move it away, or check %s out there", task.Branch)
+	}
+	id, err := y.newID(ctx)
+	if err != nil {
+		return res, err
+	}
+	guard := func(t *turn) (stick.Event, error) {
+		if err := t.takesPart(); err != nil {
+			return stick.Event{}, err
+		}
+		now, err := taskOf(t.tx, t.room.ID, p.TaskID)
+		if err != nil {
+			return stick.Event{}, err
+		}
+		return now.Retry(t.me.Agent, m.Base)
+	}
+	err = y.act(ctx, joinsIfNew, func(t *turn) error {
+		if _, err := guard(t); err != nil {
+			return err
+		}
+		return t.intend(id, intentRetry, task, m.Task.Attempt, m)
+	})
+	if err != nil {
+		return res, err
+	}
+	y.serve(id)
+	y.at("retry: intended")
+	if err := y.make(ctx, m); err != nil {
+		return res, y.unmake(ctx, id, m, err)
+	}
+	y.at("retry: made")
+	err = y.commit(ctx, func(t *turn) error {
+		ev, err := guard(t)
+		if err != nil {
+			return err
+		}
+		t.say(ev)
+		res.RoomID, res.AgentID, res.Worktree = t.room.ID, t.me.Agent, m.Path
+		return t.tx.EndIntent(id, "done")
+	})
+	if err != nil {
+		return res, y.unmake(ctx, id, m, err)
+	}
+	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: y.w, TaskID: p.TaskID, unseen: true})
+	res.Task = shown.TaskView
+	return res, err
+}
+
+// locked finds the repository of an operation on one task, keeps other commands from the task, and
+// finishes what one that died has begun.
+func (e *Engine) locked(ctx context.Context, w Where, by Caller, id string) (*yard, func(), error) {
+	y, err := e.yard(ctx, w, by)
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock, err := y.hold(ctx, id)
+	return y, unlock, err
+}
+
+// hold keeps other commands from a task that exists, and finishes what one that died has begun.
+func (y *yard) hold(ctx context.Context, id string) (func(), error) {
+	task, err := y.task(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	wait := lockWait
+	if landing, err := y.landing(ctx, id); err != nil {
+		return nil, err
+	} else if landing {
+		wait = 0
+	}
+	unlock, err := y.lock(ctx, "task", stick.TaskKey(task.ID), max(wait, lockGlance))
+	if err != nil {
+		return nil, err
+	}
+	if err := y.recover(ctx, task.ID); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// task reads a task.
+func (y *yard) task(ctx context.Context, id string) (task stick.Task, err error) {
+	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		task, err = taskOf(tx, r.ID, id)
+		return err
+	})
+	return task, err
+}

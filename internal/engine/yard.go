@@ -1,0 +1,371 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/config"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// ContextFile is the name of the file by which a worktree tells whose it is.
+const ContextFile = ".worker-ctx.json"
+
+// WorkerFile is what lies in [ContextFile].
+type WorkerFile struct {
+	TaskID      string `json:"task_id"`
+	Attempt     int    `json:"attempt"`
+	Root        string `json:"workspace_root"`
+	Branch      string `json:"branch"`
+	Worktree    string `json:"worktree"`
+	Integration string `json:"integration"`
+	Base        string `json:"base"`
+	Description string `json:"description,omitempty"`
+	Spec        string `json:"spec,omitempty"`
+}
+
+// yard is the repository that an operation on tasks is about.
+type yard struct {
+	e      *Engine
+	by     Caller
+	w      Where
+	git    git.Client
+	root   string // the main checkout
+	common string // git's directory of all checkouts
+	here   string // the linked worktree that the caller is in, empty outside of one
+	name   string // stands for the repository in the names of locks
+}
+
+// yard finds the repository of a place. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
+// [stick.CodeNoRepository] and [stick.CodeInvalidPath].
+func (e *Engine) yard(ctx context.Context, w Where, by Caller) (*yard, error) {
+	y := &yard{e: e, by: by, w: w, git: e.cfg.Git}
+	dir := w.Path
+	if w.RoomID != "" {
+		err := e.look(ctx, w, by, func(_ *store.Tx, _ *sights, r stick.Room, _ identity) error {
+			dir = r.Path
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	p, err := e.place(Where{Path: dir})
+	if err != nil {
+		return nil, err
+	}
+	y.root, y.here = p.Root, p.Worktree
+	if w.RoomID == "" {
+		y.w = Where{Path: p.Path}
+	} else if at, err := e.place(Where{}); err == nil && at.Root == p.Root {
+		y.here = at.Worktree
+	}
+	if err := y.git.CheckVersion(ctx, p.Path); err != nil {
+		return nil, err
+	}
+	at, err := y.git.Checkout(ctx, p.Root)
+	switch {
+	case stick.CodeOf(err) == stick.CodeGitFailed:
+		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git checkout, and workers need one", stick.Line(p.Root)).With("path", p.Root).
+			Hintf("git init, and a first commit")
+	case err != nil:
+		return nil, err
+	case at.Bare || at.Top == "":
+		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: workers need a checkout beside which theirs can lie", stick.Line(p.Root)).
+			With("path", p.Root).Hintf("git clone it, and work there")
+	case at.Shallow:
+		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone: its history is too short to merge in", stick.Line(p.Root)).
+			With("path", p.Root).Hintf("git fetch --unshallow")
+	}
+	y.common = at.Common
+	y.nameLocks()
+	return y, nil
+}
+
+func (y *yard) nameLocks() {
+	sum := sha256.Sum256([]byte(y.root))
+	y.name = hex.EncodeToString(sum[:8])
+}
+
+// lockPath is the file of a lock.
+func (y *yard) lockPath(kind, name string) string {
+	sum := sha256.Sum256([]byte(kind + " " + name))
+	return filepath.Join(y.e.cfg.Dir, "tasks", y.name+"-"+hex.EncodeToString(sum[:8])+".lock")
+}
+
+// at is a point at which a test may end the process.
+func (y *yard) at(point string) {
+	if y.e.cfg.Kill != nil {
+		y.e.cfg.Kill(point)
+	}
+}
+
+// lockWait is how long a command waits for another one on the same task.
+const lockWait = 10 * time.Second
+
+// lock takes a lock that is free again when its holder has ended, and with it the git commands that
+// it started. Its name is that of a task, or of a branch that tasks are merged into.
+func (y *yard) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
+	dir := filepath.Join(y.e.cfg.Dir, "tasks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "the data directory can't be written: %w", err).Hintf("tt doctor")
+	}
+	limited, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	l, err := bell.Lock(limited, y.lockPath(kind, name))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if held, ok := errors.AsType[*bell.HeldError](err); ok {
+			return nil, busyTask(name, held.PID)
+		}
+		return nil, err
+	}
+	y.git.Held = append(y.git.Held, l.File())
+	return func() {
+		y.git.Held = y.git.Held[:len(y.git.Held)-1]
+		_ = l.Unlock()
+	}, nil
+}
+
+func busyTask(name string, pid int) error {
+	e := stick.Errorf(stick.CodeLanding, "another command is at work on %s", name)
+	if pid != 0 {
+		e = stick.Errorf(stick.CodeLanding, "another command is at work on %s, in process %d", name, pid).With("pid", pid)
+	}
+	return e.With("task_id", name).Hintf("wait until it has ended: tt worker status")
+}
+
+// act runs an operation on the room of the yard.
+func (y *yard) act(ctx context.Context, j joining, fn func(*turn) error) error {
+	return y.e.act(ctx, y.w, y.by, j, func(t *turn) error {
+		t.settle()
+		return fn(t)
+	}, saved)
+}
+
+// commit is act for the outcome of what was done to git: it isn't given up because the caller is.
+func (y *yard) commit(ctx context.Context, fn func(*turn) error) error {
+	return y.act(context.WithoutCancel(ctx), justBeats, fn)
+}
+
+// look reads the room of the yard.
+func (y *yard) look(ctx context.Context, fn func(*store.Tx, *sights, stick.Room, identity) error) error {
+	return y.e.look(ctx, y.w, y.by, fn)
+}
+
+// taskOf loads a task. It fails with [stick.CodeNotFound].
+func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
+	t, ok, err := tx.Task(room, id)
+	if err == nil && !ok {
+		err = stick.Errorf(stick.CodeNotFound, "there is no task %q here", stick.Clip(id, 80)).With("task_id", stick.Clip(id, 80)).
+			Hintf("tt worker status lists the tasks")
+	}
+	return t, err
+}
+
+// say adds the event of a task to what the operation makes.
+func (t *turn) say(e stick.Event) { t.add(t.room, []stick.Event{t.room.About(e)}) }
+
+// over is say for the event that ends a task: what was reserved for it ends, too.
+func (t *turn) over(e stick.Event) error {
+	t.say(e)
+	vs, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, Task: e.Task})
+	if err != nil {
+		return err
+	}
+	events, err := t.room.Unreserve(t.me.Agent, true, vs)
+	t.add(t.room, events)
+	return err
+}
+
+// takesPart refuses callers that are neither members nor people.
+func (t *turn) takesPart() error { return takesPart(t.room, t.me) }
+
+func takesPart(r stick.Room, me identity) error {
+	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.person() {
+		return nil
+	}
+	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).With("agent_id", me.Agent).Hintf("join it: tt join")
+}
+
+// call is the caller of a rule of tasks.
+func (t *turn) call(attempt int) stick.TaskCall {
+	return stick.TaskCall{By: t.me.Agent, Person: t.me.person(), Attempt: attempt}
+}
+
+// mine finds the task that a worker means: the one that it names, or the one whose worktree it is in.
+func (y *yard) mine(id string, attempt int) (string, int, error) {
+	if id != "" {
+		return id, attempt, nil
+	}
+	f, ok := y.file()
+	if !ok {
+		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
+			Hintf("go to the task's worktree, or name the task: --task <task>; tt worker status lists them")
+	}
+	if attempt == 0 {
+		attempt = f.Attempt
+	}
+	return f.TaskID, attempt, nil
+}
+
+// file reads the context file of the worktree that the caller is in.
+func (y *yard) file() (f WorkerFile, ok bool) {
+	if y.here == "" {
+		return f, false
+	}
+	b, err := os.ReadFile(filepath.Join(y.here, ContextFile))
+	if err != nil || json.Unmarshal(b, &f) != nil || stick.CheckTaskID(f.TaskID) != nil {
+		return WorkerFile{}, false
+	}
+	return f, true
+}
+
+// worktree is the absolute path of a task's worktree.
+func (y *yard) worktree(t stick.Task) string {
+	return filepath.Join(y.root, filepath.FromSlash(t.Worktree))
+}
+
+// writeFile writes the context file into a task's worktree.
+func (y *yard) writeFile(t stick.Task, attempt int) error {
+	b, err := json.MarshalIndent(WorkerFile{
+		TaskID: t.ID, Attempt: attempt, Root: y.root, Branch: t.Branch, Worktree: y.worktree(t), Integration: t.Integration, Base: t.Base,
+		Description: t.Description, Spec: t.Spec,
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(y.worktree(t), ContextFile)
+	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be written: %w", err).Hintf("see to the disk, and run the same command again")
+	}
+	return os.Rename(path+".new", path)
+}
+
+// target is the branch that tasks are merged into, as it is now.
+type target struct {
+	name     string // of the branch
+	local    string // the commit of the local branch; empty when there is none
+	remote   string // the remote that decides; empty when the local branch does
+	tracked  string // the commit of the branch at the remote, as far as it is known here
+	checkout string // where the local branch is checked out
+}
+
+// head is the commit from which work begins and onto which it is merged.
+func (t target) head() string {
+	if t.remote != "" && t.tracked != "" {
+		return t.tracked
+	}
+	return t.local
+}
+
+func (t target) ref() string { return "refs/heads/" + t.name }
+
+// target looks at a branch and at its counterpart at a remote. It fails with [stick.CodeNotFound].
+func (y *yard) target(ctx context.Context, name string) (target, error) {
+	t := target{name: name}
+	refs, err := y.git.Refs(ctx, y.root, t.ref(), "refs/remotes/origin/"+name)
+	if err != nil {
+		return t, err
+	}
+	upstream := ""
+	for _, r := range refs {
+		switch r.Name {
+		case t.ref():
+			t.local, t.checkout, upstream = r.Commit, r.Checkout, r.Upstream
+		case "refs/remotes/origin/" + name:
+			t.remote, t.tracked = "origin", r.Commit
+		}
+	}
+	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok && upstream != "" && remote != t.remote {
+		t.remote = remote
+		if t.tracked, _, err = y.git.Commit(ctx, y.root, upstream); err != nil {
+			return t, err
+		}
+	}
+	if t.head() == "" {
+		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %s to merge into", name).With("branch", name).
+			Hintf("tt worker init makes it, from the commit that you are on")
+	}
+	return t, nil
+}
+
+// fetch brings a target up to date with its remote.
+func (y *yard) fetch(ctx context.Context, t *target) (err error) {
+	if t.remote == "" {
+		return nil
+	}
+	t.tracked, err = y.git.Fetch(ctx, y.root, t.remote, t.name)
+	return err
+}
+
+// integrationKey is the key of git's configuration that names the branch that tasks are merged into.
+const integrationKey = "talkingstick.integration"
+
+// integration names the branch that new tasks are merged into.
+func (y *yard) integration(ctx context.Context) (string, error) {
+	name, err := y.git.Config(ctx, y.root, integrationKey)
+	if err != nil || name != "" {
+		return name, err
+	}
+	if _, ok, err := y.git.Ref(ctx, y.root, "refs/heads/"+config.DefaultIntegration); ok || err != nil {
+		return config.DefaultIntegration, err
+	}
+	if b, ok, err := y.git.ReadFile(ctx, y.root, "HEAD", config.FileName); err == nil && ok {
+		if _, w, err := config.Tasks(b); err != nil || w.Integration != "" {
+			return w.Integration, err
+		}
+	}
+	return config.DefaultIntegration, nil
+}
+
+// settings reads the project's settings as they are in a commit.
+func (y *yard) settings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
+	b, _, err := y.git.ReadFile(ctx, y.root, commit, config.FileName)
+	if err != nil {
+		return config.Gate{}, config.Worker{}, err
+	}
+	return config.Tasks(b)
+}
+
+// begun is an intent, with what it is about.
+func begun(id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any) (store.Intent, error) {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return store.Intent{}, fmt.Errorf("intent: %w", err)
+	}
+	return store.Intent{
+		ID: id, Room: room, Task: stick.TaskKey(t.ID), Attempt: attempt, Kind: kind, Agent: by, Data: b, PID: os.Getpid(),
+	}, nil
+}
+
+// intend stores what is about to be done for a task.
+func (t *turn) intend(id, kind string, task stick.Task, attempt int, data any) error {
+	i, err := begun(id, kind, t.room.ID, task, attempt, t.me.Agent, data)
+	if err != nil {
+		return err
+	}
+	return t.tx.PutIntent(i)
+}
+
+// newID makes an id that is the same however often a transaction runs.
+func (y *yard) newID(ctx context.Context) (string, error) {
+	db, err := y.e.open(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	return db.NewID(), nil
+}

@@ -1,0 +1,369 @@
+package git
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"talkingstick/stick"
+)
+
+// work is a repository with a commit.
+type work struct {
+	*testing.T
+	Client
+	dir string
+}
+
+func newWork(t *testing.T) *work {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", base)
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(base, "config"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	for _, v := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} {
+		t.Setenv(v, "")
+		os.Unsetenv(v)
+	}
+	w := &work{T: t, dir: filepath.Join(base, "work")}
+	if err := os.Mkdir(w.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.git("init", "--quiet", "--initial-branch=main")
+	w.git("config", "user.name", "Ann")
+	w.git("config", "user.email", "ann@example.invalid")
+	w.commit("a", "one\ntwo\nthree\n")
+	return w
+}
+
+func (w *work) git(args ...string) string {
+	w.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = w.dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		w.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (w *work) write(name, text string) {
+	w.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// commit commits a file on the branch that is checked out, and returns the commit.
+func (w *work) commit(name, text string) string {
+	w.Helper()
+	w.write(name, text)
+	w.git("add", "--", name)
+	w.git("commit", "--quiet", "-m", "change "+name)
+	return w.git("rev-parse", "HEAD")
+}
+
+func (w *work) sum(from, to string) string {
+	w.Helper()
+	s, err := w.PatchSum(w.Context(), w.dir, from, to)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return s
+}
+
+// TestPatchSum: the same change on another base has the same sum, and nothing else has; blanks and binary files
+// count.
+func TestPatchSum(t *testing.T) {
+	w := newWork(t)
+	base := w.git("rev-parse", "HEAD")
+	w.git("switch", "--quiet", "-c", "work")
+	one := w.commit("a", "one\ntwo\nTHREE\n")
+	w.git("switch", "--quiet", "main")
+	other := w.commit("b", "elsewhere\n")
+	w.git("switch", "--quiet", "-c", "again", "main")
+	w.git("cherry-pick", one)
+	moved := w.git("rev-parse", "HEAD")
+	if w.sum(base, one) != w.sum(other, moved) {
+		t.Error("the same change on another base has another sum")
+	}
+	for name, text := range map[string]string{"a": "one\ntwo\nTHREE \n", "c": "new\n", "d": "\x00\x01", "e": "\x00\x02"} {
+		w.git("switch", "--quiet", "--detach", base)
+		if w.sum(base, one) == w.sum(base, w.commit(name, text)) {
+			t.Errorf("a change of %s to %q has the same sum", name, text)
+		}
+	}
+	w.git("switch", "--quiet", "--detach", base)
+	first := w.commit("x", "\x00 one")
+	w.git("switch", "--quiet", "--detach", base)
+	if w.sum(base, first) == w.sum(base, w.commit("x", "\x00 two")) {
+		t.Error("two binary files have one sum")
+	}
+	if w.sum(base, base) == w.sum(base, one) {
+		t.Error("nothing has the sum of something")
+	}
+}
+
+// TestUpdateRef: a branch moves only from where it was seen.
+func TestUpdateRef(t *testing.T) {
+	w := newWork(t)
+	ctx := t.Context()
+	first := w.git("rev-parse", "HEAD")
+	second := w.commit("a", "x\n")
+	move := func(to, from string, want bool) {
+		t.Helper()
+		moved, err := w.UpdateRef(ctx, w.dir, "refs/heads/x", to, from)
+		if err != nil || moved != want {
+			t.Errorf("%v, %v; want %v", moved, err, want)
+		}
+	}
+	move(first, "", true)
+	move(second, "", false)
+	move(second, first, true)
+	move(first, first, false)
+	if err := w.DeleteRef(ctx, w.dir, "refs/heads/x", first); stick.CodeOf(err) != stick.CodeGitFailed {
+		t.Errorf("a branch that had moved was deleted: %v", err)
+	}
+	if err := w.DeleteRef(ctx, w.dir, "refs/heads/x", second); err != nil {
+		t.Error(err)
+	}
+	if err := w.DeleteRef(ctx, w.dir, "refs/heads/x", second); err != nil {
+		t.Errorf("one that is gone: %v", err)
+	}
+}
+
+// TestMergeWithoutACheckout makes merges and reversals, and names what is in conflict.
+func TestMergeWithoutACheckout(t *testing.T) {
+	w := newWork(t)
+	ctx := t.Context()
+	w.git("switch", "--quiet", "-c", "work")
+	work := w.commit("b", "b\n")
+	w.git("switch", "--quiet", "main")
+	main := w.commit("c", "c\n")
+	tree, files, err := w.MergeTree(ctx, w.dir, main, work)
+	if err != nil || len(files) > 0 {
+		t.Fatal(tree, files, err)
+	}
+	merge, err := w.CommitTree(ctx, w.dir, tree, "Merge\n\nline\n", main, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.git("log", "-1", "--format=%P %B", merge); got != main+" "+work+" Merge\n\nline" {
+		t.Errorf("the commit is %q", got)
+	}
+	if ok, err := w.IsAncestor(ctx, w.dir, work, merge); !ok || err != nil {
+		t.Error(ok, err)
+	}
+	if ok, err := w.IsAncestor(ctx, w.dir, merge, work); ok || err != nil {
+		t.Error(ok, err)
+	}
+	w.git("switch", "--quiet", "work")
+	clash := w.commit("c", "mine\n")
+	if tree, files, err := w.MergeTree(ctx, w.dir, main, clash); err != nil || tree != "" || !slices.Equal(files, []string{"c"}) {
+		t.Errorf("a conflict is %q, %q, %v", tree, files, err)
+	}
+	if status := w.git("status", "--porcelain"); status != "" {
+		t.Errorf("the checkout was touched: %s", status)
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	w := newWork(t)
+	if b, ok, err := w.ReadFile(t.Context(), w.dir, "HEAD", "a"); err != nil || !ok || string(b) != "one\ntwo\nthree\n" {
+		t.Errorf("%q, %v, %v", b, ok, err)
+	}
+	for _, path := range []string{"no", ".talking-stick.toml", ""} {
+		if b, ok, err := w.ReadFile(t.Context(), w.dir, "HEAD", path); err != nil || ok {
+			t.Errorf("%q: %q, %v, %v", path, b, ok, err)
+		}
+	}
+}
+
+// TestRemoveWorktree: only what can be lost without harm is removed.
+func TestRemoveWorktree(t *testing.T) {
+	w := newWork(t)
+	ctx := t.Context()
+	head := w.git("rev-parse", "HEAD")
+	path := filepath.Join(w.dir, "trees", "x")
+	if err := w.AddWorktree(ctx, w.dir, path, "feat/x", head, "why"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "new"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.RemoveWorktree(ctx, w.dir, path, "why"); stick.CodeOf(err) != stick.CodeGitFailed {
+		t.Errorf("a worktree with an untracked file: %v", err)
+	}
+	if list := w.git("worktree", "list", "--porcelain"); !strings.Contains(list, "locked why") {
+		t.Errorf("it isn't locked any more:\n%s", list)
+	}
+	if err := os.Remove(filepath.Join(path, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.RemoveWorktree(ctx, w.dir, path, "why"); err != nil {
+		t.Error(err)
+	}
+	if err := w.RemoveWorktree(ctx, w.dir, path, "why"); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "theirs"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.RemoveWorktree(ctx, w.dir, path, "why"); err == nil {
+		t.Error("a directory that is no worktree was removed")
+	}
+}
+
+// TestDropDetached takes the record of one worktree, and leaves those on a disk that isn't there.
+func TestDropDetached(t *testing.T) {
+	w := newWork(t)
+	ctx := t.Context()
+	head := w.git("rev-parse", "HEAD")
+	gate, away := filepath.Join(w.dir, ".gate"), filepath.Join(w.dir, "away")
+	for _, path := range []string{gate, away} {
+		if err := w.AddDetached(ctx, w.dir, path, head); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(away); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DropDetached(filepath.Join(w.dir, ".git"), gate); err != nil {
+		t.Fatal(err)
+	}
+	if list := w.git("worktree", "list"); strings.Contains(list, ".gate") || !strings.Contains(list, "away") {
+		t.Errorf("what is left is\n%s", list)
+	}
+}
+
+func TestExclude(t *testing.T) {
+	w := newWork(t)
+	common := filepath.Join(w.dir, ".git")
+	path := filepath.Join(common, "info", "exclude")
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := Exclude(common, "/worktrees/", "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, _ := os.ReadFile(path); string(b) != "mine\n/worktrees/\nx\n" {
+		t.Errorf("it is %q", b)
+	}
+}
+
+func TestBranchName(t *testing.T) {
+	for _, name := range []string{"main", "feat/x", "a.b", "ä"} {
+		if !BranchName(name) {
+			t.Errorf("%q can't be a branch", name)
+		}
+	}
+	for _, name := range []string{"", "-x", "a..b", "a b", "a~", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "@", "a@{b", "a\n", "a?", strings.Repeat("x", 201)} {
+		if BranchName(name) {
+			t.Errorf("%q can be a branch", name)
+		}
+	}
+}
+
+// TestFailures: what git says is told, and its kind can be found out.
+func TestFailures(t *testing.T) {
+	w := newWork(t)
+	_, err := w.text(t.Context(), w.dir, "rev-list", "nosuch")
+	if f := failure(err); f == nil || f.Exit != 128 || stick.CodeOf(err) != stick.CodeGitFailed || !strings.Contains(err.Error(), "nosuch") {
+		t.Errorf("%v", err)
+	}
+	if _, err := (Client{Path: filepath.Join(w.dir, "nogit")}).text(t.Context(), w.dir, "version"); stick.CodeOf(err) != stick.CodeGitMissing {
+		t.Errorf("no program: %v", err)
+	}
+	if _, err := w.Checkout(t.Context(), filepath.Join(w.dir, "..")); stick.CodeOf(err) != stick.CodeGitFailed {
+		t.Errorf("no repository: %v", err)
+	}
+	w.git("config", "user.name", "")
+	w.git("config", "user.useConfigOnly", "true")
+	w.git("config", "--unset", "user.email")
+	for _, v := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"} {
+		t.Setenv(v, "")
+		os.Unsetenv(v)
+	}
+	if err := w.Identity(t.Context(), w.dir); stick.CodeOf(err) != stick.CodeGitFailed {
+		t.Errorf("nobody: %v", err)
+	}
+	var exit *exec.ExitError
+	if !errors.As(w.Identity(t.Context(), w.dir), &exit) {
+		t.Error("the cause is lost")
+	}
+}
+
+// TestWritingEnvironment: who commits and how remotes are reached comes through, and no other tree.
+func TestWritingEnvironment(t *testing.T) {
+	env := Client{Env: []string{"TT_INTENT=i"}}.writing([]string{
+		"PATH=/bin", "GIT_DIR=/x", "GIT_INDEX_FILE=/y", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_GLOBAL=/g", "GIT_AUTHOR_DATE=1",
+		"GIT_CONFIG_COUNT=1",
+	})
+	for _, want := range []string{"PATH=/bin", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_GLOBAL=/g", "TT_INTENT=i", "GIT_TERMINAL_PROMPT=0"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("%s is missing in %q", want, env)
+		}
+	}
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		if slices.Contains([]string{"GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_DATE", "GIT_CONFIG_COUNT"}, name) {
+			t.Errorf("%s came through", v)
+		}
+	}
+}
+
+// TestLostRace: a remote that has other commits is no failure.
+func TestLostRace(t *testing.T) {
+	w := newWork(t)
+	ctx := t.Context()
+	first := w.git("rev-parse", "HEAD")
+	up := filepath.Join(w.dir, "..", "up.git")
+	w.git("clone", "--quiet", "--bare", ".", up)
+	w.git("remote", "add", "origin", up)
+	theirs := w.commit("a", "theirs\n")
+	if moved, err := w.Push(ctx, w.dir, "origin", "main", theirs); !moved || err != nil {
+		t.Fatal(moved, err)
+	}
+	w.git("switch", "--quiet", "--detach", first)
+	mine := w.commit("a", "mine\n")
+	if moved, err := w.Push(ctx, w.dir, "origin", "main", mine); moved || err != nil {
+		t.Errorf("%v, %v", moved, err)
+	}
+	if at, err := w.Fetch(ctx, w.dir, "origin", "main"); at != theirs || err != nil {
+		t.Errorf("%s, %v", at, err)
+	}
+	hook := filepath.Join(up, "hooks", "pre-receive")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho not today >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Push(ctx, w.dir, "origin", "other", mine); stick.CodeOf(err) != stick.CodeGitFailed {
+		t.Errorf("a remote that refuses: %v", err)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.PushOwn(ctx, w.dir, "origin", "feat/x", mine, ""); err != nil {
+		t.Error(err)
+	}
+	if at, err := w.Remote(ctx, w.dir, "origin", "feat/x"); at != mine || err != nil {
+		t.Errorf("%s, %v", at, err)
+	}
+	if err := w.PushOwn(ctx, w.dir, "origin", "feat/x", theirs, first); err == nil {
+		t.Error("a branch that had moved was overwritten")
+	}
+	if err := w.PushOwn(ctx, w.dir, "origin", "feat/x", "", mine); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,239 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// Failure is a git command that failed.
+type Failure struct {
+	Args []string
+	Exit int    // its exit status, -1 if it had none
+	Said string // what it printed on standard error, the first lines of it
+	Err  error
+}
+
+func (f *Failure) Error() string {
+	if f.Said != "" {
+		return fmt.Sprintf("git %s: %s", f.Args[0], f.Said)
+	}
+	return fmt.Sprintf("git %s: %v", f.Args[0], f.Err)
+}
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// change is one run of git that may change something.
+type change struct {
+	dir string
+	in  io.Reader
+	out io.Writer
+}
+
+// MinVersion is the oldest git that can do what tasks need: merging without a checkout.
+var MinVersion = [2]int{2, 38}
+
+// alone keeps git from doing anything beside what it was asked for.
+var alone = []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false"}
+
+// kept are the variables of git that say who the user is, where the configuration lies and how
+// remotes are reached. The others would turn a command on one repository into one on another.
+var kept = []string{
+	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_PROXY_COMMAND",
+}
+
+// writing is the environment of commands that change something.
+func (c Client) writing(env []string) []string {
+	out := environment(env, false)
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		if slices.Contains(kept, name) {
+			out = append(out, v)
+		}
+	}
+	return append(append(out, "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), c.Env...)
+}
+
+// act runs git. It fails with [stick.CodeGitMissing], or with [stick.CodeGitFailed] and a [*Failure]
+// as its cause.
+func (c Client) act(ctx context.Context, q change, args ...string) error {
+	path := c.Path
+	if path == "" {
+		path = "git"
+	}
+	cmd := exec.CommandContext(ctx, path, append(append(slices.Clone(alone), "-C", q.dir), args...)...)
+	cmd.Env = c.writing(os.Environ())
+	cmd.WaitDelay = drainTime
+	cmd.Stdin, cmd.Stdout = q.in, q.out
+	if runtime.GOOS != "windows" { // where children inherit nothing that isn't named otherwise
+		cmd.ExtraFiles = c.Held
+	}
+	said := &head{left: 4 << 10}
+	cmd.Stderr = said
+	err := run(cmd)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) && cmd.Process == nil:
+		if _, serr := os.Stat(q.dir); serr == nil {
+			return missing(err)
+		}
+	}
+	f := &Failure{Args: args, Exit: -1, Said: strings.TrimSpace(said.String()), Err: err}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		f.Exit = exit.ExitCode()
+	}
+	return failed(f)
+}
+
+func missing(err error) error {
+	return &stick.Error{
+		Code: stick.CodeGitMissing, Message: "there is no git program in PATH", Hint: "install git 2.38 or newer", Err: err,
+	}
+}
+
+func failed(f *Failure) *stick.Error {
+	said := f.reason()
+	return &stick.Error{
+		Code: stick.CodeGitFailed, Message: fmt.Sprintf("git %s failed: %s", f.Args[0], stick.Clip(said, 300)), Err: f,
+		Hint: "mend what git complains about, and run the same command again",
+	}
+}
+
+// reason is the first thing that git calls an error, and what it died of.
+func (f *Failure) reason() string {
+	var why []string
+	for _, mark := range []string{"error: ", "fatal: "} {
+		for line := range strings.Lines(f.Said) {
+			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), mark); ok {
+				why = append(why, rest)
+				break
+			}
+		}
+	}
+	switch {
+	case len(why) > 0:
+		return strings.Join(why, "; ")
+	case f.Said != "":
+		return f.Said
+	}
+	return f.Err.Error()
+}
+
+// failure is the git command that an error is about, or nil.
+func failure(err error) *Failure {
+	f, _ := errors.AsType[*Failure](err)
+	return f
+}
+
+// exits tells whether git ended with a status.
+func exits(err error, status int) bool {
+	f := failure(err)
+	return f != nil && f.Exit == status
+}
+
+// head keeps the beginning of what is written to it.
+type head struct {
+	buf  bytes.Buffer
+	left int
+	cut  bool
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	n := min(len(p), h.left)
+	h.buf.Write(p[:n])
+	h.left -= n
+	h.cut = h.cut || n < len(p)
+	return len(p), nil
+}
+
+func (h *head) String() string { return h.buf.String() }
+
+// text runs git and returns what it prints, without the line end.
+func (c Client) text(ctx context.Context, dir string, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := c.act(ctx, change{dir: dir, out: &out}, args...)
+	return strings.TrimRight(out.String(), "\n"), err
+}
+
+// list runs git and returns what it prints between NULs.
+func (c Client) list(ctx context.Context, dir string, args ...string) ([]string, error) {
+	var out bytes.Buffer
+	if err := c.act(ctx, change{dir: dir, out: &out}, args...); err != nil {
+		return nil, err
+	}
+	return fields(out.String()), nil
+}
+
+func fields(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, "\x00"), func(s string) bool { return s == "" })
+}
+
+// CheckVersion refuses a git that is older than [MinVersion], with [stick.CodeGitTooOld], and none with
+// [stick.CodeGitMissing].
+func (c Client) CheckVersion(ctx context.Context, dir string) error {
+	return c.atLeast(ctx, dir, MinVersion[0], MinVersion[1])
+}
+
+// Checkout is what git says of a directory.
+type Checkout struct {
+	Top     string // the top level; empty in a bare repository
+	GitDir  string // of this checkout
+	Common  string // of all checkouts
+	Bare    bool
+	Shallow bool
+}
+
+// Checkout asks git where dir lies. It fails with [stick.CodeGitFailed] outside of repositories.
+func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
+	said, err := c.text(ctx, dir, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir")
+	if err != nil {
+		return Checkout{}, err
+	}
+	lines := strings.Split(said, "\n")
+	if len(lines) != 4 {
+		return Checkout{}, fmt.Errorf("git rev-parse said %q", said)
+	}
+	co := Checkout{Bare: lines[0] == "true", Shallow: lines[1] == "true", GitDir: lines[2], Common: lines[3]}
+	if !co.Bare {
+		co.Top, err = c.text(ctx, dir, "rev-parse", "--path-format=absolute", "--show-toplevel")
+	}
+	return co, err
+}
+
+// Identity refuses when git doesn't know in whose name to commit.
+func (c Client) Identity(ctx context.Context, dir string) error {
+	_, err := c.text(ctx, dir, "var", "GIT_COMMITTER_IDENT")
+	if f := failure(err); f != nil {
+		return (&stick.Error{Code: stick.CodeGitFailed, Message: "git doesn't know in whose name to commit", Err: f}).
+			Hintf(`git config user.name "…" and git config user.email "…"`)
+	}
+	return err
+}
+
+// Config is the value of a key of the repository's configuration; empty when it isn't set.
+func (c Client) Config(ctx context.Context, dir, key string) (string, error) {
+	v, err := c.text(ctx, dir, "config", "--get", key)
+	if exits(err, 1) {
+		return "", nil
+	}
+	return v, err
+}
+
+// SetConfig sets a key of the repository's own configuration.
+func (c Client) SetConfig(ctx context.Context, dir, key, value string) error {
+	return c.act(ctx, change{dir: dir}, "config", "--local", key, value)
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"talkingstick/stick"
+)
+
+// Blob is the name of content that lies in a file of its own.
+type Blob struct {
+	Sum  string
+	Size int64
+}
+
+// WriteBlob puts content where blobs lie, before the transaction that names it: the file is complete
+// and on the disk when a row can point at it. A file that no row names costs space and nothing else.
+func (db *DB) WriteBlob(content []byte) (Blob, error) {
+	sum := sha256.Sum256(content)
+	b := Blob{hex.EncodeToString(sum[:]), int64(len(content))}
+	path := db.blobPath(b.Sum)
+	if info, err := os.Stat(path); err == nil && info.Size() == b.Size {
+		return b, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return b, notWritable(db.opt.Dir, err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "new-")
+	if err != nil {
+		return b, notWritable(db.opt.Dir, err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(content)
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return b, notWritable(db.opt.Dir, err)
+	}
+	return b, nil
+}
+
+// ReadBlob reads content by its sum. It fails with [stick.CodeNotFound].
+func (db *DB) ReadBlob(sum string) ([]byte, error) {
+	missing := func() error {
+		return stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(sum, 70))
+	}
+	if len(sum) != 2*sha256.Size {
+		return nil, missing()
+	}
+	if _, err := hex.DecodeString(sum); err != nil {
+		return nil, missing()
+	}
+	b, err := os.ReadFile(db.blobPath(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing()
+	}
+	return b, err
+}
+
+func (db *DB) blobPath(sum string) string {
+	return filepath.Join(db.opt.Dir, "blobs", sum[:2], sum[2:])
+}
+
+// AddBlob names a blob that was written.
+func (tx *Tx) AddBlob(b Blob) error {
+	return tx.exec("INSERT INTO blobs (sum, size, created_at) VALUES (?, ?, ?) ON CONFLICT (sum) DO NOTHING", b.Sum, b.Size, tx.now)
+}
+
+// HasBlob tells whether a blob is named.
+func (tx *Tx) HasBlob(sum string) (bool, error) {
+	var have string
+	return tx.one("SELECT sum FROM blobs WHERE sum = ?", []any{sum}, &have)
+}
+
+// FindBlob finds the blob whose sum begins with a text; ok is false when there is none, or more than one.
+func (tx *Tx) FindBlob(prefix string) (sum string, ok bool, err error) {
+	var found []string
+	err = tx.scan("SELECT sum FROM blobs WHERE sum >= ? AND sum < ? ORDER BY sum LIMIT 2", []any{prefix, prefix + "g"}, func(scan func(...any) error) error {
+		var s string
+		err := scan(&s)
+		found = append(found, s)
+		return err
+	})
+	if err != nil || len(found) != 1 {
+		return "", false, err
+	}
+	return found[0], true, nil
+}

@@ -1,0 +1,271 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"talkingstick/stick"
+)
+
+const taskColumns = `task_id, state, attempt, description, spec, branch, worktree, integration, base, head, patch, changes_gate,
+	worker, earlier, spawned_by, approved, approved_by, approved_seq, result, cause, reason, created_at, state_at, last_seq, heartbeat_at`
+
+// scanTask reads a row of taskColumns.
+func scanTask(scan func(...any) error) (t stick.Task, err error) {
+	var earlier string
+	err = scan(&t.ID, &t.State, &t.Attempt, &t.Description, &t.Spec, &t.Branch, &t.Worktree, &t.Integration, &t.Base, &t.Head, &t.Patch, &t.ChangesGate,
+		&t.Worker, &earlier, &t.SpawnedBy, &t.Approved, &t.ApprovedBy, &t.ApprovedSeq, &t.Result, &t.Cause, &t.Reason, &t.CreatedAt, &t.StateAt, &t.Seq, &t.HeartbeatAt)
+	if err == nil && earlier != "" {
+		err = json.Unmarshal([]byte(earlier), &t.Earlier)
+	}
+	return t, err
+}
+
+// putTask stores what an event says of its task: the task, its attempt, a verdict.
+func (tx *Tx) putTask(e stick.Event) error {
+	if !e.Type.OfTask() {
+		return nil
+	}
+	was, _, err := tx.Task(e.Room, e.Task)
+	if err != nil {
+		return err
+	}
+	t, err := was.Apply(e)
+	if err != nil {
+		return err
+	}
+	earlier := ""
+	if len(t.Earlier) > 0 {
+		b, err := json.Marshal(t.Earlier)
+		if err != nil {
+			return err
+		}
+		earlier = string(b)
+	}
+	err = tx.exec(`INSERT INTO tasks (room_id, task_key, `+taskColumns+`)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (room_id, task_key) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, base = excluded.base, head = excluded.head,
+		patch = excluded.patch, changes_gate = excluded.changes_gate, worker = excluded.worker, earlier = excluded.earlier,
+		approved = excluded.approved, approved_by = excluded.approved_by, approved_seq = excluded.approved_seq, result = excluded.result,
+		cause = excluded.cause, reason = excluded.reason, state_at = excluded.state_at, last_seq = excluded.last_seq, heartbeat_at = excluded.heartbeat_at`,
+		e.Room, stick.TaskKey(t.ID),
+		t.ID, t.State, t.Attempt, t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base, t.Head, t.Patch, t.ChangesGate,
+		t.Worker, earlier, t.SpawnedBy, t.Approved, t.ApprovedBy, t.ApprovedSeq, t.Result, t.Cause, t.Reason, t.CreatedAt, t.StateAt, t.Seq, t.HeartbeatAt)
+	if err != nil {
+		return err
+	}
+	if err := tx.putAttempt(e, t); err != nil {
+		return err
+	}
+	if r, ok := stick.ReviewOf(e); ok {
+		return tx.exec(`INSERT INTO reviews (event_seq, room_id, task_key, attempt, reviewer, verdict, head, body, report, at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.Seq, e.Room, stick.TaskKey(t.ID), r.Attempt, r.Reviewer, r.Verdict, r.Head, r.Body, r.Report, r.At)
+	}
+	return nil
+}
+
+func (tx *Tx) putAttempt(e stick.Event, t stick.Task) error {
+	var was stick.TaskAttempt
+	attempts, err := tx.Attempts(e.Room, t.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range attempts {
+		if a.Number == t.Attempt {
+			was = a
+		}
+	}
+	a := was.Apply(e)
+	if a == was {
+		return nil
+	}
+	return tx.exec(`INSERT INTO task_attempts (room_id, task_key, attempt, worker, assigned_at, started_at, ended_at, outcome)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET worker = excluded.worker,
+		started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome`,
+		e.Room, stick.TaskKey(t.ID), a.Number, a.Worker, a.AssignedAt, a.StartedAt, a.EndedAt, a.Outcome)
+}
+
+// Task loads a task by its name, in any case; ok is false when there is none, and t is then fit for
+// [stick.SpawnTask].
+func (tx *Tx) Task(room stick.RoomID, id string) (t stick.Task, ok bool, err error) {
+	tasks, err := tx.tasks("WHERE room_id = ? AND task_key = ? ORDER BY task_key", room, stick.TaskKey(id))
+	if err != nil || len(tasks) == 0 {
+		return t, false, err
+	}
+	return tasks[0], true, nil
+}
+
+// Tasks lists the tasks of a room in the order in which they were made.
+func (tx *Tx) Tasks(room stick.RoomID) ([]stick.Task, error) {
+	return tx.tasks("WHERE room_id = ? ORDER BY created_at, task_key", room)
+}
+
+// Queue lists the approved tasks of a room in the order of their approval.
+func (tx *Tx) Queue(room stick.RoomID) ([]stick.Task, error) {
+	return tx.tasks("WHERE room_id = ? AND state = 'APPROVED' ORDER BY approved_seq", room)
+}
+
+// TasksOf lists the tasks of a room that an agent is the worker of.
+func (tx *Tx) TasksOf(room stick.RoomID, a stick.AgentID) ([]stick.Task, error) {
+	return tx.tasks("WHERE worker = ? AND room_id = ? AND worker <> '' ORDER BY created_at, task_key", a, room)
+}
+
+func (tx *Tx) tasks(where string, args ...any) (tasks []stick.Task, err error) {
+	err = tx.scan("SELECT "+taskColumns+" FROM tasks "+where, args, func(scan func(...any) error) error {
+		t, err := scanTask(scan)
+		tasks = append(tasks, t)
+		return err
+	})
+	return tasks, err
+}
+
+// Attempts lists the attempts at a task.
+func (tx *Tx) Attempts(room stick.RoomID, id string) (attempts []stick.TaskAttempt, err error) {
+	err = tx.scan(`SELECT attempt, worker, assigned_at, started_at, ended_at, outcome FROM task_attempts
+		WHERE room_id = ? AND task_key = ? ORDER BY attempt`, []any{room, stick.TaskKey(id)}, func(scan func(...any) error) error {
+		var a stick.TaskAttempt
+		err := scan(&a.Number, &a.Worker, &a.AssignedAt, &a.StartedAt, &a.EndedAt, &a.Outcome)
+		attempts = append(attempts, a)
+		return err
+	})
+	return attempts, err
+}
+
+// Reviews lists the verdicts on a task.
+func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview, err error) {
+	err = tx.scan(`SELECT event_seq, attempt, reviewer, verdict, head, body, report, at FROM reviews
+		WHERE room_id = ? AND task_key = ? ORDER BY event_seq`, []any{room, stick.TaskKey(id)}, func(scan func(...any) error) error {
+		var r stick.TaskReview
+		err := scan(&r.Seq, &r.Attempt, &r.Reviewer, &r.Verdict, &r.Head, &r.Body, &r.Report, &r.At)
+		reviews = append(reviews, r)
+		return err
+	})
+	return reviews, err
+}
+
+// Heartbeat notes that a task's worker says that it works.
+func (tx *Tx) Heartbeat(room stick.RoomID, id string) error {
+	return tx.exec("UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?", tx.now, room, stick.TaskKey(id))
+}
+
+// Saw notes which commit of a task an agent has seen.
+func (tx *Tx) Saw(room stick.RoomID, id string, a stick.AgentID, head string) error {
+	return tx.exec(`INSERT INTO task_views (room_id, task_key, agent_id, head, seen_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (room_id, task_key, agent_id) DO UPDATE SET head = excluded.head, seen_at = excluded.seen_at`,
+		room, stick.TaskKey(id), a, head, tx.now)
+}
+
+// Seen is the commit of a task that an agent saw last; empty for none.
+func (tx *Tx) Seen(room stick.RoomID, id string, a stick.AgentID) (head string, err error) {
+	_, err = tx.one("SELECT head FROM task_views WHERE room_id = ? AND task_key = ? AND agent_id = ?", []any{room, stick.TaskKey(id), a}, &head)
+	return head, err
+}
+
+// TaskRun is a command that was started for an attempt.
+type TaskRun struct {
+	Task      string // its key
+	Attempt   int
+	Command   string
+	Process   stick.Process
+	StartedAt stick.Time
+	EndedAt   stick.Time
+	Exit      int
+	Output    string // the blob
+}
+
+// PutRun stores a command that was started for an attempt, or how it stands now.
+func (tx *Tx) PutRun(room stick.RoomID, r TaskRun) error {
+	p := r.Process
+	return tx.exec(`INSERT INTO task_runs (room_id, task_key, attempt, command, machine, boot, pid_ns, pid, start_time, started_at, ended_at, exit, output)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET command = excluded.command,
+		machine = excluded.machine, boot = excluded.boot, pid_ns = excluded.pid_ns, pid = excluded.pid, start_time = excluded.start_time,
+		started_at = excluded.started_at, ended_at = excluded.ended_at, exit = excluded.exit, output = excluded.output`,
+		room, r.Task, r.Attempt, r.Command, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, r.StartedAt, r.EndedAt, r.Exit, r.Output)
+}
+
+// Runs lists the commands that were started for the tasks of a room, or for one task.
+func (tx *Tx) Runs(room stick.RoomID, id string) (runs []TaskRun, err error) {
+	where, args := "room_id = ?", []any{room}
+	if id != "" {
+		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
+	}
+	err = tx.scan(`SELECT task_key, attempt, command, machine, boot, pid_ns, pid, start_time, started_at, ended_at, exit, output FROM task_runs
+		WHERE `+where+` ORDER BY task_key, attempt`, args, func(scan func(...any) error) error {
+		var r TaskRun
+		p := &r.Process
+		err := scan(&r.Task, &r.Attempt, &r.Command, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &r.StartedAt, &r.EndedAt, &r.Exit, &r.Output)
+		runs = append(runs, r)
+		return err
+	})
+	return runs, err
+}
+
+// Intent is something that is being done outside of the database.
+type Intent struct {
+	ID        string
+	Room      stick.RoomID
+	Task      string // its key; empty for the merge queue itself
+	Attempt   int
+	Kind      string
+	Agent     stick.AgentID
+	Data      json.RawMessage
+	PID       int // of the process that does it
+	StartedAt stick.Time
+	EndedAt   stick.Time
+	Outcome   string
+}
+
+const intentColumns = "intent_id, room_id, task_key, attempt, kind, agent_id, data, pid, started_at, ended_at, outcome"
+
+// PutIntent stores an intent that begins now, or replaces the data of one that isn't ended. There is
+// one at a time for each task.
+func (tx *Tx) PutIntent(i Intent) error {
+	return tx.exec(`INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '')
+		ON CONFLICT (intent_id) DO UPDATE SET data = excluded.data, pid = excluded.pid WHERE intents.ended_at = 0`,
+		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.now)
+}
+
+// EndIntent notes how an intent ended. It fails when it had ended before.
+func (tx *Tx) EndIntent(id, outcome string) error {
+	var found string
+	ok, err := tx.one("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{max(tx.now, 1), outcome, id}, &found)
+	if err == nil && !ok {
+		err = fmt.Errorf("intent %s was ended by another process", id)
+	}
+	return err
+}
+
+// Intents lists what isn't ended in a room, or for one task; "-" stands for the merge queue.
+func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
+	where, args := "room_id = ? AND ended_at = 0", []any{room}
+	switch id {
+	case "":
+	case "-":
+		where, args = where+" AND task_key = ?", append(args, "")
+	default:
+		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
+	}
+	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE "+where+" ORDER BY started_at, intent_id", args, func(scan func(...any) error) error {
+		i, err := scanIntent(scan)
+		open = append(open, i)
+		return err
+	})
+	return open, err
+}
+
+// Intent loads an intent that isn't ended.
+func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
+	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id", []any{id}, func(scan func(...any) error) error {
+		ok = true
+		i, err = scanIntent(scan)
+		return err
+	})
+	return i, ok, err
+}
+
+func scanIntent(scan func(...any) error) (i Intent, err error) {
+	var data string
+	err = scan(&i.ID, &i.Room, &i.Task, &i.Attempt, &i.Kind, &i.Agent, &data, &i.PID, &i.StartedAt, &i.EndedAt, &i.Outcome)
+	i.Data = json.RawMessage(data)
+	return i, err
+}

@@ -1,0 +1,169 @@
+package store_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
+	"talkingstick/stick"
+)
+
+// say adds an event of a task to the log of a room.
+func say(t *testing.T, db *store.DB, id stick.RoomID, e stick.Event, err error) stick.Event {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := load(t, db, id)
+	var out []stick.Event
+	update(t, db, func(tx *store.Tx) (err error) {
+		_, out, err = tx.Save(r, r, []stick.Event{r.About(e)})
+		return err
+	})
+	return out[0]
+}
+
+func task(t *testing.T, db *store.DB, id stick.RoomID, name string) (task stick.Task) {
+	t.Helper()
+	view(t, db, func(tx *store.Tx) (err error) {
+		task, _, err = tx.Task(id, name)
+		return err
+	})
+	return task
+}
+
+// reviewed makes a task, on which codex:b works and which claude:a approves.
+func reviewed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
+	t.Helper()
+	e, err := stick.SpawnTask(task(t, db, id, name), stick.Spawning{By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main", Base: "b"})
+	say(t, db, id, e, err)
+	by := stick.TaskCall{By: "codex:b"}
+	started, err := task(t, db, id, name).Start(by, false)
+	say(t, db, id, *started, err)
+	done, err := task(t, db, id, name).Done(by, stick.Offering{Base: "b", Head: "h", Patch: "p"})
+	say(t, db, id, *done, err)
+	approved, err := task(t, db, id, name).Approve(stick.TaskVerdict{TaskCall: stick.TaskCall{By: "claude:a"}, Head: "h", Branch: "h"}, "good")
+	say(t, db, id, *approved, err)
+}
+
+// TestTasks keeps tasks by what the log says of them; the check when the test ends compares them.
+func TestTasks(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		reviewed(t, db, id, "One")
+		reviewed(t, db, id, "two")
+		var queue []stick.Task
+		var reviews []stick.TaskReview
+		view(t, db, func(tx *store.Tx) (err error) {
+			if queue, err = tx.Queue(id); err != nil {
+				return err
+			}
+			reviews, err = tx.Reviews(id, "ONE")
+			return err
+		})
+		if len(queue) != 2 || queue[0].ID != "One" || queue[0].Approved != "h" || queue[0].ApprovedBy != "claude:a" || queue[1].ID != "two" {
+			t.Errorf("the queue is %+v", queue)
+		}
+		if len(reviews) != 1 || reviews[0].Body != "" && reviews[0].Body != "good" || reviews[0].Verdict != stick.EventTaskApproved {
+			t.Errorf("the reviews are %+v", reviews)
+		}
+		e, err := task(t, db, id, "one").Land("claude:a", "h", "r")
+		say(t, db, id, e, err)
+		if got := task(t, db, id, "ONE"); got.State != stick.TaskCompleted || got.Result != "r" {
+			t.Errorf("it is %+v", got)
+		}
+	})
+}
+
+// TestTaskOfAnotherAttempt: an event that doesn't follow from what is stored isn't stored.
+func TestTaskOfAnotherAttempt(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		reviewed(t, db, id, "one")
+		old := task(t, db, id, "one")
+		e, err := old.Land("claude:a", "h", "r")
+		say(t, db, id, e, err)
+		r := load(t, db, id)
+		err = db.Update(t.Context(), func(tx *store.Tx) error {
+			_, _, err := tx.Save(r, r, []stick.Event{r.About(e)})
+			return err
+		})
+		if err == nil {
+			t.Error("a task landed twice")
+		}
+	})
+}
+
+// TestDamagedTask: a task that was changed behind the log's back is found.
+func TestDamagedTask(t *testing.T) {
+	for name, text := range map[string]string{
+		"state":   "UPDATE tasks SET state = 'COMPLETED'",
+		"attempt": "UPDATE task_attempts SET worker = 'x'",
+		"review":  "UPDATE reviews SET head = 'x'",
+		"lost":    "DELETE FROM reviews",
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				reviewed(t, db, played(t, db), "one")
+				storetest.Exec(t, db, text)
+			}, storetest.Damaged())
+		})
+	}
+}
+
+// TestIntents: there is one at a time for each task, and it ends once.
+func TestIntents(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		put := func(i, task string) error {
+			return db.Update(t.Context(), func(tx *store.Tx) error {
+				return tx.PutIntent(store.Intent{ID: i, Room: id, Task: task, Kind: "done", Data: []byte(`{"x":1}`)})
+			})
+		}
+		end := func(i string) error {
+			return db.Update(t.Context(), func(tx *store.Tx) error { return tx.EndIntent(i, "done") })
+		}
+		for _, err := range []error{put("a", "one"), put("b", "two"), put("a", "one"), put("q", "")} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if put("c", "one") == nil {
+			t.Error("two things are done for a task at once")
+		}
+		if err := end("a"); err != nil {
+			t.Error(err)
+		}
+		if end("a") == nil {
+			t.Error("an intent ended twice")
+		}
+		if err := put("c", "one"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestBlobs(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		text := bytes.Repeat([]byte("a line\n"), 1000)
+		b, err := db.WriteBlob(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := db.WriteBlob(text); err != nil || again != b {
+			t.Errorf("the same content is %v, %v", again, err)
+		}
+		got, err := db.ReadBlob(b.Sum)
+		if err != nil || cmp.Diff(text, got) != "" {
+			t.Errorf("read %d bytes, %v", len(got), err)
+		}
+		for _, bad := range []string{"", "../../etc/passwd", b.Sum[:10], "x" + b.Sum[1:], "0" + b.Sum[1:]} {
+			if _, err := db.ReadBlob(bad); bad != b.Sum && stick.CodeOf(err) != stick.CodeNotFound {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+	})
+}

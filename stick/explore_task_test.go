@@ -1,0 +1,238 @@
+package stick
+
+import (
+	"fmt"
+	"testing"
+)
+
+// taskWorld is a task with its branch and the branch that it is merged into, as an exploration comes to it.
+// Commits are letters; what a letter changes is its small form, so that "A" and "B" may be the same change.
+type taskWorld struct {
+	task   Task
+	branch string // the commit at which the task's branch is
+	landed string // the commit that the integration branch contains, empty for none
+	open   string // the commit that lands now: its intent is open
+	moved  bool   // … and the branch contains it already
+	runner bool   // … and its process lives
+	seen   [2]string
+}
+
+func (w taskWorld) key() string {
+	t := w.task
+	return fmt.Sprint(t.State, t.Attempt, t.Worker, t.Earlier, t.Head, t.Patch, t.Approved, t.ApprovedBy, t.Cause, w.branch, w.landed, w.open, w.moved, w.runner, w.seen)
+}
+
+// Two agents work and two review, one of whom also works.
+var taskAgents = []AgentID{"codex:a", "codex:b", "claude:r"}
+
+// maxTaskAttempts bounds the exploration.
+const maxTaskAttempts = 3
+
+// change is what a commit changes: A and B are the same change on two bases, C is another one.
+func change(commit string) string {
+	if commit == "B" {
+		return "a"
+	}
+	return map[string]string{"A": "a", "C": "c"}[commit]
+}
+
+// next lists what can happen in a world.
+func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
+	add := func(act string, n taskWorld) { out, acts = append(out, n), append(acts, act) }
+	say := func(act string, e *Event, err error, after func(*taskWorld)) {
+		if err != nil || e == nil {
+			return
+		}
+		n := w
+		ev := *e
+		ev.Seq = w.task.Seq + 1
+		task, err := w.task.Apply(ev)
+		if err != nil {
+			t.Fatalf("%s in %s: a rule made an event that doesn't follow: %v", act, w.key(), err)
+		}
+		if got := ev.Facts().Task.Attempt; got != w.task.Attempt && ev.Type != EventTaskRetried {
+			t.Fatalf("%s in %s: of attempt %d", act, w.key(), got)
+		}
+		n.task = task
+		n.task.Seq = 1 // how many there were doesn't matter for what can happen
+		if task.ApprovedSeq != 0 {
+			n.task.ApprovedSeq = 1
+		}
+		if after != nil {
+			after(&n)
+		}
+		add(act, n)
+	}
+	one := func(e Event, err error) (*Event, error) { return &e, err }
+	locked := w.open != ""
+	for _, commit := range []string{"A", "B", "C"} { // anybody may commit to the branch at any time
+		if n := w; w.branch != commit && !w.task.Over() {
+			n.branch = commit
+			add("commit", n)
+		}
+	}
+	for i, a := range taskAgents {
+		by := TaskCall{By: a}
+		if i < 2 {
+			for _, attempt := range []int{0, 1, 2} {
+				call := TaskCall{By: a, Attempt: attempt}
+				if !locked { // done holds the task's lock
+					e, err := w.task.Done(call, Offering{Base: "0", Head: w.branch, Patch: change(w.branch)})
+					say("done", e, err, nil)
+					e, err = one(w.task.Conflict(call, "0", []string{"f"}))
+					say("conflict", e, err, nil)
+					e, err = one(w.task.Fail(call, "no"))
+					say("fail", e, err, nil)
+					for _, away := range []bool{false, true} {
+						e, err := w.task.Start(call, away)
+						say("start", e, err, nil)
+					}
+				}
+			}
+		}
+		if i > 0 {
+			if n := w; n.seen[i-1] != w.branch {
+				n.seen[i-1] = w.branch
+				add("show", n)
+			}
+			v := TaskVerdict{TaskCall: by, Head: w.seen[i-1], Branch: w.branch}
+			if !locked {
+				e, err := w.task.Approve(v, "")
+				say("approve", e, err, nil)
+				e, err = one(w.task.RequestChanges(v, "x"))
+				say("request changes", e, err, nil)
+			}
+		}
+	}
+	if !locked {
+		e, err := w.task.Cancel(TaskCall{By: "claude:r"}, "no")
+		say("cancel", e, err, nil)
+		if w.task.Attempt < maxTaskAttempts {
+			e, err := one(w.task.Retry("claude:r", "0"))
+			say("retry", e, err, func(n *taskWorld) { n.landed = "" })
+		}
+		e, err = one(w.task.Rollback("claude:r", "r", "no"))
+		say("rollback", e, err, func(n *taskWorld) { n.landed = "" })
+		if w.task.State == TaskApproved && w.branch != w.task.Approved {
+			e, err := one(w.task.Moved("claude:r", Offering{Head: w.branch, Patch: change(w.branch)}))
+			say("new commits", e, err, nil)
+		} else {
+			e, err := one(w.task.Merge("claude:r", "0", "r"))
+			say("merge", e, err, func(n *taskWorld) { n.open, n.runner = w.task.Approved, true })
+		}
+		return out, acts
+	}
+	if w.runner {
+		n := w
+		n.runner = false
+		add("kill", n)
+	}
+	if w.runner && !w.moved {
+		n := w
+		n.moved, n.landed = true, w.open
+		add("move", n)
+		n = w
+		n.open, n.runner = "", false
+		add("lose the race", n)
+		e, err := one(w.task.Return("claude:r", CauseGate, "red", "", nil))
+		say("return", e, err, func(n *taskWorld) { n.open, n.runner = "", false })
+	}
+	switch { // the runner itself, or whoever finds that it is dead
+	case w.moved:
+		e, err := one(w.task.Land("claude:r", w.open, "r"))
+		if err != nil {
+			t.Fatalf("what has landed can't be told in %s: %v", w.key(), err)
+		}
+		say("land", e, err, func(n *taskWorld) { n.open, n.moved, n.runner = "", false, false })
+	case !w.runner:
+		n := w
+		n.open = ""
+		add("recover", n)
+	}
+	return out, acts
+}
+
+// check tells what is wrong with a world.
+func (w taskWorld) check() string {
+	t := w.task
+	switch {
+	case t.State == TaskCompleted && w.landed == "":
+		return "it is completed, and the branch doesn't contain it"
+	case t.State != TaskCompleted && w.landed != "" && w.open == "":
+		return "the branch contains it, and it isn't completed"
+	case w.landed != "" && t.Worked(t.ApprovedBy):
+		return "its own worker approved what landed"
+	case w.landed != "" && w.open == "" && w.landed != t.Head:
+		return "another commit landed than the one that was approved"
+	case t.State == TaskApproved && (t.Approved == "" || t.ApprovedBy == "" || t.Approved != t.Head):
+		return "it is approved, and no commit is"
+	case t.State != TaskApproved && t.State != TaskCompleted && t.Approved != "":
+		return "it isn't approved, and a commit is"
+	case t.State == TaskAssigned && t.Worker != "" || t.Busy() && t.Worker == "":
+		return "its worker doesn't fit its state"
+	}
+	return ""
+}
+
+// TestExploreTasks comes to every state of a task with three attempts, three commits, workers that are gone,
+// reviewers that look away, and a merge that is killed or loses its race at any time: nothing lands that wasn't
+// approved by somebody else as it landed, nothing that landed is lost or called off, no event of an attempt
+// that is over is made, and every task can still come to its end.
+func TestExploreTasks(t *testing.T) {
+	made, err := SpawnTask(Task{}, Spawning{By: "claude:r", ID: "T", Branch: "feat/T", Integration: "main", Base: "0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Seq = 1
+	task, err := Task{}.Apply(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := taskWorld{task: task, branch: "A"}
+	worlds := map[string]taskWorld{first.key(): first}
+	queue, back := []taskWorld{first}, map[string][]string{}
+	steps := 0
+	for len(queue) > 0 {
+		w := queue[0]
+		queue = queue[1:]
+		next, acts := w.next(t)
+		for i, n := range next {
+			steps++
+			if wrong := n.check(); wrong != "" {
+				t.Fatalf("%s, after %s\nin %s\ncame %s", wrong, acts[i], w.key(), n.key())
+			}
+			back[n.key()] = append(back[n.key()], w.key())
+			if _, known := worlds[n.key()]; !known {
+				worlds[n.key()] = n
+				queue = append(queue, n)
+			}
+		}
+	}
+	ends := map[string]bool{}
+	var todo []string
+	for k, w := range worlds {
+		if w.task.State == TaskCompleted || w.task.State == TaskFailed && w.task.Attempt == maxTaskAttempts {
+			ends[k] = true
+			todo = append(todo, k)
+		}
+	}
+	for len(todo) > 0 {
+		k := todo[0]
+		todo = todo[1:]
+		for _, b := range back[k] {
+			if !ends[b] {
+				ends[b] = true
+				todo = append(todo, b)
+			}
+		}
+	}
+	for k := range worlds {
+		if !ends[k] {
+			t.Errorf("no way leads out of %s", k)
+		}
+	}
+	t.Logf("%d states, %d steps", len(worlds), steps)
+	if len(worlds) < 1000 {
+		t.Errorf("only %d states were seen", len(worlds))
+	}
+}

@@ -1,0 +1,196 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// made is a task in a state, with codex:w as its worker.
+func made(t *testing.T, steps ...func(Task) (Event, error)) Task {
+	t.Helper()
+	var task Task
+	e, err := SpawnTask(task, Spawning{By: "claude:o", ID: "T-1", Description: "d", Branch: "feat/T-1", Worktree: "worktrees/T-1", Integration: "main", Base: "b"})
+	for i := 0; ; i++ {
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Seq = int64(i + 1)
+		if task, err = task.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if i == len(steps) {
+			return task
+		}
+		e, err = steps[i](task)
+	}
+}
+
+var (
+	theWorker   = TaskCall{By: "codex:w"}
+	theReviewer = TaskCall{By: "claude:r"}
+
+	begun  = func(t Task) (Event, error) { e, err := t.Start(theWorker, false); return *e, err }
+	offers = func(head, patch string) func(Task) (Event, error) {
+		return func(t Task) (Event, error) {
+			e, err := t.Done(theWorker, Offering{Base: "b", Head: head, Patch: patch})
+			return *e, err
+		}
+	}
+	approve = func(t Task) (Event, error) {
+		e, err := t.Approve(TaskVerdict{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "")
+		return *e, err
+	}
+	cancel = func(t Task) (Event, error) { e, err := t.Cancel(theReviewer, "no"); return *e, err }
+	retry  = func(t Task) (Event, error) { return t.Retry("claude:o", "b2") }
+	land   = func(t Task) (Event, error) { return t.Land("claude:o", t.Approved, "r") }
+)
+
+func TestTaskID(t *testing.T) {
+	for _, id := range []string{"a", "A-1", "ui-7", "0", "a.b_c-d", strings.Repeat("x", 64)} {
+		if err := CheckTaskID(id); err != nil {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	for _, id := range []string{
+		"", "-a", ".a", "_a", "a/b", "a b", "a\x00", "a\n", "../a", "a..b", "a.", "a.lock", "a.LOCK", "ä", "a:b", "a~1", "a^", "@", "a*", "$(x)", strings.Repeat("x", 65),
+	} {
+		if CodeOf(CheckTaskID(id)) != CodeUsage {
+			t.Errorf("%q may be a task", id)
+		}
+	}
+}
+
+func TestTaskRefusals(t *testing.T) {
+	err2 := func(_ any, err error) error { return err }
+	reviewed := made(t, begun, offers("h", "p"))
+	approved := made(t, begun, offers("h", "p"), approve)
+	again := made(t, begun, cancel, retry)
+	see := func(by TaskCall, head, branch string) TaskVerdict {
+		return TaskVerdict{TaskCall: by, Head: head, Branch: branch}
+	}
+	for _, c := range []struct {
+		name string
+		err  error
+		want Code
+	}{
+		{"a second task of the name", err2(SpawnTask(reviewed, Spawning{ID: "t-1"})), CodeAlreadyExists},
+		{"a description that is too long", err2(SpawnTask(Task{}, Spawning{ID: "x", Description: strings.Repeat("x", MaxBody+1)})), CodeMessageTooLarge},
+		{"a spec that is no text", err2(SpawnTask(Task{}, Spawning{ID: "x", Spec: "\xff"})), CodeUsage},
+		{"another starts", err2(reviewed.Start(TaskCall{By: "pi:x"}, false)), CodeInvalidTransition},
+		{"another starts what is worked on", err2(made(t, begun).Start(TaskCall{By: "pi:x"}, false)), CodeNotYourTask},
+		{"another is done", err2(made(t, begun).Done(TaskCall{By: "pi:x"}, Offering{Head: "h"})), CodeNotYourTask},
+		{"nobody has started", err2(made(t).Done(theWorker, Offering{Head: "h"})), CodeInvalidTransition},
+		{"the worker approves", err2(reviewed.Approve(see(theWorker, "h", "h"), "")), CodeAuthorCannotReview},
+		{"the worker asks itself for changes", err2(reviewed.RequestChanges(see(theWorker, "h", "h"), "x")), CodeAuthorCannotReview},
+		{"an agent overrides", err2(reviewed.Approve(TaskVerdict{TaskCall: theWorker, Head: "h", Branch: "h", Override: true}, "")), CodePersonOnly},
+		{"nothing was seen", err2(reviewed.Approve(see(theReviewer, "", "h"), "")), CodeReviewStale},
+		{"another commit was seen", err2(reviewed.Approve(see(theReviewer, "g", "h"), "")), CodeReviewStale},
+		{"the branch has moved", err2(reviewed.Approve(see(theReviewer, "h", "i"), "")), CodeReviewStale},
+		{"the branch was seen, and not offered", err2(reviewed.Approve(see(theReviewer, "i", "i"), "")), CodeReviewStale},
+		{"no changes are named", err2(reviewed.RequestChanges(see(theReviewer, "h", "h"), " ")), CodeUsage},
+		{"an approved task is started", err2(approved.Start(TaskCall{By: "pi:x"}, true)), CodeInvalidTransition},
+		{"a task in review is merged", err2(reviewed.Merge("x", "", "")), CodeInvalidTransition},
+		{"the worker of an earlier attempt is done", err2(again.Done(theWorker, Offering{Head: "h"})), CodeStaleAttempt},
+		{"the worker of an earlier attempt reviews", err2(func() (any, error) {
+			other := made(t, begun, cancel, retry, func(t Task) (Event, error) { e, err := t.Start(TaskCall{By: "pi:x"}, false); return *e, err },
+				func(t Task) (Event, error) {
+					e, err := t.Done(TaskCall{By: "pi:x"}, Offering{Head: "h"})
+					return *e, err
+				})
+			return other.Approve(see(theWorker, "h", "h"), "")
+		}()), CodeAuthorCannotReview},
+		{"an earlier attempt is started", err2(again.Start(TaskCall{By: "codex:w", Attempt: 1}, false)), CodeStaleAttempt},
+		{"a later attempt is named", err2(again.Start(TaskCall{By: "codex:w", Attempt: 3}, false)), CodeStaleAttempt},
+		{"a cancelled task is done", err2(made(t, begun, cancel).Done(theWorker, Offering{Head: "h"})), CodeStaleAttempt},
+		{"a completed task is cancelled", err2(made(t, begun, offers("h", "p"), approve, land).Cancel(theReviewer, "x")), CodeInvalidTransition},
+		{"a task that isn't over is retried", err2(approved.Retry("x", "b")), CodeInvalidTransition},
+		{"what hasn't landed is taken back", err2(approved.Rollback("x", "r", "why")), CodeInvalidTransition},
+		{"it fails without a reason", err2(made(t, begun).Fail(theWorker, "")), CodeUsage},
+	} {
+		if got := CodeOf(c.err); got != c.want {
+			t.Errorf("%s: %s (%v), want %s", c.name, got, c.err, c.want)
+		}
+	}
+}
+
+// TestTaskTwice: the same again is no second event.
+func TestTaskTwice(t *testing.T) {
+	if e, err := made(t, begun).Start(theWorker, false); e != nil || err != nil {
+		t.Errorf("start: %v, %v", e, err)
+	}
+	reviewed := made(t, begun, offers("h", "p"))
+	if e, err := reviewed.Done(theWorker, Offering{Head: "h"}); e != nil || err != nil {
+		t.Errorf("done: %v, %v", e, err)
+	}
+	approved := made(t, begun, offers("h", "p"), approve)
+	if e, err := approved.Approve(TaskVerdict{TaskCall: theReviewer, Head: "h", Branch: "h"}, ""); e != nil || err != nil {
+		t.Errorf("approve: %v, %v", e, err)
+	}
+	if e, err := made(t, begun, cancel).Cancel(theReviewer, ""); e != nil || err != nil {
+		t.Errorf("cancel: %v, %v", e, err)
+	}
+}
+
+// TestApprovalKept: the same change on another base keeps its approval, and only that.
+func TestApprovalKept(t *testing.T) {
+	approved := made(t, begun, offers("h", "p"), approve)
+	e, err := approved.Done(theWorker, Offering{Base: "b2", Head: "h2", Patch: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := approved.Apply(*e)
+	if err != nil || kept.State != TaskApproved || kept.Approved != "h2" || kept.ApprovedSeq != approved.ApprovedSeq {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	for name, q := range map[string]Offering{"another change": {Head: "h3", Patch: "q"}, "no sum": {Head: "h3"}} {
+		e, err := approved.Moved("claude:o", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moved, err := approved.Apply(e); err != nil || moved.State != TaskInReview || moved.Approved != "" {
+			t.Errorf("%s: %+v, %v", name, moved, err)
+		}
+	}
+}
+
+// TestTaskSteps: every step of the table is reachable, every state is left by a person's word or is the end, and
+// each has words for what comes next.
+func TestTaskSteps(t *testing.T) {
+	for _, s := range TaskStates {
+		if (Task{ID: "T", State: s}).NextStep() == "" {
+			t.Errorf("%s: what is next?", s)
+		}
+		leaves := slices.ContainsFunc(TaskSteps, func(x TaskStep) bool { return slices.Contains(x.From, s) && x.To != "" && x.To != s })
+		if !leaves {
+			t.Errorf("nothing leads out of %s", s)
+		}
+		enters := slices.ContainsFunc(TaskSteps, func(x TaskStep) bool { return x.To == s })
+		if !enters {
+			t.Errorf("nothing leads to %s", s)
+		}
+	}
+	for _, s := range TaskSteps {
+		if !s.Event.OfTask() || s.Meaning == "" {
+			t.Errorf("the step %+v isn't complete", s)
+		}
+	}
+}
+
+// TestTaskLogIsChecked: an event that no step allows is refused when the log is replayed.
+func TestTaskLogIsChecked(t *testing.T) {
+	approved := made(t, begun, offers("h", "p"), approve)
+	e, err := approved.Land("x", "h", "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wrong := range map[string]Event{
+		"of another state":   e.Amend(func(f *Facts) { f.Task.State = TaskWorking }),
+		"of another attempt": e.Amend(func(f *Facts) { f.Task.Attempt = 2 }),
+		"without its facts":  {Type: EventTaskCompleted, Task: "T-1"},
+	} {
+		if _, err := approved.Apply(wrong); err == nil {
+			t.Errorf("an event %s is taken", name)
+		}
+	}
+}

@@ -1,0 +1,382 @@
+package stick
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// The rules of tasks. Each takes the task as it is now and gives the event that changes it; the
+// task itself changes by [Task.Apply] alone, here, in the store and when the log is replayed.
+
+// TaskCall says who acts on a task.
+type TaskCall struct {
+	By      AgentID
+	Person  bool
+	Attempt int // the attempt that the caller believes to be in, 0 if it doesn't say
+}
+
+// fenced refuses a caller whose attempt is over. It fails with [CodeStaleAttempt].
+func (t Task) fenced(c TaskCall) error {
+	switch {
+	case c.Attempt != 0 && c.Attempt != t.Attempt:
+		return t.stale("attempt %d of %s is over: attempt %d is %s", c.Attempt, t.ID, t.Attempt, t.State)
+	case c.By == t.Worker && t.Worker != "" && t.Over():
+		return t.stale("attempt %d of %s is over: it is %s%s", t.Attempt, t.ID, t.State, because(t.Reason))
+	}
+	return nil
+}
+
+func (t Task) stale(format string, args ...any) error {
+	return t.facts(Errorf(CodeStaleAttempt, format, args...)).
+		Hintf("stop this work; tt worker show %s tells what became of it", t.ID)
+}
+
+// Mine refuses callers that aren't the task's worker. A person may act for it. It fails with
+// [CodeStaleAttempt] and [CodeNotYourTask].
+func (t Task) Mine(c TaskCall) error {
+	if err := t.fenced(c); err != nil {
+		return err
+	}
+	switch {
+	case c.By == t.Worker && t.Worker != "", c.Person:
+		return nil
+	case t.Worked(c.By):
+		return t.stale("%s worked on %s before; attempt %d is %s", c.By, t.ID, t.Attempt, workerOf(t))
+	case t.Worker == "":
+		return t.facts(Errorf(CodeInvalidTransition, "nobody has started %s yet", t.ID)).Hintf("%s", t.NextStep())
+	}
+	return t.facts(Errorf(CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).With("worker", t.Worker).
+		Hintf(`tt worker status lists the tasks; to tell its worker something: tt msg send %s "…"`, t.Worker)
+}
+
+func workerOf(t Task) string {
+	if t.Worker == "" {
+		return "nobody's yet"
+	}
+	return "that of " + string(t.Worker)
+}
+
+// Spawning is a new task.
+type Spawning struct {
+	By          AgentID
+	ID          string
+	Description string
+	Spec        string
+	Branch      string
+	Worktree    string
+	Integration string
+	Base        string
+}
+
+// Check refuses what can't be a task, with [CodeUsage] and [CodeMessageTooLarge].
+func (q Spawning) Check() error {
+	if err := CheckTaskID(q.ID); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name, text string
+		most       int
+	}{{"description", q.Description, MaxBody}, {"spec", q.Spec, MaxSpec}} {
+		if !utf8.ValidString(f.text) || strings.ContainsRune(f.text, 0) {
+			return badMessage(f.name, "the %s holds bytes that aren't UTF-8 text", f.name)
+		}
+		if len(f.text) > f.most {
+			return tooLarge(f.name, "the "+f.name, len(f.text), f.most)
+		}
+	}
+	return nil
+}
+
+// SpawnTask makes a task of a room. t is the one that has the name already, or the zero task. It
+// fails with [CodeAlreadyExists] and as [Spawning.Check] does.
+func SpawnTask(t Task, q Spawning) (Event, error) {
+	if err := q.Check(); err != nil {
+		return Event{}, err
+	}
+	if t.State != noTask {
+		e := t.facts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State))
+		if t.State == TaskFailed {
+			return Event{}, e.Hintf("to begin it again: tt worker retry %s", t.ID)
+		}
+		return Event{}, e.Hintf("tt worker show %s; a new task needs a name of its own", t.ID)
+	}
+	t.ID = q.ID
+	s, err := t.step(ActSpawn)
+	if err != nil {
+		return Event{}, err
+	}
+	return t.event(s, q.By, "", TaskFacts{
+		Attempt: 1, Description: q.Description, Spec: q.Spec, Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
+	}), nil
+}
+
+// Start binds the caller to the task. Again by the same worker changes nothing, and then the event is
+// nil. Another may only take it on when the worker is away: it left, was removed, or is gone. It
+// fails with [CodeInvalidTransition], [CodeStaleAttempt] and [CodeNotYourTask].
+func (t Task) Start(c TaskCall, away bool) (*Event, error) {
+	if err := t.fenced(c); err != nil {
+		return nil, err
+	}
+	s, err := t.step(ActStart)
+	switch {
+	case err != nil && t.Worked(c.By) && !t.Over():
+		return nil, nil // it is in review: there is nothing to start, and it is still its worker
+	case err != nil:
+		return nil, err
+	case t.State != TaskAssigned && t.Worker == c.By:
+		return nil, nil
+	case t.State != TaskAssigned && !away:
+		return nil, t.facts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).With("worker", t.Worker).
+			Hintf(`tt worker status lists the tasks; to tell its worker something: tt msg send %s "…"`, t.Worker)
+	}
+	e := t.event(s, c.By, "", TaskFacts{})
+	return &e, nil
+}
+
+// Offering is a commit that is to be reviewed.
+type Offering struct {
+	Base, Head, Patch string
+	ChangesGate       bool
+	Evidence          []TaskEvidence
+}
+
+// Done offers a commit for review. A change that was approved stays so when only what it is based
+// on has moved. The event is nil when this very commit was offered already. It fails with
+// [CodeInvalidTransition], [CodeStaleAttempt] and [CodeNotYourTask].
+func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
+	if err := t.Mine(c); err != nil {
+		return nil, err
+	}
+	offered := t.State == TaskInReview || t.State == TaskApproved
+	if offered && t.Head == q.Head && len(q.Evidence) == 0 {
+		return nil, nil
+	}
+	f := TaskFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate, Evidence: q.Evidence}
+	act := ActDone
+	if t.State == TaskApproved && t.sameAsApproved(q) {
+		act, f.Kept = ActKeep, true
+	}
+	s, err := t.step(act)
+	if err != nil {
+		return nil, err
+	}
+	e := t.event(s, c.By, t.SpawnedBy, f)
+	return &e, nil
+}
+
+// sameAsApproved tells whether a commit changes what the approved one changes.
+func (t Task) sameAsApproved(q Offering) bool {
+	return q.Head == t.Approved || q.Patch != "" && q.Patch == t.Patch && t.Head == t.Approved
+}
+
+// Conflict notes that a rebase stopped. It fails as [Task.Done] does.
+func (t Task) Conflict(c TaskCall, base string, files []string) (Event, error) {
+	if err := t.Mine(c); err != nil {
+		return Event{}, err
+	}
+	s, err := t.step(ActConflict)
+	if err != nil {
+		return Event{}, err
+	}
+	return t.event(s, c.By, "", TaskFacts{Base: base, Files: files}), nil
+}
+
+// Moved notes that the branch of an approved task has other commits than the approved one. Those
+// that change the same keep the approval. It fails with [CodeInvalidTransition].
+func (t Task) Moved(by AgentID, q Offering) (Event, error) {
+	f := TaskFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate}
+	act := ActMoved
+	if t.sameAsApproved(q) {
+		act, f.Kept = ActKeep, true
+	}
+	s, err := t.step(act)
+	if err != nil {
+		return Event{}, err
+	}
+	return t.event(s, by, t.SpawnedBy, f), nil
+}
+
+// TaskVerdict is a reviewer's word on one commit.
+type TaskVerdict struct {
+	TaskCall
+	Head     string // the commit that was seen
+	Branch   string // where the branch is now
+	Override bool   // a person's: it doesn't matter who did the work
+}
+
+// reviewed refuses a verdict that doesn't bind: of the worker itself, or on a commit that the branch
+// has left. It fails with [CodeAuthorCannotReview], [CodePersonOnly] and [CodeReviewStale].
+func (t Task) reviewed(v TaskVerdict) error {
+	switch {
+	case v.Override && !v.Person:
+		return t.facts(Errorf(CodePersonOnly, "only a person may approve what it can't review"))
+	case t.Worked(v.By) && !v.Override:
+		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so another has to review it", v.By, t.ID)).
+			Hintf("tt state lists the members; ask one of them, or a person")
+	case v.Head == "":
+		return t.facts(Errorf(CodeReviewStale, "you haven't seen %s yet", t.ID)).With("head", t.Head).
+			Hintf("look at it first: tt worker diff %s", t.ID)
+	case v.Head != t.Head || v.Branch != t.Head:
+		return t.facts(Errorf(CodeReviewStale, "you saw commit %s of %s, and the branch is at %s", short(v.Head), t.ID, short(v.Branch))).
+			With("seen", v.Head).With("head", v.Branch).Hintf("look at what is new: tt worker diff %s", t.ID)
+	}
+	return nil
+}
+
+func short(commit string) string {
+	if len(commit) > 10 {
+		return commit[:10]
+	}
+	return clip(commit, 40)
+}
+
+// Approve approves exactly one commit. The event is nil when it is approved already. It fails with
+// [CodeInvalidTransition] and as a verdict does.
+func (t Task) Approve(v TaskVerdict, reason string) (*Event, error) {
+	if err := checkReason("reason", reason); err != nil {
+		return nil, err
+	}
+	if t.State == TaskApproved && v.Head == t.Approved && t.reviewed(v) == nil {
+		return nil, nil
+	}
+	s, err := t.step(ActApprove)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.reviewed(v); err != nil {
+		return nil, err
+	}
+	e := t.event(s, v.By, t.Worker, TaskFacts{Head: t.Head, Override: v.Override})
+	e.Reason = reason
+	return &e, nil
+}
+
+// RequestChanges gives the task back to its worker. It fails as [Task.Approve] does.
+func (t Task) RequestChanges(v TaskVerdict, what string) (Event, error) {
+	s, err := t.step(ActChanges)
+	if err != nil {
+		return Event{}, err
+	}
+	if strings.TrimSpace(what) == "" {
+		return Event{}, Errorf(CodeUsage, "say what has to change").With("field", "reason").
+			Hintf(`tt worker request-changes %s "…"`, t.ID)
+	}
+	if err := checkReason("reason", what); err != nil {
+		return Event{}, err
+	}
+	if err := t.reviewed(v); err != nil {
+		return Event{}, err
+	}
+	e := t.event(s, v.By, t.Worker, TaskFacts{Head: t.Head, Cause: CauseReview})
+	e.Reason = what
+	return e, nil
+}
+
+// Merge begins a landing. It fails with [CodeInvalidTransition].
+func (t Task) Merge(by AgentID, base, result string) (Event, error) {
+	s, err := t.step(ActMerge)
+	if err != nil {
+		return Event{}, err
+	}
+	return t.event(s, by, "", TaskFacts{Base: base, Head: t.Approved, Result: result}), nil
+}
+
+// Return gives a task that can't land back to its worker, with the reason and the blob that tells
+// more. It fails with [CodeInvalidTransition].
+func (t Task) Return(by AgentID, cause, reason, report string, files []string) (Event, error) {
+	s, err := t.step(ActReturn)
+	if err != nil {
+		return Event{}, err
+	}
+	e := t.event(s, by, t.Worker, TaskFacts{Head: t.Approved, Cause: cause, Report: report, Files: files})
+	e.Reason = clipBytes(reason, maxReason)
+	return e, nil
+}
+
+func clipBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n-3], "") + "…"
+}
+
+// Land notes that the integration branch contains the task: git is the truth, whatever the state is.
+// It fails with [CodeInvalidTransition] when it is completed already.
+func (t Task) Land(by AgentID, head, result string) (Event, error) {
+	s, err := t.step(ActLand)
+	if err != nil {
+		return Event{}, err
+	}
+	to := t.Worker
+	if to == by {
+		to = t.SpawnedBy
+	}
+	return t.event(s, by, to, TaskFacts{Head: head, Result: result}), nil
+}
+
+// Fail gives the task up. It fails with [CodeUsage], [CodeInvalidTransition], [CodeStaleAttempt] and
+// [CodeNotYourTask].
+func (t Task) Fail(c TaskCall, reason string) (Event, error) {
+	if err := t.Mine(c); err != nil {
+		return Event{}, err
+	}
+	return t.end(ActFail, c.By, t.SpawnedBy, CauseGivenUp, reason)
+}
+
+// Cancel calls the task off, by whomever. The event is nil when that was done already. It fails with
+// [CodeInvalidTransition].
+func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
+	if t.State == TaskFailed && t.Cause == CauseCancelled {
+		return nil, nil
+	}
+	if strings.TrimSpace(reason) == "" {
+		reason = "called off"
+	}
+	e, err := t.end(ActCancel, c.By, t.Worker, CauseCancelled, reason)
+	return &e, err
+}
+
+func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, error) {
+	s, err := t.step(act)
+	if err != nil {
+		return Event{}, err
+	}
+	if strings.TrimSpace(reason) == "" {
+		return Event{}, Errorf(CodeUsage, "say why").With("field", "reason").Hintf(`tt worker fail "…"`)
+	}
+	if err := checkReason("reason", reason); err != nil {
+		return Event{}, err
+	}
+	e := t.event(s, by, to, TaskFacts{Cause: cause})
+	e.Reason = reason
+	return e, nil
+}
+
+// Retry begins another attempt from a commit. It fails with [CodeInvalidTransition].
+func (t Task) Retry(by AgentID, base string) (Event, error) {
+	s, err := t.step(ActRetry)
+	if err != nil {
+		return Event{}, err
+	}
+	return t.event(s, by, t.Worker, TaskFacts{Attempt: t.Attempt + 1, Base: base}), nil
+}
+
+// Rollback notes that a commit took the merge back. It fails with [CodeInvalidTransition].
+func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
+	s, err := t.step(ActRollback)
+	if err != nil {
+		return Event{}, err
+	}
+	if err := checkReason("reason", reason); err != nil {
+		return Event{}, err
+	}
+	e := t.event(s, by, t.Worker, TaskFacts{Result: result, Cause: CauseRolledBack})
+	e.Reason = reason
+	return e, nil
+}
+
+// CanRollback refuses, before anything is done to git, a task that hasn't landed.
+func (t Task) CanRollback() error { _, err := t.step(ActRollback); return err }
+
+// CanRetry refuses a retry of a task that isn't over.
+func (t Task) CanRetry() error { _, err := t.step(ActRetry); return err }
