@@ -48,7 +48,7 @@ func TestHarnessesAreFenced(t *testing.T) {
 				f.isTakenOver(f.overruled)
 			}
 			f.asksGit()
-			f.talk.end()
+			f.end()
 		})
 	}
 }
@@ -64,7 +64,7 @@ func TestHarnessesFencedByGitAlone(t *testing.T) {
 	f.talk.do(f.change(f.file, "one", "two"))
 	f.holds("two\n")
 	f.asksGit()
-	f.talk.end()
+	f.end()
 	if said := f.run("doctor"); !strings.Contains(said, "hooks not trusted") {
 		t.Errorf("the doctor says\n%s", said)
 	}
@@ -91,5 +91,5 @@ func TestHarnessesWithoutADatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.denied(f.change(f.file, "two", "three"), "two\n")
-	f.talk.end()
+	f.end()
 }

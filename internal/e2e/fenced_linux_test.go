@@ -157,6 +157,15 @@ func (f *fence) asksGit() {
 	}
 }
 
+// end ends the harness, and looks whether the database is sound.
+func (f *fence) end() {
+	f.t.Helper()
+	f.talk.end()
+	if said := f.run("doctor"); !strings.Contains(said, "every room is what its log says") {
+		f.t.Errorf("the doctor says\n%s", said)
+	}
+}
+
 // holding says who holds the stick, and since when; denial is what a model is told that may not edit.
 const holding = reviewer + ` holds the stick since (just now|\d+ (s|min))`
 
