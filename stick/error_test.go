@@ -36,7 +36,7 @@ func TestCodes(t *testing.T) {
 		return true
 	})
 	rows := map[Code]bool{}
-	exits := []int{ExitInternal, ExitUsage, ExitNotFound, ExitRefused, ExitFenced, ExitBusy, ExitEnvironment, ExitInterrupted}
+	exits := []int{ExitInternal, ExitUsage, ExitNotFound, ExitRefused, ExitFenced, ExitBusy, ExitEnvironment, ExitHands, ExitInterrupted}
 	for _, c := range Codes {
 		t.Run(string(c.Code), func(t *testing.T) {
 			equal(t, "a second row", rows[c.Code], false)
