@@ -60,6 +60,12 @@ var inspections = map[string]struct{ arguments, want string }{
 	"list_reservations": {"", `"reservations"`},
 	"may_edit":          {`paths=["src/x.go"]`, `"allowed": true`},
 	"get_conflicts":     {"", `"room_id"`},
+
+	"worker_start":     {"task_id=lexer", `"state": "WORKING"`},
+	"worker_done":      {"task_id=lexer", `"state": "IN_REVIEW"`},
+	"worker_fail":      {"task_id=lexer reason=enough", `"state": "FAILED"`},
+	"worker_heartbeat": {"task_id=lexer", `"state": "WORKING"`},
+	"worker_context":   {"task_id=lexer", `"worker": "claude:inspector"`},
 }
 
 // TestInspectorCallsEveryTool has a client of another hand list the tools and call each of them, in a
@@ -177,6 +183,39 @@ func inspected(t *testing.T, e *engine.Engine, work string) *strings.Replacer {
 	must(err)
 	note, err := e.AddNote(ctx, engine.AddNoteParams{Caller: by(partner), Where: at, Body: "a note"})
 	must(err)
+	if strings.HasPrefix(filepath.Base(work), "worker_") {
+		must(tasked(ctx, e, work, by))
+	}
 	return strings.NewReplacer("{path}", work, "{room}", string(grant.RoomID), "{lease}", string(grant.LeaseID), "{turn}", fmt.Sprint(grant.TurnID),
 		"{mine}", fmt.Sprint(mine.MessageID), "{sent}", fmt.Sprint(sent.MessageID), "{note}", fmt.Sprint(note.ID))
+}
+
+// tasked gives the inspector a task with a commit.
+func tasked(ctx context.Context, e *engine.Engine, work string, by func(stick.AgentID) engine.Caller) error {
+	git := func(args ...string) error {
+		c := exec.Command("git", append([]string{"-C", work, "-c", "user.name=Ann", "-c", "user.email=ann@example.invalid"}, args...)...)
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %v: %w: %s", args, err, out)
+		}
+		return nil
+	}
+	at := engine.Where{Path: work}
+	for _, args := range [][]string{
+		{"config", "user.name", "Ann"},
+		{"config", "user.email", "ann@example.invalid"},
+		{"commit", "--quiet", "--allow-empty", "--message", "first"},
+		{"branch", "integration"},
+	} {
+		if err := git(args...); err != nil {
+			return err
+		}
+	}
+	made, err := e.WorkerSpawn(ctx, engine.WorkerSpawnParams{Caller: by(partner), Where: at, TaskID: "lexer"})
+	if err != nil {
+		return err
+	}
+	if _, err := e.WorkerStart(ctx, engine.WorkerStartParams{Caller: by(inspector), Where: at, TaskID: "lexer"}); err != nil {
+		return err
+	}
+	return git("-C", made.Worktree, "commit", "--quiet", "--allow-empty", "--message", "the lexer")
 }
