@@ -19,6 +19,8 @@ type cleaning struct {
 	Target  string `json:"target"` // the branch that contains it
 	Remote  string `json:"remote,omitempty"`
 	Attempt int    `json:"attempt"`
+
+	Worker stick.AgentID `json:"worker,omitempty"`
 }
 
 // cleanup removes the worktree and the branch of a task, each only with proof that nothing is lost by it.
@@ -106,8 +108,12 @@ func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
 	if what := git.Undone(co.GitDir); what != "" {
 		return fmt.Sprintf("a %s is in progress in %s", what, c.Path), nil
 	}
-	if pids, ok := y.e.cfg.Procs.Inside(c.Path); ok && len(pids) > 0 {
+	pids, visible := y.e.cfg.Procs.Inside(c.Path)
+	if len(pids) > 0 {
 		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
+	}
+	if !visible && y.alive(ctx, c.Worker) {
+		return fmt.Sprintf("%s is alive, and it can't be seen whether it works in %s", c.Worker, c.Path), nil
 	}
 	s, err := y.git.Snapshot(ctx, c.Path)
 	if err != nil {
@@ -119,9 +125,19 @@ func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
 	return "", nil
 }
 
+// alive tells whether a process proves that a member lives.
+func (y *yard) alive(ctx context.Context, a stick.AgentID) (yes bool) {
+	err := y.look(ctx, func(_ *store.Tx, s *sights, r stick.Room, _ identity) error {
+		m, _ := r.Member(a)
+		yes = m.Verdict(s.Sight) == stick.Alive
+		return nil
+	})
+	return yes || err != nil
+}
+
 // leftOf tries again to clean up after a task that landed.
 func (y *yard) leftOf(ctx context.Context, task stick.Task) []string {
-	c := cleaning{Branch: task.Branch, Path: y.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt}
+	c := cleaning{Branch: task.Branch, Path: y.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
 	if tg, err := y.target(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
 	}
@@ -137,15 +153,28 @@ func (y *yard) leftOf(ctx context.Context, task stick.Task) []string {
 	return left
 }
 
-// leftovers finishes what merges that died have begun.
+// leftovers finishes what merges that died have begun, and removes what an earlier cleanup had to leave.
 func (y *yard) leftovers(ctx context.Context) error {
 	var open []store.Intent
+	var tasks []stick.Task
 	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
-		open, err = tx.Intents(r.ID, "")
+		if open, err = tx.Intents(r.ID, ""); err != nil {
+			return err
+		}
+		tasks, err = tx.Tasks(r.ID)
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	for _, t := range tasks {
+		if _, err := os.Stat(y.worktree(t)); err != nil || t.State != stick.TaskCompleted {
+			continue
+		}
+		if unlock, err := y.lock(ctx, "task", stick.TaskKey(t.ID), lockGlance); err == nil {
+			y.leftOf(ctx, t)
+			unlock()
+		}
 	}
 	for _, i := range open {
 		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
@@ -224,7 +253,7 @@ func (e *Engine) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	if err != nil || !ok {
 		return res, err
 	}
-	res.Left, err = y.clean(ctx, cleaning{Branch: task.Branch, Path: y.worktree(task), Head: at, Target: task.Integration})
+	res.Left, err = y.clean(ctx, cleaning{Branch: task.Branch, Path: y.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
 	return res, err
 }
 

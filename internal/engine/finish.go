@@ -314,6 +314,9 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	}
 	onto := f.tg.head()
 	err = f.act(ctx, mustBeMember, func(t *turn) error {
+		if _, err := t.blockedOn(f.task); err != nil {
+			return err
+		}
 		return t.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{f.path, f.head, onto})
 	})
 	if err != nil {

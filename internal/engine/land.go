@@ -427,7 +427,7 @@ func (l *landing) land(ctx context.Context, intent string) error {
 			return err
 		}
 		l.clean, err = begun(id, intentCleanup, t.room.ID, task, task.Attempt, t.me.Agent, cleaning{
-			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.tg.name, Remote: l.tg.remote, Attempt: task.Attempt,
+			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.tg.name, Remote: l.tg.remote, Attempt: task.Attempt, Worker: task.Worker,
 		})
 		if err != nil {
 			return err
