@@ -372,6 +372,7 @@ var variables = []struct{ name, meaning string }{
 	{"AI_AGENT_ID", "names the session's context file, never the member"},
 	{"AI_HELPER", "a session that starts is a helper's, unless it is `0` or `false`"},
 	{"TMUX", "`tt helper` opens a window where it is set"},
+	{"TT_WORKER_TASK", "the task that `TT_WORKER_ATTEMPT` is about"},
 	{"TT_WORKER_ATTEMPT", "the attempt that the commands of a worker are fenced with, like `--attempt`; a command that `tt worker spawn --run` starts has it"},
 	{"TT_OFF", "hooks say and do nothing, unless it is `0` or `false`"},
 	{"PATH", "where `tt install` finds the path under which harnesses are to call the program"},

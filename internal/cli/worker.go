@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,10 +39,10 @@ func (a *app) reviewGateCommands() []*cobra.Command {
 }
 
 // attemptOf is the attempt that a command is fenced with: the flag, else what tt worker spawn --run has told
-// the command that it started.
-func (a *app) attemptOf(flag int) (int, error) {
+// the command that it started, which says nothing about other tasks.
+func (a *app) attemptOf(task string, flag int) (int, error) {
 	s := a.Getenv("TT_WORKER_ATTEMPT")
-	if flag != 0 || s == "" {
+	if own := a.Getenv("TT_WORKER_TASK"); flag != 0 || s == "" || task != "" && own != "" && !strings.EqualFold(task, own) {
 		return flag, nil
 	}
 	n, err := strconv.Atoi(s)
@@ -176,7 +177,7 @@ func (a *app) workerStartCmd() *cobra.Command {
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = engine.Where{Path: *path}
-		if p.Attempt, err = a.attemptOf(p.Attempt); err != nil {
+		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 		e, by, err := a.open()
@@ -210,7 +211,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = engine.Where{Path: *path}
-		if p.Attempt, err = a.attemptOf(p.Attempt); err != nil {
+		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 		e, by, err := a.open()
@@ -250,7 +251,7 @@ func (a *app) workerHeartbeatCmd() *cobra.Command {
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = engine.Where{Path: *path}
-		if p.Attempt, err = a.attemptOf(p.Attempt); err != nil {
+		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 		e, by, err := a.open()
@@ -273,7 +274,7 @@ func (a *app) workerFailCmd() *cobra.Command {
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where, p.Reason = engine.Where{Path: *path}, args[0]
-		if p.Attempt, err = a.attemptOf(p.Attempt); err != nil {
+		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 		e, by, err := a.open()

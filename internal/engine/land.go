@@ -2,15 +2,12 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/store"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -318,76 +315,6 @@ func (l *landing) begin(ctx context.Context, tree string) error {
 	})
 }
 
-// advance moves the branch to the result, if it is still where it was. Where a remote decides, the push
-// without force is what moves it, and the local branch follows.
-func (l *landing) advance(ctx context.Context) (moved bool, err error) {
-	if l.tg.remote == "" {
-		return l.moveLocal(ctx, l.base)
-	}
-	moved, err = l.git.Push(ctx, l.root, l.tg.remote, l.tg.name, l.result)
-	if err != nil || !moved {
-		return false, err
-	}
-	l.at("merge: pushed")
-	if err := l.follow(ctx); err != nil {
-		l.note = "the local branch " + l.tg.name + " couldn't follow: " + stick.AsError(err).Message
-	}
-	return true, nil
-}
-
-// follow moves the local branch to where the remote is, where that is forward.
-func (l *landing) follow(ctx context.Context) error {
-	now, err := l.target(ctx, l.tg.name)
-	if err != nil || now.local == "" || now.local == l.result {
-		return err
-	}
-	forward, err := l.git.IsAncestor(ctx, l.root, now.local, l.result)
-	if err != nil {
-		return err
-	}
-	if !forward {
-		return errors.New("it has commits that the remote doesn't have")
-	}
-	l.tg.checkout, l.tg.local = now.checkout, now.local
-	if now.checkout != "" {
-		if err := l.checkoutReady(ctx); err != nil {
-			return err
-		}
-	}
-	moved, err := l.moveLocal(ctx, now.local)
-	if err == nil && !moved {
-		err = errors.New("it moved meanwhile")
-	}
-	return err
-}
-
-// moveLocal moves the local branch from one commit to the result: by compare-and-swap, or with its files
-// where it is checked out.
-func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err error) {
-	now, err := l.target(ctx, l.tg.name)
-	if err != nil {
-		return false, err
-	}
-	if now.local != from {
-		return now.local == l.result, nil
-	}
-	if now.checkout == "" {
-		return l.git.UpdateRef(ctx, l.root, l.tg.ref(), l.result, from)
-	}
-	l.tg.checkout = now.checkout
-	if err := l.checkoutReady(ctx); err != nil {
-		return false, err
-	}
-	err = l.git.FastForward(ctx, now.checkout, l.result)
-	if err == nil {
-		return true, nil
-	}
-	if at, _, cerr := l.git.Commit(ctx, l.root, l.tg.ref()); cerr == nil && at != from {
-		return at == l.result, nil
-	}
-	return false, err
-}
-
 // land notes that the branch contains the task, and what has to be cleaned up.
 func (l *landing) land(ctx context.Context, intent string) error {
 	id, err := l.newID(ctx)
@@ -436,77 +363,8 @@ func (l *landing) land(ctx context.Context, intent string) error {
 	})
 }
 
-// recoverLanding finishes a landing whose process died. Git is the truth: if the branch contains the
-// result, the task has landed; else nothing has happened, and it may begin again.
-func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
-	var d landed
-	if err := json.Unmarshal(i.Data, &d); err != nil {
-		return err
-	}
-	task, err := y.task(ctx, i.Task)
-	if err != nil {
-		return err
-	}
-	if d.Tree != "" {
-		if err := y.git.DropDetached(y.common, d.Tree); err != nil {
-			return err
-		}
-	}
-	tg, err := y.target(ctx, d.Branch)
-	if err != nil {
-		return err
-	}
-	if d.Remote != "" {
-		tg.remote = d.Remote
-		if err := y.fetch(ctx, &tg); err != nil {
-			return err
-		}
-	}
-	l := &landing{yard: y, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
-	l.task.Approved = d.Head
-	if d.Remote == "" && d.Checkout != "" && tg.local == d.Base {
-		if err := y.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
-			return err
-		}
-		if l.tg, err = y.target(ctx, d.Branch); err != nil {
-			return err
-		}
-	}
-	contained, err := y.git.IsAncestor(ctx, y.root, d.Result, l.tg.head())
-	if err != nil {
-		return err
-	}
-	if !contained {
-		return l.giveUp(ctx, "cut off")
-	}
-	if d.Remote != "" {
-		if err := l.follow(ctx); err != nil {
-			l.note = stick.AsError(err).Message
-		}
-	}
-	if err := l.land(ctx, i.ID); err != nil || d.Revert != "" {
-		return err
-	}
-	_, err = y.cleanup(ctx, l.clean)
-	return err
-}
-
 // reversed is a commit that undoes the merge of a task and nothing else: merged with the branch it is
 // the reversal.
 func (l *landing) reversed(ctx context.Context) (string, error) {
 	return l.git.CommitTree(ctx, l.root, l.task.Result+"^1^{tree}", "the reversal of "+l.task.Result+"\n", l.task.Result)
-}
-
-// mayMove refuses to move the files of the room's shared tree where the caller may not change them. A linked
-// worktree of the branch isn't shared.
-func (l *landing) mayMove(ctx context.Context, checkout string) error {
-	p, err := workspace.Resolve(checkout, l.e.cfg.Workspace)
-	if err != nil || p.Worktree != "" {
-		return err
-	}
-	res, err := l.e.MayEdit(ctx, MayEditParams{Caller: l.by, Where: Where{Path: checkout}, Tree: true})
-	if err != nil {
-		return err
-	}
-	return res.Refusal()
 }

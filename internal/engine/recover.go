@@ -131,3 +131,58 @@ func (y *yard) recoverDone(ctx context.Context, i store.Intent) error {
 		return t.tx.EndIntent(i.ID, "cut off")
 	})
 }
+
+// recoverLanding finishes a landing whose process died. Git is the truth: if the branch contains the
+// result, the task has landed; else nothing has happened, and it may begin again.
+func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
+	var d landed
+	if err := json.Unmarshal(i.Data, &d); err != nil {
+		return err
+	}
+	task, err := y.task(ctx, i.Task)
+	if err != nil {
+		return err
+	}
+	if d.Tree != "" {
+		if err := y.git.DropDetached(y.common, d.Tree); err != nil {
+			return err
+		}
+	}
+	tg, err := y.target(ctx, d.Branch)
+	if err != nil {
+		return err
+	}
+	if d.Remote != "" {
+		tg.remote = d.Remote
+		if err := y.fetch(ctx, &tg); err != nil {
+			return err
+		}
+	}
+	l := &landing{yard: y, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
+	l.task.Approved = d.Head
+	if d.Remote == "" && d.Checkout != "" && tg.local == d.Base {
+		if err := y.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
+			return err
+		}
+		if l.tg, err = y.target(ctx, d.Branch); err != nil {
+			return err
+		}
+	}
+	contained, err := y.git.IsAncestor(ctx, y.root, d.Result, l.tg.head())
+	if err != nil {
+		return err
+	}
+	if !contained {
+		return l.giveUp(ctx, "cut off")
+	}
+	if d.Remote != "" {
+		if err := l.follow(ctx); err != nil {
+			l.note = stick.AsError(err).Message
+		}
+	}
+	if err := l.land(ctx, i.ID); err != nil || d.Revert != "" {
+		return err
+	}
+	_, err = y.cleanup(ctx, l.clean)
+	return err
+}

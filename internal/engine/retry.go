@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"os"
+
+	"talkingstick/stick"
+)
+
+// WorkerRetryParams asks for another attempt.
+type WorkerRetryParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID string `json:"task_id"`
+}
+
+// WorkerRetry begins another attempt at a task that failed, on its branch where that exists, else from
+// the branch that it will be merged into. It fails with [stick.CodeNotFound],
+// [stick.CodeInvalidTransition] and [stick.CodeLanding].
+func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
+	var res WorkerSpawnResult
+	y, unlock, err := e.locked(ctx, p.Where, p.Caller, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	task, err := y.task(ctx, p.TaskID)
+	if err == nil {
+		err = task.CanRetry()
+	}
+	if err != nil {
+		return res, err
+	}
+	tg, err := y.target(ctx, task.Integration)
+	if err != nil {
+		return res, err
+	}
+	m := making{Task: task, Path: y.worktree(task), Base: tg.head()}
+	m.Task.Attempt++
+	m.Task.Base = m.Base
+	_, have, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	if err != nil {
+		return res, err
+	}
+	_, serr := os.Lstat(m.Path)
+	m.NewBranch, m.NewTree = !have, os.IsNotExist(serr)
+	if w, ok, err := y.git.Worktree(ctx, y.root, m.Path); err != nil {
+		return res, err
+	} else if !m.NewTree && (!ok || w.Branch != task.Branch) {
+		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.Path), task.Branch).With("path", m.Path).
+			Hintf("move it away, or check %s out there", task.Branch)
+	}
+	id, err := y.newID(ctx)
+	if err != nil {
+		return res, err
+	}
+	guard := func(t *turn) (stick.Event, error) {
+		if err := t.takesPart(); err != nil {
+			return stick.Event{}, err
+		}
+		now, err := taskOf(t.tx, t.room.ID, p.TaskID)
+		if err != nil {
+			return stick.Event{}, err
+		}
+		return now.Retry(t.me.Agent, m.Base)
+	}
+	err = y.act(ctx, joinsIfNew, func(t *turn) error {
+		if _, err := guard(t); err != nil {
+			return err
+		}
+		return t.intend(id, intentRetry, task, m.Task.Attempt, m)
+	})
+	if err != nil {
+		return res, err
+	}
+	y.serve(id)
+	y.at("retry: intended")
+	if err := y.make(ctx, m); err != nil {
+		return res, y.unmake(ctx, id, m, err)
+	}
+	y.at("retry: made")
+	err = y.commit(ctx, func(t *turn) error {
+		ev, err := guard(t)
+		if err != nil {
+			return err
+		}
+		t.say(ev)
+		res.RoomID, res.AgentID, res.Worktree = t.room.ID, t.me.Agent, m.Path
+		return t.tx.EndIntent(id, "done")
+	})
+	if err != nil {
+		return res, y.unmake(ctx, id, m, err)
+	}
+	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: y.w, TaskID: p.TaskID, unseen: true})
+	res.Task = shown.TaskView
+	return res, err
+}

@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WorkerShowParams asks for one task.
+type WorkerShowParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID string `json:"task_id"`
+
+	unseen bool // it isn't a reviewer that looks
+}
+
+// WorkerShowResult is a task with its history.
+type WorkerShowResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	TaskView
+	Path     string              `json:"path"` // of the worktree
+	Spec     string              `json:"spec,omitempty"`
+	Attempts []stick.TaskAttempt `json:"attempts"`
+	Reviews  []stick.TaskReview  `json:"reviews"`
+	Evidence []ShownEvidence     `json:"evidence"`
+	Files    []stick.FileStat    `json:"files"`
+	Commits  []string            `json:"commits"`
+	Events   []stick.Event       `json:"events"`
+	More     bool                `json:"more,omitempty"` // older events are hidden
+}
+
+// ShownEvidence is a piece of evidence, and its output as far as it is short.
+type ShownEvidence struct {
+	stick.TaskEvidence
+	Text string `json:"text,omitempty"`
+}
+
+// maxShown is how much of an output is shown with its task.
+const maxShown = 4 << 10
+
+// WorkerShow tells all of one task, and notes which of its commits the caller has seen. It fails with
+// [stick.CodeNotFound].
+func (e *Engine) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShowResult, error) {
+	var res WorkerShowResult
+	var task stick.Task
+	root := ""
+	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, _ identity) (err error) {
+		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
+			return err
+		}
+		root = r.Path
+		res = WorkerShowResult{RoomID: r.ID, TaskView: showTask(task, r, s, tx.Now()), Spec: task.Spec, Evidence: []ShownEvidence{}, Files: []stick.FileStat{}, Commits: []string{}}
+		if err := e.doings(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}, new(*QueuePause)); err != nil {
+			return err
+		}
+		attempts, err := tx.Attempts(r.ID, task.ID)
+		if err != nil {
+			return err
+		}
+		reviews, err := tx.Reviews(r.ID, task.ID)
+		if err != nil {
+			return err
+		}
+		queued, err := tx.Queue(r.ID)
+		if err != nil {
+			return err
+		}
+		for n, q := range queued {
+			if q.ID == task.ID {
+				res.Queue = n + 1
+			}
+		}
+		res.Attempts, res.Reviews = append([]stick.TaskAttempt{}, attempts...), append([]stick.TaskReview{}, reviews...)
+		events, more, err := tx.Events(store.EventQuery{Room: r.ID, Task: task.ID, Limit: 200, Newest: true})
+		res.Events, res.More = append([]stick.Event{}, events...), more
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	if place, perr := e.placeSeen(p.Where); perr == nil && place != nil {
+		root = place.Root
+	}
+	res.Path = filepath.Join(root, filepath.FromSlash(task.Worktree))
+	e.branches(ctx, root, p.Where, []stick.Task{task}, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView})
+	e.shownEvidence(ctx, &res)
+	base, head := shownRange(task, res.Branched)
+	if head != "" && base != "" {
+		if files, err := e.cfg.Git.Stat(ctx, root, base, head); err == nil {
+			res.Files = files
+		}
+		if commits, err := e.cfg.Git.Log(ctx, root, base, head, 100); err == nil {
+			res.Commits = append(res.Commits, commits...)
+		}
+		if !p.unseen {
+			e.saw(ctx, p.Where, p.Caller, task.ID, head)
+		}
+	}
+	return res, nil
+}
+
+// shownRange is what is shown of a task's work: the commit that waits for a verdict or landed, else
+// where the branch is.
+func shownRange(t stick.Task, branch string) (base, head string) {
+	head = branch
+	if t.State == stick.TaskCompleted || head == "" {
+		head = t.Head
+	}
+	return t.Base, head
+}
+
+// saw notes which commit of a task the caller has seen. Who isn't a member reviews nothing, except people.
+// Where it can't be noted, a verdict has to name its commit.
+func (e *Engine) saw(ctx context.Context, w Where, by Caller, id, head string) {
+	_ = e.act(ctx, w, by, justBeats, func(t *turn) error {
+		if t.takesPart() != nil {
+			return nil
+		}
+		return t.tx.Saw(t.room.ID, id, t.me.Agent, head)
+	}, saved)
+}
+
+// shownEvidence adds the newest evidence.
+func (e *Engine) shownEvidence(ctx context.Context, res *WorkerShowResult) {
+	db, err := e.open(ctx, false)
+	if err != nil {
+		return
+	}
+	for _, ev := range slices.Backward(res.Events) {
+		f := ev.Facts().Task
+		if f == nil || ev.Type != stick.EventTaskReviewRequested || len(f.Evidence) == 0 {
+			continue
+		}
+		for _, x := range f.Evidence {
+			s := ShownEvidence{TaskEvidence: x}
+			if b, err := db.ReadBlob(x.Output); err == nil {
+				s.Text = string(b[max(0, len(b)-maxShown):])
+			}
+			res.Evidence = append(res.Evidence, s)
+		}
+		return
+	}
+}
+
+// WorkerDiffParams asks what a task changes.
+type WorkerDiffParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID string `json:"task_id"`
+}
+
+// WorkerDiffResult is what a task changes.
+type WorkerDiffResult struct {
+	RoomID      stick.RoomID     `json:"room_id"`
+	TaskID      string           `json:"task_id"`
+	State       stick.TaskState  `json:"state"`
+	Base        string           `json:"base"`
+	Head        string           `json:"head"`
+	ChangesGate bool             `json:"changes_gate,omitempty"`
+	Files       []stick.FileStat `json:"files"`
+	Diff        string           `json:"diff"`
+	Cut         bool             `json:"cut,omitempty"` // there is more of it
+}
+
+// maxDiff is how much of a difference is shown.
+const maxDiff = 4 << 20
+
+// WorkerDiff tells what a task changes, and notes that the caller has seen that commit. It fails with
+// [stick.CodeNotFound].
+func (e *Engine) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiffResult, error) {
+	res := WorkerDiffResult{Files: []stick.FileStat{}}
+	y, err := e.yard(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	task, err := y.task(ctx, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	err = y.look(ctx, func(_ *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		res.RoomID = r.ID
+		return nil
+	})
+	if err != nil {
+		return res, err
+	}
+	branch, _, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	if err != nil {
+		return res, err
+	}
+	res.TaskID, res.State, res.ChangesGate = task.ID, task.State, task.ChangesGate
+	if res.Base, res.Head = shownRange(task, branch); res.Head == "" {
+		return res, nil
+	}
+	if res.Files, err = y.git.Stat(ctx, y.root, res.Base, res.Head); err != nil {
+		return res, err
+	}
+	if res.Diff, res.Cut, err = y.git.Diff(ctx, y.root, res.Base, res.Head, maxDiff); err != nil {
+		return res, err
+	}
+	if res.Cut {
+		return res, nil // what isn't shown isn't seen
+	}
+	y.e.saw(ctx, y.w, y.by, task.ID, res.Head)
+	return res, nil
+}

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+
+	"talkingstick/stick"
+)
+
+// WorkerStartParams says that an agent takes a task on.
+type WorkerStartParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID  string `json:"task_id,omitempty"` // empty for the task whose worktree the path lies in
+	Attempt int    `json:"attempt,omitempty"` // 0 for the current one
+}
+
+// WorkerStartResult tells a worker what it has to do.
+type WorkerStartResult struct {
+	RoomID   stick.RoomID    `json:"room_id"`
+	AgentID  stick.AgentID   `json:"agent_id"`
+	TaskID   string          `json:"task_id"`
+	State    stick.TaskState `json:"state"`
+	Attempt  int             `json:"attempt"`
+	Worktree string          `json:"worktree"`
+	Branch   string          `json:"branch"`
+	Prompt   string          `json:"prompt"` // what to do, and how
+	Already  bool            `json:"already,omitempty"`
+	Joined   bool            `json:"joined,omitempty"`
+}
+
+// WorkerStart binds the caller to a task. Repeated by its worker it answers the same again. It fails with
+// [stick.CodeNotFound], [stick.CodeInvalidTransition], [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
+func (e *Engine) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerStartResult, error) {
+	var res WorkerStartResult
+	y, err := e.yard(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	id, attempt, err := y.mine(p.TaskID, p.Attempt)
+	if err != nil {
+		return res, err
+	}
+	err = y.act(ctx, joinsIfNew, func(t *turn) error {
+		task, err := taskOf(t.tx, t.room.ID, id)
+		if err != nil {
+			return err
+		}
+		if err := t.notLanding(task.ID); err != nil {
+			return err
+		}
+		w, ok := t.room.Member(task.Worker)
+		away := !ok || w.State != stick.Joined || w.Verdict(t.s.Sight) == stick.Gone
+		ev, err := task.Start(t.call(attempt), away)
+		if err != nil {
+			return err
+		}
+		res = WorkerStartResult{
+			RoomID: t.room.ID, AgentID: t.me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: y.worktree(task),
+			Branch: task.Branch, Already: ev == nil, Joined: t.joined, Prompt: prompt(task, y.worktree(task)),
+		}
+		if ev != nil {
+			t.say(*ev)
+			res.State = ev.Facts().Task.State
+		}
+		return t.tx.Heartbeat(t.room.ID, task.ID)
+	})
+	return res, err
+}
+
+// WorkerHeartbeatParams says that a worker works.
+type WorkerHeartbeatParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID  string `json:"task_id,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+}
+
+// WorkerHeartbeatResult says how the worker's task stands.
+type WorkerHeartbeatResult struct {
+	RoomID  stick.RoomID    `json:"room_id"`
+	TaskID  string          `json:"task_id"`
+	State   stick.TaskState `json:"state"`
+	Attempt int             `json:"attempt"`
+	Reason  string          `json:"reason,omitempty"` // why it was returned
+}
+
+// WorkerHeartbeat notes that a worker works, where no process of its harness shows it. It fails with
+// [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
+func (e *Engine) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (WorkerHeartbeatResult, error) {
+	var res WorkerHeartbeatResult
+	y, err := e.yard(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	id, attempt, err := y.mine(p.TaskID, p.Attempt)
+	if err != nil {
+		return res, err
+	}
+	err = y.act(ctx, mustBeMember, func(t *turn) error {
+		task, err := taskOf(t.tx, t.room.ID, id)
+		if err == nil {
+			err = task.Mine(t.call(attempt))
+		}
+		if err != nil {
+			return err
+		}
+		res = WorkerHeartbeatResult{RoomID: t.room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason}
+		return t.tx.Heartbeat(t.room.ID, task.ID)
+	})
+	return res, err
+}
+
+// WorkerFailParams says that a worker gives up.
+type WorkerFailParams struct {
+	Caller Caller `json:"-"`
+	Where
+	TaskID  string `json:"task_id,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	Reason  string `json:"reason"`
+}
+
+// WorkerFail gives a task up; its branch and worktree stay. It fails with [stick.CodeUsage],
+// [stick.CodeInvalidTransition], [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
+func (e *Engine) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHeartbeatResult, error) {
+	var res WorkerHeartbeatResult
+	y, err := e.yard(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	id, attempt, err := y.mine(p.TaskID, p.Attempt)
+	if err != nil {
+		return res, err
+	}
+	err = y.act(ctx, mustBeMember, func(t *turn) error {
+		task, err := taskOf(t.tx, t.room.ID, id)
+		if err != nil {
+			return err
+		}
+		if err := t.notLanding(task.ID); err != nil {
+			return err
+		}
+		ev, err := task.Fail(t.call(attempt), p.Reason)
+		if err != nil {
+			return err
+		}
+		res = WorkerHeartbeatResult{RoomID: t.room.ID, TaskID: task.ID, State: stick.TaskFailed, Attempt: task.Attempt, Reason: p.Reason}
+		return t.over(ev)
+	})
+	return res, err
+}
