@@ -323,10 +323,10 @@ func (t Task) Fail(c TaskCall, reason string) (Event, error) {
 	return t.end(ActFail, c.By, t.SpawnedBy, CauseGivenUp, reason)
 }
 
-// Cancel calls the task off, by whomever. The event is nil when that was done already. It fails with
+// Cancel calls the task off, by whomever. The event is nil when it has failed already. It fails with
 // [CodeInvalidTransition].
 func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
-	if t.State == TaskFailed && t.Cause == CauseCancelled {
+	if t.State == TaskFailed {
 		return nil, nil
 	}
 	if strings.TrimSpace(reason) == "" {

@@ -16,12 +16,14 @@ import (
 )
 
 // TestWorkerIsARealHarness has tt start a real Claude Code in the worktree of a task. It starts, commits, and is
-// done; its work is approved and merged; worker and orchestrator are two members.
+// held back when it wants to stop before it has asked for a review; its work is approved and merged; worker and
+// orchestrator are two members.
 func TestWorkerIsARealHarness(t *testing.T) {
 	s := newStage(t)
 	session := s.api.Session("worker", modelapi.Steps(
 		modelapi.Do(modelapi.Shell("tt worker start")),
 		modelapi.Do(modelapi.Shell("echo lexer > lexer && git add lexer && git commit -q -m lexer")),
+		modelapi.Say("I am done"), // which the hook doesn't believe
 		modelapi.Do(modelapi.Shell(`tt worker done --evidence "tests=grep lexer lexer"`)),
 		modelapi.Say("it waits for review"),
 	))
@@ -37,6 +39,7 @@ func TestWorkerIsARealHarness(t *testing.T) {
 		return string(out)
 	}
 	git("commit", "--quiet", "--allow-empty", "-m", "first")
+	s.run("install", "claude")
 	s.run("worker", "init")
 	s.run("join")
 
@@ -94,6 +97,12 @@ func TestWorkerIsARealHarness(t *testing.T) {
 	requests := session.Requests()
 	if text := requests[0].Text(); !strings.Contains(text, "You are the worker of task lexer") || !strings.Contains(text, "Write the lexer") {
 		t.Errorf("it was told %.300s", text)
+	}
+	if text := requests[0].Text(); !strings.Contains(text, "This is the worktree of task lexer") {
+		t.Errorf("its session began with %.600s", text)
+	}
+	if text := requests[3].Text(); !strings.Contains(text, "Your task lexer is WORKING") {
+		t.Errorf("when it wanted to stop it was told %.2000s", text)
 	}
 	s.run("worker", "diff", "lexer")
 	s.run("worker", "approve", "lexer")
