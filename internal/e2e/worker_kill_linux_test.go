@@ -240,14 +240,14 @@ func (f *farm) accept(c killing, r ran) {
 	}
 }
 
-// kept checks that a commit can still be reached from a branch, or from a worktree's head.
+// kept checks that a commit, or what a rebase made of it, can still be reached from a branch.
 func (f *farm) kept(commit string) {
 	f.Helper()
 	if commit == "" {
 		return
 	}
 	heads := f.git("for-each-ref", "--contains", commit)
-	rewritten := f.git("log", "--all", "--format=%s", "--reflog")
+	rewritten := f.git("log", "--all", "--format=%s") // by a rebase
 	if heads == "" && !strings.Contains(rewritten, "work on x") {
 		f.Errorf("the work %s can't be reached any more", commit)
 	}

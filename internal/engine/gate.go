@@ -35,6 +35,9 @@ func (l *landing) judge(ctx context.Context, tree string) (over bool, err error)
 		return true, l.pause(ctx, report)
 	}
 	if l.revert != "" {
+		if err := l.commit(ctx, func(t *turn) error { return t.tx.AddBlob(report) }); err != nil {
+			return false, err
+		}
 		return false, l.gateRed(said, report)
 	}
 	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` said:\n%s", exitOf(said), l.tg.name, stick.Clip(l.gate.Command, 200), lastLines(said.output, 2000))
@@ -45,9 +48,13 @@ func (l *landing) judge(ctx context.Context, tree string) (over bool, err error)
 }
 
 func (l *landing) gateRed(said outcome, report store.Blob) error {
-	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the merge of %s with %s", exitOf(said), l.task.ID, l.tg.name).
+	what, told := "merge of "+l.task.ID+" with", "its worker was told; "
+	if l.revert != "" {
+		what, told = "reversal of "+l.task.ID+" on", ""
+	}
+	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", exitOf(said), what, l.tg.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("its worker was told; all that the gate said: tt worker show --output %s", short(report.Sum))
+		Hintf("%sall that the gate said: tt worker show --output %s", told, short(report.Sum))
 }
 
 func exitOf(o outcome) string {

@@ -253,9 +253,12 @@ func (l *landing) conflict(ctx context.Context, files []string) error {
 			return err
 		}
 	}
-	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.tg.name, what).
-		With("task_id", l.task.ID).With("files", files).With("left", []string{}).
-		Hintf("its worker was told, and rebases it: tt worker done")
+	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.tg.name, what).
+		With("task_id", l.task.ID).With("files", files).With("left", []string{})
+	if l.revert != "" {
+		return e.Hintf("what came later builds on it: take it back by a task of its own, tt worker spawn")
+	}
+	return e.Hintf("its worker was told, and rebases it: tt worker done")
 }
 
 // back returns the task to its worker, with a message.
