@@ -92,7 +92,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 			return err
 		}
 		return a.print(res, func(p *page) {
-			p.linef("%s is %s again", res.TaskID, res.State)
+			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
 			if res.MessageID != 0 {
 				p.linef("%s was told by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
 			}
@@ -299,7 +299,7 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 			return err
 		}
 		return a.print(res, func(p *page) {
-			p.linef("%s is taken back on %s by %s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit))
+			p.linef("%s is taken back on %s by %s%s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit), already(res.Already))
 			p.linef("to do it anew: tt worker retry %s", res.TaskID)
 		})
 	}

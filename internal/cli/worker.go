@@ -124,7 +124,7 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 
 // spawned starts the command that works on a task, and tells of the task.
 func (a *app) spawned(res engine.WorkerSpawnResult, w engine.Where, run string) error {
-	if run != "" {
+	if run != "" && (!res.Already || res.Task.Run == nil) {
 		pid, err := a.startRun(res, w, run)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (a *app) spawned(res engine.WorkerSpawnResult, w engine.Where, run string) 
 		res.Task.Run = &engine.RunView{Command: run, PID: pid}
 	}
 	return a.print(res, func(p *page) {
-		p.linef("task %s is assigned (attempt %d)", res.Task.TaskID, res.Task.Attempt)
+		p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
 		p.linef("worktree: %s", stick.Line(res.Worktree))
 		p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), stick.Line(res.Task.Integration))
 		switch {
@@ -286,7 +286,7 @@ func (a *app) workerFailCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.print(res, func(p *page) { p.linef("%s is %s", res.TaskID, res.State) })
+		return a.print(res, func(p *page) { p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already)) })
 	}
 	return c
 }

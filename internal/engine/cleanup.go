@@ -274,6 +274,8 @@ type WorkerRollbackResult struct {
 	Commit string          `json:"commit"`
 	Gate   string          `json:"gate"`
 	Note   string          `json:"note,omitempty"`
+
+	Already bool `json:"already,omitempty"`
 }
 
 // WorkerRollback takes a merge back by a new commit, which passes the gate as a merge does. It fails as
@@ -309,11 +311,18 @@ func (e *Engine) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
+		if res.Already, err = again(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil || res.Already {
+			return err
+		}
 		_, err = task.Rollback(me.Agent, "-", p.Reason)
 		return err
 	})
 	if err != nil {
 		return res, err
+	}
+	if res.Already {
+		res.TaskID, res.State, res.Branch, res.Commit = task.ID, task.State, task.Integration, task.Result
+		return res, nil
 	}
 	l := &landing{yard: y, task: task, named: true, revert: p.Reason}
 	if err := l.run(ctx); err != nil {

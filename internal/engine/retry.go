@@ -24,7 +24,10 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		return res, err
 	}
 	defer unlock()
-	task, err := y.task(ctx, p.TaskID)
+	task, yes, err := y.asked(ctx, p.TaskID, stick.EventTaskRetried, "")
+	if err == nil && yes {
+		return y.spawned(ctx, task)
+	}
 	if err == nil {
 		err = task.CanRetry()
 	}

@@ -96,6 +96,11 @@ func (e *Engine) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		if err != nil {
 			return err
 		}
+		if yes, err := again(t.tx, t.room.ID, t.me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
+			res = t.verdictOn(task)
+			res.Already = true
+			return err
+		}
 		ev, err := task.RequestChanges(v, p.Reason)
 		if err != nil {
 			return err

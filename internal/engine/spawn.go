@@ -96,6 +96,7 @@ type WorkerSpawnResult struct {
 	Worktree string        `json:"worktree"`
 	Task     TaskView      `json:"task"`
 	Joined   bool          `json:"joined,omitempty"`
+	Already  bool          `json:"already,omitempty"`
 }
 
 // making is what spawn and retry do to git.
@@ -131,7 +132,10 @@ func (e *Engine) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err := y.recover(ctx, p.TaskID); err != nil {
 		return res, err
 	}
-	if was, err := y.task(ctx, p.TaskID); err == nil {
+	if was, yes, err := y.asked(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
+		if yes && was.Description == p.Description && was.Spec == p.Spec {
+			return y.spawned(ctx, was)
+		}
 		_, err := stick.SpawnTask(was, q)
 		return res, err
 	}
@@ -185,6 +189,19 @@ func (e *Engine) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: y.w, TaskID: p.TaskID, unseen: true})
 	res.Task = shown.TaskView
 	return res, err
+}
+
+// spawned answers again what was answered to who made a task, or another attempt at it.
+func (y *yard) spawned(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
+	shown, err := y.e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: y.by, Where: y.w, TaskID: task.ID, unseen: true})
+	if err != nil {
+		return WorkerSpawnResult{}, err
+	}
+	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: y.worktree(task), Task: shown.TaskView, Already: true}
+	return res, y.look(ctx, func(_ *store.Tx, _ *sights, _ stick.Room, me identity) error {
+		res.AgentID = me.Agent
+		return nil
+	})
 }
 
 // plan says what a new task's branch and worktree will be. It refuses what is there already.

@@ -82,6 +82,7 @@ type WorkerHeartbeatResult struct {
 	State   stick.TaskState `json:"state"`
 	Attempt int             `json:"attempt"`
 	Reason  string          `json:"reason,omitempty"` // why it was returned
+	Already bool            `json:"already,omitempty"`
 }
 
 // WorkerHeartbeat notes that a worker works, where no process of its harness shows it. It fails with
@@ -137,6 +138,10 @@ func (e *Engine) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 			return err
 		}
 		if err := t.notLanding(task.ID); err != nil {
+			return err
+		}
+		if yes, err := again(t.tx, t.room.ID, t.me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
+			res = WorkerHeartbeatResult{RoomID: t.room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason, Already: true}
 			return err
 		}
 		ev, err := task.Fail(t.call(attempt), p.Reason)

@@ -191,6 +191,23 @@ func (t *turn) over(e stick.Event) error {
 	return err
 }
 
+// again tells whether the last that happened to a task is what its caller asks for once more.
+func again(tx *store.Tx, room stick.RoomID, me identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
+	e, err := tx.Event(room, task.Seq)
+	return err == nil && e != nil && e.Type == typ && e.From == me.Agent && e.Reason == reason, err
+}
+
+// asked is again outside of a change.
+func (y *yard) asked(ctx context.Context, id string, typ stick.EventType, reason string) (task stick.Task, yes bool, err error) {
+	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, me identity) (err error) {
+		if task, err = taskOf(tx, r.ID, id); err == nil {
+			yes, err = again(tx, r.ID, me, task, typ, reason)
+		}
+		return err
+	})
+	return task, yes, err
+}
+
 // takesPart refuses callers that are neither members nor people.
 func (t *turn) takesPart() error { return takesPart(t.room, t.me) }
 
