@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The ids. Each is a type of its own so that two of them can't be swapped silently.
@@ -22,7 +23,7 @@ type (
 // Human tells whether a is a person.
 func (a AgentID) Human() bool { return strings.HasPrefix(string(a), "human:") }
 
-var agentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._-]+)?$`)
+var agentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._-]+)?$`) })
 
 const maxAgentBytes = 64
 
@@ -31,7 +32,7 @@ var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system
 
 // ParseAgentID checks s as the name of an agent. It fails with [CodeUsage].
 func ParseAgentID(s string) (AgentID, error) {
-	if len(s) > maxAgentBytes || !agentPattern.MatchString(s) || slices.Contains(reservedNames, s) || strings.HasPrefix(s, toRole) {
+	if len(s) > maxAgentBytes || !agentPattern().MatchString(s) || slices.Contains(reservedNames, s) || strings.HasPrefix(s, toRole) {
 		return "", Errorf(CodeUsage, "%q can't be the name of an agent", clip(s, 80)).
 			Hintf("an agent is named like claude:3f9a12bc; tt state lists the members")
 	}

@@ -3,6 +3,7 @@ package stick
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -226,11 +227,19 @@ const (
 	nameStart        // after a /
 )
 
-var borders, rootStart = newBorders()
+// A borderland is the automaton: its states, and the one in which a path begins.
+type borderland struct {
+	at   []border
+	root uint8
+}
+
+// borders is built when it is first needed: most commands never ask.
+var borders = sync.OnceValue(newBorders)
 
 // newBorders builds the automaton. After a root start as after any other, it goes along the names
 // that are kept out as long as the path does.
-func newBorders() (all []border, root uint8) {
+func newBorders() borderland {
+	var all []border
 	state := func(open bool) uint8 {
 		b := border{open: open}
 		for i := range b.next {
@@ -258,7 +267,7 @@ func newBorders() (all []border, root uint8) {
 	}
 	state(true)
 	names(state(false), ".", "..", ".git")
-	root = state(false)
+	root := state(false)
 	names(root, ".", "..", ".git", "worktrees")
 	for i := range all {
 		b := &all[i]
@@ -272,7 +281,7 @@ func newBorders() (all []border, root uint8) {
 		}
 		slices.SortFunc(b.ways, func(v, w way) int { return int(v.to) - int(w.to) })
 	}
-	return all, root
+	return borderland{all, root}
 }
 
 // borderLetter is the index of r in the edges of a border.
@@ -291,16 +300,17 @@ func borderLetter(r rune, fold bool) int {
 
 // inRoom reports whether patterns are about the path at all.
 func inRoom(path string, fold bool) bool {
-	at := rootStart
+	land := borders()
+	at := land.root
 	for _, r := range path {
 		if r != '/' {
-			at = borders[at].next[borderLetter(r, fold)]
+			at = land.at[at].next[borderLetter(r, fold)]
 			continue
 		}
-		if !borders[at].open {
+		if !land.at[at].open {
 			return false
 		}
 		at = nameStart
 	}
-	return borders[at].open
+	return land.at[at].open
 }

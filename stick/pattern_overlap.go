@@ -125,12 +125,13 @@ func (m *meeting) numbered(n int32) (a, b int, border uint8) {
 // most as many as the product of the three sizes, and as a rule far fewer, since the borders matter
 // at the start of a name only.
 func (m *meeting) shortest(limit int) (string, bool) {
+	land := borders()
 	steps := make([]step, 1, 64)
-	steps[0] = step{m.number(0, 0, rootStart), -1}
-	seen := make([]uint64, len(borders)*len(m.a.edges)*len(m.b.edges)/64+1)
+	steps[0] = step{m.number(0, 0, land.root), -1}
+	seen := make([]uint64, len(land.at)*len(m.a.edges)*len(m.b.edges)/64+1)
 	for i := 0; i < len(steps) && i < limit; i++ {
 		a, b, at := m.numbered(steps[i].at)
-		here := &borders[at]
+		here := &land.at[at]
 		if here.open && m.a.accepts[a] && m.b.accepts[b] {
 			return m.path(steps, i), true
 		}
@@ -180,7 +181,7 @@ func (m *meeting) path(steps []step, last int) string {
 func (m *meeting) example(from, to int32) rune {
 	fromA, fromB, before := m.numbered(from)
 	toA, toB, after := m.numbered(to)
-	best := len(m.alpha.symbols)
+	land, best := borders(), len(m.alpha.symbols)
 	for _, ea := range m.a.edges[fromA] {
 		for _, eb := range m.b.edges[fromB] {
 			if ea.to != toA || eb.to != toB || ea.label == labelSlash || eb.label == labelSlash {
@@ -188,7 +189,7 @@ func (m *meeting) example(from, to int32) rune {
 			}
 			x, y := m.inA(ea.label), m.inB(eb.label)
 			for i, s := range m.alpha.symbols[:best] {
-				if x[i/64]&y[i/64]>>(i%64)&1 != 0 && borders[before].next[s.letter] == after {
+				if x[i/64]&y[i/64]>>(i%64)&1 != 0 && land.at[before].next[s.letter] == after {
 					best = i
 					break
 				}
@@ -205,17 +206,18 @@ func (m *meeting) example(from, to int32) rune {
 // and stops at one that only one of them accepts. With the budget used up it is false: a glob can
 // be in very many sets of states.
 func (m *meeting) same(budget int) bool {
+	land := borders()
 	end := len(m.alpha.symbols) // the number of /, behind the symbols
 	a, b := newSubsets(m.a, end+1, m.inA), newSubsets(m.b, end+1, m.inB)
 	type state struct {
 		a, b   int32
 		border uint8
 	}
-	states := []state{{a.set([]int{0}), b.set([]int{0}), rootStart}}
+	states := []state{{a.set([]int{0}), b.set([]int{0}), land.root}}
 	seen := map[state]bool{states[0]: true}
 	for i := 0; i < len(states); i++ {
 		at := states[i]
-		open := borders[at.border].open
+		open := land.at[at.border].open
 		if open && a.ends[at.a] != b.ends[at.b] {
 			return false
 		}
@@ -223,7 +225,7 @@ func (m *meeting) same(budget int) bool {
 			next := state{border: nameStart}
 			switch {
 			case s < end:
-				next.border = borders[at.border].next[m.alpha.symbols[s].letter]
+				next.border = land.at[at.border].next[m.alpha.symbols[s].letter]
 			case !open:
 				continue
 			}

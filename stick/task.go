@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -163,7 +162,16 @@ const (
 	MaxSpec   = 64 << 10
 )
 
-var taskPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// isTaskID tells whether a name has only what the name of a task has, and begins as one does.
+func isTaskID(id string) bool {
+	for i, c := range id {
+		alnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return id != ""
+}
 
 // CheckTaskID refuses a name that can't be that of a task, a branch and a directory alike.
 func CheckTaskID(id string) error {
@@ -174,7 +182,7 @@ func CheckTaskID(id string) error {
 	switch {
 	case id == "":
 		return bad("it is empty")
-	case !taskPattern.MatchString(id):
+	case len(id) > MaxTaskID || !isTaskID(id):
 		return bad("it holds something else than letters, digits, dots, underscores and hyphens, or is too long")
 	case strings.Contains(id, ".."), strings.HasSuffix(id, "."), strings.HasSuffix(strings.ToLower(id), ".lock"):
 		return bad("git allows no branch of that name")

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -168,12 +169,14 @@ func (a *app) target(project bool) (install.Target, error) {
 
 // passing is where go run builds what it runs, which is gone with the run, and where it keeps it, from
 // the second run on, in the build cache, under a name that changes with every change of the program.
-var passing = regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]|[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
+var passing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]|[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
+})
 
 // program is the path by which harnesses call this program: where PATH finds it, because that stays
 // when what lies there is replaced by a newer version.
 func (a *app) program() (string, error) {
-	if passing.MatchString(a.Exe) {
+	if passing().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't call it").
 			Hintf("build it first: go install ./cmd/tt; then: tt install")
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"talkingstick/stick"
 )
@@ -107,7 +108,7 @@ func (c Client) explain(dir string, err error) error {
 	return err
 }
 
-var version = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
+var version = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^git version (\d+)\.(\d+)`) })
 
 // atLeast fails with [stick.CodeGitTooOld] for a git that is older than the given version, and with
 // [stick.CodeGitMissing] for none. One that doesn't tell its version the usual way is believed.
@@ -120,7 +121,7 @@ func (c Client) atLeast(ctx context.Context, dir string, major, minor int) error
 }
 
 func newEnough(said string, major, minor int) error {
-	m := version.FindStringSubmatch(said)
+	m := version().FindStringSubmatch(said)
 	if m == nil {
 		return nil
 	}

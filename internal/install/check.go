@@ -109,7 +109,7 @@ func (p *plan) current(x part) bool {
 	return err == nil && !c.Changed()
 }
 
-var number = regexp.MustCompile(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+[0-9A-Za-z.+-]*`) })
 
 // version asks a harness's program for its version; empty when there is no such program, or it doesn't
 // say in time.
@@ -125,7 +125,7 @@ func version(ctx context.Context, path string, row harness.Row, run Run) string 
 		if err != nil {
 			return ""
 		}
-		return stick.Clip(number.FindString(string(out)), 40)
+		return stick.Clip(number().FindString(string(out)), 40)
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"talkingstick/internal/confedit"
 	"talkingstick/stick"
@@ -77,7 +78,7 @@ func (t Target) gitLine(name string) string {
 
 // word makes a path one word of a POSIX shell, which runs git's hooks on every system.
 func word(path string) string {
-	if plainPath.MatchString(path) {
+	if plainPath().MatchString(path) {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
@@ -119,11 +120,11 @@ func (t Target) stub(text string, made bool) string {
 }
 
 // whereStub is the line of a hook that names the program: another place isn't another hook.
-var whereStub = regexp.MustCompile(`(?m)^tt=.*$`)
+var whereStub = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^tt=.*$`) })
 
 // isStub tells whether a hook is ours, and nobody edited it.
 func isStub(have []byte, text string) bool {
-	plain := whereStub.ReplaceAllLiteral(have, []byte("tt={{tt}}"))
+	plain := whereStub().ReplaceAllLiteral(have, []byte("tt={{tt}}"))
 	plain = []byte(strings.Replace(string(plain), madeDir, "", 1))
 	return string(plain) == text || isShipped(plain)
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 
 	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
@@ -92,11 +93,11 @@ func (t Target) hookCommand(name, more string) string {
 	return fmt.Sprintf("[ ! -x %s ] || %s hook %s%s", tt, tt, name, more)
 }
 
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`)
+var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`) })
 
 // quote makes a path one word of a shell.
 func quote(path string) string {
-	if plainPath.MatchString(path) {
+	if plainPath().MatchString(path) {
 		return path
 	}
 	if runtime.GOOS == "windows" {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
@@ -63,8 +64,8 @@ func (t Target) parts(row harness.Row) []part {
 	if path := t.path(s, s.Plugin); path != "" {
 		text := s.Code(t.TT)
 		all = append(all, part{what: "plugin", file: path, text: text, ours: func(have []byte) bool {
-			plain := whereTT.ReplaceAll(have, nil)
-			return bytes.Equal(plain, whereTT.ReplaceAll([]byte(text), nil)) || isShipped(plain)
+			plain := whereTT().ReplaceAll(have, nil)
+			return bytes.Equal(plain, whereTT().ReplaceAll([]byte(text), nil)) || isShipped(plain)
 		}})
 	}
 	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil })
@@ -91,7 +92,7 @@ func (t Target) skillFile(s harness.Setup) string {
 }
 
 // whereTT is the line of a plugin that names the program: another place isn't another plugin.
-var whereTT = regexp.MustCompile(`(?m)^const TT = ".*"$`)
+var whereTT = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const TT = ".*"$`) })
 
 // shipped are the digests of skills and plugins of earlier versions: an unedited one is replaced.
 var shipped = []string{}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
@@ -95,9 +96,9 @@ func trustHash(event string, matcher *string, hook json.RawMessage) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-var capital = regexp.MustCompile(`([a-z])([A-Z])`)
+var capital = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z])([A-Z])`) })
 
 // snake is the name of an event as Codex writes it there: SessionStart as session_start.
 func snake(event string) string {
-	return strings.ToLower(capital.ReplaceAllString(event, "${1}_${2}"))
+	return strings.ToLower(capital().ReplaceAllString(event, "${1}_${2}"))
 }
