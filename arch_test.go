@@ -148,7 +148,7 @@ var (
 // environment, the network or a database. Its tests may import more.
 var stickImports = []string{
 	"context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "maps", "math", "regexp", "slices",
-	"strconv", "strings", "time", "unicode", "unicode/utf8",
+	"strconv", "strings", "sync", "time", "unicode", "unicode/utf8", // sync: tables that are built when they are needed
 }
 
 // outside are the packages that may read the process's own surroundings or print; the others get
