@@ -71,6 +71,8 @@ type question struct {
 	tree []workspace.Place // in whose checkouts anything may be changed
 
 	roles map[string]roleFiles // what is whose, by the root of the workspace
+
+	decides bool // only whether it is allowed is asked, not what else there is to know
 }
 
 func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
@@ -265,9 +267,12 @@ func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *Ma
 	if len(ask.Paths) == 0 && !a.tree {
 		ask.Person = true // nothing of it is to be changed
 	}
-	near, err := tx.ReservationsNear(a.room.ID, a.paths)
-	if err != nil {
-		return err
+	var near []stick.Reservation
+	var err error
+	if !q.decides || a.room.Policy.Enforce == stick.EnforceScopes {
+		if near, err = tx.ReservationsNear(a.room.ID, a.paths); err != nil {
+			return err
+		}
 	}
 	if len(near) > 0 { // whether they hold depends on their owners
 		if a.room, err = tx.Room(a.room.ID); err != nil {

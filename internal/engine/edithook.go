@@ -25,15 +25,12 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}
+	q.decides = true
 	return e.mayEdit(ctx, q, func(tx *store.Tx, s *sights, me identity, r stick.Room, res *MayEditResult) error {
 		t := &turn{tx: tx, s: s, me: me, room: r}
 		m, ok := r.Member(me.Agent)
-		h, err := tx.HookTimes(me.session.Key)
-		if err != nil {
-			return err
-		}
-		joined := ok && m.State == stick.Joined
-		res.due = res.due || joined && (!h.IdleAt.IsZero() || t.stale(h, m) || t.owns() && h.BusySince.IsZero())
+		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(tx.Now())
+		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || t.owns() && m.BusySince.IsZero())
 		if !res.Allowed && !res.due {
 			told, err := t.deniedAlready()
 			res.due = !told
