@@ -271,5 +271,9 @@ func TestLargeWALIsCheckpointed(t *testing.T) {
 		if size() > 1<<20 {
 			t.Errorf("the log still has %d bytes", size())
 		}
+		grow(10)
+		if size() <= 2<<20 {
+			t.Errorf("a process that goes on writing has moved the log at %d bytes", size())
+		}
 	})
 }

@@ -47,6 +47,8 @@ type DB struct {
 	pool  *sql.DB
 	stmts map[string]*sql.Stmt
 
+	commits int // of this process
+
 	lastPolicy struct { // the policy that was decoded last
 		text   string
 		policy stick.Policy
@@ -124,10 +126,15 @@ func (db *DB) Close() error {
 	return errors.Join(db.conn.Close(), db.pool.Close(), db.lock.Close())
 }
 
-// maxWAL is the size from which on a writer moves the write-ahead log into the database itself. Whoever
-// opens the database while nobody else has it open reads the whole log first.
-// The automatic checkpoint is put off while anybody reads.
-const maxWAL = 2 << 20
+// A write-ahead log of more than so many bytes is moved into the database itself by a writer. Whoever
+// opens the database while nobody else has it open reads the whole log first, so that it is kept short
+// by processes that come and go. One that goes on writing has it open itself and lets it grow: moving
+// it often would cost it a fifth of its turns. The automatic checkpoint is put off while anybody reads.
+const (
+	shortWAL = 2 << 20
+	longWAL  = 16 << 20
+	goesOn   = 8 // a process goes on writing after so many commits
+)
 
 // View runs fn in a transaction that reads one state of the database. fn must not keep tx.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
@@ -199,7 +206,11 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 // checkpoint moves a write-ahead log that has grown too large into the database. It doesn't wait
 // for those who read just now, one of whom may be stopped: the next writer tries again.
 func (db *DB) checkpoint() {
-	if info, err := os.Stat(filepath.Join(db.opt.Dir, FileName+"-wal")); err == nil && info.Size() > maxWAL {
+	limit := int64(shortWAL)
+	if db.commits++; db.commits > goesOn {
+		limit = longWAL
+	}
+	if info, err := os.Stat(filepath.Join(db.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {
 		_, _ = db.conn.ExecContext(background, busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(db.opt.ReadWait))
 	}
 }
