@@ -92,15 +92,24 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			s.run("join")
-			one, two := make(chan struct{}), make(chan struct{})
+			one, two, running := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			script := func(mine chan<- struct{}, other <-chan struct{}) modelapi.Script {
 				steps := s.speak()
+				if mine == one {
+					steps[0] = modelapi.Seen(running, steps[0])
+				}
 				steps[2] = modelapi.Seen(mine, modelapi.When(other, steps[2])) // both have joined, and both live
 				return modelapi.Steps(append(steps, modelapi.Say("done"))...)
 			}
 			a, _ := s.prepare(h, script(one, two))
 			b, _ := s.again(a, "second", script(two, one))
-			first, second := a.Start(t, "Please.", s.options(h)), b.Start(t, "Please.", s.options(h))
+			first := a.Start(t, "Please.", s.options(h))
+			select {
+			case <-running: // the harness has made its own files: OpenCode fails when two make its database at once
+			case <-first.Done():
+				t.Fatalf("it ended before it asked its model: %s", first.Wait())
+			}
+			second := b.Start(t, "Please.", s.options(h))
 			s.finished(first.Wait())
 			s.finished(second.Wait())
 			members, senders := s.agents(h.Name), s.senders()
