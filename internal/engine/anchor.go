@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -138,25 +139,42 @@ func create(root *os.Root, name, text string) error {
 }
 
 // end removes the file of a session that was wrapped up. Of one that just ended it removes only what
-// says nothing beyond whose it is. It tells whether the file is gone by that.
-func (a anchor) end(context string, wrapped bool) bool {
+// says nothing beyond whose it is. The configuration may name any file, so that only one whose first
+// line is by tt is removed; ours tells that of the line. kept says that there is another one.
+func (a anchor) end(context string, wrapped bool, ours func(line string) bool) (removed, kept bool) {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer root.Close()
 	rel := a.rel(context)
-	if !wrapped {
-		b, err := root.ReadFile(rel)
-		if err != nil || strings.Count(string(b), "\n") != 1 || !strings.HasSuffix(string(b), "\n") {
-			return false
-		}
+	if _, err := root.Lstat(rel); err != nil {
+		return false, false
 	}
-	if root.Remove(rel) != nil {
-		return false
+	line, bare, ok := firstLine(root, rel)
+	if !ok || !ours(line) {
+		return false, true
+	}
+	if !wrapped && !bare || root.Remove(rel) != nil {
+		return false, false
 	}
 	if context != "" {
 		_ = root.Remove(a.dir()) // it fails while others are in it
 	}
-	return true
+	return true, false
 }
+
+// firstLine is the first line of a file; bare says that it has no other.
+func firstLine(root *os.Root, rel string) (line string, bare, ok bool) {
+	f, err := config.Open(root, rel)
+	if err != nil {
+		return "", false, false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxHeader))
+	line, rest, ended := strings.Cut(string(b), "\n")
+	return line, rest == "", err == nil && ended
+}
+
+// maxHeader is more than the first line of a context file ever has.
+const maxHeader = 512

@@ -21,10 +21,24 @@ type EndSessionResult struct {
 	AgentID stick.AgentID  `json:"agent_id,omitempty"`
 	Left    []stick.RoomID `json:"left"`              // the rooms that its agent took part in
 	Removed []string       `json:"removed,omitempty"` // context files
+	Kept    []string       `json:"kept,omitempty"`    // files at their place that tt didn't make
 }
 
 // ended is a session that ended in a room.
-type endedSession struct{ room, context string }
+type endedSession struct {
+	room    stick.Room
+	context string
+}
+
+// made tells whether the first line of a context file is one that tt writes: the name of the session's
+// context, and in the primary's the name of a member, which may be an earlier one.
+func (o endedSession) made(line string) bool {
+	if o.context != "" {
+		return line == o.context
+	}
+	_, ok := o.room.Member(stick.AgentID(line))
+	return ok
+}
 
 // EndSession retires the caller's session, and no other: when it was the last one of its agent, the
 // agent leaves its rooms, and a turn of its is abandoned. Who wraps up with the stick in hand says why
@@ -66,7 +80,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 				return err
 			}
 			if m, _ := r.Member(me.Agent); m.Session.Running {
-				over = append(over, endedSession{r.Path, m.Session.Context})
+				over = append(over, endedSession{r, m.Session.Context})
 			}
 			res.Left = append(res.Left, id)
 		}
@@ -76,12 +90,16 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		return EndSessionResult{Left: []stick.RoomID{}}, err
 	}
 	for _, o := range over {
-		c, err := e.projectConfig(o.room, o.room)
+		c, err := e.projectConfig(o.room.Path, o.room.Path)
 		if err != nil {
 			continue // nobody knows which file it is
 		}
-		if a := anchorOf(o.room, c); a.end(o.context, p.Wrapped) {
+		a := anchorOf(o.room.Path, c)
+		switch removed, kept := a.end(o.context, p.Wrapped, o.made); {
+		case removed:
 			res.Removed = append(res.Removed, filepath.Clean(a.path(o.context)))
+		case kept:
+			res.Kept = append(res.Kept, filepath.Clean(a.path(o.context)))
 		}
 	}
 	return res, nil
