@@ -21,7 +21,7 @@ const runName = "tt-worker"
 // projectEnviron is the environment of commands that a project has run: without what would make them
 // another agent, or have git work elsewhere.
 func projectEnviron(env []string) []string {
-	clear := []string{"TT_HARNESS_AGENT_ID", "AI_AGENT_ID", "AI_HELPER", "TT_JSON", "TT_WORKER_TASK", "TT_WORKER_ATTEMPT", "CLAUDE_CODE_SSE_PORT"}
+	clear := append(slices.Clone(callers), "TT_JSON", "CLAUDE_CODE_SSE_PORT")
 	for _, r := range harness.Rows {
 		clear = append(append(clear, r.SessionEnv...), r.Markers...)
 		if r.Interactive[0] != "" {

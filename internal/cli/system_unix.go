@@ -61,6 +61,14 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	}
 }
 
+// exitStatus is the status with which a program ended, as a shell tells it.
+func exitStatus(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}
+
 // detach starts a program in a session of its own, with input on its standard input, and leaves it. argv
 // begins with the name under which it runs.
 func detach(exe string, argv []string, input []byte) (pid int, err error) {

@@ -46,3 +46,6 @@ func detach(exe string, argv []string, input []byte) (pid int, err error) {
 	}
 	return pid, c.Process.Release()
 }
+
+// exitStatus is the status with which a program ended.
+func exitStatus(s *os.ProcessState) int { return s.ExitCode() }
