@@ -55,13 +55,7 @@ type surroundings struct {
 // scan looks for agents at work in a workspace; with all, elsewhere too. It is done outside of
 // transactions. A scan that fails is blind.
 func (e *Engine) scan(by Caller, place *workspace.Place, all bool) surroundings {
-	root, tops := place.Root, workspace.Worktrees(place.Root)
-	inside := func(dir string) bool {
-		return workspace.Within(dir, root) || slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(dir, top) })
-	}
-	if e.bare(place) {
-		inside = func(dir string) bool { return dir == root }
-	}
+	inside := e.inside(place)
 	asked := inside
 	if all {
 		asked = func(string) bool { return true }
@@ -84,6 +78,17 @@ func (e *Engine) scan(by Caller, place *workspace.Place, all bool) surroundings 
 		}
 	}
 	return out
+}
+
+// inside is the question whether who works in a directory works in the workspace of a place.
+func (e *Engine) inside(place *workspace.Place) func(dir string) bool {
+	root, tops := place.Root, workspace.Worktrees(place.Root)
+	if e.bare(place) {
+		return func(dir string) bool { return dir == root }
+	}
+	return func(dir string) bool {
+		return workspace.Within(dir, root) || slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(dir, top) })
+	}
 }
 
 // bare tells whether a place is a workspace only by itself: a directory that nothing marks, or the home

@@ -113,3 +113,61 @@ func mkdir(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 }
+
+// TestHookOfAVisitor: a hook starts a session in a room that came later only where its agent is at work, and
+// not where it has just gone to look at something.
+func TestHookOfAVisitor(t *testing.T) {
+	const pid = 10
+	for _, c := range []struct {
+		name    string
+		works   string // where the agent's process works; empty where that can't be seen
+		proof   stick.Proof
+		running string // where its session runs
+		sub     bool
+		want    bool
+	}{
+		{"it works there", "there", stick.ProvesSession, "", false, true},
+		{"below it", "there/sub", stick.ProvesSession, "", false, true},
+		{"it works there, and its session runs in another room too", "there", stick.ProvesSession, "home", false, true},
+		{"it works elsewhere", "home", stick.ProvesSession, "home", false, false},
+		{"it works elsewhere, where there is no room", "home", stick.ProvesSession, "", false, false},
+		{"its sub-agent works there", "there", stick.ProvesSession, "", true, false},
+		{"nobody can tell", "", stick.ProvesSession, "", false, true},
+		{"nobody can tell, and its session runs in another room", "", stick.ProvesSession, "home", false, false},
+		{"a daemon's", "home", stick.ProvesCarrier, "", false, true},
+		{"a daemon's, and it runs in another room", "there", stick.ProvesCarrier, "home", false, false},
+		{"it is there already", "home", stick.ProvesSession, "there", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			there, home := filepath.Join(dir, "there"), filepath.Join(dir, "home")
+			mkdir(t, filepath.Join(there, ".git"))
+			mkdir(t, filepath.Join(there, "sub"))
+			mkdir(t, filepath.Join(home, ".git"))
+			agent := fakeProcess{pid: pid, ppid: 1, comm: "claude"}
+			if c.works != "" {
+				agent.dir = filepath.Join(dir, c.works)
+			}
+			procs := fakeMachine(1000, agent, fakeProcess{pid: 1000, ppid: pid, comm: "tt", dir: there})
+			e := engine.New(engine.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: there, Home: dir}})
+			t.Cleanup(func() { e.Close() })
+			by := engine.Caller{Harness: "claude", SessionID: "s", Process: stick.Process{Boot: "b", PIDNS: "n", PID: pid, Start: pid}, Proof: c.proof}
+			if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: engine.Caller{Harness: "codex", SessionID: "other"}, Path: there}); err != nil {
+				t.Fatal(err)
+			}
+			if c.running != "" {
+				at := engine.HookParams{Caller: by, Where: engine.Where{Path: filepath.Join(dir, c.running)}}
+				if res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at, Helper: true}); err != nil || res.RoomID == "" {
+					t.Fatalf("%+v, %v", res, err)
+				}
+			}
+			res, err := e.DeliverEvents(t.Context(), engine.HookParams{Caller: by, Where: engine.Where{Path: there}, Sub: c.sub})
+			if err != nil || res.Unstarted != c.want {
+				t.Errorf("%v, %v; want %v", res.Unstarted, err, c.want)
+			}
+		})
+	}
+}
