@@ -89,6 +89,9 @@ func (a *app) sessionEndCmd() *cobra.Command {
 			for _, f := range res.Removed {
 				p.linef("removed %s", stick.Line(f))
 			}
+			for _, f := range res.Taken {
+				p.linef("left %s: another session has begun with it", stick.Line(f))
+			}
 			for _, f := range res.Kept {
 				p.linef("left %s: its first line doesn't tell whose session's it is, so it isn't tt's to remove", stick.Line(f))
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/config"
+	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -116,15 +117,19 @@ func (a anchor) begin(context string, agent stick.AgentID, now stick.Time) error
 		return err
 	}
 	if a.file == ownAnchor {
-		ignore := "# by tt: what sessions keep here is theirs alone\n/.gitignore\n/session.md\n/session.d/\n"
+		ignore := "# by tt: what sessions keep here is theirs alone\n/.gitignore\n/session.md*\n/session.d/\n"
 		if err := create(root, ownDir+"/.gitignore", ignore); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	err = create(root, rel, header(context, agent))
-	if errors.Is(err, fs.ErrExist) {
+	for range 3 { // whoever ends may take away what was there a moment ago
+		if err = create(root, rel, header(context, agent)); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 		t := now.Go()
-		return root.Chtimes(rel, t, t)
+		if err = root.Chtimes(rel, t, t); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return err
 }
@@ -138,30 +143,85 @@ func create(root *os.Root, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
+// ending is a session that has ended, for what becomes of its file.
+type ending struct {
+	context string
+	wrapped bool                   // the agent has wrapped it up
+	made    func(line string) bool // whether a first line is one that tt writes
+	taken   func() bool            // whether another session has begun with this file since
+}
+
+// What becomes of the file of a session that has ended.
+type ended string
+
+const (
+	fileRemoved ended = "removed"
+	fileForeign ended = "foreign" // there is one, and tt didn't make it
+	fileTaken   ended = "taken"   // it is another session's by now
+	fileStays   ended = ""        // it says something, or there is none
+)
+
 // end removes the file of a session that was wrapped up. Of one that just ended it removes only what
 // says nothing beyond whose it is. The configuration may name any file, so that only one whose first
-// line is by tt is removed; ours tells that of the line. kept says that there is another one.
-func (a anchor) end(context string, wrapped bool, ours func(line string) bool) (removed, kept bool) {
+// line is by tt is removed.
+//
+// Another session may begin with the file at any moment since this one has ended. So the file is put
+// aside first, and then it is asked whether one has: if not, the next one makes a file of its own, and if
+// so, it gets the file back. When this is killed in between, the file is still there under its other name.
+func (a anchor) end(o ending) ended {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
-		return false, false
+		return fileStays
 	}
 	defer root.Close()
-	rel := a.rel(context)
+	rel := a.rel(o.context)
+	aside := rel + ".ended-" + store.NewID()
 	if _, err := root.Lstat(rel); err != nil {
-		return false, false
+		return fileStays
 	}
-	line, bare, ok := firstLine(root, rel)
-	if !ok || !ours(line) {
-		return false, true
+	judge := func(name string) ended {
+		line, bare, ok := firstLine(root, name)
+		switch {
+		case !ok || !o.made(line):
+			return fileForeign
+		case !o.wrapped && !bare:
+			return fileStays
+		}
+		return fileRemoved
 	}
-	if !wrapped && !bare || root.Remove(rel) != nil {
-		return false, false
+	if as := judge(rel); as != fileRemoved {
+		return as
 	}
-	if context != "" {
+	if root.Rename(rel, aside) != nil {
+		return fileStays
+	}
+	as := judge(aside)
+	if as == fileRemoved && o.taken() {
+		as = fileTaken
+	}
+	if as != fileRemoved {
+		giveBack(root, aside, rel)
+		return as
+	}
+	if root.Remove(aside) != nil {
+		return fileStays
+	}
+	if o.context != "" {
 		_ = root.Remove(a.dir()) // it fails while others are in it
 	}
-	return true, false
+	return fileRemoved
+}
+
+// giveBack puts a file back to its place. Where there is another one by now, both stay.
+func giveBack(root *os.Root, aside, rel string) {
+	err := root.Link(aside, rel)
+	if err == nil {
+		_ = root.Remove(aside)
+		return
+	}
+	if _, there := root.Lstat(rel); !errors.Is(err, fs.ErrExist) && errors.Is(there, fs.ErrNotExist) { // a file system without links
+		_ = root.Rename(aside, rel)
+	}
 }
 
 // firstLine is the first line of a file; bare says that it has no other.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -22,11 +23,12 @@ type EndSessionResult struct {
 	Left    []stick.RoomID `json:"left"`              // the rooms that its agent took part in
 	Removed []string       `json:"removed,omitempty"` // context files
 	Kept    []string       `json:"kept,omitempty"`    // files at their place that tt didn't make
+	Taken   []string       `json:"taken,omitempty"`   // context files with which another session has begun meanwhile
 }
 
 // ended is a session that ended in a room.
 type endedSession struct {
-	room    stick.Room
+	room    stick.Room // as it was
 	context string
 }
 
@@ -95,14 +97,33 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			continue // nobody knows which file it is
 		}
 		a := anchorOf(o.room.Path, c)
-		switch removed, kept := a.end(o.context, p.Wrapped, o.made); {
-		case removed:
-			res.Removed = append(res.Removed, filepath.Clean(a.path(o.context)))
-		case kept:
-			res.Kept = append(res.Kept, filepath.Clean(a.path(o.context)))
+		path := filepath.Clean(a.path(o.context))
+		e.at("before aside")
+		switch a.end(ending{o.context, p.Wrapped, o.made, func() bool { return e.taken(ctx, db, o) }}) {
+		case fileRemoved:
+			res.Removed = append(res.Removed, path)
+		case fileForeign:
+			res.Kept = append(res.Kept, path)
+		case fileTaken:
+			res.Taken = append(res.Taken, path)
 		}
 	}
 	return res, nil
+}
+
+// taken tells whether another session has begun with the file of one that has ended. What can't be
+// found out may be so.
+func (e *Engine) taken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
+	e.at("aside")
+	err := db.View(ctx, func(tx *store.Tx) error {
+		r, err := tx.Room(o.room.ID)
+		yes = slices.ContainsFunc(r.Members, func(m stick.Member) bool {
+			was, _ := o.room.Member(m.Agent)
+			return m.Session.Role != "" && m.Session.Context == o.context && (m.Session.Running || m.Session.Since != was.Session.Since)
+		})
+		return err
+	})
+	return yes || err != nil
 }
 
 // retire has an agent leave a room, and returns the room as it was. n numbers the rooms, so that each

@@ -108,11 +108,7 @@ func (y *yard) lockPath(kind, name string) string {
 }
 
 // at is a point at which a test may end the process.
-func (y *yard) at(point string) {
-	if y.e.cfg.Kill != nil {
-		y.e.cfg.Kill(point)
-	}
-}
+func (y *yard) at(point string) { y.e.at(point) }
 
 // lockWait is how long a command waits for another one on the same task.
 const lockWait = 10 * time.Second
