@@ -26,7 +26,7 @@ type EndSessionResult struct {
 	Taken   []string       `json:"taken,omitempty"`   // context files with which another session has begun meanwhile
 }
 
-// ended is a session that ended in a room.
+// endedSession is a session that ended in a room.
 type endedSession struct {
 	room    stick.Room // as it was
 	context string
