@@ -139,6 +139,30 @@ func TestUpdateRef(t *testing.T) {
 	}
 }
 
+// TestContained: a commit is in itself and in what came after it; one that isn't here is in nothing else.
+func TestContained(t *testing.T) {
+	w := newWork(t)
+	first, absent := w.git("rev-parse", "HEAD"), strings.Repeat("1", 40)
+	second := w.commit("a", "x\n")
+	for _, c := range []struct {
+		commit string
+		in     []string
+		want   bool
+	}{
+		{first, []string{first}, true},
+		{first, []string{"", absent, second}, true},
+		{second, []string{first}, false},
+		{second, []string{first, absent}, false},
+		{first, nil, false},
+		{absent, []string{second}, false},
+		{absent, []string{absent}, true},
+	} {
+		if got, err := w.Contained(t.Context(), w.dir, c.commit, c.in...); err != nil || got != c.want {
+			t.Errorf("%s in %v: %v, %v", c.commit, c.in, got, err)
+		}
+	}
+}
+
 // TestMergeWithoutACheckout makes merges and reversals, and names what is in conflict.
 func TestMergeWithoutACheckout(t *testing.T) {
 	w := newWork(t)
