@@ -224,7 +224,11 @@ func (a *app) workerDoneCmd() *cobra.Command {
 			return err
 		}
 		return a.print(res, func(p *page) {
-			p.linef("%s is %s: commit %s waits for review%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
+			waits := "waits for review"
+			if res.State == stick.TaskApproved {
+				waits = "waits to be merged"
+			}
+			p.linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, already(res.Already))
 			if res.Kept {
 				p.linef("the change is the one that was approved, on a newer base: its approval holds")
 			}

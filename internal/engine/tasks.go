@@ -241,7 +241,7 @@ func (e *Engine) branches(ctx context.Context, root string, w Where, tasks []sti
 		}
 		offered := t.State == stick.TaskInReview || t.State == stick.TaskApproved
 		if offered && r.Commit != "" && r.Commit != t.Head {
-			v.Warning = "its branch has moved since it was offered for review"
+			v.Warning = "its branch has moved since it was offered for review: its worker runs tt worker done again"
 		}
 	}
 }
