@@ -70,8 +70,8 @@ func exitStatus(s *os.ProcessState) int {
 }
 
 // detach starts a program in a session of its own, with input on its standard input, and leaves it. argv
-// begins with the name under which it runs.
-func detach(exe string, argv []string, input []byte) (pid int, err error) {
+// begins with the name under which it runs. What it prints goes to out, or nowhere.
+func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
 	r, w, err := os.Pipe()
@@ -81,6 +81,9 @@ func detach(exe string, argv []string, input []byte) (pid int, err error) {
 	defer r.Close()
 	defer w.Close()
 	c.Stdin = r
+	if out != nil {
+		c.Stdout, c.Stderr = out, out
+	}
 	c.Dir = "/"
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {
