@@ -268,6 +268,24 @@ func TestDropDetached(t *testing.T) {
 	if list := w.git("worktree", "list"); strings.Contains(list, ".gate") || !strings.Contains(list, "away") {
 		t.Errorf("what is left is\n%s", list)
 	}
+	if err := w.DropRecord(filepath.Join(w.dir, ".git"), w.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DropRecord(filepath.Join(w.dir, ".git"), away); err != nil {
+		t.Fatal(err)
+	}
+	if list := w.git("worktree", "list"); strings.Contains(list, "away") {
+		t.Errorf("what is left is\n%s", list)
+	}
+	if err := w.AddDetached(ctx, w.dir, away, head); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DropRecord(filepath.Join(w.dir, ".git"), away); err != nil {
+		t.Fatal(err)
+	}
+	if list := w.git("worktree", "list"); !strings.Contains(list, "away") {
+		t.Errorf("the record of one that is there was dropped: %s", list)
+	}
 }
 
 func TestExclude(t *testing.T) {
