@@ -77,7 +77,7 @@ func TestParseWorktrees(t *testing.T) {
 		{
 			"main, linked, detached, none yet", "worktree /a b\nHEAD 12\nbranch refs/heads/main\n\nworktree /c\nHEAD 34\ndetached\nlocked because\nprunable gone\n\n" +
 				"worktree /d\nHEAD 0000\nbranch refs/heads/x/y\n\n",
-			[]Worktree{{Path: "/a b", Branch: "main", Head: "12", Main: true}, {Path: "/c", Head: "34"}, {Path: "/d", Branch: "x/y"}},
+			[]Worktree{{Path: "/a b", Branch: "main", Head: "12", Main: true}, {Path: "/c", Head: "34", Prunable: true}, {Path: "/d", Branch: "x/y"}},
 		},
 		{"bare", "worktree /a\nbare\n\nworktree /c\nHEAD 34\nbranch refs/heads/fix\n\n", []Worktree{{Path: "/c", Branch: "fix", Head: "34"}}},
 	}

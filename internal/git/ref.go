@@ -72,6 +72,7 @@ func (c Client) UpdateRef(ctx context.Context, dir, ref, commit, old string) (mo
 	if old == "" {
 		old = strings.Repeat("0", len(commit))
 	}
+	ctx = context.WithoutCancel(ctx) // killed in the middle it would leave the branch's lock
 	err = c.act(ctx, change{dir: dir}, "update-ref", "-m", "talking stick", "--", ref, commit, old)
 	if err == nil {
 		return true, nil
@@ -88,6 +89,7 @@ func (c Client) DeleteRef(ctx context.Context, dir, ref, old string) error {
 	if _, ok, err := c.Commit(ctx, dir, ref); err != nil || !ok {
 		return err
 	}
+	ctx = context.WithoutCancel(ctx) // as in UpdateRef
 	return c.act(ctx, change{dir: dir}, "update-ref", "-d", "--", ref, old)
 }
 

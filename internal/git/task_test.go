@@ -409,3 +409,192 @@ func TestLostRace(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFailuresOfGit: a failure names git's command and the files that it is about, and what keeps git out is named
+// with its remedy.
+func TestFailuresOfGit(t *testing.T) {
+	w := newWork(t)
+	ctx := t.Context()
+	first := w.git("rev-parse", "HEAD")
+	second := w.commit("new", "theirs\n")
+	w.git("reset", "--quiet", "--hard", first)
+	w.write("new", "mine\n")
+	err := w.FastForward(ctx, w.dir, second)
+	if err == nil || !strings.HasPrefix(err.Error(), "git merge failed: ") || !strings.HasSuffix(err.Error(), "overwritten by merge: new") {
+		t.Errorf("a file in the way: %v", err)
+	}
+	if err := os.Remove(filepath.Join(w.dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(w.dir, ".git", "index.lock")
+	w.write(".git/index.lock", "")
+	err = w.FastForward(ctx, w.dir, second)
+	if e := stick.AsError(err); e.Fields["path"] != lock || !strings.Contains(e.Hint, "remove that file") {
+		t.Errorf("a lock: %v; %s", err, e.Hint)
+	}
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, ".git", "hooks", "post-checkout"), []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err = w.AddDetached(ctx, w.dir, filepath.Join(w.dir, "tree"), first)
+	if err == nil || err.Error() != "git worktree failed: its post-checkout hook failed, it seems: exit status 3" {
+		t.Errorf("a hook: %v", err)
+	}
+}
+
+// TestInTheWay lists what a checkout that moves forward would overwrite: what git doesn't know there, ignored or not.
+func TestInTheWay(t *testing.T) {
+	w := newWork(t)
+	ctx := t.Context()
+	if err := os.Mkdir(filepath.Join(w.dir, "d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.commit("File", "1\n")
+	from := w.commit("d/known", "1\n")
+	w.git("mv", "File", "file")
+	w.git("rm", "--quiet", "-r", "d")
+	for _, name := range []string{"d", "plain", "kept.ign", "free"} {
+		w.commit(name, "new\n")
+	}
+	if err := os.Mkdir(filepath.Join(w.dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	to := w.commit("sub/x", "new\n")
+	w.git("reset", "--quiet", "--hard", from)
+	if files, err := w.InTheWay(ctx, w.dir, from, to); err != nil || len(files) > 0 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	w.write(".git/info/exclude", "*.ign\n")
+	for _, name := range []string{"plain", "kept.ign", "sub"} {
+		w.write(name, "mine\n")
+	}
+	files, err := w.InTheWay(ctx, w.dir, from, to)
+	slices.Sort(files)
+	if err != nil || !slices.Equal(files, []string{"kept.ign", "plain", "sub"}) {
+		t.Errorf("%q, %v", files, err)
+	}
+	for _, name := range []string{"plain", "sub"} {
+		if err := os.Remove(filepath.Join(w.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.FastForward(ctx, w.dir, to); err == nil || !strings.Contains(err.Error(), "kept.ign") {
+		t.Errorf("an ignored file: %v", err)
+	}
+	if b, _ := os.ReadFile(filepath.Join(w.dir, "kept.ign")); string(b) != "mine\n" {
+		t.Errorf("it is %q", b)
+	}
+}
+
+// TestCompleteForward takes a checkout to its end from wherever git may have been stopped, and keeps what somebody
+// has changed since.
+func TestCompleteForward(t *testing.T) {
+	w := newWork(t)
+	ctx := t.Context()
+	if err := os.Symlink("a", filepath.Join(w.dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	w.git("add", "link")
+	from := w.commit("long", "old\n")
+	if err := os.Remove(filepath.Join(w.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("long", filepath.Join(w.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	w.git("add", "link")
+	w.git("rm", "--quiet", "a")
+	w.commit("new", "new\n")
+	to := w.commit("long", "the new text\n")
+	for _, c := range []struct {
+		name, half string
+		foreign    []string
+	}{
+		{"nothing", ":", nil},
+		{"a file that is removed, and not written yet", "rm long", nil},
+		{"a file that is half written", "printf 'the new' >long", nil},
+		{"an empty one", ": >new", nil},
+		{"a link", "ln -sf long link", nil},
+		{"a removed file", "rm a", nil},
+		{"somebody's text", "rm a; echo mine >long", []string{"long"}},
+		{"somebody's new file", "rm a; echo mine >new", []string{"new"}},
+		{"somebody's link", "rm a; ln -sf mine link", []string{"link"}},
+		{"somebody's text in a file that goes", "rm link; echo mine >a", []string{"a"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w.git("switch", "--quiet", "--force", "--detach", from)
+			w.git("clean", "--quiet", "-fdx")
+			w.git("branch", "--force", "main", from)
+			w.git("switch", "--quiet", "main")
+			if out, err := exec.Command("sh", "-c", "cd '"+w.dir+"' && "+c.half).CombinedOutput(); err != nil {
+				t.Fatalf("%v %s", err, out)
+			}
+			err := w.CompleteForward(ctx, w.dir, "refs/heads/main", from, to)
+			if c.foreign != nil {
+				if e := stick.AsError(err); stick.CodeOf(err) != stick.CodeDirtyTree || !slices.Equal(e.Fields["left"].([]string), c.foreign) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := to
+			if c.name == "nothing" {
+				want = from
+			}
+			if at, status := w.git("rev-parse", "main"), w.git("status", "--porcelain"); at != want || status != "" {
+				t.Errorf("it is at %s, not %s:\n%s", at, want, status)
+			}
+		})
+	}
+}
+
+// TestReadOnlyWorktree removes what was made read-only, and doesn't follow links out of it.
+func TestReadOnlyWorktree(t *testing.T) {
+	w := newWork(t)
+	path, outside := filepath.Join(w.dir, "tree"), filepath.Join(w.dir, "outside")
+	if err := w.AddDetached(t.Context(), w.dir, path, w.git("rev-parse", "HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	shut := []string{filepath.Join(path, "cache", "x", "y"), filepath.Join(path, "cache", "x"), filepath.Join(path, "cache"), outside}
+	for _, dir := range shut {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(shut[0], "f"), nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(path, "out")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range shut {
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openUp(path) // removing it shows nothing where permissions don't count
+	for i, dir := range shut {
+		info, err := os.Lstat(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if may := info.Mode().Perm()&0o200 != 0; may != (i < 3) {
+			t.Errorf("%s has the mode %v", dir, info.Mode())
+		}
+	}
+	for _, dir := range shut {
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.DropDetached(filepath.Join(w.dir, ".git"), path); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}

@@ -1,12 +1,16 @@
 package git
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"talkingstick/stick"
 )
@@ -29,10 +33,40 @@ func (c Client) AddDetached(ctx context.Context, dir, path, commit string) error
 // DropDetached removes a worktree that [Client.AddDetached] made, or half of one, with whatever is in
 // it.
 func (c Client) DropDetached(common, path string) error {
-	if err := os.RemoveAll(path); err != nil {
-		return err
+	if err := removeAll(path); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "%s can't be removed: %w", stick.Line(path), err).With("path", path).
+			Hintf("remove it by hand: %s", RemoveByHand(path))
 	}
 	return c.DropRecord(common, path)
+}
+
+// RemoveByHand is the command by which a person removes a worktree that nobody needs.
+func RemoveByHand(path string) string {
+	return fmt.Sprintf("rm -rf '%s' && git worktree prune", stick.Line(path))
+}
+
+// removeAll removes a directory with all that is in it, also where that was made read-only: some programs
+// protect their caches so.
+func removeAll(path string) error {
+	if os.RemoveAll(path) == nil {
+		return nil
+	}
+	openUp(path)
+	return os.RemoveAll(path)
+}
+
+// openUp lets its owner change all directories of a tree, each before it is read. What can't be changed shows
+// when it is removed.
+func openUp(path string) {
+	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, _ error) error {
+		if d == nil || !d.IsDir() {
+			return nil
+		}
+		if info, err := os.Lstat(p); err == nil && info.IsDir() {
+			_ = os.Chmod(p, info.Mode().Perm()|0o700)
+		}
+		return nil
+	})
 }
 
 // DropRecord removes git's record of the worktree at a path where nothing is any more, and no other:
@@ -132,8 +166,10 @@ func Undone(gitDir string) string {
 }
 
 // Rebase puts the branch that is checked out in dir onto a commit. When it stops at a conflict the
-// rebase is left in progress, and conflict is true. Any other failure leaves the branch as it was.
+// rebase is left in progress, and conflict is true. Any other failure leaves the branch as it was. It isn't given
+// up because its caller is, for the same reason as [Client.FastForward].
 func (c Client) Rebase(ctx context.Context, dir, onto string) (conflict bool, err error) {
+	ctx = context.WithoutCancel(ctx)
 	err = c.act(ctx, change{dir: dir}, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
 		"rebase", "--quiet", "--no-autostash", "--", onto)
 	if err == nil {
@@ -158,9 +194,48 @@ func (c Client) Unmerged(ctx context.Context, dir string) ([]string, error) {
 	return c.list(ctx, dir, "diff", "--name-only", "--diff-filter=U", "-z")
 }
 
-// FastForward moves the branch that is checked out in dir forward to a commit, with the checkout.
+// FastForward moves the branch that is checked out in dir forward to a commit, with the checkout. It isn't given
+// up because its caller is: a git that is killed in the middle leaves a lock, and half of the files.
 func (c Client) FastForward(ctx context.Context, dir, commit string) error {
-	return c.act(ctx, change{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash", "--quiet", "--", commit)
+	return c.act(context.WithoutCancel(ctx), change{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash",
+		"--no-overwrite-ignore", "--quiet", "--", commit)
+}
+
+// InTheWay lists the files of the checkout at dir, untracked or ignored, that moving it forward from one commit to
+// another would overwrite.
+func (c Client) InTheWay(ctx context.Context, dir, from, to string) (files []string, err error) {
+	added, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=A", from, to)
+	if err != nil {
+		return nil, err
+	}
+	tracked := map[string]bool{} // what the move takes away, also under a name in other capitals
+	removed, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=D", from, to)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range removed {
+		tracked[strings.ToLower(p)] = true
+	}
+	seen := map[string]bool{}
+	for _, p := range added {
+		for at, end := "", 0; end < len(p); {
+			if n := strings.IndexByte(p[end:], '/'); n >= 0 {
+				at, end = p[:end+n], end+n+1
+			} else {
+				at, end = p, len(p)
+			}
+			info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(at)))
+			if err != nil {
+				break // nothing is there; what can't be looked at git will tell
+			}
+			if info.IsDir() || tracked[strings.ToLower(at)] || seen[at] {
+				continue
+			}
+			seen[at] = true
+			files = append(files, at)
+		}
+	}
+	return files, nil
 }
 
 // CompleteForward takes a checkout whose fast-forward from one commit to another was cut off to its end,
@@ -172,9 +247,11 @@ func (c Client) CompleteForward(ctx context.Context, dir, ref, from, to string) 
 		return err
 	}
 	if len(foreign) > 0 {
-		return stick.Errorf(stick.CodeDirtyTree, "%s has changes of its own: %s", stick.Line(dir), stick.Clip(strings.Join(foreign, ", "), 160)).
-			With("left", foreign).Hintf("commit or undo them there, and run the same command again")
+		return stick.Errorf(stick.CodeDirtyTree, "a merge was cut off while it moved %s forward, and there are changes of somebody's own since: %s",
+			stick.Line(dir), stick.Clip(strings.Join(foreign, ", "), 160)).With("path", dir).With("left", foreign).
+			Hintf("commit nothing there, because it has half of a merge: move your own versions of these files away, and run the same command again")
 	}
+	ctx = context.WithoutCancel(ctx) // for the same reason as in FastForward
 	if err := c.act(ctx, change{dir: dir}, "read-tree", "--reset", "-u", to); err != nil {
 		return err
 	}
@@ -183,6 +260,12 @@ func (c Client) CompleteForward(ctx context.Context, dir, ref, from, to string) 
 		err = fmt.Errorf("%s moved meanwhile", ref)
 	}
 	return err
+}
+
+// Underway tells whether a fast-forward of a checkout from one commit to another was stopped in the middle.
+func (c Client) Underway(ctx context.Context, dir, from, to string) (bool, error) {
+	begun, _, err := c.between(ctx, dir, from, to)
+	return begun, err
 }
 
 // between tells whether the files of a checkout are on their way from one commit to another, and which are
@@ -200,13 +283,13 @@ func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, 
 	if err != nil {
 		return false, nil, err
 	}
-	if len(dirty) == 0 && !slices.ContainsFunc(added, func(p string) bool { _, err := os.Lstat(filepath.Join(dir, p)); return err == nil }) {
+	if len(dirty) == 0 && !slices.ContainsFunc(added, func(p string) bool { _, err := os.Lstat(filepath.Join(dir, p)); return !absent(err) }) {
 		return false, nil, nil
 	}
 	changed := map[string]bool{}
 	for _, p := range paths {
 		changed[p] = true
-		have, err := c.blobOf(dir, p, func() (string, error) { return c.text(ctx, dir, "hash-object", "--", p) })
+		have, err := c.blobOf(ctx, dir, p)
 		if err != nil {
 			return false, nil, err
 		}
@@ -215,14 +298,23 @@ func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, 
 			return false, nil, err
 		}
 		is, err := c.blobIn(ctx, dir, to, p)
-		switch {
-		case err != nil:
+		if err != nil {
 			return false, nil, err
-		case have == is && have != was:
-			begun = true
-		case have != was:
-			foreign = append(foreign, p)
 		}
+		switch {
+		case have == was:
+			continue
+		case have != is:
+			written, err := c.halfWritten(ctx, dir, to, p, is != "")
+			if err != nil {
+				return false, nil, err
+			}
+			if !written {
+				foreign = append(foreign, p)
+				continue
+			}
+		}
+		begun = true
 	}
 	for _, p := range dirty {
 		begun = begun || changed[p]
@@ -233,18 +325,51 @@ func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, 
 	return begun, foreign, nil
 }
 
-// blobOf is the name of a file's content in a checkout, empty when there is no such file. What isn't a plain
-// file has a name that is nowhere else.
-func (c Client) blobOf(dir, path string, hash func() (string, error)) (string, error) {
+// halfWritten tells whether a file of a checkout is on its way to what a commit has, if it has it: git removes a
+// file before it writes it anew, and may have been stopped in between, or in the middle.
+func (c Client) halfWritten(ctx context.Context, dir, commit, path string, wanted bool) (bool, error) {
 	switch info, err := os.Lstat(filepath.Join(dir, path)); {
-	case os.IsNotExist(err):
+	case absent(err):
+		return true, nil
+	case err != nil || !wanted || !info.Mode().IsRegular():
+		return false, err
+	}
+	have, err := os.ReadFile(filepath.Join(dir, path))
+	if err != nil {
+		return false, err
+	}
+	var whole bytes.Buffer
+	if err := c.act(ctx, change{dir: dir, out: &whole}, "cat-file", "--filters", commit+":"+path); err != nil {
+		return false, err
+	}
+	return bytes.HasPrefix(whole.Bytes(), have), nil
+}
+
+// absent tells whether looking at a file failed because there is none: nothing of its name, or something else
+// where its directory would be.
+func absent(err error) bool { return os.IsNotExist(err) || errors.Is(err, syscall.ENOTDIR) }
+
+// blobOf is the name of a file's content in a checkout, empty when there is no such file. What is neither a plain
+// file nor a link has a name that is nowhere else.
+func (c Client) blobOf(ctx context.Context, dir, path string) (string, error) {
+	info, err := os.Lstat(filepath.Join(dir, path))
+	switch {
+	case absent(err):
 		return "", nil
 	case err != nil:
 		return "", err
-	case !info.Mode().IsRegular():
+	case info.Mode().IsRegular():
+		return c.text(ctx, dir, "hash-object", "--", path)
+	case info.Mode()&os.ModeSymlink == 0:
 		return "no plain file", nil
 	}
-	return hash()
+	to, err := os.Readlink(filepath.Join(dir, path))
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	err = c.act(ctx, change{dir: dir, in: strings.NewReader(to), out: &out}, "hash-object", "--stdin")
+	return strings.TrimSpace(out.String()), err
 }
 
 // blobIn is the name of a file's content in a commit, empty when it isn't there.

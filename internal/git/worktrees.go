@@ -22,6 +22,8 @@ type Worktree struct {
 	Head   string // the commit; empty where there is none yet
 	Main   bool
 	Gone   bool // its directory isn't there, so that only what is committed can be seen
+
+	Prunable bool // only git's record of it is left; false for one that is locked, because it may come back
 }
 
 // Worktrees lists the working trees of the repository that dir lies in, the main one first. A bare
@@ -88,6 +90,8 @@ func parseWorktrees(output string) ([]Worktree, error) {
 			}
 		case "branch":
 			w.Branch = strings.TrimPrefix(value, "refs/heads/")
+		case "prunable":
+			w.Prunable = true
 		case "bare":
 			bare = true
 		}

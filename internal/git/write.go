@@ -25,9 +25,19 @@ type Failure struct {
 
 func (f *Failure) Error() string {
 	if f.Said != "" {
-		return fmt.Sprintf("git %s: %s", f.Args[0], f.Said)
+		return fmt.Sprintf("git %s: %s", f.command(), f.Said)
 	}
-	return fmt.Sprintf("git %s: %v", f.Args[0], f.Err)
+	return fmt.Sprintf("git %s: %v", f.command(), f.Err)
+}
+
+// command is git's own command, without the settings before it.
+func (f *Failure) command() string {
+	for i, a := range f.Args {
+		if !strings.HasPrefix(a, "-") && (i == 0 || f.Args[i-1] != "-c") {
+			return a
+		}
+	}
+	return ""
 }
 
 // Unwrap returns the cause.
@@ -106,31 +116,63 @@ func missing(err error) error {
 }
 
 func failed(f *Failure) *stick.Error {
-	said := f.reason()
-	return &stick.Error{
-		Code: stick.CodeGitFailed, Message: fmt.Sprintf("git %s failed: %s", f.Args[0], stick.Clip(said, 300)), Err: f,
+	e := &stick.Error{
+		Code: stick.CodeGitFailed, Message: fmt.Sprintf("git %s failed: %s", f.command(), stick.Clip(f.reason(), 300)), Err: f,
 		Hint: "mend what git complains about, and run the same command again",
 	}
+	if lock := f.lock(); lock != "" {
+		e.Message = fmt.Sprintf("git %s failed: %s is there: another git is at work, or one that was killed has left it", f.command(), stick.Line(lock))
+		e.With("path", lock).Hintf("wait until that git has ended; if no git runs there, remove that file; then run the same command again")
+	}
+	return e
 }
 
-// reason is the first thing that git calls an error, and what it died of.
+// lock is the file by which another git keeps this one out, or empty.
+func (f *Failure) lock() string {
+	_, rest, ok := strings.Cut(f.Said, "Unable to create '")
+	path, _, closed := strings.Cut(rest, ".lock': File exists")
+	if !ok || !closed {
+		return ""
+	}
+	return path + ".lock"
+}
+
+// reason is the first thing that git calls an error, with the files that it names there, and what it died of.
 func (f *Failure) reason() string {
 	var why []string
+	lines := strings.Split(f.Said, "\n")
 	for _, mark := range []string{"error: ", "fatal: "} {
-		for line := range strings.Lines(f.Said) {
-			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), mark); ok {
-				why = append(why, rest)
-				break
+		for i, line := range lines {
+			rest, ok := strings.CutPrefix(strings.TrimSpace(line), mark)
+			if !ok {
+				continue
 			}
+			var files []string
+			for _, below := range lines[i+1:] {
+				file, ok := strings.CutPrefix(below, "\t")
+				if !ok {
+					break
+				}
+				files = append(files, file)
+			}
+			if len(files) > 0 {
+				rest += " " + strings.Join(files, ", ")
+			}
+			why = append(why, rest)
+			break
 		}
 	}
-	switch {
-	case len(why) > 0:
+	if len(why) > 0 {
 		return strings.Join(why, "; ")
-	case f.Said != "":
-		return f.Said
 	}
-	return f.Err.Error()
+	said := f.Said
+	if said == "" {
+		said = f.Err.Error()
+	}
+	if f.Exit > 0 && f.command() == "worktree" { // it ends as the repository's post-checkout does, and of itself git says why
+		return "its post-checkout hook failed, it seems: " + said
+	}
+	return said
 }
 
 // failure is the git command that an error is about, or nil.
