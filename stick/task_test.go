@@ -224,3 +224,22 @@ func TestTaskLogIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestRollbackNeedsAMerge: a task that landed by no commit of its own has nothing that could be taken back.
+func TestRollbackNeedsAMerge(t *testing.T) {
+	for _, c := range []struct {
+		task Task
+		ok   bool
+	}{
+		{Task{ID: "a", State: TaskCompleted, Result: "m"}, true},
+		{Task{ID: "a", State: TaskCompleted}, false},
+		{Task{ID: "a", State: TaskApproved, Result: "m"}, false},
+	} {
+		_, err := c.task.Rollback("claude:a", "r", "why")
+		for _, err := range []error{err, c.task.CanRollback()} {
+			if (err == nil) != c.ok || err != nil && CodeOf(err) != CodeInvalidTransition {
+				t.Errorf("%+v: %v", c.task, err)
+			}
+		}
+	}
+}

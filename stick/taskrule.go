@@ -407,7 +407,7 @@ func (t Task) Retry(by AgentID, base string) (Event, error) {
 
 // Rollback notes that a commit took the merge back. It fails with [CodeInvalidTransition].
 func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
-	s, err := t.step(ActRollback)
+	s, err := t.rollback()
 	if err != nil {
 		return Event{}, err
 	}
@@ -419,8 +419,19 @@ func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
 	return e, nil
 }
 
-// CanRollback refuses, before anything is done to git, a task that hasn't landed.
-func (t Task) CanRollback() error { _, err := t.step(ActRollback); return err }
+// rollback is the step by which a merge is taken back. There has to be one: a task whose work came into the branch
+// by other means landed by no commit of its own, and what brought it may have brought others' work as well.
+func (t Task) rollback() (TaskStep, error) {
+	s, err := t.step(ActRollback)
+	if err == nil && t.Result == "" {
+		err = t.facts(Errorf(CodeInvalidTransition, "%s has no merge of its own that could be taken back: %s contained it already", t.ID, t.Integration)).
+			Hintf("see what brought it there, git log %s; and undo it by a task, tt worker spawn, with git revert", t.Integration)
+	}
+	return s, err
+}
+
+// CanRollback refuses, before anything is done to git, a task that hasn't landed, or not by a merge of its own.
+func (t Task) CanRollback() error { _, err := t.rollback(); return err }
 
 // CanRetry refuses a retry of a task that isn't over.
 func (t Task) CanRetry() error { _, err := t.step(ActRetry); return err }
