@@ -219,7 +219,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 }
 
 // AsError turns any error into an *Error: a foreign one becomes [CodeInternal], and the end of a
-// context becomes [CodeCanceled].
+// context becomes [CodeCanceled]. How far it had come only its place knows.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -228,7 +228,7 @@ func AsError(err error) *Error {
 		return e
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return &Error{Code: CodeCanceled, Message: "interrupted; nothing was changed", Err: err}
+		return &Error{Code: CodeCanceled, Message: "interrupted", Err: err}
 	}
 	return &Error{Code: CodeInternal, Message: err.Error(), Err: err}
 }

@@ -67,7 +67,7 @@ var TaskSteps = []TaskStep{
 	{ActApprove, []TaskState{TaskInReview}, TaskApproved, EventTaskApproved, "a reviewer approved one commit"},
 	{ActChanges, []TaskState{TaskInReview, TaskApproved}, TaskWorking, EventTaskChangesRequested, "a reviewer asks for changes"},
 	{ActMerge, []TaskState{TaskApproved}, "", EventTaskMergeStarted, "it is its turn in the merge queue"},
-	{ActReturn, []TaskState{TaskApproved}, TaskWorking, EventTaskChangesRequested, "it conflicts with the integration branch, or its own gate is red"},
+	{ActReturn, []TaskState{TaskApproved}, TaskWorking, EventTaskChangesRequested, "it conflicts with the integration branch, or its own gate is red or can't be read"},
 	{ActLand, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskFailed}, TaskCompleted, EventTaskCompleted, "the integration branch contains it"},
 	{ActFail, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview}, TaskFailed, EventTaskFailed, "the worker gave it up"},
 	{ActCancel, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskFailed, EventTaskFailed, "it was called off"},
@@ -95,7 +95,7 @@ type Task struct {
 	Approved    string // the commit that was approved
 	ApprovedBy  AgentID
 	ApprovedSeq int64  // its place in the merge queue
-	Result      string // the commit by which it landed
+	Result      string // the commit by which it landed; empty when the branch contained it already
 	Cause       string // why it was returned, or failed
 	Reason      string // the same in words
 	CreatedAt   Time
@@ -110,7 +110,7 @@ type Task struct {
 const (
 	CauseReview     = "review"      // a reviewer asks for changes
 	CauseConflict   = "conflict"    // it can't be merged
-	CauseGate       = "gate"        // its own gate is red
+	CauseGate       = "gate"        // its own gate is red, or can't be read
 	CauseGivenUp    = "given_up"    // by its worker
 	CauseCancelled  = "cancelled"   // called off
 	CauseRolledBack = "rolled_back" // its merge was taken back

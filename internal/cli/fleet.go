@@ -108,8 +108,8 @@ func (p *page) tasks(res engine.WorkerStatusResult) {
 	if res.Hidden > 0 {
 		p.linef("%s", p.faint(fmt.Sprintf("%d more are over for more than a day: --all", res.Hidden)))
 	}
-	if q := res.Paused; q != nil {
-		p.linef("%s", p.paint("31", fmt.Sprintf("! the gate is red on %s itself, at %s: nothing is merged since %s", stick.Line(q.Branch), abbrev(q.Commit), p.ago(q.Since))))
+	for _, q := range res.Paused {
+		p.linef("%s", p.paint("31", fmt.Sprintf("! the gate is red on %s itself, at %s: nothing is merged into it since %s", stick.Line(q.Branch), abbrev(q.Commit), p.ago(q.Since))))
 	}
 }
 
@@ -204,6 +204,9 @@ func (p *page) task(t engine.WorkerShowResult) {
 		row("queue", itoa(t.Queue))
 	}
 	row("landed as", abbrev(t.Result))
+	if t.State == stick.TaskCompleted && t.Result == "" {
+		row("landed as", "nothing of its own: "+t.Integration+" contained it already")
+	}
 	row("doing", t.Doing)
 	if t.Cause != "" {
 		row("because", strings.ReplaceAll(t.Cause, "_", " "))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -194,10 +195,10 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		}
 		p.Caller = by
 		res, err := e.WorkerMerge(c.Context(), p)
-		if err != nil {
+		if err != nil && len(res.Merged) == 0 {
 			return err
 		}
-		return a.print(res, func(p *page) { p.merged(res) })
+		return errors.Join(err, a.print(res, func(p *page) { p.merged(res) })) // what was merged before is told, too
 	}
 	return c
 }
@@ -211,7 +212,11 @@ func (p *page) merged(res engine.WorkerMergeResult) {
 		if m.Already {
 			gate = "already"
 		}
-		p.linef("%s is merged into %s: %s (%s)", m.TaskID, stick.Line(m.Branch), abbrev(m.Commit), gate)
+		as := ""
+		if m.Commit != "" {
+			as = ": " + abbrev(m.Commit)
+		}
+		p.linef("%s is merged into %s%s (%s)", m.TaskID, stick.Line(m.Branch), as, gate)
 		if m.Note != "" {
 			p.linef("  note: %s", stick.Line(m.Note))
 		}
@@ -300,6 +305,9 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 		}
 		return a.print(res, func(p *page) {
 			p.linef("%s is taken back on %s by %s%s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit), already(res.Already))
+			if res.Note != "" {
+				p.linef("note: %s", stick.Line(res.Note))
+			}
 			p.linef("to do it anew: tt worker retry %s", res.TaskID)
 		})
 	}

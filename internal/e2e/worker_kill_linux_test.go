@@ -433,3 +433,95 @@ func (f *farm) waiting() <-chan struct{} {
 	}()
 	return done
 }
+
+// TestInterruptedFastForward presses Ctrl-C while git moves a checkout forward. The merge comes to its end, the
+// checkout is whole, and the queue stops there.
+func TestInterruptedFastForward(t *testing.T) {
+	f := newFarm(t)
+	f.ok("claude:boss", "worker", "init")
+	f.approved("x", "lexer", "x\n")
+	f.approved("y", "parser", "y\n")
+	f.git("switch", "--quiet", "integration")
+	env := f.wrapped(`case "$*" in *--ff-only*) kill -INT $PPID; sleep 1;; esac`)
+	r := f.run(f.dir, append(env, "TT_HARNESS_AGENT_ID=claude:boss"), "tt", "worker", "merge", "--all")
+	if r.exit != 130 || !strings.Contains(r.out, "x is merged") || !strings.Contains(r.err, "merged before: 1") {
+		t.Errorf("%d %s%s", r.exit, r.out, r.err)
+	}
+	if x, y := f.show("x"), f.show("y"); x.State != "COMPLETED" || y.State != "APPROVED" || y.Doing != "" {
+		t.Errorf("the tasks are %+v, %+v", x, y)
+	}
+	f.tidy()
+	f.ok("claude:boss", "worker", "merge")
+	f.tidy()
+}
+
+// TestInterruptedGate presses Ctrl-C while the gate runs: nothing has moved, and the message says what holds.
+func TestInterruptedGate(t *testing.T) {
+	f := newFarm(t)
+	f.write(".talking-stick.toml", "[gate]\ncommand = \"kill -INT $PPID; sleep 60\"\n")
+	f.git("add", ".")
+	f.git("commit", "--quiet", "-m", "gate")
+	f.ok("claude:boss", "worker", "init")
+	f.approved("x", "lexer", "x\n")
+	r := f.tt("claude:boss", "worker", "merge", "x")
+	if r.exit != 130 || !strings.Contains(r.err, "interrupted; x wasn't merged, and stays approved") {
+		t.Errorf("%d %s%s", r.exit, r.out, r.err)
+	}
+	if s := f.show("x"); s.State != "APPROVED" || s.Doing != "" {
+		t.Errorf("the task is %+v", s)
+	}
+	f.tidy()
+}
+
+// TestKilledFastForward has git itself die while it moves a checkout forward, with its lock and half of the files. The
+// lock is named with its remedy, and then the next merge, also of another task, takes the checkout to its end.
+func TestKilledFastForward(t *testing.T) {
+	f := newFarm(t)
+	f.write("long", "old\n")
+	f.git("add", ".")
+	f.git("commit", "--quiet", "-m", "long")
+	f.ok("claude:boss", "worker", "init")
+	f.committed("x", "lexer", "x\n")
+	f.write("worktrees/x/long", "the new text\n")
+	f.git("-C", "worktrees/x", "commit", "--quiet", "--all", "-m", "work on x")
+	f.ok("codex:x", "worker", "done", "--task", "x")
+	f.ok("claude:boss", "worker", "diff", "x")
+	f.ok("claude:boss", "worker", "approve", "x")
+	f.approved("y", "parser", "y\n")
+	f.git("switch", "--quiet", "integration")
+	env := f.wrapped(`case "$*" in *--ff-only*) touch .git/index.lock; rm long; echo x >lexer; kill -9 $$;; esac`)
+	merge := []string{"tt", "worker", "merge", "x"}
+	r := f.run(f.dir, append(env, "TT_HARNESS_AGENT_ID=claude:boss"), merge...)
+	if r.exit != 7 || !strings.Contains(r.err, "has half of the merge") {
+		t.Errorf("%d %s%s", r.exit, r.out, r.err)
+	}
+	if r := f.tt("claude:boss", merge[1:]...); r.exit != 7 || !strings.Contains(r.err, "index.lock is there") {
+		t.Errorf("%d %s%s", r.exit, r.out, r.err)
+	}
+	if err := os.Remove(filepath.Join(f.dir, ".git", "index.lock")); err != nil {
+		t.Fatal(err)
+	}
+	f.ok("claude:boss", "worker", "merge", "y")
+	if x, y := f.show("x"), f.show("y"); x.State != "COMPLETED" || y.State != "COMPLETED" {
+		t.Errorf("the tasks are %+v, %+v", x, y)
+	}
+	f.tidy()
+}
+
+// wrapped is an environment in which git is a script that does something before it is git.
+func (f *farm) wrapped(before string) []string {
+	f.Helper()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		f.Fatal(err)
+	}
+	dir := filepath.Join(f.base, "wrapped")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		f.Fatal(err)
+	}
+	script := "#!/bin/sh\ncd '" + f.dir + "'\n" + before + "\nexec " + real + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
+		f.Fatal(err)
+	}
+	return []string{"PATH=" + dir + ":" + strings.TrimPrefix(f.env[0], "PATH=")}
+}

@@ -203,7 +203,7 @@ func (y *yard) leftovers(ctx context.Context) error {
 		}
 		err = y.recover(ctx, i.Task)
 		unlock()
-		if err != nil {
+		if err != nil && !holds(err) { // what is wrong with one task or branch doesn't keep the others
 			return err
 		}
 	}

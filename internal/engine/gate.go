@@ -8,6 +8,9 @@ import (
 	"talkingstick/stick"
 )
 
+// gatePrefix is how the names of the gates' worktrees begin: no task can have such a name.
+const gatePrefix = ".gate-"
+
 // judge runs the gate on exactly the commit that is to land. A red one is run on the base too: red there
 // as well, it is nobody's fault. over says that the intent was ended with the verdict.
 func (l *landing) judge(ctx context.Context, tree string) (over bool, err error) {
@@ -29,6 +32,7 @@ func (l *landing) judge(ctx context.Context, tree string) (over bool, err error)
 		return false, err
 	}
 	if !baseGreen {
+		l.halted = true
 		if report, err = db.WriteBlob(base.output); err != nil {
 			return false, err
 		}
@@ -69,22 +73,24 @@ func lastLines(b []byte, n int) string {
 	return stick.Block(string(b[max(0, len(b)-n):]))
 }
 
-// runGate runs the gate in a worktree of its own at a commit, once and as often again as the project
-// says. The worktree is gone afterwards.
+// runGate runs the gate at a commit, once and as often again as the project says, each time in a worktree of its
+// own: what one run has left there mustn't be judged by the next. The worktree is gone afterwards, as far as it can
+// be removed: what the gate said counts all the same.
 func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o outcome, err error) {
-	if err := l.git.DropDetached(l.common, tree); err != nil {
-		return false, o, err
-	}
-	if err := l.git.AddDetached(ctx, l.root, tree, commit); err != nil {
-		return false, o, err
-	}
-	l.at("gate: worktree")
 	defer func() {
-		if derr := l.git.DropDetached(l.common, tree); derr != nil && err == nil {
-			err = derr
+		l.left = nil
+		if derr := l.git.DropDetached(l.common, tree); derr != nil {
+			l.left = []string{stick.AsError(derr).Message}
 		}
 	}()
 	for range l.gate.Retries + 1 {
+		if err := l.git.DropDetached(l.common, tree); err != nil {
+			return false, o, err
+		}
+		if err := l.git.AddDetached(ctx, l.root, tree, commit); err != nil {
+			return false, o, err
+		}
+		l.at("gate: worktree")
 		if o, err = l.e.shell(ctx, tree, l.gate.Command, l.gate.Timeout); err != nil {
 			return false, o, err
 		}

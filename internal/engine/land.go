@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,13 +23,17 @@ type landing struct {
 	base   string // where the branch was
 	result string // where it is to be
 	gate   config.Gate
-	races  int
+	worker config.Worker
+	blind  bool   // the settings of the branch can't be read
 	revert string // why the task is taken back; empty for a merge
 
-	tries int
-	gated bool
-	note  string
-	clean store.Intent // the cleanup that is due
+	tries  int
+	gated  bool
+	unsure bool // git was stopped in the middle: the intent stays open, and whoever comes next asks git
+	halted bool // what failed is wrong with the branch, and not with the task: no other can land there either
+	note   string
+	left   []string     // what the gate left behind
+	clean  store.Intent // the cleanup that is due
 }
 
 // landed is the intent of a landing.
@@ -48,18 +53,35 @@ func (l *landing) run(ctx context.Context) error {
 	for {
 		l.tries++
 		lost, err := l.try(ctx)
+		if stick.CodeOf(err) == stick.CodeCanceled {
+			return l.interrupted(err)
+		}
 		if err != nil || !lost {
 			return err
 		}
-		if l.tries >= l.races {
+		if l.tries >= l.worker.Races {
 			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was tested: others land faster", l.tg.name, l.tries, l.task.ID).
 				With("task_id", l.task.ID).Hintf("it stays approved; try again when it is quieter: tt worker merge %s", l.task.ID)
 		}
 	}
 }
 
+// interrupted says how far a landing came that its caller has given up.
+func (l *landing) interrupted(err error) error {
+	e := &stick.Error{Code: stick.CodeCanceled, Message: "interrupted; " + l.task.ID + " stays as it was", Err: err}
+	if l.revert == "" {
+		e.Message = "interrupted; " + l.task.ID + " wasn't merged, and stays approved"
+	}
+	if l.unsure {
+		e.Message = "interrupted while " + l.tg.name + " was moved: whether " + l.task.ID + " has landed isn't known yet"
+		e.Hintf("the next command on it finds out: tt worker merge %s", l.task.ID)
+	}
+	return e.With("task_id", l.task.ID)
+}
+
 // try makes one attempt at landing; lost says that the branch moved meanwhile.
 func (l *landing) try(ctx context.Context) (lost bool, err error) {
+	l.id, l.gated, l.left = "", false, nil // those of the try before are over
 	if err := l.prepare(ctx); err != nil {
 		return false, err
 	}
@@ -67,20 +89,22 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 		if contained, err := l.git.IsAncestor(ctx, l.root, l.task.Approved, l.base); err != nil {
 			return false, err
 		} else if contained { // by hand, or by a landing that nobody saw
-			l.result, l.note = l.base, "the branch contained it already"
+			l.result, l.note = "", containedAlready
 			return false, l.land(ctx, "")
 		}
 	}
 	if err := l.combine(ctx); err != nil {
 		return false, err
 	}
+	if err := l.readable(ctx); err != nil {
+		return false, err
+	}
+	if err := l.unobstructed(ctx); err != nil {
+		return false, err
+	}
 	tree := ""
 	if l.gate.Command != "" {
-		_, w, err := l.settings(ctx, l.base)
-		if err != nil {
-			return false, err
-		}
-		tree = filepath.Join(l.root, filepath.FromSlash(w.Dir), ".gate-"+short(l.result))
+		tree = filepath.Join(l.root, filepath.FromSlash(l.worker.Dir), gatePrefix+short(l.result))
 	}
 	if l.id, err = l.newID(ctx); err != nil {
 		return false, err
@@ -92,7 +116,7 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 	l.at("merge: intended")
 	ended := false
 	defer func() {
-		if err == nil && !lost || ended {
+		if err == nil && !lost || ended || l.unsure {
 			return // the intent is ended already, or has to stay open
 		}
 		outcome := "lost"
@@ -114,10 +138,12 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 	l.at("merge: judged")
 	moved, err := l.advance(ctx)
 	if err != nil || !moved {
-		ended = ctx.Err() != nil // it may have moved all the same: whoever comes next asks git
-		return !moved && err == nil, err
+		return err == nil, err
 	}
 	l.at("merge: moved")
+	if l.revert != "" && l.note == "" && len(l.left) > 0 {
+		l.note = l.left[0]
+	}
 	return false, l.land(ctx, l.id)
 }
 
@@ -131,8 +157,26 @@ func (l *landing) giveUp(ctx context.Context, outcome string) error {
 	})
 }
 
+// containedAlready is said of a task that landed by no commit of its own.
+const containedAlready = "the branch contained it already"
+
 // prepare looks at the branch as it is now, and at whether the task may still land.
-func (l *landing) prepare(ctx context.Context) (err error) {
+func (l *landing) prepare(ctx context.Context) error {
+	if err := l.open(ctx); err != nil {
+		l.halted = true
+		return err
+	}
+	if l.revert != "" {
+		return nil
+	}
+	return l.unmoved(ctx)
+}
+
+// open sees whether anything can land on the branch now.
+func (l *landing) open(ctx context.Context) (err error) {
+	if err := l.recoverOthers(ctx, l.task.Integration, l.task.ID); err != nil {
+		return err
+	}
 	if l.tg, err = l.target(ctx, l.task.Integration); err != nil {
 		return err
 	}
@@ -140,21 +184,55 @@ func (l *landing) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	l.base = l.tg.head()
-	var w config.Worker
-	if l.gate, w, err = l.settings(ctx, l.base); err != nil {
+	l.gate, l.worker, err = l.settings(ctx, l.base)
+	l.blind = l.revert != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a reversal is a way out of it: see readable
+	if err != nil && !l.blind {
 		return err
 	}
-	l.races = w.Races
 	if err := l.git.Identity(ctx, l.root); err != nil {
 		return err
 	}
 	if err := l.checkoutReady(ctx); err != nil {
 		return err
 	}
-	if err := l.paused(ctx); err != nil || l.revert != "" {
+	return l.paused(ctx)
+}
+
+// readable sees whether the settings can be read at the result, too: else nothing could be merged after it, and not
+// even what mends it.
+func (l *landing) readable(ctx context.Context) error {
+	gate, worker, err := l.settings(ctx, l.result)
+	if l.revert != "" {
+		if l.blind { // what it is taken back to judges it
+			l.gate, l.worker = gate, worker
+		}
 		return err
 	}
-	return l.unmoved(ctx)
+	if stick.CodeOf(err) != stick.CodeProjectConfig {
+		return err
+	}
+	e := stick.AsError(err)
+	reason := fmt.Sprintf("On %s nothing could be merged any more after it: %s. %s.", l.tg.name, e.Message, e.Hint)
+	if err := l.back(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
+		return err
+	}
+	return e.With("task_id", l.task.ID).Hintf("its worker was told, and mends the file: tt worker done")
+}
+
+// unobstructed refuses, before the gate runs, a result that can't be checked out where the branch is, because files
+// lie there that git doesn't know.
+func (l *landing) unobstructed(ctx context.Context) error {
+	at := l.tg.checkout
+	if at == "" || l.tg.local == "" {
+		return nil
+	}
+	files, err := l.git.InTheWay(ctx, at, l.tg.local, l.result)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	return stick.Errorf(stick.CodeDirtyTree, "%s, where %s is checked out, has files of its own that the merge would overwrite: %s",
+		stick.Line(at), l.tg.name, stick.Clip(strings.Join(files, ", "), 160)).With("task_id", l.task.ID).With("path", at).With("left", files).
+		Hintf("move them away, and run the same command again")
 }
 
 // checkoutReady refuses when the branch is checked out somewhere with changes of its own, or where the
@@ -163,6 +241,11 @@ func (l *landing) checkoutReady(ctx context.Context) error {
 	at := l.tg.checkout
 	if at == "" || l.tg.local == "" {
 		return nil
+	}
+	if _, err := os.Stat(at); err != nil {
+		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, which isn't there, and is locked", l.tg.name, stick.Line(at)).
+			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
+			Hintf("bring its disk back; or if it is gone for good: git worktree unlock '%s' && git worktree prune", stick.Line(at))
 	}
 	tracked, err := l.git.Tracked(ctx, at)
 	if err != nil {
@@ -334,12 +417,10 @@ func (l *landing) land(ctx context.Context, intent string) error {
 				return err
 			}
 		}
-		if open, err := t.tx.Intents(t.room.ID, "-"); err != nil {
+		if open, err := t.tx.Intents(t.room.ID, ""); err != nil {
 			return err
-		} else if len(open) > 0 && pauseOf(open[0]) != nil && pauseOf(open[0]).Branch == l.tg.name {
-			if err := t.tx.EndIntent(open[0].ID, "over"); err != nil {
-				return err
-			}
+		} else if err := t.resume(open, l.tg.name); err != nil {
+			return err
 		}
 		if l.revert != "" {
 			ev, err := task.Rollback(t.me.Agent, l.result, l.revert)

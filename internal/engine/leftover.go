@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -69,13 +72,22 @@ func (e *Engine) leftIn(tx *store.Tx, r stick.Room, note func(what, how string))
 	}
 	y := &yard{e: e, root: p.Root}
 	y.nameLocks()
-	busy := map[string]bool{}
+	busy, gates := map[string]bool{}, map[string]bool{}
 	for _, i := range open {
 		busy[i.Task] = true
+		var d landed
+		if json.Unmarshal(i.Data, &d) == nil && d.Tree != "" {
+			gates[d.Tree] = true // its landing sees to it
+		}
 		if i.Kind == intentPause || y.held("task", i.Task) {
 			continue
 		}
 		note(fmt.Sprintf("%s of task %s was cut off in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
+	}
+	for _, tree := range leftGates(p.Root, tasks) {
+		if !gates[tree] {
+			note("the worktree of a gate that is over couldn't be removed: "+stick.Line(tree), git.RemoveByHand(tree))
+		}
 	}
 	for _, t := range tasks {
 		if t.State != stick.TaskCompleted || busy[stick.TaskKey(t.ID)] {
@@ -86,6 +98,25 @@ func (e *Engine) leftIn(tx *store.Tx, r stick.Room, note func(what, how string))
 		}
 	}
 	return len(tasks), nil
+}
+
+// leftGates lists the worktrees of gates, in the directories that have those of tasks.
+func leftGates(root string, tasks []stick.Task) (trees []string) {
+	seen := map[string]bool{}
+	for _, t := range tasks {
+		dir := filepath.Dir(filepath.Join(root, filepath.FromSlash(t.Worktree)))
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		entries, _ := os.ReadDir(dir) // it may be gone with its last worktree
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), gatePrefix) {
+				trees = append(trees, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return trees
 }
 
 // finishers is the command that finishes what another has begun.

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,7 +17,7 @@ import (
 type WorkerMergeParams struct {
 	Caller Caller `json:"-"`
 	Where
-	TaskID string `json:"task_id,omitempty"` // empty for the first in the queue
+	TaskID string `json:"task_id,omitempty"` // empty for the first in the queues that can be merged
 	All    bool   `json:"all,omitempty"`     // all that are approved, in the order of their approval
 }
 
@@ -31,7 +33,7 @@ type WorkerMergeResult struct {
 type MergedTask struct {
 	TaskID  string   `json:"task_id"`
 	Branch  string   `json:"branch"` // that it was merged into
-	Commit  string   `json:"commit"` // the merge
+	Commit  string   `json:"commit"` // the merge; empty when the branch contained the task already
 	Head    string   `json:"head"`   // the commit that was approved
 	Gate    string   `json:"gate"`   // green, or none
 	Tries   int      `json:"tries"`  // 1, and one more for each time that somebody else was faster
@@ -54,7 +56,8 @@ const queueWait = 2 * time.Hour
 // WorkerMerge merges approved tasks, one at a time: the gate runs on exactly the commit that the branch
 // then moves to. It fails with [stick.CodeInvalidTransition], [stick.CodeReviewStale],
 // [stick.CodeRebaseConflict], [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree] and
-// [stick.CodeLanding]; with All the first of these that isn't about one task alone.
+// [stick.CodeLanding]; without a task's name only if nothing could be merged, and with All the first of these that
+// isn't about one task alone.
 func (e *Engine) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
 	res := WorkerMergeResult{Merged: []MergedTask{}, Waiting: []HeldTask{}}
 	if p.All && p.TaskID != "" {
@@ -76,7 +79,7 @@ func (e *Engine) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 		if err != nil {
 			return res, err
 		}
-		m, err := y.mergeOne(ctx, task, true)
+		m, _, err := y.mergeOne(ctx, task, true)
 		if err == nil {
 			res.Merged = append(res.Merged, m)
 		}
@@ -85,53 +88,83 @@ func (e *Engine) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	return y.mergeQueue(ctx, p.All, res)
 }
 
-// mergeQueue merges the tasks of the queue in their order, or the first of them. What is wrong with one
-// task doesn't keep the others.
+// mergeQueue merges the tasks of the queues in their order, or the first one that can be merged. Each branch has
+// a queue of its own: one that stands still doesn't keep the others, nor does what is wrong with one task.
 func (y *yard) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
-	tried := map[string]bool{}
+	tried, halted := map[string]bool{}, map[string]bool{} // tasks, and branches
+	var held error
 	if err := y.leftovers(ctx); err != nil {
 		return res, err
 	}
-	for {
-		task, ok, err := y.next(ctx, tried)
-		if err != nil || !ok {
-			return res, err
+	for all || len(res.Merged) == 0 {
+		task, ok, err := y.next(ctx, tried, halted)
+		if err != nil {
+			return res, res.cutShort(err)
+		}
+		if !ok {
+			break
 		}
 		tried[task.ID] = true
-		m, err := y.mergeOne(ctx, task, false)
-		switch code := stick.CodeOf(err); code {
-		case "":
+		m, stands, err := y.mergeOne(ctx, task, false)
+		if err == nil {
 			if !m.Already { // by another merge, which reports it
 				res.Merged = append(res.Merged, m)
 			}
-		case stick.CodeRebaseConflict, stick.CodeGateFailed, stick.CodeReviewStale, stick.CodeInvalidTransition, stick.CodeLanding:
-			now, terr := y.task(ctx, task.ID)
-			if terr != nil {
-				return res, terr
-			}
-			if now.State == stick.TaskCompleted {
-				break // by another merge
-			}
-			res.Waiting = append(res.Waiting, HeldTask{task.ID, now.State, code, stick.AsError(err).Message})
-			if !all {
-				return res, err
-			}
-		default:
-			return res, err
+			continue
 		}
-		if !all {
-			return res, nil
+		if !holds(err) {
+			return res, res.cutShort(err)
+		}
+		now, terr := y.task(ctx, task.ID)
+		if terr != nil {
+			return res, terr
+		}
+		if now.State == stick.TaskCompleted {
+			continue // by another merge
+		}
+		halted[task.Integration] = halted[task.Integration] || stands
+		res.Waiting = append(res.Waiting, HeldTask{task.ID, now.State, stick.CodeOf(err), stick.AsError(err).Message})
+		if !all && now.State != stick.TaskApproved {
+			return res, err // it was its turn, and it went back
+		}
+		if held == nil && (stands || !all) {
+			held = err
 		}
 	}
+	if len(res.Merged) > 0 {
+		held = nil // it is told with what was merged
+	}
+	return res, held
 }
 
-// next is the first task of the queue that wasn't tried yet.
-func (y *yard) next(ctx context.Context, tried map[string]bool) (task stick.Task, ok bool, err error) {
+// holds tells whether a failure is one of a task or of its branch, so that others may be merged all the same.
+func holds(err error) bool {
+	switch stick.CodeOf(err).Info().Exit {
+	case stick.ExitInternal, stick.ExitBusy, stick.ExitInterrupted:
+		return false
+	case stick.ExitEnvironment:
+		return stick.CodeOf(err) == stick.CodeGitFailed
+	}
+	return true
+}
+
+// cutShort is an interruption of merges after some of which came to their end.
+func (res WorkerMergeResult) cutShort(err error) error {
+	if stick.CodeOf(err) == stick.CodeCanceled && len(res.Merged) > 0 {
+		e := *stick.AsError(err)
+		e.Message = fmt.Sprintf("%s; merged before: %d", e.Message, len(res.Merged))
+		return &e
+	}
+	return err
+}
+
+// next is the first task that wasn't tried yet, in the queue of a branch that doesn't stand still.
+func (y *yard) next(ctx context.Context, tried, halted map[string]bool) (task stick.Task, ok bool, err error) {
 	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
 		queued, err := tx.Queue(r.ID)
 		ok = false
 		for _, t := range queued {
-			if !tried[t.ID] && !ok {
+			if !tried[t.ID] && !halted[t.Integration] && !ok {
 				task, ok = t, true
 			}
 		}
@@ -142,66 +175,83 @@ func (y *yard) next(ctx context.Context, tried map[string]bool) (task stick.Task
 
 // mergeOne merges a task. It waits for the merges before it; named says that the caller named it, so that
 // it is tried although the queue stands still.
-func (y *yard) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, err error) {
+func (y *yard) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
 	if task.State != stick.TaskApproved && task.State != stick.TaskCompleted {
 		open, err := y.landing(ctx, task.ID)
 		if err != nil {
-			return m, err
+			return m, false, err
 		}
 		if !open {
 			_, err := task.Merge("", "", "")
-			return m, err
+			return m, false, err
 		}
 	}
 	next, err := y.lock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
-		return m, err
+		return m, false, err
 	}
 	defer next()
 	unlock, err := y.lock(ctx, "task", stick.TaskKey(task.ID), lockWait)
 	if err != nil {
-		return m, err
+		return m, false, err
 	}
 	defer unlock()
 	if err := y.recover(ctx, task.ID); err != nil {
-		return m, err
+		return m, false, err
 	}
 	if task, err = y.task(ctx, task.ID); err != nil {
-		return m, err
+		return m, false, err
 	}
 	if task.State == stick.TaskCompleted {
 		return MergedTask{
 			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Left: y.leftOf(ctx, task), Tries: 1,
-		}, nil
+			Note: noteOn(task.Result),
+		}, false, nil
 	}
 	if _, err := task.Merge("", "", ""); err != nil {
-		return m, err
+		return m, false, err
 	}
 	l := &landing{yard: y, task: task, named: named}
 	if err := l.run(ctx); err != nil {
-		return m, err
+		return m, l.halted, err
 	}
 	m = MergedTask{TaskID: task.ID, Branch: task.Integration, Commit: l.result, Head: l.task.Approved, Gate: "none", Tries: l.tries, Note: l.note}
 	if l.gated {
 		m.Gate = "green"
 	}
-	m.Left, err = y.cleanup(ctx, l.clean)
+	left, err := y.cleanup(ctx, l.clean)
+	m.Left = append(l.left, left...)
 	if err != nil { // it landed all the same
 		m.Left = append(m.Left, stick.AsError(err).Message)
 	}
-	return m, nil
+	return m, false, nil
 }
 
-// pausing is why the merge queue stands still.
+// noteOn says of a task that landed how it did, if it wasn't by a commit of its own.
+func noteOn(result string) string {
+	if result == "" {
+		return containedAlready
+	}
+	return ""
+}
+
+// pausing is why the merge queue of a branch stands still.
 type pausing struct {
 	Branch string `json:"branch"`
 	Commit string `json:"commit"`
 	Report string `json:"report"`
 }
 
+// queueOf is what stands for the queue of a branch where an intent has its task: no task can have that name.
+func queueOf(branch string) stick.Task {
+	sum := sha256.Sum256([]byte(branch))
+	return stick.Task{ID: "queue/" + hex.EncodeToString(sum[:8])}
+}
+
+// pauseOf is the pause that an intent is, or nil.
 func pauseOf(i store.Intent) *QueuePause {
 	var p pausing
-	if json.Unmarshal(i.Data, &p) != nil {
+	if i.Kind != intentPause || json.Unmarshal(i.Data, &p) != nil {
 		return nil
 	}
 	return &QueuePause{Branch: p.Branch, Commit: p.Commit, Since: i.StartedAt, Report: p.Report}
@@ -210,22 +260,44 @@ func pauseOf(i store.Intent) *QueuePause {
 // paused refuses to go on while the branch is at a commit on which the gate was red. A pause that is
 // over is ended.
 func (l *landing) paused(ctx context.Context) error {
-	var open []store.Intent
-	err := l.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
-		open, err = tx.Intents(r.ID, "-")
+	var p *QueuePause
+	err := l.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		open, err := tx.Intents(r.ID, "")
+		p = nil
+		for _, i := range open {
+			if q := pauseOf(i); q != nil && q.Branch == l.tg.name {
+				p = q
+			}
+		}
 		return err
 	})
-	if err != nil || len(open) == 0 {
+	switch {
+	case err != nil || p == nil:
 		return err
-	}
-	p := pauseOf(open[0])
-	if p != nil && p.Branch == l.tg.name && p.Commit == l.base && !l.named {
+	case p.Commit == l.base && !l.named:
 		return l.baseRed(p.Report)
-	}
-	if p != nil && p.Branch == l.tg.name && p.Commit == l.base {
+	case p.Commit == l.base:
 		return nil // it is tried although the queue stands still, and the pause ends when it lands
 	}
-	return l.commit(ctx, func(t *turn) error { return t.tx.EndIntent(open[0].ID, "over") })
+	return l.commit(ctx, func(t *turn) error {
+		open, err := t.tx.Intents(t.room.ID, "")
+		if err != nil {
+			return err
+		}
+		return t.resume(open, l.tg.name)
+	})
+}
+
+// resume ends the pause of a branch's queue, if it is among what is open.
+func (t *turn) resume(open []store.Intent, branch string) error {
+	for _, i := range open {
+		if p := pauseOf(i); p != nil && p.Branch == branch {
+			if err := t.tx.EndIntent(i.ID, "over"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (l *landing) baseRed(report string) error {
@@ -247,16 +319,14 @@ func (l *landing) pause(ctx context.Context, report store.Blob) error {
 		if err := t.tx.AddBlob(report); err != nil {
 			return err
 		}
-		open, err := t.tx.Intents(t.room.ID, "-")
+		open, err := t.tx.Intents(t.room.ID, "")
 		if err != nil {
 			return err
 		}
-		for _, i := range open {
-			if err := t.tx.EndIntent(i.ID, "over"); err != nil {
-				return err
-			}
+		if err := t.resume(open, l.tg.name); err != nil {
+			return err
 		}
-		if err := t.intend(id, intentPause, stick.Task{}, 0, pausing{l.tg.name, l.base, report.Sum}); err != nil {
+		if err := t.intend(id, intentPause, queueOf(l.tg.name), 0, pausing{l.tg.name, l.base, report.Sum}); err != nil {
 			return err
 		}
 		return t.tx.EndIntent(l.id, "base red")

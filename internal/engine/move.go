@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -16,6 +17,7 @@ func (l *landing) advance(ctx context.Context) (moved bool, err error) {
 	}
 	moved, err = l.git.Push(ctx, l.root, l.tg.remote, l.tg.name, l.result)
 	if err != nil || !moved {
+		l.unsure = ctx.Err() != nil // the remote may have moved all the same
 		return false, err
 	}
 	l.at("merge: pushed")
@@ -72,8 +74,15 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	if err == nil {
 		return true, nil
 	}
+	ctx = context.WithoutCancel(ctx)
 	if at, _, cerr := l.git.Commit(ctx, l.root, l.tg.ref()); cerr == nil && at != from {
 		return at == l.result, nil
+	}
+	if half, herr := l.git.Underway(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk, a filter
+		l.unsure = true
+		e := stick.AsError(err)
+		e.Hint = strings.TrimPrefix(e.Hint+"; ", "; ") + stick.Line(now.checkout) + " has half of the merge: commit nothing there, the same command takes it to its end"
+		return false, e
 	}
 	return false, err
 }

@@ -105,6 +105,35 @@ func (y *yard) recover(ctx context.Context, id string) error {
 	return fmt.Errorf("an intent of kind %q is open for %s", open.Kind, id)
 }
 
+// recoverOthers finishes the landings on a branch that were cut off, except that of one task. Who calls it holds the
+// branch's lock, so that nobody is at them; the next one mustn't take what they have half done for somebody's changes.
+func (y *yard) recoverOthers(ctx context.Context, branch, id string) error {
+	var open []store.Intent
+	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
+		open, err = tx.Intents(r.ID, "")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range open {
+		var d landed
+		if i.Kind != intentLand && i.Kind != intentRollback || i.Task == stick.TaskKey(id) || json.Unmarshal(i.Data, &d) != nil || d.Branch != branch {
+			continue
+		}
+		unlock, err := y.lock(ctx, "task", i.Task, lockWait)
+		if err != nil {
+			return err
+		}
+		err = y.recover(ctx, i.Task)
+		unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // recoverDone finishes a done: a rebase that stopped at a conflict is told; else nothing was lost, and
 // done is asked for again.
 func (y *yard) recoverDone(ctx context.Context, i store.Intent) error {
@@ -144,11 +173,12 @@ func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
 		return err
 	}
 	if d.Tree != "" {
-		if err := y.git.DropDetached(y.common, d.Tree); err != nil {
-			return err
-		}
+		_ = y.git.DropDetached(y.common, d.Tree) // what can't be removed stays: tt doctor names it
 	}
 	tg, err := y.target(ctx, d.Branch)
+	if stick.CodeOf(err) == stick.CodeNotFound { // what it was to land on is gone
+		return (&landing{yard: y, task: task, id: i.ID}).giveUp(ctx, "cut off")
+	}
 	if err != nil {
 		return err
 	}
@@ -160,7 +190,7 @@ func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
 	}
 	l := &landing{yard: y, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
 	l.task.Approved = d.Head
-	if d.Remote == "" && d.Checkout != "" && tg.local == d.Base {
+	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
 		if err := y.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (e *Engine) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		}
 		root = r.Path
 		res = WorkerShowResult{RoomID: r.ID, TaskView: showTask(task, r, s, tx.Now()), Spec: task.Spec, Evidence: []ShownEvidence{}, Files: []stick.FileStat{}, Commits: []string{}}
-		if err := e.doings(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}, new(*QueuePause)); err != nil {
+		if _, err := e.doings(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}); err != nil {
 			return err
 		}
 		attempts, err := tx.Attempts(r.ID, task.ID)
@@ -69,11 +69,9 @@ func (e *Engine) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		if err != nil {
 			return err
 		}
-		for n, q := range queued {
-			if q.ID == task.ID {
-				res.Queue = n + 1
-			}
-		}
+		views := []TaskView{res.TaskView}
+		queue(views, queued)
+		res.Queue = views[0].Queue
 		res.Attempts, res.Reviews = append([]stick.TaskAttempt{}, attempts...), append([]stick.TaskReview{}, reviews...)
 		events, more, err := tx.Events(store.EventQuery{Room: r.ID, Task: task.ID, Limit: 200, Newest: true})
 		res.Events, res.More = append([]stick.Event{}, events...), more

@@ -30,8 +30,8 @@ type TaskView struct {
 	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes the file that says how it is judged
 	Approved    string          `json:"approved,omitempty"`     // the commit that was approved
 	ApprovedBy  stick.AgentID   `json:"approved_by,omitempty"`
-	Queue       int             `json:"queue,omitempty"`  // its place in the merge queue, from 1
-	Result      string          `json:"result,omitempty"` // the commit by which it landed
+	Queue       int             `json:"queue,omitempty"`  // its place in the merge queue of its branch, from 1
+	Result      string          `json:"result,omitempty"` // the commit by which it landed; none when the branch contained it already
 	Cause       string          `json:"cause,omitempty"`  // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
 	Reason      string          `json:"reason,omitempty"`
 	Doing       string          `json:"doing,omitempty"` // what a command does for it now, or did when it died: spawn, done, land, cleanup, …
@@ -71,10 +71,10 @@ type WorkerStatusResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	Tasks  []TaskView   `json:"tasks"`
 	Hidden int          `json:"hidden,omitempty"` // over for more than a day
-	Paused *QueuePause  `json:"paused,omitempty"` // why nothing is merged
+	Paused []QueuePause `json:"paused,omitempty"` // the branches into which nothing is merged, and why
 }
 
-// QueuePause says why the merge queue stands still.
+// QueuePause says why the merge queue of a branch stands still.
 type QueuePause struct {
 	Branch string     `json:"branch"`
 	Commit string     `json:"commit"` // on which the gate is red
@@ -111,7 +111,8 @@ func (e *Engine) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 		for i := range res.Tasks {
 			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
 		}
-		return e.doings(tx, r, shown, &res.Paused)
+		res.Paused, err = e.doings(tx, r, shown)
+		return err
 	})
 	if err != nil {
 		return res, err
@@ -156,23 +157,23 @@ func liveness(t stick.Task, v stick.Verdict, silent time.Duration) (string, stri
 	return "STALE", "nothing was heard of its worker for " + stick.Age(silent)
 }
 
-// doings adds what commands do for the tasks now.
-func (e *Engine) doings(tx *store.Tx, r stick.Room, shown map[string]*TaskView, paused **QueuePause) error {
+// doings adds what commands do for the tasks now, and lists the queues that stand still.
+func (e *Engine) doings(tx *store.Tx, r stick.Room, shown map[string]*TaskView) (paused []QueuePause, err error) {
 	open, err := tx.Intents(r.ID, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, i := range open {
 		if v := shown[i.Task]; v != nil {
 			v.Doing = i.Kind
 		}
-		if i.Kind == intentPause {
-			*paused = pauseOf(i)
+		if p := pauseOf(i); p != nil {
+			paused = append(paused, *p)
 		}
 	}
 	runs, err := tx.Runs(r.ID, "")
 	if err != nil {
-		return err
+		return paused, err
 	}
 	for _, run := range runs {
 		v := shown[run.Task]
@@ -181,7 +182,7 @@ func (e *Engine) doings(tx *store.Tx, r stick.Room, shown map[string]*TaskView, 
 		}
 		e.showRun(v, run)
 	}
-	return nil
+	return paused, nil
 }
 
 func viewRun(run store.TaskRun) *RunView {
@@ -217,14 +218,16 @@ func (e *Engine) showRun(v *TaskView, run store.TaskRun) {
 	}
 }
 
-// queue numbers the approved tasks.
+// queue numbers the approved tasks, those for each branch by themselves.
 func queue(views []TaskView, tasks []stick.Task) {
 	waiting := slices.DeleteFunc(slices.Clone(tasks), func(t stick.Task) bool { return t.State != stick.TaskApproved })
 	slices.SortFunc(waiting, func(a, b stick.Task) int { return int(max(-1, min(1, a.ApprovedSeq-b.ApprovedSeq))) })
-	for n, t := range waiting {
+	before := map[string]int{}
+	for _, t := range waiting {
+		before[t.Integration]++
 		for i := range views {
 			if views[i].TaskID == t.ID {
-				views[i].Queue = n + 1
+				views[i].Queue = before[t.Integration]
 			}
 		}
 	}

@@ -277,7 +277,7 @@ type target struct {
 	local    string // the commit of the local branch; empty when there is none
 	remote   string // the remote that decides; empty when the local branch does
 	tracked  string // the commit of the branch at the remote, as far as it is known here
-	checkout string // where the local branch is checked out
+	checkout string // where the local branch is checked out; that may be on a disk that isn't there now
 }
 
 // head is the commit from which work begins and onto which it is merged.
@@ -306,6 +306,9 @@ func (y *yard) target(ctx context.Context, name string) (target, error) {
 			t.remote, t.tracked = "origin", r.Commit
 		}
 	}
+	if t.checkout, err = y.standing(ctx, t.checkout); err != nil {
+		return t, err
+	}
 	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok && upstream != "" && remote != t.remote {
 		t.remote = remote
 		if t.tracked, _, err = y.git.Commit(ctx, y.root, upstream); err != nil {
@@ -317,6 +320,21 @@ func (y *yard) target(ctx context.Context, name string) (target, error) {
 			Hintf("tt worker init makes it, from the commit that you are on")
 	}
 	return t, nil
+}
+
+// standing is a checkout that git knows, or empty when nothing but git's record of it is left.
+func (y *yard) standing(ctx context.Context, checkout string) (string, error) {
+	if checkout == "" {
+		return "", nil
+	}
+	if _, err := os.Stat(filepath.Join(checkout, ".git")); err == nil {
+		return checkout, nil
+	}
+	w, ok, err := y.git.Worktree(ctx, y.root, checkout)
+	if err != nil || ok && !w.Prunable {
+		return checkout, err
+	}
+	return "", nil
 }
 
 // fetch brings a target up to date with its remote.

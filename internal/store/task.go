@@ -204,7 +204,7 @@ func (tx *Tx) Runs(room stick.RoomID, id string) (runs []TaskRun, err error) {
 type Intent struct {
 	ID        string
 	Room      stick.RoomID
-	Task      string // its key; empty for the merge queue itself
+	Task      string // its key, or what stands for the queue of a branch
 	Attempt   int
 	Kind      string
 	Agent     stick.AgentID
@@ -235,14 +235,10 @@ func (tx *Tx) EndIntent(id, outcome string) error {
 	return err
 }
 
-// Intents lists what isn't ended in a room, or for one task; "-" stands for the merge queue.
+// Intents lists what isn't ended in a room, or for one task.
 func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 	where, args := "room_id = ? AND ended_at = 0", []any{room}
-	switch id {
-	case "":
-	case "-":
-		where, args = where+" AND task_key = ?", append(args, "")
-	default:
+	if id != "" {
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
 	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE "+where+" ORDER BY started_at, intent_id", args, func(scan func(...any) error) error {
