@@ -89,8 +89,8 @@ type Facts struct {
 	Lease      string            `json:"lease,omitempty"`       // grants and ends of grants: LeaseSum
 	HandoffSeq int64             `json:"handoff_seq,omitempty"` // grants: the handoff that was waiting
 	Cause      Cause             `json:"cause,omitempty"`       // takeover
-	Prior      AgentID           `json:"prior,omitempty"`       // takeover, kick, restored: who lost the stick or a reservation; session_started: the primary before
-	Verdict    Verdict           `json:"verdict,omitempty"`     // takeover, kick: of Prior or of the member kicked
+	Prior      AgentID           `json:"prior,omitempty"`       // takeover, kick, restored: who lost the stick or a reservation; session_started: the primary before, or the one that is gone and whose context file it has now
+	Verdict    Verdict           `json:"verdict,omitempty"`     // takeover, kick, session_started: of Prior or of the member kicked
 	Ends       bool              `json:"ends_turn,omitempty"`   // leave, kick, restored: a turn ended without a handoff
 	Reachable  *bool             `json:"reachable,omitempty"`   // pass: the recipient listens
 	Expires    Time              `json:"claim_expires_at,omitzero"`

@@ -171,8 +171,30 @@ func TestSessionGoesOn(t *testing.T) {
 		if got := f.starts(Starting{By: a, Same: true, Helper: true, Seed: "x"}); got.Role != RoleHelper || got.Already || f.leads(a) {
 			t.Errorf("%+v", got)
 		}
-		if got := f.starts(Starting{By: c, Same: true}); got.Role != RolePrimary {
+		// It gave its role up: that is an end of the primary's session, and nothing is recovered after it.
+		if got := f.starts(Starting{By: c, Same: true, Anchor: true, AnchorAt: f.now.Add(-time.Second)}); got.Role != RolePrimary || got.Start != StartFresh {
 			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("started as a helper, and promoted", func(t *testing.T) {
+		f := primary(t)
+		if got := f.starts(Starting{By: b, Same: true, Launched: true, Seed: "x"}); got.Role != RoleHelper {
+			t.Errorf("%+v", got)
+		}
+		f.runsIn(b, 2, Alive)
+		ends(f, a)
+		r, events, err := f.Promote(b, f.s, f.now)
+		f.must(f.done(r, events, err))
+		n := len(f.log)
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Launched: true}); got.Role != RolePrimary || !got.Already || len(f.log) != n {
+			t.Errorf("compacted: %+v", got)
+		}
+		if got := f.starts(Starting{By: c, Same: true, Continues: true, Before: b, Launched: true}); got.Role != RolePrimary {
+			t.Errorf("cleared: %+v", got)
+		}
+		ends(f, c)
+		if got := f.starts(Starting{By: c, Continues: true, Launched: true}); got.Role != RoleHelper {
+			t.Errorf("resumed in another process, which was started for a helper: %+v", got)
 		}
 	})
 	t.Run("kicked", func(t *testing.T) {
@@ -306,7 +328,7 @@ func TestRolesExplored(t *testing.T) {
 				}
 				continue
 			}
-			for _, q := range []Starting{{}, {Continues: true}, {Helper: true}} {
+			for _, q := range []Starting{{}, {Continues: true}, {Helper: true}, {Launched: true}, {Launched: true, Continues: true}} {
 				next = append(next, begin(s, i, q))
 			}
 			dead := s

@@ -37,7 +37,7 @@ func (a *app) brief(ctx context.Context, e *engine.Engine, p engine.HookParams, 
 
 // starting is what the environment says of a session that starts.
 func (a *app) starting(p engine.HookParams) engine.StartSessionParams {
-	return engine.StartSessionParams{HookParams: p, Helper: truthy(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
+	return engine.StartSessionParams{HookParams: p, Launched: truthy(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
 }
 
 // briefing says in a few facts where an agent is and what it does first. After a compaction the

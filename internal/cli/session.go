@@ -35,7 +35,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			"room and joins it. In a room it joins. The first one is the primary, the others are helpers. If the primary before left\n" +
 			"its context file and never ended its session, the new one recovers.",
 	}
-	c.Flags().BoolVar(&helper, "helper", false, "be a helper, whoever else is there (also AI_HELPER=1)")
+	c.Flags().BoolVar(&helper, "helper", false, "be a helper, whoever else is there, also where the session leads by now (AI_HELPER=1 makes a helper of one that begins)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -47,7 +47,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			return err
 		}
 		q := a.starting(engine.HookParams{Caller: by, Where: w})
-		q.Helper = q.Helper || helper
+		q.Helper = helper
 		res, err := e.StartSession(c.Context(), q)
 		if err != nil {
 			return err
@@ -123,7 +123,8 @@ func (a *app) session(ctx context.Context, w engine.Where) (engine.GetSessionRes
 func (a *app) sessionPathCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
 		Use: "path [path]", Short: "Print where the session keeps its context",
-		Long: "Print the path of the session's context file: the primary's, a helper's own, or the one that AI_AGENT_ID names.",
+		Long: "Print the path of the session's context file: the primary's, or a helper's own. Before the session has started it is\n" +
+			"the one that AI_AGENT_ID names.",
 	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", stick.Line(res.Context)) })
 }
 

@@ -17,10 +17,11 @@ import (
 // StartSessionParams is a session of an agent that starts.
 type StartSessionParams struct {
 	HookParams
-	Auto    bool   // a hook says so, and not the agent: it keeps silent where the agent would be refused
-	Source  string // why it starts, in the harness's words: startup, resume, clear, compact
-	Helper  bool   // it was told to be a helper
-	Context string // the name that it was given for its context file
+	Auto     bool   // a hook says so, and not the agent: it keeps silent where the agent would be refused
+	Source   string // why it starts, in the harness's words: startup, resume, clear, compact
+	Helper   bool   // it is told to be a helper, now
+	Launched bool   // it was started as a helper, as its environment says for as long as it lives
+	Context  string // the name that it was given for its context file
 }
 
 // StartSessionResult is what an agent should know when its session starts. Where it is alone and
@@ -135,7 +136,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, nil
 	}
 	s.around = e.scan(p.Caller, place, false)
-	if room == "" && !p.Helper && (p.Auto || wrong == nil) && !s.company() {
+	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.company() {
 		silent.Alone, silent.Blind = true, s.around.Blind
 		return silent, nil
 	}
@@ -197,7 +198,7 @@ func (s *starting) run(t *turn) error {
 	by := s.p.Caller
 	was, _ := t.before.Member(t.me.Agent)
 	q := stick.Starting{
-		By: t.me.Agent, Helper: s.p.Helper, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
+		By: t.me.Agent, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
 		Continues: slices.Contains([]string{"resume", "clear", "compact"}, s.p.Source),
 		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}

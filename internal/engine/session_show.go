@@ -43,12 +43,11 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: contract(c, a)}
 	if m, _ := r.Member(me.Agent); m.State == stick.Joined && m.Session.Running {
 		res.Role, res.Since, res.Name = m.Session.Role, m.Session.Since, m.Session.Context
+	} else {
+		res.Name = stick.ContextName(p.Context) // asked for; what a session gets is told when it starts
 	}
 	if prior, led := r.Primary(); led && prior.Agent != me.Agent && prior.Verdict(s) != stick.Gone {
 		res.Primary = &prior.Agent
-	}
-	if name := stick.ContextName(p.Context); name != "" {
-		res.Name = name
 	}
 	res.Context = a.path(res.Name)
 	return res, nil
