@@ -136,6 +136,9 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 		return r, nil, out
 	}
 	f := Facts{Role: out.Role, Context: out.Context, Start: out.Start}
+	if out.Start == StartRecover { // so that it can be told again
+		f.Prior, f.Written = out.Crashed, q.AnchorAt
+	}
 	if led && out.Role == RolePrimary {
 		f.Prior, f.Verdict = prior.Agent, prior.Verdict(s)
 		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })

@@ -102,6 +102,12 @@ func TestStartSessionTable(t *testing.T) {
 					if resumed != (want.Start == StartRecover) {
 						t.Errorf("that there is a RESUME is %v", resumed)
 					}
+					for _, e := range f.log { // from which it is told again
+						if say := e.Facts(); e.Type == EventSessionStarted && e.From == me &&
+							(say.Start != want.Start || resumed && (say.Prior != want.Crashed || say.Written != written)) {
+							t.Errorf("the log says %+v", say)
+						}
+					}
 				})
 			}
 		}

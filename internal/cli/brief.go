@@ -50,7 +50,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	}
 	if !short {
 		p.company(res)
-		p.recovery(res)
+		p.recovery(res.Recovered)
 	}
 	if res.Note != "" {
 		p.linef("Note: %s.", stick.Line(res.Note))
@@ -136,8 +136,7 @@ func who(o engine.RosterAgent) string {
 }
 
 // recovery says what a session that never ended has left.
-func (p *page) recovery(res engine.StartSessionResult) {
-	r := res.Recovered
+func (p *page) recovery(r *engine.Recovered) {
 	if r == nil {
 		return
 	}
@@ -145,7 +144,11 @@ func (p *page) recovery(res engine.StartSessionResult) {
 	if r.AgentID != "" {
 		whose = string(r.AgentID)
 	}
-	p.linef("%s never ended its session: read what it left in your context file (written %s), and look at the tree, before you begin.", whose, p.ago(r.WrittenAt))
+	written := "" // a log of an earlier version doesn't tell
+	if !r.WrittenAt.IsZero() {
+		written = " (written " + p.ago(r.WrittenAt) + ")"
+	}
+	p.linef("%s never ended its session: read what it left in your context file%s, and look at the tree, before you begin.", whose, written)
 	if r.Handoff != nil {
 		p.linef("The last handoff says next: %s", stick.Clip(r.Handoff.NextAction, 160))
 	}

@@ -151,6 +151,7 @@ func (p *page) contract(res engine.GetSessionResult) {
 		p.linef("%s is a helper since %s, and no primary is known; if you are the only one: tt session promote", res.AgentID, stick.Age(p.now.Sub(res.Since)))
 	}
 	p.linef("your context file: %s", stick.Line(res.Context))
+	p.recovery(res.Recovered)
 	p.linef("everything may be read")
 	p.linef("only added to, never rewritten: %s", patterns(res.Contract.Append))
 	p.linef("only the primary's: %s", patterns(res.Contract.PrimaryOnly))

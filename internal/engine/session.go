@@ -60,7 +60,7 @@ type StartSessionResult struct {
 type Recovered struct {
 	AgentID   stick.AgentID  `json:"agent_id,omitempty"` // whose it was, if that is known
 	Path      string         `json:"context_path"`
-	WrittenAt stick.Time     `json:"written_at"`
+	WrittenAt stick.Time     `json:"written_at"`        // null where the log is of an earlier version
 	Handoff   *stick.Handoff `json:"handoff,omitempty"` // the room's last one
 	EventSeq  int64          `json:"handoff_event_seq,omitempty"`
 }
@@ -99,6 +99,7 @@ type starting struct {
 	taken  []string   // names of context files that exist
 	left   bool       // the primary's exists,
 	leftAt stick.Time // written then
+	goes   bool       // the harness says that the session goes on
 	out    stick.Started
 	res    StartSessionResult
 	at     stick.Time
@@ -131,6 +132,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if room == "" {
 		path = place.Root
 	}
+	s.goes = slices.Contains([]string{"resume", "clear", "compact"}, p.Source)
 	var wrong error
 	if s.config, wrong = e.projectConfig(path, place.Root); p.Auto && !s.config.Session.Auto {
 		return silent, nil
@@ -199,7 +201,7 @@ func (s *starting) run(t *turn) error {
 	was, _ := t.before.Member(t.me.Agent)
 	q := stick.Starting{
 		By: t.me.Agent, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
-		Continues: slices.Contains([]string{"resume", "clear", "compact"}, s.p.Source),
+		Continues: s.goes,
 		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
 	var err error
@@ -270,22 +272,49 @@ func (s *starting) done(t *turn) error {
 	}
 	roster := s.e.roster(t.room, s.around, GetRosterParams{Caller: s.p.Caller}, t.me.Agent, t.s.Sight, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
-	if s.out.Start == stick.StartRecover {
-		s.res.Recovered = &Recovered{AgentID: s.out.Crashed, Path: s.anchor.path(""), WrittenAt: s.leftAt}
-		if seq := t.room.Turn.HandoffSeq; seq != 0 {
-			last, err := t.tx.Event(t.room.ID, seq)
-			if err != nil {
-				return err
-			}
-			s.res.Recovered.Handoff, s.res.Recovered.EventSeq = last.Handoff, seq
-		}
-	}
 	var err error
+	if !s.goes || !s.out.Already { // what it was told at first; a session that goes on has read it
+		var how stick.Start
+		if how, s.res.Recovered, err = startOf(t.tx, t.room, t.me.Agent); err != nil {
+			return err
+		}
+		s.res.Start = how
+		s.res.Recovered.in(s.anchor)
+	}
 	if s.res.Unread, s.res.Unacked, err = t.tx.Open(t.room.ID, t.me.Agent); err != nil {
 		return err
 	}
 	s.res.Notes, err = t.tx.CountNotes(openNotes(t.room))
 	return err
+}
+
+// startOf tells from the log how a member's running session began, and what of an earlier one it is to
+// recover: as often as it is asked, because an answer may have been lost.
+func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.Start, *Recovered, error) {
+	started, _, err := tx.Events(store.EventQuery{Room: r.ID, From: a, Types: []stick.EventType{stick.EventSessionStarted}, Limit: 1, Newest: true})
+	if err != nil || len(started) == 0 {
+		return "", nil, err
+	}
+	f := started[0].Facts()
+	if f.Start != stick.StartRecover {
+		return f.Start, nil, nil
+	}
+	left := &Recovered{AgentID: f.Prior, WrittenAt: f.Written}
+	if seq := r.Turn.HandoffSeq; seq != 0 {
+		last, err := tx.Event(r.ID, seq)
+		if err != nil {
+			return "", nil, err
+		}
+		left.Handoff, left.EventSeq = last.Handoff, seq
+	}
+	return f.Start, left, nil
+}
+
+// in says where the files of the room's sessions lie.
+func (r *Recovered) in(a anchor) {
+	if r != nil {
+		r.Path = a.path("")
+	}
 }
 
 // after makes the session's context file, and reads what the project adds.

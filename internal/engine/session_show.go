@@ -25,13 +25,21 @@ type GetSessionResult struct {
 	Context  string         `json:"context_path"`
 	Primary  *stick.AgentID `json:"primary"` // another agent that isn't gone
 	Contract *RoleContract  `json:"contract"`
+
+	Recovered *Recovered `json:"recovered,omitempty"` // what the session before left, where this one recovers it
 }
 
 // GetSession tells the caller's session: its role, its context file, and what the role may do. It
 // writes nothing. It fails with [stick.CodeInvalidPath] and [stick.CodeProjectConfig].
 func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSessionResult, error) {
 	var res GetSessionResult
-	place, r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller)
+	var left *Recovered
+	place, r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, r stick.Room, me stick.AgentID) (err error) {
+		if left = nil; runs(r, me) {
+			_, left, err = startOf(tx, r, me)
+		}
+		return err
+	})
 	if err != nil {
 		return res, err
 	}
@@ -40,8 +48,9 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 		return res, err
 	}
 	a := anchorOf(r.Path, c)
-	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: contract(c, a)}
-	if m, _ := r.Member(me.Agent); m.State == stick.Joined && m.Session.Running {
+	left.in(a)
+	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: contract(c, a), Recovered: left}
+	if m, _ := r.Member(me.Agent); runs(r, me.Agent) {
 		res.Role, res.Since, res.Name = m.Session.Role, m.Session.Since, m.Session.Context
 	} else {
 		res.Name = stick.ContextName(p.Context) // asked for; what a session gets is told when it starts
@@ -53,9 +62,15 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 	return res, nil
 }
 
-// sessionRoom loads the room of a place for reading; where there is none it has the path where one
-// would be, and no members.
-func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller) (place *workspace.Place, r stick.Room, me identity, sight *stick.Sight, err error) {
+// runs tells whether a member's session runs.
+func runs(r stick.Room, a stick.AgentID) bool {
+	m, _ := r.Member(a)
+	return m.State == stick.Joined && m.Session.Running
+}
+
+// sessionRoom loads the room of a place for reading, and calls also with it; where there is none it has
+// the path where one would be, and no members.
+func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (place *workspace.Place, r stick.Room, me identity, sight *stick.Sight, err error) {
 	if place, err = e.placeSeen(w); err != nil {
 		return nil, r, me, nil, err
 	}
@@ -82,6 +97,9 @@ func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller) (place *wo
 		r, sight = r.Seen(tx.Generation(), tx.Now()), s.Sight
 		for _, m := range r.Members {
 			m.Verdict(sight) // so that they are probed
+		}
+		if err := also(tx, r, me.Agent); err != nil {
+			return err
 		}
 		return s.enough(r)
 	})
@@ -117,7 +135,7 @@ type ListedSession struct {
 // ListSessions lists the sessions of a room. It writes nothing. It fails with [stick.CodeInvalidPath]
 // and [stick.CodeProjectConfig].
 func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSessionsResult, error) {
-	place, r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller)
+	place, r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(*store.Tx, stick.Room, stick.AgentID) error { return nil })
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
