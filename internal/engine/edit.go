@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"talkingstick/internal/config"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -70,7 +69,7 @@ type question struct {
 	in   []workspace.Place
 	tree []workspace.Place // in whose checkouts anything may be changed
 
-	roles map[string]roleFiles // what is whose, by the root of the workspace
+	roles func(stick.Room) roleFiles // what of a room is whose
 
 	decides bool // only whether it is allowed is asked, not what else there is to know
 }
@@ -99,7 +98,7 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 		}
 		q.full, q.in = append(q.full, full), append(q.in, place)
 	}
-	q.roles = e.rolesOf(q.in)
+	q.roles = e.rolesOf()
 	for _, dir := range trees {
 		if _, place, err := targets.Find(dir); err == nil { // in what isn't there nothing is changed
 			q.tree = append(q.tree, place)
@@ -108,21 +107,22 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 	return q, nil
 }
 
-// rolesOf reads what of workspaces is whose. One whose configuration can't be read has the
-// default: an edit isn't denied for a slip of the pen.
-func (e *Engine) rolesOf(in []workspace.Place) map[string]roleFiles {
-	roles := map[string]roleFiles{}
-	for _, p := range in {
-		if _, known := roles[p.Root]; !known {
-			c, _ := config.Read(p.Root)
-			a := anchorOf(p.Root, c)
-			roles[p.Root] = roleFiles{a, contract(c, a).PrimaryOnly}
+// rolesOf reads what of rooms is whose: of each once, and when it is known which rooms decide. One whose
+// configuration can't be read has the default: an edit isn't denied for a slip of the pen.
+func (e *Engine) rolesOf() func(stick.Room) roleFiles {
+	known := map[stick.RoomID]roleFiles{}
+	return func(r stick.Room) roleFiles {
+		f, ok := known[r.ID]
+		if !ok {
+			its, _ := e.project(r.Path)
+			f = roleFiles{its.anchor, its.contract().PrimaryOnly}
+			known[r.ID] = f
 		}
+		return f
 	}
-	return roles
 }
 
-// roleFiles is what of a workspace is whose.
+// roleFiles is what of a room is whose.
 type roleFiles struct {
 	anchor      anchor
 	primaryOnly []stick.Pattern
@@ -130,7 +130,7 @@ type roleFiles struct {
 
 // but leaves out of paths the context file of a member's session, which it writes whoever has the stick.
 func (f roleFiles) but(paths []string, m stick.Member) []string {
-	if f.anchor.file == "" || m.State != stick.Joined || !m.Session.Running {
+	if m.State != stick.Joined || !m.Session.Running {
 		return paths
 	}
 	own := f.anchor.rel(m.Session.Context)
@@ -261,7 +261,7 @@ func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Err
 // answer has a room decide, and says in res what it came to.
 func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
 	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree}
-	files := q.roles[a.room.Path]
+	files := q.roles(a.room)
 	m, _ := a.room.Member(me.Agent)
 	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.but(a.paths, m)
 	if len(ask.Paths) == 0 && !a.tree {

@@ -71,13 +71,32 @@ type RoleContract struct {
 	PrimaryOnly []stick.Pattern `json:"primary_only"` // the primary's
 }
 
-// contract is the contract of a room's roles. By default only the primary's own file, and the
+// project is what the project of a room sets, and where the room's sessions keep their context.
+type project struct {
+	config.Config
+	anchor anchor
+}
+
+// project reads what is set for a room: in its own directory, else at the root of its workspace. Where
+// that can't be read it is the default, with [stick.CodeProjectConfig].
+func (e *Engine) project(room string) (project, error) {
+	from := room
+	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
+		if place, err := workspace.Resolve(room, e.cfg.Workspace); err == nil {
+			from = place.Root
+		}
+	}
+	c, err := config.Read(from)
+	return project{c, anchorOf(room, c)}, err
+}
+
+// contract is the contract of the room's roles. By default only the primary's own file, and the
 // configuration that says so, are the primary's.
-func contract(c config.Config, a anchor) *RoleContract {
-	out := &RoleContract{Append: []stick.Pattern{}, PrimaryOnly: c.Roles.PrimaryOnly}
-	out.Append = append(out.Append, c.Roles.Append...)
+func (p project) contract() *RoleContract {
+	out := &RoleContract{Append: []stick.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
+	out.Append = append(out.Append, p.Roles.Append...)
 	if out.PrimaryOnly == nil {
-		for _, path := range []string{a.file, config.FileName} {
+		for _, path := range []string{p.anchor.file, config.FileName} {
 			if p, err := stick.ParsePattern(stick.QuotePattern(path)); err == nil {
 				out.PrimaryOnly = append(out.PrimaryOnly, p)
 			}
@@ -91,10 +110,9 @@ const maxInstructions = 4096
 
 // starting is a session start as it runs.
 type starting struct {
-	e      *Engine
-	p      StartSessionParams
-	config config.Config
-	anchor anchor
+	e *Engine
+	p StartSessionParams
+	project
 	around surroundings
 	taken  []string   // names of context files that exist
 	left   bool       // the primary's exists,
@@ -134,7 +152,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	}
 	s.goes = slices.Contains([]string{"resume", "clear", "compact"}, p.Source)
 	var wrong error
-	if s.config, wrong = e.projectConfig(path, place.Root); p.Auto && !s.config.Session.Auto {
+	if s.project, wrong = e.project(path); p.Auto && !s.Session.Auto {
 		return silent, nil
 	}
 	s.around = e.scan(p.Caller, place, false)
@@ -145,7 +163,6 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if wrong != nil { // to a hook it doesn't matter where there is nothing to coordinate
 		return silent, wrong
 	}
-	s.anchor = anchorOf(path, s.config)
 	s.taken = s.anchor.taken()
 	s.leftAt, s.left = s.anchor.written()
 	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, s.run, s.done)
@@ -182,16 +199,6 @@ func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path strin
 		path = r.Path
 		return err
 	})
-}
-
-// projectConfig reads the configuration of a room, or else of its workspace.
-func (e *Engine) projectConfig(room, root string) (config.Config, error) {
-	if room != root {
-		if _, err := os.Lstat(filepath.Join(room, config.FileName)); err == nil {
-			return config.Read(room)
-		}
-	}
-	return config.Read(root)
 }
 
 // run gives the session its role, inside of the transaction.
@@ -260,7 +267,7 @@ func (s *starting) done(t *turn) error {
 	now := t.tx.Now()
 	s.res = StartSessionResult{
 		RoomID: t.room.ID, Path: t.room.Path, AgentID: t.me.Agent, Role: s.out.Role, Start: s.out.Start, Already: s.out.Already,
-		Context: s.anchor.path(s.out.Context), Contract: contract(s.config, s.anchor), RoomState: t.room.State(t.s.Sight, now),
+		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: t.room.State(t.s.Sight, now),
 		Holder: t.room.Holder(now), Joined: t.joined, Created: t.created, Note: t.me.Note,
 		YourTurn: t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent,
 	}

@@ -76,12 +76,12 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		return EndSessionResult{Left: []stick.RoomID{}}, err
 	}
 	for _, o := range over {
-		c, err := e.projectConfig(o.room, o.room)
+		its, err := e.project(o.room)
 		if err != nil {
 			continue // nobody knows which file it is
 		}
-		if a := anchorOf(o.room, c); a.end(o.context, p.Wrapped) {
-			res.Removed = append(res.Removed, filepath.Clean(a.path(o.context)))
+		if its.anchor.end(o.context, p.Wrapped) {
+			res.Removed = append(res.Removed, filepath.Clean(its.anchor.path(o.context)))
 		}
 	}
 	return res, nil
