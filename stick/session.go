@@ -49,8 +49,9 @@ type Starting struct {
 	Same bool
 	// Continues says that the harness calls it the same: resumed, cleared or compacted.
 	Continues bool
-	// Before is the agent that the caller's process carried until now, if that is another one.
-	Before AgentID
+	// Before are the other agents that the caller's process has carried, the latest first. A process of
+	// that kind carries one session at a time: theirs are over.
+	Before []AgentID
 	// Earlier says that an agent runs here that began before this one and that nobody has heard of.
 	Earlier bool
 
@@ -68,7 +69,7 @@ type Started struct {
 	Start   Start
 	Primary AgentID // another one, if there is one that isn't gone
 	Crashed AgentID // whose session never ended: the primary's before, or an earlier one of the agent itself
-	Already bool    // it had started before, and nothing was changed
+	Already bool    // it had started before, and goes on as it was
 }
 
 // Primary is the member whose session is the room's primary one, gone or not.
@@ -89,16 +90,19 @@ func (m Member) leads() bool {
 // and can still register, is a helper.
 func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Started) {
 	me, _ := r.Member(q.By)
+	inherited := me.Session
+	var events []Event
+	for _, a := range q.Before {
+		if before, _ := r.Member(a); inherited.Role == "" {
+			inherited = before.Session
+		}
+		events = append(events, r.endSession(a, fmt.Sprintf("its process carries %s now", q.By), now)...)
+	}
 	prior, led := r.Primary()
 	led = led && prior.Agent != q.By
-	live := led && prior.Verdict(s) != Gone && prior.Agent != q.Before
-	before, _ := r.Member(q.Before)
-	inherited := me.Session
-	if inherited.Role == "" {
-		inherited = before.Session
-	}
+	live := led && prior.Verdict(s) != Gone
 	same := me.Session.Running && q.Same
-	moved := !q.Same && q.Before == "" // into a process that has carried no session here
+	moved := !q.Same && len(q.Before) == 0 // into a process that has carried no session here
 	out := Started{}
 	if live {
 		out.Primary = prior.Agent
@@ -122,7 +126,7 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 		kept = inherited.Context
 	}
 	out.Context = r.contextName(q, out.Role, kept, s)
-	crashed := led && !live && prior.Agent != q.Before && out.Role == RolePrimary
+	crashed := led && !live && out.Role == RolePrimary
 	switch {
 	case crashed:
 		out.Crashed = prior.Agent
@@ -133,7 +137,7 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 	out.Running, out.Since = true, now
 	if same && me.Session.Role == out.Role && me.Session.Context == out.Context {
 		out.Since, out.Already = me.Session.Since, true
-		return r, nil, out
+		return r, events, out
 	}
 	f := Facts{Role: out.Role, Context: out.Context, Start: out.Start}
 	if out.Start == StartRecover { // so that it can be told again
@@ -147,9 +151,8 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 		f.Prior, f.Verdict = heir, Gone
 		r.edit(heir, func(m *Member) { m.Session.Running = false })
 	}
-	var events []Event
 	if same && me.leads() && out.Role == RoleHelper { // it gives the role up, which is no crash
-		events = r.endSession(q.By, "it goes on as a helper", now)
+		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
 	}
 	r.edit(q.By, func(m *Member) { m.Session = out.Session })
 	events = append(events, r.event(EventSessionStarted, q.By, "").with(f))
@@ -166,7 +169,7 @@ func (r Room) startOf(q Starting, out Started) Start {
 		return StartHelper
 	case out.Crashed == "" && (q.Continues || r.runs(q.By) && q.Same):
 		return StartContinue
-	case !q.Anchor || r.SessionEndedAt >= q.AnchorAt && !r.SessionEndedAt.IsZero():
+	case !q.Anchor || r.SessionEndedAt > q.AnchorAt: // at the same instant nobody knows, and nothing is to be lost
 		return StartFresh
 	}
 	return StartRecover
@@ -234,7 +237,7 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Sight) string {
 	}
 	used := func(name string) bool {
 		return slices.ContainsFunc(r.Members, func(m Member) bool {
-			return m.Agent != q.By && m.Agent != q.Before && m.writes(name) && m.Verdict(s) != Gone
+			return m.Agent != q.By && m.writes(name) && m.Verdict(s) != Gone
 		})
 	}
 	if kept != "" && !used(kept) {

@@ -137,14 +137,46 @@ func TestSessionGoesOn(t *testing.T) {
 	t.Run("cleared: another agent in the same process inherits", func(t *testing.T) {
 		f := primary(t)
 		ends(f, a)
-		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: a, Anchor: true, AnchorAt: f.now.Add(-time.Hour)}); got.Role != RolePrimary || got.Start != StartContinue {
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: []AgentID{a}, Anchor: true, AnchorAt: f.now.Add(-time.Hour)}); got.Role != RolePrimary || got.Start != StartContinue {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("cleared without a word of the end", func(t *testing.T) {
 		f := primary(t)
-		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: a}); got.Role != RolePrimary || got.Start != StartContinue || !f.leads(b) {
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: []AgentID{a}}); got.Role != RolePrimary || got.Start != StartContinue || !f.leads(b) {
 			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("another one in the same process: the one before is over", func(t *testing.T) {
+		for _, role := range []Role{RolePrimary, RoleHelper} {
+			for _, goes := range []bool{true, false} {
+				f := primary(t)
+				old, led := a, role == RolePrimary
+				if !led {
+					old = "codex:old"
+					f.starts(Starting{By: old, Same: true, Seed: "x"})
+				}
+				f.runsIn(old, 2, Alive)
+				was, _ := f.Member(old)
+				got := f.starts(Starting{By: c, Same: true, Continues: goes, Before: []AgentID{"gone:1", old}, Anchor: true, AnchorAt: f.now.Add(-time.Hour), Seed: "y"})
+				want := map[bool]Start{true: StartContinue, false: StartFresh}[goes]
+				if !led {
+					want = StartHelper
+				}
+				if f.runs(old) || got.Role != role || got.Start != want || got.Crashed != "" || led == f.SessionEndedAt.IsZero() {
+					t.Errorf("%s, goes on %v: %+v", role, goes, got)
+				}
+				if !led && goes != (got.Context == was.Session.Context) {
+					t.Errorf("goes on %v: its context is %q, and that of the one before was %q", goes, got.Context, was.Session.Context)
+				}
+				if to, _, err := f.withRole("role:"+AgentID(role), ""); err != nil || len(to) != 1 || to[0] != c {
+					t.Errorf("%s: %v (%v)", role, to, err)
+				}
+				f.runsIn(c, 3, Gone) // it touched the file when it started, and crashes
+				if next := f.starts(Starting{By: b, Same: true, Anchor: true, AnchorAt: f.now}); led && next.Start != StartRecover {
+					t.Errorf("after its crash: %+v", next)
+				}
+			}
 		}
 	})
 	t.Run("a helper stays one", func(t *testing.T) {
@@ -195,7 +227,7 @@ func TestSessionGoesOn(t *testing.T) {
 		if got := f.starts(Starting{By: b, Same: true, Continues: true, Launched: true}); got.Role != RolePrimary || !got.Already || len(f.log) != n {
 			t.Errorf("compacted: %+v", got)
 		}
-		if got := f.starts(Starting{By: c, Same: true, Continues: true, Before: b, Launched: true}); got.Role != RolePrimary {
+		if got := f.starts(Starting{By: c, Same: true, Continues: true, Before: []AgentID{b}, Launched: true}); got.Role != RolePrimary {
 			t.Errorf("cleared: %+v", got)
 		}
 		ends(f, c)

@@ -212,7 +212,9 @@ func (s *starting) run(t *turn) error {
 		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
 	var err error
-	if q.Continues && by.Proof == stick.ProvesSession {
+	// A session that is told ends what its process carried before, where a process carries one at a time
+	// and says by that what became of it.
+	if told := by.SessionID != "" && !by.Earlier && by.As == ""; told && !s.p.Sub && by.Proof == stick.ProvesSession {
 		if q.Before, err = t.tx.CarriedBefore(by.Process, t.me.Agent); err != nil {
 			return err
 		}
