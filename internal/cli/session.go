@@ -137,6 +137,12 @@ func (a *app) sessionRoleCmd() *cobra.Command {
 // contract tells a role and its contract.
 func (p *page) contract(res engine.GetSessionResult) {
 	switch {
+	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
+		p.linef("%s is a person and has no session; %s is the primary", res.AgentID, *res.Primary)
+		return
+	case res.Role == "" && res.AgentID.Human():
+		p.linef("%s is a person and has no session", res.AgentID)
+		return
 	case res.Role == "" && res.Primary != nil:
 		p.linef("%s has no session here; %s is the primary. Start one: tt session start", res.AgentID, *res.Primary)
 		return

@@ -137,9 +137,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if place == nil {
 		return silent, stick.Errorf(stick.CodeUsage, "a session starts at a path, not in a room by its id").With("field", "room_id")
 	}
-	if p.Caller.Person && p.Caller.As == "" {
-		return silent, stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", human(p.Caller)).
-			Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
+	if err := anAgents(p.Caller); err != nil {
+		return silent, err
 	}
 	s := &starting{e: e, p: p, seed: store.NewID()}
 	room, err := e.roomAt(ctx, place)
@@ -165,8 +164,12 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	}
 	s.taken = s.anchor.taken()
 	s.leftAt, s.left = s.anchor.written()
-	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, s.run, s.done)
-	if code := stick.CodeOf(err); p.Auto && (code == stick.CodeKicked || code == stick.CodeRoomClosed) {
+	who := joinsIfNew
+	if p.Auto && p.Source == "compact" { // the agent that left is the same one still
+		who = staysOut
+	}
+	err = e.act(ctx, p.Where, p.Caller, who, s.run, s.done)
+	if p.Auto && slices.Contains([]stick.Code{stick.CodeKicked, stick.CodeRoomClosed, stick.CodeUnknownMember}, stick.CodeOf(err)) {
 		return silent, nil
 	}
 	if err != nil {
@@ -178,6 +181,15 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		s.res.Task = f.TaskID
 	}
 	return s.res, nil
+}
+
+// anAgents refuses a person, who has no session, with [stick.CodeUsage].
+func anAgents(by Caller) error {
+	if !by.Person || by.As != "" {
+		return nil
+	}
+	return stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", human(by)).
+		Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
 }
 
 // company tells whether other agents are at work where there is no room.

@@ -28,9 +28,13 @@ type endedSession struct{ room, context string }
 
 // EndSession retires the caller's session, and no other: when it was the last one of its agent, the
 // agent leaves its rooms, and a turn of its is abandoned. Who wraps up with the stick in hand says why
-// it leaves no handoff, or is refused with [stick.CodeInvalidHandoff].
+// it leaves no handoff, or is refused with [stick.CodeInvalidHandoff]. A person has no session, and is
+// refused with [stick.CodeUsage].
 func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSessionResult, error) {
 	res := EndSessionResult{Left: []stick.RoomID{}}
+	if err := anAgents(p.Caller); err != nil {
+		return res, err
+	}
 	db, err := e.open(ctx, false)
 	if err == store.ErrAbsent {
 		return res, nil

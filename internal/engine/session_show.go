@@ -173,9 +173,12 @@ type PromoteSessionResult struct {
 
 // PromoteSession makes the caller's session the primary one, where there is none that isn't gone, or
 // one of which nothing is known and that was silent for as long as a lease lives. It fails with
-// [stick.CodeMemberPresent] and [stick.CodeUnknownMember].
+// [stick.CodeMemberPresent], [stick.CodeUnknownMember] and, for a person, [stick.CodeUsage].
 func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (PromoteSessionResult, error) {
 	var res PromoteSessionResult
+	if err := anAgents(p.Caller); err != nil {
+		return res, err
+	}
 	var at stick.Time
 	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
 		t.settle()
