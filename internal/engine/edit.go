@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"talkingstick/internal/store"
@@ -69,7 +70,7 @@ type question struct {
 	in   []workspace.Place
 	tree []workspace.Place // in whose checkouts anything may be changed
 
-	roles func(stick.Room) roleFiles // what of a room is whose
+	roles map[stick.RoomID]roleFiles // what of the rooms that are asked is whose
 
 	decides bool // only whether it is allowed is asked, not what else there is to know
 }
@@ -98,7 +99,7 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 		}
 		q.full, q.in = append(q.full, full), append(q.in, place)
 	}
-	q.roles = e.rolesOf()
+	q.roles = map[stick.RoomID]roleFiles{}
 	for _, dir := range trees {
 		if _, place, err := targets.Find(dir); err == nil { // in what isn't there nothing is changed
 			q.tree = append(q.tree, place)
@@ -107,20 +108,18 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 	return q, nil
 }
 
-// rolesOf reads what of rooms is whose: of each once, and when it is known which rooms decide. One whose
-// configuration can't be read has the default: an edit isn't denied for a slip of the pen.
-func (e *Engine) rolesOf() func(stick.Room) roleFiles {
-	known := map[stick.RoomID]roleFiles{}
-	return func(r stick.Room) roleFiles {
-		f, ok := known[r.ID]
-		if !ok {
-			its, _ := e.project(r.Path)
-			f = roleFiles{its.anchor, its.contract().PrimaryOnly}
-			known[r.ID] = f
-		}
-		return f
-	}
+// rolesOf reads what of a room is whose. One whose configuration can't be read has the default: an edit
+// isn't denied for a slip of the pen.
+func (e *Engine) rolesOf(r stick.Room) roleFiles {
+	its, _ := e.project(r.Path)
+	return roleFiles{its.anchor, its.contract().PrimaryOnly}
 }
+
+// errRoles gives a transaction up in which a room is asked of which it wasn't read yet what is whose: files
+// are read outside.
+type errRoles struct{ room stick.Room }
+
+func (e errRoles) Error() string { return "it wasn't read what is whose in " + string(e.room.ID) }
 
 // roleFiles is what of a room is whose.
 type roleFiles struct {
@@ -147,7 +146,7 @@ func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *
 	if err != nil {
 		return res, err
 	}
-	err = e.view(ctx, db, q.Caller, func(tx *store.Tx, s *sights) error {
+	read := func(tx *store.Tx, s *sights) error {
 		res = allowed
 		me, err := identify(tx, s, q.Caller)
 		if err != nil {
@@ -171,8 +170,15 @@ func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *
 			}
 		}
 		return nil
-	})
-	return res, err
+	}
+	for {
+		err = e.view(ctx, db, q.Caller, read)
+		unread, ok := errors.AsType[errRoles](err)
+		if !ok {
+			return res, err
+		}
+		q.roles[unread.room.ID] = e.rolesOf(unread.room)
+	}
 }
 
 // asked is what one room is asked about.
@@ -261,7 +267,10 @@ func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Err
 // answer has a room decide, and says in res what it came to.
 func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
 	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree}
-	files := q.roles(a.room)
+	files, ok := q.roles[a.room.ID]
+	if !ok && len(a.paths) > 0 {
+		return errRoles{a.room}
+	}
 	m, _ := a.room.Member(me.Agent)
 	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.but(a.paths, m)
 	if len(ask.Paths) == 0 && !a.tree {
