@@ -84,11 +84,11 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 // role says what a session is here, and what follows for it.
 func (p *page) role(res engine.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
-		of := "another agent is the primary"
+		of := ", and no primary is known here"
 		if res.Primary != nil {
-			of = string(*res.Primary) + " is the primary"
+			of = ": " + string(*res.Primary) + " is the primary"
 		}
-		p.linef("You are a helper: %s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
+		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
 			"Leave to the primary: %s. tt session role says the rest; end with tt session end.",
 			of, stick.Line(res.Context), patterns(res.Contract.PrimaryOnly))
 		return

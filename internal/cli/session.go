@@ -54,7 +54,11 @@ func (a *app) sessionStartCmd() *cobra.Command {
 		}
 		return a.print(res, func(p *page) {
 			if res.RoomID == "" {
-				p.linef("you are alone here, and there is no room: nothing was written")
+				alone := "you are alone here"
+				if res.Blind {
+					alone = "processes can't be seen from here, so that it isn't known who else is at work"
+				}
+				p.linef("%s, and there is no room: nothing was written", alone)
 				return
 			}
 			p.briefing(res, false)

@@ -118,6 +118,7 @@ type starting struct {
 	left   bool       // the primary's exists,
 	leftAt stick.Time // written then
 	goes   bool       // the harness says that the session goes on
+	elder  *found     // an agent that has started no session here and began before this one
 	out    stick.Started
 	res    StartSessionResult
 	at     stick.Time
@@ -231,7 +232,8 @@ func (s *starting) run(t *turn) error {
 			return err
 		}
 	}
-	q.Earlier = s.earlier(t)
+	s.elder = s.earlier(t)
+	q.Earlier = s.elder != nil
 	r, events, out := t.room.StartSession(q, t.s.Sight, t.tx.Now())
 	t.add(r, events)
 	s.out, s.at = out, t.tx.Now()
@@ -253,8 +255,8 @@ func (s *starting) run(t *turn) error {
 	return nil
 }
 
-// earlier tells whether an agent without a session was found here that began before this one.
-func (s *starting) earlier(t *turn) bool {
+// earlier finds an agent without a session here that began before this one.
+func (s *starting) earlier(t *turn) *found {
 	agents := match(t.room, s.around, s.p.Caller, t.me.Agent, t.s.Sight)
 	mine := s.p.Caller.Process
 	for _, f := range agents {
@@ -262,9 +264,13 @@ func (s *starting) earlier(t *turn) bool {
 			mine = f.Process
 		}
 	}
-	return slices.ContainsFunc(agents, func(f found) bool {
+	i := slices.IndexFunc(agents, func(f found) bool {
 		return !f.mine && f.member != t.me.Agent && !heard(t.room, f) && f.Process.Before(mine)
 	})
+	if i < 0 {
+		return nil
+	}
+	return &agents[i]
 }
 
 // heard tells whether an agent of a scan has started a session here, also one that it has ended since:
@@ -309,6 +315,20 @@ func (s *starting) done(t *turn) error {
 	return err
 }
 
+// leaderless says to a helper who is going to be the primary where none is known. A member starts its session
+// by itself; another agent is told to by its next hook.
+func (s *starting) leaderless() string {
+	const promote = "if you are the only one: tt session promote"
+	switch f := s.elder; {
+	case f == nil:
+		return promote
+	case f.member != "":
+		return fmt.Sprintf("%s was here before you, and becomes the primary when it starts its session; %s", f.member, promote)
+	default:
+		return fmt.Sprintf("%s (pid %d) was here before you, and becomes the primary at its next prompt; should it end before that, and %s", f.Harness, f.Process.PID, promote)
+	}
+}
+
 // startOf tells from the log how a member's running session began, and what of an earlier one it is to
 // recover: as often as it is asked, because an answer may have been lost.
 func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.Start, *Recovered, error) {
@@ -346,7 +366,7 @@ func (s *starting) after() {
 		}
 	}
 	if s.out.Role == stick.RoleHelper && s.out.Primary == "" {
-		s.res.Note = joinNotes(s.res.Note, "no primary is known here; if you are the only one: tt session promote")
+		s.res.Note = joinNotes(s.res.Note, s.leaderless())
 	}
 	b, err := os.ReadFile(filepath.Join(s.res.Path, ownDir, "instructions.md"))
 	if err == nil {
