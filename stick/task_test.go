@@ -88,6 +88,9 @@ func TestTaskRefusals(t *testing.T) {
 		{"another commit was seen", err2(reviewed.Approve(see(theReviewer, "g", "h"), "")), CodeReviewStale},
 		{"the branch has moved", err2(reviewed.Approve(see(theReviewer, "h", "i"), "")), CodeReviewStale},
 		{"the branch was seen, and not offered", err2(reviewed.Approve(see(theReviewer, "i", "i"), "")), CodeReviewStale},
+		{"the branch is gone", err2(reviewed.Approve(see(theReviewer, "h", ""), "")), CodeReviewStale},
+		{"changes of another commit are asked for", err2(reviewed.RequestChanges(see(theReviewer, "g", "i"), "x")), CodeReviewStale},
+		{"changes of nothing that was seen are asked for", err2(reviewed.RequestChanges(see(theReviewer, "", ""), "x")), CodeReviewStale},
 		{"no changes are named", err2(reviewed.RequestChanges(see(theReviewer, "h", "h"), " ")), CodeUsage},
 		{"an approved task is started", err2(approved.Start(TaskCall{By: "pi:x"}, true)), CodeInvalidTransition},
 		{"a task in review is merged", err2(reviewed.Merge("x", "", "")), CodeInvalidTransition},
@@ -110,6 +113,33 @@ func TestTaskRefusals(t *testing.T) {
 	} {
 		if got := CodeOf(c.err); got != c.want {
 			t.Errorf("%s: %s (%v), want %s", c.name, got, c.err, c.want)
+		}
+	}
+}
+
+// TestMovedInReview: what nobody offered can't be approved, and who is told so is told who can do something about
+// it; it can be given back, whichever of the two commits was seen.
+func TestMovedInReview(t *testing.T) {
+	reviewed := made(t, begun, offers("h", "p"))
+	see := func(head, branch string) TaskVerdict {
+		return TaskVerdict{TaskCall: theReviewer, Head: head, Branch: branch}
+	}
+	for _, c := range []struct{ head, branch, hint string }{
+		{"h", "i", "tt worker done --task T-1"},
+		{"i", "i", "tt worker done --task T-1"},
+		{"", "i", "tt worker done --task T-1"},
+		{"h", "", "git branch feat/T-1 h"},
+		{"g", "h", "tt worker diff T-1"},
+	} {
+		_, err := reviewed.Approve(see(c.head, c.branch), "")
+		if e := AsError(err); e.Code != CodeReviewStale || !strings.Contains(e.Hint, c.hint) || strings.HasSuffix(e.Message, " ") {
+			t.Errorf("%q was seen, the branch is at %q: %v (%s)", c.head, c.branch, e, e.Hint)
+		}
+	}
+	for _, head := range []string{"h", "i"} {
+		e, err := reviewed.RequestChanges(see(head, "i"), "not like this")
+		if err != nil || e.Facts().Task.Head != head {
+			t.Errorf("changes of %s: %+v, %v", head, e, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package stick
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -204,23 +205,62 @@ type TaskVerdict struct {
 	Override bool   // a person's: it doesn't matter who did the work
 }
 
-// reviewed refuses a verdict that doesn't bind: of the worker itself, or on a commit that the branch
-// has left. It fails with [CodeAuthorCannotReview], [CodePersonOnly] and [CodeReviewStale].
-func (t Task) reviewed(v TaskVerdict) error {
+// reviewer refuses who may not judge the task: who worked on it, unless it is a person who overrides that. It
+// fails with [CodeAuthorCannotReview] and [CodePersonOnly].
+func (t Task) reviewer(v TaskVerdict) error {
 	switch {
 	case v.Override && !v.Person:
 		return t.facts(Errorf(CodePersonOnly, "only a person may approve what it can't review"))
 	case t.Worked(v.By) && !v.Override:
 		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so another has to review it", v.By, t.ID)).
 			Hintf("tt state lists the members; ask one of them, or a person")
-	case v.Head == "":
-		return t.facts(Errorf(CodeReviewStale, "you haven't seen %s yet", t.ID)).With("head", t.Head).
-			Hintf("look at it first: tt worker diff %s", t.ID)
-	case v.Head != t.Head || v.Branch != t.Head:
-		return t.facts(Errorf(CodeReviewStale, "you saw commit %s of %s, and the branch is at %s", short(v.Head), t.ID, short(v.Branch))).
-			With("seen", v.Head).With("head", v.Branch).Hintf("look at what is new: tt worker diff %s", t.ID)
 	}
 	return nil
+}
+
+// offered refuses when the branch isn't at the commit that was offered for review. Looking at it again doesn't
+// help then: its worker has to offer what is new. It fails with [CodeReviewStale].
+func (t Task) offered(v TaskVerdict) error {
+	switch v.Branch {
+	case t.Head:
+		return nil
+	case "":
+		return t.stalled(v, "the branch %s isn't there any more", t.Branch).Hintf("put it back: git branch %s %s", t.Branch, short(t.Head))
+	}
+	return t.stalled(v, "%s is at %s, and commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
+		Hintf(`its worker offers what is new: tt worker done --task %s; or give it back: tt worker request-changes %s "…"`, t.ID, t.ID)
+}
+
+// saw refuses a verdict on another commit than those that it can be about. It fails with [CodeReviewStale].
+func (t Task) saw(v TaskVerdict, about ...string) error {
+	switch {
+	case v.Head == "":
+		return t.stalled(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: tt worker diff %s", t.ID)
+	case !slices.Contains(about, v.Head):
+		return t.stalled(v, "you saw commit %s of %s, and commit %s was offered for review", short(v.Head), t.ID, short(t.Head)).
+			Hintf("look at what is new: tt worker diff %s", t.ID)
+	}
+	return nil
+}
+
+func (t Task) stalled(v TaskVerdict, format string, args ...any) *Error {
+	e := t.facts(Errorf(CodeReviewStale, format, args...)).With("head", v.Branch)
+	if v.Head != "" {
+		e = e.With("seen", v.Head)
+	}
+	return e
+}
+
+// approves refuses an approval that doesn't bind: it is for the commit that was offered, seen by somebody else,
+// and only while the branch is there.
+func (t Task) approves(v TaskVerdict) error {
+	if err := t.reviewer(v); err != nil {
+		return err
+	}
+	if err := t.offered(v); err != nil {
+		return err
+	}
+	return t.saw(v, t.Head)
 }
 
 func short(commit string) string {
@@ -236,14 +276,14 @@ func (t Task) Approve(v TaskVerdict, reason string) (*Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return nil, err
 	}
-	if t.State == TaskApproved && v.Head == t.Approved && t.reviewed(v) == nil {
+	if t.State == TaskApproved && v.Head == t.Approved && t.approves(v) == nil {
 		return nil, nil
 	}
 	s, err := t.step(ActApprove)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.reviewed(v); err != nil {
+	if err := t.approves(v); err != nil {
 		return nil, err
 	}
 	e := t.event(s, v.By, t.Worker, TaskFacts{Head: t.Head, Override: v.Override})
@@ -251,7 +291,8 @@ func (t Task) Approve(v TaskVerdict, reason string) (*Event, error) {
 	return &e, nil
 }
 
-// RequestChanges gives the task back to its worker. It fails as [Task.Approve] does.
+// RequestChanges gives the task back to its worker, whether what was seen is what was offered or what the
+// worker has added since. It fails as [Task.Approve] does.
 func (t Task) RequestChanges(v TaskVerdict, what string) (Event, error) {
 	s, err := t.step(ActChanges)
 	if err != nil {
@@ -264,10 +305,13 @@ func (t Task) RequestChanges(v TaskVerdict, what string) (Event, error) {
 	if err := checkReason("reason", what); err != nil {
 		return Event{}, err
 	}
-	if err := t.reviewed(v); err != nil {
+	if err := t.reviewer(v); err != nil {
 		return Event{}, err
 	}
-	e := t.event(s, v.By, t.Worker, TaskFacts{Head: t.Head, Cause: CauseReview})
+	if err := t.saw(v, t.Head, v.Branch); err != nil {
+		return Event{}, err
+	}
+	e := t.event(s, v.By, t.Worker, TaskFacts{Head: v.Head, Cause: CauseReview})
 	e.Reason = what
 	return e, nil
 }

@@ -250,7 +250,7 @@ func (a *app) guard(ctx context.Context, g *engine.Grant) {
 	if err != nil {
 		return
 	}
-	pid, err := detach(a.Exe, []string{a.Exe, "guard"}, order)
+	pid, err := detach(a.Exe, []string{a.Exe, "guard"}, order, nil)
 	if err != nil {
 		fmt.Fprintf(a.Stderr, "tt: no guardian could be started, so renew your lease yourself: tt heartbeat\n")
 		return

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -48,11 +50,10 @@ func (a *app) helper(ctx context.Context, command []string) error {
 	id := helperName(res.Sessions)
 	set := []string{"AI_AGENT_ID=" + id, "AI_HELPER=1"}
 	if a.Getenv("TMUX") == "" {
-		return a.runHelper(ctx, path, command, set)
+		return a.runHelper(path, command, set)
 	}
 	window := stick.ContextName(filepath.Base(res.Path)) + ":" + id
-	line := append([]string{"new-window", "-n", window, "-c", a.Dir, "env"}, append(set, command...)...)
-	tmux := exec.CommandContext(ctx, "tmux", line...)
+	tmux := exec.CommandContext(ctx, "tmux", tmuxWindow(window, a.Dir, append(ours(os.Environ()), set...), command)...)
 	if out, err := tmux.CombinedOutput(); err != nil {
 		return stick.Errorf(stick.CodeInternal, "tmux can't open a window: %s", stick.Clip(string(out), 160))
 	}
@@ -77,18 +78,73 @@ func helperName(sessions []engine.ListedSession) string {
 	}
 }
 
-// runHelper runs the command here, and ends as it does.
-func (a *app) runHelper(ctx context.Context, path string, command, set []string) error {
-	c := exec.CommandContext(ctx, path, command[1:]...)
+// tmuxWindow is the command line that opens a window in which a command runs. tmux reads more into what it
+// is given than a program does: it expands formats in the directory, so that a shell goes there, and takes
+// a last semicolon for the end of a command of its own.
+func tmuxWindow(name, dir string, env, command []string) []string {
+	line := slices.Concat([]string{"new-window", "-n", name, "sh", "-c", `cd "$1" && shift && exec env "$@"`, "sh", dir}, env, command)
+	for i, arg := range line {
+		if rest, ends := strings.CutSuffix(arg, ";"); ends {
+			line[i] = rest + `\;`
+		}
+	}
+	return line
+}
+
+// callers are our variables that say who calls: what is started is somebody else.
+var callers = []string{"TT_HARNESS_AGENT_ID", "TT_WORKER_TASK", "TT_WORKER_ATTEMPT", "AI_AGENT_ID", "AI_HELPER"}
+
+// isCallers tells whether a variable says who calls.
+func isCallers(v string) bool {
+	name, _, _ := strings.Cut(v, "=")
+	return slices.Contains(callers, name)
+}
+
+// ours are those of our variables that hold for the helper too. A window of tmux has the environment of the
+// server, which may have been started with others.
+func ours(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return isCallers(v) || !strings.HasPrefix(v, "TT_") && !strings.HasPrefix(v, "TALKING_STICK_")
+	})
+}
+
+// runHelper runs the command here, and ends when and as it does. It isn't ended by what ends us: it may
+// have something to clean up, and its hooks tell that its session is over.
+func (a *app) runHelper(path string, command, set []string) error {
+	c := exec.Command(path, command[1:]...)
 	c.Args[0] = command[0]
 	c.Stdin, c.Stdout, c.Stderr, c.Dir = a.Stdin, a.Stdout, a.Stderr, a.Dir
-	c.Env = append(os.Environ(), set...)
-	err := c.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		a.status = max(exit.ExitCode(), 1)
-		return nil
+	c.Env = append(slices.DeleteFunc(os.Environ(), isCallers), set...)
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	if err := c.Start(); err != nil {
+		return err
 	}
-	return err
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }() // ended by the command
+	for {
+		select {
+		case s := <-signals:
+			if s == syscall.SIGTERM || !a.atTerminal() { // a terminal sends the others to both of us
+				_ = c.Process.Signal(s) // it fails when the command has just ended
+			}
+		case err := <-ended:
+			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+				a.status = exitStatus(exit.ProcessState)
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// atTerminal tells whether a terminal is at one of our streams.
+func (a *app) atTerminal() bool {
+	return slices.ContainsFunc([]any{a.Stdin, a.Stdout, a.Stderr}, func(s any) bool {
+		f, ok := s.(*os.File)
+		return ok && isTerminal(f)
+	})
 }
 
 // lookPath finds a program as the shell in dir would.

@@ -277,7 +277,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.spawned(res, p.Where, run)
+		return a.spawned(c.Context(), e, res, run)
 	}
 	return c
 }

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -21,7 +25,7 @@ const runName = "tt-worker"
 // projectEnviron is the environment of commands that a project has run: without what would make them
 // another agent, or have git work elsewhere.
 func projectEnviron(env []string) []string {
-	clear := []string{"TT_HARNESS_AGENT_ID", "AI_AGENT_ID", "AI_HELPER", "TT_JSON", "TT_WORKER_TASK", "TT_WORKER_ATTEMPT", "CLAUDE_CODE_SSE_PORT"}
+	clear := append(slices.Clone(callers), "TT_JSON", "CLAUDE_CODE_SSE_PORT")
 	for _, r := range harness.Rows {
 		clear = append(append(clear, r.SessionEnv...), r.Markers...)
 		if r.Interactive[0] != "" {
@@ -35,20 +39,53 @@ func projectEnviron(env []string) []string {
 	})
 }
 
-// startRun starts the process that runs the command of a task.
-func (a *app) startRun(res engine.WorkerSpawnResult, w engine.Where, command string) (pid int, err error) {
-	order, err := json.Marshal(engine.RunTaskParams{
-		Root: res.Worktree, TaskID: res.Task.TaskID, Attempt: res.Task.Attempt, Command: command, Dir: res.Worktree,
-	})
+// begun is what the process that runs a command says when it has begun.
+const begun = "begun"
+
+// startRun starts the process that runs the command of a task, if this is who starts it. It tells the command
+// that the attempt has then, and whether it was started here.
+func (a *app) startRun(ctx context.Context, e *engine.Engine, res engine.WorkerSpawnResult, command string) (run *engine.RunView, started bool, err error) {
+	p := engine.RunTaskParams{Root: res.Worktree, TaskID: res.Task.TaskID, Attempt: res.Task.Attempt, Command: command, Dir: res.Worktree}
+	claim, err := e.ClaimRun(ctx, p)
+	if err != nil || claim.Run != nil {
+		return claim.Run, false, err
+	}
+	p.Starter = claim.Starter
+	order, err := json.Marshal(p)
+	if err != nil {
+		return nil, false, err
+	}
+	pid, err := a.detachRun(ctx, order)
+	if err != nil {
+		return nil, false, stick.Errorf(stick.CodeGitFailed, "the command couldn't be started: %w", err).With("task_id", p.TaskID).
+			Hintf("see to it, and run the same command again")
+	}
+	return &engine.RunView{Command: command, PID: pid}, true, nil
+}
+
+// detachRun starts the process that runs a command, and waits until the command has begun, or can't.
+func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) {
+	r, w, err := os.Pipe()
 	if err != nil {
 		return 0, err
 	}
-	pid, err = detach(a.Exe, []string{runName, "worker", "run"}, order)
+	defer r.Close()
+	pid, err = detach(a.Exe, []string{runName, "worker", "run"}, order, w)
+	w.Close()
 	if err != nil {
-		return 0, stick.Errorf(stick.CodeGitFailed, "the command couldn't be started: %w", err).With("task_id", res.Task.TaskID).
-			Hintf("start an agent in %s yourself", stick.Line(res.Worktree))
+		return 0, err
 	}
-	return pid, nil
+	defer context.AfterFunc(ctx, func() { r.Close() })()
+	said, err := bufio.NewReader(r).ReadString('\n')
+	switch said = strings.TrimSpace(said); {
+	case said == begun:
+		return pid, nil
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case said != "":
+		return 0, errors.New(stick.Line(said))
+	}
+	return 0, fmt.Errorf("process %d ended before it began: %w", pid, err)
 }
 
 // workerRunCmd is the process that runs the command of a task, and notes its end.
@@ -65,6 +102,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			p.Begun = func() { a.write([]byte(begun + "\n")) }
 			return a.newEngine(procs).RunTask(c.Context(), p)
 		},
 	}

@@ -72,7 +72,7 @@ func (a *app) sessionEndCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "end", Short: "End the session after its wrap-up: leave the rooms, remove the context file", Args: noArgs,
 		Long: "End the session when its work is wrapped up: give the stick back first, and put what others need into a handoff, a note or a\n" +
-			"message, because the session's context file is removed. When a harness ends, its hook ends the session and keeps the file.",
+			"message, because the session's context file is removed, unless its first line, which says whose it is, was changed. When a harness ends, its hook ends the session and keeps the file.",
 	}
 	c.Flags().StringVar(&abandon, "abandon", "", "why a turn ends without a handoff")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -92,6 +92,12 @@ func (a *app) sessionEndCmd() *cobra.Command {
 			p.linef("the session of %s has ended", res.AgentID)
 			for _, f := range res.Removed {
 				p.linef("removed %s", stick.Line(f))
+			}
+			for _, f := range res.Taken {
+				p.linef("left %s: another session has begun with it", stick.Line(f))
+			}
+			for _, f := range res.Kept {
+				p.linef("left %s: its first line doesn't tell whose session's it is, so it isn't tt's to remove", stick.Line(f))
 			}
 		})
 	}

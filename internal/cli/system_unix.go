@@ -61,9 +61,17 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	}
 }
 
+// exitStatus is the status with which a program ended, as a shell tells it.
+func exitStatus(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}
+
 // detach starts a program in a session of its own, with input on its standard input, and leaves it. argv
-// begins with the name under which it runs.
-func detach(exe string, argv []string, input []byte) (pid int, err error) {
+// begins with the name under which it runs. What it prints goes to out, or nowhere.
+func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
 	r, w, err := os.Pipe()
@@ -73,6 +81,9 @@ func detach(exe string, argv []string, input []byte) (pid int, err error) {
 	defer r.Close()
 	defer w.Close()
 	c.Stdin = r
+	if out != nil {
+		c.Stdout, c.Stderr = out, out
+	}
 	c.Dir = "/"
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {

@@ -25,8 +25,8 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 }
 
 // detach starts a program without a console, with input on its standard input, and leaves it.
-// argv begins with the name under which it runs.
-func detach(exe string, argv []string, input []byte) (pid int, err error) {
+// argv begins with the name under which it runs. What it prints goes to out, or nowhere.
+func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
 	r, w, err := os.Pipe()
@@ -36,6 +36,9 @@ func detach(exe string, argv []string, input []byte) (pid int, err error) {
 	defer r.Close()
 	defer w.Close()
 	c.Stdin = r
+	if out != nil {
+		c.Stdout, c.Stderr = out, out
+	}
 	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 	if err := c.Start(); err != nil {
 		return 0, err
@@ -46,3 +49,6 @@ func detach(exe string, argv []string, input []byte) (pid int, err error) {
 	}
 	return pid, c.Process.Release()
 }
+
+// exitStatus is the status with which a program ended.
+func exitStatus(s *os.ProcessState) int { return s.ExitCode() }

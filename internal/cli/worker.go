@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -117,31 +118,36 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.spawned(res, p.Where, run)
+		return a.spawned(c.Context(), e, res, run)
 	}
 	return c
 }
 
 // spawned starts the command that works on a task, and tells of the task.
-func (a *app) spawned(res engine.WorkerSpawnResult, w engine.Where, run string) error {
-	if run != "" && (!res.Already || res.Task.Run == nil) {
-		pid, err := a.startRun(res, w, run)
-		if err != nil {
+func (a *app) spawned(ctx context.Context, e *engine.Engine, res engine.WorkerSpawnResult, run string) error {
+	started := false
+	if run != "" {
+		var err error
+		if res.Task.Run, started, err = a.startRun(ctx, e, res, run); err != nil {
 			return err
 		}
-		res.Task.Run = &engine.RunView{Command: run, PID: pid}
 	}
 	return a.print(res, func(p *page) {
 		p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
 		p.linef("worktree: %s", stick.Line(res.Worktree))
 		p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), stick.Line(res.Task.Integration))
-		switch {
-		case run != "":
-			p.linef("started:  %s", stick.Line(run))
-			p.linef("how it goes: tt worker status --watch")
-		default:
+		switch r := res.Task.Run; {
+		case r == nil:
 			p.linef("next: start an agent there with what tt worker prompt %s says", res.Task.TaskID)
+			return
+		case started:
+			p.linef("started:  %s", stick.Line(r.Command))
+		case r.Exit != nil:
+			p.linef("ended with %d: %s", *r.Exit, stick.Line(r.Command))
+		default:
+			p.linef("started already: %s", stick.Line(r.Command))
 		}
+		p.linef("how it goes: tt worker status --watch")
 	})
 }
 
@@ -224,7 +230,11 @@ func (a *app) workerDoneCmd() *cobra.Command {
 			return err
 		}
 		return a.print(res, func(p *page) {
-			p.linef("%s is %s: commit %s waits for review%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
+			waits := "waits for review"
+			if res.State == stick.TaskApproved {
+				waits = "waits to be merged"
+			}
+			p.linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, already(res.Already))
 			if res.Kept {
 				p.linef("the change is the one that was approved, on a newer base: its approval holds")
 			}

@@ -5,7 +5,6 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,9 @@ import (
 
 // FileName is the name of the file, at the root of a workspace.
 const FileName = ".talking-stick.toml"
+
+// maxFile bounds the file: every session and every edit that is asked about reads it.
+const maxFile = 1 << 20
 
 // Config is what a project sets. Its zero value isn't the default: see [Default].
 type Config struct {
@@ -81,7 +83,7 @@ var errKind = errors.New("of another kind")
 var sections = []section{
 	{"session", []key{
 		{"auto", "true or false", "false keeps hooks from starting sessions: agents do it themselves, by `tt session start` (default true)", func(c *Config, v any) error { return as(v, &c.Session.Auto) }},
-		{"anchor", "a path inside of the workspace", "the primary's context file; the others' lie in the directory of the same name with the ending `.d` (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
+		{"anchor", "a path inside of the workspace, but neither git's nor this file", "the primary's context file; the others' lie in the directory of the same name with the ending `.d` (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
 			if err := as(v, &c.Session.Anchor); err != nil || !inside(c.Session.Anchor) {
 				return errKind
 			}
@@ -100,10 +102,14 @@ var sections = []section{
 // [stick.CodeProjectConfig].
 func Read(root string) (Config, error) {
 	path := filepath.Join(root, FileName)
-	b, err := os.ReadFile(path)
+	b, err := ReadFile(root, FileName, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Default(), nil
+	case errors.Is(err, ErrNotPlain):
+		return Default(), wrong("%s can't be read: it has to be a plain file of this directory", FileName).With("path", path)
+	case errors.Is(err, ErrTooLong):
+		return Default(), wrong("%s can't be read: it has more than %d bytes", FileName, maxFile).With("path", path)
 	case err != nil:
 		return Default(), wrong("%s can't be read", FileName).With("path", path)
 	}
@@ -158,8 +164,13 @@ func (s section) read(c *Config, values map[string]any) error {
 	return nil
 }
 
-// inside tells whether a path stays below the directory that it is relative to, by its text.
+// inside tells whether a path stays below the directory that it is relative to, by its text, and is
+// neither git's there nor a file like this one.
 func inside(path string) bool {
+	parts := strings.Split(filepath.ToSlash(filepath.Clean(filepath.FromSlash(path))), "/")
+	if slices.ContainsFunc(parts, func(part string) bool { return strings.EqualFold(part, ".git") || strings.EqualFold(part, FileName) }) {
+		return false // with any letters: there are file systems that don't tell them apart
+	}
 	return filepath.IsLocal(filepath.FromSlash(path)) && filepath.Clean(path) != "." && !strings.ContainsRune(path, 0) && !strings.HasSuffix(path, "/")
 }
 

@@ -63,6 +63,12 @@ func TestParseRefuses(t *testing.T) {
 		"[session]\nanchor = \"a/../../x\"\n":                         "has to be a path inside of the workspace",
 		"[session]\nanchor = \".\"\n":                                 "has to be a path inside of the workspace",
 		"[session]\nanchor = \"a\\u0000b\"\n":                         "has to be a path inside of the workspace",
+		"[session]\nanchor = \".git/HEAD\"\n":                         "has to be a path inside of the workspace, but neither git's",
+		"[session]\nanchor = \".GIT\"\n":                              "has to be a path inside of the workspace, but neither git's",
+		"[session]\nanchor = \"a/../.git/config\"\n":                  "has to be a path inside of the workspace, but neither git's",
+		"[session]\nanchor = \"vendor/x/.Git/HEAD\"\n":                "has to be a path inside of the workspace, but neither git's",
+		"[session]\nanchor = \".talking-stick.toml\"\n":               "has to be a path inside of the workspace, but neither git's",
+		"[worker]\nworktree_dir = \".Git/x\"\n":                       "has to be a directory inside",
 		"[roles]\nappend = [3]\n":                                     "has to be a list of patterns",
 		"[roles]\nprimary_only = [\"../x\"]\n":                        "roles.primary_only: ",
 		"[session\n":                                                  "can't be read from line 1",
@@ -93,6 +99,54 @@ func TestRead(t *testing.T) {
 	}
 	if _, err := Read(dir); stick.CodeOf(err) != stick.CodeProjectConfig {
 		t.Errorf("a directory: %v", err)
+	}
+}
+
+// TestReadWhateverItIs: the file may be anything that a clone can hold, and what others put at its place.
+// None of that leads out of the directory, takes much memory, or is waited for.
+func TestReadWhateverItIs(t *testing.T) {
+	const text = "[session]\nauto = false\n"
+	out := filepath.Join(t.TempDir(), "out.toml")
+	if err := os.WriteFile(out, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, b []byte) func(dir string) error {
+		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), b, 0o600) }
+	}
+	link := func(to string) func(dir string) error {
+		return func(dir string) error { return os.Symlink(to, filepath.Join(dir, FileName)) }
+	}
+	for _, c := range []struct {
+		name string
+		make []func(dir string) error
+		want string // in the error; "read" or "default" for none
+	}{
+		{"a file", []func(string) error{write(FileName, []byte(text))}, "read"},
+		{"a link inside", []func(string) error{write("other.toml", []byte(text)), link("other.toml")}, "read"},
+		{"a link out", []func(string) error{link(out)}, "has to be a plain file of this directory"},
+		{"a link to what never ends", []func(string) error{link("/dev/zero")}, "has to be a plain file of this directory"},
+		{"a link to nowhere", []func(string) error{link("nothing")}, "has to be a plain file of this directory"},
+		{"as long as it may be", []func(string) error{write(FileName, []byte(text+strings.Repeat("#", maxFile-len(text))))}, "read"},
+		{"longer", []func(string) error{write(FileName, []byte(text+strings.Repeat("#", maxFile-len(text)+1)))}, "more than 1048576 bytes"},
+		{"nothing", nil, "default"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, make := range c.make {
+				if err := make(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := Read(dir)
+			switch {
+			case c.want == "read" || c.want == "default":
+				if err != nil || got.Session.Auto != (c.want == "default") {
+					t.Errorf("%+v, %v", got, err)
+				}
+			case stick.CodeOf(err) != stick.CodeProjectConfig || !strings.Contains(err.Error(), c.want):
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -2,7 +2,6 @@ package config
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -44,7 +43,7 @@ var (
 			}
 			c.Worker.Dir = strings.TrimSuffix(c.Worker.Dir, "/")
 			dir := filepath.ToSlash(filepath.Clean(filepath.FromSlash(c.Worker.Dir)))
-			if !inside(c.Worker.Dir) || strings.ContainsAny(dir, `\:*?"<>|[]`) || slices.Contains(strings.Split(dir, "/"), ".git") {
+			if !inside(c.Worker.Dir) || strings.ContainsAny(dir, `\:*?"<>|[]`) {
 				return errKind
 			}
 			c.Worker.Dir = dir

@@ -75,6 +75,28 @@ func TestKilledWorkerCommands(t *testing.T) {
 			},
 		},
 		{
+			name: "done upstream", as: "codex:x", args: []string{"worker", "done", "--task", "x"},
+			setup: func(f *farm) {
+				f.ok("claude:boss", "worker", "init")
+				f.git("clone", "--quiet", "--bare", ".", "../up.git")
+				f.git("remote", "add", "origin", "../up.git")
+				f.git("fetch", "--quiet")
+				f.committed("x", "lexer", "x\n")
+				f.onMain("other", "o")
+				f.git("push", "--quiet", "origin", "integration")
+				if r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=codex:x", clitest.Kill + "=done: pushed#1"}, "tt", "worker", "done", "--task", "x"); r.exit != 137 {
+					f.Fatalf("%d %s%s", r.exit, r.out, r.err)
+				}
+				f.git("-C", "worktrees/x", "commit", "--quiet", "--amend", "-m", "work on x, amended") // of what nobody knows to have been pushed
+			},
+			done: func(f *farm) {
+				s := f.show("x")
+				if up := f.git("--git-dir", "../up.git", "rev-parse", "feat/x"); s.State != "IN_REVIEW" || s.Head != up {
+					f.Errorf("the task is %+v, the remote is at %s", s, up)
+				}
+			},
+		},
+		{
 			name: "conflict", as: "codex:x", args: []string{"worker", "done", "--task", "x"}, exit: 8,
 			setup: func(f *farm) {
 				f.ok("claude:boss", "worker", "init")

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/config"
+	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -115,15 +117,19 @@ func (a anchor) begin(context string, agent stick.AgentID, now stick.Time) error
 		return err
 	}
 	if a.file == ownAnchor {
-		ignore := "# by tt: what sessions keep here is theirs alone\n/.gitignore\n/session.md\n/session.d/\n"
+		ignore := "# by tt: what sessions keep here is theirs alone\n/.gitignore\n/session.md*\n/session.d/\n"
 		if err := create(root, ownDir+"/.gitignore", ignore); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	err = create(root, rel, header(context, agent))
-	if errors.Is(err, fs.ErrExist) {
+	for range 3 { // whoever ends may take away what was there a moment ago
+		if err = create(root, rel, header(context, agent)); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 		t := now.Go()
-		return root.Chtimes(rel, t, t)
+		if err = root.Chtimes(rel, t, t); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return err
 }
@@ -137,26 +143,98 @@ func create(root *os.Root, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
+// ending is a session that has ended, for what becomes of its file.
+type ending struct {
+	context string
+	wrapped bool                   // the agent has wrapped it up
+	made    func(line string) bool // whether a first line is one that tt writes
+	taken   func() bool            // whether another session has begun with this file since
+}
+
+// What becomes of the file of a session that has ended.
+type ended string
+
+const (
+	fileRemoved ended = "removed"
+	fileForeign ended = "foreign" // there is one, and tt didn't make it
+	fileTaken   ended = "taken"   // it is another session's by now
+	fileStays   ended = ""        // it says something, or there is none
+)
+
 // end removes the file of a session that was wrapped up. Of one that just ended it removes only what
-// says nothing beyond whose it is. It tells whether the file is gone by that.
-func (a anchor) end(context string, wrapped bool) bool {
+// says nothing beyond whose it is. The configuration may name any file, so that only one whose first
+// line is by tt is removed.
+//
+// Another session may begin with the file at any moment since this one has ended. So the file is put
+// aside first, and then it is asked whether one has: if not, the next one makes a file of its own, and if
+// so, it gets the file back. When this is killed in between, the file is still there under its other name.
+func (a anchor) end(o ending) ended {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
-		return false
+		return fileStays
 	}
 	defer root.Close()
-	rel := a.rel(context)
-	if !wrapped {
-		b, err := root.ReadFile(rel)
-		if err != nil || strings.Count(string(b), "\n") != 1 || !strings.HasSuffix(string(b), "\n") {
-			return false
+	rel := a.rel(o.context)
+	aside := rel + ".ended-" + store.NewID()
+	if _, err := root.Lstat(rel); err != nil {
+		return fileStays
+	}
+	judge := func(name string) ended {
+		line, bare, ok := firstLine(root, name)
+		switch {
+		case !ok || !o.made(line):
+			return fileForeign
+		case !o.wrapped && !bare:
+			return fileStays
 		}
+		return fileRemoved
 	}
-	if root.Remove(rel) != nil {
-		return false
+	if as := judge(rel); as != fileRemoved {
+		return as
 	}
-	if context != "" {
+	if root.Rename(rel, aside) != nil {
+		return fileStays
+	}
+	as := judge(aside)
+	if as == fileRemoved && o.taken() {
+		as = fileTaken
+	}
+	if as != fileRemoved {
+		giveBack(root, aside, rel)
+		return as
+	}
+	if root.Remove(aside) != nil {
+		return fileStays
+	}
+	if o.context != "" {
 		_ = root.Remove(a.dir()) // it fails while others are in it
 	}
-	return true
+	return fileRemoved
 }
+
+// giveBack puts a file back to its place. Where there is another one by now, both stay.
+func giveBack(root *os.Root, aside, rel string) {
+	err := root.Link(aside, rel)
+	if err == nil {
+		_ = root.Remove(aside)
+		return
+	}
+	if _, there := root.Lstat(rel); !errors.Is(err, fs.ErrExist) && errors.Is(there, fs.ErrNotExist) { // a file system without links
+		_ = root.Rename(aside, rel)
+	}
+}
+
+// firstLine is the first line of a file; bare says that it has no other.
+func firstLine(root *os.Root, rel string) (line string, bare, ok bool) {
+	f, err := config.Open(root, rel)
+	if err != nil {
+		return "", false, false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxHeader))
+	line, rest, ended := strings.Cut(string(b), "\n")
+	return line, rest == "", err == nil && ended
+}
+
+// maxHeader is more than the first line of a context file ever has.
+const maxHeader = 512

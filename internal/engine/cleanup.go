@@ -68,33 +68,40 @@ func (y *yard) clean(ctx context.Context, c cleaning) (left []string, err error)
 	if c.Remote == "" {
 		return nil, nil
 	}
-	at, err := y.git.Remote(ctx, y.root, c.Remote, c.Branch)
-	if err == nil && at == c.Head {
-		err = y.git.PushOwn(ctx, y.root, c.Remote, c.Branch, "", at)
+	if why, err = y.cleanRemote(ctx, c); err != nil {
+		why = fmt.Sprintf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err).Message)
 	}
-	if err != nil {
-		return []string{fmt.Sprintf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err).Message)}, nil
+	if why != "" {
+		return []string{why}, nil
 	}
 	return nil, nil
+}
+
+// cleanRemote removes a task's branch at the remote, or says why it stays.
+func (y *yard) cleanRemote(ctx context.Context, c cleaning) (string, error) {
+	at, err := y.git.Remote(ctx, y.root, c.Remote, c.Branch)
+	if err != nil || at == "" {
+		return "", err
+	}
+	if contained, err := y.contained(ctx, c, at); err != nil || !contained {
+		return fmt.Sprintf("the branch %s at %s has commits that aren't in %s", c.Branch, c.Remote, c.Target), err
+	}
+	return "", y.git.PushOwn(ctx, y.root, c.Remote, c.Branch, "", at)
 }
 
 // inUse says why the worktree and the branch of a task can't be removed; empty when they can: the work is
 // contained, nothing is uncommitted or in progress, and nobody is there.
 func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
-	tg, err := y.target(ctx, c.Target)
-	if err != nil {
-		return "", err
-	}
 	at, ok, err := y.git.Commit(ctx, y.root, "refs/heads/"+c.Branch)
 	if err != nil {
 		return "", err
 	}
 	if ok {
-		contained, err := y.git.IsAncestor(ctx, y.root, at, tg.head())
+		contained, err := y.contained(ctx, c, at)
 		if err != nil {
 			return "", err
 		}
-		if !contained || at != c.Head {
+		if !contained {
 			return fmt.Sprintf("the branch %s has commits that aren't in %s", c.Branch, c.Target), nil
 		}
 	}
@@ -125,6 +132,18 @@ func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
 	return "", nil
 }
 
+// contained tells whether a branch of a task is at the commit that landed, which isn't lost without it.
+func (y *yard) contained(ctx context.Context, c cleaning, at string) (bool, error) {
+	if at != c.Head {
+		return false, nil
+	}
+	tg, err := y.target(ctx, c.Target)
+	if err != nil {
+		return false, err
+	}
+	return y.git.IsAncestor(ctx, y.root, at, tg.head())
+}
+
 // alive tells whether a process proves that a member lives.
 func (y *yard) alive(ctx context.Context, a stick.AgentID) (yes bool) {
 	err := y.look(ctx, func(_ *store.Tx, s *sights, r stick.Room, _ identity) error {
@@ -140,11 +159,6 @@ func (y *yard) leftOf(ctx context.Context, task stick.Task) []string {
 	c := cleaning{Branch: task.Branch, Path: y.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
 	if tg, err := y.target(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
-	}
-	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
-		if _, ok, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch); err == nil && !ok {
-			return nil
-		}
 	}
 	left, err := y.clean(context.WithoutCancel(ctx), c)
 	if err != nil {

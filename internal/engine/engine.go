@@ -92,6 +92,13 @@ func (e *Engine) local() error {
 	return workspace.Local(e.cfg.Dir)
 }
 
+// at is a point at which a test may end the process.
+func (e *Engine) at(point string) {
+	if e.cfg.Kill != nil {
+		e.cfg.Kill(point)
+	}
+}
+
 // now is the time outside of transactions.
 func (e *Engine) now() time.Time {
 	if e.cfg.Now != nil {

@@ -132,7 +132,12 @@ func (f *finishing) show(ctx context.Context, q *stick.Offering) ([]store.Blob, 
 	if err != nil {
 		return nil, err
 	}
-	if s.DirtyCount > 0 || s.Head != q.Head {
+	if s.Head != q.Head {
+		return nil, stick.Errorf(stick.CodeDirtyTree, "the evidence's commands moved the worktree of %s to another commit: it is at %s", f.task.ID, short(s.Head)).
+			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
+			Hintf("what they showed isn't what would be offered: have them commit nothing, then tt worker done again")
+	}
+	if s.DirtyCount > 0 {
 		return nil, dirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).
 			Hintf("the evidence's commands changed it: have them clean up, or commit what they make")
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -42,9 +43,10 @@ type WorkerDoneResult struct {
 
 // rebasing is what done does to git.
 type rebasing struct {
-	Path string `json:"path"`
-	Head string `json:"head"`
-	Onto string `json:"onto"`
+	Path   string `json:"path"`
+	Head   string `json:"head"`
+	Onto   string `json:"onto"`
+	Pushed string `json:"pushed,omitempty"` // what the remote's branch is moved to
 }
 
 // finishing is one done.
@@ -55,6 +57,7 @@ type finishing struct {
 	path string
 	head string
 	tg   target
+	seen string // where the branch is at the remote that decides; empty for nowhere
 	id   string // of the intent
 }
 
@@ -166,6 +169,9 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	if err := f.fetch(ctx, &f.tg); err != nil {
 		return res, err
 	}
+	if err := f.ours(ctx); err != nil {
+		return res, err
+	}
 	if f.id, err = f.newID(ctx); err != nil {
 		return res, err
 	}
@@ -174,7 +180,7 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 		if _, err := t.blockedOn(f.task); err != nil {
 			return err
 		}
-		return t.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{f.path, f.head, onto})
+		return t.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto})
 	})
 	if err != nil {
 		return res, err
@@ -198,7 +204,7 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	if err != nil {
 		return res, err
 	}
-	pushed, err := f.push(ctx, q.Head)
+	pushed, err := f.push(ctx, q.Head, onto)
 	if err != nil {
 		return res, err
 	}
@@ -312,26 +318,61 @@ func (f *finishing) conflicted(ctx context.Context, onto string) error {
 		Hintf("resolve them in %s, then git add, git rebase --continue, and tt worker done --skip-rebase", stick.Line(f.path))
 }
 
-// push brings the branch to the remote that decides, where there is one.
-func (f *finishing) push(ctx context.Context, head string) (string, error) {
+// ours refuses a branch that has commits at the remote which the worktree hasn't: pushing would lose them. What
+// the branch had here whenever it was done with, and what was pushed then, is its own, however it was
+// rewritten since. That git has a commit says nothing: a fetch brings everybody's.
+func (f *finishing) ours(ctx context.Context) (err error) {
 	if f.tg.remote == "" {
-		return "", nil
+		return nil
 	}
-	seen, err := f.git.Remote(ctx, f.root, f.tg.remote, f.task.Branch)
-	if err != nil || seen == head {
-		return f.tg.remote, err
+	if f.seen, err = f.git.Remote(ctx, f.root, f.tg.remote, f.task.Branch); err != nil || f.seen == "" {
+		return err
 	}
-	if seen != "" {
-		_, ours, err := f.git.Commit(ctx, f.root, seen)
-		if err != nil {
-			return "", err
+	own := []string{f.head}
+	err = f.yard.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		own = own[:1]
+		before, err := tx.Intended(r.ID, f.task.ID, intentDone)
+		for _, i := range before {
+			var d rebasing
+			if err := json.Unmarshal(i.Data, &d); err != nil {
+				return err
+			}
+			own = append(own, d.Head, d.Pushed)
 		}
-		if !ours {
-			return "", stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that aren't here", f.task.Branch, f.tg.remote).With("task_id", f.task.ID).
-				Hintf("git fetch %s, and take them over or delete them there", f.tg.remote)
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return f.tg.remote, f.git.PushOwn(ctx, f.root, f.tg.remote, f.task.Branch, head, seen)
+	contained, err := f.git.Contained(ctx, f.root, f.seen, own...)
+	if err != nil || contained {
+		return err
+	}
+	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s hasn't: it is at %s", f.task.Branch, f.tg.remote, f.task.ID, short(f.seen)).
+		With("task_id", f.task.ID).With("head", f.seen).
+		Hintf("take them over: in %s, git pull --rebase %s %s, then tt worker done; if another clone has a task of that name, give this one a name of its own: tt worker spawn <name> --base %s",
+			stick.Line(f.path), f.tg.remote, f.task.Branch, f.task.Branch)
+}
+
+// push brings the branch to the remote that decides, where there is one. The lease is what [finishing.ours] saw.
+func (f *finishing) push(ctx context.Context, head, onto string) (string, error) {
+	if f.tg.remote == "" || f.seen == head {
+		return f.tg.remote, nil
+	}
+	err := f.commit(ctx, func(t *turn) error {
+		return t.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto, Pushed: head})
+	})
+	if err != nil {
+		return "", err
+	}
+	f.at("done: pushing")
+	if err := f.git.PushOwn(ctx, f.root, f.tg.remote, f.task.Branch, head, f.seen); err != nil {
+		if theirs := f.ours(ctx); theirs != nil { // somebody pushed meanwhile
+			return "", theirs
+		}
+		return "", err
+	}
+	return f.tg.remote, nil
 }
 
 // blockedOn warns of questions of the worker that nobody has answered yet.

@@ -92,7 +92,8 @@ type DeliverEventsResult struct {
 	Events  []stick.Event `json:"events"`
 	More    bool          `json:"more,omitempty"`
 
-	// Unstarted says that the caller's session began before there was a room, which it doesn't know of.
+	// Unstarted says that the caller works here, and that its session began before there was a room, which it
+	// doesn't know of.
 	Unstarted bool `json:"-"`
 
 	due    bool // the hook has something to note
@@ -103,11 +104,16 @@ type DeliverEventsResult struct {
 // It only reads; [Engine.HookDelivered] notes what was shown.
 func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEventsResult, error) {
 	res := DeliverEventsResult{Events: []stick.Event{}}
-	err := e.hooked(ctx, p, false, func(t *turn) error {
+	away := false // the caller's session runs in another room
+	err := e.hooked(ctx, p, false, func(t *turn) (err error) {
 		res = DeliverEventsResult{Events: []stick.Event{}}
 		m, ok := t.room.Member(t.me.Agent)
+		if !ok && !p.Sub {
+			res.Unstarted = true
+			away, err = t.runs()
+			return err
+		}
 		if !ok || m.State != stick.Joined {
-			res.Unstarted = !ok && !p.Sub
 			return nil
 		}
 		res = DeliverEventsResult{RoomID: t.room.ID, AgentID: t.me.Agent, Events: []stick.Event{}}
@@ -138,7 +144,41 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || t.owns() && !t.room.Turn.Acked || t.stale(h, m)
 		return err
 	})
+	if res.Unstarted {
+		res.Unstarted = e.worksHere(p, away)
+	}
 	return res, err
+}
+
+// runs tells whether the caller's session runs in any room.
+func (t *turn) runs() (bool, error) {
+	rooms, err := t.tx.RoomsOf(t.me.Agent)
+	for _, id := range rooms {
+		r, err := t.tx.Room(id)
+		if err != nil {
+			return false, err
+		}
+		if m, _ := r.Member(t.me.Agent); m.Session.Running {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// worksHere tells whether the caller is at work where its hook fired, which may be a place that it only
+// visits. A process that is the session's tells by where it works itself, as it does to a scan; of a
+// session in a process that carries many, or that can't be seen, nothing is known but that it runs elsewhere.
+func (e *Engine) worksHere(p HookParams, away bool) bool {
+	place, err := e.placeSeen(p.Where)
+	if err != nil || place == nil {
+		return false
+	}
+	if p.Caller.Proof == stick.ProvesSession {
+		if dir, ok := e.cfg.Procs.Dir(p.Caller.Process); ok {
+			return e.inside(place)(dir)
+		}
+	}
+	return !away
 }
 
 // owns tells whether the caller holds the stick.

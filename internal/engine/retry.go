@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -39,17 +40,30 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		return res, err
 	}
 	m := making{Task: task, Path: y.worktree(task), Base: tg.head()}
-	m.Task.Attempt++
-	m.Task.Base = m.Base
-	_, have, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	at, have, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return res, err
 	}
+	if have { // what it is based on is where it left the branch that it will be merged into, and not where that is now
+		if base, err := y.git.MergeBase(ctx, y.root, m.Base, at); err != nil {
+			return res, err
+		} else if base != "" {
+			m.Base = base
+		}
+	}
+	m.Task.Attempt++
+	m.Task.Base = m.Base
 	_, serr := os.Lstat(m.Path)
 	m.NewBranch, m.NewTree = !have, os.IsNotExist(serr)
-	if w, ok, err := y.git.Worktree(ctx, y.root, m.Path); err != nil {
+	w, ok, err := y.git.Worktree(ctx, y.root, m.Path)
+	switch {
+	case err != nil:
 		return res, err
-	} else if !m.NewTree && (!ok || w.Branch != task.Branch) {
+	case m.NewTree:
+	case ok && !have:
+		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.Path).
+			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, short(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.Path))
+	case !ok || w.Branch != task.Branch:
 		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.Path), task.Branch).With("path", m.Path).
 			Hintf("move it away, or check %s out there", task.Branch)
 	}

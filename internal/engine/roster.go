@@ -55,13 +55,7 @@ type surroundings struct {
 // scan looks for agents at work in a workspace; with all, elsewhere too. It is done outside of
 // transactions. A scan that fails is blind.
 func (e *Engine) scan(by Caller, place *workspace.Place, all bool) surroundings {
-	root, tops := place.Root, workspace.Worktrees(place.Root)
-	inside := func(dir string) bool {
-		return workspace.Within(dir, root) || slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(dir, top) })
-	}
-	if e.bare(place) {
-		inside = func(dir string) bool { return dir == root }
-	}
+	inside := e.inside(place)
 	asked := inside
 	if all {
 		asked = func(string) bool { return true }
@@ -84,6 +78,17 @@ func (e *Engine) scan(by Caller, place *workspace.Place, all bool) surroundings 
 		}
 	}
 	return out
+}
+
+// inside is the question whether who works in a directory works in the workspace of a place.
+func (e *Engine) inside(place *workspace.Place) func(dir string) bool {
+	root, tops := place.Root, workspace.Worktrees(place.Root)
+	if e.bare(place) {
+		return func(dir string) bool { return dir == root }
+	}
+	return func(dir string) bool {
+		return workspace.Within(dir, root) || slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(dir, top) })
+	}
 }
 
 // bare tells whether a place is a workspace only by itself: a directory that nothing marks, or the home
@@ -115,8 +120,9 @@ type found struct {
 }
 
 // match finds out which members the agents of a scan are: by their processes and, where a member is
-// carried by a process that outlives sessions, as a daemon does, by elimination. What it started in a
-// terminal is then one of its harness's that nobody else is; the caller's own is the youngest.
+// carried by a daemon that terminals come to, by elimination. What it is seen in is then one of its
+// harness's terminals that nobody else is; the caller's own is the youngest. Of an agent whose own
+// process carries sessions nothing is left to find: it is that process.
 func match(r stick.Room, s surroundings, by Caller, me stick.AgentID, sight *stick.Sight) []found {
 	out := make([]found, len(s.Agents))
 	for i, a := range s.Agents {
@@ -124,19 +130,19 @@ func match(r stick.Room, s surroundings, by Caller, me stick.AgentID, sight *sti
 	}
 	free := func(name string, from, step int) int {
 		for i := from; i >= 0 && i < len(out); i += step {
-			if out[i].Harness == name && out[i].member == "" && !out[i].mine {
+			if out[i].Harness == name && out[i].Shows && out[i].member == "" && !out[i].mine {
 				return i
 			}
 		}
 		return -1
 	}
-	if by.Proof == stick.ProvesCarrier {
+	if by.Shown {
 		if i := free(by.Harness, len(out)-1, -1); i >= 0 {
 			out[i].mine, out[i].member = true, me
 		}
 	}
 	for _, m := range r.Members {
-		if m.State != stick.Joined || m.Agent == me || !m.Session.Running || !carried(m) || m.Verdict(sight) == stick.Gone {
+		if m.State != stick.Joined || m.Agent == me || !m.Session.Running || !carried(m) || s.has(m, by) || m.Verdict(sight) == stick.Gone {
 			continue
 		}
 		name, _, _ := strings.Cut(string(m.Agent), ":")
@@ -145,6 +151,15 @@ func match(r stick.Room, s surroundings, by Caller, me stick.AgentID, sight *sti
 		}
 	}
 	return out
+}
+
+// has tells whether a process of a member is known to be no daemon that terminals come to: it is an agent that
+// the scan found, or the caller's own.
+func (s surroundings) has(m stick.Member, by Caller) bool {
+	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
+		is := func(a harness.Running) bool { return a.Process == e.Process }
+		return slices.ContainsFunc(s.Agents, is) || slices.ContainsFunc(s.elsewhere, is) || e.Process == by.Process && !by.Shown
+	})
 }
 
 // carried tells whether all that is known of a member are processes that outlive sessions.

@@ -13,17 +13,69 @@ import (
 
 // RunTaskParams is a command that works on a task.
 type RunTaskParams struct {
-	Caller  Caller `json:"-"`
-	Root    string `json:"root"` // of the workspace
-	TaskID  string `json:"task_id"`
-	Attempt int    `json:"attempt"`
-	Command string `json:"command"`
-	Dir     string `json:"dir"` // the worktree
-	Environ []string
+	Caller  Caller        `json:"-"`
+	Root    string        `json:"root"` // of the workspace
+	TaskID  string        `json:"task_id"`
+	Attempt int           `json:"attempt"`
+	Command string        `json:"command"`
+	Dir     string        `json:"dir"`     // the worktree
+	Starter stick.Process `json:"starter"` // who has claimed it, and starts it
+
+	Environ []string `json:"-"`
+	Begun   func()   `json:"-"` // is called when the command is noted as begun
+}
+
+// ClaimRunResult says whether a command is the caller's to start.
+type ClaimRunResult struct {
+	Starter stick.Process // the caller, as the one who starts it; nobody when it isn't the caller's
+	Run     *RunView      // what the attempt has instead
+}
+
+// ClaimRun makes the caller the one who starts the command of an attempt: there is one for each. A claim
+// whose process died before the command began is over. It fails with [stick.CodeAlreadyExists] when the
+// attempt has another command, and with [stick.CodeStaleAttempt].
+func (e *Engine) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunResult, err error) {
+	self, err := e.cfg.Procs.Self()
+	if err != nil {
+		return res, err
+	}
+	return res, e.noteRun(ctx, p, func(tx *store.Tx, task stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
+		res = ClaimRunResult{}
+		if err := current(task, p.Attempt); err != nil {
+			return run, false, err
+		}
+		if e.unclaimed(run) {
+			res.Starter = self
+			run.Command, run.Process = p.Command, self
+			return run, true, nil
+		}
+		if run.Command != p.Command {
+			return run, false, stick.Errorf(stick.CodeAlreadyExists, "attempt %d of %s has a command already: %s", run.Attempt, task.ID, stick.Clip(run.Command, 160)).
+				With("task_id", task.ID).With("attempt", task.Attempt).
+				Hintf(`it has one for each attempt; to give up this one: tt worker cancel %s, then tt worker retry %s --run "…"`, task.ID, task.ID)
+		}
+		res.Run = viewRun(run)
+		return run, false, nil
+	})
+}
+
+// unclaimed tells whether nobody has begun, or is about to begin, a command.
+func (e *Engine) unclaimed(run store.TaskRun) bool {
+	return run.Process.IsZero() || run.StartedAt.IsZero() && e.cfg.Procs.Verdict(run.Process) == stick.Gone
+}
+
+// current refuses what belongs to an attempt that is over.
+func current(task stick.Task, attempt int) error {
+	if task.Attempt != attempt || task.Over() {
+		return stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over", attempt, task.ID).With("task_id", task.ID).With("attempt", task.Attempt).
+			Hintf("tt worker show %s tells what became of it", task.ID)
+	}
+	return nil
 }
 
 // RunTask runs a command in the worktree of a task, in a process group of its own, and notes its end with
-// the last of what it printed. It is the life of the process that calls it.
+// the last of what it printed. It is the life of the process that calls it. It fails with
+// [stick.CodeStaleAttempt] when the command isn't its starter's any more.
 func (e *Engine) RunTask(ctx context.Context, p RunTaskParams) error {
 	argv := shellOf(p.Command)
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -36,18 +88,30 @@ func (e *Engine) RunTask(ctx context.Context, p RunTaskParams) error {
 	if err != nil {
 		return err
 	}
-	run := store.TaskRun{Task: stick.TaskKey(p.TaskID), Attempt: p.Attempt, Command: p.Command, Process: self, StartedAt: stick.At(e.now())}
-	if err := e.noteRun(ctx, p, run, nil); err != nil {
+	err = e.noteRun(ctx, p, func(_ *store.Tx, task stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
+		if err := current(task, p.Attempt); err != nil {
+			return run, false, err
+		}
+		if !run.StartedAt.IsZero() || run.Process != p.Starter {
+			return run, false, stick.Errorf(stick.CodeStaleAttempt, "the command of %s is started by another process", task.ID).With("task_id", task.ID)
+		}
+		run.Process, run.StartedAt = self, stick.At(e.now())
+		return run, true, nil
+	})
+	if err != nil {
 		return err
 	}
+	if p.Begun != nil {
+		p.Begun()
+	}
 	err = c.Run()
-	run.EndedAt = stick.At(e.now())
+	ended, status := stick.At(e.now()), 0
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		if run.Exit = exit.ExitCode(); run.Exit < 0 {
-			run.Exit = 128
+		if status = exit.ExitCode(); status < 0 {
+			status = 128
 		}
 	} else if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		run.Exit = 127
+		status = 127
 		out.Write([]byte(err.Error() + "\n"))
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -59,12 +123,14 @@ func (e *Engine) RunTask(ctx context.Context, p RunTaskParams) error {
 	if err != nil {
 		return err
 	}
-	run.Output = b.Sum
-	return e.noteRun(ctx, p, run, &b)
+	return e.noteRun(ctx, p, func(tx *store.Tx, _ stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
+		run.EndedAt, run.Exit, run.Output = ended, status, b.Sum
+		return run, true, tx.AddBlob(b)
+	})
 }
 
-// noteRun stores how a command stands, and wakes those who look at the room.
-func (e *Engine) noteRun(ctx context.Context, p RunTaskParams, run store.TaskRun, output *store.Blob) error {
+// noteRun changes what is known of the command of an attempt, and wakes those who look at the room.
+func (e *Engine) noteRun(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, store.TaskRun) (store.TaskRun, bool, error)) error {
 	place, err := e.place(Where{Path: p.Root})
 	if err != nil {
 		return err
@@ -82,20 +148,26 @@ func (e *Engine) noteRun(ctx context.Context, p RunTaskParams, run store.TaskRun
 		if err != nil {
 			return err
 		}
-		if task.Attempt != run.Attempt && output == nil {
-			return stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over", run.Attempt, task.ID)
+		run := store.TaskRun{Task: stick.TaskKey(p.TaskID), Attempt: p.Attempt, Command: p.Command}
+		runs, err := tx.Runs(r.ID, p.TaskID)
+		if err != nil {
+			return err
 		}
-		if output != nil {
-			if err := tx.AddBlob(*output); err != nil {
-				return err
+		for _, is := range runs {
+			if is.Attempt == p.Attempt {
+				run = is
 			}
+		}
+		run, changed, err := change(tx, task, run)
+		if err != nil || !changed {
+			return err
 		}
 		tx.Ring(r.ID)
 		return tx.PutRun(r.ID, run)
 	})
 }
 
-// stopRun asks the command of a task that is over to end.
+// stopRun asks the command of a task that is over to end. One that hasn't begun won't.
 func (y *yard) stopRun(ctx context.Context, task stick.Task) {
 	var runs []store.TaskRun
 	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
@@ -106,7 +178,7 @@ func (y *yard) stopRun(ctx context.Context, task stick.Task) {
 		return
 	}
 	for _, run := range runs {
-		if run.EndedAt.IsZero() && run.Process.PID != 0 && y.e.cfg.Procs.Verdict(run.Process) == stick.Alive {
+		if run.EndedAt.IsZero() && !run.StartedAt.IsZero() && y.e.cfg.Procs.Verdict(run.Process) == stick.Alive {
 			if p, err := os.FindProcess(run.Process.PID); err == nil {
 				_ = endProcess(p) // it may have ended by itself meanwhile
 			}

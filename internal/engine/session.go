@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -368,16 +369,20 @@ func (s *starting) after() {
 	if s.out.Role == stick.RoleHelper && s.out.Primary == "" {
 		s.res.Note = joinNotes(s.res.Note, s.leaderless())
 	}
-	b, err := os.ReadFile(filepath.Join(s.res.Path, ownDir, "instructions.md"))
-	if err == nil {
-		s.res.Instructions = instructions(b)
-	}
+	s.res.Instructions = instructions(s.res.Path)
 }
 
-// instructions are the project's own, unless they are too long.
-func instructions(b []byte) string {
-	if len(b) > maxInstructions {
-		return fmt.Sprintf("(%s/instructions.md has %d bytes and is left out: at most %d fit.)", ownDir, len(b), maxInstructions)
+// instructions are the project's own, unless they aren't fit to be shown.
+func instructions(room string) string {
+	const name = ownDir + "/instructions.md"
+	b, err := config.ReadFile(room, name, maxInstructions)
+	switch {
+	case errors.Is(err, config.ErrTooLong):
+		return fmt.Sprintf("(%s is left out: at most %d bytes fit.)", name, maxInstructions)
+	case errors.Is(err, config.ErrNotPlain):
+		return fmt.Sprintf("(%s is left out: it is no plain file of the workspace.)", name)
+	case err != nil:
+		return ""
 	}
 	return strings.TrimSpace(string(b))
 }

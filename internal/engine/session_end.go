@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -21,10 +22,25 @@ type EndSessionResult struct {
 	AgentID stick.AgentID  `json:"agent_id,omitempty"`
 	Left    []stick.RoomID `json:"left"`              // the rooms that its agent took part in
 	Removed []string       `json:"removed,omitempty"` // context files
+	Kept    []string       `json:"kept,omitempty"`    // files at their place that tt didn't make
+	Taken   []string       `json:"taken,omitempty"`   // context files with which another session has begun meanwhile
 }
 
-// ended is a session that ended in a room.
-type endedSession struct{ room, context string }
+// endedSession is a session that ended in a room.
+type endedSession struct {
+	room    stick.Room // as it was
+	context string
+}
+
+// made tells whether the first line of a context file is one that tt writes: the name of the session's
+// context, and in the primary's the name of a member, which may be an earlier one.
+func (o endedSession) made(line string) bool {
+	if o.context != "" {
+		return line == o.context
+	}
+	_, ok := o.room.Member(stick.AgentID(line))
+	return ok
+}
 
 // EndSession retires the caller's session, and no other: when it was the last one of its agent, the
 // agent leaves its rooms, and a turn of its is abandoned. Who wraps up with the stick in hand says why
@@ -70,7 +86,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 				return err
 			}
 			if m, _ := r.Member(me.Agent); m.Session.Running {
-				over = append(over, endedSession{r.Path, m.Session.Context})
+				over = append(over, endedSession{r, m.Session.Context})
 			}
 			res.Left = append(res.Left, id)
 		}
@@ -80,15 +96,37 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		return EndSessionResult{Left: []stick.RoomID{}}, err
 	}
 	for _, o := range over {
-		its, err := e.project(o.room)
+		its, err := e.project(o.room.Path)
 		if err != nil {
 			continue // nobody knows which file it is
 		}
-		if its.anchor.end(o.context, p.Wrapped) {
-			res.Removed = append(res.Removed, filepath.Clean(its.anchor.path(o.context)))
+		path := filepath.Clean(its.anchor.path(o.context))
+		e.at("before aside")
+		switch its.anchor.end(ending{o.context, p.Wrapped, o.made, func() bool { return e.taken(ctx, db, o) }}) {
+		case fileRemoved:
+			res.Removed = append(res.Removed, path)
+		case fileForeign:
+			res.Kept = append(res.Kept, path)
+		case fileTaken:
+			res.Taken = append(res.Taken, path)
 		}
 	}
 	return res, nil
+}
+
+// taken tells whether another session has begun with the file of one that has ended. What can't be
+// found out may be so.
+func (e *Engine) taken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
+	e.at("aside")
+	err := db.View(ctx, func(tx *store.Tx) error {
+		r, err := tx.Room(o.room.ID)
+		yes = slices.ContainsFunc(r.Members, func(m stick.Member) bool {
+			was, _ := o.room.Member(m.Agent)
+			return m.Session.Role != "" && m.Session.Context == o.context && (m.Session.Running || m.Session.Since != was.Session.Since)
+		})
+		return err
+	})
+	return yes || err != nil
 }
 
 // retire has an agent leave a room, and returns the room as it was. n numbers the rooms, so that each

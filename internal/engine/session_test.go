@@ -21,6 +21,8 @@ import (
 type fakeProcess struct {
 	pid, ppid int
 	comm      string
+	args      string // words; empty for comm alone
+	tty       int    // the device of its terminal; 0 for none
 	dir       string
 	start     int
 	state     string
@@ -36,10 +38,13 @@ func fakeMachine(self int, all ...fakeProcess) *proc.Table {
 		if p.start == 0 {
 			p.start = p.pid
 		}
-		stat := &fstest.MapFile{Data: fmt.Appendf(nil, "%d (%s) %s %d %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", p.pid, p.comm, p.state, p.ppid, p.pid, p.pid, p.start)}
+		if p.args == "" {
+			p.args = p.comm
+		}
+		stat := &fstest.MapFile{Data: fmt.Appendf(nil, "%d (%s) %s %d %d %d %d -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", p.pid, p.comm, p.state, p.ppid, p.pid, p.pid, p.tty, p.start)}
 		name := fmt.Sprint(p.pid)
 		m[name+"/stat"], m[name+"/comm"] = stat, &fstest.MapFile{Data: []byte(p.comm + "\n")}
-		m[name+"/cmdline"] = &fstest.MapFile{Data: []byte(p.comm + "\x00")}
+		m[name+"/cmdline"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(p.args, " ", "\x00") + "\x00")}
 		if p.dir != "" && p.state != "Z" {
 			m[name+"/cwd"] = &fstest.MapFile{Data: []byte(p.dir), Mode: os.ModeSymlink}
 		}

@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 
-	"talkingstick/internal/config"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -38,7 +37,8 @@ func (e *Engine) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	if err != nil {
 		return res, err
 	}
-	if p.Branch == "" {
+	named := p.Branch != ""
+	if !named {
 		if p.Branch, err = y.integration(ctx); err != nil {
 			return res, err
 		}
@@ -69,7 +69,7 @@ func (e *Engine) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	if err != nil {
 		return res, err
 	}
-	if p.Branch != config.DefaultIntegration {
+	if named {
 		if err := y.git.SetConfig(ctx, y.root, integrationKey, p.Branch); err != nil {
 			return res, err
 		}
@@ -263,6 +263,11 @@ func (y *yard) make(ctx context.Context, m making) error {
 	y.at("make: excluded")
 	if err := os.MkdirAll(filepath.Dir(m.Path), 0o755); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.Path)))
+	}
+	if m.NewTree { // git may still list one that somebody removed by hand, and would make no other in its place
+		if err := y.git.DropRecord(y.common, m.Path); err != nil {
+			return err
+		}
 	}
 	var err error
 	switch {

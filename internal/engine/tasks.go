@@ -45,7 +45,7 @@ type TaskView struct {
 // RunView is the command that was started for a task.
 type RunView struct {
 	Command   string     `json:"command"`
-	PID       int        `json:"pid"`
+	PID       int        `json:"pid"` // 0 while it is being started
 	StartedAt stick.Time `json:"started_at"`
 	EndedAt   stick.Time `json:"ended_at"`
 	Exit      *int       `json:"exit"` // null while it runs, and when nobody saw its end
@@ -184,12 +184,27 @@ func (e *Engine) doings(tx *store.Tx, r stick.Room, shown map[string]*TaskView, 
 	return nil
 }
 
+func viewRun(run store.TaskRun) *RunView {
+	v := &RunView{Command: run.Command, StartedAt: run.StartedAt, EndedAt: run.EndedAt, Output: run.Output}
+	if !run.StartedAt.IsZero() {
+		v.PID = run.Process.PID
+	}
+	if !run.EndedAt.IsZero() {
+		v.Exit = &run.Exit
+	}
+	return v
+}
+
 func (e *Engine) showRun(v *TaskView, run store.TaskRun) {
-	v.Run = &RunView{Command: run.Command, PID: run.Process.PID, StartedAt: run.StartedAt, EndedAt: run.EndedAt, Output: run.Output}
+	v.Run = viewRun(run)
 	busy := v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted
 	switch {
+	case e.unclaimed(run):
+		v.Run = nil
+		if busy {
+			v.Liveness, v.Warning = "STALE", "the command that was to be started for it never was: the process that was at it died"
+		}
 	case !run.EndedAt.IsZero():
-		v.Run.Exit = &run.Exit
 		if busy {
 			v.Liveness, v.Warning = "STALE", "the command that was started for it has ended with "+itoa(run.Exit)
 		}
@@ -241,7 +256,7 @@ func (e *Engine) branches(ctx context.Context, root string, w Where, tasks []sti
 		}
 		offered := t.State == stick.TaskInReview || t.State == stick.TaskApproved
 		if offered && r.Commit != "" && r.Commit != t.Head {
-			v.Warning = "its branch has moved since it was offered for review"
+			v.Warning = "its branch has moved since it was offered for review: its worker runs tt worker done again"
 		}
 	}
 }

@@ -22,6 +22,9 @@ import (
 // ContextFile is the name of the file by which a worktree tells whose it is.
 const ContextFile = ".worker-ctx.json"
 
+// maxContextFile is more than such a file ever has; a clone may hold anything by that name.
+const maxContextFile = 1 << 20
+
 // WorkerFile is what lies in [ContextFile].
 type WorkerFile struct {
 	TaskID      string `json:"task_id"`
@@ -105,11 +108,7 @@ func (y *yard) lockPath(kind, name string) string {
 }
 
 // at is a point at which a test may end the process.
-func (y *yard) at(point string) {
-	if y.e.cfg.Kill != nil {
-		y.e.cfg.Kill(point)
-	}
-}
+func (y *yard) at(point string) { y.e.at(point) }
 
 // lockWait is how long a command waits for another one on the same task.
 const lockWait = 10 * time.Second
@@ -244,7 +243,7 @@ func (y *yard) file() (f WorkerFile, ok bool) {
 	if y.here == "" {
 		return f, false
 	}
-	b, err := os.ReadFile(filepath.Join(y.here, ContextFile))
+	b, err := config.ReadFile(y.here, ContextFile, maxContextFile)
 	if err != nil || json.Unmarshal(b, &f) != nil || stick.CheckTaskID(f.TaskID) != nil {
 		return WorkerFile{}, false
 	}

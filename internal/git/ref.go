@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,6 +98,20 @@ func (c Client) IsAncestor(ctx context.Context, dir, a, b string) (bool, error) 
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Contained tells whether a commit that may not be here is one of others, or contained in one of them. Those of
+// them that aren't here contain nothing.
+func (c Client) Contained(ctx context.Context, dir, commit string, in ...string) (bool, error) {
+	in = slices.DeleteFunc(slices.Clone(in), func(s string) bool { return s == "" })
+	if slices.Contains(in, commit) {
+		return true, nil
+	}
+	if _, ok, err := c.Commit(ctx, dir, commit); err != nil || !ok {
+		return false, err
+	}
+	said, err := c.text(ctx, dir, append([]string{"rev-list", "--ignore-missing", "--max-count=1", commit, "--not"}, in...)...)
+	return said == "", err
 }
 
 // MergeBase is a best common ancestor of two commits; empty when they have none.

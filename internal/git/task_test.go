@@ -139,6 +139,30 @@ func TestUpdateRef(t *testing.T) {
 	}
 }
 
+// TestContained: a commit is in itself and in what came after it; one that isn't here is in nothing else.
+func TestContained(t *testing.T) {
+	w := newWork(t)
+	first, absent := w.git("rev-parse", "HEAD"), strings.Repeat("1", 40)
+	second := w.commit("a", "x\n")
+	for _, c := range []struct {
+		commit string
+		in     []string
+		want   bool
+	}{
+		{first, []string{first}, true},
+		{first, []string{"", absent, second}, true},
+		{second, []string{first}, false},
+		{second, []string{first, absent}, false},
+		{first, nil, false},
+		{absent, []string{second}, false},
+		{absent, []string{absent}, true},
+	} {
+		if got, err := w.Contained(t.Context(), w.dir, c.commit, c.in...); err != nil || got != c.want {
+			t.Errorf("%s in %v: %v, %v", c.commit, c.in, got, err)
+		}
+	}
+}
+
 // TestMergeWithoutACheckout makes merges and reversals, and names what is in conflict.
 func TestMergeWithoutACheckout(t *testing.T) {
 	w := newWork(t)
@@ -243,6 +267,24 @@ func TestDropDetached(t *testing.T) {
 	}
 	if list := w.git("worktree", "list"); strings.Contains(list, ".gate") || !strings.Contains(list, "away") {
 		t.Errorf("what is left is\n%s", list)
+	}
+	if err := w.DropRecord(filepath.Join(w.dir, ".git"), w.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DropRecord(filepath.Join(w.dir, ".git"), away); err != nil {
+		t.Fatal(err)
+	}
+	if list := w.git("worktree", "list"); strings.Contains(list, "away") {
+		t.Errorf("what is left is\n%s", list)
+	}
+	if err := w.AddDetached(ctx, w.dir, away, head); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DropRecord(filepath.Join(w.dir, ".git"), away); err != nil {
+		t.Fatal(err)
+	}
+	if list := w.git("worktree", "list"); !strings.Contains(list, "away") {
+		t.Errorf("the record of one that is there was dropped: %s", list)
 	}
 }
 

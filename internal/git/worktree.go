@@ -32,12 +32,15 @@ func (c Client) DropDetached(common, path string) error {
 	if err := os.RemoveAll(path); err != nil {
 		return err
 	}
-	return dropRecord(common, path)
+	return c.DropRecord(common, path)
 }
 
-// dropRecord removes git's record of the worktree at a path where nothing is any more, and no other:
+// DropRecord removes git's record of the worktree at a path where nothing is any more, and no other:
 // git's own prune would also take those on a disk that isn't mounted.
-func dropRecord(common, path string) error {
+func (c Client) DropRecord(common, path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil // it isn't gone
+	}
 	records, err := os.ReadDir(filepath.Join(common, "worktrees"))
 	if err != nil {
 		return nil // there are none
@@ -72,7 +75,7 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 		if err != nil {
 			return err
 		}
-		return dropRecord(at.Common, path)
+		return c.DropRecord(at.Common, path)
 	}
 	unlocked := c.act(ctx, change{dir: dir}, "worktree", "unlock", "--", path) == nil
 	err = c.act(ctx, change{dir: dir}, "worktree", "remove", "--", path)

@@ -101,7 +101,7 @@ func (r *resolver) agent(row Row) {
 	}
 	switch {
 	case near && !r.near.sandbox:
-		r.found.Process, r.found.Proof = r.process.ID, r.near.proof
+		r.found.Process, r.found.Proof, r.found.Shown = r.process.ID, r.near.proof, r.near.shown
 		r.say("%s", proofText[r.near.proof])
 	case r.seen && !near:
 		r.say("The nearest harness isn't %s, so no process is evidence.", row.Title)

@@ -12,6 +12,7 @@ import (
 type sighting struct {
 	row     Row
 	proof   stick.Proof
+	shown   bool // a daemon whose sessions are seen in terminals
 	sandbox bool // not the harness itself, but the sandbox around one of its commands
 }
 
@@ -28,7 +29,7 @@ func recognise(p proc.Info) (sighting, bool) {
 		case runsAs(p, r.Sandboxes):
 			return sighting{row: r, sandbox: true}, true
 		case r.runs(p):
-			return sighting{row: r, proof: r.proofOf(p)}, true
+			return sighting{row: r, proof: r.proofOf(p), shown: r.serves(p)}, true
 		}
 	}
 	if runsAs(p, workerRow.Programs) {
@@ -57,6 +58,20 @@ func (r Row) proofOf(p proc.Info) stick.Proof {
 		return stick.ProvesCarrier
 	}
 	return r.Proves
+}
+
+// serves tells whether p, a process of the harness, is a daemon to which agents' terminals come.
+func (r Row) serves(p proc.Info) bool {
+	return started(p, r.Daemons) && slices.ContainsFunc(p.Args[1:], func(arg string) bool {
+		_, value, _ := strings.Cut(arg, "=")
+		return slices.ContainsFunc(r.Listening, func(with string) bool { return strings.HasPrefix(arg, with) || strings.HasPrefix(value, with) })
+	})
+}
+
+// shows tells whether p, a process of the harness, may be a terminal at which somebody sees what a
+// daemon does.
+func (r Row) shows(p proc.Info) bool {
+	return len(r.Listening) > 0 && p.TTY != "" && !started(p, r.Daemons) && !started(p, r.Apart) && (len(r.Attached) == 0 || started(p, r.Attached))
 }
 
 // started tells whether p was started with one of some arguments.

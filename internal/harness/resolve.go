@@ -34,6 +34,7 @@ type Found struct {
 	Earlier   bool          // SessionID may be one that the process carried before: what is known of the process comes first
 	Process   stick.Process // the harness's process, or the person's outermost one in the terminal; zero if unseen
 	Proof     stick.Proof   // what Process proves; empty without one
+	Shown     bool          // Process is a daemon, and the agent is seen in a terminal's process
 	Terminal  string        // a person's terminal; empty without one
 	Person    bool
 	User      string   // fit for an agent id: a person is human:<User>

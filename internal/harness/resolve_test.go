@@ -45,6 +45,7 @@ var (
 	codexNode = run("node", "node", "/usr/lib/node_modules/.bin/codex", "exec", "--json", "do it")
 	codex     = run("codex", "/usr/lib/node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex", "exec", "--json", "do it")
 	codexd    = run("codex", "/home/dev/.codex/packages/app-server-daemon/bin/codex", "app-server", "--listen", "unix://")
+	codexide  = run("codex", "/home/dev/.vscode/extensions/openai.chatgpt/bin/codex", "app-server", "--analytics-default-enabled")
 	codexBox  = run("codex-linux-san", "codex-linux-sandbox", "--sandbox-policy-cwd", "/home/dev/repo")
 	gemini1   = run("node", "node", "/usr/bin/gemini", "-p", "do it")
 	gemini2   = run("node", "/usr/bin/node", "--max-old-space-size=4096", "/usr/bin/gemini", "-p", "do it")
@@ -89,6 +90,10 @@ func TestResolve(t *testing.T) {
 		if pid != 0 {
 			f.Process = id(pid)
 		}
+		return f
+	}
+	shown := func(f Found) Found {
+		f.Shown = true
 		return f
 	}
 	person := func(terminal string, pid int) Found {
@@ -140,22 +145,27 @@ func TestResolve(t *testing.T) {
 		{
 			"codex: a command under the daemon", at(bash, codexd, systemd), complete, codexEnv,
 			[2]string{},
-			agent("codex", session2, 999, stick.ProvesCarrier),
+			shown(agent("codex", session2, 999, stick.ProvesCarrier)),
 		},
 		{
 			"codex: a hook under the daemon", at(codexd, systemd), complete, nil,
 			[2]string{session2, "codex"},
-			agent("codex", session2, 1000, stick.ProvesCarrier),
+			shown(agent("codex", session2, 1000, stick.ProvesCarrier)),
 		},
 		{
 			"codex: the daemon isn't one with the program that started it", at(codexd, codex, codexNode, login, systemd), complete, nil,
 			[2]string{session2, "codex"},
-			agent("codex", session2, 1000, stick.ProvesCarrier),
+			shown(agent("codex", session2, 1000, stick.ProvesCarrier)),
 		},
 		{
 			"codex: a session in the daemon's tree isn't the daemon", at(bash, codex, codexd, systemd), complete, codexEnv,
 			[2]string{},
 			agent("codex", session2, 999, stick.ProvesSession),
+		},
+		{
+			"codex: below an editor, which talks to its server", at(codexide, systemd), complete, nil,
+			[2]string{session2, "codex"},
+			agent("codex", session2, 1000, stick.ProvesCarrier),
 		},
 		{
 			"codex: in its sandbox", at(bash, codexBox), unseen, codexEnv,
@@ -191,7 +201,7 @@ func TestResolve(t *testing.T) {
 		{
 			"opencode: under a server", at(bash, openserve, systemd), complete, openEnv,
 			[2]string{},
-			agent("opencode", "", 999, stick.ProvesCarrier),
+			shown(agent("opencode", "", 999, stick.ProvesCarrier)),
 		},
 		{
 			"opencode: with a port for clients", at(bash, openport, systemd), complete, openEnv,

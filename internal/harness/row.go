@@ -77,6 +77,17 @@ type Row struct {
 
 	// Daemons are those of them with which it is no agent's at all, and serves agents that run elsewhere.
 	Daemons []string
+
+	// Listening are beginnings of a daemon's arguments by which it shows that agents' terminals come to it.
+	// Another one serves the program that started it, such as an editor, and nobody is at a terminal.
+	Listening []string
+
+	// Attached are arguments by which a process shows that its sessions are a daemon's; without them
+	// each may be, but for those with an argument that is listed in Apart.
+	Attached []string
+
+	// Apart are arguments with which a process has its sessions itself, whatever daemon there is.
+	Apart []string
 }
 
 // Waking says how an idle agent is woken.
@@ -177,6 +188,8 @@ var Rows = []Row{
 		Proves:    stick.ProvesSession,
 		Carriers:  []string{"app-server", "mcp-server"},
 		Daemons:   []string{"app-server", "mcp-server"},
+		Listening: []string{"unix:", "ws:"}, // the value of --listen; an editor talks to it by its standard streams
+		Apart:     []string{"exec", "e"},
 	},
 	{
 		// A node process that starts itself again with more memory.
@@ -242,6 +255,8 @@ var Rows = []Row{
 		Proves:    stick.ProvesSession,
 		Carriers:  []string{"serve", "web", "acp", "--port"},
 		Daemons:   []string{"serve", "web"},
+		Listening: []string{"serve", "web"},
+		Attached:  []string{"attach"},
 	},
 }
 

@@ -85,6 +85,53 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// TestShows: which processes may be terminals at which a daemon's session is seen.
+func TestShows(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		tty  string
+		want bool
+	}{
+		{"codex", "pts/1", true},
+		{"codex --remote unix:///run/codex.sock", "pts/1", true},
+		{"codex", "", false},
+		{"codex exec hello", "pts/1", false},
+		{"codex app-server --listen unix://", "pts/1", false},
+		{"opencode", "pts/1", false},
+		{"opencode --port 4096", "pts/1", false},
+		{"opencode attach http://localhost:4096", "pts/1", true},
+		{"opencode acp", "pts/1", false},
+		{"claude", "pts/1", false},
+		{"antigravity", "pts/1", false},
+	} {
+		p := proc.Info{Args: strings.Fields(c.args), TTY: c.tty}
+		near, ok := recognise(p)
+		if got := near.row.shows(p); !ok || got != c.want {
+			t.Errorf("%q on %q: %v", c.args, c.tty, got)
+		}
+	}
+}
+
+// TestServes: to which daemons terminals come.
+func TestServes(t *testing.T) {
+	for args, want := range map[string]bool{
+		"codex app-server --listen unix://":             true,
+		"codex app-server --listen=ws://127.0.0.1:4500": true,
+		"codex app-server --listen stdio://":            false,
+		"codex app-server":                              false,
+		"codex mcp-server":                              false,
+		"codex --remote unix:///run/codex.sock":         false,
+		"opencode serve":                                true,
+		"opencode web --port 4096":                      true,
+		"opencode --port 4096":                          false,
+		"opencode acp":                                  false,
+	} {
+		if near, ok := recognise(proc.Info{Args: strings.Fields(args)}); !ok || near.shown != want {
+			t.Errorf("%q: %v", args, near.shown)
+		}
+	}
+}
+
 func TestNamed(t *testing.T) {
 	for comm, want := range map[string]bool{
 		"claude": true, "codex": true, "node": true, "node-MainThread": true, "MainThread": true, "opencode": true, "agy": true, "claude.exe": true,

@@ -55,6 +55,10 @@ func (t Target) hooksDir(r Repository) (string, error) {
 			dir = filepath.Join(r.Top, dir) // git takes it from where it runs hooks
 		}
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() && r.HooksPath != "" {
+		return "", stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath in %s is %s, which isn't a directory: git runs no hooks here", stick.Line(r.Origin), stick.Line(dir)).
+			With("path", dir).Hintf("if they aren't switched off on purpose: git config --%s --unset core.hooksPath", r.Scope)
+	}
 	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
 	if own && (inside(dir, r.Git) || r.Top != "" && inside(dir, r.Top)) {
 		return filepath.Clean(dir), nil
@@ -64,7 +68,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 		why += ", as core.hooksPath in " + stick.Line(r.Origin) + " says"
 	}
 	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that isn't this repository's own, so nothing is put there", why).With("path", dir).
-		Hintf("add by hand, to the hook pre-commit there, the line `%s`, and to reference-transaction `%s`", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
+		Hintf("add by hand, to the hook pre-commit there, the line `%s`, and as the last one to reference-transaction `%s`", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
 }
 
 // gitLine is what a hook of somebody else's says to ask us.

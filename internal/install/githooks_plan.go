@@ -55,8 +55,10 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		if c.state, c.have, err = hookAt(c.file, h.text); err != nil {
 			return nil, explain(err)
 		}
-		_, err := os.Lstat(beside(c.file))
-		kept := err == nil
+		kept, err := keepsAnother(c)
+		if err != nil {
+			return nil, explain(err)
+		}
 		switch {
 		case c.state == editedHook:
 			s.State, s.Note = Kept, "somebody edited it; it stays as it is"
@@ -82,6 +84,20 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 	return steps, nil
 }
 
+// keepsAnother tells whether a hook lies beside ours that isn't the one which is to go there. A tool that
+// writes its hooks anew leaves the same one there twice.
+func keepsAnother(c *hookChange) (bool, error) {
+	info, err := os.Lstat(beside(c.file))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	case err != nil || c.have == nil || !info.Mode().IsRegular():
+		return true, err
+	}
+	b, err := os.ReadFile(beside(c.file))
+	return !bytes.Equal(b, c.have), err
+}
+
 // UninstallGit plans how a repository's hooks become what they were. It looks in both places where
 // they may have been put: core.hooksPath may have changed since.
 func UninstallGit(t Target, r Repository) ([]FileChange, error) {
@@ -95,6 +111,9 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 	}
 	if usual := filepath.Join(r.Git, "hooks"); usual != at && inside(usual, r.Git) {
 		dirs = append(dirs, usual)
+	}
+	if len(dirs) == 0 {
+		return nil, refused
 	}
 	var steps []FileChange
 	for _, dir := range dirs {

@@ -220,7 +220,6 @@ func TestGitHooksPath(t *testing.T) {
 		{at("../everywhere", "local"), ""},
 		{at("linked", "local"), ""},
 		{at("linked/deeper", "local"), ""},
-		{at("/dev/null", "local"), ""},
 		{Repository{Path: "/x", Git: r.Git, HooksPath: "hooks", Scope: "local"}, ""}, // from where isn't known
 	} {
 		steps, err := InstallGit(w.t, c.Repository)
@@ -234,6 +233,19 @@ func TestGitHooksPath(t *testing.T) {
 		if err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Hint, w.t.gitLine("pre-commit")) || !strings.Contains(e.Hint, w.t.gitLine("reference-transaction")) {
 			t.Errorf("%s (%s): %v %v", c.HooksPath, c.Scope, err, steps)
 		}
+	}
+	_, err := InstallGit(w.t, at("/dev/null", "local"))
+	if e := stick.AsError(err); err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Message, "runs no hooks") || !strings.Contains(e.Hint, "--unset core.hooksPath") {
+		t.Errorf("hooks that are switched off: %v", err)
+	}
+	elsewhere := r
+	elsewhere.Git = filepath.Join(r.Top, "moved.git")
+	w.write("app/moved.git/HEAD", "ref: refs/heads/main\n")
+	if err := os.Symlink(filepath.Join(w.root, "everywhere"), filepath.Join(elsewhere.Git, "hooks")); err != nil {
+		t.Fatal(err)
+	}
+	if steps, err := UninstallGit(w.t, elsewhere); stick.CodeOf(err) != stick.CodeConfigUnwritable {
+		t.Errorf("no place of its own to look in: %v %v", steps, err)
 	}
 	for code, c := range map[stick.Code]Repository{
 		stick.CodeNoRepository: {Path: "/x"}, stick.CodeInvalidPath: {Path: "/x", Git: r.Git, Bare: true},
@@ -399,6 +411,50 @@ func TestHooksThatWereThere(t *testing.T) {
 	if calls, ok := w.runHook("pre-commit", ""); calls != "" || !ok {
 		t.Errorf("one that is off: %v, called %q", ok, calls)
 	}
+}
+
+// A hook of shell that was there finds itself under its own name: Husky's looks by it for what to run.
+func TestHookKeepsItsName(t *testing.T) {
+	for first, want := range map[string]string{
+		"#!/bin/sh\n": "pre-commit", "#!/usr/bin/env sh\n": "pre-commit", "#!/bin/sh -e\nfalse || :\n": "pre-commit", "#!/usr/bin/env bash\n": "pre-commit",
+		"#!/usr/bin/env -S sh -e\n": "pre-commit", "": "pre-commit.before-talking-stick", "#!/usr/bin/env -S sh -u -e\n": "pre-commit",
+	} {
+		w := newWorld(t)
+		r := w.inRepository()
+		w.write("my bin/tt", "#!/bin/sh\n")
+		w.write("app/.git/hooks/run", "echo \"$(basename \"$0\") $*\" >>\"$CALLED\"\nexit 3\n")
+		w.write("app/.git/hooks/pre-commit", first+". \"${0%/*}/run\"\n")
+		w.mode("app/.git/hooks/pre-commit", 0o755)
+		w.apply(InstallGit(w.t, r))
+		c := exec.Command("sh", "-c", `"$0" "$@"`, filepath.Join(r.Git, "hooks", "pre-commit"), "a b", "c")
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "CALLED=" + filepath.Join(w.root, "called")}
+		err := c.Run()
+		b, _ := os.ReadFile(filepath.Join(w.root, "called"))
+		if string(b) != want+" a b c\n" || c.ProcessState.ExitCode() != 3 {
+			t.Errorf("%q: %v, called %q", first, err, b)
+		}
+	}
+}
+
+// A tool that writes its hooks anew, as package managers have it do, can be followed by an install.
+func TestHooksWrittenAnew(t *testing.T) {
+	w := newWorld(t)
+	r := w.inRepository()
+	const hook, theirs = "app/.git/hooks/pre-commit", "#!/bin/sh\necho theirs\n"
+	w.write(hook, theirs)
+	w.mode(hook, 0o755)
+	before := w.tree()
+	w.apply(InstallGit(w.t, r))
+	w.write(hook, theirs)
+	if s := CheckGit(w.t, r); s.Installed != Partly || !slices.Equal(s.Missing, []string{"pre-commit"}) {
+		t.Errorf("written anew: %+v", s)
+	}
+	w.apply(InstallGit(w.t, r))
+	if s := CheckGit(w.t, r); s.Installed != All {
+		t.Errorf("installed again: %+v", s)
+	}
+	w.apply(UninstallGit(w.t, r))
+	w.same("uninstalled", before)
 }
 
 // Wherever the process ends, doing it again completes it, and uninstalling gives back what was there.

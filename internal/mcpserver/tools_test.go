@@ -104,6 +104,7 @@ var exempt = map[string]string{
 	"WorkerRollback":       "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerDiff":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerExport":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"ClaimRun":             "it is a part of worker spawn and worker retry with --run",
 	"WorkerOutput":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 }
 

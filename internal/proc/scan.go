@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"talkingstick/stick"
 )
 
 // Seen is a process that a scan found at work.
@@ -79,6 +81,27 @@ func (t *Table) lookAtHidden(pid string, named func(string) bool, out *Sweep) {
 	if s, err := readStatus(t.FS, pid+"/stat"); err == nil && !s.ended() {
 		out.Hidden = append(out.Hidden, t.info(s))
 	}
+}
+
+// Dir is where a process works, without the mark of a directory that was deleted; ok is false where nobody
+// can tell, and when the process has ended.
+func (t *Table) Dir(p stick.Process) (dir string, ok bool) {
+	var err error
+	switch {
+	case t.native != nil:
+		dir, err = t.native.dir(p.PID)
+	case t.foreign:
+		return "", false
+	default:
+		if dir, err = fs.ReadLink(t.FS, strconv.Itoa(p.PID)+"/cwd"); err == nil {
+			dir = living(dir)
+		}
+	}
+	if err != nil || dir == "" {
+		return "", false
+	}
+	s, err := t.status(p.PID) // afterwards: the pid may have been another's
+	return dir, err == nil && !s.ended() && t.identity(s) == p
 }
 
 // living is a directory's path without Linux's mark for one that was deleted.

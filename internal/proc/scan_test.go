@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"talkingstick/stick"
 )
 
 // closedFS is a /proc of which some entries may not be read.
@@ -159,5 +161,27 @@ func TestScanNative(t *testing.T) {
 	got, err := table.Scan(func(dir string) bool { return dir == "/work" }, func(comm string) bool { return comm == "claude" })
 	if err != nil || len(got.Inside) != 1 || got.Inside[0].ID.PID != 10 || len(got.Hidden) != 1 || got.Hidden[0].ID.PID != 11 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestDir: where a process works, as long as it is that process.
+func TestDir(t *testing.T) {
+	table := at(fakeTable(fake{pid: 10, comm: "claude", start: 7}, fake{pid: 11, comm: "claude"}, fake{pid: 12, comm: "claude"}, fake{pid: 13, comm: "claude", state: 'Z'}),
+		map[int]string{10: "/work", 11: "/work/gone (deleted)", 13: "/work"})
+	for _, c := range []struct {
+		p    stick.Process
+		want string
+	}{
+		{process(10, 7), "/work"},
+		{process(10, 8), ""},
+		{process(11, 0), "/work/gone"},
+		{process(12, 0), ""},
+		{process(13, 0), ""},
+		{process(99, 0), ""},
+	} {
+		dir, ok := table.Dir(c.p)
+		if ok != (c.want != "") || ok && dir != c.want {
+			t.Errorf("%+v: %q, %v", c.p, dir, ok)
+		}
 	}
 }

@@ -27,13 +27,17 @@ func (w *walker) git(args []word) {
 }
 
 func (w *walker) gitCommand(name string, args []word) {
+	if slices.Contains(args, literal("--help")) || slices.Contains(args, literal("-h")) {
+		return
+	}
 	switch name {
 	case "checkout":
 		w.gitCheckout(args)
 	case "switch":
-		o := parse(args, "c:C:", "create", "force-create", "conflict")
-		// A new branch at the same commit changes no file.
-		if len(o.rest) > 0 || o.has("f", "force", "discard-changes", "orphan") {
+		w.changeTree() // of a new branch, too: whoever works there would commit to it
+	case "branch":
+		// Which branch is checked out isn't known here, but the one without a name is.
+		if o := parse(args, "u:", "set-upstream-to"); o.has("m", "M", "move") && len(o.rest) < 2 {
 			w.changeTree()
 		}
 	case "restore":
@@ -65,7 +69,7 @@ func (w *walker) gitCommand(name string, args []word) {
 			w.changeTree()
 		}
 	case "merge", "rebase", "pull", "cherry-pick", "revert", "am":
-		if !parse(args, "m:X:s:F:").has("quit", "show-current-patch", "edit-todo", "help", "h") {
+		if !parse(args, "m:X:s:F:").has("quit", "show-current-patch", "edit-todo") {
 			w.changeTree()
 		}
 	}
@@ -80,12 +84,12 @@ func (w *walker) gitCheckout(args []word) {
 		w.changeTree()
 	case o.dash >= 0 && o.dash < len(o.rest):
 		w.pathspecs(o, o.rest[o.dash:])
+	case o.has("b", "B", "orphan"):
+		w.changeTree() // also where no file changes: whoever works there would commit to the new branch
 	case len(o.rest) == 0:
 		if o.has("f", "force", "p", "patch") {
 			w.changeTree()
 		}
-	case o.has("b", "B", "orphan"):
-		w.changeTree() // from another commit
 	case w.exists(o.rest[0]):
 		w.pathspecs(o, o.rest)
 	case len(o.rest) > 1:

@@ -187,10 +187,11 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, open := tx.Intents(id, "")
 		_, of := tx.Intents(id, "T1")
 		_, waiting := tx.Intents(id, "-")
+		_, ever := tx.Intended(id, "T1", "done")
 		_, _, intent := tx.Intent("i")
 		_, has := tx.HasBlob(blob.Sum)
 		_, _, found := tx.FindBlob(blob.Sum[:8])
-		return try(task, tasks, queue, mine, attempts, reviews, seen, runs, run, open, of, waiting, intent, has, found)
+		return try(task, tasks, queue, mine, attempts, reviews, seen, runs, run, open, of, waiting, ever, intent, has, found)
 	})
 	update(t, db, func(tx *store.Tx) error { return tx.EndIntent("i", "done") })
 }

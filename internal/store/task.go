@@ -253,6 +253,17 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 	return open, err
 }
 
+// Intended lists what was ever intended for a task, of one kind, ended or not.
+func (tx *Tx) Intended(room stick.RoomID, id, kind string) (all []Intent, err error) {
+	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE room_id = ? AND task_key = ? AND kind = ? ORDER BY started_at, intent_id",
+		[]any{room, stick.TaskKey(id), kind}, func(scan func(...any) error) error {
+			i, err := scanIntent(scan)
+			all = append(all, i)
+			return err
+		})
+	return all, err
+}
+
 // Intent loads an intent that isn't ended.
 func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
 	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id", []any{id}, func(scan func(...any) error) error {

@@ -143,6 +143,14 @@ func TestIntents(t *testing.T) {
 		if err := put("c", "one"); err != nil {
 			t.Error(err)
 		}
+		view(t, db, func(tx *store.Tx) error {
+			for kind, want := range map[string]int{"done": 2, "land": 0} {
+				if all, err := tx.Intended(id, "ONE", kind); err != nil || len(all) != want {
+					t.Errorf("%s: %v, %v; want %d", kind, all, err, want)
+				}
+			}
+			return nil
+		})
 	})
 }
 

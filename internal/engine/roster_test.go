@@ -1,0 +1,173 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// TestRosterOfCarriers: whom the roster lists around processes that carry sessions. An agent that was
+// found is never taken for another one that is known to be somewhere else.
+func TestRosterOfCarriers(t *testing.T) {
+	const (
+		daemon = "codex app-server --listen unix://"
+		pts    = 34816
+	)
+	for _, c := range []struct {
+		name    string
+		agents  []fakeProcess // in the workspace, but for those that have a directory
+		members []int         // those of them that start a session first
+		self    int           // the one that asks
+		want    string        // pid and whether it is registered, in the order of the answer; 0 for a member without a process
+	}{
+		{"two with a port", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096"}, {pid: 20, comm: "opencode", args: "opencode --port 4097"}}, nil, 10, "20 new"},
+		{"two with a port, and the younger asks", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096"}, {pid: 20, comm: "opencode", args: "opencode --port 4097"}}, nil, 20, "10 new"},
+		{"below an editor", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode acp"}, {pid: 20, comm: "opencode", tty: pts}}, nil, 10, "20 new"},
+		{"one with a port is a member", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096", tty: pts}, {pid: 20, comm: "opencode", tty: pts}, {pid: 30, comm: "claude"}}, []int{10}, 30, "10 known, 20 new"},
+		{"it asks itself", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096", tty: pts}, {pid: 20, comm: "opencode", tty: pts}}, []int{10}, 10, "20 new"},
+		{"one with a port and somebody at a server's terminal", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096", tty: pts}, {pid: 20, comm: "opencode", args: "opencode attach http://localhost:1", tty: pts}, {pid: 30, comm: "claude"}}, []int{10}, 30, "10 known, 20 new"},
+		{"a terminal and its daemon", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: daemon, dir: "/"}}, nil, 20, ""},
+		{"a daemon's terminal is the youngest", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 15, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: daemon, dir: "/"}}, nil, 20, "10 new"},
+		{"a terminal and its daemon, seen by another", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: daemon, dir: "/"}, {pid: 30, comm: "claude"}}, []int{20}, 30, "10 known"},
+		{"an editor's server, and somebody's terminal", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: "codex app-server"}}, nil, 20, "10 new"},
+		{"a server of tools", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: "codex mcp-server"}}, nil, 20, "10 new"},
+		{"a daemon, and a run without a terminal", []fakeProcess{{pid: 10, comm: "codex", args: "codex exec x"}, {pid: 20, comm: "codex", args: daemon, dir: "/"}}, nil, 20, "10 new"},
+		{"a daemon, and a run in a terminal that isn't its", []fakeProcess{{pid: 10, comm: "codex", args: "codex exec x", tty: pts}, {pid: 20, comm: "codex", args: daemon, dir: "/"}}, nil, 20, "10 new"},
+		{"a server, and another one's terminal", []fakeProcess{{pid: 10, comm: "opencode", tty: pts}, {pid: 20, comm: "opencode", args: "opencode serve", dir: "/"}}, nil, 20, "10 new"},
+		{"a server and its terminal", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode attach http://localhost:1", tty: pts}, {pid: 20, comm: "opencode", args: "opencode serve", dir: "/"}}, nil, 20, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			work := filepath.Join(dir, "work")
+			mkdir(t, work)
+			on := func(pid int) (*engine.Engine, engine.HookParams) {
+				all := []fakeProcess{{pid: 1000, ppid: pid, comm: "tt", dir: work}}
+				for _, p := range c.agents {
+					if p.ppid = 1; p.dir == "" {
+						p.dir = work
+					}
+					all = append(all, p)
+				}
+				procs := fakeMachine(1000, all...)
+				chain, complete := procs.Ancestry(1000)
+				by, err := harness.Resolve(harness.Input{Getenv: func(string) string { return "" }, Chain: chain, Complete: complete, User: "ann", Host: "here"})
+				if err != nil || by.Process.PID != pid {
+					t.Fatalf("%+v, %v", by, err)
+				}
+				e := engine.New(engine.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: work, Home: dir}})
+				t.Cleanup(func() { e.Close() })
+				return e, engine.HookParams{Caller: by, Where: engine.Where{Path: work}}
+			}
+			for _, pid := range c.members {
+				e, p := on(pid)
+				if res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: p, Helper: true}); err != nil || res.RoomID == "" {
+					t.Fatalf("%+v, %v", res, err)
+				}
+			}
+			e, p := on(c.self)
+			res, err := e.GetRoster(t.Context(), engine.GetRosterParams{Caller: p.Caller, Where: p.Where})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, o := range res.Others {
+				got = append(got, fmt.Sprintf("%d %s", o.PID, map[bool]string{true: "known", false: "new"}[o.Registered]))
+			}
+			slices.Sort(got)
+			if s := strings.Join(got, ", "); s != c.want || res.Alone != (c.want == "") {
+				t.Errorf("alone %v, others %q, want %q", res.Alone, s, c.want)
+			}
+			if len(c.members) > 0 {
+				return
+			}
+			// What starts a session there is told the same.
+			start, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: p, Auto: true})
+			if err != nil || start.Alone != res.Alone || start.RoomID == "" != res.Alone {
+				t.Errorf("the start of a session: %+v, %v", start, err)
+			}
+			role := stick.RolePrimary
+			if slices.ContainsFunc(res.Others, func(o engine.RosterAgent) bool { return o.PID < c.self }) {
+				role = stick.RoleHelper
+			}
+			if start.RoomID != "" && start.Role != role {
+				t.Errorf("it is the %s, want %s", start.Role, role)
+			}
+		})
+	}
+}
+
+func mkdir(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHookOfAVisitor: a hook starts a session in a room that came later only where its agent is at work, and
+// not where it has just gone to look at something.
+func TestHookOfAVisitor(t *testing.T) {
+	const pid = 10
+	for _, c := range []struct {
+		name    string
+		works   string // where the agent's process works; empty where that can't be seen
+		proof   stick.Proof
+		running string // where its session runs
+		sub     bool
+		want    bool
+	}{
+		{"it works there", "there", stick.ProvesSession, "", false, true},
+		{"below it", "there/sub", stick.ProvesSession, "", false, true},
+		{"it works there, and its session runs in another room too", "there", stick.ProvesSession, "home", false, true},
+		{"it works elsewhere", "home", stick.ProvesSession, "home", false, false},
+		{"it works elsewhere, where there is no room", "home", stick.ProvesSession, "", false, false},
+		{"its sub-agent works there", "there", stick.ProvesSession, "", true, false},
+		{"nobody can tell", "", stick.ProvesSession, "", false, true},
+		{"nobody can tell, and its session runs in another room", "", stick.ProvesSession, "home", false, false},
+		{"a daemon's", "home", stick.ProvesCarrier, "", false, true},
+		{"a daemon's, and it runs in another room", "there", stick.ProvesCarrier, "home", false, false},
+		{"it is there already", "home", stick.ProvesSession, "there", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			there, home := filepath.Join(dir, "there"), filepath.Join(dir, "home")
+			mkdir(t, filepath.Join(there, ".git"))
+			mkdir(t, filepath.Join(there, "sub"))
+			mkdir(t, filepath.Join(home, ".git"))
+			agent := fakeProcess{pid: pid, ppid: 1, comm: "claude"}
+			if c.works != "" {
+				agent.dir = filepath.Join(dir, c.works)
+			}
+			procs := fakeMachine(1000, agent, fakeProcess{pid: 1000, ppid: pid, comm: "tt", dir: there})
+			e := engine.New(engine.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: there, Home: dir}})
+			t.Cleanup(func() { e.Close() })
+			by := engine.Caller{Harness: "claude", SessionID: "s", Process: stick.Process{Boot: "b", PIDNS: "n", PID: pid, Start: pid}, Proof: c.proof}
+			if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: engine.Caller{Harness: "codex", SessionID: "other"}, Path: there}); err != nil {
+				t.Fatal(err)
+			}
+			if c.running != "" {
+				at := engine.HookParams{Caller: by, Where: engine.Where{Path: filepath.Join(dir, c.running)}}
+				if res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at, Helper: true}); err != nil || res.RoomID == "" {
+					t.Fatalf("%+v, %v", res, err)
+				}
+			}
+			res, err := e.DeliverEvents(t.Context(), engine.HookParams{Caller: by, Where: engine.Where{Path: there}, Sub: c.sub})
+			if err != nil || res.Unstarted != c.want {
+				t.Errorf("%v, %v; want %v", res.Unstarted, err, c.want)
+			}
+		})
+	}
+}
