@@ -89,8 +89,8 @@ type Facts struct {
 	Lease      string            `json:"lease,omitempty"`       // grants and ends of grants: LeaseSum
 	HandoffSeq int64             `json:"handoff_seq,omitempty"` // grants: the handoff that was waiting
 	Cause      Cause             `json:"cause,omitempty"`       // takeover
-	Prior      AgentID           `json:"prior,omitempty"`       // takeover, kick, restored: who lost the stick or a reservation; session_started: the primary before
-	Verdict    Verdict           `json:"verdict,omitempty"`     // takeover, kick: of Prior or of the member kicked
+	Prior      AgentID           `json:"prior,omitempty"`       // takeover, kick, restored: who lost the stick or a reservation; session_started: whose session never ended, the primary's or that of the helper whose context file it has now
+	Verdict    Verdict           `json:"verdict,omitempty"`     // takeover, kick, session_started: of Prior or of the member kicked
 	Ends       bool              `json:"ends_turn,omitempty"`   // leave, kick, restored: a turn ended without a handoff
 	Reachable  *bool             `json:"reachable,omitempty"`   // pass: the recipient listens
 	Expires    Time              `json:"claim_expires_at,omitzero"`
@@ -105,9 +105,10 @@ type Facts struct {
 	World      string            `json:"world,omitempty"`      // restored: "reboot" or "restore"
 	Owed       []int64           `json:"owed,omitempty"`       // leave, kick: messages that won't be acknowledged now
 
-	Role    Role   `json:"role,omitempty"`    // session_started, session_ended
-	Context string `json:"context,omitempty"` // session_started, session_ended: the name of its context file; absent for the primary's own
-	Start   Start  `json:"start,omitempty"`   // session_started: how it began
+	Role    Role   `json:"role,omitempty"`      // session_started, session_ended
+	Context string `json:"context,omitempty"`   // session_started, session_ended: the name of its context file; absent for the primary's own
+	Start   Start  `json:"start,omitempty"`     // session_started: how it began
+	Written Time   `json:"written_at,omitzero"` // session_started: when the context file that it recovers was last written
 
 	*Message         // message_sent, incursion, resume
 	MessageID int64  `json:"message_id,omitempty"` // message_read, message_acked, message_withdrawn

@@ -177,7 +177,7 @@ var EventTypes = []EventInfo{
 		}
 		return s
 	}},
-	{EventSessionEnded, "a session ended by its own act, or as its harness told", func(e Event, f Facts) string {
+	{EventSessionEnded, "a session ended: by its own act, as its harness told, or because its process carries another", func(e Event, f Facts) string {
 		s := who(e.From) + " ended its session"
 		if f.Role != "" {
 			s += " as " + clip(string(f.Role), 20)

@@ -39,15 +39,19 @@ type Session struct {
 
 // Starting is a session that starts.
 type Starting struct {
-	By     AgentID
-	Helper bool // it was told to be one
+	By AgentID
+
+	// Helper says that it is to be a helper, by its own word now. Launched says that it was started as one,
+	// which its surroundings go on saying for as long as its process lives, whatever it became since.
+	Helper, Launched bool
 
 	// Same says that the session which By has here is still this one: nothing shows another process.
 	Same bool
 	// Continues says that the harness calls it the same: resumed, cleared or compacted.
 	Continues bool
-	// Before is the agent that the caller's process carried until now, if that is another one.
-	Before AgentID
+	// Before are the other agents that the caller's process has carried, the latest first. A process of
+	// that kind carries one session at a time: theirs are over.
+	Before []AgentID
 	// Earlier says that an agent runs here that began before this one and that nobody has heard of.
 	Earlier bool
 
@@ -65,7 +69,7 @@ type Started struct {
 	Start   Start
 	Primary AgentID // another one, if there is one that isn't gone
 	Crashed AgentID // whose session never ended: the primary's before, or an earlier one of the agent itself
-	Already bool    // it had started before, and nothing was changed
+	Already bool    // it had started before, and goes on as it was
 }
 
 // Primary is the member whose session is the room's primary one, gone or not.
@@ -86,15 +90,19 @@ func (m Member) leads() bool {
 // and can still register, is a helper.
 func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Started) {
 	me, _ := r.Member(q.By)
+	inherited := me.Session
+	var events []Event
+	for _, a := range q.Before {
+		if before, _ := r.Member(a); inherited.Role == "" {
+			inherited = before.Session
+		}
+		events = append(events, r.endSession(a, fmt.Sprintf("its process carries %s now", q.By), now)...)
+	}
 	prior, led := r.Primary()
 	led = led && prior.Agent != q.By
-	live := led && prior.Verdict(s) != Gone && prior.Agent != q.Before
-	before, _ := r.Member(q.Before)
-	inherited := me.Session
-	if inherited.Role == "" {
-		inherited = before.Session
-	}
+	live := led && prior.Verdict(s) != Gone
 	same := me.Session.Running && q.Same
+	moved := !q.Same && len(q.Before) == 0 // into a process that has carried no session here
 	out := Started{}
 	if live {
 		out.Primary = prior.Agent
@@ -106,19 +114,19 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 		out.Role = me.Session.Role
 	case live:
 		out.Role = RoleHelper // also one that was the primary once: never two
-	case q.Continues && inherited.Role != "":
+	case q.Continues && inherited.Role != "" && !(q.Launched && moved):
 		out.Role = inherited.Role
-	case q.Earlier:
+	case q.Launched, q.Earlier:
 		out.Role = RoleHelper
 	default:
 		out.Role = RolePrimary
 	}
-	kept := ""
-	if (same || q.Continues) && inherited.Role == out.Role {
+	kept := "" // what stands in it is of this session, whatever its process is called
+	if (same || q.Continues && !(moved && q.Context != "")) && inherited.Role == out.Role {
 		kept = inherited.Context
 	}
-	out.Context = r.contextName(q, out.Role, kept)
-	crashed := led && !live && prior.Agent != q.Before && out.Role == RolePrimary
+	out.Context = r.contextName(q, out.Role, kept, s)
+	crashed := led && !live && out.Role == RolePrimary
 	switch {
 	case crashed:
 		out.Crashed = prior.Agent
@@ -129,15 +137,25 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 	out.Running, out.Since = true, now
 	if same && me.Session.Role == out.Role && me.Session.Context == out.Context {
 		out.Since, out.Already = me.Session.Since, true
-		return r, nil, out
+		return r, events, out
 	}
 	f := Facts{Role: out.Role, Context: out.Context, Start: out.Start}
+	if out.Start == StartRecover { // so that it can be told again
+		f.Prior, f.Written = out.Crashed, q.AnchorAt
+	}
 	if led && out.Role == RolePrimary {
 		f.Prior, f.Verdict = prior.Agent, prior.Verdict(s)
 		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
+	if heir, ok := r.writes(out.Context, q.By); ok { // it is gone, and its file goes over
+		f.Prior, f.Verdict = heir, Gone
+		r.edit(heir, func(m *Member) { m.Session.Running = false })
+	}
+	if same && me.leads() && out.Role == RoleHelper { // it gives the role up, which is no crash
+		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
+	}
 	r.edit(q.By, func(m *Member) { m.Session = out.Session })
-	events := []Event{r.event(EventSessionStarted, q.By, "").with(f)}
+	events = append(events, r.event(EventSessionStarted, q.By, "").with(f))
 	if out.Start == StartRecover {
 		events = append(events, r.resumed(q.By, out.Crashed, q.AnchorAt, now))
 	}
@@ -151,7 +169,7 @@ func (r Room) startOf(q Starting, out Started) Start {
 		return StartHelper
 	case out.Crashed == "" && (q.Continues || r.runs(q.By) && q.Same):
 		return StartContinue
-	case !q.Anchor || r.SessionEndedAt >= q.AnchorAt && !r.SessionEndedAt.IsZero():
+	case !q.Anchor || r.SessionEndedAt > q.AnchorAt: // at the same instant nobody knows, and nothing is to be lost
 		return StartFresh
 	}
 	return StartRecover
@@ -210,27 +228,27 @@ func shortSum(s string, n int) string {
 	return hex.EncodeToString(sum[:])[:n]
 }
 
-// contextName names a session's context file: as it was asked for, or as it was kept, or, for a helper,
-// by four digits of its own. No two running sessions share one.
-func (r Room) contextName(q Starting, role Role, kept string) string {
+// contextName names a session's context file. The primary's is always the same one, so that whoever comes
+// next finds it. A helper's is as it was kept or asked for, else by four digits of its own. No two
+// sessions share one unless one of them is gone: its notes are then the other's.
+func (r Room) contextName(q Starting, role Role, kept string, s *Sight) string {
+	if role == RolePrimary {
+		return ""
+	}
 	used := func(name string) bool {
-		fits := func(other string) bool { return strings.EqualFold(other, name) }
 		return slices.ContainsFunc(r.Members, func(m Member) bool {
-			return m.Agent != q.By && m.Agent != q.Before && m.State == Joined && m.Session.Running && fits(m.Session.Context)
+			return m.Agent != q.By && m.writes(name) && m.Verdict(s) != Gone
 		})
 	}
-	asked := ContextName(q.Context)
-	switch {
-	case asked != "":
+	if kept != "" && !used(kept) {
+		return kept
+	}
+	if asked := ContextName(q.Context); asked != "" {
 		name := asked
 		for n := 2; used(name); n++ {
 			name = fmt.Sprintf("%s-%d", asked, n)
 		}
 		return name
-	case kept != "" && !used(kept):
-		return kept
-	case role == RolePrimary:
-		return ""
 	}
 	for n := 0; ; n++ {
 		name := "helper-" + shortSum(fmt.Sprintf("%s/%d", q.Seed, n), 4+n/1000)
@@ -238,6 +256,21 @@ func (r Room) contextName(q Starting, role Role, kept string) string {
 			return name
 		}
 	}
+}
+
+// writes tells whether a context file is that of a member's running session, also where the file system
+// doesn't tell letters of different case apart.
+func (m Member) writes(name string) bool {
+	return m.State == Joined && m.Session.Running && strings.EqualFold(m.Session.Context, name)
+}
+
+// writes finds another member than a whose session has a helper's context file.
+func (r Room) writes(name string, a AgentID) (AgentID, bool) {
+	i := slices.IndexFunc(r.Members, func(m Member) bool { return name != "" && m.Agent != a && m.writes(name) })
+	if i < 0 {
+		return "", false
+	}
+	return r.Members[i].Agent, true
 }
 
 // Promote makes a member's session the room's primary one, where there is none that isn't gone, or

@@ -49,6 +49,34 @@ func TestContextNamesAreDistinct(t *testing.T) {
 	}
 }
 
+// A name that was asked for is taken over from a session that is gone, with what stands in its file; a
+// session keeps its own for as long as it goes on, and the primary's is nobody's to choose.
+func TestContextNamesStay(t *testing.T) {
+	f := room(t)
+	if got := f.starts(Starting{By: "p:0", Same: true, Context: "lead"}); got.Role != RolePrimary || got.Context != "" {
+		t.Errorf("the primary's: %+v", got)
+	}
+	f.runsIn("p:0", 1, Alive)
+	want := func(what, name string, got Started) {
+		t.Helper()
+		if got.Context != name || got.Role != RoleHelper {
+			t.Errorf("%s: %+v, want %s", what, got, name)
+		}
+	}
+	want("the first", "kim", f.starts(Starting{By: "h:1", Same: true, Context: "kim"}))
+	f.runsIn("h:1", 2, Unknown)
+	want("beside one that isn't known to be gone", "kim-2", f.starts(Starting{By: "h:2", Same: true, Context: "kim"}))
+	r, events, err := f.Leave(Leaving{By: "h:1"}, f.s, f.now)
+	f.must(f.done(r, events, err))
+	want("compacted, and the other has ended", "kim-2", f.starts(Starting{By: "h:2", Same: true, Continues: true, Context: "kim"}))
+	want("asked for again", "kim", f.starts(Starting{By: "h:1", Same: true, Context: "kim"}))
+	f.runsIn("h:1", 2, Gone)
+	want("started again after a crash", "kim", f.starts(Starting{By: "h:3", Same: true, Context: "kim"}))
+	if last := f.log[len(f.log)-1].Facts(); f.runs("h:1") || last.Prior != "h:1" || last.Verdict != Gone {
+		t.Errorf("the one before still runs, or the log doesn't say whose file it was: %+v", last)
+	}
+}
+
 func TestMessagesToRoles(t *testing.T) {
 	f := room(t)
 	f.starts(Starting{By: "p:0", Same: true})

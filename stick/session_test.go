@@ -102,6 +102,12 @@ func TestStartSessionTable(t *testing.T) {
 					if resumed != (want.Start == StartRecover) {
 						t.Errorf("that there is a RESUME is %v", resumed)
 					}
+					for _, e := range f.log { // from which it is told again
+						if say := e.Facts(); e.Type == EventSessionStarted && e.From == me &&
+							(say.Start != want.Start || resumed && (say.Prior != want.Crashed || say.Written != written)) {
+							t.Errorf("the log says %+v", say)
+						}
+					}
 				})
 			}
 		}
@@ -131,14 +137,46 @@ func TestSessionGoesOn(t *testing.T) {
 	t.Run("cleared: another agent in the same process inherits", func(t *testing.T) {
 		f := primary(t)
 		ends(f, a)
-		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: a, Anchor: true, AnchorAt: f.now.Add(-time.Hour)}); got.Role != RolePrimary || got.Start != StartContinue {
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: []AgentID{a}, Anchor: true, AnchorAt: f.now.Add(-time.Hour)}); got.Role != RolePrimary || got.Start != StartContinue {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("cleared without a word of the end", func(t *testing.T) {
 		f := primary(t)
-		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: a}); got.Role != RolePrimary || got.Start != StartContinue || !f.leads(b) {
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: []AgentID{a}}); got.Role != RolePrimary || got.Start != StartContinue || !f.leads(b) {
 			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("another one in the same process: the one before is over", func(t *testing.T) {
+		for _, role := range []Role{RolePrimary, RoleHelper} {
+			for _, goes := range []bool{true, false} {
+				f := primary(t)
+				old, led := a, role == RolePrimary
+				if !led {
+					old = "codex:old"
+					f.starts(Starting{By: old, Same: true, Seed: "x"})
+				}
+				f.runsIn(old, 2, Alive)
+				was, _ := f.Member(old)
+				got := f.starts(Starting{By: c, Same: true, Continues: goes, Before: []AgentID{"gone:1", old}, Anchor: true, AnchorAt: f.now.Add(-time.Hour), Seed: "y"})
+				want := map[bool]Start{true: StartContinue, false: StartFresh}[goes]
+				if !led {
+					want = StartHelper
+				}
+				if f.runs(old) || got.Role != role || got.Start != want || got.Crashed != "" || led == f.SessionEndedAt.IsZero() {
+					t.Errorf("%s, goes on %v: %+v", role, goes, got)
+				}
+				if !led && goes != (got.Context == was.Session.Context) {
+					t.Errorf("goes on %v: its context is %q, and that of the one before was %q", goes, got.Context, was.Session.Context)
+				}
+				if to, _, err := f.withRole("role:"+AgentID(role), ""); err != nil || len(to) != 1 || to[0] != c {
+					t.Errorf("%s: %v (%v)", role, to, err)
+				}
+				f.runsIn(c, 3, Gone) // it touched the file when it started, and crashes
+				if next := f.starts(Starting{By: b, Same: true, Anchor: true, AnchorAt: f.now}); led && next.Start != StartRecover {
+					t.Errorf("after its crash: %+v", next)
+				}
+			}
 		}
 	})
 	t.Run("a helper stays one", func(t *testing.T) {
@@ -171,8 +209,30 @@ func TestSessionGoesOn(t *testing.T) {
 		if got := f.starts(Starting{By: a, Same: true, Helper: true, Seed: "x"}); got.Role != RoleHelper || got.Already || f.leads(a) {
 			t.Errorf("%+v", got)
 		}
-		if got := f.starts(Starting{By: c, Same: true}); got.Role != RolePrimary {
+		// It gave its role up: that is an end of the primary's session, and nothing is recovered after it.
+		if got := f.starts(Starting{By: c, Same: true, Anchor: true, AnchorAt: f.now.Add(-time.Second)}); got.Role != RolePrimary || got.Start != StartFresh {
 			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("started as a helper, and promoted", func(t *testing.T) {
+		f := primary(t)
+		if got := f.starts(Starting{By: b, Same: true, Launched: true, Seed: "x"}); got.Role != RoleHelper {
+			t.Errorf("%+v", got)
+		}
+		f.runsIn(b, 2, Alive)
+		ends(f, a)
+		r, events, err := f.Promote(b, f.s, f.now)
+		f.must(f.done(r, events, err))
+		n := len(f.log)
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Launched: true}); got.Role != RolePrimary || !got.Already || len(f.log) != n {
+			t.Errorf("compacted: %+v", got)
+		}
+		if got := f.starts(Starting{By: c, Same: true, Continues: true, Before: []AgentID{b}, Launched: true}); got.Role != RolePrimary {
+			t.Errorf("cleared: %+v", got)
+		}
+		ends(f, c)
+		if got := f.starts(Starting{By: c, Continues: true, Launched: true}); got.Role != RoleHelper {
+			t.Errorf("resumed in another process, which was started for a helper: %+v", got)
 		}
 	})
 	t.Run("kicked", func(t *testing.T) {
@@ -306,7 +366,7 @@ func TestRolesExplored(t *testing.T) {
 				}
 				continue
 			}
-			for _, q := range []Starting{{}, {Continues: true}, {Helper: true}} {
+			for _, q := range []Starting{{}, {Continues: true}, {Helper: true}, {Launched: true}, {Launched: true, Continues: true}} {
 				next = append(next, begin(s, i, q))
 			}
 			dead := s

@@ -37,7 +37,7 @@ func (a *app) brief(ctx context.Context, e *engine.Engine, p engine.HookParams, 
 
 // starting is what the environment says of a session that starts.
 func (a *app) starting(p engine.HookParams) engine.StartSessionParams {
-	return engine.StartSessionParams{HookParams: p, Helper: truthy(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
+	return engine.StartSessionParams{HookParams: p, Launched: truthy(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
 }
 
 // briefing says in a few facts where an agent is and what it does first. After a compaction the
@@ -50,7 +50,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	}
 	if !short {
 		p.company(res)
-		p.recovery(res)
+		p.recovery(res.Recovered)
 	}
 	if res.Note != "" {
 		p.linef("Note: %s.", stick.Line(res.Note))
@@ -84,11 +84,11 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 // role says what a session is here, and what follows for it.
 func (p *page) role(res engine.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
-		of := "another agent is the primary"
+		of := ", and no primary is known here"
 		if res.Primary != nil {
-			of = string(*res.Primary) + " is the primary"
+			of = ": " + string(*res.Primary) + " is the primary"
 		}
-		p.linef("You are a helper: %s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
+		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
 			"Leave to the primary: %s. tt session role says the rest; end with tt session end.",
 			of, stick.Line(res.Context), patterns(res.Contract.PrimaryOnly))
 		return
@@ -136,8 +136,7 @@ func who(o engine.RosterAgent) string {
 }
 
 // recovery says what a session that never ended has left.
-func (p *page) recovery(res engine.StartSessionResult) {
-	r := res.Recovered
+func (p *page) recovery(r *engine.Recovered) {
 	if r == nil {
 		return
 	}
@@ -145,7 +144,11 @@ func (p *page) recovery(res engine.StartSessionResult) {
 	if r.AgentID != "" {
 		whose = string(r.AgentID)
 	}
-	p.linef("%s never ended its session: read what it left in your context file (written %s), and look at the tree, before you begin.", whose, p.ago(r.WrittenAt))
+	written := "" // a log of an earlier version doesn't tell
+	if !r.WrittenAt.IsZero() {
+		written = " (written " + p.ago(r.WrittenAt) + ")"
+	}
+	p.linef("%s never ended its session: read what it left in your context file%s, and look at the tree, before you begin.", whose, written)
 	if r.Handoff != nil {
 		p.linef("The last handoff says next: %s", stick.Clip(r.Handoff.NextAction, 160))
 	}

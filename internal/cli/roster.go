@@ -60,11 +60,16 @@ func (p *page) roster(res engine.GetRosterResult) {
 	for _, o := range res.Others {
 		p.agent(o)
 	}
-	if res.Alone {
-		p.linef("no other agent is at work in %s", stick.Line(res.Path))
-	}
-	if res.Blind {
+	switch {
+	case res.Blind && res.RoomID == "":
+		p.linef("processes can't be seen from here, and there is no room: it isn't known who is at work in %s", stick.Line(res.Path))
+	case res.Blind:
+		if res.Alone {
+			p.linef("no other member is at work in %s", stick.Line(res.Path))
+		}
 		p.linef("processes can't be seen from here, so only members of the room are known")
+	case res.Alone:
+		p.linef("no other agent is at work in %s", stick.Line(res.Path))
 	}
 	for _, o := range res.Unreadable {
 		p.linef("process %d (%s) can't be looked into, so it may work here or elsewhere", o.PID, o.Harness)

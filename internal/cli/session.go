@@ -35,7 +35,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			"room and joins it. In a room it joins. The first one is the primary, the others are helpers. If the primary before left\n" +
 			"its context file and never ended its session, the new one recovers.",
 	}
-	c.Flags().BoolVar(&helper, "helper", false, "be a helper, whoever else is there (also AI_HELPER=1)")
+	c.Flags().BoolVar(&helper, "helper", false, "be a helper, whoever else is there, also where the session leads by now (AI_HELPER=1 makes a helper of one that begins)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -47,14 +47,18 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			return err
 		}
 		q := a.starting(engine.HookParams{Caller: by, Where: w})
-		q.Helper = q.Helper || helper
+		q.Helper = helper
 		res, err := e.StartSession(c.Context(), q)
 		if err != nil {
 			return err
 		}
 		return a.print(res, func(p *page) {
 			if res.RoomID == "" {
-				p.linef("you are alone here, and there is no room: nothing was written")
+				alone := "you are alone here"
+				if res.Blind {
+					alone = "processes can't be seen from here, so that it isn't known who else is at work"
+				}
+				p.linef("%s, and there is no room: nothing was written", alone)
 				return
 			}
 			p.briefing(res, false)
@@ -129,7 +133,8 @@ func (a *app) session(ctx context.Context, w engine.Where) (engine.GetSessionRes
 func (a *app) sessionPathCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
 		Use: "path [path]", Short: "Print where the session keeps its context",
-		Long: "Print the path of the session's context file: the primary's, a helper's own, or the one that AI_AGENT_ID names.",
+		Long: "Print the path of the session's context file: the primary's, or a helper's own. Before the session has started it is\n" +
+			"the one that AI_AGENT_ID names.",
 	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", stick.Line(res.Context)) })
 }
 
@@ -142,6 +147,12 @@ func (a *app) sessionRoleCmd() *cobra.Command {
 // contract tells a role and its contract.
 func (p *page) contract(res engine.GetSessionResult) {
 	switch {
+	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
+		p.linef("%s is a person and has no session; %s is the primary", res.AgentID, *res.Primary)
+		return
+	case res.Role == "" && res.AgentID.Human():
+		p.linef("%s is a person and has no session", res.AgentID)
+		return
 	case res.Role == "" && res.Primary != nil:
 		p.linef("%s has no session here; %s is the primary. Start one: tt session start", res.AgentID, *res.Primary)
 		return
@@ -156,6 +167,7 @@ func (p *page) contract(res engine.GetSessionResult) {
 		p.linef("%s is a helper since %s, and no primary is known; if you are the only one: tt session promote", res.AgentID, stick.Age(p.now.Sub(res.Since)))
 	}
 	p.linef("your context file: %s", stick.Line(res.Context))
+	p.recovery(res.Recovered)
 	p.linef("everything may be read")
 	p.linef("only added to, never rewritten: %s", patterns(res.Contract.Append))
 	p.linef("only the primary's: %s", patterns(res.Contract.PrimaryOnly))

@@ -16,6 +16,7 @@ const (
 	mustBeMember joining = iota // it is refused
 	justBeats                   // it is refused, and if it is a member this is no act of its own
 	joinsIfNew                  // it joins, and makes the room; a kicked member and a closed room stay out
+	staysOut                    // like joinsIfNew, but one that left is refused
 	speaks                      // like joinsIfNew, and a person opens a closed room
 	joinsOnWord                 // an explicit join
 )
@@ -117,6 +118,8 @@ func (t *turn) enter(by Caller, j joining) (err error) {
 	}
 	m, _ := t.room.Member(t.me.Agent)
 	switch {
+	case j == staysOut && m.State == stick.Left:
+		return t.member()
 	case j > justBeats:
 		explicit := j == joinsOnWord || j == speaks && t.me.person() && m.State != stick.Kicked
 		r, events, joined, err := t.room.Join(t.me.Agent, explicit, t.tx.Now())

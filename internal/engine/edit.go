@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
-	"talkingstick/internal/config"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -70,7 +70,7 @@ type question struct {
 	in   []workspace.Place
 	tree []workspace.Place // in whose checkouts anything may be changed
 
-	roles map[string]roleFiles // what is whose, by the root of the workspace
+	roles map[stick.RoomID]roleFiles // what of the rooms that are asked is whose
 
 	decides bool // only whether it is allowed is asked, not what else there is to know
 }
@@ -99,7 +99,7 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 		}
 		q.full, q.in = append(q.full, full), append(q.in, place)
 	}
-	q.roles = e.rolesOf(q.in)
+	q.roles = map[stick.RoomID]roleFiles{}
 	for _, dir := range trees {
 		if _, place, err := targets.Find(dir); err == nil { // in what isn't there nothing is changed
 			q.tree = append(q.tree, place)
@@ -108,21 +108,20 @@ func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
 	return q, nil
 }
 
-// rolesOf reads what of workspaces is whose. One whose configuration can't be read has the
-// default: an edit isn't denied for a slip of the pen.
-func (e *Engine) rolesOf(in []workspace.Place) map[string]roleFiles {
-	roles := map[string]roleFiles{}
-	for _, p := range in {
-		if _, known := roles[p.Root]; !known {
-			c, _ := config.Read(p.Root)
-			a := anchorOf(p.Root, c)
-			roles[p.Root] = roleFiles{a, contract(c, a).PrimaryOnly}
-		}
-	}
-	return roles
+// rolesOf reads what of a room is whose. One whose configuration can't be read has the default: an edit
+// isn't denied for a slip of the pen.
+func (e *Engine) rolesOf(r stick.Room) roleFiles {
+	its, _ := e.project(r.Path)
+	return roleFiles{its.anchor, its.contract().PrimaryOnly}
 }
 
-// roleFiles is what of a workspace is whose.
+// errRoles gives a transaction up in which a room is asked of which it wasn't read yet what is whose: files
+// are read outside.
+type errRoles struct{ room stick.Room }
+
+func (e errRoles) Error() string { return "it wasn't read what is whose in " + string(e.room.ID) }
+
+// roleFiles is what of a room is whose.
 type roleFiles struct {
 	anchor      anchor
 	primaryOnly []stick.Pattern
@@ -130,7 +129,7 @@ type roleFiles struct {
 
 // but leaves out of paths the context file of a member's session, which it writes whoever has the stick.
 func (f roleFiles) but(paths []string, m stick.Member) []string {
-	if f.anchor.file == "" || m.State != stick.Joined || !m.Session.Running {
+	if m.State != stick.Joined || !m.Session.Running {
 		return paths
 	}
 	own := f.anchor.rel(m.Session.Context)
@@ -147,7 +146,7 @@ func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *
 	if err != nil {
 		return res, err
 	}
-	err = e.view(ctx, db, q.Caller, func(tx *store.Tx, s *sights) error {
+	read := func(tx *store.Tx, s *sights) error {
 		res = allowed
 		me, err := identify(tx, s, q.Caller)
 		if err != nil {
@@ -171,8 +170,15 @@ func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *
 			}
 		}
 		return nil
-	})
-	return res, err
+	}
+	for {
+		err = e.view(ctx, db, q.Caller, read)
+		unread, ok := errors.AsType[errRoles](err)
+		if !ok {
+			return res, err
+		}
+		q.roles[unread.room.ID] = e.rolesOf(unread.room)
+	}
 }
 
 // asked is what one room is asked about.
@@ -261,7 +267,10 @@ func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Err
 // answer has a room decide, and says in res what it came to.
 func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
 	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree}
-	files := q.roles[a.room.Path]
+	files, ok := q.roles[a.room.ID]
+	if !ok && len(a.paths) > 0 {
+		return errRoles{a.room}
+	}
 	m, _ := a.room.Member(me.Agent)
 	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.but(a.paths, m)
 	if len(ask.Paths) == 0 && !a.tree {

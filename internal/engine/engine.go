@@ -9,6 +9,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -155,6 +156,9 @@ func (e *Engine) place(w Where) (*workspace.Place, error) {
 		path = "."
 	}
 	p, err := workspace.Resolve(path, e.cfg.Workspace)
+	if w.Path == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").Hintf("go to a directory that exists, or name one: --path <directory>")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -167,14 +167,19 @@ func carried(m stick.Member) bool {
 	return len(m.Processes) > 0 && !slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Proof != stick.ProvesCarrier })
 }
 
-// carriedBy is the member whose process p is, empty for nobody's.
-func carriedBy(r stick.Room, p stick.Process) stick.AgentID {
+// carriedBy is the member whose process p is, empty for nobody's: of several the one whose session runs.
+func carriedBy(r stick.Room, p stick.Process) (by stick.AgentID) {
 	for _, m := range r.Members {
-		if m.State == stick.Joined && slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == p }) {
-			return m.Agent
+		if m.State == stick.Joined && carries(m, p) && (by == "" || m.Session.Running) {
+			by = m.Agent
 		}
 	}
-	return ""
+	return by
+}
+
+// carries tells whether p is a process of a member.
+func carries(m stick.Member, p stick.Process) bool {
+	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == p })
 }
 
 // GetRoster tells which other agents are at work in a workspace: running processes of harnesses, and
@@ -243,7 +248,11 @@ func (e *Engine) roster(r stick.Room, around surroundings, p GetRosterParams, me
 			continue
 		}
 		res.Others = append(res.Others, rosterProcess(r, f.Running, f.member, s))
-		listed[f.member] = f.member != ""
+		for _, m := range r.Members { // also those that the process carried before: it is one agent
+			if m.Agent == f.member || carries(m, f.Process) {
+				listed[m.Agent] = true
+			}
+		}
 	}
 	for _, m := range r.Members {
 		if listed[m.Agent] || m.Agent.Human() || related(m, around.Related) {

@@ -18,10 +18,11 @@ import (
 // StartSessionParams is a session of an agent that starts.
 type StartSessionParams struct {
 	HookParams
-	Auto    bool   // a hook says so, and not the agent: it keeps silent where the agent would be refused
-	Source  string // why it starts, in the harness's words: startup, resume, clear, compact
-	Helper  bool   // it was told to be a helper
-	Context string // the name that it was given for its context file
+	Auto     bool   // a hook says so, and not the agent: it keeps silent where the agent would be refused
+	Source   string // why it starts, in the harness's words: startup, resume, clear, compact
+	Helper   bool   // it is told to be a helper, now
+	Launched bool   // it was started as a helper, as its environment says for as long as it lives
+	Context  string // the name that it was given for its context file
 }
 
 // StartSessionResult is what an agent should know when its session starts. Where it is alone and
@@ -60,7 +61,7 @@ type StartSessionResult struct {
 type Recovered struct {
 	AgentID   stick.AgentID  `json:"agent_id,omitempty"` // whose it was, if that is known
 	Path      string         `json:"context_path"`
-	WrittenAt stick.Time     `json:"written_at"`
+	WrittenAt stick.Time     `json:"written_at"`        // null where the log is of an earlier version
 	Handoff   *stick.Handoff `json:"handoff,omitempty"` // the room's last one
 	EventSeq  int64          `json:"handoff_event_seq,omitempty"`
 }
@@ -71,13 +72,32 @@ type RoleContract struct {
 	PrimaryOnly []stick.Pattern `json:"primary_only"` // the primary's
 }
 
-// contract is the contract of a room's roles. By default only the primary's own file, and the
+// project is what the project of a room sets, and where the room's sessions keep their context.
+type project struct {
+	config.Config
+	anchor anchor
+}
+
+// project reads what is set for a room: in its own directory, else at the root of its workspace. Where
+// that can't be read it is the default, with [stick.CodeProjectConfig].
+func (e *Engine) project(room string) (project, error) {
+	from := room
+	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
+		if place, err := workspace.Resolve(room, e.cfg.Workspace); err == nil {
+			from = place.Root
+		}
+	}
+	c, err := config.Read(from)
+	return project{c, anchorOf(room, c)}, err
+}
+
+// contract is the contract of the room's roles. By default only the primary's own file, and the
 // configuration that says so, are the primary's.
-func contract(c config.Config, a anchor) *RoleContract {
-	out := &RoleContract{Append: []stick.Pattern{}, PrimaryOnly: c.Roles.PrimaryOnly}
-	out.Append = append(out.Append, c.Roles.Append...)
+func (p project) contract() *RoleContract {
+	out := &RoleContract{Append: []stick.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
+	out.Append = append(out.Append, p.Roles.Append...)
 	if out.PrimaryOnly == nil {
-		for _, path := range []string{a.file, config.FileName} {
+		for _, path := range []string{p.anchor.file, config.FileName} {
 			if p, err := stick.ParsePattern(stick.QuotePattern(path)); err == nil {
 				out.PrimaryOnly = append(out.PrimaryOnly, p)
 			}
@@ -91,14 +111,15 @@ const maxInstructions = 4096
 
 // starting is a session start as it runs.
 type starting struct {
-	e      *Engine
-	p      StartSessionParams
-	config config.Config
-	anchor anchor
+	e *Engine
+	p StartSessionParams
+	project
 	around surroundings
 	taken  []string   // names of context files that exist
 	left   bool       // the primary's exists,
 	leftAt stick.Time // written then
+	goes   bool       // the harness says that the session goes on
+	elder  *found     // an agent that has started no session here and began before this one
 	out    stick.Started
 	res    StartSessionResult
 	at     stick.Time
@@ -118,9 +139,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if place == nil {
 		return silent, stick.Errorf(stick.CodeUsage, "a session starts at a path, not in a room by its id").With("field", "room_id")
 	}
-	if p.Caller.Person && p.Caller.As == "" {
-		return silent, stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", human(p.Caller)).
-			Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
+	if err := anAgents(p.Caller); err != nil {
+		return silent, err
 	}
 	s := &starting{e: e, p: p, seed: store.NewID()}
 	room, err := e.roomAt(ctx, place)
@@ -131,23 +151,27 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if room == "" {
 		path = place.Root
 	}
+	s.goes = slices.Contains([]string{"resume", "clear", "compact"}, p.Source)
 	var wrong error
-	if s.config, wrong = e.projectConfig(path, place.Root); p.Auto && !s.config.Session.Auto {
+	if s.project, wrong = e.project(path); p.Auto && !s.Session.Auto {
 		return silent, nil
 	}
 	s.around = e.scan(p.Caller, place, false)
-	if room == "" && !p.Helper && (p.Auto || wrong == nil) && !s.company() {
+	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.company() {
 		silent.Alone, silent.Blind = true, s.around.Blind
 		return silent, nil
 	}
 	if wrong != nil { // to a hook it doesn't matter where there is nothing to coordinate
 		return silent, wrong
 	}
-	s.anchor = anchorOf(path, s.config)
 	s.taken = s.anchor.taken()
 	s.leftAt, s.left = s.anchor.written()
-	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, s.run, s.done)
-	if code := stick.CodeOf(err); p.Auto && (code == stick.CodeKicked || code == stick.CodeRoomClosed) {
+	who := joinsIfNew
+	if p.Auto && p.Source == "compact" { // the agent that left is the same one still
+		who = staysOut
+	}
+	err = e.act(ctx, p.Where, p.Caller, who, s.run, s.done)
+	if p.Auto && slices.Contains([]stick.Code{stick.CodeKicked, stick.CodeRoomClosed, stick.CodeUnknownMember}, stick.CodeOf(err)) {
 		return silent, nil
 	}
 	if err != nil {
@@ -159,6 +183,15 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		s.res.Task = f.TaskID
 	}
 	return s.res, nil
+}
+
+// anAgents refuses a person, who has no session, with [stick.CodeUsage].
+func anAgents(by Caller) error {
+	if !by.Person || by.As != "" {
+		return nil
+	}
+	return stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", human(by)).
+		Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
 }
 
 // company tells whether other agents are at work where there is no room.
@@ -182,33 +215,26 @@ func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path strin
 	})
 }
 
-// projectConfig reads the configuration of a room, or else of its workspace.
-func (e *Engine) projectConfig(room, root string) (config.Config, error) {
-	if room != root {
-		if _, err := os.Lstat(filepath.Join(room, config.FileName)); err == nil {
-			return config.Read(room)
-		}
-	}
-	return config.Read(root)
-}
-
 // run gives the session its role, inside of the transaction.
 func (s *starting) run(t *turn) error {
 	t.settle()
 	by := s.p.Caller
 	was, _ := t.before.Member(t.me.Agent)
 	q := stick.Starting{
-		By: t.me.Agent, Helper: s.p.Helper, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
-		Continues: slices.Contains([]string{"resume", "clear", "compact"}, s.p.Source),
+		By: t.me.Agent, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
+		Continues: s.goes,
 		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
 	var err error
-	if q.Continues && by.Proof == stick.ProvesSession {
+	// A session that is told ends what its process carried before, where a process carries one at a time
+	// and says by that what became of it.
+	if told := by.SessionID != "" && !by.Earlier && by.As == ""; told && !s.p.Sub && by.Proof == stick.ProvesSession {
 		if q.Before, err = t.tx.CarriedBefore(by.Process, t.me.Agent); err != nil {
 			return err
 		}
 	}
-	q.Earlier = s.earlier(t)
+	s.elder = s.earlier(t)
+	q.Earlier = s.elder != nil
 	r, events, out := t.room.StartSession(q, t.s.Sight, t.tx.Now())
 	t.add(r, events)
 	s.out, s.at = out, t.tx.Now()
@@ -230,8 +256,8 @@ func (s *starting) run(t *turn) error {
 	return nil
 }
 
-// earlier tells whether an agent without a session was found here that began before this one.
-func (s *starting) earlier(t *turn) bool {
+// earlier finds an agent without a session here that began before this one.
+func (s *starting) earlier(t *turn) *found {
 	agents := match(t.room, s.around, s.p.Caller, t.me.Agent, t.s.Sight)
 	mine := s.p.Caller.Process
 	for _, f := range agents {
@@ -239,9 +265,13 @@ func (s *starting) earlier(t *turn) bool {
 			mine = f.Process
 		}
 	}
-	return slices.ContainsFunc(agents, func(f found) bool {
+	i := slices.IndexFunc(agents, func(f found) bool {
 		return !f.mine && f.member != t.me.Agent && !heard(t.room, f) && f.Process.Before(mine)
 	})
+	if i < 0 {
+		return nil
+	}
+	return &agents[i]
 }
 
 // heard tells whether an agent of a scan has started a session here, also one that it has ended since:
@@ -258,7 +288,7 @@ func (s *starting) done(t *turn) error {
 	now := t.tx.Now()
 	s.res = StartSessionResult{
 		RoomID: t.room.ID, Path: t.room.Path, AgentID: t.me.Agent, Role: s.out.Role, Start: s.out.Start, Already: s.out.Already,
-		Context: s.anchor.path(s.out.Context), Contract: contract(s.config, s.anchor), RoomState: t.room.State(t.s.Sight, now),
+		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: t.room.State(t.s.Sight, now),
 		Holder: t.room.Holder(now), Joined: t.joined, Created: t.created, Note: t.me.Note,
 		YourTurn: t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent,
 	}
@@ -270,22 +300,63 @@ func (s *starting) done(t *turn) error {
 	}
 	roster := s.e.roster(t.room, s.around, GetRosterParams{Caller: s.p.Caller}, t.me.Agent, t.s.Sight, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
-	if s.out.Start == stick.StartRecover {
-		s.res.Recovered = &Recovered{AgentID: s.out.Crashed, Path: s.anchor.path(""), WrittenAt: s.leftAt}
-		if seq := t.room.Turn.HandoffSeq; seq != 0 {
-			last, err := t.tx.Event(t.room.ID, seq)
-			if err != nil {
-				return err
-			}
-			s.res.Recovered.Handoff, s.res.Recovered.EventSeq = last.Handoff, seq
-		}
-	}
 	var err error
+	if !s.goes || !s.out.Already { // what it was told at first; a session that goes on has read it
+		var how stick.Start
+		if how, s.res.Recovered, err = startOf(t.tx, t.room, t.me.Agent); err != nil {
+			return err
+		}
+		s.res.Start = how
+		s.res.Recovered.in(s.anchor)
+	}
 	if s.res.Unread, s.res.Unacked, err = t.tx.Open(t.room.ID, t.me.Agent); err != nil {
 		return err
 	}
 	s.res.Notes, err = t.tx.CountNotes(openNotes(t.room))
 	return err
+}
+
+// leaderless says to a helper who is going to be the primary where none is known. A member starts its session
+// by itself; another agent is told to by its next hook.
+func (s *starting) leaderless() string {
+	const promote = "if you are the only one: tt session promote"
+	switch f := s.elder; {
+	case f == nil:
+		return promote
+	case f.member != "":
+		return fmt.Sprintf("%s was here before you, and becomes the primary when it starts its session; %s", f.member, promote)
+	default:
+		return fmt.Sprintf("%s (pid %d) was here before you, and becomes the primary at its next prompt; should it end before that, and %s", f.Harness, f.Process.PID, promote)
+	}
+}
+
+// startOf tells from the log how a member's running session began, and what of an earlier one it is to
+// recover: as often as it is asked, because an answer may have been lost.
+func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.Start, *Recovered, error) {
+	started, _, err := tx.Events(store.EventQuery{Room: r.ID, From: a, Types: []stick.EventType{stick.EventSessionStarted}, Limit: 1, Newest: true})
+	if err != nil || len(started) == 0 {
+		return "", nil, err
+	}
+	f := started[0].Facts()
+	if f.Start != stick.StartRecover {
+		return f.Start, nil, nil
+	}
+	left := &Recovered{AgentID: f.Prior, WrittenAt: f.Written}
+	if seq := r.Turn.HandoffSeq; seq != 0 {
+		last, err := tx.Event(r.ID, seq)
+		if err != nil {
+			return "", nil, err
+		}
+		left.Handoff, left.EventSeq = last.Handoff, seq
+	}
+	return f.Start, left, nil
+}
+
+// in says where the files of the room's sessions lie.
+func (r *Recovered) in(a anchor) {
+	if r != nil {
+		r.Path = a.path("")
+	}
 }
 
 // after makes the session's context file, and reads what the project adds.
@@ -296,7 +367,7 @@ func (s *starting) after() {
 		}
 	}
 	if s.out.Role == stick.RoleHelper && s.out.Primary == "" {
-		s.res.Note = joinNotes(s.res.Note, "no primary is known here; if you are the only one: tt session promote")
+		s.res.Note = joinNotes(s.res.Note, s.leaderless())
 	}
 	s.res.Instructions = instructions(s.res.Path)
 }

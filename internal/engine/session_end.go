@@ -44,9 +44,13 @@ func (o endedSession) made(line string) bool {
 
 // EndSession retires the caller's session, and no other: when it was the last one of its agent, the
 // agent leaves its rooms, and a turn of its is abandoned. Who wraps up with the stick in hand says why
-// it leaves no handoff, or is refused with [stick.CodeInvalidHandoff].
+// it leaves no handoff, or is refused with [stick.CodeInvalidHandoff]. A person has no session, and is
+// refused with [stick.CodeUsage].
 func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSessionResult, error) {
 	res := EndSessionResult{Left: []stick.RoomID{}}
+	if err := anAgents(p.Caller); err != nil {
+		return res, err
+	}
 	db, err := e.open(ctx, false)
 	if err == store.ErrAbsent {
 		return res, nil
@@ -92,14 +96,13 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		return EndSessionResult{Left: []stick.RoomID{}}, err
 	}
 	for _, o := range over {
-		c, err := e.projectConfig(o.room.Path, o.room.Path)
+		its, err := e.project(o.room.Path)
 		if err != nil {
 			continue // nobody knows which file it is
 		}
-		a := anchorOf(o.room.Path, c)
-		path := filepath.Clean(a.path(o.context))
+		path := filepath.Clean(its.anchor.path(o.context))
 		e.at("before aside")
-		switch a.end(ending{o.context, p.Wrapped, o.made, func() bool { return e.taken(ctx, db, o) }}) {
+		switch its.anchor.end(ending{o.context, p.Wrapped, o.made, func() bool { return e.taken(ctx, db, o) }}) {
 		case fileRemoved:
 			res.Removed = append(res.Removed, path)
 		case fileForeign:

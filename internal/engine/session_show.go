@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"talkingstick/internal/store"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -25,51 +24,65 @@ type GetSessionResult struct {
 	Context  string         `json:"context_path"`
 	Primary  *stick.AgentID `json:"primary"` // another agent that isn't gone
 	Contract *RoleContract  `json:"contract"`
+
+	Recovered *Recovered `json:"recovered,omitempty"` // what the session before left, where this one recovers it
 }
 
 // GetSession tells the caller's session: its role, its context file, and what the role may do. It
 // writes nothing. It fails with [stick.CodeInvalidPath] and [stick.CodeProjectConfig].
 func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSessionResult, error) {
 	var res GetSessionResult
-	place, r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller)
+	var left *Recovered
+	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, r stick.Room, me stick.AgentID) (err error) {
+		if left = nil; runs(r, me) {
+			_, left, err = startOf(tx, r, me)
+		}
+		return err
+	})
 	if err != nil {
 		return res, err
 	}
-	c, err := e.projectConfig(r.Path, place.Root)
+	its, err := e.project(r.Path)
 	if err != nil {
 		return res, err
 	}
-	a := anchorOf(r.Path, c)
-	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: contract(c, a)}
-	if m, _ := r.Member(me.Agent); m.State == stick.Joined && m.Session.Running {
+	left.in(its.anchor)
+	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: its.contract(), Recovered: left}
+	if m, _ := r.Member(me.Agent); runs(r, me.Agent) {
 		res.Role, res.Since, res.Name = m.Session.Role, m.Session.Since, m.Session.Context
+	} else {
+		res.Name = stick.ContextName(p.Context) // asked for; what a session gets is told when it starts
 	}
 	if prior, led := r.Primary(); led && prior.Agent != me.Agent && prior.Verdict(s) != stick.Gone {
 		res.Primary = &prior.Agent
 	}
-	if name := stick.ContextName(p.Context); name != "" {
-		res.Name = name
-	}
-	res.Context = a.path(res.Name)
+	res.Context = its.anchor.path(res.Name)
 	return res, nil
 }
 
-// sessionRoom loads the room of a place for reading; where there is none it has the path where one
-// would be, and no members.
-func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller) (place *workspace.Place, r stick.Room, me identity, sight *stick.Sight, err error) {
-	if place, err = e.placeSeen(w); err != nil {
-		return nil, r, me, nil, err
+// runs tells whether a member's session runs.
+func runs(r stick.Room, a stick.AgentID) bool {
+	m, _ := r.Member(a)
+	return m.State == stick.Joined && m.Session.Running
+}
+
+// sessionRoom loads the room of a place for reading, and calls also with it; where there is none it has
+// the path where one would be, and no members.
+func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me identity, sight *stick.Sight, err error) {
+	place, err := e.placeSeen(w)
+	if err != nil {
+		return r, me, nil, err
 	}
 	if place == nil {
-		return nil, r, me, nil, stick.Errorf(stick.CodeUsage, "a session is found by a path, not by its room's id").With("field", "room_id")
+		return r, me, nil, stick.Errorf(stick.CodeUsage, "a session is found by a path, not by its room's id").With("field", "room_id")
 	}
 	sight, me = newSight(), unrecorded(by)
 	db, err := e.open(ctx, false)
 	if err == store.ErrAbsent {
-		return place, stick.Room{Path: place.Root}, me, sight, nil
+		return stick.Room{Path: place.Root}, me, sight, nil
 	}
 	if err != nil {
-		return nil, r, me, nil, err
+		return r, me, nil, err
 	}
 	err = e.view(ctx, db, by, func(tx *store.Tx, s *sights) (err error) {
 		if me, err = identify(tx, s, by); err != nil {
@@ -84,9 +97,12 @@ func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller) (place *wo
 		for _, m := range r.Members {
 			m.Verdict(sight) // so that they are probed
 		}
+		if err := also(tx, r, me.Agent); err != nil {
+			return err
+		}
 		return s.enough(r)
 	})
-	return place, r, me, sight, err
+	return r, me, sight, err
 }
 
 // ListSessionsParams asks for the sessions of a room.
@@ -118,15 +134,14 @@ type ListedSession struct {
 // ListSessions lists the sessions of a room. It writes nothing. It fails with [stick.CodeInvalidPath]
 // and [stick.CodeProjectConfig].
 func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSessionsResult, error) {
-	place, r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller)
+	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(*store.Tx, stick.Room, stick.AgentID) error { return nil })
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
-	c, err := e.projectConfig(r.Path, place.Root)
+	its, err := e.project(r.Path)
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
-	a := anchorOf(r.Path, c)
 	res := ListSessionsResult{RoomID: r.ID, Path: r.Path, Sessions: []ListedSession{}}
 	for _, m := range r.Members {
 		running := m.State == stick.Joined && m.Session.Running
@@ -135,7 +150,7 @@ func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSe
 		}
 		res.Sessions = append(res.Sessions, ListedSession{
 			AgentID: m.Agent, Role: m.Session.Role, Since: m.Session.Since, Running: running, Verdict: m.Verdict(s),
-			Name: m.Session.Context, Context: a.path(m.Session.Context), Self: m.Agent == me.Agent,
+			Name: m.Session.Context, Context: its.anchor.path(m.Session.Context), Self: m.Agent == me.Agent,
 		})
 	}
 	return res, nil
@@ -158,9 +173,12 @@ type PromoteSessionResult struct {
 
 // PromoteSession makes the caller's session the primary one, where there is none that isn't gone, or
 // one of which nothing is known and that was silent for as long as a lease lives. It fails with
-// [stick.CodeMemberPresent] and [stick.CodeUnknownMember].
+// [stick.CodeMemberPresent], [stick.CodeUnknownMember] and, for a person, [stick.CodeUsage].
 func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (PromoteSessionResult, error) {
 	var res PromoteSessionResult
+	if err := anAgents(p.Caller); err != nil {
+		return res, err
+	}
 	var at stick.Time
 	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
 		t.settle()
@@ -181,14 +199,10 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 	if err != nil {
 		return res, err
 	}
-	c, err := e.projectConfig(res.Context, res.Context)
-	if err != nil {
-		c.Session.Anchor = "" // the role is given; the file is where it is by default
-	}
-	a := anchorOf(res.Context, c)
-	res.Context = a.path("")
-	if !res.Already || !a.has("") {
-		_ = a.begin("", res.AgentID, at) // where it can't be made there is none
+	its, _ := e.project(res.Context) // the role is given; where nothing can be read the file is where it is by default
+	res.Context = its.anchor.path("")
+	if !res.Already || !its.anchor.has("") {
+		_ = its.anchor.begin("", res.AgentID, at) // where it can't be made there is none
 	}
 	return res, nil
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
@@ -152,6 +153,10 @@ func TestSessionStartsByData(t *testing.T) {
 					}
 					if c.ended {
 						if err := os.WriteFile(file, []byte("what it knows\nand more\n"), 0o644); err != nil {
+							t.Fatal(err)
+						}
+						earlier := time.Now().Add(-time.Second)
+						if err := os.Chtimes(file, earlier, earlier); err != nil {
 							t.Fatal(err)
 						}
 						if _, err := e.EndSession(t.Context(), engine.EndSessionParams{HookParams: at, Why: "other"}); err != nil {

@@ -23,9 +23,16 @@ func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
 	return s, ok, err
 }
 
-// CarriedBefore finds the agent that a process was last seen carrying, other than a; empty for none.
-func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before stick.AgentID, err error) {
-	_, err = tx.one("SELECT agent_id FROM processes WHERE process_key = ? AND agent_id <> ? ORDER BY seen_at DESC, agent_id LIMIT 1", []any{p.Key(), a}, &before)
+// CarriedBefore lists the agents whose sessions a process was seen carrying, other than a, the latest
+// first. Assumed names don't count.
+func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.AgentID, err error) {
+	err = tx.scan("SELECT agent_id FROM processes WHERE process_key = ? AND agent_id <> ? AND session_key <> '' ORDER BY seen_at DESC, agent_id", []any{p.Key(), a},
+		func(scan func(...any) error) error {
+			var other stick.AgentID
+			err := scan(&other)
+			before = append(before, other)
+			return err
+		})
 	return before, err
 }
 
