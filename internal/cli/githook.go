@@ -124,7 +124,7 @@ func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error)
 // mayCommit asks for the staged paths. Git runs the hook at the top level, from which they are.
 func (a *app) mayCommit(ctx context.Context, e *engine.Engine, q *engine.CheckEditParams) (engine.MayEditResult, error) {
 	var err error
-	if q.Paths, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Paths) == 0 {
+	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
 		return allowed, err
 	}
 	return e.CheckEdit(ctx, *q)
@@ -190,9 +190,9 @@ func (a *app) mayMove(ctx context.Context, e *engine.Engine, q *engine.CheckEdit
 		if err != nil {
 			return allowed, err
 		}
-		q.Paths = append(q.Paths, paths...)
+		q.Tracked = append(q.Tracked, paths...)
 	}
-	if len(q.Paths) == 0 {
+	if len(q.Tracked) == 0 {
 		return allowed, nil // other commits, and the same files
 	}
 	return e.CheckEdit(ctx, *q)

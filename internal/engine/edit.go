@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -55,7 +56,11 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("name what you want to change: tt may-edit <path>")
 	}
-	q, err := e.question(p)
+	at, err := e.placeSeen(p.Where)
+	if err != nil {
+		return MayEditResult{}, err
+	}
+	q, err := e.question(at, CheckEditParams{HookParams: HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches}, p.Tree)
 	if err != nil {
 		return MayEditResult{}, err
 	}
@@ -64,48 +69,53 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 
 // question is what is asked, in terms of the file system.
 type question struct {
-	MayEditParams
-	at   *workspace.Place // where it is asked, nil for a room by its id
-	full []string         // what is to be changed, canonical, and where each lies
-	in   []workspace.Place
-	tree []workspace.Place // in whose checkouts anything may be changed
+	CheckEditParams
+	at   *workspace.Place   // where it is asked, nil for a room by its id
+	in   []workspace.Target // what is to be changed
+	tree []workspace.Place  // in whose checkouts anything may be changed
+	all  bool               // anything may be changed where it is asked
 
 	roles map[stick.RoomID]roleFiles // what of the rooms that are asked is whose
 
 	decides bool // only whether it is allowed is asked, not what else there is to know
 }
 
-func (e *Engine) question(p MayEditParams, trees ...string) (question, error) {
-	q := question{MayEditParams: p}
-	if len(p.Paths) > maxEditPaths {
-		q.Paths, q.Tree = nil, true
-	}
+// question finds the places of what is to be changed. Its error says what can't be looked up; then q is
+// what can be told all the same.
+func (e *Engine) question(at *workspace.Place, p CheckEditParams, all bool) (q question, err error) {
 	env := e.cfg.Workspace
-	var err error
-	if q.at, err = e.placeSeen(p.Where); err != nil {
-		return q, err
+	if env.Dir = ""; at != nil {
+		env.Dir = at.Path
 	}
-	if q.at != nil {
-		env.Dir = q.at.Path
+	if len(p.Paths)+len(p.Names)+len(p.Tracked) > maxEditPaths {
+		p.Paths, p.Names, p.Tracked, all = nil, nil, nil, true
 	}
-	if q.Tree && q.at != nil {
-		q.tree = append(q.tree, *q.at)
+	q = question{CheckEditParams: p, at: at, all: all, roles: map[stick.RoomID]roleFiles{}}
+	if all && at != nil {
+		q.tree = append(q.tree, *at)
 	}
 	targets := workspace.NewTargets(env)
-	for _, path := range q.Paths {
-		full, place, err := targets.Find(path)
-		if err != nil {
-			return q, err
-		}
-		q.full, q.in = append(q.full, full), append(q.in, place)
+	found := func(in []workspace.Target, ferr error) {
+		q.in, err = append(q.in, in...), cmp.Or(err, ferr)
 	}
-	q.roles = map[stick.RoomID]roleFiles{}
-	for _, dir := range trees {
-		if _, place, err := targets.Find(dir); err == nil { // in what isn't there nothing is changed
+	for _, path := range p.Paths {
+		found(targets.Written(path))
+	}
+	for _, path := range p.Names {
+		found(targets.Named(path))
+	}
+	for _, path := range p.Tracked {
+		if at != nil {
+			q.in = append(q.in, targets.Tracked(*at, path))
+		}
+	}
+	for _, dir := range p.Trees {
+		place, perr := targets.Dir(dir)
+		if err = cmp.Or(err, perr); perr == nil {
 			q.tree = append(q.tree, place)
 		}
 	}
-	return q, nil
+	return q, err
 }
 
 // rolesOf reads what of a room is whose. One whose configuration can't be read has the default: an edit
@@ -189,8 +199,19 @@ type asked struct {
 	apart []string // linked worktrees in which something is to be changed, relative to the main checkout
 }
 
-// asks notes that something is to be changed in a place.
-func (a *asked) asks(p workspace.Place) {
+// asks notes that something is to be changed.
+func (a *asked) asks(x workspace.Target) {
+	rel, ok := workspace.Below(x.Full, a.room.Path)
+	switch {
+	case x.Place.Worktree != "":
+		a.asksIn(x.Place)
+	case ok && (len(a.paths) == 0 || a.paths[len(a.paths)-1] != rel):
+		a.paths = append(a.paths, rel)
+	}
+}
+
+// asksIn notes that something is to be changed in a place, if that is a linked worktree.
+func (a *asked) asksIn(p workspace.Place) {
 	if p.Worktree == "" {
 		return
 	}
@@ -202,7 +223,11 @@ func (a *asked) asks(p workspace.Place) {
 // rooms finds the rooms that decide, and those that are only asked because nothing is to be changed.
 // Only parts of them are loaded.
 func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error) {
-	places := slices.Concat(q.in, q.tree)
+	var places []workspace.Place
+	for _, x := range q.in {
+		places = append(places, x.Place)
+	}
+	places = append(places, q.tree...)
 	if len(places) == 0 && q.at != nil {
 		places = append(places, *q.at)
 	}
@@ -231,15 +256,12 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 		}
 		switch a := out[at]; {
 		case i == len(places): // a room by its id
-			a.tree = a.tree || q.Tree
+			a.tree = a.tree || q.all
 		case i < len(q.in):
-			if rel, ok := workspace.Below(q.full[i], a.room.Path); ok && places[i].Worktree == "" {
-				a.paths = append(a.paths, rel)
-			}
-			a.asks(places[i])
+			a.asks(q.in[i])
 		case i < len(q.in)+len(q.tree):
 			a.tree = a.tree || places[i].Worktree == ""
-			a.asks(places[i])
+			a.asksIn(places[i])
 		}
 	}
 	return out, nil

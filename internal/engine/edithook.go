@@ -12,8 +12,12 @@ import (
 type CheckEditParams struct {
 	HookParams
 	Tool  string   // the harness's name of the tool
-	Paths []string // what it changes, as far as that can be told
 	Trees []string // directories in whose checkouts it may change anything
+
+	// What it changes, as far as that can be told.
+	Paths   []string // files that it writes; a directory means all that is below it
+	Names   []string // files and directories that it removes, moves or replaces: links themselves, not what they lead to
+	Tracked []string // what git records of its tree, as seen from the top level, at which the question is asked
 
 	Branches []string // branches that it moves, by their whole names
 }
@@ -21,11 +25,10 @@ type CheckEditParams struct {
 // CheckEdit decides for a hook whether a tool call may run: as [Engine.MayEdit], and a call that
 // changes nothing may. It only reads; [Engine.EditChecked] notes what is to be noted.
 func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
-	q, err := e.question(MayEditParams{Caller: p.Caller, Where: p.Where, Paths: p.Paths, Branches: p.Branches}, p.Trees...)
+	q, err := e.hookQuestion(p)
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}
-	q.decides = true
 	return e.mayEdit(ctx, q, func(tx *store.Tx, s *sights, me identity, r stick.Room, res *MayEditResult) error {
 		t := &turn{tx: tx, s: s, me: me, room: r}
 		m, ok := r.Member(me.Agent)
@@ -38,6 +41,21 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 		}
 		return nil
 	})
+}
+
+// hookQuestion is what a hook asks. A path that can't be looked up is judged by its name, and one that not
+// even so tells where it lies is left out: the others are asked about all the same.
+func (e *Engine) hookQuestion(p CheckEditParams) (question, error) {
+	at, err := e.placeSeen(p.Where)
+	if err != nil {
+		return question{}, err
+	}
+	q, err := e.question(at, p, false)
+	if len(q.in)+len(q.tree) == 0 && err != nil {
+		return q, err
+	}
+	q.decides = true
+	return q, nil
 }
 
 // EditChecked notes that a tool call of the caller begins, or that it was denied. It writes nothing
@@ -76,10 +94,10 @@ func (t *turn) deniedAlready() (bool, error) {
 // CheckEdited looks again when a tool call is done: if the caller lost the right to make the change
 // in the meantime, both it and the holder of the stick are told.
 func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
-	if len(p.Paths)+len(p.Trees) == 0 {
+	if len(p.Paths)+len(p.Names)+len(p.Trees) == 0 {
 		return nil
 	}
-	q, err := e.question(MayEditParams{Caller: p.Caller, Where: p.Where, Paths: p.Paths}, p.Trees...)
+	q, err := e.hookQuestion(p)
 	if err != nil {
 		return err
 	}
