@@ -154,7 +154,7 @@ func upperFirst(s string) string {
 }
 
 func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
-	return engine.CheckEditParams{HookParams: p, Tool: in.Edits.Tool, Paths: in.Edits.Paths, Trees: in.Edits.Trees}
+	return engine.CheckEditParams{HookParams: p, Tool: in.Edits.Tool, Paths: in.Edits.Paths, Names: in.Edits.Names, Trees: in.Edits.Trees}
 }
 
 // deliver shows what is new for an agent that works, and notes that it does.

@@ -87,8 +87,8 @@ func (e *Engine) question(at *workspace.Place, p CheckEditParams, all bool) (q q
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
 	}
-	if len(p.Paths)+len(p.Names)+len(p.Tracked) > maxEditPaths {
-		p.Paths, p.Names, p.Tracked, all = nil, nil, nil, true
+	if len(p.Paths)+len(p.Tracked) > maxEditPaths {
+		p.Paths, p.Tracked, all = nil, nil, true
 	}
 	q = question{CheckEditParams: p, at: at, all: all, roles: map[stick.RoomID]roleFiles{}}
 	if all && at != nil {
@@ -99,10 +99,11 @@ func (e *Engine) question(at *workspace.Place, p CheckEditParams, all bool) (q q
 		q.in, err = append(q.in, in...), cmp.Or(err, ferr)
 	}
 	for _, path := range p.Paths {
-		found(targets.Written(path))
-	}
-	for _, path := range p.Names {
-		found(targets.Named(path))
+		if slices.Contains(p.Names, path) {
+			found(targets.Named(path))
+		} else {
+			found(targets.Written(path))
+		}
 	}
 	for _, path := range p.Tracked {
 		if at != nil {

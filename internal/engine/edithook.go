@@ -15,8 +15,8 @@ type CheckEditParams struct {
 	Trees []string // directories in whose checkouts it may change anything
 
 	// What it changes, as far as that can be told.
-	Paths   []string // files that it writes; a directory means all that is below it
-	Names   []string // files and directories that it removes, moves or replaces: links themselves, not what they lead to
+	Paths   []string // a directory means all that is below it
+	Names   []string // those of Paths that are only removed, moved or replaced: links themselves, not what they lead to
 	Tracked []string // what git records of its tree, as seen from the top level, at which the question is asked
 
 	Branches []string // branches that it moves, by their whole names
@@ -94,7 +94,7 @@ func (t *turn) deniedAlready() (bool, error) {
 // CheckEdited looks again when a tool call is done: if the caller lost the right to make the change
 // in the meantime, both it and the holder of the stick are told.
 func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
-	if len(p.Paths)+len(p.Names)+len(p.Trees) == 0 {
+	if len(p.Paths)+len(p.Trees) == 0 {
 		return nil
 	}
 	q, err := e.hookQuestion(p)

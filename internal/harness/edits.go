@@ -26,6 +26,7 @@ type Editor struct {
 type Edits struct {
 	Tool  string   // the harness's name of the tool
 	Paths []string // cleaned, in order, each once; absolute, unless the session's directory wasn't told
+	Names []string // those of Paths that are only removed, moved or replaced: links themselves, not what they lead to
 	Trees []string // directories where any file of the checkout around them may change: git reset --hard
 }
 
@@ -72,8 +73,7 @@ func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) E
 		if after && e.Follows && dir != "" {
 			return followed(out, command, at)
 		}
-		c := shell.Edits(command, at)
-		out.Paths, out.Trees = c.Paths, c.Trees
+		out.claim(shell.Edits(command, at))
 	}
 	return out
 }
@@ -85,13 +85,18 @@ func followed(out Edits, command, end string) Edits {
 	c := shell.Edits(command, "")
 	if c.End != "" && filepath.IsLocal(c.End) {
 		c = shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end))
-		out.Paths, out.Trees = c.Paths, c.Trees
+		out.claim(c)
 		return out
 	}
-	relative := func(path string) bool { return !filepath.IsAbs(path) }
-	out.Paths, out.Trees = slices.DeleteFunc(c.Paths, relative), slices.DeleteFunc(c.Trees, relative)
+	for _, paths := range []*[]string{&c.Paths, &c.Names, &c.Trees} {
+		*paths = slices.DeleteFunc(*paths, func(path string) bool { return !filepath.IsAbs(path) })
+	}
+	out.claim(c)
 	return out
 }
+
+// claim notes what a command changes.
+func (e *Edits) claim(c shell.Changes) { e.Paths, e.Names, e.Trees = c.Paths, c.Names, c.Trees }
 
 func (e *Edits) add(dir, path string) {
 	if path == "" || strings.ContainsRune(path, 0) {

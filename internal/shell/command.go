@@ -46,13 +46,13 @@ func (w *walker) run(args []word, stdin string) {
 	case "tee":
 		w.changeAll(parse(args, "").rest)
 	case "rm":
-		w.changeAll(parse(args, "").rest)
+		w.byName(func() { w.changeAll(parse(args, "").rest) })
 	case "mv":
-		w.move(args, true)
+		w.byName(func() { w.move(args, true) })
 	case "cp":
 		w.move(args, false)
 	case "git":
-		w.git(args)
+		w.byName(func() { w.git(args) })
 	case "apply_patch", "applypatch":
 		w.patch(args, stdin)
 	default:
@@ -172,8 +172,12 @@ func (w *walker) inPlace(o options, script ...string) {
 	if !o.has(script...) && len(files) > 0 {
 		files = files[1:]
 	}
-	if o.has("i", "in-place") {
+	switch {
+	case !o.has("i", "in-place"):
+	case o.has("follow-symlinks"):
 		w.changeAll(files)
+	default: // the file is written anew, and then replaced
+		w.byName(func() { w.changeAll(files) })
 	}
 }
 

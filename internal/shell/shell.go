@@ -18,6 +18,7 @@ import (
 // cleaned.
 type Changes struct {
 	Paths []string // in the order of the command, each once; a directory means all that is below it
+	Names []string // those of Paths that are only removed, moved or replaced: a link itself, not what it leads to
 	Trees []string // where something runs that may change any file of its checkout: git reset --hard
 	End   string   // the directory in which the shell is at the end; empty when that can't be told
 }
@@ -53,6 +54,7 @@ func Edits(command, dir string) (c Changes) {
 type walker struct {
 	dir   string // where it is
 	known bool   // whether that is known
+	names bool   // what is changed is the name, and not what a link of that name leads to
 	*shared
 }
 
@@ -284,11 +286,27 @@ func (w *walker) within(node syntax.Node) {
 	})
 }
 
+// byName walks through a command that removes, moves or replaces files.
+func (w *walker) byName(f func()) {
+	was := w.names
+	w.names = true
+	f()
+	w.names = was
+}
+
 // change notes that the file of a word is changed.
 func (w *walker) change(x word) {
-	if path, ok := w.path(x); ok && !strings.HasPrefix(filepath.ToSlash(path), "/dev/") {
-		w.found.Paths = add(w.found.Paths, path)
+	path, ok := w.path(x)
+	if !ok || strings.HasPrefix(filepath.ToSlash(path), "/dev/") {
+		return
 	}
+	switch known := slices.Contains(w.found.Paths, path); {
+	case !w.names:
+		w.found.Names = slices.DeleteFunc(w.found.Names, func(name string) bool { return name == path })
+	case !known:
+		w.found.Names = add(w.found.Names, path)
+	}
+	w.found.Paths = add(w.found.Paths, path)
 }
 
 func (w *walker) changeAll(all []word) {

@@ -252,10 +252,32 @@ func TestWhereItRuns(t *testing.T) {
 	})
 }
 
+// TestNames tells what is changed by its name only from what is, or may be, written through a link.
+func TestNames(t *testing.T) {
+	for command, want := range map[string]string{
+		"rm a; rm -rf sub": "a sub",
+		"mv a b":           "a b",
+		"git rm a; git checkout -- b; git mv c d":          "a b c d",
+		"git -C sub restore c":                             "sub/c",
+		"sed -i s/x/y/ a":                                  "a",
+		"perl -pi -e s/x/y/ a":                             "a",
+		"sed -i --follow-symlinks s/x/y/ a":                "",
+		"cp a b; echo > c; tee d":                          "",
+		"rm a; echo > a":                                   "",
+		"echo > a; rm a; rm b":                             "b",
+		"rm a > b":                                         "a",
+		"bash -c 'rm a'; apply_patch '*** Delete File: b'": "a",
+	} {
+		if got := strings.Join(Edits(command, "").Names, " "); got != want {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+}
+
 // TestWithoutADirectory names files as the command does where it isn't known where it runs.
 func TestWithoutADirectory(t *testing.T) {
 	got := Edits("rm ./a.go; cd sub; rm /b; git reset --hard; mv c d", "")
-	want := Changes{Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Trees: []string{"sub"}, End: "sub"}
+	want := Changes{Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Names: []string{"a.go", "/b", "sub/c", "sub/d"}, Trees: []string{"sub"}, End: "sub"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
