@@ -22,6 +22,7 @@ type Editing struct {
 	By     AgentID
 	Person bool
 	Paths  []string // relative to the room's root, / between the names
+	Dirs   []string // directories that are changed with all that is below them, as Paths
 	Tree   bool     // anything in the shared tree
 	Fold   bool     // the file system takes letters that differ in case for the same
 
@@ -40,11 +41,12 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 	}
 	m, _ := r.Member(q.By)
 	if m.State == Kicked {
-		return r.denied(q.what(q.Paths)+" may not be changed: you were removed from this room", q.Paths).
+		all := slices.Concat(q.Paths, q.Dirs)
+		return r.denied(q.what(all)+" may not be changed: you were removed from this room", all).
 			Hintf("ask a person; on their word: tt join")
 	}
-	if theirs := q.leftToPrimary(m); len(theirs) > 0 {
-		return r.denied(fmt.Sprintf("%s is the primary's to change, and you are a helper", q.what(theirs)), theirs).
+	if theirs, why := q.leftToPrimary(m); len(theirs) > 0 {
+		return r.denied(q.what(theirs)+why+", and you are a helper", theirs).
 			Hintf(`ask it: tt msg send role:primary "…"`)
 	}
 	if r.Turn.State == Owned && r.Turn.Owner == q.By {
@@ -53,17 +55,25 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 	var denied []string
 	var instead *Reservation // of somebody else, which decides
 	if !q.Tree {
-		deciding := r.deciding(q.Fold, near, s, now)
-		for _, p := range q.Paths {
-			if p != "." && !inRoom(p, q.Fold) { // worktrees, .git
-				continue
+		rules := r.deciding(q, near, s, now)
+		judge := func(path string, mine bool, v *Reservation) {
+			if mine {
+				return
 			}
-			v := deciding(p)
-			if v != nil && v.Agent == q.By {
-				continue
-			}
-			if denied = append(denied, p); v != nil && instead == nil {
+			if denied = append(denied, path); instead == nil {
 				instead = v
+			}
+		}
+		for _, p := range q.Paths {
+			if inRoom(p, q.Fold) { // not in worktrees, nor in .git
+				v := rules.of(p)
+				judge(p, v != nil && v.Agent == q.By, v)
+			}
+		}
+		for _, d := range q.Dirs {
+			if inRoom(d, q.Fold) {
+				mine, v := rules.below(d)
+				judge(d, mine, v)
 			}
 		}
 		if len(denied) == 0 {
@@ -79,17 +89,28 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 	return r.denied(fmt.Sprintf("%s can't be changed now: %s", what, r.Holder(now)), denied).Hintf("%s", r.Instead())
 }
 
-// leftToPrimary lists the paths that a member leaves alone because it is a helper.
-func (q Editing) leftToPrimary(m Member) (theirs []string) {
+// leftToPrimary lists what a member leaves alone because it is a helper, and says why. A pattern that
+// could mean anything anywhere doesn't keep it from directories: which of them hold such a file can't be
+// told.
+func (q Editing) leftToPrimary(m Member) (theirs []string, why string) {
 	if m.State != Joined || !m.Session.Running || m.Session.Role != RoleHelper {
-		return nil
+		return nil, ""
 	}
 	for _, p := range q.Paths {
 		if slices.ContainsFunc(q.PrimaryOnly, func(only Pattern) bool { return only.Match(p, q.Fold) }) {
-			theirs = append(theirs, p)
+			theirs, why = append(theirs, p), " is the primary's to change"
 		}
 	}
-	return theirs
+	for _, d := range q.Dirs {
+		i := slices.IndexFunc(q.PrimaryOnly, func(only Pattern) bool { return only.LiteralFirst() && only.Meets(d, q.Fold) })
+		if i < 0 {
+			continue
+		}
+		if theirs = append(theirs, d); why == "" {
+			why = fmt.Sprintf(" holds %s, which is the primary's to change", q.PrimaryOnly[i])
+		}
+	}
+	return theirs, why
 }
 
 // Enforces tells whether the room holds agents to its rules when they edit.
@@ -105,26 +126,57 @@ func (r Room) MayWorkOn(t Task, by AgentID) *Error {
 		With("task_id", t.ID).With("worker", t.Worker).Hintf(`tell its worker what you want: tt msg send %s "…"`, t.Worker)
 }
 
-// deciding finds the reservation that says who may edit a path without the stick: of those that hold,
-// the earliest. Those that could mean anything anywhere give no such right.
-func (r Room) deciding(fold bool, near []Reservation, s *Sight, now Time) func(path string) *Reservation {
-	type rule struct {
-		Reservation
-		means func(string) bool
-	}
-	var rules []rule
+// rules are the reservations that say who may edit what without the stick: those that hold, the earliest
+// first. Ones that could mean anything anywhere give no such right.
+type rules struct {
+	by   AgentID
+	fold bool
+	all  []rule
+}
+
+type rule struct {
+	Reservation
+	means func(string) bool
+}
+
+func (r Room) deciding(q Editing, near []Reservation, s *Sight, now Time) rules {
+	var all []rule
 	for _, v := range near {
 		if r.Policy.Enforce == EnforceScopes && v.Pattern.LiteralFirst() && !r.Stale(v, s, now) {
-			rules = append(rules, rule{v, v.Pattern.Matcher(fold)})
+			all = append(all, rule{v, v.Pattern.Matcher(q.Fold)})
 		}
 	}
-	slices.SortFunc(rules, func(a, b rule) int { return int(a.ID - b.ID) })
-	return func(path string) *Reservation {
-		if i := slices.IndexFunc(rules, func(x rule) bool { return x.means(path) }); i >= 0 {
-			return &rules[i].Reservation
+	slices.SortFunc(all, func(a, b rule) int { return int(a.ID - b.ID) })
+	return rules{q.By, q.Fold, all}
+}
+
+// of is the reservation that decides about a path: the earliest that means it.
+func (x rules) of(path string) *Reservation {
+	for i := range x.all {
+		if x.all[i].means(path) {
+			return &x.all[i].Reservation
 		}
-		return nil
 	}
+	return nil
+}
+
+// below tells whether a directory with all that could lie below it is its asker's to change: by one
+// reservation, which comes before everybody else's of anything there. What another has reserved inside of
+// what the asker had reserved before doesn't count, for the earlier decides.
+func (x rules) below(dir string) (mine bool, instead *Reservation) {
+	var had []rule
+	for i, v := range x.all {
+		switch {
+		case v.Agent == x.by && v.Pattern.Covers(dir, x.fold):
+			return true, nil
+		case v.Agent == x.by:
+			had = append(had, v)
+		case !v.Pattern.Meets(dir, x.fold):
+		case !slices.ContainsFunc(had, func(h rule) bool { return h.Pattern.Covers(v.Pattern.Prefix(false), x.fold) }):
+			return false, &x.all[i].Reservation
+		}
+	}
+	return false, nil
 }
 
 // what names what is to be changed.
@@ -178,9 +230,15 @@ func (r Room) Reserved(q Editing, near []Reservation, s *Sight, now Time) (out [
 		if len(out) == maxReserved {
 			break
 		}
-		if v.Agent != q.By && slices.ContainsFunc(q.Paths, v.Pattern.Matcher(q.Fold)) && !r.Stale(v, s, now) {
+		if v.Agent != q.By && q.touches(v.Pattern) && !r.Stale(v, s, now) {
 			out = append(out, v)
 		}
 	}
 	return out
+}
+
+// touches tells whether a pattern means something of what is to be changed.
+func (q Editing) touches(p Pattern) bool {
+	return slices.ContainsFunc(q.Paths, p.Matcher(q.Fold)) ||
+		slices.ContainsFunc(q.Dirs, func(dir string) bool { return p.Meets(dir, q.Fold) })
 }

@@ -58,6 +58,49 @@ func TestMayEdit(t *testing.T) {
 		},
 		{name: "letters of another case, folded", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") }, ask: Editing{Paths: []string{"SRC/a.go"}, Fold: true}},
 		{
+			name: "a directory in a scope", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src") },
+			ask: Editing{Dirs: []string{"src", "src/lib"}},
+		},
+		{
+			name: "a directory that holds an earlier scope", enforce: EnforceScopes,
+			setup: func(f *fixture) { f.reserves("c", "src/lib"); f.reserves("b", "src") },
+			ask:   Editing{Dirs: []string{"src", "src/sub"}}, denied: []string{"src"}, says: "src can't be changed now: c has reserved src/lib",
+		},
+		{
+			name: "a directory that holds a later scope", enforce: EnforceScopes,
+			setup: func(f *fixture) { f.reserves("b", "src"); f.reserves("c", "src/lib") }, ask: Editing{Dirs: []string{"src"}},
+		},
+		{
+			name: "a directory of which a part is reserved", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src/lib") },
+			ask: Editing{Dirs: []string{"src"}}, denied: []string{"src"}, says: "a holds the stick",
+		},
+		{
+			name: "a directory that another's pattern reaches into", enforce: EnforceScopes,
+			setup: func(f *fixture) { f.reserves("c", "src/*/gen.go"); f.reserves("b", "src") },
+			ask:   Editing{Dirs: []string{"src/lib"}}, denied: []string{"src/lib"}, says: "c has reserved src/*/gen.go",
+		},
+		{
+			name: "a later scope inside of an own one, in a directory that was reserved last", enforce: EnforceScopes,
+			setup: func(f *fixture) { f.reserves("b", "src/lib"); f.reserves("c", "src/lib/x"); f.reserves("b", "src") },
+			ask:   Editing{Dirs: []string{"src"}},
+		},
+		{
+			name: "a directory by a pattern of what lies in it", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src/*") },
+			ask: Editing{Dirs: []string{"src/lib"}}, denied: []string{"src/lib"},
+		},
+		{name: "a directory, the holder", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src/lib") }, ask: Editing{By: "a", Dirs: []string{"src"}}},
+		{name: "directories outside of all scopes", enforce: EnforceStick, ask: Editing{Dirs: []string{".git", "worktrees", "sub/.git/hooks"}}},
+		{
+			name: "a helper", enforce: EnforceStick, setup: func(f *fixture) { f.starts(Starting{By: "a", Same: true, Helper: true, Seed: "x"}) },
+			ask:    Editing{By: "a", Paths: []string{"docs/plan.md", "docs/a.md"}, PrimaryOnly: []Pattern{"docs/plan.md"}},
+			denied: []string{"docs/plan.md"}, says: "docs/plan.md is the primary's to change, and you are a helper",
+		},
+		{
+			name: "a helper and a directory", enforce: EnforceStick, setup: func(f *fixture) { f.starts(Starting{By: "a", Same: true, Helper: true, Seed: "x"}) },
+			ask:    Editing{By: "a", Dirs: []string{"docs", "src"}, PrimaryOnly: []Pattern{"docs/plan.md", "**/*.org"}},
+			denied: []string{"docs"}, says: "docs holds docs/plan.md, which is the primary's to change, and you are a helper",
+		},
+		{
 			name: "one that was removed", enforce: EnforceStick, setup: func(f *fixture) { f.must(f.kick(Kicking{By: "a", Who: "b", Force: true})) },
 			ask: Editing{Paths: []string{"a"}}, denied: []string{"a"}, says: "you were removed",
 		},
@@ -119,6 +162,41 @@ func TestMatcher(t *testing.T) {
 			if got, want := means(path), p.Match(path, fold); got != want {
 				t.Fatalf("%s means %s: %v, want %v", p, path, got, want)
 			}
+		}
+	})
+}
+
+// TestPatternOfADirectory compares what a pattern means of a directory with its overlap with the
+// pattern that the directory is.
+func TestPatternOfADirectory(t *testing.T) {
+	part := rapid.SampledFrom([]string{"a", "A", "b", "*", "?", "**", "[ab]", "a*"})
+	name := rapid.SampledFrom([]string{"a", "A", "b", "ab", "[ab]", "*", ".git", "worktrees"})
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := ParsePattern(strings.Join(rapid.SliceOfN(part, 1, 4).Draw(t, "pattern"), "/"))
+		if err != nil {
+			t.Skip(err)
+		}
+		fold := rapid.Bool().Draw(t, "fold")
+		dir := strings.Join(rapid.SliceOfN(name, 1, 3).Draw(t, "directory"), "/")
+		meets, covers := p.Meets(dir, fold), p.Covers(dir, fold)
+		q, err := ParsePattern(QuotePattern(dir))
+		if err != nil {
+			if meets || covers {
+				t.Fatalf("%s means something of %s, of which no pattern means anything", p, dir)
+			}
+			t.Skip(err)
+		}
+		overlap, _ := p.Overlap(q, fold)
+		if meets != (overlap != OverlapNone) {
+			t.Fatalf("%s meets %s: %v, and they overlap: %s", p, dir, meets, overlap)
+		}
+		for _, below := range []string{dir, dir + "/c", dir + "/c/d/e"} {
+			if covers && !p.Match(below, fold) {
+				t.Fatalf("%s covers %s, and doesn't mean %s", p, dir, below)
+			}
+		}
+		if !covers && p.Match(dir, fold) && p.Match(dir+"/cc", fold) && p.Match(dir+"/cc/d/ee/f/gg", fold) && p.Match(dir+"/c/dd", fold) {
+			t.Fatalf("%s means all of %s, and doesn't cover it", p, dir)
 		}
 	})
 }

@@ -139,8 +139,7 @@ func (b *builder) finish() {
 // that isn't is meant by no pattern. With fold, letters that differ in case only are the same. It
 // takes time in proportion to the product of the two lengths at most, whatever they are.
 //
-// A path that may be a directory, and with it everything below, is asked for as a pattern instead:
-// [QuotePattern] and [Pattern.Overlap].
+// A directory, and with it everything below, is asked for by [Pattern.Meets] and [Pattern.Covers].
 func (p Pattern) Match(path string, fold bool) bool {
 	c, err := parseScope(string(p))
 	return err == nil && inRoom(path, fold) && c.glob(false).match(path, fold)

@@ -50,6 +50,42 @@ func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
 	return OverlapPartial, witness
 }
 
+// Meets reports whether p means the directory dir, or anything that could lie below it. dir is a path
+// as for [Pattern.Match].
+func (p Pattern) Meets(dir string, fold bool) bool {
+	if !inRoom(dir, fold) {
+		return false
+	}
+	at, as := p.Prefix(fold), dir
+	if fold {
+		as = FoldCase(dir)
+	}
+	if apart(at, as) {
+		return false
+	}
+	if len(at) >= len(as) { // all that p means lies there
+		return true
+	}
+	a, errA := parseScope(string(p))
+	b, errB := parseScope(QuotePattern(dir))
+	if errA != nil || errB != nil { // no pattern can be written for such a path
+		return p.Match(dir, fold)
+	}
+	_, ok := newMeeting(a.glob(false), b.glob(false), fold).shortest(math.MaxInt)
+	return ok
+}
+
+// Covers reports whether p means the directory dir and everything that could lie below it. Where that
+// takes more than a budget to find out, it doesn't.
+func (p Pattern) Covers(dir string, fold bool) bool {
+	a, errA := parseScope(string(p))
+	if errA != nil || !p.Match(dir, fold) {
+		return false
+	}
+	b, errB := parseScope(QuotePattern(dir))
+	return a.below || errB == nil && newMeeting(a.glob(false), b.glob(false), fold).covers(overlapBudget)
+}
+
 // A meeting is the product of two globs and the borders: it reads a path in all three at once.
 type meeting struct {
 	a, b  *glob
@@ -202,10 +238,20 @@ func (m *meeting) example(from, to int32) rune {
 	return m.alpha.symbols[best].example
 }
 
-// same reports whether both globs accept the same paths. It reads all paths at once, breadth first,
-// and stops at one that only one of them accepts. With the budget used up it is false: a glob can
-// be in very many sets of states.
+// same reports whether both globs accept the same paths.
 func (m *meeting) same(budget int) bool {
+	return m.always(budget, func(a, b bool) bool { return a == b })
+}
+
+// covers reports whether the first glob accepts all that the second one does.
+func (m *meeting) covers(budget int) bool {
+	return m.always(budget, func(a, b bool) bool { return a || !b })
+}
+
+// always reports whether something holds of every path, by which of the globs accept it. It holds of what
+// none of them does. All paths are read at once, breadth first, up to one of which it doesn't hold. With
+// the budget used up it is false: a glob can be in very many sets of states.
+func (m *meeting) always(budget int, holds func(a, b bool) bool) bool {
 	land := borders()
 	end := len(m.alpha.symbols) // the number of /, behind the symbols
 	a, b := newSubsets(m.a, end+1, m.inA), newSubsets(m.b, end+1, m.inB)
@@ -218,7 +264,7 @@ func (m *meeting) same(budget int) bool {
 	for i := 0; i < len(states); i++ {
 		at := states[i]
 		open := land.at[at.border].open
-		if open && a.ends[at.a] != b.ends[at.b] {
+		if open && !holds(a.ends[at.a], b.ends[at.b]) {
 			return false
 		}
 		for s := range end + 1 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -197,18 +198,38 @@ type asked struct {
 	room  stick.Room
 	tree  bool
 	paths []string // relative to the room
+	dirs  []string // directories, with all that is below them, as paths
 	apart []string // linked worktrees in which something is to be changed, relative to the main checkout
+	over  []string // directories in which linked worktrees may lie, as apart
 }
 
 // asks notes that something is to be changed.
 func (a *asked) asks(x workspace.Target) {
+	if x.Place.Worktree != "" {
+		a.asksIn(x.Place)
+		return
+	}
+	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." { // what is changed in all of the tree isn't in worktrees
+		a.over = append(a.over, rel)
+	}
 	rel, ok := workspace.Below(x.Full, a.room.Path)
 	switch {
-	case x.Place.Worktree != "":
-		a.asksIn(x.Place)
-	case ok && (len(a.paths) == 0 || a.paths[len(a.paths)-1] != rel):
-		a.paths = append(a.paths, rel)
+	case !ok:
+	case rel == ".":
+		a.tree = true
+	case x.Dir:
+		a.dirs = another(a.dirs, rel)
+	default:
+		a.paths = another(a.paths, rel)
 	}
+}
+
+// another adds a path, unless it was the last one, too.
+func another(paths []string, rel string) []string {
+	if n := len(paths); n > 0 && paths[n-1] == rel {
+		return paths
+	}
+	return append(paths, rel)
 }
 
 // asksIn notes that something is to be changed in a place, if that is a linked worktree.
@@ -270,7 +291,7 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 
 // others refuses what is somebody else's task: its worktree, and its branch.
 func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Error, error) {
-	if me.person() || len(a.apart)+len(branches) == 0 || !a.room.Enforces() {
+	if me.person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
 		return nil, nil
 	}
 	tasks, err := tx.Tasks(a.room.ID)
@@ -278,7 +299,8 @@ func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Err
 		return nil, err
 	}
 	for _, t := range tasks {
-		if slices.Contains(a.apart, t.Worktree) || slices.Contains(branches, "refs/heads/"+t.Branch) {
+		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }
+		if slices.Contains(a.apart, t.Worktree) || slices.ContainsFunc(a.over, inside) || slices.Contains(branches, "refs/heads/"+t.Branch) {
 			if no := a.room.MayWorkOn(t, me.Agent); no != nil {
 				return no, nil
 			}
@@ -289,20 +311,20 @@ func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Err
 
 // answer has a room decide, and says in res what it came to.
 func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
-	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Tree: a.tree}
+	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
 	files, ok := q.roles[a.room.ID]
-	if !ok && len(a.paths) > 0 {
+	if !ok && len(a.paths)+len(a.dirs) > 0 {
 		return errRoles{a.room}
 	}
 	m, _ := a.room.Member(me.Agent)
 	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.but(a.paths, m)
-	if len(ask.Paths) == 0 && !a.tree {
+	if len(ask.Paths)+len(ask.Dirs) == 0 && !a.tree {
 		ask.Person = true // nothing of it is to be changed
 	}
 	var near []stick.Reservation
 	var err error
 	if !q.decides || a.room.Policy.Enforce == stick.EnforceScopes {
-		if near, err = tx.ReservationsNear(a.room.ID, a.paths); err != nil {
+		if near, err = tx.ReservationsNear(a.room.ID, a.paths, a.dirs); err != nil {
 			return err
 		}
 	}
@@ -311,6 +333,8 @@ func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *Ma
 			return err
 		}
 		a.room = a.room.Seen(tx.Generation(), tx.Now())
+	}
+	if len(near) > 0 || m.Session.Role == stick.RoleHelper {
 		ask.Fold = workspace.FoldsCase(a.room.Path)
 	}
 	t := a.room.Turn

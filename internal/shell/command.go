@@ -206,12 +206,16 @@ func (w *walker) move(args []word, sources bool) {
 	}
 }
 
-// changeIn notes the file that comes to lie in a directory.
+// changeIn notes the file that comes to lie in a directory; of all that lies in another one, as in
+// cp -r other/. here, that is the directory itself.
 func (w *walker) changeIn(dir, file word) {
 	if !dir.ok || !file.ok || dir.text == "" || file.text == "" {
 		return
 	}
-	if name := path.Base(filepath.ToSlash(file.text)); name != "." && name != ".." && name != "/" {
+	switch name := path.Base(filepath.ToSlash(file.text)); {
+	case name == "." || name == ".." || name == "/":
+		w.change(dir)
+	default:
 		w.change(literal(dir.text + "/" + name))
 	}
 }

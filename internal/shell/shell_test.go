@@ -118,6 +118,7 @@ func TestPrograms(t *testing.T) {
 		{"cp a.go z.go", "z.go"},
 		{"cp -r sub/* app", "app/c.go app/d.txt"},
 		{"cp -a sub other", "other"},
+		{"cp -a sub/. app; cp -r .. app", "app"},
 		{"cp a.go b.go sub/", "sub/a.go sub/b.go"},
 		{"cp -t sub a.go", "sub/a.go"},
 		{"cp a.go /dev/null", ""},

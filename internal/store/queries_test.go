@@ -122,7 +122,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	view(t, db, func(tx *store.Tx) error {
 		_, _, all := tx.Reservations(store.ReservationQuery{Room: id})
 		_, _, some := tx.Reservations(store.ReservationQuery{Room: id, ID: reserved.Seq, Agent: "claude:a", Task: "T", Limit: 1})
-		_, near := tx.ReservationsNear(id, []string{"src/a.go"})
+		_, near := tx.ReservationsNear(id, []string{"src/a.go"}, []string{"docs", "web"})
 		_, meeting := tx.ReservationsMeeting(id, []stick.Pattern{"src/**", "*.go"})
 		_, at := tx.RoomsAt([][]string{{"/work/src", "/work"}})
 		return try(all, some, near, meeting, at)

@@ -40,13 +40,24 @@ func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
 				t.Fatalf("%d of %d: %v", len(all), len(patterns), err)
 			}
 			for _, path := range []string{"src/lib/a.go", "src", "Src/Lib/b.go", "docs/a.md", "a/b/c/d/e/f", "É/x", "none"} {
-				near, err := tx.ReservationsNear(id, []string{path, "other/path"})
+				near, err := tx.ReservationsNear(id, []string{path, "other/path"}, nil)
 				if err != nil {
 					return err
 				}
 				for _, v := range all {
 					if v.Pattern.Match(path, true) && !slices.Contains(near, v) {
 						t.Errorf("%s means %s and isn't near it", v.Pattern, path)
+					}
+				}
+			}
+			for _, dir := range []string{"src/lib", "src", "SRC", "docs", "a", "a/b/c/d/e", "é", "none"} {
+				near, err := tx.ReservationsNear(id, []string{"x"}, []string{dir, "other"})
+				if err != nil {
+					return err
+				}
+				for _, v := range all {
+					if v.Pattern.Meets(dir, true) && !slices.Contains(near, v) {
+						t.Errorf("%s means something in %s and isn't near it", v.Pattern, dir)
 					}
 				}
 			}
@@ -71,16 +82,21 @@ func TestManyPaths(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		last := reserve(t, db, id, "claude:a", "d999/x/f.go")
-		var paths []string
+		var paths, dirs []string
 		for i := range 1000 {
-			paths = append(paths, fmt.Sprintf("d%d/x/f.go", i))
+			paths, dirs = append(paths, fmt.Sprintf("d%d/x/f.go", i)), append(dirs, fmt.Sprintf("d%d", i))
 		}
 		view(t, db, func(tx *store.Tx) error {
-			near, err := tx.ReservationsNear(id, paths)
-			if len(near) != 1 || near[0] != stick.ReservationOf(last) {
-				t.Errorf("found %v", near)
+			for i, asked := range [][2][]string{{paths, nil}, {nil, dirs}, {paths, dirs}} {
+				near, err := tx.ReservationsNear(id, asked[0], asked[1])
+				if len(near) != 1 || near[0] != stick.ReservationOf(last) {
+					t.Errorf("%d: found %v", i, near)
+				}
+				if err != nil {
+					return err
+				}
 			}
-			return err
+			return nil
 		})
 	})
 }
