@@ -202,14 +202,15 @@ func (r Room) Denied(by AgentID, paths []string) Event {
 	return r.event(EventStickDenied, by, "").with(Facts{Paths: some(paths)})
 }
 
-// LateEdit tells an agent that it changed something it might not change any more when it was done,
+// LateEdit tells an agent that it changed something it might not change, or not any more when it was done,
 // and the holder whose turn it was.
 func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 	to := AgentID("")
 	if r.Turn.State == Owned {
 		to = r.Turn.Owner
 	}
-	return r.event(EventLateEdit, by, to).with(Facts{Paths: some(paths), Tool: clip(tool, 60)})
+	m, _ := r.Member(by)
+	return r.event(EventLateEdit, by, to).with(Facts{Paths: some(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0})
 }
 
 // some are the first few of paths, as facts of an event.

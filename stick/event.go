@@ -125,6 +125,7 @@ type Facts struct {
 	Witness       string     `json:"example,omitempty"`        // incursion: a path that both mean
 	Paths         []string   `json:"paths,omitempty"`          // stick_denied, late_edit: some of them
 	Tool          string     `json:"tool,omitempty"`           // late_edit: by which tool of the harness
+	NeverHeld     bool       `json:"never_held,omitempty"`     // late_edit: the agent never had the stick
 	Task          *TaskFacts `json:"task,omitempty"`           // events of tasks
 }
 

@@ -151,8 +151,11 @@ var EventTypes = []EventInfo{
 	{EventStickDenied, "a hook kept an agent without the stick from editing; once in a turn", func(e Event, f Facts) string {
 		return fmt.Sprintf("%s wanted to edit %s and was denied", who(e.From), edited(f))
 	}},
-	{EventLateEdit, "an edit ended after the right to make it was lost", func(e Event, f Facts) string {
+	{EventLateEdit, "an edit ended after the right to make it was lost, or was made without one", func(e Event, f Facts) string {
 		s := fmt.Sprintf("%s edited %s after it had lost the right to", who(e.From), edited(f))
+		if f.NeverHeld {
+			s = fmt.Sprintf("%s edited %s without the right to", who(e.From), edited(f))
+		}
 		if e.To != "" {
 			s += "; " + who(e.To) + " holds the stick: look at the file before you go on"
 		}

@@ -110,7 +110,7 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 		if t.owns() { // it came back
 			return nil
 		}
-		gave, err := t.gaveUp()
+		gave, err := t.gaveUp(res.Denied)
 		if err != nil || gave {
 			return err
 		}
@@ -119,17 +119,26 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 	})
 }
 
-// gaveUp tells whether the caller itself ended its turn while the tool call ran, as a command does
-// that edits and then releases.
-func (t *turn) gaveUp() (bool, error) {
+// gaveUp tells whether the caller itself gave up what let it change the paths while the tool call ran, as
+// a command does that edits and then releases. Where nobody noted when the call began (a hook whose write was
+// dropped, a caller whose session isn't known), what it gave up last is taken for that: who is told of a late
+// edit is told for ever.
+func (t *turn) gaveUp(paths []string) (bool, error) {
 	m, _ := t.room.Member(t.me.Agent)
-	if m.BusySince.IsZero() || m.HeldSeq == 0 {
-		return false, nil
+	if m.HeldSeq != 0 {
+		end, err := t.tx.Event(t.room.ID, m.HeldSeq)
+		if err != nil {
+			return false, err
+		}
+		own := []stick.EventType{stick.EventRelease, stick.EventPass, stick.EventLeave}
+		if end != nil && end.From == t.me.Agent && slices.Contains(own, end.Type) && end.CreatedAt >= m.BusySince {
+			return true, nil
+		}
 	}
-	end, err := t.tx.Event(t.room.ID, m.HeldSeq)
-	if err != nil || end == nil {
-		return false, err
+	if !m.BusySince.IsZero() || t.room.Policy.Enforce != stick.EnforceScopes {
+		return false, nil // it edited by the stick
 	}
-	own := []stick.EventType{stick.EventRelease, stick.EventPass, stick.EventLeave}
-	return end.From == t.me.Agent && slices.Contains(own, end.Type) && end.CreatedAt >= m.BusySince, nil
+	return t.gaveFree(func(e stick.Event) bool {
+		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool { return e.Facts().Pattern.Meets(path, true) })
+	})
 }

@@ -274,7 +274,7 @@ func (t *turn) chosen(p ReleasePathsParams, ps []stick.Pattern, fold bool) (vs [
 			vs = append(vs, mine[i])
 			continue
 		}
-		ended, err := t.gaveFree(func(f stick.Facts) bool { return f.Pattern.Key(fold) == pattern.Key(fold) })
+		ended, err := t.gaveFree(func(e stick.Event) bool { return e.Facts().Pattern.Key(fold) == pattern.Key(fold) })
 		if err != nil {
 			return nil, err
 		}
@@ -292,7 +292,7 @@ func (t *turn) chosen(p ReleasePathsParams, ps []stick.Pattern, fold bool) (vs [
 			vs = append(vs, v...)
 			continue
 		}
-		ended, err := t.gaveFree(func(f stick.Facts) bool { return f.ReservationID == id })
+		ended, err := t.gaveFree(func(e stick.Event) bool { return e.Facts().ReservationID == id })
 		if err != nil {
 			return nil, err
 		}
@@ -305,11 +305,11 @@ func (t *turn) chosen(p ReleasePathsParams, ps []stick.Pattern, fold bool) (vs [
 }
 
 // gaveFree tells whether the caller has ended a reservation like that.
-func (t *turn) gaveFree(like func(stick.Facts) bool) (bool, error) {
+func (t *turn) gaveFree(like func(stick.Event) bool) (bool, error) {
 	events, _, err := t.tx.Events(store.EventQuery{
 		Room: t.room.ID, From: t.me.Agent, Types: []stick.EventType{stick.EventUnreserved}, Limit: maxEvents, Newest: true,
 	})
-	return slices.ContainsFunc(events, func(e stick.Event) bool { return like(e.Facts()) }), err
+	return slices.ContainsFunc(events, like), err
 }
 
 // ListReservationsParams asks what is reserved.
