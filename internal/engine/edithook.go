@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -44,14 +45,12 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 }
 
 // hookQuestion is what a hook asks. A path that can't be looked up is judged by its name, and one that not
-// even so tells where it lies is left out: the others are asked about all the same.
+// even so tells where it lies is left out: the others are asked about all the same. Where the hook runs
+// matters only for relative paths.
 func (e *Engine) hookQuestion(p CheckEditParams) (question, error) {
-	at, err := e.placeSeen(p.Where)
-	if err != nil {
-		return question{}, err
-	}
+	at, aerr := e.placeOfHook(p.Where)
 	q, err := e.question(at, p, false)
-	if len(q.in)+len(q.tree) == 0 && err != nil {
+	if err = cmp.Or(aerr, err); err != nil && len(q.in)+len(q.tree) == 0 {
 		return q, err
 	}
 	q.decides = true

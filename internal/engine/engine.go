@@ -178,6 +178,19 @@ func (e *Engine) placeSeen(w Where) (*workspace.Place, error) {
 	return &gone, nil
 }
 
+// placeOfHook is place for hooks: a session still works in a directory that was deleted.
+func (e *Engine) placeOfHook(w Where) (*workspace.Place, error) {
+	p, err := e.placeSeen(w)
+	if err == nil || w.Path == "" {
+		return p, err
+	}
+	gone, gerr := workspace.ResolveGone(w.Path, e.cfg.Workspace)
+	if gerr != nil {
+		return nil, err
+	}
+	return &gone, nil
+}
+
 // find loads the room that w means, as it stands in the current generation.
 func find(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
 	if p == nil {

@@ -28,7 +28,7 @@ const freshHook = time.Minute
 // closed one, and to a removed member. The agent need not be a member; if it is one, the hook shows
 // that it is active, and else nothing is noted of it.
 func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*turn) error) error {
-	place, err := e.placeSeen(p.Where)
+	place, err := e.placeOfHook(p.Where)
 	if err != nil {
 		return err
 	}
