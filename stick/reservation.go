@@ -2,6 +2,7 @@ package stick
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -21,8 +22,11 @@ type Reservation struct {
 // Millis is a duration that is kept and written in milliseconds.
 type Millis int64
 
-// Duration returns m as a time.Duration.
-func (m Millis) Duration() time.Duration { return time.Duration(m) * time.Millisecond }
+// Duration returns m as a time.Duration; what none can hold is the longest.
+func (m Millis) Duration() time.Duration {
+	const most = math.MaxInt64 / Millis(time.Millisecond)
+	return time.Duration(max(-most, min(most, m))) * time.Millisecond
+}
 
 // How long a reservation lives after it was made and after its owner's last act.
 const (
@@ -147,11 +151,20 @@ func (q Reserving) check() error {
 	case len(q.Patterns) > MaxPatterns:
 		return Errorf(CodeUsage, "%d patterns at once; at most %d are possible", len(q.Patterns), MaxPatterns).With("field", "paths").
 			Hintf("reserve the directory that holds them")
-	case q.TTL < MinReservationTTL || q.TTL > MaxReservationTTL:
-		return Errorf(CodeUsage, "a reservation lives from %s to %s, not %s", shortDuration(MinReservationTTL), shortDuration(MaxReservationTTL), shortDuration(q.TTL)).
-			With("field", "ttl_ms").Hintf("its time runs from your last act on, so that it lasts while you work")
+	}
+	if err := CheckReservationTTL(q.TTL); err != nil {
+		return err
 	}
 	return CheckTask(q.Task)
+}
+
+// CheckReservationTTL refuses a time that no reservation lives, with [CodeUsage].
+func CheckReservationTTL(ttl time.Duration) error {
+	if ttl < MinReservationTTL || ttl > MaxReservationTTL {
+		return Errorf(CodeUsage, "a reservation lives from %s to %s, not %s", shortDuration(MinReservationTTL), shortDuration(MaxReservationTTL), shortDuration(ttl)).
+			With("field", "ttl_ms").Hintf("its time runs from your last act on, so that it lasts while you work")
+	}
+	return nil
 }
 
 // meets lists the reservations of others that overlap with p.

@@ -32,14 +32,16 @@ func (a *app) reserveCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false, "take over a reservation whose time is over or whose owner is gone")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("ttl") { // none isn't the default
+			if err := stick.CheckReservationTTL(ttl); err != nil {
+				return err
+			}
+		}
 		e, by, err := a.open()
 		if err != nil {
 			return err
 		}
 		p.Caller, p.Where, p.Paths, p.TTL = by, engine.Where{Path: *path}, args, stick.Millis(ttl.Milliseconds())
-		if c.Flags().Changed("ttl") && p.TTL <= 0 {
-			p.TTL = -1 // not the default
-		}
 		res, err := e.ReservePaths(c.Context(), p)
 		if err != nil {
 			return err
@@ -85,7 +87,7 @@ func (a *app) unreserveCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "--all means all of yours, and %q was named beside it", stick.Clip(args[0], 60)).With("field", "all")
 		}
 		for _, arg := range args {
-			if id, err := strconv.ParseInt(arg, 10, 64); err == nil && id > 0 {
+			if id, err := strconv.ParseInt(arg, 10, 64); err == nil && id > 0 && strconv.FormatInt(id, 10) == arg {
 				p.ReservationIDs = append(p.ReservationIDs, id)
 			} else {
 				p.Paths = append(p.Paths, arg)

@@ -1,12 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -47,19 +48,27 @@ type ReservationView struct {
 // [stick.CodeReservationConflict] and [stick.CodeReservationStale] where others have reserved the same.
 func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (ReservePathsResult, error) {
 	var res ReservePathsResult
-	if p.TTL < 0 || p.TTL > stick.Millis(stick.MaxReservationTTL.Milliseconds()) {
-		p.TTL = stick.Millis((stick.MaxReservationTTL + time.Hour).Milliseconds()) // refused by the rule, and no overflow
-	}
 	q := stick.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
 	root, dir, err := e.roots(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
-	if q.Patterns, err = patterns(root, p.Paths); err != nil {
+	scopes, err := e.scopes(root, p.Paths)
+	if err != nil {
 		return res, err
 	}
 	q.Fold = workspace.FoldsCase(root)
-	res.Warning = misplaced(root, dir, q.Patterns)
+	for _, s := range scopes {
+		for _, m := range s.means {
+			if !slices.Contains(q.Patterns, m) {
+				q.Patterns = append(q.Patterns, m)
+			}
+		}
+		if res.Warning == "" && s.outside {
+			res.Warning = stick.Line(string(s.written)) + " leads to what can't be reserved here: only the link itself is"
+		}
+	}
+	res.Warning = cmp.Or(misplaced(root, dir, q.Patterns), res.Warning)
 	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, func(t *turn) error {
 		t.settle()
 		q.By = t.me.Agent
@@ -158,34 +167,103 @@ func (e *Engine) roots(ctx context.Context, w Where) (root, dir string, err erro
 	return root, dir, err
 }
 
-// patterns reads what is to be reserved or given free. What is there under the very name that was
-// given, like a file called [id].ts, is meant, and not what the name would mean as a pattern.
-func patterns(root string, paths []string) ([]stick.Pattern, error) {
-	var out []stick.Pattern
-	for _, given := range paths {
-		path := given
-		if filepath.IsAbs(path) {
-			rel, ok := workspace.Below(filepath.Clean(path), root)
-			if !ok {
-				return nil, stick.Errorf(stick.CodeUsage, "%s lies outside of the workspace %s", stick.Clip(path, 120), stick.Line(root)).
-					With("field", "pattern").Hintf("name it relative to the root of the workspace")
-			}
-			path = rel
-		}
-		if strings.ContainsAny(path, "*?[{") && !strings.ContainsRune(path, 0) {
-			if _, err := os.Lstat(filepath.Join(root, path)); err == nil {
-				path = stick.QuotePattern(path)
-			}
-		}
-		p, err := stick.ParsePattern(path)
+// scope is what somebody named to reserve or to give free.
+type scope struct {
+	written stick.Pattern   // as it was named, from the root
+	means   []stick.Pattern // without links above it; a link is itself, and what it leads to
+	outside bool            // it is a link, and leads to what nobody can reserve here
+}
+
+// scopes reads what is to be reserved or given free.
+func (e *Engine) scopes(root string, paths []string) ([]scope, error) {
+	env := e.cfg.Workspace
+	env.Dir = root
+	targets := workspace.NewTargets(env)
+	var out []scope
+	for _, path := range paths {
+		s, err := scopeOf(targets, root, path)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(out, p) {
-			out = append(out, p)
-		}
+		out = append(out, s)
 	}
 	return out, nil
+}
+
+// scopeOf reads a pattern. Edits are judged by where they take effect, and so is what of the pattern has no
+// wildcards.
+func scopeOf(targets *workspace.Targets, root, path string) (s scope, err error) {
+	if filepath.IsAbs(path) {
+		if path, err = fromRoot(targets, root, path); err != nil {
+			return s, err
+		}
+	} else if thereAs(root, path) {
+		path = stick.QuotePattern(path)
+	}
+	if s.written, err = stick.ParsePattern(path); err != nil {
+		return s, err
+	}
+	name := s.written.Prefix(false)
+	if name == "" {
+		s.means = []stick.Pattern{s.written}
+		return s, nil
+	}
+	wild := strings.Join(strings.Split(string(s.written), "/")[1+strings.Count(name, "/"):], "/")
+	if wild != "" {
+		name += "/" // the directory that it leads to
+	}
+	found, _ := targets.Written(name) // what can't be looked up goes by its name
+	for i, x := range found {
+		rel, ok := workspace.Below(x.Full, root)
+		if !ok && i == 0 {
+			return s, outsideOf(root, string(s.written))
+		}
+		p, err := stick.ParsePattern(stick.QuotePattern(rel) + "/" + wild)
+		switch {
+		case !ok || err != nil && i > 0:
+			s.outside = true
+		case err != nil:
+			return s, err
+		case !slices.Contains(s.means, p):
+			s.means = append(s.means, p)
+		}
+	}
+	return s, nil
+}
+
+// fromRoot makes of an absolute path, which may have wildcards, a pattern from the root of the workspace.
+func fromRoot(targets *workspace.Targets, root, path string) (string, error) {
+	name, wild := path, ""
+	if !thereAs("", path) {
+		parts := strings.Split(filepath.ToSlash(path), "/")
+		if i := slices.IndexFunc(parts, func(part string) bool { return strings.ContainsAny(part, wildcards) }); i >= 0 {
+			name, wild = strings.Join(parts[:i], "/")+"/", strings.Join(parts[i:], "/")
+		}
+	}
+	found, _ := targets.Written(name)
+	for _, x := range found {
+		if rel, ok := workspace.Below(x.Full, root); ok {
+			return stick.QuotePattern(rel) + "/" + wild, nil
+		}
+	}
+	return "", outsideOf(root, path)
+}
+
+func outsideOf(root, path string) *stick.Error {
+	return stick.Errorf(stick.CodeUsage, "%s lies outside of the workspace %s", stick.Clip(path, 120), stick.Line(root)).
+		With("field", "pattern").Hintf("name it relative to the root of the workspace")
+}
+
+const wildcards = "*?[{"
+
+// thereAs tells whether something is there under the very name that was given, like a file called [id].ts: then
+// it is meant, and not what the name would mean as a pattern.
+func thereAs(dir, path string) bool {
+	if !strings.ContainsAny(path, wildcards) || strings.ContainsRune(path, 0) {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(dir, path))
+	return err == nil
 }
 
 // misplaced warns of a name that was probably meant from dir instead of from the root.
@@ -236,7 +314,7 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 	if err != nil {
 		return res, err
 	}
-	ps, err := patterns(root, p.Paths)
+	scopes, err := e.scopes(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
@@ -247,7 +325,7 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 			return err
 		}
 		res = ReleasePathsResult{RoomID: t.room.ID, AgentID: t.me.Agent, Released: []stick.Reservation{}}
-		vs, err := t.chosen(p, ps, fold)
+		vs, err := t.chosen(p, scopes, fold)
 		if err != nil {
 			return err
 		}
@@ -263,23 +341,26 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 }
 
 // chosen loads the reservations that are to end. One that the caller has ended before is left out.
-func (t *turn) chosen(p ReleasePathsParams, ps []stick.Pattern, fold bool) (vs []stick.Reservation, err error) {
+func (t *turn) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []stick.Reservation, err error) {
 	mine, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, Agent: t.me.Agent})
 	if err != nil || p.All {
 		return mine, err
 	}
-	for _, pattern := range ps {
-		i := slices.IndexFunc(mine, func(v stick.Reservation) bool { return v.Pattern.Key(fold) == pattern.Key(fold) })
-		if i >= 0 {
-			vs = append(vs, mine[i])
+	for _, s := range scopes {
+		asked := map[string]bool{s.written.Key(fold): true} // also of a link that led elsewhere when it was reserved
+		for _, m := range s.means {
+			asked[m.Key(fold)] = true
+		}
+		some := slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool { return !asked[v.Pattern.Key(fold)] })
+		if vs = add(vs, some...); len(some) > 0 {
 			continue
 		}
-		ended, err := t.gaveFree(func(e stick.Event) bool { return e.Facts().Pattern.Key(fold) == pattern.Key(fold) })
+		ended, err := t.gaveFree(func(e stick.Event) bool { return asked[e.Facts().Pattern.Key(fold)] })
 		if err != nil {
 			return nil, err
 		}
 		if !ended {
-			return nil, stick.Errorf(stick.CodeNotFound, "you haven't reserved %s", pattern).With("pattern", pattern).
+			return nil, stick.Errorf(stick.CodeNotFound, "you haven't reserved %s", s.written).With("pattern", s.written).
 				Hintf("tt reservations lists what is reserved")
 		}
 	}
@@ -288,11 +369,14 @@ func (t *turn) chosen(p ReleasePathsParams, ps []stick.Pattern, fold bool) (vs [
 		if err != nil {
 			return nil, err
 		}
-		if len(v) == 1 {
-			vs = append(vs, v...)
+		name := stick.Pattern(strconv.FormatInt(id, 10)) // may be a file's
+		if len(v) == 0 {
+			v = slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool { return v.Pattern != name })
+		}
+		if vs = add(vs, v...); len(v) > 0 {
 			continue
 		}
-		ended, err := t.gaveFree(func(e stick.Event) bool { return e.Facts().ReservationID == id })
+		ended, err := t.gaveFree(func(e stick.Event) bool { return e.Facts().ReservationID == id || e.Facts().Pattern == name })
 		if err != nil {
 			return nil, err
 		}
@@ -302,6 +386,16 @@ func (t *turn) chosen(p ReleasePathsParams, ps []stick.Pattern, fold bool) (vs [
 		}
 	}
 	return vs, nil
+}
+
+// add adds reservations, each once.
+func add(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation {
+	for _, v := range more {
+		if !slices.Contains(vs, v) {
+			vs = append(vs, v)
+		}
+	}
+	return vs
 }
 
 // gaveFree tells whether the caller has ended a reservation like that.
