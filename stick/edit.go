@@ -82,9 +82,12 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 	}
 	what := q.what(denied)
 	if instead != nil {
+		hint := r.Instead()
+		if r.Turn.State != Owned || r.Turn.Owner != instead.Agent { // else it is said already whom to ask
+			hint = fmt.Sprintf(`ask: tt msg send %s "…"; or %s`, instead.Agent, hint)
+		}
 		return r.denied(fmt.Sprintf("%s can't be changed now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).
-			With("owner", instead.Agent).With("reservation_id", instead.ID).
-			Hintf(`ask: tt msg send %s "…"; or %s`, instead.Agent, r.Instead())
+			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
 	return r.denied(fmt.Sprintf("%s can't be changed now: %s", what, r.Holder(now)), denied).Hintf("%s", r.Instead())
 }

@@ -162,7 +162,7 @@ func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams
 	if in.Woken {
 		p.Sub = true // this hook may be faster than the waker notes as shown what it woke the agent with
 	}
-	late := e.CheckEdited(ctx, editOf(p, in)) // first, so that the agent hears of it at once
+	late := a.lookAgain(ctx, e, p, in) // first, so that the agent hears of it at once
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return errors.Join(late, err)
@@ -176,7 +176,19 @@ func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams
 			return errors.New("nobody read what is new")
 		}
 	}
-	return errors.Join(late, e.HookDelivered(ctx, p, res))
+	err = e.HookDelivered(ctx, p, res)
+	if stick.CodeOf(late) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
+		return late // the same again
+	}
+	return errors.Join(late, err)
+}
+
+// lookAgain has what a tool has changed looked at again. Where somebody else is writing, it leaves half of the
+// time for what is new.
+func (a *app) lookAgain(ctx context.Context, e *engine.Engine, p engine.HookParams, in harness.HookInput) error {
+	ctx, cancel := context.WithTimeout(ctx, hookLimit/2)
+	defer cancel()
+	return e.CheckEdited(ctx, editOf(p, in))
 }
 
 // news tells events to a model: each attributed, bodies indented, so that no body can look like a

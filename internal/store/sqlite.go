@@ -132,8 +132,9 @@ func (db *DB) prepare(ctx context.Context, fresh bool) error {
 func (db *DB) locked(ctx context.Context, fn func() error) error {
 	wait, cancel := context.WithTimeout(ctx, db.opt.WriteWait)
 	defer cancel()
+	began := time.Now()
 	if err := db.lock.Lock(wait); err != nil {
-		return db.busy(ctx, err)
+		return db.busy(ctx, began, err)
 	}
 	defer db.lock.Unlock()
 	return fn()
@@ -226,18 +227,21 @@ func notWritable(dir string, err error) *stick.Error {
 	return e
 }
 
-// busy names the process that holds the write lock.
-func (db *DB) busy(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+// busy names the process that holds the write lock, also where it was the caller's time that ran out first.
+func (db *DB) busy(ctx context.Context, began time.Time, err error) error {
 	held, ok := errors.AsType[*bell.HeldError](err)
-	if !ok {
+	waited := db.opt.WriteWait
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && ok:
+		waited = time.Since(began).Round(time.Millisecond)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !ok:
 		return notWritable(db.opt.Dir, err) // the lock's file couldn't be opened
 	}
-	e := stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s", db.opt.WriteWait)
+	e := stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s", waited)
 	if held.PID != 0 {
-		e = stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s by process %d", db.opt.WriteWait, held.PID).
+		e = stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s by process %d", waited, held.PID).
 			With("pid", held.PID)
 	}
 	return e.Hintf("nothing was changed; see whether that process is stopped, and try again")

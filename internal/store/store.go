@@ -161,8 +161,9 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	}
 	wait, cancel := context.WithTimeout(ctx, db.opt.WriteWait)
 	defer cancel()
+	began := time.Now()
 	if err := db.lock.Lock(wait); err != nil {
-		return db.busy(ctx, err)
+		return db.busy(ctx, began, err)
 	}
 	rope, err := db.update(fn)
 	db.lock.Unlock()
