@@ -214,7 +214,7 @@ func (w *walker) changeIn(dir, file word) {
 	}
 	switch name := path.Base(filepath.ToSlash(file.text)); {
 	case name == "." || name == ".." || name == "/":
-		w.change(dir)
+		w.changeInside(dir)
 	default:
 		w.change(literal(dir.text + "/" + name))
 	}

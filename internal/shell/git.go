@@ -122,7 +122,7 @@ func (w *walker) pathspecs(o options, all []word) {
 		switch {
 		case !x.ok:
 		case w.exists(x) || !strings.ContainsAny(x.text, ":*?["):
-			w.change(x)
+			w.changeInside(x)
 		default:
 			w.changeTree() // git's own patterns look below, or at the top
 		}

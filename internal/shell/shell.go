@@ -15,9 +15,9 @@ import (
 )
 
 // Changes is what a command is going to change. Paths are absolute if the directory was given, and
-// cleaned.
+// cleaned, but for a separator at the end.
 type Changes struct {
-	Paths []string // in the order of the command, each once; a directory means all that is below it
+	Paths []string // in the order of the command, each once; a directory means all that is below it, with a separator at the end not itself
 	Names []string // those of Paths that are only removed, moved or replaced: a link itself, not what it leads to
 	Trees []string // where something runs that may change any file of its checkout: git reset --hard
 	End   string   // the directory in which the shell is at the end; empty when that can't be told
@@ -307,6 +307,19 @@ func (w *walker) change(x word) {
 		w.found.Names = add(w.found.Names, path)
 	}
 	w.found.Paths = add(w.found.Paths, path)
+}
+
+// changeInside is change for a command that reaches only what lies in a directory. The one in which it
+// runs, and those around that, it doesn't change as entries of what is around them.
+func (w *walker) changeInside(x word) {
+	path, ok := w.path(x)
+	rel, err := filepath.Rel(path, w.dir)
+	if !ok || !w.known || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
+		w.change(x)
+		return
+	}
+	const end = string(filepath.Separator)
+	w.found.Paths = add(w.found.Paths, strings.TrimSuffix(path, end)+end)
 }
 
 func (w *walker) changeAll(all []word) {

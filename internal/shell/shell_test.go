@@ -43,7 +43,11 @@ func check(t *testing.T, rows []row) {
 		c := Edits(r.command, dir)
 		var got []string
 		for _, p := range c.Paths {
-			got = append(got, strings.TrimPrefix(strings.Replace(p, dir, ".", 1), "./"))
+			name := strings.TrimPrefix(strings.Replace(p, dir, ".", 1), "./")
+			if name == "" {
+				name = "./"
+			}
+			got = append(got, name)
 		}
 		for _, p := range c.Trees {
 			got = append(got, strings.TrimSuffix(tree+":"+strings.TrimPrefix(strings.TrimPrefix(p, dir), "/"), ":"))
@@ -150,7 +154,12 @@ func TestGit(t *testing.T) {
 		{"git checkout main -- a.go", "a.go"},
 		{"git checkout HEAD~1 a.go b.go", "a.go b.go"},
 		{"git checkout a.go b.go", "a.go b.go"},
-		{"git checkout .; rm -r ./", "."},
+		{"git checkout .; rm -r ./", "./ ."}, // the one what lies in the directory, the other the directory
+		{"cd sub && git restore .", "sub/"},
+		{"cd sub && git clean -fdx ..", "./"},
+		{"git restore sub", "sub"},
+		{"git -C sub checkout -- .", "sub/"},
+		{"cp -r sub/. .", "./"},
 		{"git checkout main", tree},
 		{"git checkout -f", tree},
 		{"git checkout", ""},
