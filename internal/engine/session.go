@@ -118,6 +118,7 @@ type starting struct {
 	taken  []string   // names of context files that exist
 	left   bool       // the primary's exists,
 	leftAt stick.Time // written then
+	root   string     // of the workspace, around which a nested room lies
 	goes   bool       // the harness says that the session goes on
 	elder  *found     // an agent that has started no session here and began before this one
 	out    stick.Started
@@ -142,7 +143,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if err := anAgents(p.Caller); err != nil {
 		return silent, err
 	}
-	s := &starting{e: e, p: p, seed: store.NewID()}
+	s := &starting{e: e, p: p, root: place.Root, seed: store.NewID()}
 	room, err := e.roomAt(ctx, place)
 	if err != nil {
 		return silent, err
@@ -256,7 +257,8 @@ func (s *starting) run(t *turn) error {
 	return nil
 }
 
-// earlier finds an agent without a session here that began before this one.
+// earlier finds an agent without a session here that began before this one, and can still come: one that
+// works around a nested room has its sessions in the room there.
 func (s *starting) earlier(t *turn) *found {
 	agents := match(t.room, s.around, s.p.Caller, t.me.Agent, t.s.Sight)
 	mine := s.p.Caller.Process
@@ -266,7 +268,8 @@ func (s *starting) earlier(t *turn) *found {
 		}
 	}
 	i := slices.IndexFunc(agents, func(f found) bool {
-		return !f.mine && f.member != t.me.Agent && !heard(t.room, f) && f.Process.Before(mine)
+		comes := t.room.Path == s.root || workspace.Within(f.Dir, t.room.Path)
+		return comes && !f.mine && f.member != t.me.Agent && !heard(t.room, f) && f.Process.Before(mine)
 	})
 	if i < 0 {
 		return nil
