@@ -136,6 +136,9 @@ func (a *app) spawned(ctx context.Context, e *engine.Engine, res engine.WorkerSp
 		p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
 		p.linef("worktree: %s", stick.Line(res.Worktree))
 		p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), stick.Line(res.Task.Integration))
+		if res.Note != "" {
+			p.linef("note: %s", stick.Line(res.Note))
+		}
 		switch r := res.Task.Run; {
 		case r == nil:
 			p.linef("next: start an agent there with what tt worker prompt %s says", res.Task.TaskID)

@@ -137,6 +137,9 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 	}
 	l.at("merge: judged")
 	moved, err := l.advance(ctx)
+	if err != nil {
+		l.halted = true // what keeps the branch where it is keeps out every task
+	}
 	if err != nil || !moved {
 		return err == nil, err
 	}

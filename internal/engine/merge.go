@@ -91,7 +91,7 @@ func (e *Engine) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 // mergeQueue merges the tasks of the queues in their order, or the first one that can be merged. Each branch has
 // a queue of its own: one that stands still doesn't keep the others, nor does what is wrong with one task.
 func (y *yard) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
-	tried, halted := map[string]bool{}, map[string]bool{} // tasks, and branches
+	tried, halted := map[string]bool{}, map[string]error{} // tasks; branches, and why
 	var held error
 	if err := y.leftovers(ctx); err != nil {
 		return res, err
@@ -122,14 +122,19 @@ func (y *yard) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) 
 		if now.State == stick.TaskCompleted {
 			continue // by another merge
 		}
-		halted[task.Integration] = halted[task.Integration] || stands
+		if stands {
+			halted[task.Integration] = err
+		}
 		res.Waiting = append(res.Waiting, HeldTask{task.ID, now.State, stick.CodeOf(err), stick.AsError(err).Message})
 		if !all && now.State != stick.TaskApproved {
 			return res, err // it was its turn, and it went back
 		}
-		if held == nil && (stands || !all) {
+		if held == nil && (stands || !all || stick.CodeOf(err) == stick.CodeGitFailed) {
 			held = err
 		}
+	}
+	if err := y.behind(ctx, tried, halted, &res); err != nil {
+		return res, err
 	}
 	if len(res.Merged) > 0 {
 		held = nil // it is told with what was merged
@@ -159,18 +164,35 @@ func (res WorkerMergeResult) cutShort(err error) error {
 }
 
 // next is the first task that wasn't tried yet, in the queue of a branch that doesn't stand still.
-func (y *yard) next(ctx context.Context, tried, halted map[string]bool) (task stick.Task, ok bool, err error) {
+func (y *yard) next(ctx context.Context, tried map[string]bool, halted map[string]error) (task stick.Task, ok bool, err error) {
 	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
 		queued, err := tx.Queue(r.ID)
 		ok = false
 		for _, t := range queued {
-			if !tried[t.ID] && !halted[t.Integration] && !ok {
+			if !tried[t.ID] && halted[t.Integration] == nil && !ok {
 				task, ok = t, true
 			}
 		}
 		return err
 	})
 	return task, ok, err
+}
+
+// behind notes the tasks that weren't tried, because one before them can't land for a reason that holds for
+// the whole branch.
+func (y *yard) behind(ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult) error {
+	if len(halted) == 0 {
+		return nil
+	}
+	return y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		queued, err := tx.Queue(r.ID)
+		for _, t := range queued {
+			if why := halted[t.Integration]; why != nil && !tried[t.ID] {
+				res.Waiting = append(res.Waiting, HeldTask{t.ID, t.State, stick.CodeOf(why), stick.AsError(why).Message})
+			}
+		}
+		return err
+	})
 }
 
 // mergeOne merges a task. It waits for the merges before it; named says that the caller named it, so that

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -142,7 +141,8 @@ func (y *yard) recoverDone(ctx context.Context, i store.Intent) error {
 		return err
 	}
 	files := []string(nil)
-	if at, err := y.git.Checkout(ctx, d.Path); err == nil && git.Undone(at.GitDir) == "rebase" {
+	if y.inRebase(ctx, d.Path) {
+		var err error
 		if files, err = y.git.Unmerged(ctx, d.Path); err != nil {
 			return err
 		}

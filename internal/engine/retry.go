@@ -3,8 +3,10 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 
+	"talkingstick/internal/git"
 	"talkingstick/stick"
 )
 
@@ -47,9 +49,15 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if have { // what it is based on is where it left the branch that it will be merged into, and not where that is now
 		if base, err := y.git.MergeBase(ctx, y.root, m.Base, at); err != nil {
 			return res, err
+		} else if base == at { // nothing of its own is in it: the attempt begins where a new task would
+			m.From = at
 		} else if base != "" {
 			m.Base = base
 		}
+	}
+	note := ""
+	if task.Cause == stick.CauseRolledBack && task.Result != "" {
+		note = fmt.Sprintf("its merge was taken back by %s; in the worktree, git revert %s brings that work back", short(task.Result), short(task.Result))
 	}
 	m.Task.Attempt++
 	m.Task.Base = m.Base
@@ -63,6 +71,9 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	case ok && !have:
 		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.Path).
 			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, short(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.Path))
+	case ok && y.inRebase(ctx, m.Path):
+		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s hasn't ended in %s", task.Branch, stick.Line(m.Path)).With("path", m.Path).
+			Hintf("in that worktree: git rebase --abort, or resolve it and git rebase --continue; then run the same command again")
 	case !ok || w.Branch != task.Branch:
 		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.Path), task.Branch).With("path", m.Path).
 			Hintf("move it away, or check %s out there", task.Branch)
@@ -102,7 +113,7 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 			return err
 		}
 		t.say(ev)
-		res.RoomID, res.AgentID, res.Worktree = t.room.ID, t.me.Agent, m.Path
+		res.RoomID, res.AgentID, res.Worktree, res.Note = t.room.ID, t.me.Agent, m.Path, note
 		return t.tx.EndIntent(id, "done")
 	})
 	if err != nil {
@@ -111,4 +122,10 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: y.w, TaskID: p.TaskID, unseen: true})
 	res.Task = shown.TaskView
 	return res, err
+}
+
+// inRebase tells whether a rebase is in progress in a worktree.
+func (y *yard) inRebase(ctx context.Context, path string) bool {
+	at, err := y.git.Checkout(ctx, path)
+	return err == nil && git.Undone(at.GitDir) == "rebase"
 }

@@ -95,6 +95,7 @@ type WorkerSpawnResult struct {
 	AgentID  stick.AgentID `json:"agent_id"`
 	Worktree string        `json:"worktree"`
 	Task     TaskView      `json:"task"`
+	Note     string        `json:"note,omitempty"` // what became of the attempt before
 	Joined   bool          `json:"joined,omitempty"`
 	Already  bool          `json:"already,omitempty"`
 }
@@ -104,6 +105,7 @@ type making struct {
 	Task      stick.Task `json:"task"`
 	Path      string     `json:"path"`
 	Base      string     `json:"base"`
+	From      string     `json:"from,omitempty"` // where the branch is, if it is to be moved forward to Base
 	NewBranch bool       `json:"new_branch"`
 	NewTree   bool       `json:"new_tree"`
 }
@@ -270,7 +272,13 @@ func (y *yard) make(ctx context.Context, m making) error {
 		}
 	}
 	var err error
+	if m.From != "" && m.NewTree {
+		_, err = y.git.UpdateRef(ctx, y.root, "refs/heads/"+m.Task.Branch, m.Base, m.From)
+	}
 	switch {
+	case err != nil:
+	case !m.NewTree && m.From != "":
+		err = y.git.FastForward(ctx, m.Path, m.Base)
 	case !m.NewTree:
 	case m.NewBranch:
 		err = y.git.AddWorktree(ctx, y.root, m.Path, m.Task.Branch, m.Base, whyLocked)

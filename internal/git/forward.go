@@ -24,7 +24,7 @@ func (c Client) FastForward(ctx context.Context, dir, commit string) error {
 // InTheWay lists the files of the checkout at dir, untracked or ignored, that moving it forward from one commit to
 // another would overwrite.
 func (c Client) InTheWay(ctx context.Context, dir, from, to string) (files []string, err error) {
-	added, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=A", from, to)
+	added, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "--diff-filter=A", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +91,11 @@ func (c Client) Underway(ctx context.Context, dir, from, to string) (bool, error
 // between tells whether the files of a checkout are on their way from one commit to another, and which are
 // neither as in the one nor as in the other.
 func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, foreign []string, err error) {
-	paths, err := c.Changed(ctx, dir, from, to)
+	paths, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from, to)
 	if err != nil {
 		return false, nil, err
 	}
-	dirty, err := c.list(ctx, dir, "diff", "--name-only", "-z", "--no-renames", from)
+	dirty, err := c.list(ctx, dir, "diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from)
 	if err != nil {
 		return false, nil, err
 	}

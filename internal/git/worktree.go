@@ -112,6 +112,10 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 	if err != nil && unlocked {
 		_ = c.act(ctx, change{dir: dir}, "worktree", "lock", "--reason", why, "--", path)
 	}
+	if f := failure(err); f != nil && strings.Contains(f.Said, "containing submodules") {
+		return stick.Errorf(stick.CodeGitFailed, "git removes none that has submodules checked out; if nothing in them has to be kept: git worktree remove -f -f '%s'",
+			strings.ReplaceAll(stick.Line(path), "'", `'\''`)).With("path", path).Hintf("run the same command again then")
+	}
 	return err
 }
 
@@ -235,10 +239,11 @@ func Exclude(common string, patterns ...string) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// Tracked lists the paths of a checkout that differ from its commit, untracked ones left out.
+// Tracked lists the paths of a checkout that differ from its commit, untracked ones and submodules left out:
+// a merge moves what is recorded of a submodule, and never its checkout.
 func (c Client) Tracked(ctx context.Context, dir string) ([]string, error) {
 	var s status
-	err := c.read(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames", "--no-ahead-behind", "--ignore-submodules=none")
+	err := c.read(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames", "--no-ahead-behind", "--ignore-submodules=all")
 	if err != nil {
 		return nil, err
 	}

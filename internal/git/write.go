@@ -137,10 +137,19 @@ func (f *Failure) lock() string {
 	return path + ".lock"
 }
 
-// reason is the first thing that git calls an error, with the files that it names there, and what it died of.
+// reason is the first thing that git calls an error, with the files that it names there, and what it died of;
+// before it, what the other side said, and that it rejected a branch.
 func (f *Failure) reason() string {
 	var why []string
 	lines := strings.Split(f.Said, "\n")
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		if said, ok := strings.CutPrefix(line, "remote: "); ok && strings.TrimSpace(said) != "" {
+			why = append(why, strings.TrimSpace(said))
+		} else if strings.HasPrefix(line, "! [") {
+			why = append(why, strings.Join(strings.Fields(line[2:]), " "))
+		}
+	}
 	for _, mark := range []string{"error: ", "fatal: "} {
 		for i, line := range lines {
 			rest, ok := strings.CutPrefix(strings.TrimSpace(line), mark)
