@@ -77,10 +77,12 @@ func turner(part string) error {
 		} else if part == "polite" {
 			time.Sleep(pause)
 		}
-		switch stick.CodeOf(err) {
-		case "", stick.CodeCanceled:
-		case stick.CodeDatabaseBusy:
-			t.Busy++
+		switch code := stick.CodeOf(err); {
+		case code == "", code == stick.CodeCanceled:
+		case code == stick.CodeDatabaseBusy:
+			if ctx.Err() == nil { // else it was cut off while it waited, by the end of the measurement
+				t.Busy++
+			}
 		default:
 			return err
 		}
