@@ -9,83 +9,83 @@ import (
 	"talkingstick/stick"
 )
 
-// joining says what an operation does when its caller isn't a member.
-type joining int
+// Joining says what an operation does when its caller isn't a member.
+type Joining int
 
 const (
-	mustBeMember joining = iota // it is refused
-	justBeats                   // it is refused, and if it is a member this is no act of its own
-	joinsIfNew                  // it joins, and makes the room; a kicked member and a closed room stay out
-	staysOut                    // like joinsIfNew, but one that left is refused
-	speaks                      // like joinsIfNew, and a person opens a closed room
-	joinsOnWord                 // an explicit join
+	MustBeMember    Joining = iota // it is refused
+	OnlyBeats                      // it is refused, and if it is a member this is no act of its own
+	JoinsIfNew                     // it joins, and makes the room; a kicked member and a closed room stay out
+	StaysOut                       // like joinsIfNew, but one that left is refused
+	JoinsToSpeak                   // like joinsIfNew, and a person opens a closed room
+	JoinsExplicitly                // an explicit join
 )
 
-// turn is one run of an operation inside its transaction: the room before and as it is now.
-type turn struct {
-	tx     *store.Tx
-	s      *sights
-	me     identity
-	before stick.Room
-	room   stick.Room
-	events []stick.Event
+// Op is one run of an operation inside its transaction: the room before and as it is now.
+type Op struct {
+	Tx     *store.Tx
+	Probes *Probes
+	Me     Identity
+	Before stick.Room
+	Room   stick.Room
+	Events []stick.Event
 
-	joined  bool // by this operation
-	created bool // the room was
+	Joined  bool // by this operation
+	Created bool // the room was
 
 	// refused is an error that the operation ends with although what was found on the way is
 	// saved: nothing that the caller asked for is in it.
-	refused error
+	Refused error
 
-	firstID int // the place of its events among those of the whole operation
+	FirstID int // the place of its events among those of the whole operation
 
-	lease stick.LeaseID // to grant; the same however often the transaction runs
+	Lease stick.LeaseID // to grant; the same however often the transaction runs
 }
 
-// add takes over what a rule came to.
-func (t *turn) add(r stick.Room, events []stick.Event) {
-	t.room = r
-	t.events = append(t.events, events...)
+// Apply takes over what a rule came to.
+func (o *Op) Apply(r stick.Room, events []stick.Event) {
+	o.Room = r
+	o.Events = append(o.Events, events...)
 }
 
-// act performs an operation of a member on its room: it finds or makes the room, names the
+// Write performs an operation of a member on its room: it finds or makes the room, names the
 // caller, lets it join where that is due, calls rule, saves, and calls done, which sees the events
 // with their numbers and makes the result. rule works on t.room; what it returns as an error is
 // returned, after anything was probed that might change it, and nothing is saved then.
-func (e *Engine) act(ctx context.Context, w Where, by Caller, j joining, rule func(*turn) error, done func(*turn) error) error {
-	p, err := e.place(w)
+func (e *Engine) Write(ctx context.Context, w Where, by Caller, j Joining, rule func(*Op) error, done func(*Op) error) error {
+	p, err := e.Place(w)
 	if err != nil {
 		return err
 	}
-	db, err := e.open(ctx, j > justBeats)
+	db, err := e.Open(ctx, j > OnlyBeats)
 	if err == store.ErrAbsent {
 		if p == nil {
 			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
 		}
-		return noRoom(p.Path)
+		return NoRoom(p.Path)
 	}
 	if err != nil {
 		return err
 	}
 	var refused error
 	lease := stick.LeaseID(db.NewID())
-	err = e.update(ctx, db, by, func(tx *store.Tx, s *sights) error {
-		t := &turn{tx: tx, s: s, lease: lease}
-		if err := t.begin(w, p, by, j); err != nil {
+	err = e.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+		o := &Op{Tx: tx, Probes: probes, Lease: lease}
+		if err := o.begin(w, p, by, j); err != nil {
 			return err
 		}
-		err := rule(t)
-		if missed := s.enough(t.room); missed != nil {
+		err := rule(o)
+		if missed := probes.Enough(o.Room); missed != nil {
 			return missed
 		}
 		if err != nil {
 			return err
 		}
-		refused = t.refused
-		if err := t.save(); err != nil || refused != nil {
+		refused = o.Refused
+		if err := o.Save(); err != nil || refused != nil {
 			return err
 		}
-		return done(t)
+		return done(o)
 	})
 	if err != nil {
 		return err
@@ -94,55 +94,55 @@ func (e *Engine) act(ctx context.Context, w Where, by Caller, j joining, rule fu
 }
 
 // begin loads the room for its caller.
-func (t *turn) begin(w Where, p *workspace.Place, by Caller, j joining) (err error) {
-	t.room, err = find(t.tx, w, p)
-	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > justBeats {
-		t.room, err = t.tx.NewRoom(p.Root)
-		t.created = true
+func (o *Op) begin(w Where, p *workspace.Place, by Caller, j Joining) (err error) {
+	o.Room, err = FindRoom(o.Tx, w, p)
+	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > OnlyBeats {
+		o.Room, err = o.Tx.NewRoom(p.Root)
+		o.Created = true
 	}
 	if err != nil {
 		return err
 	}
-	return t.enter(by, j)
+	return o.enter(by, j)
 }
 
 // enter names the caller in the room and brings both up to date.
-func (t *turn) enter(by Caller, j joining) (err error) {
-	t.before = t.room
-	t.add(t.room.Restore(t.tx.Generation(), t.tx.World(), t.tx.Now()))
-	if t.me, err = identify(t.tx, t.s, by); err != nil {
+func (o *Op) enter(by Caller, j Joining) (err error) {
+	o.Before = o.Room
+	o.Apply(o.Room.Restore(o.Tx.Generation(), o.Tx.World(), o.Tx.Now()))
+	if o.Me, err = Identify(o.Tx, o.Probes, by); err != nil {
 		return err
 	}
-	if err := t.me.record(t.tx, t.s); err != nil {
+	if err := o.Me.Record(o.Tx, o.Probes); err != nil {
 		return err
 	}
-	m, _ := t.room.Member(t.me.Agent)
+	m, _ := o.Room.Member(o.Me.Agent)
 	switch {
-	case j == staysOut && m.State == stick.Left:
-		return t.member()
-	case j > justBeats:
-		explicit := j == joinsOnWord || j == speaks && t.me.person() && m.State != stick.Kicked
-		r, events, joined, err := t.room.Join(t.me.Agent, explicit, t.tx.Now())
+	case j == StaysOut && m.State == stick.Left:
+		return o.RequireMember()
+	case j > OnlyBeats:
+		explicit := j == JoinsExplicitly || j == JoinsToSpeak && o.Me.Person() && m.State != stick.Kicked
+		r, events, joined, err := o.Room.Join(o.Me.Agent, explicit, o.Tx.Now())
 		if err != nil {
 			return err
 		}
-		t.joined = joined
-		t.add(r, events)
+		o.Joined = joined
+		o.Apply(r, events)
 	case m.State == stick.Kicked:
-		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", t.me.Agent).
+		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", o.Me.Agent).
 			Hintf("ask a person; on their word: tt join")
-	case m.State == stick.Joined && j != justBeats:
-		t.room = t.room.Touch(t.me.Agent, t.tx.Now())
+	case m.State == stick.Joined && j != OnlyBeats:
+		o.Room = o.Room.Touch(o.Me.Agent, o.Tx.Now())
 	}
-	t.refresh()
+	o.RefreshProcess()
 	return nil
 }
 
-// refresh gives the caller's member the process that was just recorded for it.
-func (t *turn) refresh() {
-	by := t.me.Caller
-	for i, m := range t.room.Members {
-		if m.Agent != t.me.Agent || by.Process.IsZero() {
+// RefreshProcess gives the caller's member the process that was just recorded for it.
+func (o *Op) RefreshProcess() {
+	by := o.Me.Caller
+	for i, m := range o.Room.Members {
+		if m.Agent != o.Me.Agent || by.Process.IsZero() {
 			continue
 		}
 		for _, ev := range m.Processes {
@@ -150,39 +150,39 @@ func (t *turn) refresh() {
 				return
 			}
 		}
-		ms := append([]stick.Member(nil), t.room.Members...)
+		ms := append([]stick.Member(nil), o.Room.Members...)
 		ms[i].Processes = append(append([]stick.Evidence(nil), m.Processes...), stick.Evidence{Process: by.Process, Proof: by.Proof})
-		t.room.Members = ms
+		o.Room.Members = ms
 		return
 	}
 }
 
-// settle does what is due in the room before the caller's own act.
-func (t *turn) settle() {
-	t.add(t.room.Settle(t.me.Agent, false, t.s.Sight, t.tx.Now()))
+// Settle does what is due in the room before the caller's own act.
+func (o *Op) Settle() {
+	o.Apply(o.Room.Settle(o.Me.Agent, false, o.Probes.Sight, o.Tx.Now()))
 }
 
-// member refuses a caller that is no member.
-func (t *turn) member() error {
-	if m, ok := t.room.Member(t.me.Agent); !ok || m.State != stick.Joined {
-		return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", t.me.Agent).
-			With("agent_id", t.me.Agent).Hintf("join it: tt join")
+// RequireMember refuses a caller that is no member.
+func (o *Op) RequireMember() error {
+	if m, ok := o.Room.Member(o.Me.Agent); !ok || m.State != stick.Joined {
+		return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", o.Me.Agent).
+			With("agent_id", o.Me.Agent).Hintf("join it: tt join")
 	}
 	return nil
 }
 
-// save stores what was made of the room, and forgets the listeners that are known to be dead.
-func (t *turn) save() (err error) {
-	for i := range t.events {
-		t.events[i].ID = t.s.eventID(t.firstID + i)
+// Save stores what was made of the room, and forgets the listeners that are known to be dead.
+func (o *Op) Save() (err error) {
+	for i := range o.Events {
+		o.Events[i].ID = o.Probes.eventID(o.FirstID + i)
 	}
-	t.room, t.events, err = t.tx.Save(t.before, t.room, t.me.sign(t.events))
+	o.Room, o.Events, err = o.Tx.Save(o.Before, o.Room, o.Me.sign(o.Events))
 	if err != nil {
 		return fmt.Errorf("save room: %w", err)
 	}
-	for _, l := range t.before.Listeners {
-		if t.s.Listeners[l.ID] == stick.Gone {
-			if err := t.tx.DropListener(l.ID); err != nil {
+	for _, l := range o.Before.Listeners {
+		if o.Probes.Listeners[l.ID] == stick.Gone {
+			if err := o.Tx.DropListener(l.ID); err != nil {
 				return err
 			}
 		}
@@ -190,17 +190,17 @@ func (t *turn) save() (err error) {
 	return nil
 }
 
-// last is the newest event of a type that the operation made.
-func (t *turn) last(types ...stick.EventType) *stick.Event {
-	for i := len(t.events) - 1; i >= 0; i-- {
+// LastEvent is the newest event of a type that the operation made.
+func (o *Op) LastEvent(types ...stick.EventType) *stick.Event {
+	for i := len(o.Events) - 1; i >= 0; i-- {
 		for _, typ := range types {
-			if t.events[i].Type == typ {
-				return &t.events[i]
+			if o.Events[i].Type == typ {
+				return &o.Events[i]
 			}
 		}
 	}
 	return nil
 }
 
-// saved is the done of operations that make their result on the way.
-func saved(*turn) error { return nil }
+// NoResult is the done of operations that make their result on the way.
+func NoResult(*Op) error { return nil }

@@ -11,12 +11,12 @@ import (
 
 // block waits for something to act on.
 func (w *wait) block(ctx context.Context) error {
-	db, err := w.e.open(ctx, true)
+	db, err := w.e.Open(ctx, true)
 	if err != nil {
 		return err
 	}
 	w.db = db
-	self, err := w.e.cfg.Procs.Self()
+	self, err := w.e.Config.Procs.Self()
 	if err != nil {
 		self = stick.Process{}
 	}
@@ -39,7 +39,7 @@ func (w *wait) block(ctx context.Context) error {
 	if w.done {
 		return nil
 	}
-	s := newSleep(w.e.cfg.Procs, bell.C, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
+	s := newSleep(w.e.Config.Procs, bell.C, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
 	defer s.close()
 	proc.Shrink()
 	for !w.done {
@@ -52,7 +52,7 @@ func (w *wait) block(ctx context.Context) error {
 		}
 		if s.slept {
 			s.slept = false
-			w.q.NotSoon = stick.At(w.e.now()).Add(w.grace)
+			w.q.NotSoon = stick.At(w.e.Now()).Add(w.grace)
 		}
 		if err := w.look(ctx); err != nil {
 			w.leave("")
@@ -64,8 +64,8 @@ func (w *wait) block(ctx context.Context) error {
 
 // register is the first look of a blocked wait: it also records the listener.
 func (w *wait) register(ctx context.Context) error {
-	return w.write(ctx, func(tx *store.Tx, s *sights, r *stick.Room) error {
-		if err := w.alone(*r, s, tx.Now()); err != nil {
+	return w.write(ctx, func(tx *store.Tx, probes *Probes, r *stick.Room) error {
+		if err := w.alone(*r, probes, tx.Now()); err != nil {
 			return err
 		}
 		for _, l := range r.Listeners {
@@ -99,7 +99,7 @@ func (w *wait) replaces(l stick.Listener) bool {
 // the rules say that something changes.
 func (w *wait) look(ctx context.Context) error {
 	act := false
-	err := w.e.view(ctx, w.db, w.p.Caller, func(tx *store.Tx, s *sights) error {
+	err := w.e.View(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *Probes) error {
 		here, err := tx.HasListener(w.listener.ID)
 		if act = !here; err != nil || act {
 			return err
@@ -109,13 +109,13 @@ func (w *wait) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.Listeners, s.Listeners[w.listener.ID] = []stick.Listener{w.listener}, stick.Alive
-		after, quiet, err := w.ask(tx, s, r)
-		if err == nil && (!quiet || after.Turn.State == stick.Idle || after.Opening(s.Sight, tx.Now()).Open()) {
+		r.Listeners, probes.Listeners[w.listener.ID] = []stick.Listener{w.listener}, stick.Alive
+		after, quiet, err := w.ask(tx, probes, r)
+		if err == nil && (!quiet || after.Turn.State == stick.Idle || after.Opening(probes.Sight, tx.Now()).Open()) {
 			if r, err = tx.Room(w.res.RoomID); err != nil {
 				return err
 			}
-			after, quiet, err = w.ask(tx, s, r)
+			after, quiet, err = w.ask(tx, probes, r)
 		}
 		if err != nil {
 			return err
@@ -123,14 +123,14 @@ func (w *wait) look(ctx context.Context) error {
 		if act = !quiet; act {
 			return nil
 		}
-		if err := w.rest(tx, s, after); err != nil {
+		if err := w.rest(tx, probes, after); err != nil {
 			return err
 		}
-		if err := w.answer(tx, s, after, stick.Answer{}); err != nil {
+		if err := w.answer(tx, probes, after, stick.Answer{}); err != nil {
 			return err
 		}
 		act = w.done
-		return s.enough(after)
+		return probes.Enough(after)
 	})
 	if err != nil || !act {
 		return err
@@ -139,41 +139,41 @@ func (w *wait) look(ctx context.Context) error {
 }
 
 // ask tries the rules on a snapshot; quiet is true when they would neither answer nor change it.
-func (w *wait) ask(tx *store.Tx, s *sights, r stick.Room) (after stick.Room, quiet bool, err error) {
+func (w *wait) ask(tx *store.Tx, probes *Probes, r stick.Room) (after stick.Room, quiet bool, err error) {
 	r = r.Seen(tx.Generation(), tx.Now())
-	after, _, a := r.Ask(w.q, s.Sight, tx.Now())
-	return after, a.Status == "" && !a.Changed, s.enough(r)
+	after, _, a := r.Ask(w.q, probes.Sight, tx.Now())
+	return after, a.Status == "" && !a.Changed, probes.Enough(r)
 }
 
 // rest takes note of until when there is nothing to do, and of whose death would change that.
-func (w *wait) rest(tx *store.Tx, s *sights, r stick.Room) error {
+func (w *wait) rest(tx *store.Tx, probes *Probes, r stick.Room) error {
 	w.grace, w.most = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
-	w.now, w.next = tx.Now(), r.NextDeadline(w.q, s.Sight, tx.Now())
+	w.now, w.next = tx.Now(), r.NextDeadline(w.q, probes.Sight, tx.Now())
 	w.watched = w.watched[:0]
 	for _, a := range []stick.AgentID{r.Turn.Owner, r.Turn.ReservedFor} {
 		m, ok := r.Member(a)
 		for _, ev := range m.Processes {
-			if ok && s.Processes[ev.Process] != stick.Gone {
+			if ok && probes.Processes[ev.Process] != stick.Gone {
 				w.watched = append(w.watched, ev.Process)
 			}
 		}
 	}
-	return s.enough(r)
+	return probes.Enough(r)
 }
 
 // write looks again in a transaction that may change the room. When there is something to act
 // on, the listener ends in the same transaction.
-func (w *wait) write(ctx context.Context, first func(*store.Tx, *sights, *stick.Room) error) error {
-	return w.e.update(ctx, w.db, w.p.Caller, func(tx *store.Tx, s *sights) error {
+func (w *wait) write(ctx context.Context, first func(*store.Tx, *Probes, *stick.Room) error) error {
+	return w.e.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *Probes) error {
 		r, err := tx.Room(w.res.RoomID)
 		if err != nil {
 			return err
 		}
-		t := &turn{tx: tx, s: s, me: w.me, before: r, room: r}
-		t.add(r.Restore(tx.Generation(), tx.World(), tx.Now()))
-		s.Listeners[w.listener.ID] = stick.Alive
+		o := &Op{Tx: tx, Probes: probes, Me: w.me, Before: r, Room: r}
+		o.Apply(r.Restore(tx.Generation(), tx.World(), tx.Now()))
+		probes.Listeners[w.listener.ID] = stick.Alive
 		if first != nil {
-			if err := first(tx, s, &t.room); err != nil {
+			if err := first(tx, probes, &o.Room); err != nil {
 				return err
 			}
 		}
@@ -184,40 +184,40 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *sights, *stick.
 		var a stick.Answer
 		if here {
 			var events []stick.Event
-			r, events, a = t.room.Ask(w.q, s.Sight, tx.Now())
-			t.add(r, events)
-		} else if a.Status = t.room.Standing(w.me.Agent); a.Status == "" {
+			r, events, a = o.Room.Ask(w.q, probes.Sight, tx.Now())
+			o.Apply(r, events)
+		} else if a.Status = o.Room.Standing(w.me.Agent); a.Status == "" {
 			a.Status = stick.WasReplaced
 		}
-		if err := w.rest(tx, s, t.room); err != nil {
+		if err := w.rest(tx, probes, o.Room); err != nil {
 			return err
 		}
-		if err := w.answer(tx, s, t.room, a); err != nil {
+		if err := w.answer(tx, probes, o.Room, a); err != nil {
 			return err
 		}
-		if err := s.enough(t.room); err != nil {
+		if err := probes.Enough(o.Room); err != nil {
 			return err
 		}
 		if w.done {
-			if err := w.unregister(t); err != nil {
+			if err := w.unregister(o); err != nil {
 				return err
 			}
 		}
-		return t.save()
+		return o.Save()
 	})
 }
 
 // unregister ends the listener's row.
-func (w *wait) unregister(t *turn) error {
-	w.returned(t)
-	return t.tx.DropListener(w.listener.ID)
+func (w *wait) unregister(o *Op) error {
+	w.returned(o)
+	return o.Tx.DropListener(w.listener.ID)
 }
 
 // returned leaves the member of a wait for work that came back without the turn a candidate for a
 // moment, because it is likely to ask again.
-func (w *wait) returned(t *turn) {
+func (w *wait) returned(o *Op) {
 	if w.q.Intent == stick.Work && w.res.Status != stick.YourTurn && w.res.Status != stick.WasReplaced {
-		t.room = t.room.Returned(w.me.Agent, t.tx.Now())
+		o.Room = o.Room.Returned(w.me.Agent, o.Tx.Now())
 	}
 }
 
@@ -226,16 +226,16 @@ func (w *wait) end(ctx context.Context) error {
 	if err := w.look(ctx); err != nil || w.done {
 		return err
 	}
-	return w.e.update(ctx, w.db, w.p.Caller, func(tx *store.Tx, s *sights) error {
+	return w.e.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *Probes) error {
 		r, err := tx.Room(w.res.RoomID)
 		if err != nil {
 			return err
 		}
-		t := &turn{tx: tx, s: s, me: w.me, before: r, room: r}
-		if err := w.unregister(t); err != nil {
+		o := &Op{Tx: tx, Probes: probes, Me: w.me, Before: r, Room: r}
+		if err := w.unregister(o); err != nil {
 			return err
 		}
-		return t.save()
+		return o.Save()
 	})
 }
 

@@ -25,12 +25,12 @@ type cleaning struct {
 
 // cleanup removes the worktree and the branch of a task, each only with proof that nothing is lost by it.
 // What it leaves, and why, is what it returns.
-func (y *yard) cleanup(ctx context.Context, i store.Intent) (left []string, err error) {
+func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err error) {
 	var c cleaning
 	if err := json.Unmarshal(i.Data, &c); err != nil {
 		return nil, err
 	}
-	left, err = y.clean(context.WithoutCancel(ctx), c)
+	left, err = rp.clean(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return nil, err
 	}
@@ -38,37 +38,37 @@ func (y *yard) cleanup(ctx context.Context, i store.Intent) (left []string, err 
 	if len(left) > 0 {
 		outcome = "left: " + left[0]
 	}
-	err = y.commit(ctx, func(t *turn) error {
-		if _, open, err := t.tx.Intent(i.ID); err != nil || !open {
+	err = rp.commit(ctx, func(o *Op) error {
+		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
 			return err
 		}
-		return t.tx.EndIntent(i.ID, outcome)
+		return o.Tx.EndIntent(i.ID, outcome)
 	})
-	y.at("cleanup: done")
+	rp.at("cleanup: done")
 	return left, err
 }
 
-func (y *yard) clean(ctx context.Context, c cleaning) (left []string, err error) {
-	why, err := y.inUse(ctx, c)
+func (rp *repo) clean(ctx context.Context, c cleaning) (left []string, err error) {
+	why, err := rp.inUse(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if why != "" {
 		return []string{why}, nil
 	}
-	y.at("cleanup: proven")
-	if err := y.git.RemoveWorktree(ctx, y.root, c.Path, whyLocked); err != nil {
+	rp.at("cleanup: proven")
+	if err := rp.git.RemoveWorktree(ctx, rp.root, c.Path, whyLocked); err != nil {
 		return []string{fmt.Sprintf("the worktree %s: %s", c.Path, stick.AsError(err).Message)}, nil
 	}
-	y.at("cleanup: worktree")
-	if err := y.git.DeleteRef(ctx, y.root, "refs/heads/"+c.Branch, c.Head); err != nil {
+	rp.at("cleanup: worktree")
+	if err := rp.git.DeleteRef(ctx, rp.root, "refs/heads/"+c.Branch, c.Head); err != nil {
 		return []string{fmt.Sprintf("the branch %s: %s", c.Branch, stick.AsError(err).Message)}, nil
 	}
-	y.at("cleanup: branch")
+	rp.at("cleanup: branch")
 	if c.Remote == "" {
 		return nil, nil
 	}
-	if why, err = y.cleanRemote(ctx, c); err != nil {
+	if why, err = rp.cleanRemote(ctx, c); err != nil {
 		why = fmt.Sprintf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err).Message)
 	}
 	if why != "" {
@@ -78,26 +78,26 @@ func (y *yard) clean(ctx context.Context, c cleaning) (left []string, err error)
 }
 
 // cleanRemote removes a task's branch at the remote, or says why it stays.
-func (y *yard) cleanRemote(ctx context.Context, c cleaning) (string, error) {
-	at, err := y.git.Remote(ctx, y.root, c.Remote, c.Branch)
+func (rp *repo) cleanRemote(ctx context.Context, c cleaning) (string, error) {
+	at, err := rp.git.Remote(ctx, rp.root, c.Remote, c.Branch)
 	if err != nil || at == "" {
 		return "", err
 	}
-	if contained, err := y.contained(ctx, c, at); err != nil || !contained {
+	if contained, err := rp.contained(ctx, c, at); err != nil || !contained {
 		return fmt.Sprintf("the branch %s at %s has commits that aren't in %s", c.Branch, c.Remote, c.Target), err
 	}
-	return "", y.git.PushOwn(ctx, y.root, c.Remote, c.Branch, "", at)
+	return "", rp.git.PushOwn(ctx, rp.root, c.Remote, c.Branch, "", at)
 }
 
 // inUse says why the worktree and the branch of a task can't be removed; empty when they can: the work is
 // contained, nothing is uncommitted or in progress, and nobody is there.
-func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
-	at, ok, err := y.git.Commit(ctx, y.root, "refs/heads/"+c.Branch)
+func (rp *repo) inUse(ctx context.Context, c cleaning) (string, error) {
+	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
 	if err != nil {
 		return "", err
 	}
 	if ok {
-		contained, err := y.contained(ctx, c, at)
+		contained, err := rp.contained(ctx, c, at)
 		if err != nil {
 			return "", err
 		}
@@ -108,21 +108,21 @@ func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
 	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
 		return "", nil
 	}
-	co, err := y.git.Checkout(ctx, c.Path)
-	if err != nil || co.Top == y.root || co.Common != y.common {
+	co, err := rp.git.Checkout(ctx, c.Path)
+	if err != nil || co.Top == rp.root || co.Common != rp.common {
 		return fmt.Sprintf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
 	}
 	if what := git.Undone(co.GitDir); what != "" {
 		return fmt.Sprintf("a %s is in progress in %s", what, c.Path), nil
 	}
-	pids, visible := y.e.cfg.Procs.Inside(c.Path)
+	pids, visible := rp.e.Config.Procs.Inside(c.Path)
 	if len(pids) > 0 {
 		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
 	}
-	if !visible && y.alive(ctx, c.Worker) {
+	if !visible && rp.alive(ctx, c.Worker) {
 		return fmt.Sprintf("%s is alive, and it can't be seen whether it works in %s", c.Worker, c.Path), nil
 	}
-	s, err := y.git.Snapshot(ctx, c.Path)
+	s, err := rp.git.Snapshot(ctx, c.Path)
 	if err != nil {
 		return "", err
 	}
@@ -133,34 +133,34 @@ func (y *yard) inUse(ctx context.Context, c cleaning) (string, error) {
 }
 
 // contained tells whether a branch of a task is at the commit that landed, which isn't lost without it.
-func (y *yard) contained(ctx context.Context, c cleaning, at string) (bool, error) {
+func (rp *repo) contained(ctx context.Context, c cleaning, at string) (bool, error) {
 	if at != c.Head {
 		return false, nil
 	}
-	tg, err := y.target(ctx, c.Target)
+	tg, err := rp.target(ctx, c.Target)
 	if err != nil {
 		return false, err
 	}
-	return y.git.IsAncestor(ctx, y.root, at, tg.head())
+	return rp.git.IsAncestor(ctx, rp.root, at, tg.head())
 }
 
 // alive tells whether a process proves that a member lives.
-func (y *yard) alive(ctx context.Context, a stick.AgentID) (yes bool) {
-	err := y.look(ctx, func(_ *store.Tx, s *sights, r stick.Room, _ identity) error {
+func (rp *repo) alive(ctx context.Context, a stick.AgentID) (yes bool) {
+	err := rp.read(ctx, func(_ *store.Tx, probes *Probes, r stick.Room, _ Identity) error {
 		m, _ := r.Member(a)
-		yes = m.Verdict(s.Sight) == stick.Alive
+		yes = m.Verdict(probes.Sight) == stick.Alive
 		return nil
 	})
 	return yes || err != nil
 }
 
 // leftOf tries again to clean up after a task that landed.
-func (y *yard) leftOf(ctx context.Context, task stick.Task) []string {
-	c := cleaning{Branch: task.Branch, Path: y.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
-	if tg, err := y.target(ctx, task.Integration); err == nil {
+func (rp *repo) leftOf(ctx context.Context, task stick.Task) []string {
+	c := cleaning{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
+	if tg, err := rp.target(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
 	}
-	left, err := y.clean(context.WithoutCancel(ctx), c)
+	left, err := rp.clean(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return []string{stick.AsError(err).Message}
 	}
@@ -168,10 +168,10 @@ func (y *yard) leftOf(ctx context.Context, task stick.Task) []string {
 }
 
 // leftovers finishes what merges that died have begun, and removes what an earlier cleanup had to leave.
-func (y *yard) leftovers(ctx context.Context) error {
+func (rp *repo) leftovers(ctx context.Context) error {
 	var open []store.Intent
 	var tasks []stick.Task
-	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
+	err := rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) (err error) {
 		if open, err = tx.Intents(r.ID, ""); err != nil {
 			return err
 		}
@@ -182,11 +182,11 @@ func (y *yard) leftovers(ctx context.Context) error {
 		return err
 	}
 	for _, t := range tasks {
-		if _, err := os.Stat(y.worktree(t)); err != nil || t.State != stick.TaskCompleted {
+		if _, err := os.Stat(rp.worktree(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
-		if unlock, err := y.lock(ctx, "task", stick.TaskKey(t.ID), lockGlance); err == nil {
-			y.leftOf(ctx, t)
+		if unlock, err := rp.lock(ctx, "task", stick.TaskKey(t.ID), lockGlance); err == nil {
+			rp.leftOf(ctx, t)
 			unlock()
 		}
 	}
@@ -194,14 +194,14 @@ func (y *yard) leftovers(ctx context.Context) error {
 		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
 			continue
 		}
-		unlock, err := y.lock(ctx, "task", i.Task, lockGlance)
+		unlock, err := rp.lock(ctx, "task", i.Task, lockGlance)
 		if stick.CodeOf(err) == stick.CodeLanding {
 			continue // somebody is at it
 		}
 		if err != nil {
 			return err
 		}
-		err = y.recover(ctx, i.Task)
+		err = rp.recover(ctx, i.Task)
 		unlock()
 		if err != nil && !holds(err) { // what is wrong with one task or branch doesn't keep the others
 			return err
@@ -229,45 +229,45 @@ type WorkerCancelResult struct {
 // [stick.CodeInvalidTransition] and [stick.CodeLanding].
 func (e *Engine) WorkerCancel(ctx context.Context, p WorkerCancelParams) (WorkerCancelResult, error) {
 	var res WorkerCancelResult
-	y, unlock, err := e.locked(ctx, p.Where, p.Caller, p.TaskID)
+	rp, unlock, err := e.locked(ctx, p.Where, p.Caller, p.TaskID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
 	var task stick.Task
-	err = y.act(ctx, mustBeMember, func(t *turn) error {
-		if err := t.takesPart(); err != nil {
+	err = rp.write(ctx, MustBeMember, func(o *Op) error {
+		if err := o.takesPart(); err != nil {
 			return err
 		}
-		if task, err = taskOf(t.tx, t.room.ID, p.TaskID); err != nil {
+		if task, err = taskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
 			return err
 		}
-		ev, err := task.Cancel(t.call(0), p.Reason)
+		ev, err := task.Cancel(o.call(0), p.Reason)
 		if err != nil {
 			return err
 		}
-		res.WorkerVerdictResult = t.verdictOn(task)
+		res.WorkerVerdictResult = o.verdictOn(task)
 		res.State, res.Already = stick.TaskFailed, ev == nil
 		if ev == nil {
 			return nil
 		}
-		if err := t.over(*ev); err != nil {
+		if err := o.over(*ev); err != nil {
 			return err
 		}
-		res.Delivery, res.Note = t.tellWorker(task, "Called off", "The task "+task.ID+" was called off: "+ev.Reason)
+		res.Delivery, res.Note = o.tellWorker(task, "Called off", "The task "+task.ID+" was called off: "+ev.Reason)
 		return nil
 	})
 	if err == nil {
-		y.stopRun(ctx, task)
+		rp.stopRun(ctx, task)
 	}
 	if err != nil || !p.Delete {
 		return res, err
 	}
-	at, ok, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil || !ok {
 		return res, err
 	}
-	res.Left, err = y.clean(ctx, cleaning{Branch: task.Branch, Path: y.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
+	res.Left, err = rp.clean(ctx, cleaning{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
 	return res, err
 }
 
@@ -299,25 +299,25 @@ func (e *Engine) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 	if p.Reason == "" {
 		return res, stick.Errorf(stick.CodeUsage, "say why it is taken back").With("field", "reason").Hintf(`tt worker rollback %s --reason "…"`, stick.Clip(p.TaskID, 64))
 	}
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	task, err := y.task(ctx, p.TaskID)
+	task, err := rp.task(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
-	next, err := y.lock(ctx, "branch", task.Integration, queueWait)
+	next, err := rp.lock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return res, err
 	}
 	defer next()
-	unlock, err := y.hold(ctx, task.ID)
+	unlock, err := rp.hold(ctx, task.ID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, me identity) (err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, me Identity) (err error) {
 		res.RoomID = r.ID
 		if err := takesPart(r, me); err != nil {
 			return err
@@ -338,7 +338,7 @@ func (e *Engine) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 		res.TaskID, res.State, res.Branch, res.Commit = task.ID, task.State, task.Integration, task.Result
 		return res, nil
 	}
-	l := &landing{yard: y, task: task, named: true, revert: p.Reason}
+	l := &landing{repo: rp, task: task, named: true, revert: p.Reason}
 	if err := l.run(ctx); err != nil {
 		return res, err
 	}

@@ -71,7 +71,7 @@ type Uncompared struct {
 func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
 	res := GetConflictsResult{Sides: []ConflictSide{}, Conflicts: []Conflict{}, LeftOut: []Uncompared{}}
 	var room stick.Room
-	err := e.look(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *sights, r stick.Room, me identity) error {
+	err := e.Read(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *Probes, r stick.Room, me Identity) error {
 		room, res.RoomID, res.AgentID = r, r.ID, me.Agent
 		return nil
 	})
@@ -84,7 +84,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	}
 	limited, cancel := context.WithTimeout(ctx, conflictsLimit)
 	defer cancel()
-	seen, err := e.cfg.Git.Collisions(limited, dir)
+	seen, err := e.Config.Git.Collisions(limited, dir)
 	switch {
 	case ctx.Err() != nil:
 		return res, ctx.Err()
@@ -94,7 +94,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 		return res, err
 	}
 	workers := map[string]stick.AgentID{} // by branch
-	err = e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+	err = e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		tasks, err := tx.Tasks(r.ID)
 		for _, t := range tasks {
 			workers[t.Branch] = t.Worker
@@ -110,7 +110,7 @@ func (e *Engine) repository(w Where, r stick.Room) (string, error) {
 	if w.RoomID != "" {
 		w = Where{Path: r.Path}
 	}
-	place, err := e.placeSeen(w)
+	place, err := e.PlaceToRead(w)
 	if err != nil {
 		return "", err
 	}

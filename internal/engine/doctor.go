@@ -62,7 +62,7 @@ var checks = []check{
 // Doctor looks for what is wrong. It writes nothing, except that with Adopt another program's
 // database is moved aside and a new one is made.
 func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
-	res := DoctorResult{DataDir: e.cfg.Dir, Healthy: true}
+	res := DoctorResult{DataDir: e.Config.Dir, Healthy: true}
 	if p.Adopt {
 		f, err := e.adopt(ctx)
 		if err != nil {
@@ -82,12 +82,12 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 
 // lastHooks finds out when hooks fired. Without a database that can be read none did.
 func (e *Engine) lastHooks(ctx context.Context, by Caller) map[string]stick.Time {
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return nil
 	}
 	last := map[string]stick.Time{}
-	err = e.view(ctx, db, by, func(tx *store.Tx, _ *sights) error {
+	err = e.View(ctx, db, by, func(tx *store.Tx, _ *Probes) error {
 		for _, name := range harness.Names() {
 			at, err := tx.LastHook(name)
 			if err != nil {
@@ -111,7 +111,7 @@ func fault(err error) Finding {
 }
 
 func (e *Engine) checkFileSystem(context.Context) Finding {
-	if err := e.local(); err != nil {
+	if err := e.CheckFileSystem(); err != nil {
 		return fault(err)
 	}
 	return Finding{Status: FindingOK, Detail: "the data directory is on a local disk"}
@@ -124,7 +124,7 @@ func (e *Engine) checkPermissions(context.Context) Finding {
 	for _, c := range []struct {
 		path string
 		want fs.FileMode
-	}{{e.cfg.Dir, 0o700}, {filepath.Join(e.cfg.Dir, store.FileName), 0o600}} {
+	}{{e.Config.Dir, 0o700}, {filepath.Join(e.Config.Dir, store.FileName), 0o600}} {
 		path, want := c.path, c.want
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +144,7 @@ func (e *Engine) checkPermissions(context.Context) Finding {
 }
 
 func (e *Engine) checkDatabase(ctx context.Context) Finding {
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return Finding{Status: FindingOK, Detail: "there is no database yet; the first tt join makes it"}
 	}
@@ -166,7 +166,7 @@ func (e *Engine) checkDatabase(ctx context.Context) Finding {
 }
 
 func (e *Engine) checkWaking(ctx context.Context) Finding {
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return Finding{Status: FindingOK, Detail: "nothing to wake yet"}
 	}
@@ -180,8 +180,8 @@ func (e *Engine) checkWaking(ctx context.Context) Finding {
 
 // adopt moves a database of another program aside.
 func (e *Engine) adopt(ctx context.Context) (Finding, error) {
-	path := filepath.Join(e.cfg.Dir, store.FileName)
-	_, err := e.open(ctx, false)
+	path := filepath.Join(e.Config.Dir, store.FileName)
+	_, err := e.Open(ctx, false)
 	if stick.CodeOf(err) != stick.CodeForeignDatabase {
 		return Finding{}, stick.Errorf(stick.CodeUsage, "there is no database of another program to move aside").
 			Hintf("tt doctor says how things stand")
@@ -199,7 +199,7 @@ func (e *Engine) adopt(ctx context.Context) (Finding, error) {
 			return Finding{}, fmt.Errorf("move the other program's database aside: %w", err)
 		}
 	}
-	if _, err := e.open(ctx, true); err != nil {
+	if _, err := e.Open(ctx, true); err != nil {
 		return Finding{}, err
 	}
 	return Finding{Check: "adopt", Status: FindingOK, Detail: "the other program's database is now " + aside}, nil

@@ -57,7 +57,7 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("name what you want to change: tt may-edit <path>")
 	}
-	at, err := e.placeSeen(p.Where)
+	at, err := e.PlaceToRead(p.Where)
 	if err != nil {
 		return MayEditResult{}, err
 	}
@@ -84,7 +84,7 @@ type question struct {
 // question finds the places of what is to be changed. Its error says what can't be looked up; then q is
 // what can be told all the same.
 func (e *Engine) question(at *workspace.Place, p CheckEditParams, all bool) (q question, err error) {
-	env := e.cfg.Workspace
+	env := e.Config.Workspace
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
 	}
@@ -149,18 +149,18 @@ func (f roleFiles) but(paths []string, m stick.Member) []string {
 }
 
 // mayEdit reads the answer; also is called in the same transaction for each room that was asked.
-func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *sights, identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
+func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *Probes, Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
 	allowed := MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return allowed, nil
 	}
 	if err != nil {
 		return res, err
 	}
-	read := func(tx *store.Tx, s *sights) error {
+	read := func(tx *store.Tx, probes *Probes) error {
 		res = allowed
-		me, err := identify(tx, s, q.Caller)
+		me, err := Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err
 		}
@@ -169,22 +169,22 @@ func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *
 			return err
 		}
 		for _, a := range asked {
-			if err := a.answer(tx, s, me, q, &res); err != nil {
+			if err := a.answer(tx, probes, me, q, &res); err != nil {
 				return err
 			}
 			if also != nil {
-				if err := also(tx, s, me, a.room, &res); err != nil {
+				if err := also(tx, probes, me, a.room, &res); err != nil {
 					return err
 				}
 			}
-			if err := s.enough(a.room); err != nil || !res.Allowed {
+			if err := probes.Enough(a.room); err != nil || !res.Allowed {
 				return err
 			}
 		}
 		return nil
 	}
 	for {
-		err = e.view(ctx, db, q.Caller, read)
+		err = e.View(ctx, db, q.Caller, read)
 		unread, ok := errors.AsType[errRoles](err)
 		if !ok {
 			return res, err
@@ -290,8 +290,8 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 }
 
 // others refuses what is somebody else's task: its worktree, and its branch.
-func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Error, error) {
-	if me.person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
+func (a *asked) others(tx *store.Tx, me Identity, branches []string) (*stick.Error, error) {
+	if me.Person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
 		return nil, nil
 	}
 	tasks, err := tx.Tasks(a.room.ID)
@@ -310,8 +310,8 @@ func (a *asked) others(tx *store.Tx, me identity, branches []string) (*stick.Err
 }
 
 // answer has a room decide, and says in res what it came to.
-func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *MayEditResult) error {
-	ask := stick.Editing{By: me.Agent, Person: me.person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
+func (a *asked) answer(tx *store.Tx, probes *Probes, me Identity, q question, res *MayEditResult) error {
+	ask := stick.Editing{By: me.Agent, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
 	files, ok := q.roles[a.room.ID]
 	if !ok && len(a.paths)+len(a.dirs) > 0 {
 		return errRoles{a.room}
@@ -344,8 +344,8 @@ func (a *asked) answer(tx *store.Tx, s *sights, me identity, q question, res *Ma
 			res.Holder = t.Owner
 		}
 	}
-	res.Reserved = append(res.Reserved, a.room.Reserved(ask, near, s.Sight, tx.Now())...)
-	no := a.room.MayEdit(ask, near, s.Sight, tx.Now())
+	res.Reserved = append(res.Reserved, a.room.Reserved(ask, near, probes.Sight, tx.Now())...)
+	no := a.room.MayEdit(ask, near, probes.Sight, tx.Now())
 	if no == nil {
 		if no, err = a.others(tx, me, q.Branches); err != nil {
 			return err

@@ -30,13 +30,13 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}
-	return e.mayEdit(ctx, q, func(tx *store.Tx, s *sights, me identity, r stick.Room, res *MayEditResult) error {
-		t := &turn{tx: tx, s: s, me: me, room: r}
+	return e.mayEdit(ctx, q, func(tx *store.Tx, probes *Probes, me Identity, r stick.Room, res *MayEditResult) error {
+		o := &Op{Tx: tx, Probes: probes, Me: me, Room: r}
 		m, ok := r.Member(me.Agent)
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(tx.Now())
-		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || t.owns() && m.BusySince.IsZero())
+		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.owns() && m.BusySince.IsZero())
 		if !res.Allowed && !res.due {
-			told, err := t.deniedAlready()
+			told, err := o.deniedAlready()
 			res.due = !told
 			return err
 		}
@@ -48,7 +48,7 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 // even so tells where it lies is left out: the others are asked about all the same. Where the hook runs
 // matters only for relative paths.
 func (e *Engine) hookQuestion(p CheckEditParams) (question, error) {
-	at, aerr := e.placeOfHook(p.Where)
+	at, aerr := e.PlaceOfHook(p.Where)
 	q, err := e.question(at, p, false)
 	if err = cmp.Or(aerr, err); err != nil && len(q.in)+len(q.tree) == 0 {
 		return q, err
@@ -64,28 +64,28 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 		return nil
 	}
 	p.Where = Where{RoomID: res.RoomID}
-	return e.hooked(ctx, p.HookParams, true, func(t *turn) error {
+	return e.hooked(ctx, p.HookParams, true, func(o *Op) error {
 		if !res.Allowed {
-			told, err := t.deniedAlready()
+			told, err := o.deniedAlready()
 			if err != nil {
 				return err
 			}
 			if !told {
-				t.events = append(t.events, t.room.Denied(t.me.Agent, res.Denied))
+				o.Events = append(o.Events, o.Room.Denied(o.Me.Agent, res.Denied))
 			}
-			return t.tx.Hooked(t.me.session.Key, 0)
+			return o.Tx.Hooked(o.Me.Session.Key, 0)
 		}
-		if t.owns() {
-			return t.tx.Busy(t.me.session.Key)
+		if o.owns() {
+			return o.Tx.Busy(o.Me.Session.Key)
 		}
-		return t.tx.Hooked(t.me.session.Key, 0)
+		return o.Tx.Hooked(o.Me.Session.Key, 0)
 	})
 }
 
 // deniedAlready tells whether the log has it that the caller was denied in this turn.
-func (t *turn) deniedAlready() (bool, error) {
-	events, _, err := t.tx.Events(store.EventQuery{
-		Room: t.room.ID, From: t.me.Agent, Turn: t.room.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: 1, Newest: true,
+func (o *Op) deniedAlready() (bool, error) {
+	events, _, err := o.Tx.Events(store.EventQuery{
+		Room: o.Room.ID, From: o.Me.Agent, Turn: o.Room.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: 1, Newest: true,
 	})
 	return len(events) > 0, err
 }
@@ -105,15 +105,15 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 		return err
 	}
 	p.Where = Where{RoomID: res.RoomID}
-	return e.hooked(ctx, p.HookParams, true, func(t *turn) error {
-		if t.owns() { // it came back
+	return e.hooked(ctx, p.HookParams, true, func(o *Op) error {
+		if o.owns() { // it came back
 			return nil
 		}
-		gave, err := t.gaveUp(res.Denied)
+		gave, err := o.gaveUp(res.Denied)
 		if err != nil || gave {
 			return err
 		}
-		t.events = append(t.events, t.room.LateEdit(t.me.Agent, res.Denied, p.Tool))
+		o.Events = append(o.Events, o.Room.LateEdit(o.Me.Agent, res.Denied, p.Tool))
 		return nil
 	})
 }
@@ -122,22 +122,22 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 // a command does that edits and then releases. Where nobody noted when the call began (a hook whose write was
 // dropped, a caller whose session isn't known), what it gave up last is taken for that: who is told of a late
 // edit is told for ever.
-func (t *turn) gaveUp(paths []string) (bool, error) {
-	m, _ := t.room.Member(t.me.Agent)
+func (o *Op) gaveUp(paths []string) (bool, error) {
+	m, _ := o.Room.Member(o.Me.Agent)
 	if m.HeldSeq != 0 {
-		end, err := t.tx.Event(t.room.ID, m.HeldSeq)
+		end, err := o.Tx.Event(o.Room.ID, m.HeldSeq)
 		if err != nil {
 			return false, err
 		}
 		own := []stick.EventType{stick.EventRelease, stick.EventPass, stick.EventLeave}
-		if end != nil && end.From == t.me.Agent && slices.Contains(own, end.Type) && end.CreatedAt >= m.BusySince {
+		if end != nil && end.From == o.Me.Agent && slices.Contains(own, end.Type) && end.CreatedAt >= m.BusySince {
 			return true, nil
 		}
 	}
-	if !m.BusySince.IsZero() || t.room.Policy.Enforce != stick.EnforceScopes {
+	if !m.BusySince.IsZero() || o.Room.Policy.Enforce != stick.EnforceScopes {
 		return false, nil // it edited by the stick
 	}
-	return t.gaveFree(func(e stick.Event) bool {
+	return o.gaveFree(func(e stick.Event) bool {
 		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool { return e.Facts().Pattern.Meets(path, true) })
 	})
 }

@@ -41,7 +41,7 @@ type Config struct {
 // Engine performs operations. It opens the database when the first operation needs it. It is
 // safe for use by several goroutines.
 type Engine struct {
-	cfg Config
+	Config Config
 
 	mu    sync.Mutex // guards the rest
 	db    *store.DB
@@ -49,7 +49,7 @@ type Engine struct {
 }
 
 // New makes an engine. It touches nothing.
-func New(cfg Config) *Engine { return &Engine{cfg: cfg, paths: map[stick.RoomID]string{}} }
+func New(cfg Config) *Engine { return &Engine{Config: cfg, paths: map[stick.RoomID]string{}} }
 
 // Close ends the use of the database. A program that is about to exit need not call it.
 func (e *Engine) Close() error {
@@ -63,19 +63,19 @@ func (e *Engine) Close() error {
 	return db.Close()
 }
 
-// open returns the database; without create it answers [store.ErrAbsent] when there is none.
-func (e *Engine) open(ctx context.Context, create bool) (*store.DB, error) {
+// Open returns the database; without create it answers [store.ErrAbsent] when there is none.
+func (e *Engine) Open(ctx context.Context, create bool) (*store.DB, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.db != nil {
 		return e.db, nil
 	}
-	if err := e.local(); err != nil {
+	if err := e.CheckFileSystem(); err != nil {
 		return nil, err
 	}
 	db, err := store.Open(ctx, store.Options{
-		Dir: e.cfg.Dir, Boot: e.cfg.Procs.World.Boot, Now: e.cfg.Now, NewID: e.cfg.NewID, Kill: e.cfg.Kill,
-		WriteWait: e.cfg.WriteWait, ReadWait: e.cfg.ReadWait,
+		Dir: e.Config.Dir, Boot: e.Config.Procs.World.Boot, Now: e.Config.Now, NewID: e.Config.NewID, Kill: e.Config.Kill,
+		WriteWait: e.Config.WriteWait, ReadWait: e.Config.ReadWait,
 	}, create)
 	if err != nil {
 		return nil, err
@@ -84,25 +84,25 @@ func (e *Engine) open(ctx context.Context, create bool) (*store.DB, error) {
 	return db, nil
 }
 
-// local refuses a data directory on a file system on which SQLite isn't safe.
-func (e *Engine) local() error {
-	if e.cfg.Local != nil {
-		return e.cfg.Local(e.cfg.Dir)
+// CheckFileSystem refuses a data directory on a file system on which SQLite isn't safe.
+func (e *Engine) CheckFileSystem() error {
+	if e.Config.Local != nil {
+		return e.Config.Local(e.Config.Dir)
 	}
-	return workspace.Local(e.cfg.Dir)
+	return workspace.Local(e.Config.Dir)
 }
 
-// at is a point at which a test may end the process.
-func (e *Engine) at(point string) {
-	if e.cfg.Kill != nil {
-		e.cfg.Kill(point)
+// KillPoint is a point at which a test may end the process.
+func (e *Engine) KillPoint(point string) {
+	if e.Config.Kill != nil {
+		e.Config.Kill(point)
 	}
 }
 
-// now is the time outside of transactions.
-func (e *Engine) now() time.Time {
-	if e.cfg.Now != nil {
-		return e.cfg.Now()
+// Now is the time outside of transactions.
+func (e *Engine) Now() time.Time {
+	if e.Config.Now != nil {
+		return e.Config.Now()
 	}
 	return time.Now()
 }
@@ -116,38 +116,38 @@ type Where struct {
 // Caller is who calls, as the surface found out.
 type Caller = harness.Found
 
-// errProbe has a transaction run again after more was probed.
-var errProbe = errors.New("probe and run again")
+// ErrProbe has a transaction run again after more was probed.
+var ErrProbe = errors.New("probe and run again")
 
-// maxProbes bounds how often an operation probes and runs again. What is unprobed then counts as
+// MaxProbes bounds how often an operation probes and runs again. What is unprobed then counts as
 // unknown.
-const maxProbes = 3
+const MaxProbes = 3
 
-// update runs fn in transactions until it needs nothing more to be probed. fn returns errProbe,
-// by way of [sights.enough], when a rule missed something.
-func (e *Engine) update(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *sights) error) error {
-	s := e.sights(db, by)
-	return s.run(func() error {
-		return db.Update(ctx, func(tx *store.Tx) error { return fn(tx, s) })
+// Update runs fn in transactions until it needs nothing more to be probed. fn returns errProbe,
+// by way of [Probes.Enough], when a rule missed something.
+func (e *Engine) Update(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *Probes) error) error {
+	probes := e.newProbes(db, by)
+	return probes.Run(func() error {
+		return db.Update(ctx, func(tx *store.Tx) error { return fn(tx, probes) })
 	})
 }
 
-// view is update for operations that write nothing.
-func (e *Engine) view(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *sights) error) error {
-	s := e.sights(db, by)
-	return s.run(func() error {
-		return db.View(ctx, func(tx *store.Tx) error { return fn(tx, s) })
+// View is update for operations that write nothing.
+func (e *Engine) View(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *Probes) error) error {
+	probes := e.newProbes(db, by)
+	return probes.Run(func() error {
+		return db.View(ctx, func(tx *store.Tx) error { return fn(tx, probes) })
 	})
 }
 
-// noRoom refuses an operation outside of rooms.
-func noRoom(path string) *stick.Error {
+// NoRoom refuses an operation outside of rooms.
+func NoRoom(path string) *stick.Error {
 	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s", stick.Line(path)).With("path", path).
 		Hintf("make one and join it: tt join")
 }
 
-// place resolves the path of w; it is nil when w names a room by its id.
-func (e *Engine) place(w Where) (*workspace.Place, error) {
+// Place resolves the path of w; it is nil when w names a room by its id.
+func (e *Engine) Place(w Where) (*workspace.Place, error) {
 	if w.RoomID != "" {
 		return nil, nil
 	}
@@ -155,7 +155,7 @@ func (e *Engine) place(w Where) (*workspace.Place, error) {
 	if path == "" {
 		path = "."
 	}
-	p, err := workspace.Resolve(path, e.cfg.Workspace)
+	p, err := workspace.Resolve(path, e.Config.Workspace)
 	if w.Path == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").Hintf("go to a directory that exists, or name one: --path <directory>")
 	}
@@ -165,40 +165,40 @@ func (e *Engine) place(w Where) (*workspace.Place, error) {
 	return &p, nil
 }
 
-// placeSeen is place for reading: a working directory that was deleted still tells its room.
-func (e *Engine) placeSeen(w Where) (*workspace.Place, error) {
-	p, err := e.place(w)
+// PlaceToRead is place for reading: a working directory that was deleted still tells its room.
+func (e *Engine) PlaceToRead(w Where) (*workspace.Place, error) {
+	p, err := e.Place(w)
 	if err == nil || w.Path != "" {
 		return p, err
 	}
-	gone, gerr := workspace.ResolveGone(e.cfg.Workspace.Dir, e.cfg.Workspace)
+	gone, gerr := workspace.ResolveGone(e.Config.Workspace.Dir, e.Config.Workspace)
 	if gerr != nil {
 		return nil, err
 	}
 	return &gone, nil
 }
 
-// placeOfHook is place for hooks: a session still works in a directory that was deleted.
-func (e *Engine) placeOfHook(w Where) (*workspace.Place, error) {
-	p, err := e.placeSeen(w)
+// PlaceOfHook is place for hooks: a session still works in a directory that was deleted.
+func (e *Engine) PlaceOfHook(w Where) (*workspace.Place, error) {
+	p, err := e.PlaceToRead(w)
 	if err == nil || w.Path == "" {
 		return p, err
 	}
-	gone, gerr := workspace.ResolveGone(w.Path, e.cfg.Workspace)
+	gone, gerr := workspace.ResolveGone(w.Path, e.Config.Workspace)
 	if gerr != nil {
 		return nil, err
 	}
 	return &gone, nil
 }
 
-// find loads the room that w means, as it stands in the current generation.
-func find(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
+// FindRoom loads the room that w means, as it stands in the current generation.
+func FindRoom(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
 	if p == nil {
 		return tx.Room(w.RoomID)
 	}
 	r, ok, err := tx.RoomAt(p.Chain)
 	if err == nil && !ok {
-		err = noRoom(p.Path)
+		err = NoRoom(p.Path)
 	}
 	return r, err
 }

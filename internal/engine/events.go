@@ -57,7 +57,7 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 		p.Target = TargetAny
 	}
 	var res EventsResult
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) (err error) {
 		if err := p.EventFilter.names(r); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	var res EventsResult
 	var me stick.AgentID
 	var most time.Duration
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, id identity) (err error) {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, id Identity) (err error) {
 		me, most = id.Agent, r.Policy.EventsMaxWait
 		if err := p.EventFilter.names(r); err != nil {
 			return err
@@ -184,7 +184,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			return res, err
 		}
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return res, err
 	}
@@ -258,12 +258,12 @@ func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string)
 // StreamDelivered notes that a named stream was delivered up to a cursor. Streams only move
 // forward.
 func (e *Engine) StreamDelivered(ctx context.Context, by Caller, room stick.RoomID, name string, cursor int64) error {
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	return e.update(ctx, db, by, func(tx *store.Tx, s *sights) error {
-		me, err := identify(tx, s, by)
+	return e.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+		me, err := Identify(tx, probes, by)
 		if err != nil {
 			return err
 		}

@@ -61,14 +61,14 @@ func (e *Engine) shell(ctx context.Context, dir, command string, limit time.Dura
 	defer cancel()
 	argv := shellOf(command)
 	c := exec.CommandContext(limited, argv[0], argv[1:]...)
-	c.Dir, c.Env = dir, e.cfg.Environ
+	c.Dir, c.Env = dir, e.Config.Environ
 	c.WaitDelay = time.Second
 	var out tail
 	c.Stdout, c.Stderr = &out, &out
 	ownGroup(c)
-	began := e.now()
+	began := e.Now()
 	err := c.Run()
-	o := outcome{output: bytes.Clone(out.bytes()), size: out.size, took: e.now().Sub(began)}
+	o := outcome{output: bytes.Clone(out.bytes()), size: out.size, took: e.Now().Sub(began)}
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}
@@ -108,7 +108,7 @@ func (f *finishing) show(ctx context.Context, q *stick.Offering) ([]store.Blob, 
 	if len(f.p.Evidence) == 0 {
 		return nil, nil
 	}
-	db, err := f.e.open(ctx, true)
+	db, err := f.e.Open(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +146,9 @@ func (f *finishing) show(ctx context.Context, q *stick.Offering) ([]store.Blob, 
 
 // unansweredBlocks finds the newest message of a task's worker that says it is blocked and that nobody
 // has accepted; 0 for none.
-func (t *turn) unansweredBlocks(task stick.Task) (int64, error) {
-	sent, _, err := t.tx.Events(store.EventQuery{
-		Room: t.room.ID, From: task.Worker, Types: []stick.EventType{stick.EventMessageSent}, Limit: 200, Newest: true,
+func (o *Op) unansweredBlocks(task stick.Task) (int64, error) {
+	sent, _, err := o.Tx.Events(store.EventQuery{
+		Room: o.Room.ID, From: task.Worker, Types: []stick.EventType{stick.EventMessageSent}, Limit: 200, Newest: true,
 	})
 	if err != nil || task.Worker == "" {
 		return 0, err
@@ -159,7 +159,7 @@ func (t *turn) unansweredBlocks(task stick.Task) (int64, error) {
 		if m == nil || m.Category != stick.Blocked || e.Task != "" && stick.TaskKey(e.Task) != stick.TaskKey(task.ID) {
 			continue
 		}
-		cs, err := t.tx.Receipts(e.Seq)
+		cs, err := o.Tx.Receipts(e.Seq)
 		if err != nil {
 			return 0, err
 		}

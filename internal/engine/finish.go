@@ -51,7 +51,7 @@ type rebasing struct {
 
 // finishing is one done.
 type finishing struct {
-	*yard
+	*repo
 	p    WorkerDoneParams
 	task stick.Task
 	path string
@@ -66,11 +66,11 @@ type finishing struct {
 // [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and [stick.CodeGitFailed].
 func (e *Engine) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDoneResult, error) {
 	var res WorkerDoneResult
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	id, attempt, err := y.mine(p.TaskID, p.Attempt)
+	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
@@ -78,31 +78,31 @@ func (e *Engine) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 		return res, err
 	}
 	p.Attempt = attempt
-	unlock, err := y.hold(ctx, id)
+	unlock, err := rp.hold(ctx, id)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	f := &finishing{yard: y, p: p}
-	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, me identity) (err error) {
+	f := &finishing{repo: rp, p: p}
+	err = rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, me Identity) (err error) {
 		if f.task, err = taskOf(tx, r.ID, id); err != nil {
 			return err
 		}
-		_, err = f.task.Done(stick.TaskCall{By: me.Agent, Person: me.person(), Attempt: attempt}, stick.Offering{Head: "-"})
+		_, err = f.task.Done(stick.TaskCall{By: me.Agent, Person: me.Person(), Attempt: attempt}, stick.Offering{Head: "-"})
 		return err
 	})
 	if err != nil {
 		return res, err
 	}
-	if err := f.look(ctx); err != nil {
+	if err := f.inspect(ctx); err != nil {
 		return res, err
 	}
 	return f.finish(ctx)
 }
 
-// look sees whether the worktree is as it has to be: the task's own, on its branch, nothing uncommitted,
+// inspect sees whether the worktree is as it has to be: the task's own, on its branch, nothing uncommitted,
 // nothing in progress.
-func (f *finishing) look(ctx context.Context) error {
+func (f *finishing) inspect(ctx context.Context) error {
 	f.path = f.worktree(f.task)
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
@@ -176,11 +176,11 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 		return res, err
 	}
 	onto := f.tg.head()
-	err = f.act(ctx, mustBeMember, func(t *turn) error {
-		if _, err := t.blockedOn(f.task); err != nil {
+	err = f.write(ctx, MustBeMember, func(o *Op) error {
+		if _, err := o.blockedOn(f.task); err != nil {
 			return err
 		}
-		return t.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto})
+		return o.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto})
 	})
 	if err != nil {
 		return res, err
@@ -189,7 +189,7 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	f.at("done: intended")
 	defer func() {
 		if err != nil && f.id != "" { // the intent is over, whatever it came to
-			cerr := f.commit(ctx, func(t *turn) error { return t.tx.EndIntent(f.id, "failed") })
+			cerr := f.commit(ctx, func(o *Op) error { return o.Tx.EndIntent(f.id, "failed") })
 			if cerr != nil && stick.CodeOf(err) == stick.CodeInternal {
 				err = fmt.Errorf("%w (%v)", err, cerr)
 			}
@@ -210,30 +210,30 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	}
 	f.at("done: pushed")
 	res = WorkerDoneResult{TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased, Pushed: pushed, Evidence: q.Evidence}
-	err = f.commit(ctx, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, f.task.ID)
+	err = f.commit(ctx, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
 			return err
 		}
 		for _, b := range blobs {
-			if err := t.tx.AddBlob(b); err != nil {
+			if err := o.Tx.AddBlob(b); err != nil {
 				return err
 			}
 		}
-		ev, err := task.Done(t.call(f.p.Attempt), q)
+		ev, err := task.Done(o.call(f.p.Attempt), q)
 		if err != nil {
 			return err
 		}
-		res.RoomID, res.AgentID, res.State, res.Already = t.room.ID, t.me.Agent, task.State, ev == nil
+		res.RoomID, res.AgentID, res.State, res.Already = o.Room.ID, o.Me.Agent, task.State, ev == nil
 		if ev != nil {
-			t.say(*ev)
+			o.say(*ev)
 			facts := ev.Facts().Task
 			res.State, res.Kept = facts.State, facts.Kept
 		}
-		if res.Warning, err = t.blockedOn(task); err != nil {
+		if res.Warning, err = o.blockedOn(task); err != nil {
 			return err
 		}
-		return t.tx.EndIntent(f.id, "done")
+		return o.Tx.EndIntent(f.id, "done")
 	})
 	if err == nil {
 		f.id = ""
@@ -272,7 +272,7 @@ func (f *finishing) rebase(ctx context.Context, onto string) (q stick.Offering, 
 }
 
 // offer completes what is offered: a sum of what it changes, and whether it changes how it is judged.
-func (y *yard) offer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
+func (rp *repo) offer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s has no history in common with %s", task.Branch, task.Integration).With("task_id", task.ID).
 			Hintf("begin again from it: tt worker cancel %s, then tt worker retry %s", task.ID, task.ID)
@@ -281,10 +281,10 @@ func (y *yard) offer(ctx context.Context, task stick.Task, q *stick.Offering) (e
 		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).With("task_id", task.ID).With("state", task.State).
 			Hintf(`commit your work first; if there is nothing to do: tt worker fail "…"`)
 	}
-	if q.Patch, err = y.git.PatchSum(ctx, y.root, q.Base, q.Head); err != nil {
+	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
 		return err
 	}
-	files, err := y.git.Changed(ctx, y.root, q.Base, q.Head)
+	files, err := rp.git.Changed(ctx, rp.root, q.Base, q.Head)
 	q.ChangesGate = slices.Contains(files, config.FileName)
 	return err
 }
@@ -297,17 +297,17 @@ func (f *finishing) conflicted(ctx context.Context, onto string) error {
 	}
 	f.at("done: conflict")
 	id := f.id
-	err = f.commit(ctx, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, f.task.ID)
+	err = f.commit(ctx, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
 			return err
 		}
-		ev, err := task.Conflict(t.call(f.p.Attempt), onto, files)
+		ev, err := task.Conflict(o.call(f.p.Attempt), onto, files)
 		if err != nil {
 			return err
 		}
-		t.say(ev)
-		return t.tx.EndIntent(id, "conflict")
+		o.say(ev)
+		return o.Tx.EndIntent(id, "conflict")
 	})
 	if err != nil {
 		return err
@@ -329,7 +329,7 @@ func (f *finishing) ours(ctx context.Context) (err error) {
 		return err
 	}
 	own := []string{f.head}
-	err = f.yard.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+	err = f.repo.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		own = own[:1]
 		before, err := tx.Intended(r.ID, f.task.ID, intentDone)
 		for _, i := range before {
@@ -359,8 +359,8 @@ func (f *finishing) push(ctx context.Context, head, onto string) (string, error)
 	if f.tg.remote == "" || f.seen == head {
 		return f.tg.remote, nil
 	}
-	err := f.commit(ctx, func(t *turn) error {
-		return t.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto, Pushed: head})
+	err := f.commit(ctx, func(o *Op) error {
+		return o.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto, Pushed: head})
 	})
 	if err != nil {
 		return "", err
@@ -376,12 +376,12 @@ func (f *finishing) push(ctx context.Context, head, onto string) (string, error)
 }
 
 // blockedOn warns of questions of the worker that nobody has answered yet.
-func (t *turn) blockedOn(task stick.Task) (string, error) {
-	asked, err := t.unansweredBlocks(task)
+func (o *Op) blockedOn(task stick.Task) (string, error) {
+	asked, err := o.unansweredBlocks(task)
 	if err != nil || asked == 0 {
 		return "", err
 	}
-	if t.room.Policy.RequireContracts {
+	if o.Room.Policy.RequireContracts {
 		return "", stick.Errorf(stick.CodeContractIncomplete, "message %d says that you are blocked, and nobody has accepted it yet", asked).
 			With("message_id", asked).Hintf("wait for the answer: tt wait --park; or take it back: tt msg withdraw %d", asked)
 	}

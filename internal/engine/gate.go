@@ -19,7 +19,7 @@ func (l *landing) judge(ctx context.Context, tree string) (over bool, err error)
 		return false, err
 	}
 	l.at("merge: red")
-	db, err := l.e.open(ctx, true)
+	db, err := l.e.Open(ctx, true)
 	if err != nil {
 		return false, err
 	}
@@ -39,7 +39,7 @@ func (l *landing) judge(ctx context.Context, tree string) (over bool, err error)
 		return true, l.pause(ctx, report)
 	}
 	if l.revert != "" {
-		if err := l.commit(ctx, func(t *turn) error { return t.tx.AddBlob(report) }); err != nil {
+		if err := l.commit(ctx, func(o *Op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return false, err
 		}
 		return false, l.gateRed(said, report)

@@ -39,12 +39,12 @@ type Recovery struct {
 }
 
 // grantOf describes the grant that me holds in r.
-func grantOf(tx *store.Tx, s *sights, r stick.Room, me identity, why stick.ClaimReason) (*Grant, error) {
+func grantOf(tx *store.Tx, probes *Probes, r stick.Room, me Identity, why stick.ClaimReason) (*Grant, error) {
 	t := r.Turn
 	g := &Grant{
 		RoomID: r.ID, Path: r.Path, AgentID: me.Agent, TurnID: t.ID, LeaseID: t.Lease, Reason: why,
-		LeaseKeptBy: r.LeaseKeptBy(s.Sight), LeaseExpiresAt: r.LeaseExpiresAt(s.Sight), GuardianPID: t.GuardianPID,
-		NeedsGuardian: t.GuardianPID == 0 && unseen(r, me, s),
+		LeaseKeptBy: r.LeaseKeptBy(probes.Sight), LeaseExpiresAt: r.LeaseExpiresAt(probes.Sight), GuardianPID: t.GuardianPID,
+		NeedsGuardian: t.GuardianPID == 0 && unseen(r, me, probes),
 	}
 	var err error
 	if g.Notes, err = tx.CountNotes(openNotes(r)); err != nil || t.HandoffSeq == 0 {
@@ -95,7 +95,7 @@ func (e *Engine) compare(g *Grant) {
 	if was == nil || was.Head == "" {
 		return
 	}
-	p, err := workspace.Resolve(g.Path, e.cfg.Workspace)
+	p, err := workspace.Resolve(g.Path, e.Config.Workspace)
 	if err != nil {
 		return
 	}
@@ -111,12 +111,12 @@ const maxRecovery = 20
 // unseen tells whether a process carries me that some other member can't see: it runs in another
 // pid namespace or on another boot, so that my lease needs a guardian. What ended with an earlier
 // boot looks at nothing any more; a process of another world is judged without being probed.
-func unseen(r stick.Room, me identity, s *sights) bool {
+func unseen(r stick.Room, me Identity, probes *Probes) bool {
 	mine := me.Caller.Process
 	if mine.IsZero() || me.Caller.Proof == stick.ProvesCarrier {
 		return false
 	}
-	elsewhere := func(p stick.Process) bool { return !p.SameWorld(mine) && s.procs.Verdict(p) != stick.Gone }
+	elsewhere := func(p stick.Process) bool { return !p.SameWorld(mine) && probes.Procs.Verdict(p) != stick.Gone }
 	for _, m := range r.Members {
 		if m.Agent != me.Agent && m.State == stick.Joined &&
 			slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return elsewhere(ev.Process) }) {
@@ -128,7 +128,7 @@ func unseen(r stick.Room, me identity, s *sights) bool {
 
 // fence completes the fence of an owner's command: what the caller gave, or its own last grant.
 // Without either the caller never had the stick.
-func (t *turn) fence(given stick.Fence) (stick.Fence, error) {
+func (o *Op) fence(given stick.Fence) (stick.Fence, error) {
 	switch {
 	case given.Turn != 0 && given.Lease != "":
 		return given, nil
@@ -136,24 +136,24 @@ func (t *turn) fence(given stick.Fence) (stick.Fence, error) {
 		return given, stick.Errorf(stick.CodeUsage, "a turn and its lease are given together").
 			Hintf("give --turn and --lease, or neither to mean your own last turn")
 	}
-	now := t.room.Turn
-	if now.State == stick.Owned && now.Owner == t.me.Agent {
+	now := o.Room.Turn
+	if now.State == stick.Owned && now.Owner == o.Me.Agent {
 		return stick.Fence{Turn: now.ID, Lease: now.Lease}, nil
 	}
-	last, err := t.lastGrant()
+	last, err := o.lastGrant()
 	if err != nil {
 		return given, err
 	}
 	if last == nil {
-		return given, t.notYours()
+		return given, o.notYours()
 	}
 	return stick.Fence{Turn: last.Turn}, nil // the lease is over, and the log knows only its sum
 }
 
 // lastGrant is the event of the caller's own last grant, or nil.
-func (t *turn) lastGrant() (*stick.Event, error) {
-	events, _, err := t.tx.Events(store.EventQuery{
-		Room: t.room.ID, From: t.me.Agent, Limit: 1, Newest: true,
+func (o *Op) lastGrant() (*stick.Event, error) {
+	events, _, err := o.Tx.Events(store.EventQuery{
+		Room: o.Room.ID, From: o.Me.Agent, Limit: 1, Newest: true,
 		Types: []stick.EventType{stick.EventClaim, stick.EventTakeover},
 	})
 	if err != nil || len(events) == 0 {
@@ -162,10 +162,10 @@ func (t *turn) lastGrant() (*stick.Event, error) {
 	return &events[0], nil
 }
 
-func (t *turn) notYours() error {
-	r, now := t.room, t.tx.Now()
+func (o *Op) notYours() error {
+	r, now := o.Room, o.Tx.Now()
 	e := stick.Errorf(stick.CodeNotYourTurn, "it isn't your turn; %s", r.Holder(now)).
-		With("room_state", r.State(t.s.Sight, now)).With("current_turn_id", r.Turn.ID).With("current_owner", nil).
+		With("room_state", r.State(o.Probes.Sight, now)).With("current_turn_id", r.Turn.ID).With("current_owner", nil).
 		Hintf("%s", r.Instead())
 	switch {
 	case r.Closed:
@@ -181,12 +181,12 @@ func (t *turn) notYours() error {
 // ended looks for the event by which the caller itself ended the turn of a fence, with the same
 // kind of command: the command is then repeated, and gets its first result again. When somebody
 // else ended the turn, or the caller by another command, the fence is refused and says by what.
-func (t *turn) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, error) {
-	r := t.room
+func (o *Op) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, error) {
+	r := o.Room
 	if r.Turn.State == stick.Owned && r.Turn.ID == f.Turn {
 		return nil, nil
 	}
-	events, _, err := t.tx.Events(store.EventQuery{Room: r.ID, Turn: f.Turn, Limit: 100, Types: []stick.EventType{
+	events, _, err := o.Tx.Events(store.EventQuery{Room: r.ID, Turn: f.Turn, Limit: 100, Types: []stick.EventType{
 		stick.EventClaim, stick.EventTakeover, stick.EventRelease, stick.EventPass, stick.EventLeave, stick.EventKick,
 		stick.EventClose, stick.EventRestored,
 	}})
@@ -203,11 +203,11 @@ func (t *turn) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, err
 			end = &events[i] // leaving or closing with a handoff: a release, and then this
 		}
 	}
-	if end != nil && end.From == t.me.Agent && slices.Contains(types, end.Type) && t.sameLease(f, events) {
+	if end != nil && end.From == o.Me.Agent && slices.Contains(types, end.Type) && o.sameLease(f, events) {
 		return end, nil
 	}
 	if end == nil {
-		later, _, err := t.tx.Events(store.EventQuery{
+		later, _, err := o.Tx.Events(store.EventQuery{
 			Room: r.ID, After: lastSeq(events), Limit: 1, Types: []stick.EventType{stick.EventTakeover, stick.EventRestored},
 		})
 		if err != nil {
@@ -222,16 +222,16 @@ func (t *turn) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, err
 	}
 	what := *end
 	what.Handoff = nil // who holds the stick is told with its next action
-	e := stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: %s; %s", f.Turn, what.Say(), r.Holder(t.tx.Now()))
+	e := stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: %s; %s", f.Turn, what.Say(), r.Holder(o.Tx.Now()))
 	if f.Turn == r.Turn.ID {
 		e.Code = stick.CodeStaleLease
 	}
-	e.With("current_turn_id", r.Turn.ID).With("room_state", r.State(t.s.Sight, t.tx.Now())).With("current_owner", nil).
+	e.With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Sight, o.Tx.Now())).With("current_owner", nil).
 		With("ended_by", end.Type).Hintf("stop, and wait for your turn: tt wait")
 	switch {
 	case r.Closed:
 		e.Hintf("stop here; a closed room has no turns")
-	case r.Turn.State == stick.Owned && r.Turn.Owner != t.me.Agent:
+	case r.Turn.State == stick.Owned && r.Turn.Owner != o.Me.Agent:
 		e.With("current_owner", r.Turn.Owner).Hintf("stop, and %s", r.Instead())
 	case r.Turn.State == stick.Owned:
 		e.With("current_owner", r.Turn.Owner)
@@ -241,7 +241,7 @@ func (t *turn) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, err
 
 // sameLease tells whether the lease of a fence is the one of the turn's grant; a fence without a
 // lease means the caller's own.
-func (t *turn) sameLease(f stick.Fence, events []stick.Event) bool {
+func (o *Op) sameLease(f stick.Fence, events []stick.Event) bool {
 	return f.Lease == "" || slices.ContainsFunc(events, func(e stick.Event) bool {
 		return (e.Type == stick.EventClaim || e.Type == stick.EventTakeover) && e.Facts().Lease == stick.LeaseSum(f.Lease)
 	})

@@ -27,62 +27,62 @@ const freshHook = time.Minute
 // hooked runs a hook's transaction in the room of a place. It is silent where there is no room, in a
 // closed one, and to a removed member. The agent need not be a member; if it is one, the hook shows
 // that it is active, and else nothing is noted of it.
-func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*turn) error) error {
-	place, err := e.placeOfHook(p.Where)
+func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*Op) error) error {
+	place, err := e.PlaceOfHook(p.Where)
 	if err != nil {
 		return err
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	run := func(tx *store.Tx, s *sights) error {
-		t := &turn{tx: tx, s: s}
-		t.room, err = find(tx, p.Where, place)
+	run := func(tx *store.Tx, probes *Probes) error {
+		o := &Op{Tx: tx, Probes: probes}
+		o.Room, err = FindRoom(tx, p.Where, place)
 		if stick.CodeOf(err) == stick.CodeNoRoom {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		t.before = t.room
-		if t.me, err = identify(tx, s, p.Caller); err != nil {
+		o.Before = o.Room
+		if o.Me, err = Identify(tx, probes, p.Caller); err != nil {
 			return err
 		}
-		m, ok := t.room.Member(t.me.Agent)
-		if t.room.Closed || ok && m.State == stick.Kicked {
+		m, ok := o.Room.Member(o.Me.Agent)
+		if o.Room.Closed || ok && m.State == stick.Kicked {
 			return nil
 		}
 		if !writes {
-			t.room = t.room.Seen(tx.Generation(), tx.Now())
-			if err := fn(t); err != nil {
+			o.Room = o.Room.Seen(tx.Generation(), tx.Now())
+			if err := fn(o); err != nil {
 				return err
 			}
-			return s.enough(t.room)
+			return probes.Enough(o.Room)
 		}
-		t.add(t.room.Restore(tx.Generation(), tx.World(), tx.Now()))
+		o.Apply(o.Room.Restore(tx.Generation(), tx.World(), tx.Now()))
 		if ok && m.State == stick.Joined {
-			if err := t.me.record(tx, s); err != nil {
+			if err := o.Me.Record(tx, probes); err != nil {
 				return err
 			}
-			t.room = t.room.Touch(t.me.Agent, tx.Now())
+			o.Room = o.Room.Touch(o.Me.Agent, tx.Now())
 		}
-		t.refresh()
-		if err := fn(t); err != nil {
+		o.RefreshProcess()
+		if err := fn(o); err != nil {
 			return err
 		}
-		if err := s.enough(t.room); err != nil {
+		if err := probes.Enough(o.Room); err != nil {
 			return err
 		}
-		return t.save()
+		return o.Save()
 	}
 	if writes {
-		return e.update(ctx, db, p.Caller, run)
+		return e.Update(ctx, db, p.Caller, run)
 	}
-	return e.view(ctx, db, p.Caller, run)
+	return e.View(ctx, db, p.Caller, run)
 }
 
 // DeliverEventsResult is what is new for an agent while it works.
@@ -105,32 +105,32 @@ type DeliverEventsResult struct {
 func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEventsResult, error) {
 	res := DeliverEventsResult{Events: []stick.Event{}}
 	away := false // the caller's session runs in another room
-	err := e.hooked(ctx, p, false, func(t *turn) (err error) {
+	err := e.hooked(ctx, p, false, func(o *Op) (err error) {
 		res = DeliverEventsResult{Events: []stick.Event{}}
-		m, ok := t.room.Member(t.me.Agent)
+		m, ok := o.Room.Member(o.Me.Agent)
 		if !ok && !p.Sub {
 			res.Unstarted = true
-			away, err = t.runs()
+			away, err = o.runs()
 			return err
 		}
 		if !ok || m.State != stick.Joined {
 			return nil
 		}
-		res = DeliverEventsResult{RoomID: t.room.ID, AgentID: t.me.Agent, Events: []stick.Event{}}
-		seen, _, err := t.tx.Cursor(t.room.ID, t.me.Agent, hookStream)
+		res = DeliverEventsResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Events: []stick.Event{}}
+		seen, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, hookStream)
 		if err != nil {
 			return err
 		}
 		if !p.Sub {
-			events, more, err := t.tx.Events(store.EventQuery{
-				Room: t.room.ID, After: seen, For: t.me.Agent, Fresh: true, Limit: maxHookEvents,
+			events, more, err := o.Tx.Events(store.EventQuery{
+				Room: o.Room.ID, After: seen, For: o.Me.Agent, Fresh: true, Limit: maxHookEvents,
 			})
 			if err != nil {
 				return err
 			}
 			n := fitting(events)
 			for _, ev := range events[:n] {
-				empty, err := saysNothing(t.tx, ev, t.room, t.me.Agent, false)
+				empty, err := saysNothing(o.Tx, ev, o.Room, o.Me.Agent, false)
 				if err != nil {
 					return err
 				}
@@ -140,8 +140,8 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 			}
 			res.More, res.cursor = more || n < len(events), lastSeq(events[:n])
 		}
-		h, err := t.tx.HookTimes(t.me.session.Key)
-		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || t.owns() && !t.room.Turn.Acked || t.stale(h, m)
+		h, err := o.Tx.HookTimes(o.Me.Session.Key)
+		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || o.owns() && !o.Room.Turn.Acked || o.stale(h, m)
 		return err
 	})
 	if res.Unstarted {
@@ -151,14 +151,14 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 }
 
 // runs tells whether the caller's session runs in any room.
-func (t *turn) runs() (bool, error) {
-	rooms, err := t.tx.RoomsOf(t.me.Agent)
+func (o *Op) runs() (bool, error) {
+	rooms, err := o.Tx.RoomsOf(o.Me.Agent)
 	for _, id := range rooms {
-		r, err := t.tx.Room(id)
+		r, err := o.Tx.Room(id)
 		if err != nil {
 			return false, err
 		}
-		if m, _ := r.Member(t.me.Agent); m.Session.Running {
+		if m, _ := r.Member(o.Me.Agent); m.Session.Running {
 			return true, nil
 		}
 	}
@@ -169,12 +169,12 @@ func (t *turn) runs() (bool, error) {
 // visits. A process that is the session's tells by where it works itself, as it does to a scan; of a
 // session in a process that carries many, or that can't be seen, nothing is known but that it runs elsewhere.
 func (e *Engine) worksHere(p HookParams, away bool) bool {
-	place, err := e.placeSeen(p.Where)
+	place, err := e.PlaceToRead(p.Where)
 	if err != nil || place == nil {
 		return false
 	}
 	if p.Caller.Proof == stick.ProvesSession {
-		if dir, ok := e.cfg.Procs.Dir(p.Caller.Process); ok {
+		if dir, ok := e.Config.Procs.Dir(p.Caller.Process); ok {
 			return e.inside(place)(dir)
 		}
 	}
@@ -182,13 +182,13 @@ func (e *Engine) worksHere(p HookParams, away bool) bool {
 }
 
 // owns tells whether the caller holds the stick.
-func (t *turn) owns() bool {
-	return t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent
+func (o *Op) owns() bool {
+	return o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent
 }
 
 // stale tells whether what hooks have noted of the caller is so old that it should be noted again.
-func (t *turn) stale(h store.HookTimes, m stick.Member) bool {
-	now := t.tx.Now()
+func (o *Op) stale(h store.HookTimes, m stick.Member) bool {
+	now := o.Tx.Now()
 	return (stick.Deadline{SetAt: h.At, TTL: freshHook}).Due(now) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(now)
 }
 
@@ -216,18 +216,18 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 	if !res.due {
 		return nil
 	}
-	return e.hooked(ctx, p, true, func(t *turn) error {
+	return e.hooked(ctx, p, true, func(o *Op) error {
 		for _, ev := range res.Events {
-			if err := t.tx.Shown(t.room.ID, t.me.Agent, ev.Seq); err != nil {
+			if err := o.Tx.Shown(o.Room.ID, o.Me.Agent, ev.Seq); err != nil {
 				return err
 			}
 		}
 		if res.cursor > 0 {
-			if err := t.tx.Advance(t.room.ID, t.me.Agent, hookStream, res.cursor); err != nil {
+			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, hookStream, res.cursor); err != nil {
 				return err
 			}
 		}
-		return t.tx.Hooked(t.me.session.Key, 0)
+		return o.Tx.Hooked(o.Me.Session.Key, 0)
 	})
 }
 
@@ -237,9 +237,9 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResult, error) {
 	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Intent: stick.Wake, Blocking: true}}
 	member := false
-	err := e.hooked(ctx, p, false, func(t *turn) error {
-		m, ok := t.room.Member(t.me.Agent)
-		member = ok && m.State == stick.Joined && !t.room.Closed
+	err := e.hooked(ctx, p, false, func(o *Op) error {
+		m, ok := o.Room.Member(o.Me.Agent)
+		member = ok && m.State == stick.Joined && !o.Room.Closed
 		return nil
 	})
 	if err != nil || !member {

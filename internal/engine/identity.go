@@ -10,25 +10,25 @@ import (
 	"talkingstick/stick"
 )
 
-// identity is a caller with its name.
-type identity struct {
-	Agent   stick.AgentID
-	Caller  Caller
-	session store.Session
-	Note    string // something the caller should be told about its name
-	explain []string
-	fresh   bool   // the session isn't recorded yet
-	before  string // the key by which it was recorded until its id was told; else empty
+// Identity is a caller with its name.
+type Identity struct {
+	Agent      stick.AgentID
+	Caller     Caller
+	Session    store.Session
+	Note       string // something the caller should be told about its name
+	Explain    []string
+	Unrecorded bool   // the session isn't recorded yet
+	before     string // the key by which it was recorded until its id was told; else empty
 }
 
-// identify names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch] when
+// Identify names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch] when
 // an assumed name belongs to a session that lives elsewhere.
-func identify(tx *store.Tx, s *sights, by Caller) (identity, error) {
-	id := identity{Caller: by}
+func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
+	id := Identity{Caller: by}
 	switch {
 	case by.As != "":
 		id.Agent = stick.AgentID(by.As)
-		elsewhere, err := s.elsewhere(tx, id.Agent, by)
+		elsewhere, err := probes.elsewhere(tx, id.Agent, by)
 		if err != nil {
 			return id, err
 		}
@@ -39,52 +39,52 @@ func identify(tx *store.Tx, s *sights, by Caller) (identity, error) {
 		}
 		return id, nil
 	case by.Person:
-		id.Agent = human(by)
-		id.session = store.Session{Key: string(id.Agent), Agent: id.Agent, Harness: by.Harness}
-		_, known, err := tx.AgentOf(id.session.Key)
-		id.fresh = !known
+		id.Agent = HumanID(by)
+		id.Session = store.Session{Key: string(id.Agent), Agent: id.Agent, Harness: by.Harness}
+		_, known, err := tx.AgentOf(id.Session.Key)
+		id.Unrecorded = !known
 		return id, err
 	}
-	return id, id.bySession(tx, s)
+	return id, id.bySession(tx, probes)
 }
 
 // bySession names an agent by its session, or by its process where the session isn't known.
-func (id *identity) bySession(tx *store.Tx, s *sights) error {
+func (id *Identity) bySession(tx *store.Tx, probes *Probes) error {
 	by := id.Caller
-	id.session = store.Session{Key: by.Seed(), Harness: by.Harness, ID: by.SessionID}
+	id.Session = store.Session{Key: by.Seed(), Harness: by.Harness, ID: by.SessionID}
 	agent, known, err := id.carried(tx)
 	if err != nil {
 		return err
 	}
 	if !known {
-		id.fresh = true
+		id.Unrecorded = true
 		id.Agent, err = newName(tx, by.Harness, by.Seed())
 		return err
 	}
 	id.Agent = agent
-	elsewhere, err := s.elsewhere(tx, agent, by)
+	elsewhere, err := probes.elsewhere(tx, agent, by)
 	if err != nil {
 		return err
 	}
 	// One session, resumed in two terminals: the second is a member of its own, and stays it when the
 	// first one ends.
-	apart := id.session.Key + " in " + by.Process.Key()
+	apart := id.Session.Key + " in " + by.Process.Key()
 	if elsewhere.IsZero() {
-		if by.SessionID == "" || by.Process.IsZero() || id.session.Key != by.Seed() {
+		if by.SessionID == "" || by.Process.IsZero() || id.Session.Key != by.Seed() {
 			return nil
 		}
 		if agent, known, err = tx.AgentOf(apart); known {
-			id.Agent, id.session.Key = agent, apart
+			id.Agent, id.Session.Key = agent, apart
 		}
 		return err
 	}
-	id.session.Key = apart
+	id.Session.Key = apart
 	id.Note = fmt.Sprintf("the session of %s also lives in process %d; here you are another member", agent, elsewhere.PID)
-	id.explain = append(id.explain, id.Note+".")
-	if id.Agent, known, err = tx.AgentOf(id.session.Key); known || err != nil {
+	id.Explain = append(id.Explain, id.Note+".")
+	if id.Agent, known, err = tx.AgentOf(id.Session.Key); known || err != nil {
 		return err
 	}
-	id.fresh = true
+	id.Unrecorded = true
 	for n := 2; ; n++ {
 		id.Agent = stick.AgentID(fmt.Sprintf("%s-%d", agent, n))
 		if taken, err := tx.Known(id.Agent); err != nil || !taken {
@@ -96,11 +96,11 @@ func (id *identity) bySession(tx *store.Tx, s *sights) error {
 // carried finds the agent of the caller's session, or of the session that its process is known to
 // carry: where the call tells no session, and where it tells one that may be over. A process that
 // carries several sessions tells nothing of the caller's.
-func (id *identity) carried(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
+func (id *Identity) carried(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
 	by := id.Caller
 	told := by.SessionID != "" && !by.Earlier
 	if told || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
-		agent, known, err = tx.AgentOf(id.session.Key)
+		agent, known, err = tx.AgentOf(id.Session.Key)
 		if known || err != nil || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
 			return agent, known, err
 		}
@@ -114,37 +114,37 @@ func (id *identity) carried(tx *store.Tx) (agent stick.AgentID, known bool, err 
 		if !known || carried.ID != "" || carried.Harness != by.Harness {
 			return "", false, nil
 		}
-		id.session.Agent, id.fresh, id.before = carried.Agent, true, carried.Key
+		id.Session.Agent, id.Unrecorded, id.before = carried.Agent, true, carried.Key
 		return carried.Agent, true, nil
 	case !known:
-		return tx.AgentOf(id.session.Key)
+		return tx.AgentOf(id.Session.Key)
 	}
-	if carried.Key != id.session.Key {
-		id.explain = append(id.explain, fmt.Sprintf("Process %d is known to carry the session of %s.", by.Process.PID, carried.Agent))
+	if carried.Key != id.Session.Key {
+		id.Explain = append(id.Explain, fmt.Sprintf("Process %d is known to carry the session of %s.", by.Process.PID, carried.Agent))
 	}
-	id.session = carried
+	id.Session = carried
 	return carried.Agent, true, nil
 }
 
-// unrecorded names a caller where there is no database yet.
-func unrecorded(by Caller) identity {
-	id := identity{Caller: by, fresh: true}
+// IdentifyUnrecorded names a caller where there is no database yet.
+func IdentifyUnrecorded(by Caller) Identity {
+	id := Identity{Caller: by, Unrecorded: true}
 	switch {
 	case by.As != "":
 		id.Agent = stick.AgentID(by.As)
 	case by.Person:
-		id.Agent = human(by)
+		id.Agent = HumanID(by)
 	default:
 		id.Agent = shortName(by.Harness, by.Seed(), 8)
 	}
 	return id
 }
 
-// person tells whether the caller is a person and acts as itself: who takes an agent's name has no
+// Person tells whether the caller is a person and acts as itself: who takes an agent's name has no
 // more rights than an agent.
-func (id identity) person() bool { return id.Caller.Person && id.Agent.Human() }
+func (id Identity) Person() bool { return id.Caller.Person && id.Agent.Human() }
 
-func human(by Caller) stick.AgentID { return stick.AgentID(by.Harness + ":" + by.User) }
+func HumanID(by Caller) stick.AgentID { return stick.AgentID(by.Harness + ":" + by.User) }
 
 // shortName makes an agent's id of the first n hexadecimal digits of its seed's sum.
 func shortName(prefix, seed string, n int) stick.AgentID {
@@ -164,7 +164,7 @@ func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
 
 // elsewhere is a process that proves that a's session lives outside of the caller's ancestry;
 // zero if there is none, or if the caller's own process can't be seen.
-func (s *sights) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Process, error) {
+func (s *Probes) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Process, error) {
 	recorded, err := tx.Processes(a)
 	if err != nil {
 		return stick.Process{}, err
@@ -177,7 +177,7 @@ func (s *sights) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Proc
 		if ev.Process == by.Process || ev.Proof != stick.ProvesSession {
 			continue
 		}
-		v, err := s.verdict(ev.Process)
+		v, err := s.Verdict(ev.Process)
 		if err != nil {
 			missed = err
 		}
@@ -188,13 +188,13 @@ func (s *sights) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Proc
 	return stick.Process{}, missed
 }
 
-// record stores the caller's session and process. A process that is new for an agent which owns
+// Record stores the caller's session and process. A process that is new for an agent which owns
 // the stick, or has it reserved, rings: those who wait for the agent's death have another to watch.
-func (id identity) record(tx *store.Tx, s *sights) error {
+func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 	by := id.Caller
-	if id.fresh && id.session.Key != "" {
-		id.session.Agent = id.Agent
-		if err := tx.PutSession(id.session); err != nil {
+	if id.Unrecorded && id.Session.Key != "" {
+		id.Session.Agent = id.Agent
+		if err := tx.PutSession(id.Session); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,7 @@ func (id identity) record(tx *store.Tx, s *sights) error {
 	// A new process is the moment to forget those that have ended: what lives outweighs them.
 	var missed error
 	for _, old := range recorded {
-		v, err := s.verdict(old.Process)
+		v, err := probes.Verdict(old.Process)
 		if err != nil {
 			missed = err
 		} else if v == stick.Gone {
@@ -229,7 +229,7 @@ func (id identity) record(tx *store.Tx, s *sights) error {
 	if missed != nil {
 		return missed
 	}
-	if err := tx.PutProcess(id.Agent, id.session.Key, ev); err != nil {
+	if err := tx.PutProcess(id.Agent, id.Session.Key, ev); err != nil {
 		return err
 	}
 	rooms, err := tx.HeldBy(id.Agent)
@@ -241,20 +241,20 @@ func (id identity) record(tx *store.Tx, s *sights) error {
 
 // returned notes that a process carries again a session that it has carried before, for calls that
 // don't tell theirs.
-func (id identity) returned(tx *store.Tx, ev stick.Evidence) error {
+func (id Identity) returned(tx *store.Tx, ev stick.Evidence) error {
 	by := id.Caller
 	if by.As != "" || by.Person || by.SessionID == "" || by.Earlier || by.Proof == stick.ProvesCarrier {
 		return nil
 	}
 	carried, known, err := tx.SessionOf(ev.Process)
-	if err != nil || known && carried.Key == id.session.Key {
+	if err != nil || known && carried.Key == id.Session.Key {
 		return err
 	}
-	return tx.PutProcess(id.Agent, id.session.Key, ev)
+	return tx.PutProcess(id.Agent, id.Session.Key, ev)
 }
 
 // sign adds to the events that the caller makes who it is beyond its name.
-func (id identity) sign(events []stick.Event) []stick.Event {
+func (id Identity) sign(events []stick.Event) []stick.Event {
 	by := id.Caller
 	for i, e := range events {
 		if e.From != id.Agent {

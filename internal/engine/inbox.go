@@ -35,8 +35,8 @@ type MessageStands struct {
 // [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeReadForbidden]; then none of them
 // was read.
 func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
-	return e.receive(ctx, p, stick.CodeReadForbidden, "read", func(t *turn, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
-		c, events := t.room.ReadMessage(t.me.Agent, sent, c, t.tx.Now())
+	return e.receive(ctx, p, stick.CodeReadForbidden, "read", func(o *Op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+		c, events := o.Room.ReadMessage(o.Me.Agent, sent, c, o.Tx.Now())
 		return c, events, nil
 	})
 }
@@ -45,64 +45,64 @@ func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesRes
 // [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden]; then none of them
 // was accepted.
 func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
-	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(t *turn, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
-		return t.room.AckMessage(t.me.Agent, sent, c, t.tx.Now())
+	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(o *Op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+		return o.Room.AckMessage(o.Me.Agent, sent, c, o.Tx.Now())
 	})
 }
 
 // receive changes receipts of the caller: all or none.
 func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb string,
-	rule func(*turn, stick.Event, stick.Receipt) (stick.Receipt, []stick.Event, error),
+	rule func(*Op, stick.Event, stick.Receipt) (stick.Receipt, []stick.Event, error),
 ) (MessagesResult, error) {
 	var res MessagesResult
 	if len(p.MessageIDs) == 0 {
 		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("tt inbox lists yours")
 	}
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		if err := t.member(); err != nil {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		if err := o.RequireMember(); err != nil {
 			return err
 		}
-		res = MessagesResult{RoomID: t.room.ID, AgentID: t.me.Agent, Messages: []MessageStands{}}
+		res = MessagesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Messages: []MessageStands{}}
 		for _, id := range p.MessageIDs {
-			sent, c, err := t.receipt(id, forbidden, verb)
+			sent, c, err := o.receipt(id, forbidden, verb)
 			if err != nil {
 				return err
 			}
-			after, events, err := rule(t, sent, c)
+			after, events, err := rule(o, sent, c)
 			if err != nil {
 				return err
 			}
 			if after != c {
-				if err := t.tx.PutReceipt(t.room.ID, after); err != nil {
+				if err := o.Tx.PutReceipt(o.Room.ID, after); err != nil {
 					return err
 				}
 			}
-			t.add(t.room, events)
+			o.Apply(o.Room, events)
 			res.Messages = append(res.Messages, MessageStands{id, after.State(), after.ReadAt, after.AckedAt, after == c})
 		}
 		return nil
-	}, saved)
+	}, NoResult)
 	return res, err
 }
 
 // receipt loads an entry of the caller's inbox.
-func (t *turn) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, stick.Receipt, error) {
-	sent, err := t.tx.Event(t.room.ID, id)
+func (o *Op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, stick.Receipt, error) {
+	sent, err := o.Tx.Event(o.Room.ID, id)
 	if err != nil {
 		return stick.Event{}, stick.Receipt{}, err
 	}
 	if sent == nil {
 		return stick.Event{}, stick.Receipt{}, noMessage(id)
 	}
-	c, ok, err := t.tx.Receipt(t.room.ID, t.me.Agent, id)
+	c, ok, err := o.Tx.Receipt(o.Room.ID, o.Me.Agent, id)
 	switch {
 	case err != nil:
 	case ok && c.Owes != stick.OwesNothing:
 		return *sent, c, nil
 	case sent.Facts().Message == nil:
 		err = noMessage(id)
-	case sent.From == t.me.Agent:
+	case sent.From == o.Me.Agent:
 		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).With("message_id", id).
 			Hintf("see how it stands: tt msg show %d", id)
 	default:
@@ -187,7 +187,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) (err error) {
 		q := store.InboxQuery{
 			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "", Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
 		}
@@ -206,7 +206,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 		res = GetInboxResult{RoomID: r.ID, AgentID: me.Agent, Messages: []InboxMessage{}, More: more}
 		for _, i := range entries {
 			res.Messages = append(res.Messages, InboxMessage{
-				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, s.Sight),
+				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, probes.Sight),
 				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt, Overdue: overdue(i.Event, i.Receipt, tx.Now()),
 			})
 		}
@@ -245,7 +245,7 @@ type ReceiptView struct {
 // nothing, not even that it was read. It fails with [stick.CodeNoRoom] and [stick.CodeNotFound].
 func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessageResult, error) {
 	var res GetMessageResult
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) error {
 		sent, err := tx.Event(r.ID, p.MessageID)
 		if err != nil {
 			return err
@@ -263,7 +263,7 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
 		for _, c := range cs {
 			res.Receipts = append(res.Receipts, ReceiptView{
-				c.Agent, r.Receipt(c, s.Sight), c.ShownAt, c.ReadAt, c.AckedAt, overdue(*sent, c, tx.Now()),
+				c.Agent, r.Receipt(c, probes.Sight), c.ShownAt, c.ReadAt, c.AckedAt, overdue(*sent, c, tx.Now()),
 			})
 		}
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // landing is one task, or the reversal of one, on its way into the integration branch.
 type landing struct {
-	*yard
+	*repo
 	task  stick.Task
 	named bool
 
@@ -151,11 +151,11 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 
 // giveUp ends the intent of a landing that came to nothing.
 func (l *landing) giveUp(ctx context.Context, outcome string) error {
-	return l.commit(ctx, func(t *turn) error {
-		if _, open, err := t.tx.Intent(l.id); err != nil || !open {
+	return l.commit(ctx, func(o *Op) error {
+		if _, open, err := o.Tx.Intent(l.id); err != nil || !open {
 			return err
 		}
-		return t.tx.EndIntent(l.id, outcome)
+		return o.Tx.EndIntent(l.id, outcome)
 	})
 }
 
@@ -246,26 +246,26 @@ func (l *landing) conflict(ctx context.Context, files []string) error {
 // back returns the task to its worker, with a message.
 func (l *landing) back(ctx context.Context, cause, reason, report any, files []string) error {
 	blob, _ := report.(store.Blob)
-	return l.commit(ctx, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, l.task.ID)
+	return l.commit(ctx, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
 		if blob.Sum != "" {
-			if err := t.tx.AddBlob(blob); err != nil {
+			if err := o.Tx.AddBlob(blob); err != nil {
 				return err
 			}
 		}
-		ev, err := task.Return(t.me.Agent, cause.(string), reason.(string), blob.Sum, files)
+		ev, err := task.Return(o.Me.Agent, cause.(string), reason.(string), blob.Sum, files)
 		if err != nil {
 			return err
 		}
-		t.say(ev)
-		t.tellWorker(task, "Not merged", ev.Reason)
+		o.say(ev)
+		o.tellWorker(task, "Not merged", ev.Reason)
 		if l.id == "" {
 			return nil
 		}
-		return t.tx.EndIntent(l.id, "returned")
+		return o.Tx.EndIntent(l.id, "returned")
 	})
 }
 
@@ -275,8 +275,8 @@ func (l *landing) begin(ctx context.Context, tree string) error {
 	if l.revert != "" {
 		kind = intentRollback
 	}
-	return l.act(ctx, mustBeMember, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, l.task.ID)
+	return l.write(ctx, MustBeMember, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -288,13 +288,13 @@ func (l *landing) begin(ctx context.Context, tree string) error {
 		case task.Approved != l.task.Approved:
 			return stick.Errorf(stick.CodeReviewStale, "%s was reviewed anew meanwhile", task.ID).With("task_id", task.ID).Hintf("tt worker show %s", task.ID)
 		default:
-			ev, err := task.Merge(t.me.Agent, l.base, l.result)
+			ev, err := task.Merge(o.Me.Agent, l.base, l.result)
 			if err != nil {
 				return err
 			}
-			t.say(ev)
+			o.say(ev)
 		}
-		return t.intend(l.id, kind, task, task.Attempt, landed{
+		return o.intend(l.id, kind, task, task.Attempt, landed{
 			Branch: l.tg.name, Remote: l.tg.remote, Base: l.base, Head: task.Approved, Result: l.result, Checkout: l.tg.checkout, Tree: tree, Revert: l.revert,
 		})
 	})
@@ -306,43 +306,43 @@ func (l *landing) land(ctx context.Context, intent string) error {
 	if err != nil {
 		return err
 	}
-	return l.commit(ctx, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, l.task.ID)
+	return l.commit(ctx, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
 		if intent != "" {
-			if err := t.tx.EndIntent(intent, "landed"); err != nil {
+			if err := o.Tx.EndIntent(intent, "landed"); err != nil {
 				return err
 			}
 		}
-		if open, err := t.tx.Intents(t.room.ID, ""); err != nil {
+		if open, err := o.Tx.Intents(o.Room.ID, ""); err != nil {
 			return err
-		} else if err := t.resume(open, l.tg.name); err != nil {
+		} else if err := o.resume(open, l.tg.name); err != nil {
 			return err
 		}
 		if l.revert != "" {
-			ev, err := task.Rollback(t.me.Agent, l.result, l.revert)
+			ev, err := task.Rollback(o.Me.Agent, l.result, l.revert)
 			if err != nil {
 				return err
 			}
-			t.say(ev)
+			o.say(ev)
 			return nil
 		}
-		ev, err := task.Land(t.me.Agent, l.task.Approved, l.result)
+		ev, err := task.Land(o.Me.Agent, l.task.Approved, l.result)
 		if err != nil {
 			return err
 		}
-		if err := t.over(ev); err != nil {
+		if err := o.over(ev); err != nil {
 			return err
 		}
-		l.clean, err = begun(id, intentCleanup, t.room.ID, task, task.Attempt, t.me.Agent, cleaning{
+		l.clean, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleaning{
 			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.tg.name, Remote: l.tg.remote, Attempt: task.Attempt, Worker: task.Worker,
 		})
 		if err != nil {
 			return err
 		}
-		return t.tx.PutIntent(l.clean)
+		return o.Tx.PutIntent(l.clean)
 	})
 }
 

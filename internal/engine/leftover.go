@@ -18,7 +18,7 @@ import (
 // checkWorkers looks for what commands that died have left half done, and for worktrees that outlived
 // their tasks.
 func (e *Engine) checkWorkers(ctx context.Context) Finding {
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return Finding{Status: FindingOK, Detail: "no tasks yet"}
 	}
@@ -66,12 +66,12 @@ func (e *Engine) leftIn(tx *store.Tx, r stick.Room, note func(what, how string))
 	if err != nil || len(tasks)+len(open) == 0 {
 		return 0, err
 	}
-	p, err := workspace.Resolve(r.Path, e.cfg.Workspace)
+	p, err := workspace.Resolve(r.Path, e.Config.Workspace)
 	if err != nil {
 		return len(tasks), nil // the workspace is gone, and everything in it
 	}
-	y := &yard{e: e, root: p.Root}
-	y.nameLocks()
+	rp := &repo{e: e, root: p.Root}
+	rp.nameLocks()
 	busy, gates := map[string]bool{}, map[string]bool{}
 	for _, i := range open {
 		busy[i.Task] = true
@@ -79,7 +79,7 @@ func (e *Engine) leftIn(tx *store.Tx, r stick.Room, note func(what, how string))
 		if json.Unmarshal(i.Data, &d) == nil && d.Tree != "" {
 			gates[d.Tree] = true // its landing sees to it
 		}
-		if i.Kind == intentPause || y.held("task", i.Task) {
+		if i.Kind == intentPause || rp.held("task", i.Task) {
 			continue
 		}
 		note(fmt.Sprintf("%s of task %s was cut off in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
@@ -126,8 +126,8 @@ var finishers = map[string]string{
 }
 
 // held tells whether a process is at something.
-func (y *yard) held(kind, name string) bool {
-	path := y.lockPath(kind, name)
+func (rp *repo) held(kind, name string) bool {
+	path := rp.lockPath(kind, name)
 	if _, err := os.Stat(path); err != nil {
 		return false
 	}

@@ -9,11 +9,11 @@ import (
 )
 
 // recipient finds the member that a name means. It fails with [stick.CodeAmbiguousRecipient].
-func (t *turn) recipient(name stick.AgentID) (stick.AgentID, error) {
+func (o *Op) recipient(name stick.AgentID) (stick.AgentID, error) {
 	if name == stick.Next {
 		return name, nil
 	}
-	return named(t.room, name)
+	return named(o.Room, name)
 }
 
 // named finds the member that a name means: its full id, or its harness's name where only one
@@ -86,39 +86,39 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		p.Handoff = &h
 	}
 	already := false
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		if m, ok := t.room.Member(t.me.Agent); ok && m.State == stick.Left {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		if m, ok := o.Room.Member(o.Me.Agent); ok && m.State == stick.Left {
 			already = true
 			return nil
 		}
-		t.settle()
-		q := stick.Leaving{By: t.me.Agent, Handoff: p.Handoff, Abandon: p.Abandon}
-		if t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent {
-			f, err := t.fence(p.Fence.given())
+		o.Settle()
+		q := stick.Leaving{By: o.Me.Agent, Handoff: p.Handoff, Abandon: p.Abandon}
+		if o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent {
+			f, err := o.fence(p.Fence.given())
 			if err != nil {
 				return err
 			}
 			q.Fence = f
 		} else if p.Turn != 0 || p.Lease != "" {
-			if _, err := t.ended(p.Fence.given(), stick.EventLeave); err != nil {
+			if _, err := o.ended(p.Fence.given(), stick.EventLeave); err != nil {
 				return err
 			}
 		}
-		r, events, err := t.room.Leave(q, t.s.Sight, t.tx.Now())
+		r, events, err := o.Room.Leave(q, o.Probes.Sight, o.Tx.Now())
 		if err != nil {
 			return err
 		}
-		t.add(r, events)
-		if err := t.unanswered(t.me.Agent, stick.EventLeave); err != nil {
+		o.Apply(r, events)
+		if err := o.unanswered(o.Me.Agent, stick.EventLeave); err != nil {
 			return err
 		}
-		return t.dismiss(t.me.Agent)
-	}, func(t *turn) error {
-		res = LeaveRoomResult{RoomID: t.room.ID, AgentID: t.me.Agent, RoomState: t.room.State(t.s.Sight, t.tx.Now()), Already: already}
-		if t.room.Turn.State == stick.Reserved {
-			res.ReservedFor = &t.room.Turn.ReservedFor
+		return o.dismiss(o.Me.Agent)
+	}, func(o *Op) error {
+		res = LeaveRoomResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, RoomState: o.Room.State(o.Probes.Sight, o.Tx.Now()), Already: already}
+		if o.Room.Turn.State == stick.Reserved {
+			res.ReservedFor = &o.Room.Turn.ReservedFor
 		}
-		if leave := t.last(stick.EventLeave); leave != nil {
+		if leave := o.LastEvent(stick.EventLeave); leave != nil {
 			res.Abandoned = leave.Facts().Ends
 		}
 		return nil
@@ -127,10 +127,10 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 }
 
 // dismiss ends the waits of a member that takes part no longer.
-func (t *turn) dismiss(a stick.AgentID) error {
-	for _, l := range t.room.Listeners {
+func (o *Op) dismiss(a stick.AgentID) error {
+	for _, l := range o.Room.Listeners {
 		if l.Agent == a {
-			if err := t.tx.DropListener(l.ID); err != nil {
+			if err := o.Tx.DropListener(l.ID); err != nil {
 				return err
 			}
 		}
@@ -162,39 +162,39 @@ type KickMemberResult struct {
 // [stick.CodeUnknownMember] and [stick.CodeMemberPresent].
 func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMemberResult, error) {
 	var res KickMemberResult
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		if err := t.member(); err != nil && !t.me.Caller.Person {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
 		}
-		who, err := t.recipient(p.AgentID)
+		who, err := o.recipient(p.AgentID)
 		if err != nil {
 			return err
 		}
-		if m, ok := t.room.Member(who); ok && m.State == stick.Kicked {
-			res = KickMemberResult{AgentID: who, Verdict: m.Verdict(t.s.Sight), Already: true}
+		if m, ok := o.Room.Member(who); ok && m.State == stick.Kicked {
+			res = KickMemberResult{AgentID: who, Verdict: m.Verdict(o.Probes.Sight), Already: true}
 			return nil
 		}
-		r, events, err := t.room.Kick(stick.Kicking{
-			By: t.me.Agent, Who: who, Force: p.Force, Relayed: !t.me.Caller.Person, Reason: p.Reason,
-		}, t.s.Sight, t.tx.Now())
+		r, events, err := o.Room.Kick(stick.Kicking{
+			By: o.Me.Agent, Who: who, Force: p.Force, Relayed: !o.Me.Caller.Person, Reason: p.Reason,
+		}, o.Probes.Sight, o.Tx.Now())
 		if stick.CodeOf(err) == stick.CodeUnknownMember {
 			return stick.AsError(err).Hintf("tt state lists the members")
 		}
 		if err != nil {
 			return err
 		}
-		t.add(r, events)
-		kick := t.last(stick.EventKick).Facts()
+		o.Apply(r, events)
+		kick := o.LastEvent(stick.EventKick).Facts()
 		res = KickMemberResult{AgentID: who, Verdict: kick.Verdict, EndedTurn: kick.Ends}
-		if err := t.unanswered(who, stick.EventKick); err != nil {
+		if err := o.unanswered(who, stick.EventKick); err != nil {
 			return err
 		}
-		return t.dismiss(who)
-	}, func(t *turn) error {
-		res.RoomID, res.RoomState = t.room.ID, t.room.State(t.s.Sight, t.tx.Now())
-		if t.room.Turn.State == stick.Reserved {
-			res.ReservedFor = &t.room.Turn.ReservedFor
+		return o.dismiss(who)
+	}, func(o *Op) error {
+		res.RoomID, res.RoomState = o.Room.ID, o.Room.State(o.Probes.Sight, o.Tx.Now())
+		if o.Room.Turn.State == stick.Reserved {
+			res.ReservedFor = &o.Room.Turn.ReservedFor
 		}
 		return nil
 	})
@@ -229,25 +229,25 @@ func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomRes
 		}
 		p.Handoff = &h
 	}
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		res = CloseRoomResult{RoomID: t.room.ID, Path: t.room.Path}
-		if t.room.Closed {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		res = CloseRoomResult{RoomID: o.Room.ID, Path: o.Room.Path}
+		if o.Room.Closed {
 			res.Already = true
 			return nil
 		}
-		t.settle()
-		q := stick.Closing{By: t.me.Agent, Person: t.me.Caller.Person, Handoff: p.Handoff, Reason: p.Reason}
-		if t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent {
-			f, err := t.fence(p.Fence.given())
+		o.Settle()
+		q := stick.Closing{By: o.Me.Agent, Person: o.Me.Caller.Person, Handoff: p.Handoff, Reason: p.Reason}
+		if o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent {
+			f, err := o.fence(p.Fence.given())
 			if err != nil {
 				return err
 			}
 			q.Fence = f
 		}
-		r, events, err := t.room.Close(q, t.tx.Now())
-		t.add(r, events)
+		r, events, err := o.Room.Close(q, o.Tx.Now())
+		o.Apply(r, events)
 		return err
-	}, saved)
+	}, NoResult)
 	return res, err
 }
 
@@ -270,22 +270,22 @@ type SetRoomPolicyResult struct {
 func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetRoomPolicyResult, error) {
 	var res SetRoomPolicyResult
 	if len(p.Set) == 0 {
-		err := e.look(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		err := e.Read(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 			res = SetRoomPolicyResult{RoomID: r.ID, Policy: r.Policy}
 			return nil
 		})
 		return res, err
 	}
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		if err := t.member(); err != nil && !t.me.Caller.Person {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
 		}
-		r, events, err := t.room.SetPolicy(t.me.Agent, t.me.person(), p.Set, t.tx.Now())
-		t.add(r, events)
+		r, events, err := o.Room.SetPolicy(o.Me.Agent, o.Me.Person(), p.Set, o.Tx.Now())
+		o.Apply(r, events)
 		res = SetRoomPolicyResult{RoomID: r.ID, Policy: r.Policy, Changed: len(events) > 0}
 		return err
-	}, saved)
+	}, NoResult)
 	return res, err
 }
 
@@ -307,23 +307,23 @@ type ReorderMembersResult struct {
 // [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient] and [stick.CodeUsage].
 func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (ReorderMembersResult, error) {
 	var res ReorderMembersResult
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		if err := t.member(); err != nil && !t.me.Caller.Person {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
 		}
 		order := make([]stick.AgentID, len(p.Order))
 		for i, name := range p.Order {
 			var err error
-			if order[i], err = t.recipient(name); err != nil {
+			if order[i], err = o.recipient(name); err != nil {
 				return err
 			}
 		}
-		r, events, err := t.room.Reorder(t.me.Agent, order)
+		r, events, err := o.Room.Reorder(o.Me.Agent, order)
 		if err != nil {
 			return err
 		}
-		t.add(r, events)
+		o.Apply(r, events)
 		res = ReorderMembersResult{RoomID: r.ID, Order: []stick.AgentID{}, Changed: len(events) > 0}
 		for _, m := range r.Members {
 			if m.State == stick.Joined {
@@ -331,6 +331,6 @@ func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (Re
 			}
 		}
 		return nil
-	}, saved)
+	}, NoResult)
 	return res, err
 }

@@ -63,11 +63,11 @@ func (e *Engine) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	if p.All && p.TaskID != "" {
 		return res, stick.Errorf(stick.CodeUsage, "all tasks are meant, or one, not both").With("field", "task_id")
 	}
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	err = y.look(ctx, func(_ *store.Tx, _ *sights, r stick.Room, me identity) error {
+	err = rp.read(ctx, func(_ *store.Tx, _ *Probes, r stick.Room, me Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
 		return takesPart(r, me)
 	})
@@ -75,29 +75,29 @@ func (e *Engine) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 		return res, err
 	}
 	if p.TaskID != "" {
-		task, err := y.task(ctx, p.TaskID)
+		task, err := rp.task(ctx, p.TaskID)
 		if err != nil {
 			return res, err
 		}
-		m, _, err := y.mergeOne(ctx, task, true)
+		m, _, err := rp.mergeOne(ctx, task, true)
 		if err == nil {
 			res.Merged = append(res.Merged, m)
 		}
 		return res, err
 	}
-	return y.mergeQueue(ctx, p.All, res)
+	return rp.mergeQueue(ctx, p.All, res)
 }
 
 // mergeQueue merges the tasks of the queues in their order, or the first one that can be merged. Each branch has
 // a queue of its own: one that stands still doesn't keep the others, nor does what is wrong with one task.
-func (y *yard) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
+func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
 	tried, halted := map[string]bool{}, map[string]error{} // tasks; branches, and why
 	var held error
-	if err := y.leftovers(ctx); err != nil {
+	if err := rp.leftovers(ctx); err != nil {
 		return res, err
 	}
 	for all || len(res.Merged) == 0 {
-		task, ok, err := y.next(ctx, tried, halted)
+		task, ok, err := rp.next(ctx, tried, halted)
 		if err != nil {
 			return res, res.cutShort(err)
 		}
@@ -105,7 +105,7 @@ func (y *yard) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) 
 			break
 		}
 		tried[task.ID] = true
-		m, stands, err := y.mergeOne(ctx, task, false)
+		m, stands, err := rp.mergeOne(ctx, task, false)
 		if err == nil {
 			if !m.Already { // by another merge, which reports it
 				res.Merged = append(res.Merged, m)
@@ -115,7 +115,7 @@ func (y *yard) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) 
 		if !holds(err) {
 			return res, res.cutShort(err)
 		}
-		now, terr := y.task(ctx, task.ID)
+		now, terr := rp.task(ctx, task.ID)
 		if terr != nil {
 			return res, terr
 		}
@@ -133,7 +133,7 @@ func (y *yard) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) 
 			held = err
 		}
 	}
-	if err := y.behind(ctx, tried, halted, &res); err != nil {
+	if err := rp.behind(ctx, tried, halted, &res); err != nil {
 		return res, err
 	}
 	if len(res.Merged) > 0 {
@@ -164,8 +164,8 @@ func (res WorkerMergeResult) cutShort(err error) error {
 }
 
 // next is the first task that wasn't tried yet, in the queue of a branch that doesn't stand still.
-func (y *yard) next(ctx context.Context, tried map[string]bool, halted map[string]error) (task stick.Task, ok bool, err error) {
-	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+func (rp *repo) next(ctx context.Context, tried map[string]bool, halted map[string]error) (task stick.Task, ok bool, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		queued, err := tx.Queue(r.ID)
 		ok = false
 		for _, t := range queued {
@@ -180,11 +180,11 @@ func (y *yard) next(ctx context.Context, tried map[string]bool, halted map[strin
 
 // behind notes the tasks that weren't tried, because one before them can't land for a reason that holds for
 // the whole branch.
-func (y *yard) behind(ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult) error {
+func (rp *repo) behind(ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult) error {
 	if len(halted) == 0 {
 		return nil
 	}
-	return y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+	return rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		queued, err := tx.Queue(r.ID)
 		for _, t := range queued {
 			if why := halted[t.Integration]; why != nil && !tried[t.ID] {
@@ -197,9 +197,9 @@ func (y *yard) behind(ctx context.Context, tried map[string]bool, halted map[str
 
 // mergeOne merges a task. It waits for the merges before it; named says that the caller named it, so that
 // it is tried although the queue stands still.
-func (y *yard) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
+func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
 	if task.State != stick.TaskApproved && task.State != stick.TaskCompleted {
-		open, err := y.landing(ctx, task.ID)
+		open, err := rp.landing(ctx, task.ID)
 		if err != nil {
 			return m, false, err
 		}
@@ -208,32 +208,32 @@ func (y *yard) mergeOne(ctx context.Context, task stick.Task, named bool) (m Mer
 			return m, false, err
 		}
 	}
-	next, err := y.lock(ctx, "branch", task.Integration, queueWait)
+	next, err := rp.lock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return m, false, err
 	}
 	defer next()
-	unlock, err := y.lock(ctx, "task", stick.TaskKey(task.ID), lockWait)
+	unlock, err := rp.lock(ctx, "task", stick.TaskKey(task.ID), lockWait)
 	if err != nil {
 		return m, false, err
 	}
 	defer unlock()
-	if err := y.recover(ctx, task.ID); err != nil {
+	if err := rp.recover(ctx, task.ID); err != nil {
 		return m, false, err
 	}
-	if task, err = y.task(ctx, task.ID); err != nil {
+	if task, err = rp.task(ctx, task.ID); err != nil {
 		return m, false, err
 	}
 	if task.State == stick.TaskCompleted {
 		return MergedTask{
-			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Left: y.leftOf(ctx, task), Tries: 1,
+			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Left: rp.leftOf(ctx, task), Tries: 1,
 			Note: noteOn(task.Result),
 		}, false, nil
 	}
 	if _, err := task.Merge("", "", ""); err != nil {
 		return m, false, err
 	}
-	l := &landing{yard: y, task: task, named: named}
+	l := &landing{repo: rp, task: task, named: named}
 	if err := l.run(ctx); err != nil {
 		return m, l.halted, err
 	}
@@ -241,7 +241,7 @@ func (y *yard) mergeOne(ctx context.Context, task stick.Task, named bool) (m Mer
 	if l.gated {
 		m.Gate = "green"
 	}
-	left, err := y.cleanup(ctx, l.clean)
+	left, err := rp.cleanup(ctx, l.clean)
 	m.Left = append(l.left, left...)
 	if err != nil { // it landed all the same
 		m.Left = append(m.Left, stick.AsError(err).Message)
@@ -283,7 +283,7 @@ func pauseOf(i store.Intent) *QueuePause {
 // over is ended.
 func (l *landing) paused(ctx context.Context) error {
 	var p *QueuePause
-	err := l.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+	err := l.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		open, err := tx.Intents(r.ID, "")
 		p = nil
 		for _, i := range open {
@@ -301,20 +301,20 @@ func (l *landing) paused(ctx context.Context) error {
 	case p.Commit == l.base:
 		return nil // it is tried although the queue stands still, and the pause ends when it lands
 	}
-	return l.commit(ctx, func(t *turn) error {
-		open, err := t.tx.Intents(t.room.ID, "")
+	return l.commit(ctx, func(o *Op) error {
+		open, err := o.Tx.Intents(o.Room.ID, "")
 		if err != nil {
 			return err
 		}
-		return t.resume(open, l.tg.name)
+		return o.resume(open, l.tg.name)
 	})
 }
 
 // resume ends the pause of a branch's queue, if it is among what is open.
-func (t *turn) resume(open []store.Intent, branch string) error {
+func (o *Op) resume(open []store.Intent, branch string) error {
 	for _, i := range open {
 		if p := pauseOf(i); p != nil && p.Branch == branch {
-			if err := t.tx.EndIntent(i.ID, "over"); err != nil {
+			if err := o.Tx.EndIntent(i.ID, "over"); err != nil {
 				return err
 			}
 		}
@@ -337,21 +337,21 @@ func (l *landing) pause(ctx context.Context, report store.Blob) error {
 	if err != nil {
 		return err
 	}
-	err = l.commit(ctx, func(t *turn) error {
-		if err := t.tx.AddBlob(report); err != nil {
+	err = l.commit(ctx, func(o *Op) error {
+		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
-		open, err := t.tx.Intents(t.room.ID, "")
+		open, err := o.Tx.Intents(o.Room.ID, "")
 		if err != nil {
 			return err
 		}
-		if err := t.resume(open, l.tg.name); err != nil {
+		if err := o.resume(open, l.tg.name); err != nil {
 			return err
 		}
-		if err := t.intend(id, intentPause, queueOf(l.tg.name), 0, pausing{l.tg.name, l.base, report.Sum}); err != nil {
+		if err := o.intend(id, intentPause, queueOf(l.tg.name), 0, pausing{l.tg.name, l.base, report.Sum}); err != nil {
 			return err
 		}
-		return t.tx.EndIntent(l.id, "base red")
+		return o.Tx.EndIntent(l.id, "base red")
 	})
 	if err != nil {
 		return err

@@ -83,23 +83,23 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	if err := stick.CheckTask(p.TaskID); err != nil {
 		return res, err
 	}
-	err = e.act(ctx, p.Where, p.Caller, speaks, func(t *turn) error {
-		t.settle()
-		q := stick.Sending{By: t.me.Agent, Task: p.TaskID, Message: m}
-		if err := t.address(&q); err != nil {
+	err = e.Write(ctx, p.Where, p.Caller, JoinsToSpeak, func(o *Op) error {
+		o.Settle()
+		q := stick.Sending{By: o.Me.Agent, Task: p.TaskID, Message: m}
+		if err := o.address(&q); err != nil {
 			return err
 		}
-		r, events, err := t.room.Send(q, t.s.Sight, t.tx.Now())
+		r, events, err := o.Room.Send(q, o.Probes.Sight, o.Tx.Now())
 		if err != nil {
 			return err
 		}
-		t.add(r, events)
+		o.Apply(r, events)
 		res = SendMessageResult{
-			RoomID: r.ID, AgentID: t.me.Agent, Category: m.Category, RequiresAck: m.RequiresAck, Thread: q.Message.Thread,
-			Recipients: []Recipient{}, LeftOut: events[0].Facts().LeftOut, Joined: t.joined, Reopened: t.before.Closed, Note: t.me.Note,
+			RoomID: r.ID, AgentID: o.Me.Agent, Category: m.Category, RequiresAck: m.RequiresAck, Thread: q.Message.Thread,
+			Recipients: []Recipient{}, LeftOut: events[0].Facts().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
 		}
 		for _, a := range events[0].For {
-			res.Recipients = append(res.Recipients, Recipient{a.Agent, r.Reaches(a.Agent, t.s.Sight, t.tx.Now())})
+			res.Recipients = append(res.Recipients, Recipient{a.Agent, r.Reaches(a.Agent, o.Probes.Sight, o.Tx.Now())})
 		}
 		if missing := m.Missing(m.Category); len(missing) > 0 {
 			res.Contract = &Missing{missing}
@@ -111,8 +111,8 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			res.Note = joinNotes(res.Note, "a message never moves the stick; to give it away: tt pass")
 		}
 		return nil
-	}, func(t *turn) error {
-		sent := t.last(stick.EventMessageSent)
+	}, func(o *Op) error {
+		sent := o.LastEvent(stick.EventMessageSent)
 		res.MessageID, res.EventID = sent.Seq, sent.ID
 		return nil
 	})
@@ -125,7 +125,7 @@ func joinNotes(notes ...string) string {
 
 // address completes a message: the full names of its recipients, its thread, and who wrote what
 // it replies to.
-func (t *turn) address(q *stick.Sending) error {
+func (o *Op) address(q *stick.Sending) error {
 	m := &q.Message
 	to := make([]stick.AgentID, len(m.To))
 	for i, name := range m.To {
@@ -134,7 +134,7 @@ func (t *turn) address(q *stick.Sending) error {
 			continue
 		}
 		var err error
-		if to[i], err = t.recipient(name); err != nil {
+		if to[i], err = o.recipient(name); err != nil {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
 				e.With("field", "to")
 			}
@@ -143,7 +143,7 @@ func (t *turn) address(q *stick.Sending) error {
 	}
 	m.To = to
 	if m.ReplyTo != 0 {
-		parent, err := t.message(m.ReplyTo)
+		parent, err := o.message(m.ReplyTo)
 		if err != nil {
 			return err
 		}
@@ -167,8 +167,8 @@ func (t *turn) address(q *stick.Sending) error {
 }
 
 // message loads a message of the room. It fails with [stick.CodeNotFound].
-func (t *turn) message(id int64) (stick.Event, error) {
-	e, err := t.tx.Event(t.room.ID, id)
+func (o *Op) message(id int64) (stick.Event, error) {
+	e, err := o.Tx.Event(o.Room.ID, id)
 	if err == nil && (e == nil || e.Facts().Message == nil) {
 		err = noMessage(id)
 	}
@@ -202,25 +202,25 @@ type WithdrawMessageResult struct {
 // with [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeWithdrawForbidden].
 func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (WithdrawMessageResult, error) {
 	var res WithdrawMessageResult
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		if err := t.member(); err != nil {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		if err := o.RequireMember(); err != nil {
 			return err
 		}
-		res = WithdrawMessageResult{RoomID: t.room.ID, MessageID: p.MessageID, Withdrawn: []stick.AgentID{}}
-		sent, err := t.message(p.MessageID)
+		res = WithdrawMessageResult{RoomID: o.Room.ID, MessageID: p.MessageID, Withdrawn: []stick.AgentID{}}
+		sent, err := o.message(p.MessageID)
 		if err != nil {
 			return err
 		}
-		if sent.From != t.me.Agent {
+		if sent.From != o.Me.Agent {
 			return stick.Errorf(stick.CodeWithdrawForbidden, "message %d is from %s: only its sender can withdraw it", p.MessageID, sent.From).
 				With("message_id", p.MessageID).Hintf("tell %s what is wrong with it", sent.From)
 		}
-		cs, err := t.tx.Receipts(p.MessageID)
+		cs, err := o.Tx.Receipts(p.MessageID)
 		if err != nil {
 			return err
 		}
-		changed, events := t.room.WithdrawMessage(t.me.Agent, cs)
+		changed, events := o.Room.WithdrawMessage(o.Me.Agent, cs)
 		if len(changed) == 0 {
 			res.Already = slices.ContainsFunc(cs, func(c stick.Receipt) bool { return c.Withdrawn })
 			switch {
@@ -233,28 +233,28 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 			}
 		}
 		for _, c := range changed {
-			if err := t.tx.PutReceipt(t.room.ID, c); err != nil {
+			if err := o.Tx.PutReceipt(o.Room.ID, c); err != nil {
 				return err
 			}
 			res.Withdrawn = append(res.Withdrawn, c.Agent)
 		}
-		t.add(t.room, events)
+		o.Apply(o.Room, events)
 		return nil
-	}, saved)
+	}, NoResult)
 	return res, err
 }
 
 // unanswered adds to the event that says that a member takes part no longer which messages it
 // won't acknowledge, and has it told to their senders.
-func (t *turn) unanswered(a stick.AgentID, typ stick.EventType) error {
-	owed, err := t.tx.Owed(t.room.ID, a)
+func (o *Op) unanswered(a stick.AgentID, typ stick.EventType) error {
+	owed, err := o.Tx.Owed(o.Room.ID, a)
 	if err != nil || len(owed) == 0 {
 		return err
 	}
-	end := t.last(typ)
+	end := o.LastEvent(typ)
 	var ids []int64
 	for _, c := range owed {
-		sent, err := t.tx.Event(t.room.ID, c.Event)
+		sent, err := o.Tx.Event(o.Room.ID, c.Event)
 		if err != nil || sent == nil {
 			return err
 		}

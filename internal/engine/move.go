@@ -90,7 +90,7 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 // mayMove refuses to move the files of the room's shared tree where the caller may not change them. A linked
 // worktree of the branch isn't shared.
 func (l *landing) mayMove(ctx context.Context, checkout string) error {
-	p, err := workspace.Resolve(checkout, l.e.cfg.Workspace)
+	p, err := workspace.Resolve(checkout, l.e.Config.Workspace)
 	if err != nil || p.Worktree != "" {
 		return err
 	}

@@ -25,16 +25,16 @@ type AddNoteResult struct {
 // [stick.CodeUsage], [stick.CodeMessageTooLarge] and [stick.CodeRoomClosed].
 func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, error) {
 	var res AddNoteResult
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		if err := t.member(); err != nil && !t.me.person() {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
 		}
-		events, err := t.room.AddNote(t.me.Agent, p.Body, p.AboutTurn)
-		t.add(t.room, events)
+		events, err := o.Room.AddNote(o.Me.Agent, p.Body, p.AboutTurn)
+		o.Apply(o.Room, events)
 		return err
-	}, func(t *turn) error {
-		res = AddNoteResult{RoomID: t.room.ID, Note: stick.NoteOf(*t.last(stick.EventNoteAdded))}
+	}, func(o *Op) error {
+		res = AddNoteResult{RoomID: o.Room.ID, Note: stick.NoteOf(*o.LastEvent(stick.EventNoteAdded))}
 		return nil
 	})
 	return res, err
@@ -65,7 +65,7 @@ func (e *Engine) ListNotes(ctx context.Context, p ListNotesParams) (ListNotesRes
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		q := openNotes(r)
 		q.Open, q.Limit = !p.All, p.Limit
 		notes, more, err := tx.Notes(q)
@@ -102,12 +102,12 @@ type ResolveNoteResult struct {
 // result. It fails with [stick.CodeUnknownMember] and [stick.CodeNotFound].
 func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveNoteResult, error) {
 	var res ResolveNoteResult
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		if err := t.member(); err != nil && !t.me.person() {
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
 		}
-		notes, _, err := t.tx.Notes(store.NoteQuery{Room: t.room.ID, ID: p.NoteID, Limit: 1})
+		notes, _, err := o.Tx.Notes(store.NoteQuery{Room: o.Room.ID, ID: p.NoteID, Limit: 1})
 		if err != nil {
 			return err
 		}
@@ -115,12 +115,12 @@ func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveN
 			return stick.Errorf(stick.CodeNotFound, "there is no note %d in this room", p.NoteID).With("note_id", p.NoteID).
 				Hintf("tt notes list")
 		}
-		events := t.room.ResolveNote(t.me.Agent, notes[0])
-		t.add(t.room, events)
-		res = ResolveNoteResult{RoomID: t.room.ID, Note: notes[0], Already: len(events) == 0}
+		events := o.Room.ResolveNote(o.Me.Agent, notes[0])
+		o.Apply(o.Room, events)
+		res = ResolveNoteResult{RoomID: o.Room.ID, Note: notes[0], Already: len(events) == 0}
 		return nil
-	}, func(t *turn) error {
-		if resolved := t.last(stick.EventNoteResolved); resolved != nil {
+	}, func(o *Op) error {
+		if resolved := o.LastEvent(stick.EventNoteResolved); resolved != nil {
 			res.ResolvedAt, res.ResolvedBy = resolved.CreatedAt, resolved.From
 		}
 		return nil

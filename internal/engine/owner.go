@@ -37,20 +37,20 @@ type HeartbeatResult struct {
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
 	var res HeartbeatResult
-	err := e.act(ctx, p.Where, p.Caller, justBeats, func(t *turn) error {
-		f, err := t.fence(p.Fence.given())
+	err := e.Write(ctx, p.Where, p.Caller, OnlyBeats, func(o *Op) error {
+		f, err := o.fence(p.Fence.given())
 		if err != nil {
 			return err
 		}
-		if _, err := t.ended(f); err != nil {
+		if _, err := o.ended(f); err != nil {
 			return err
 		}
-		t.room, err = t.room.Heartbeat(t.me.Agent, f, t.s.Sight, t.tx.Now())
+		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.Probes.Sight, o.Tx.Now())
 		return err
-	}, func(t *turn) error {
+	}, func(o *Op) error {
 		res = HeartbeatResult{
-			RoomID: t.room.ID, TurnID: t.room.Turn.ID,
-			LeaseExpiresAt: t.room.LeaseExpiresAt(t.s.Sight), LeaseKeptBy: t.room.LeaseKeptBy(t.s.Sight),
+			RoomID: o.Room.ID, TurnID: o.Room.Turn.ID,
+			LeaseExpiresAt: o.Room.LeaseExpiresAt(o.Probes.Sight), LeaseKeptBy: o.Room.LeaseKeptBy(o.Probes.Sight),
 		}
 		return nil
 	})
@@ -87,23 +87,23 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		return res, err
 	}
 	var end *stick.Event
-	err = e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		f, err := t.fence(p.Fence.given())
+	err = e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		f, err := o.fence(p.Fence.given())
 		if err != nil {
 			return err
 		}
-		if end, err = t.ended(f, stick.EventRelease); end != nil || err != nil {
+		if end, err = o.ended(f, stick.EventRelease); end != nil || err != nil {
 			return err
 		}
-		r, events, err := t.room.Release(t.me.Agent, f, h, t.s.Sight, t.tx.Now())
-		t.add(r, events)
+		r, events, err := o.Room.Release(o.Me.Agent, f, h, o.Probes.Sight, o.Tx.Now())
+		o.Apply(r, events)
 		return err
-	}, func(t *turn) (err error) {
+	}, func(o *Op) (err error) {
 		if end != nil {
 			res = releaseResult(*end, true)
 			return nil
 		}
-		res = releaseResult(*t.last(stick.EventRelease), false)
+		res = releaseResult(*o.LastEvent(stick.EventRelease), false)
 		return nil
 	})
 	return res, err
@@ -153,25 +153,25 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		return res, err
 	}
 	var end *stick.Event
-	err = e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		f, err := t.fence(p.Fence.given())
+	err = e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		f, err := o.fence(p.Fence.given())
 		if err != nil {
 			return err
 		}
-		if end, err = t.ended(f, stick.EventPass); end != nil || err != nil {
+		if end, err = o.ended(f, stick.EventPass); end != nil || err != nil {
 			return err
 		}
-		to, err := t.recipient(p.To)
+		to, err := o.recipient(p.To)
 		if err != nil {
 			return err
 		}
-		r, events, err := t.room.Pass(t.me.Agent, f, to, h, t.s.Sight, t.tx.Now())
-		t.add(r, events)
+		r, events, err := o.Room.Pass(o.Me.Agent, f, to, h, o.Probes.Sight, o.Tx.Now())
+		o.Apply(r, events)
 		return err
-	}, func(t *turn) (err error) {
+	}, func(o *Op) (err error) {
 		pass := end
 		if pass == nil {
-			pass = t.last(stick.EventPass)
+			pass = o.LastEvent(stick.EventPass)
 		}
 		facts := pass.Facts()
 		res = PassStickResult{
@@ -211,26 +211,26 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 		return res, err
 	}
 	var why stick.ClaimReason
-	err := e.act(ctx, p.Where, p.Caller, joinsIfNew, func(t *turn) error {
-		t.add(t.room.Settle(t.me.Agent, true, t.s.Sight, t.tx.Now()))
-		r, events, got, err := t.room.Takeover(stick.Take{
-			By: t.me.Agent, ExpectedTurn: p.ExpectedTurn, Reason: p.Reason, Operator: p.Operator, Relayed: !t.me.Caller.Person,
-		}, t.lease, t.s.Sight, t.tx.Now())
+	err := e.Write(ctx, p.Where, p.Caller, JoinsIfNew, func(o *Op) error {
+		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Sight, o.Tx.Now()))
+		r, events, got, err := o.Room.Takeover(stick.Take{
+			By: o.Me.Agent, ExpectedTurn: p.ExpectedTurn, Reason: p.Reason, Operator: p.Operator, Relayed: !o.Me.Caller.Person,
+		}, o.Lease, o.Probes.Sight, o.Tx.Now())
 		if err != nil && len(events) == 0 {
 			return err
 		}
-		t.add(r, events)
-		t.refused, why = err, got
+		o.Apply(r, events)
+		o.Refused, why = err, got
 		return nil
-	}, func(t *turn) (err error) {
-		res = TakeoverStickResult{Status: stick.YourTurn, Already: why == stick.AlreadyOwner, Joined: t.joined}
-		if took := t.last(stick.EventTakeover); took != nil {
+	}, func(o *Op) (err error) {
+		res = TakeoverStickResult{Status: stick.YourTurn, Already: why == stick.AlreadyOwner, Joined: o.Joined}
+		if took := o.LastEvent(stick.EventTakeover); took != nil {
 			res.Cause = took.Facts().Cause
 			if took.To != "" {
 				res.From = &took.To
 			}
 		}
-		res.Grant, err = grantOf(t.tx, t.s, t.room, t.me, why)
+		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why)
 		return err
 	})
 	e.compare(res.Grant)
@@ -245,7 +245,7 @@ func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err 
 	if known {
 		return path, nil
 	}
-	err = e.look(ctx, Where{RoomID: id}, Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *sights, r stick.Room, _ identity) error {
+	err = e.Read(ctx, Where{RoomID: id}, Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		path = r.Path
 		return nil
 	})
@@ -274,7 +274,7 @@ func (e *Engine) complete(ctx context.Context, w Where, h stick.Handoff) (stick.
 		}
 		w = Where{Path: path}
 	}
-	p, err := e.place(w)
+	p, err := e.Place(w)
 	if err != nil {
 		return h, err
 	}
@@ -295,7 +295,7 @@ func (e *Engine) complete(ctx context.Context, w Where, h stick.Handoff) (stick.
 	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
 	defer cancel()
 	if p.Found == workspace.FoundGit { // of the shared tree, which is what the stick is about
-		h.Workspace, _ = e.cfg.Git.Snapshot(limited, p.Root) // null says that it couldn't be seen
+		h.Workspace, _ = e.Config.Git.Snapshot(limited, p.Root) // null says that it couldn't be seen
 	}
 	return h, nil
 }

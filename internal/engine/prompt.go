@@ -74,21 +74,21 @@ type WorkerContextResult struct {
 // [stick.CodeUsage] and [stick.CodeNotFound].
 func (e *Engine) WorkerContext(ctx context.Context, p WorkerContextParams) (WorkerContextResult, error) {
 	var res WorkerContextResult
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	id, _, err := y.mine(p.TaskID, 0)
+	id, _, err := rp.mine(p.TaskID, 0)
 	if err != nil {
 		return res, err
 	}
-	err = y.look(ctx, func(tx *store.Tx, s *sights, r stick.Room, _ identity) error {
+	err = rp.read(ctx, func(tx *store.Tx, probes *Probes, r stick.Room, _ Identity) error {
 		task, err := taskOf(tx, r.ID, id)
 		if err != nil {
 			return err
 		}
-		path := y.worktree(task)
-		res = WorkerContextResult{RoomID: r.ID, TaskView: showTask(task, r, s, tx.Now()), Path: path, Spec: task.Spec, Prompt: prompt(task, path)}
+		path := rp.worktree(task)
+		res = WorkerContextResult{RoomID: r.ID, TaskView: showTask(task, r, probes, tx.Now()), Path: path, Spec: task.Spec, Prompt: prompt(task, path)}
 		return nil
 	})
 	return res, err
@@ -119,7 +119,7 @@ func (e *Engine) WorkerExport(ctx context.Context, p WorkerExportParams) (Worker
 			types = append(types, i.Type)
 		}
 	}
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		q := store.EventQuery{Room: r.ID, After: p.After, Types: types, Limit: maxEvents}
 		if p.TaskID != "" {
 			task, err := taskOf(tx, r.ID, p.TaskID)

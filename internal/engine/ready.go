@@ -88,16 +88,16 @@ func (l *landing) unmoved(ctx context.Context) error {
 		return err
 	}
 	kept := false
-	err = l.commit(ctx, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, l.task.ID)
+	err = l.commit(ctx, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
-		ev, err := task.Moved(t.me.Agent, q)
+		ev, err := task.Moved(o.Me.Agent, q)
 		if err != nil {
 			return err
 		}
-		t.say(ev)
+		o.say(ev)
 		kept = ev.Facts().Task.Kept
 		return nil
 	})
@@ -109,6 +109,6 @@ func (l *landing) unmoved(ctx context.Context) error {
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
 			Hintf("it is in review again: tt worker diff %s, then tt worker approve %s", l.task.ID, l.task.ID)
 	}
-	l.task, err = l.yard.task(ctx, l.task.ID)
+	l.task, err = l.repo.task(ctx, l.task.ID)
 	return err
 }

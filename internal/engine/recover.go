@@ -30,7 +30,7 @@ func (e *Engine) OwnChange(ctx context.Context, intent string) (own bool, err er
 	if intent == "" {
 		return false, nil
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return false, err
 	}
@@ -41,14 +41,14 @@ func (e *Engine) OwnChange(ctx context.Context, intent string) (own bool, err er
 }
 
 // serve has git tell its hooks that it serves an intent.
-func (y *yard) serve(id string) { y.git.Env = []string{IntentEnv + "=" + id} }
+func (rp *repo) serve(id string) { rp.git.Env = []string{IntentEnv + "=" + id} }
 
 // lockGlance is how long a lock is waited for that is held by a landing.
 const lockGlance = 50 * time.Millisecond
 
 // landing tells whether a landing of a task isn't ended.
-func (y *yard) landing(ctx context.Context, id string) (yes bool, err error) {
-	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+func (rp *repo) landing(ctx context.Context, id string) (yes bool, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		i, err := openIntent(tx, r.ID, id)
 		yes = i != nil && (i.Kind == intentLand || i.Kind == intentRollback)
 		return err
@@ -66,20 +66,20 @@ func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, erro
 }
 
 // notLanding refuses changes of a task that lands just now, or whose landing was cut off.
-func (t *turn) notLanding(id string) error {
-	i, err := openIntent(t.tx, t.room.ID, id)
+func (o *Op) notLanding(id string) error {
+	i, err := openIntent(o.Tx, o.Room.ID, id)
 	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
 		return err
 	}
-	return stick.Errorf(stick.CodeLanding, "%s is being merged since %s", id, stick.Ago(t.tx.Now().Sub(i.StartedAt))).
+	return stick.Errorf(stick.CodeLanding, "%s is being merged since %s", id, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
 		With("task_id", id).With("pid", i.PID).Hintf("wait for its outcome: tt worker show %s; if its merge died: tt worker merge %s", id, id)
 }
 
 // recover finishes what a command that died has begun for a task. Who calls it holds the task's lock,
 // so that nobody is at it.
-func (y *yard) recover(ctx context.Context, id string) error {
+func (rp *repo) recover(ctx context.Context, id string) error {
 	var open *store.Intent
-	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
+	err := rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) (err error) {
 		open, err = openIntent(tx, r.ID, id)
 		return err
 	})
@@ -89,16 +89,16 @@ func (y *yard) recover(ctx context.Context, id string) error {
 	if err != nil || open == nil {
 		return err
 	}
-	y.serve(open.ID)
+	rp.serve(open.ID)
 	switch open.Kind {
 	case intentSpawn, intentRetry:
-		return y.undoSpawn(ctx, *open)
+		return rp.undoSpawn(ctx, *open)
 	case intentDone:
-		return y.recoverDone(ctx, *open)
+		return rp.recoverDone(ctx, *open)
 	case intentLand, intentRollback:
-		return y.recoverLanding(ctx, *open)
+		return rp.recoverLanding(ctx, *open)
 	case intentCleanup:
-		_, err := y.cleanup(ctx, *open)
+		_, err := rp.cleanup(ctx, *open)
 		return err
 	}
 	return fmt.Errorf("an intent of kind %q is open for %s", open.Kind, id)
@@ -106,9 +106,9 @@ func (y *yard) recover(ctx context.Context, id string) error {
 
 // recoverOthers finishes the landings on a branch that were cut off, except that of one task. Who calls it holds the
 // branch's lock, so that nobody is at them; the next one mustn't take what they have half done for somebody's changes.
-func (y *yard) recoverOthers(ctx context.Context, branch, id string) error {
+func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 	var open []store.Intent
-	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
+	err := rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) (err error) {
 		open, err = tx.Intents(r.ID, "")
 		return err
 	})
@@ -120,11 +120,11 @@ func (y *yard) recoverOthers(ctx context.Context, branch, id string) error {
 		if i.Kind != intentLand && i.Kind != intentRollback || i.Task == stick.TaskKey(id) || json.Unmarshal(i.Data, &d) != nil || d.Branch != branch {
 			continue
 		}
-		unlock, err := y.lock(ctx, "task", i.Task, lockWait)
+		unlock, err := rp.lock(ctx, "task", i.Task, lockWait)
 		if err != nil {
 			return err
 		}
-		err = y.recover(ctx, i.Task)
+		err = rp.recover(ctx, i.Task)
 		unlock()
 		if err != nil {
 			return err
@@ -135,70 +135,70 @@ func (y *yard) recoverOthers(ctx context.Context, branch, id string) error {
 
 // recoverDone finishes a done: a rebase that stopped at a conflict is told; else nothing was lost, and
 // done is asked for again.
-func (y *yard) recoverDone(ctx context.Context, i store.Intent) error {
+func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 	var d rebasing
 	if err := json.Unmarshal(i.Data, &d); err != nil {
 		return err
 	}
 	files := []string(nil)
-	if y.inRebase(ctx, d.Path) {
+	if rp.inRebase(ctx, d.Path) {
 		var err error
-		if files, err = y.git.Unmerged(ctx, d.Path); err != nil {
+		if files, err = rp.git.Unmerged(ctx, d.Path); err != nil {
 			return err
 		}
 	}
-	return y.commit(ctx, func(t *turn) error {
+	return rp.commit(ctx, func(o *Op) error {
 		if len(files) > 0 {
-			task, err := taskOf(t.tx, t.room.ID, i.Task)
+			task, err := taskOf(o.Tx, o.Room.ID, i.Task)
 			if err != nil {
 				return err
 			}
 			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil && task.State != stick.TaskConflicted {
-				t.say(ev)
+				o.say(ev)
 			}
 		}
-		return t.tx.EndIntent(i.ID, "cut off")
+		return o.Tx.EndIntent(i.ID, "cut off")
 	})
 }
 
 // recoverLanding finishes a landing whose process died. Git is the truth: if the branch contains the
 // result, the task has landed; else nothing has happened, and it may begin again.
-func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
+func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 	var d landed
 	if err := json.Unmarshal(i.Data, &d); err != nil {
 		return err
 	}
-	task, err := y.task(ctx, i.Task)
+	task, err := rp.task(ctx, i.Task)
 	if err != nil {
 		return err
 	}
 	if d.Tree != "" {
-		_ = y.git.DropDetached(y.common, d.Tree) // what can't be removed stays: tt doctor names it
+		_ = rp.git.DropDetached(rp.common, d.Tree) // what can't be removed stays: tt doctor names it
 	}
-	tg, err := y.target(ctx, d.Branch)
+	tg, err := rp.target(ctx, d.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound { // what it was to land on is gone
-		return (&landing{yard: y, task: task, id: i.ID}).giveUp(ctx, "cut off")
+		return (&landing{repo: rp, task: task, id: i.ID}).giveUp(ctx, "cut off")
 	}
 	if err != nil {
 		return err
 	}
 	if d.Remote != "" {
 		tg.remote = d.Remote
-		if err := y.fetch(ctx, &tg); err != nil {
+		if err := rp.fetch(ctx, &tg); err != nil {
 			return err
 		}
 	}
-	l := &landing{yard: y, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
+	l := &landing{repo: rp, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
 	l.task.Approved = d.Head
 	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
-		if err := y.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
+		if err := rp.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
 			return err
 		}
-		if l.tg, err = y.target(ctx, d.Branch); err != nil {
+		if l.tg, err = rp.target(ctx, d.Branch); err != nil {
 			return err
 		}
 	}
-	contained, err := y.git.IsAncestor(ctx, y.root, d.Result, l.tg.head())
+	contained, err := rp.git.IsAncestor(ctx, rp.root, d.Result, l.tg.head())
 	if err != nil {
 		return err
 	}
@@ -213,6 +213,6 @@ func (y *yard) recoverLanding(ctx context.Context, i store.Intent) error {
 	if err := l.land(ctx, i.ID); err != nil || d.Revert != "" {
 		return err
 	}
-	_, err = y.cleanup(ctx, l.clean)
+	_, err = rp.cleanup(ctx, l.clean)
 	return err
 }

@@ -66,34 +66,34 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 		}
 	}
 	res.Warning = cmp.Or(misplaced(root, dir, q.Patterns), res.Warning)
-	err = e.act(ctx, p.Where, p.Caller, joinsIfNew, func(t *turn) error {
-		t.settle()
-		q.By = t.me.Agent
-		near, err := t.tx.ReservationsMeeting(t.room.ID, q.Patterns)
+	err = e.Write(ctx, p.Where, p.Caller, JoinsIfNew, func(o *Op) error {
+		o.Settle()
+		q.By = o.Me.Agent
+		near, err := o.Tx.ReservationsMeeting(o.Room.ID, q.Patterns)
 		if err != nil {
 			return err
 		}
-		if q.Told, err = t.incursions(near); err != nil {
+		if q.Told, err = o.incursions(near); err != nil {
 			return err
 		}
-		events, met, err := t.room.Reserve(q, near, t.s.Sight, t.tx.Now())
+		events, met, err := o.Room.Reserve(q, near, o.Probes.Sight, o.Tx.Now())
 		if res.Overlaps = append([]stick.Meet{}, met...); err != nil {
 			if len(events) == 0 {
 				return err
 			}
-			t.refused = err // both sides are told of the collision
+			o.Refused = err // both sides are told of the collision
 		}
-		t.add(t.room, events)
+		o.Apply(o.Room, events)
 		res.Already = err == nil && len(events) == 0
 		return nil
-	}, func(t *turn) error { return t.reserved(q, &res) })
+	}, func(o *Op) error { return o.reserved(q, &res) })
 	return res, err
 }
 
 // reserved fills in what the caller has reserved now.
-func (t *turn) reserved(q stick.Reserving, res *ReservePathsResult) error {
-	res.RoomID, res.AgentID, res.Joined, res.Reservations = t.room.ID, t.me.Agent, t.joined, []ReservationView{}
-	mine, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, Agent: t.me.Agent})
+func (o *Op) reserved(q stick.Reserving, res *ReservePathsResult) error {
+	res.RoomID, res.AgentID, res.Joined, res.Reservations = o.Room.ID, o.Me.Agent, o.Joined, []ReservationView{}
+	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil {
 		return err
 	}
@@ -103,12 +103,12 @@ func (t *turn) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	}
 	for _, v := range mine {
 		if asked[v.Pattern.Key(q.Fold)] {
-			res.Reservations = append(res.Reservations, viewReservation(t.room, v, t.s, t.tx.Now()))
+			res.Reservations = append(res.Reservations, viewReservation(o.Room, v, o.Probes, o.Tx.Now()))
 		}
 	}
-	for _, e := range t.events {
+	for _, e := range o.Events {
 		if e.Type == stick.EventIncursion { // the answer tells it
-			if err := t.tx.Shown(t.room.ID, t.me.Agent, e.Seq); err != nil {
+			if err := o.Tx.Shown(o.Room.ID, o.Me.Agent, e.Seq); err != nil {
 				return err
 			}
 		}
@@ -117,36 +117,36 @@ func (t *turn) reserved(q stick.Reserving, res *ReservePathsResult) error {
 }
 
 // incursions are those of the caller into the reservations near that are in the log.
-func (t *turn) incursions(near []stick.Reservation) ([]stick.Event, error) {
+func (o *Op) incursions(near []stick.Reservation) ([]stick.Event, error) {
 	oldest := int64(0)
 	for _, v := range near {
-		if v.Agent != t.me.Agent && (oldest == 0 || v.ID < oldest) {
+		if v.Agent != o.Me.Agent && (oldest == 0 || v.ID < oldest) {
 			oldest = v.ID
 		}
 	}
 	if oldest == 0 {
 		return nil, nil
 	}
-	events, _, err := t.tx.Events(store.EventQuery{
-		Room: t.room.ID, After: oldest, From: t.me.Agent, Types: []stick.EventType{stick.EventIncursion}, Limit: maxEvents, Newest: true,
+	events, _, err := o.Tx.Events(store.EventQuery{
+		Room: o.Room.ID, After: oldest, From: o.Me.Agent, Types: []stick.EventType{stick.EventIncursion}, Limit: maxEvents, Newest: true,
 	})
 	return events, err
 }
 
-func viewReservation(r stick.Room, v stick.Reservation, s *sights, now stick.Time) ReservationView {
-	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, s.Sight, now)}
+func viewReservation(r stick.Room, v stick.Reservation, probes *Probes, now stick.Time) ReservationView {
+	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, probes.Sight, now)}
 }
 
 // roots are the root of the room that a place belongs to, or would, and the place itself.
 func (e *Engine) roots(ctx context.Context, w Where) (root, dir string, err error) {
-	place, err := e.place(w)
+	place, err := e.Place(w)
 	if err != nil {
 		return "", "", err
 	}
 	if place != nil {
 		root, dir = place.Root, place.Path
 	}
-	db, err := e.open(ctx, place != nil)
+	db, err := e.Open(ctx, place != nil)
 	if err == store.ErrAbsent {
 		return "", "", stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
 	}
@@ -154,7 +154,7 @@ func (e *Engine) roots(ctx context.Context, w Where) (root, dir string, err erro
 		return "", "", err
 	}
 	err = db.View(ctx, func(tx *store.Tx) error {
-		r, err := find(tx, w, place)
+		r, err := FindRoom(tx, w, place)
 		if stick.CodeOf(err) == stick.CodeNoRoom && place != nil {
 			return nil // it will be made at the root
 		}
@@ -198,30 +198,30 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 		return res, err
 	}
 	fold := workspace.FoldsCase(root)
-	err = e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		if err := t.member(); err != nil && !t.me.person() {
+	err = e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
 		}
-		res = ReleasePathsResult{RoomID: t.room.ID, AgentID: t.me.Agent, Released: []stick.Reservation{}}
-		vs, err := t.chosen(p, scopes, fold)
+		res = ReleasePathsResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Released: []stick.Reservation{}}
+		vs, err := o.chosen(p, scopes, fold)
 		if err != nil {
 			return err
 		}
-		events, err := t.room.Unreserve(t.me.Agent, t.me.person(), vs)
+		events, err := o.Room.Unreserve(o.Me.Agent, o.Me.Person(), vs)
 		if err != nil {
 			return err
 		}
-		t.add(t.room, events)
+		o.Apply(o.Room, events)
 		res.Released, res.Already = append(res.Released, vs...), len(vs) == 0
 		return nil
-	}, saved)
+	}, NoResult)
 	return res, err
 }
 
 // chosen loads the reservations that are to end. One that the caller has ended before is left out.
-func (t *turn) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []stick.Reservation, err error) {
-	mine, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, Agent: t.me.Agent})
+func (o *Op) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []stick.Reservation, err error) {
+	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil || p.All {
 		return mine, err
 	}
@@ -234,7 +234,7 @@ func (t *turn) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []sti
 		if vs = add(vs, some...); len(some) > 0 {
 			continue
 		}
-		ended, err := t.gaveFree(func(e stick.Event) bool { return asked[e.Facts().Pattern.Key(fold)] })
+		ended, err := o.gaveFree(func(e stick.Event) bool { return asked[e.Facts().Pattern.Key(fold)] })
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (t *turn) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []sti
 		}
 	}
 	for _, id := range p.ReservationIDs {
-		v, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, ID: id})
+		v, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, ID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +255,7 @@ func (t *turn) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []sti
 		if vs = add(vs, v...); len(v) > 0 {
 			continue
 		}
-		ended, err := t.gaveFree(func(e stick.Event) bool { return e.Facts().ReservationID == id || e.Facts().Pattern == name })
+		ended, err := o.gaveFree(func(e stick.Event) bool { return e.Facts().ReservationID == id || e.Facts().Pattern == name })
 		if err != nil {
 			return nil, err
 		}
@@ -278,9 +278,9 @@ func add(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation 
 }
 
 // gaveFree tells whether the caller has ended a reservation like that.
-func (t *turn) gaveFree(like func(stick.Event) bool) (bool, error) {
-	events, _, err := t.tx.Events(store.EventQuery{
-		Room: t.room.ID, From: t.me.Agent, Types: []stick.EventType{stick.EventUnreserved}, Limit: maxEvents, Newest: true,
+func (o *Op) gaveFree(like func(stick.Event) bool) (bool, error) {
+	events, _, err := o.Tx.Events(store.EventQuery{
+		Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{stick.EventUnreserved}, Limit: maxEvents, Newest: true,
 	})
 	return slices.ContainsFunc(events, like), err
 }
@@ -313,7 +313,7 @@ func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams)
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) (err error) {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) (err error) {
 		q := store.ReservationQuery{Room: r.ID, Task: p.TaskID, Limit: p.Limit}
 		if p.Agent != "" {
 			if q.Agent, err = named(r, p.Agent); err != nil {
@@ -323,7 +323,7 @@ func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams)
 		vs, more, err := tx.Reservations(q)
 		res = ListReservationsResult{RoomID: r.ID, AgentID: me.Agent, Enforce: r.Policy.Enforce, Reservations: []ReservationView{}, More: more}
 		for _, v := range vs {
-			res.Reservations = append(res.Reservations, viewReservation(r, v, s, tx.Now()))
+			res.Reservations = append(res.Reservations, viewReservation(r, v, probes, tx.Now()))
 		}
 		return err
 	})

@@ -22,14 +22,14 @@ type WorkerRetryParams struct {
 // [stick.CodeInvalidTransition] and [stick.CodeLanding].
 func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
-	y, unlock, err := e.locked(ctx, p.Where, p.Caller, p.TaskID)
+	rp, unlock, err := e.locked(ctx, p.Where, p.Caller, p.TaskID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	task, yes, err := y.asked(ctx, p.TaskID, stick.EventTaskRetried, "")
+	task, yes, err := rp.asked(ctx, p.TaskID, stick.EventTaskRetried, "")
 	if err == nil && yes {
-		return y.spawned(ctx, task)
+		return rp.spawned(ctx, task)
 	}
 	if err == nil {
 		err = task.CanRetry()
@@ -37,17 +37,17 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	tg, err := y.target(ctx, task.Integration)
+	tg, err := rp.target(ctx, task.Integration)
 	if err != nil {
 		return res, err
 	}
-	m := making{Task: task, Path: y.worktree(task), Base: tg.head()}
-	at, have, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	m := making{Task: task, Path: rp.worktree(task), Base: tg.head()}
+	at, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return res, err
 	}
 	if have { // what it is based on is where it left the branch that it will be merged into, and not where that is now
-		if base, err := y.git.MergeBase(ctx, y.root, m.Base, at); err != nil {
+		if base, err := rp.git.MergeBase(ctx, rp.root, m.Base, at); err != nil {
 			return res, err
 		} else if base == at { // nothing of its own is in it: the attempt begins where a new task would
 			m.From = at
@@ -63,7 +63,7 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	m.Task.Base = m.Base
 	_, serr := os.Lstat(m.Path)
 	m.NewBranch, m.NewTree = !have, os.IsNotExist(serr)
-	w, ok, err := y.git.Worktree(ctx, y.root, m.Path)
+	w, ok, err := rp.git.Worktree(ctx, rp.root, m.Path)
 	switch {
 	case err != nil:
 		return res, err
@@ -71,61 +71,61 @@ func (e *Engine) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	case ok && !have:
 		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.Path).
 			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, short(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.Path))
-	case ok && y.inRebase(ctx, m.Path):
+	case ok && rp.inRebase(ctx, m.Path):
 		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s hasn't ended in %s", task.Branch, stick.Line(m.Path)).With("path", m.Path).
 			Hintf("in that worktree: git rebase --abort, or resolve it and git rebase --continue; then run the same command again")
 	case !ok || w.Branch != task.Branch:
 		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.Path), task.Branch).With("path", m.Path).
 			Hintf("move it away, or check %s out there", task.Branch)
 	}
-	id, err := y.newID(ctx)
+	id, err := rp.newID(ctx)
 	if err != nil {
 		return res, err
 	}
-	guard := func(t *turn) (stick.Event, error) {
-		if err := t.takesPart(); err != nil {
+	guard := func(o *Op) (stick.Event, error) {
+		if err := o.takesPart(); err != nil {
 			return stick.Event{}, err
 		}
-		now, err := taskOf(t.tx, t.room.ID, p.TaskID)
+		now, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
 		if err != nil {
 			return stick.Event{}, err
 		}
-		return now.Retry(t.me.Agent, m.Base)
+		return now.Retry(o.Me.Agent, m.Base)
 	}
-	err = y.act(ctx, joinsIfNew, func(t *turn) error {
-		if _, err := guard(t); err != nil {
+	err = rp.write(ctx, JoinsIfNew, func(o *Op) error {
+		if _, err := guard(o); err != nil {
 			return err
 		}
-		return t.intend(id, intentRetry, task, m.Task.Attempt, m)
+		return o.intend(id, intentRetry, task, m.Task.Attempt, m)
 	})
 	if err != nil {
 		return res, err
 	}
-	y.serve(id)
-	y.at("retry: intended")
-	if err := y.make(ctx, m); err != nil {
-		return res, y.unmake(ctx, id, m, err)
+	rp.serve(id)
+	rp.at("retry: intended")
+	if err := rp.make(ctx, m); err != nil {
+		return res, rp.unmake(ctx, id, m, err)
 	}
-	y.at("retry: made")
-	err = y.commit(ctx, func(t *turn) error {
-		ev, err := guard(t)
+	rp.at("retry: made")
+	err = rp.commit(ctx, func(o *Op) error {
+		ev, err := guard(o)
 		if err != nil {
 			return err
 		}
-		t.say(ev)
-		res.RoomID, res.AgentID, res.Worktree, res.Note = t.room.ID, t.me.Agent, m.Path, note
-		return t.tx.EndIntent(id, "done")
+		o.say(ev)
+		res.RoomID, res.AgentID, res.Worktree, res.Note = o.Room.ID, o.Me.Agent, m.Path, note
+		return o.Tx.EndIntent(id, "done")
 	})
 	if err != nil {
-		return res, y.unmake(ctx, id, m, err)
+		return res, rp.unmake(ctx, id, m, err)
 	}
-	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: y.w, TaskID: p.TaskID, unseen: true})
+	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, unseen: true})
 	res.Task = shown.TaskView
 	return res, err
 }
 
 // inRebase tells whether a rebase is in progress in a worktree.
-func (y *yard) inRebase(ctx context.Context, path string) bool {
-	at, err := y.git.Checkout(ctx, path)
+func (rp *repo) inRebase(ctx context.Context, path string) bool {
+	at, err := rp.git.Checkout(ctx, path)
 	return err == nil && git.Undone(at.GitDir) == "rebase"
 }

@@ -36,16 +36,16 @@ type WorkerVerdictResult struct {
 // [stick.CodePersonOnly] and [stick.CodeLanding].
 func (e *Engine) WorkerApprove(ctx context.Context, p WorkerApproveParams) (WorkerVerdictResult, error) {
 	var res WorkerVerdictResult
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	head, branch, err := y.seen(ctx, p.TaskID, p.Head)
+	head, branch, err := rp.seen(ctx, p.TaskID, p.Head)
 	if err != nil {
 		return res, err
 	}
-	err = y.act(ctx, mustBeMember, func(t *turn) error {
-		task, v, err := t.verdict(p.TaskID, head, branch)
+	err = rp.write(ctx, MustBeMember, func(o *Op) error {
+		task, v, err := o.verdict(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
@@ -56,10 +56,10 @@ func (e *Engine) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		if err != nil {
 			return err
 		}
-		res = t.verdictOn(task)
+		res = o.verdictOn(task)
 		res.State, res.Already = stick.TaskApproved, ev == nil
 		if ev != nil {
-			t.say(*ev)
+			o.say(*ev)
 		}
 		if task.ChangesGate {
 			res.Note = "it changes the file that says how it is judged; the gate that judges it is that of the branch it is merged into"
@@ -82,22 +82,22 @@ type WorkerRequestChangesParams struct {
 // as [Engine.WorkerApprove] does, and with [stick.CodeUsage].
 func (e *Engine) WorkerRequestChanges(ctx context.Context, p WorkerRequestChangesParams) (WorkerVerdictResult, error) {
 	var res WorkerVerdictResult
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	head, branch, err := y.seen(ctx, p.TaskID, p.Head)
+	head, branch, err := rp.seen(ctx, p.TaskID, p.Head)
 	if err != nil {
 		return res, err
 	}
-	err = y.e.act(ctx, y.w, y.by, mustBeMember, func(t *turn) error {
-		t.settle()
-		task, v, err := t.verdict(p.TaskID, head, branch)
+	err = rp.e.Write(ctx, rp.w, rp.by, MustBeMember, func(o *Op) error {
+		o.Settle()
+		task, v, err := o.verdict(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
-		if yes, err := again(t.tx, t.room.ID, t.me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
-			res = t.verdictOn(task)
+		if yes, err := again(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
+			res = o.verdictOn(task)
 			res.Already = true
 			return err
 		}
@@ -105,13 +105,13 @@ func (e *Engine) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		if err != nil {
 			return err
 		}
-		t.say(ev)
-		res = t.verdictOn(task)
+		o.say(ev)
+		res = o.verdictOn(task)
 		res.State = stick.TaskWorking
-		res.Delivery, res.Note = t.tellWorker(task, "Changes requested", p.Reason)
+		res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason)
 		return nil
-	}, func(t *turn) error {
-		if sent := t.last(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
+	}, func(o *Op) error {
+		if sent := o.LastEvent(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
 			res.MessageID = sent.Seq
 		}
 		return nil
@@ -120,13 +120,13 @@ func (e *Engine) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 }
 
 // seen finds the commit that a verdict names, and where the branch of the task is.
-func (y *yard) seen(ctx context.Context, id, head string) (seen, branch string, err error) {
-	task, err := y.task(ctx, id)
+func (rp *repo) seen(ctx context.Context, id, head string) (seen, branch string, err error) {
+	task, err := rp.task(ctx, id)
 	if err != nil {
 		return "", "", err
 	}
 	if head != "" {
-		commit, ok, err := y.git.Commit(ctx, y.root, head)
+		commit, ok, err := rp.git.Commit(ctx, rp.root, head)
 		if err != nil {
 			return "", "", err
 		}
@@ -136,47 +136,47 @@ func (y *yard) seen(ctx context.Context, id, head string) (seen, branch string, 
 		}
 		seen = commit
 	}
-	branch, _, err = y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	branch, _, err = rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	return seen, branch, err
 }
 
 // verdict prepares the verdict of the caller on a task.
-func (t *turn) verdict(id, head, branch string) (task stick.Task, v stick.TaskVerdict, err error) {
-	if err := t.takesPart(); err != nil {
+func (o *Op) verdict(id, head, branch string) (task stick.Task, v stick.TaskVerdict, err error) {
+	if err := o.takesPart(); err != nil {
 		return task, v, err
 	}
-	if task, err = taskOf(t.tx, t.room.ID, id); err != nil {
+	if task, err = taskOf(o.Tx, o.Room.ID, id); err != nil {
 		return task, v, err
 	}
-	if err := t.notLanding(task.ID); err != nil {
+	if err := o.notLanding(task.ID); err != nil {
 		return task, v, err
 	}
 	if head == "" {
-		if head, err = t.tx.Seen(t.room.ID, task.ID, t.me.Agent); err != nil {
+		if head, err = o.Tx.Seen(o.Room.ID, task.ID, o.Me.Agent); err != nil {
 			return task, v, err
 		}
 	}
-	return task, stick.TaskVerdict{TaskCall: t.call(0), Head: head, Branch: branch}, nil
+	return task, stick.TaskVerdict{TaskCall: o.call(0), Head: head, Branch: branch}, nil
 }
 
-func (t *turn) verdictOn(task stick.Task) WorkerVerdictResult {
+func (o *Op) verdictOn(task stick.Task) WorkerVerdictResult {
 	return WorkerVerdictResult{
-		RoomID: t.room.ID, AgentID: t.me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
+		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
 	}
 }
 
 // tellWorker sends the worker of a task a message, where it can be reached at all.
-func (t *turn) tellWorker(task stick.Task, subject, body string) (stick.Delivery, string) {
-	if task.Worker == "" || task.Worker == t.me.Agent {
+func (o *Op) tellWorker(task stick.Task, subject, body string) (stick.Delivery, string) {
+	if task.Worker == "" || task.Worker == o.Me.Agent {
 		return "", ""
 	}
-	q := stick.Sending{By: t.me.Agent, Task: task.ID, Message: stick.Message{
+	q := stick.Sending{By: o.Me.Agent, Task: task.ID, Message: stick.Message{
 		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject + ": " + task.ID, Body: body, Thread: "bead:" + task.ID,
 	}}
-	r, events, err := t.room.Send(q, t.s.Sight, t.tx.Now())
+	r, events, err := o.Room.Send(q, o.Probes.Sight, o.Tx.Now())
 	if err != nil { // it left or is gone: the task waits for whoever takes it on
 		return stick.DeliveryNeedsPerson, string(task.Worker) + " isn't there to be told; another agent can take it on: tt worker start --task " + task.ID
 	}
-	t.add(r, events)
-	return t.room.Reaches(task.Worker, t.s.Sight, t.tx.Now()), ""
+	o.Apply(r, events)
+	return o.Room.Reaches(task.Worker, o.Probes.Sight, o.Tx.Now()), ""
 }

@@ -53,16 +53,16 @@ type RoomMember struct {
 }
 
 // show makes a room visible to me.
-func show(r stick.Room, me stick.AgentID, s *sights, now stick.Time, all bool) PathRoom {
+func show(r stick.Room, me stick.AgentID, probes *Probes, now stick.Time, all bool) PathRoom {
 	t := r.Turn
 	v := PathRoom{
-		RoomID: r.ID, Path: r.Path, State: r.State(s.Sight, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
+		RoomID: r.ID, Path: r.Path, State: r.State(probes.Sight, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
 		ClaimExpiresAt: r.ClaimExpiresAt(), UpdatedAt: r.UpdatedAt, Members: []RoomMember{},
 	}
 	switch t.State {
 	case stick.Owned:
 		v.Owner, v.GrantedAt, v.GuardianPID = &t.Owner, t.GrantedAt, t.GuardianPID
-		v.LeaseKeptBy, v.LeaseExpiresAt = r.LeaseKeptBy(s.Sight), r.LeaseExpiresAt(s.Sight)
+		v.LeaseKeptBy, v.LeaseExpiresAt = r.LeaseKeptBy(probes.Sight), r.LeaseExpiresAt(probes.Sight)
 		v.NextActionOfTurn = t.NextAction
 		if t.Owner == me {
 			v.LeaseID = &t.Lease
@@ -76,7 +76,7 @@ func show(r stick.Room, me stick.AgentID, s *sights, now stick.Time, all bool) P
 	if t.HandoffPending {
 		v.PendingHandoff = &t.HandoffSeq
 	}
-	if o := r.Opening(s.Sight, now); o.Open() {
+	if o := r.Opening(probes.Sight, now); o.Open() {
 		v.Takeover = &Takeover{o.Cause, o.Since}
 	}
 	for _, m := range r.Members {
@@ -84,27 +84,27 @@ func show(r stick.Room, me stick.AgentID, s *sights, now stick.Time, all bool) P
 			v.HiddenMembers++
 			continue
 		}
-		v.Members = append(v.Members, showMember(r, m, s, now))
+		v.Members = append(v.Members, showMember(r, m, probes, now))
 	}
 	return v
 }
 
-func showMember(r stick.Room, m stick.Member, s *sights, now stick.Time) RoomMember {
+func showMember(r stick.Room, m stick.Member, probes *Probes, now stick.Time) RoomMember {
 	v := RoomMember{
 		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: m.LastSeenAt,
-		Status: "inactive", Verdict: m.Verdict(s.Sight), State: m.State,
+		Status: "inactive", Verdict: m.Verdict(probes.Sight), State: m.State,
 	}
 	switch {
 	case m.State != stick.Joined:
 		v.Status = string(m.State)
-	case r.Active(m.Agent, now, s.Sight):
+	case r.Active(m.Agent, now, probes.Sight):
 		v.Status = "active"
 	}
 	if m.State == stick.Joined && m.Session.Running {
 		v.Role = m.Session.Role
 	}
 	for _, intent := range []stick.Intent{stick.Wake, stick.Listen, stick.Work} {
-		if r.Listening(m.Agent, intent, s.Sight) {
+		if r.Listening(m.Agent, intent, probes.Sight) {
 			v.Listening = intent
 		}
 	}
@@ -133,8 +133,8 @@ type GetRoomStateResult struct {
 // GetRoomState tells how a room stands. It writes nothing. It fails with [stick.CodeNoRoom].
 func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoomStateResult, error) {
 	var res GetRoomStateResult
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
-		res = GetRoomStateResult{PathRoom: show(r, me.Agent, s, tx.Now(), p.All), AgentID: me.Agent}
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) error {
+		res = GetRoomStateResult{PathRoom: show(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
 		res.NextAction, res.Messages = nextAction(r, res, me.Agent), r.Turn.Messages
@@ -161,36 +161,36 @@ func nextAction(r stick.Room, v GetRoomStateResult, me stick.AgentID) string {
 	return "tt wait"
 }
 
-// look runs an operation that writes nothing on a room that exists.
-func (e *Engine) look(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *sights, stick.Room, identity) error) error {
-	p, err := e.placeSeen(w)
+// Read runs an operation that writes nothing on a room that exists.
+func (e *Engine) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room, Identity) error) error {
+	p, err := e.PlaceToRead(w)
 	if err != nil {
 		return err
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		if p == nil {
 			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
 		}
-		return noRoom(p.Path)
+		return NoRoom(p.Path)
 	}
 	if err != nil {
 		return err
 	}
-	return e.view(ctx, db, by, func(tx *store.Tx, s *sights) error {
-		r, err := find(tx, w, p)
+	return e.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+		r, err := FindRoom(tx, w, p)
 		if err != nil {
 			return err
 		}
 		r = r.Seen(tx.Generation(), tx.Now())
-		me, err := identify(tx, s, by)
+		me, err := Identify(tx, probes, by)
 		if err != nil {
 			return err
 		}
-		if err := fn(tx, s, r, me); err != nil {
+		if err := fn(tx, probes, r, me); err != nil {
 			return err
 		}
-		return s.enough(r)
+		return probes.Enough(r)
 	})
 }
 
@@ -223,7 +223,7 @@ type ListedRoom struct {
 
 // ListRooms lists rooms. It writes nothing. It fails with [stick.CodeInvalidPath].
 func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsResult, error) {
-	place, err := e.placeSeen(Where{Path: p.Path})
+	place, err := e.PlaceToRead(Where{Path: p.Path})
 	if err != nil {
 		return ListRoomsResult{}, err
 	}
@@ -232,7 +232,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 		limit = 50
 	}
 	res := ListRoomsResult{Path: place.Path, Root: place.Root, Rooms: []ListedRoom{}}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return res, nil
 	}
@@ -328,7 +328,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 	w := Where{RoomID: p.RoomID, Path: p.Path}
 	var above string
 	if p.ForceNew {
-		place, err := e.place(w)
+		place, err := e.Place(w)
 		if err != nil {
 			return res, err
 		}
@@ -339,25 +339,25 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 			return res, err
 		}
 	}
-	err := e.act(ctx, w, p.Caller, joinsOnWord, func(t *turn) error {
-		t.settle()
+	err := e.Write(ctx, w, p.Caller, JoinsExplicitly, func(o *Op) error {
+		o.Settle()
 		return nil
-	}, func(t *turn) error {
+	}, func(o *Op) error {
 		res = JoinPathResult{
-			RoomID: t.room.ID, Path: t.room.Path, AgentID: t.me.Agent, Joined: t.joined, Created: t.created || above == "" && p.ForceNew,
-			Policy: t.room.Policy, Template: HandoffTemplate(), Room: show(t.room, t.me.Agent, t.s, t.tx.Now(), false),
+			RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
+			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: show(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
 		}
 		var warnings []string
 		switch {
-		case p.ForceNew && above == t.room.Path:
+		case p.ForceNew && above == o.Room.Path:
 			res.Created = false
 			warnings = append(warnings, "a room at this very path exists already; you joined it")
 		case p.ForceNew && above != "":
 			res.Created = true
 			warnings = append(warnings, "this room lies inside the room of "+above+", whose members don't see it")
 		}
-		if t.me.Note != "" {
-			warnings = append(warnings, t.me.Note)
+		if o.Me.Note != "" {
+			warnings = append(warnings, o.Me.Note)
 		}
 		res.Warning = strings.Join(warnings, "; ")
 		return nil
@@ -368,7 +368,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 // nest makes a room at the deepest place of a chain. above is the path of the room that was there
 // already, at that place or above it.
 func (e *Engine) nest(ctx context.Context, chain []string) (above string, err error) {
-	db, err := e.open(ctx, true)
+	db, err := e.Open(ctx, true)
 	if err != nil {
 		return "", err
 	}

@@ -64,7 +64,7 @@ func (e *Engine) scan(by Caller, place *workspace.Place, all bool) surroundings 
 	if by.Person { // what a person's shell started are the agents that the person asks about
 		mine = stick.Process{}
 	}
-	found, err := harness.Scan(e.cfg.Procs, asked, e.self(), mine)
+	found, err := harness.Scan(e.Config.Procs, asked, e.self(), mine)
 	if err != nil {
 		found = harness.Roster{Blind: true}
 	}
@@ -98,7 +98,7 @@ func (e *Engine) bare(p *workspace.Place) bool {
 	case workspace.FoundPath:
 		return true
 	case workspace.FoundMarker:
-		home, err := filepath.EvalSymlinks(e.cfg.Workspace.Home)
+		home, err := filepath.EvalSymlinks(e.Config.Workspace.Home)
 		return err == nil && home == p.Root
 	}
 	return false
@@ -106,7 +106,7 @@ func (e *Engine) bare(p *workspace.Place) bool {
 
 // self is the pid of the calling process.
 func (e *Engine) self() int {
-	if p, err := e.cfg.Procs.Self(); err == nil {
+	if p, err := e.Config.Procs.Self(); err == nil {
 		return p.PID
 	}
 	return os.Getpid()
@@ -195,24 +195,24 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 		}
 		w = Where{Path: path}
 	}
-	place, err := e.placeSeen(w)
+	place, err := e.PlaceToRead(w)
 	if err != nil {
 		return res, err
 	}
 	around := e.scan(p.Caller, place, p.All)
 	none := func(me stick.AgentID) {
-		res = e.roster(stick.Room{Path: place.Root}, around, p, me, newSight(), stick.At(e.now()))
+		res = e.roster(stick.Room{Path: place.Root}, around, p, me, NewSight(), stick.At(e.Now()))
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
-		none(unrecorded(p.Caller).Agent)
+		none(IdentifyUnrecorded(p.Caller).Agent)
 		return res, nil
 	}
 	if err != nil {
 		return res, err
 	}
-	return res, e.view(ctx, db, p.Caller, func(tx *store.Tx, s *sights) error {
-		me, err := identify(tx, s, p.Caller)
+	return res, e.View(ctx, db, p.Caller, func(tx *store.Tx, probes *Probes) error {
+		me, err := Identify(tx, probes, p.Caller)
 		if err != nil {
 			return err
 		}
@@ -225,11 +225,11 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 			return nil
 		}
 		r = r.Seen(tx.Generation(), tx.Now())
-		res = e.roster(r, around, p, me.Agent, s.Sight, tx.Now())
+		res = e.roster(r, around, p, me.Agent, probes.Sight, tx.Now())
 		if err := res.tasks(tx); err != nil {
 			return err
 		}
-		return s.enough(r)
+		return probes.Enough(r)
 	})
 }
 
@@ -237,10 +237,10 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 func (e *Engine) roster(r stick.Room, around surroundings, p GetRosterParams, me stick.AgentID, s *stick.Sight, now stick.Time) GetRosterResult {
 	by := p.Caller
 	res := GetRosterResult{RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{}}
-	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.cfg.Workspace.Dir, Verdict: stick.Alive}
+	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.Config.Workspace.Dir, Verdict: stick.Alive}
 	if m, ok := r.Member(me); ok {
 		res.Self = rosterMember(m, s)
-		res.Self.Harness, res.Self.PID, res.Self.Cwd, res.Self.Verdict = by.Harness, by.Process.PID, e.cfg.Workspace.Dir, stick.Alive
+		res.Self.Harness, res.Self.PID, res.Self.Cwd, res.Self.Verdict = by.Harness, by.Process.PID, e.Config.Workspace.Dir, stick.Alive
 	}
 	listed := map[stick.AgentID]bool{me: true}
 	for _, f := range match(r, around, by, me, s) {

@@ -35,7 +35,7 @@ type ClaimRunResult struct {
 // whose process died before the command began is over. It fails with [stick.CodeAlreadyExists] when the
 // attempt has another command, and with [stick.CodeStaleAttempt].
 func (e *Engine) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunResult, err error) {
-	self, err := e.cfg.Procs.Self()
+	self, err := e.Config.Procs.Self()
 	if err != nil {
 		return res, err
 	}
@@ -61,7 +61,7 @@ func (e *Engine) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunRes
 
 // unclaimed tells whether nobody has begun, or is about to begin, a command.
 func (e *Engine) unclaimed(run store.TaskRun) bool {
-	return run.Process.IsZero() || run.StartedAt.IsZero() && e.cfg.Procs.Verdict(run.Process) == stick.Gone
+	return run.Process.IsZero() || run.StartedAt.IsZero() && e.Config.Procs.Verdict(run.Process) == stick.Gone
 }
 
 // current refuses what belongs to an attempt that is over.
@@ -84,7 +84,7 @@ func (e *Engine) RunTask(ctx context.Context, p RunTaskParams) error {
 	var out tail
 	c.Stdout, c.Stderr = &out, &out
 	ownGroup(c)
-	self, err := e.cfg.Procs.Self()
+	self, err := e.Config.Procs.Self()
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (e *Engine) RunTask(ctx context.Context, p RunTaskParams) error {
 		if !run.StartedAt.IsZero() || run.Process != p.Starter {
 			return run, false, stick.Errorf(stick.CodeStaleAttempt, "the command of %s is started by another process", task.ID).With("task_id", task.ID)
 		}
-		run.Process, run.StartedAt = self, stick.At(e.now())
+		run.Process, run.StartedAt = self, stick.At(e.Now())
 		return run, true, nil
 	})
 	if err != nil {
@@ -105,7 +105,7 @@ func (e *Engine) RunTask(ctx context.Context, p RunTaskParams) error {
 		p.Begun()
 	}
 	err = c.Run()
-	ended, status := stick.At(e.now()), 0
+	ended, status := stick.At(e.Now()), 0
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status = exit.ExitCode(); status < 0 {
 			status = 128
@@ -115,7 +115,7 @@ func (e *Engine) RunTask(ctx context.Context, p RunTaskParams) error {
 		out.Write([]byte(err.Error() + "\n"))
 	}
 	ctx = context.WithoutCancel(ctx)
-	db, err := e.open(ctx, true)
+	db, err := e.Open(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -131,16 +131,16 @@ func (e *Engine) RunTask(ctx context.Context, p RunTaskParams) error {
 
 // noteRun changes what is known of the command of an attempt, and wakes those who look at the room.
 func (e *Engine) noteRun(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, store.TaskRun) (store.TaskRun, bool, error)) error {
-	place, err := e.place(Where{Path: p.Root})
+	place, err := e.Place(Where{Path: p.Root})
 	if err != nil {
 		return err
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return err
 	}
 	return db.Update(ctx, func(tx *store.Tx) error {
-		r, err := find(tx, Where{}, place)
+		r, err := FindRoom(tx, Where{}, place)
 		if err != nil {
 			return err
 		}
@@ -168,9 +168,9 @@ func (e *Engine) noteRun(ctx context.Context, p RunTaskParams, change func(*stor
 }
 
 // stopRun asks the command of a task that is over to end. One that hasn't begun won't.
-func (y *yard) stopRun(ctx context.Context, task stick.Task) {
+func (rp *repo) stopRun(ctx context.Context, task stick.Task) {
 	var runs []store.TaskRun
-	err := y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) (err error) {
+	err := rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) (err error) {
 		runs, err = tx.Runs(r.ID, task.ID)
 		return err
 	})
@@ -178,7 +178,7 @@ func (y *yard) stopRun(ctx context.Context, task stick.Task) {
 		return
 	}
 	for _, run := range runs {
-		if run.EndedAt.IsZero() && !run.StartedAt.IsZero() && y.e.cfg.Procs.Verdict(run.Process) == stick.Alive {
+		if run.EndedAt.IsZero() && !run.StartedAt.IsZero() && rp.e.Config.Procs.Verdict(run.Process) == stick.Alive {
 			if p, err := os.FindProcess(run.Process.PID); err == nil {
 				_ = endProcess(p) // it may have ended by itself meanwhile
 			}
@@ -203,7 +203,7 @@ type WorkerOutputResult struct {
 // [stick.CodeNotFound].
 func (e *Engine) WorkerOutput(ctx context.Context, p WorkerOutputParams) (WorkerOutputResult, error) {
 	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("tt worker show <task> tells the outputs of a task")
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return WorkerOutputResult{}, missing
 	}

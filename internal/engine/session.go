@@ -83,7 +83,7 @@ type project struct {
 func (e *Engine) project(room string) (project, error) {
 	from := room
 	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
-		if place, err := workspace.Resolve(room, e.cfg.Workspace); err == nil {
+		if place, err := workspace.Resolve(room, e.Config.Workspace); err == nil {
 			from = place.Root
 		}
 	}
@@ -133,7 +133,7 @@ type starting struct {
 // [stick.CodeProjectConfig], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
 	silent := StartSessionResult{Others: []RosterAgent{}}
-	place, err := e.place(p.Where)
+	place, err := e.Place(p.Where)
 	if err != nil {
 		return silent, err
 	}
@@ -167,11 +167,11 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	}
 	s.taken = s.anchor.taken()
 	s.leftAt, s.left = s.anchor.written()
-	who := joinsIfNew
+	who := JoinsIfNew
 	if p.Auto && p.Source == "compact" { // the agent that left is the same one still
-		who = staysOut
+		who = StaysOut
 	}
-	err = e.act(ctx, p.Where, p.Caller, who, s.run, s.done)
+	err = e.Write(ctx, p.Where, p.Caller, who, s.run, s.done)
 	if p.Auto && slices.Contains([]stick.Code{stick.CodeKicked, stick.CodeRoomClosed, stick.CodeUnknownMember}, stick.CodeOf(err)) {
 		return silent, nil
 	}
@@ -179,8 +179,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 	s.after()
-	y := &yard{here: place.Worktree}
-	if f, ok := y.file(); ok {
+	rp := &repo{here: place.Worktree}
+	if f, ok := rp.file(); ok {
 		s.res.Task = f.TaskID
 	}
 	return s.res, nil
@@ -191,18 +191,18 @@ func anAgents(by Caller) error {
 	if !by.Person || by.As != "" {
 		return nil
 	}
-	return stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", human(by)).
+	return stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", HumanID(by)).
 		Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
 }
 
 // company tells whether other agents are at work where there is no room.
 func (s *starting) company() bool {
-	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", newSight()), func(f found) bool { return !f.mine })
+	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", NewSight()), func(f found) bool { return !f.mine })
 }
 
 // roomAt is the path of the room of a place; empty when there is none.
 func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path string, err error) {
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return "", nil
 	}
@@ -217,12 +217,12 @@ func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path strin
 }
 
 // run gives the session its role, inside of the transaction.
-func (s *starting) run(t *turn) error {
-	t.settle()
+func (s *starting) run(o *Op) error {
+	o.Settle()
 	by := s.p.Caller
-	was, _ := t.before.Member(t.me.Agent)
+	was, _ := o.Before.Member(o.Me.Agent)
 	q := stick.Starting{
-		By: t.me.Agent, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
+		By: o.Me.Agent, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
 		Continues: s.goes,
 		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
@@ -230,37 +230,37 @@ func (s *starting) run(t *turn) error {
 	// A session that is told ends what its process carried before, where a process carries one at a time
 	// and says by that what became of it.
 	if told := by.SessionID != "" && !by.Earlier && by.As == ""; told && !s.p.Sub && by.Proof == stick.ProvesSession {
-		if q.Before, err = t.tx.CarriedBefore(by.Process, t.me.Agent); err != nil {
+		if q.Before, err = o.Tx.CarriedBefore(by.Process, o.Me.Agent); err != nil {
 			return err
 		}
 	}
-	s.elder = s.earlier(t)
+	s.elder = s.earlier(o)
 	q.Earlier = s.elder != nil
-	r, events, out := t.room.StartSession(q, t.s.Sight, t.tx.Now())
-	t.add(r, events)
-	s.out, s.at = out, t.tx.Now()
+	r, events, out := o.Room.StartSession(q, o.Probes.Sight, o.Tx.Now())
+	o.Apply(r, events)
+	s.out, s.at = out, o.Tx.Now()
 	for _, m := range r.Members { // so that all of them are probed: the answer lists those that aren't gone
 		if m.State == stick.Joined {
-			m.Verdict(t.s.Sight)
+			m.Verdict(o.Probes.Sight)
 		}
 	}
 	if !s.p.Auto {
 		return nil
 	}
-	if err := t.tx.Hooked(t.me.session.Key, 0); err != nil {
+	if err := o.Tx.Hooked(o.Me.Session.Key, 0); err != nil {
 		return err
 	}
-	if !by.Process.IsZero() && !by.Person && t.me.session.Key != "" {
+	if !by.Process.IsZero() && !by.Person && o.Me.Session.Key != "" {
 		// The latest to be seen is the one that the process carries now.
-		return t.tx.PutProcess(t.me.Agent, t.me.session.Key, stick.Evidence{Process: by.Process, Proof: by.Proof})
+		return o.Tx.PutProcess(o.Me.Agent, o.Me.Session.Key, stick.Evidence{Process: by.Process, Proof: by.Proof})
 	}
 	return nil
 }
 
 // earlier finds an agent without a session here that began before this one, and can still come: one that
 // works around a nested room has its sessions in the room there.
-func (s *starting) earlier(t *turn) *found {
-	agents := match(t.room, s.around, s.p.Caller, t.me.Agent, t.s.Sight)
+func (s *starting) earlier(o *Op) *found {
+	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Sight)
 	mine := s.p.Caller.Process
 	for _, f := range agents {
 		if f.mine {
@@ -268,8 +268,8 @@ func (s *starting) earlier(t *turn) *found {
 		}
 	}
 	i := slices.IndexFunc(agents, func(f found) bool {
-		comes := t.room.Path == s.root || workspace.Within(f.Dir, t.room.Path)
-		return comes && !f.mine && f.member != t.me.Agent && !heard(t.room, f) && f.Process.Before(mine)
+		comes := o.Room.Path == s.root || workspace.Within(f.Dir, o.Room.Path)
+		return comes && !f.mine && f.member != o.Me.Agent && !heard(o.Room, f) && f.Process.Before(mine)
 	})
 	if i < 0 {
 		return nil
@@ -287,35 +287,35 @@ func heard(r stick.Room, f found) bool {
 }
 
 // done says what came of it.
-func (s *starting) done(t *turn) error {
-	now := t.tx.Now()
+func (s *starting) done(o *Op) error {
+	now := o.Tx.Now()
 	s.res = StartSessionResult{
-		RoomID: t.room.ID, Path: t.room.Path, AgentID: t.me.Agent, Role: s.out.Role, Start: s.out.Start, Already: s.out.Already,
-		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: t.room.State(t.s.Sight, now),
-		Holder: t.room.Holder(now), Joined: t.joined, Created: t.created, Note: t.me.Note,
-		YourTurn: t.room.Turn.State == stick.Owned && t.room.Turn.Owner == t.me.Agent,
+		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Start, Already: s.out.Already,
+		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: o.Room.State(o.Probes.Sight, now),
+		Holder: o.Room.Holder(now), Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
+		YourTurn: o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
 	}
 	if s.out.Primary != "" {
 		s.res.Primary = &s.out.Primary
 	}
-	if t.room.Turn.State == stick.Reserved {
-		s.res.ReservedFor = &t.room.Turn.ReservedFor
+	if o.Room.Turn.State == stick.Reserved {
+		s.res.ReservedFor = &o.Room.Turn.ReservedFor
 	}
-	roster := s.e.roster(t.room, s.around, GetRosterParams{Caller: s.p.Caller}, t.me.Agent, t.s.Sight, now)
+	roster := s.e.roster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Sight, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
 	var err error
 	if !s.goes || !s.out.Already { // what it was told at first; a session that goes on has read it
 		var how stick.Start
-		if how, s.res.Recovered, err = startOf(t.tx, t.room, t.me.Agent); err != nil {
+		if how, s.res.Recovered, err = startOf(o.Tx, o.Room, o.Me.Agent); err != nil {
 			return err
 		}
 		s.res.Start = how
 		s.res.Recovered.in(s.anchor)
 	}
-	if s.res.Unread, s.res.Unacked, err = t.tx.Open(t.room.ID, t.me.Agent); err != nil {
+	if s.res.Unread, s.res.Unacked, err = o.Tx.Open(o.Room.ID, o.Me.Agent); err != nil {
 		return err
 	}
-	s.res.Notes, err = t.tx.CountNotes(openNotes(t.room))
+	s.res.Notes, err = o.Tx.CountNotes(openNotes(o.Room))
 	return err
 }
 

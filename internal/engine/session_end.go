@@ -51,7 +51,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	if err := anAgents(p.Caller); err != nil {
 		return res, err
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return res, nil
 	}
@@ -66,14 +66,14 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		reason += " (" + stick.Clip(p.Why, 60) + ")"
 	}
 	var over []endedSession
-	err = e.update(ctx, db, p.Caller, func(tx *store.Tx, s *sights) error {
+	err = e.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *Probes) error {
 		res, over = EndSessionResult{Left: []stick.RoomID{}}, nil
-		me, err := identify(tx, s, p.Caller)
-		if err != nil || me.fresh {
+		me, err := Identify(tx, probes, p.Caller)
+		if err != nil || me.Unrecorded {
 			return err
 		}
 		res.AgentID = me.Agent
-		if live, err := tx.EndSession(me.session.Key, me.Agent); live || err != nil {
+		if live, err := tx.EndSession(me.Session.Key, me.Agent); live || err != nil {
 			return err
 		}
 		rooms, err := tx.RoomsOf(me.Agent)
@@ -81,7 +81,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			return err
 		}
 		for n, id := range rooms {
-			r, err := e.retire(tx, s, me, id, n, reason)
+			r, err := e.retire(tx, probes, me, id, n, reason)
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			continue // nobody knows which file it is
 		}
 		path := filepath.Clean(its.anchor.path(o.context))
-		e.at("before aside")
+		e.KillPoint("before aside")
 		switch its.anchor.end(ending{o.context, p.Wrapped, o.made, func() bool { return e.taken(ctx, db, o) }}) {
 		case fileRemoved:
 			res.Removed = append(res.Removed, path)
@@ -117,7 +117,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 // taken tells whether another session has begun with the file of one that has ended. What can't be
 // found out may be so.
 func (e *Engine) taken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
-	e.at("aside")
+	e.KillPoint("aside")
 	err := db.View(ctx, func(tx *store.Tx) error {
 		r, err := tx.Room(o.room.ID)
 		yes = slices.ContainsFunc(r.Members, func(m stick.Member) bool {
@@ -131,19 +131,19 @@ func (e *Engine) taken(ctx context.Context, db *store.DB, o endedSession) (yes b
 
 // retire has an agent leave a room, and returns the room as it was. n numbers the rooms, so that each
 // event has an id of its own.
-func (e *Engine) retire(tx *store.Tx, s *sights, me identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
+func (e *Engine) retire(tx *store.Tx, probes *Probes, me Identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
 	r, err := tx.Room(id)
 	if err != nil {
 		return r, err
 	}
-	t := &turn{tx: tx, s: s, me: me, before: r, room: r, firstID: n * maxEventsOfAct}
-	t.add(r.Restore(tx.Generation(), tx.World(), tx.Now()))
+	o := &Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r, FirstID: n * maxEventsOfAct}
+	o.Apply(r.Restore(tx.Generation(), tx.World(), tx.Now()))
 	q := stick.Leaving{By: me.Agent, Abandon: reason}
-	if now := t.room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
+	if now := o.Room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
 		q.Fence = stick.Fence{Turn: now.ID, Lease: now.Lease}
 	}
-	left, events, err := t.room.Leave(q, s.Sight, tx.Now())
-	if missed := s.enough(t.room); missed != nil {
+	left, events, err := o.Room.Leave(q, probes.Sight, tx.Now())
+	if missed := probes.Enough(o.Room); missed != nil {
 		return r, missed
 	}
 	if stick.CodeOf(err) == stick.CodeInvalidHandoff {
@@ -152,14 +152,14 @@ func (e *Engine) retire(tx *store.Tx, s *sights, me identity, id stick.RoomID, n
 	if err != nil {
 		return r, err
 	}
-	t.add(left, events)
-	if err := t.unanswered(me.Agent, stick.EventLeave); err != nil {
+	o.Apply(left, events)
+	if err := o.unanswered(me.Agent, stick.EventLeave); err != nil {
 		return r, err
 	}
-	if err := t.dismiss(me.Agent); err != nil {
+	if err := o.dismiss(me.Agent); err != nil {
 		return r, err
 	}
-	return r, t.save()
+	return r, o.Save()
 }
 
 // maxEventsOfAct is more than one act on one room ever makes.

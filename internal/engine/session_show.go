@@ -68,24 +68,24 @@ func runs(r stick.Room, a stick.AgentID) bool {
 
 // sessionRoom loads the room of a place for reading, and calls also with it; where there is none it has
 // the path where one would be, and no members.
-func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me identity, sight *stick.Sight, err error) {
-	place, err := e.placeSeen(w)
+func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me Identity, sight *stick.Sight, err error) {
+	place, err := e.PlaceToRead(w)
 	if err != nil {
 		return r, me, nil, err
 	}
 	if place == nil {
 		return r, me, nil, stick.Errorf(stick.CodeUsage, "a session is found by a path, not by its room's id").With("field", "room_id")
 	}
-	sight, me = newSight(), unrecorded(by)
-	db, err := e.open(ctx, false)
+	sight, me = NewSight(), IdentifyUnrecorded(by)
+	db, err := e.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return stick.Room{Path: place.Root}, me, sight, nil
 	}
 	if err != nil {
 		return r, me, nil, err
 	}
-	err = e.view(ctx, db, by, func(tx *store.Tx, s *sights) (err error) {
-		if me, err = identify(tx, s, by); err != nil {
+	err = e.View(ctx, db, by, func(tx *store.Tx, probes *Probes) (err error) {
+		if me, err = Identify(tx, probes, by); err != nil {
 			return err
 		}
 		var ok bool
@@ -93,14 +93,14 @@ func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller, also func(
 			r = stick.Room{Path: place.Root}
 			return err
 		}
-		r, sight = r.Seen(tx.Generation(), tx.Now()), s.Sight
+		r, sight = r.Seen(tx.Generation(), tx.Now()), probes.Sight
 		for _, m := range r.Members {
 			m.Verdict(sight) // so that they are probed
 		}
 		if err := also(tx, r, me.Agent); err != nil {
 			return err
 		}
-		return s.enough(r)
+		return probes.Enough(r)
 	})
 	return r, me, sight, err
 }
@@ -180,22 +180,22 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 		return res, err
 	}
 	var at stick.Time
-	err := e.act(ctx, p.Where, p.Caller, mustBeMember, func(t *turn) error {
-		t.settle()
-		r, events, err := t.room.Promote(t.me.Agent, t.s.Sight, t.tx.Now())
+	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+		o.Settle()
+		r, events, err := o.Room.Promote(o.Me.Agent, o.Probes.Sight, o.Tx.Now())
 		if err != nil {
 			return err
 		}
-		t.add(r, events)
-		res = PromoteSessionResult{RoomID: r.ID, AgentID: t.me.Agent, Already: len(events) == 0, Context: r.Path}
+		o.Apply(r, events)
+		res = PromoteSessionResult{RoomID: r.ID, AgentID: o.Me.Agent, Already: len(events) == 0, Context: r.Path}
 		if len(events) > 0 {
 			if prior := events[0].Facts().Prior; prior != "" {
 				res.Replaced = &prior
 			}
 		}
-		at = t.tx.Now()
+		at = o.Tx.Now()
 		return nil
-	}, saved)
+	}, NoResult)
 	if err != nil {
 		return res, err
 	}

@@ -48,12 +48,12 @@ func (e *Engine) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	var res WorkerShowResult
 	var task stick.Task
 	root := ""
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, _ identity) (err error) {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, _ Identity) (err error) {
 		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
 		root = r.Path
-		res = WorkerShowResult{RoomID: r.ID, TaskView: showTask(task, r, s, tx.Now()), Spec: task.Spec, Evidence: []ShownEvidence{}, Files: []stick.FileStat{}, Commits: []string{}}
+		res = WorkerShowResult{RoomID: r.ID, TaskView: showTask(task, r, probes, tx.Now()), Spec: task.Spec, Evidence: []ShownEvidence{}, Files: []stick.FileStat{}, Commits: []string{}}
 		if _, err := e.doings(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (e *Engine) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	if err != nil {
 		return res, err
 	}
-	if place, perr := e.placeSeen(p.Where); perr == nil && place != nil {
+	if place, perr := e.PlaceToRead(p.Where); perr == nil && place != nil {
 		root = place.Root
 	}
 	res.Path = filepath.Join(root, filepath.FromSlash(task.Worktree))
@@ -88,10 +88,10 @@ func (e *Engine) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	e.shownEvidence(ctx, &res)
 	base, head := shownRange(task, res.Branched)
 	if head != "" && base != "" {
-		if files, err := e.cfg.Git.Stat(ctx, root, base, head); err == nil {
+		if files, err := e.Config.Git.Stat(ctx, root, base, head); err == nil {
 			res.Files = files
 		}
-		if commits, err := e.cfg.Git.Log(ctx, root, base, head, 100); err == nil {
+		if commits, err := e.Config.Git.Log(ctx, root, base, head, 100); err == nil {
 			res.Commits = append(res.Commits, commits...)
 		}
 		if !p.unseen {
@@ -114,17 +114,17 @@ func shownRange(t stick.Task, branch string) (base, head string) {
 // saw notes which commit of a task the caller has seen. Who isn't a member reviews nothing, except people.
 // Where it can't be noted, a verdict has to name its commit.
 func (e *Engine) saw(ctx context.Context, w Where, by Caller, id, head string) {
-	_ = e.act(ctx, w, by, justBeats, func(t *turn) error {
-		if t.takesPart() != nil {
+	_ = e.Write(ctx, w, by, OnlyBeats, func(o *Op) error {
+		if o.takesPart() != nil {
 			return nil
 		}
-		return t.tx.Saw(t.room.ID, id, t.me.Agent, head)
-	}, saved)
+		return o.Tx.Saw(o.Room.ID, id, o.Me.Agent, head)
+	}, NoResult)
 }
 
 // shownEvidence adds the newest evidence.
 func (e *Engine) shownEvidence(ctx context.Context, res *WorkerShowResult) {
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return
 	}
@@ -171,22 +171,22 @@ const maxDiff = 4 << 20
 // [stick.CodeNotFound].
 func (e *Engine) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiffResult, error) {
 	res := WorkerDiffResult{Files: []stick.FileStat{}}
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	task, err := y.task(ctx, p.TaskID)
+	task, err := rp.task(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
-	err = y.look(ctx, func(_ *store.Tx, _ *sights, r stick.Room, _ identity) error {
+	err = rp.read(ctx, func(_ *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		res.RoomID = r.ID
 		return nil
 	})
 	if err != nil {
 		return res, err
 	}
-	branch, _, err := y.git.Commit(ctx, y.root, "refs/heads/"+task.Branch)
+	branch, _, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return res, err
 	}
@@ -194,15 +194,15 @@ func (e *Engine) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if res.Base, res.Head = shownRange(task, branch); res.Head == "" {
 		return res, nil
 	}
-	if res.Files, err = y.git.Stat(ctx, y.root, res.Base, res.Head); err != nil {
+	if res.Files, err = rp.git.Stat(ctx, rp.root, res.Base, res.Head); err != nil {
 		return res, err
 	}
-	if res.Diff, res.Cut, err = y.git.Diff(ctx, y.root, res.Base, res.Head, maxDiff); err != nil {
+	if res.Diff, res.Cut, err = rp.git.Diff(ctx, rp.root, res.Base, res.Head, maxDiff); err != nil {
 		return res, err
 	}
 	if res.Cut {
 		return res, nil // what isn't shown isn't seen
 	}
-	y.e.saw(ctx, y.w, y.by, task.ID, res.Head)
+	rp.e.saw(ctx, rp.w, rp.by, task.ID, res.Head)
 	return res, nil
 }

@@ -33,35 +33,35 @@ type WorkerInitResult struct {
 // one that exists. It fails with [stick.CodeInvalidPath] and [stick.CodeUsage].
 func (e *Engine) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInitResult, error) {
 	var res WorkerInitResult
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
 	named := p.Branch != ""
 	if !named {
-		if p.Branch, err = y.integration(ctx); err != nil {
+		if p.Branch, err = rp.integration(ctx); err != nil {
 			return res, err
 		}
 	}
 	if !git.BranchName(p.Branch) {
 		return res, stick.Errorf(stick.CodeUsage, "%q can't be the name of a branch", stick.Clip(p.Branch, 60)).With("field", "branch")
 	}
-	t, err := y.target(ctx, p.Branch)
+	t, err := rp.target(ctx, p.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound {
-		head, ok, herr := y.git.Commit(ctx, y.root, "HEAD")
+		head, ok, herr := rp.git.Commit(ctx, rp.root, "HEAD")
 		if herr != nil {
 			return res, herr
 		}
 		if !ok {
 			return res, stick.Errorf(stick.CodeNotFound, "there is no commit yet to begin from").Hintf("make a first commit")
 		}
-		if _, err := y.git.UpdateRef(ctx, y.root, "refs/heads/"+p.Branch, head, ""); err != nil {
+		if _, err := rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+p.Branch, head, ""); err != nil {
 			return res, err
 		}
 		res.Created = true
-		t, err = y.target(ctx, p.Branch)
+		t, err = rp.target(ctx, p.Branch)
 	} else if err == nil && t.local == "" {
-		if _, err := y.git.UpdateRef(ctx, y.root, t.ref(), t.tracked, ""); err != nil {
+		if _, err := rp.git.UpdateRef(ctx, rp.root, t.ref(), t.tracked, ""); err != nil {
 			return res, err
 		}
 		res.Created = true
@@ -70,11 +70,11 @@ func (e *Engine) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 		return res, err
 	}
 	if named {
-		if err := y.git.SetConfig(ctx, y.root, integrationKey, p.Branch); err != nil {
+		if err := rp.git.SetConfig(ctx, rp.root, integrationKey, p.Branch); err != nil {
 			return res, err
 		}
 	}
-	gate, _, err := y.settings(ctx, t.head())
+	gate, _, err := rp.settings(ctx, t.head())
 	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, gate.Command
 	return res, err
 }
@@ -119,60 +119,60 @@ func (e *Engine) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err := q.Check(); err != nil {
 		return res, err
 	}
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	if err := y.git.Identity(ctx, y.root); err != nil {
+	if err := rp.git.Identity(ctx, rp.root); err != nil {
 		return res, err
 	}
-	unlock, err := y.lock(ctx, "task", stick.TaskKey(p.TaskID), lockWait)
+	unlock, err := rp.lock(ctx, "task", stick.TaskKey(p.TaskID), lockWait)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	if err := y.recover(ctx, p.TaskID); err != nil {
+	if err := rp.recover(ctx, p.TaskID); err != nil {
 		return res, err
 	}
-	if was, yes, err := y.asked(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
+	if was, yes, err := rp.asked(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
 		if yes && was.Description == p.Description && was.Spec == p.Spec {
-			return y.spawned(ctx, was)
+			return rp.spawned(ctx, was)
 		}
 		_, err := stick.SpawnTask(was, q)
 		return res, err
 	}
-	m, err := y.plan(ctx, &q, p.Base)
+	m, err := rp.plan(ctx, &q, p.Base)
 	if err != nil {
 		return res, err
 	}
-	id, err := y.newID(ctx)
+	id, err := rp.newID(ctx)
 	if err != nil {
 		return res, err
 	}
-	err = y.act(ctx, joinsIfNew, func(t *turn) error {
-		was, _, err := t.tx.Task(t.room.ID, p.TaskID)
+	err = rp.write(ctx, JoinsIfNew, func(o *Op) error {
+		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
 			return err
 		}
-		q.By = t.me.Agent
+		q.By = o.Me.Agent
 		if _, err := stick.SpawnTask(was, q); err != nil {
 			return err
 		}
-		res.Joined = t.joined
-		return t.intend(id, intentSpawn, m.Task, 1, m)
+		res.Joined = o.Joined
+		return o.intend(id, intentSpawn, m.Task, 1, m)
 	})
 	if err != nil {
 		return res, err
 	}
-	y.serve(id)
-	y.at("spawn: intended")
-	if err := y.make(ctx, m); err != nil {
-		return res, y.unmake(ctx, id, m, err)
+	rp.serve(id)
+	rp.at("spawn: intended")
+	if err := rp.make(ctx, m); err != nil {
+		return res, rp.unmake(ctx, id, m, err)
 	}
-	y.at("spawn: made")
-	err = y.commit(ctx, func(t *turn) error {
-		q.By = t.me.Agent
-		was, _, err := t.tx.Task(t.room.ID, p.TaskID)
+	rp.at("spawn: made")
+	err = rp.commit(ctx, func(o *Op) error {
+		q.By = o.Me.Agent
+		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
 			return err
 		}
@@ -180,49 +180,49 @@ func (e *Engine) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		if err != nil {
 			return err
 		}
-		t.say(ev)
-		res.RoomID, res.AgentID, res.Worktree = t.room.ID, t.me.Agent, m.Path
-		return t.tx.EndIntent(id, "done")
+		o.say(ev)
+		res.RoomID, res.AgentID, res.Worktree = o.Room.ID, o.Me.Agent, m.Path
+		return o.Tx.EndIntent(id, "done")
 	})
 	if err != nil {
-		return res, y.unmake(ctx, id, m, err)
+		return res, rp.unmake(ctx, id, m, err)
 	}
-	y.at("spawn: done")
-	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: y.w, TaskID: p.TaskID, unseen: true})
+	rp.at("spawn: done")
+	shown, err := e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, unseen: true})
 	res.Task = shown.TaskView
 	return res, err
 }
 
 // spawned answers again what was answered to who made a task, or another attempt at it.
-func (y *yard) spawned(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
-	shown, err := y.e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: y.by, Where: y.w, TaskID: task.ID, unseen: true})
+func (rp *repo) spawned(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
+	shown, err := rp.e.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: task.ID, unseen: true})
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
-	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: y.worktree(task), Task: shown.TaskView, Already: true}
-	return res, y.look(ctx, func(_ *store.Tx, _ *sights, _ stick.Room, me identity) error {
+	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: rp.worktree(task), Task: shown.TaskView, Already: true}
+	return res, rp.read(ctx, func(_ *store.Tx, _ *Probes, _ stick.Room, me Identity) error {
 		res.AgentID = me.Agent
 		return nil
 	})
 }
 
 // plan says what a new task's branch and worktree will be. It refuses what is there already.
-func (y *yard) plan(ctx context.Context, q *stick.Spawning, base string) (m making, err error) {
-	name, err := y.integration(ctx)
+func (rp *repo) plan(ctx context.Context, q *stick.Spawning, base string) (m making, err error) {
+	name, err := rp.integration(ctx)
 	if err != nil {
 		return m, err
 	}
-	t, err := y.target(ctx, name)
+	t, err := rp.target(ctx, name)
 	if err != nil {
 		return m, err
 	}
-	_, w, err := y.settings(ctx, t.head())
+	_, w, err := rp.settings(ctx, t.head())
 	if err != nil {
 		return m, err
 	}
 	q.Integration, q.Base, q.Worktree = name, t.head(), path.Join(w.Dir, q.ID)
 	if base != "" {
-		commit, ok, err := y.git.Commit(ctx, y.root, base)
+		commit, ok, err := rp.git.Commit(ctx, rp.root, base)
 		if err != nil {
 			return m, err
 		}
@@ -235,8 +235,8 @@ func (y *yard) plan(ctx context.Context, q *stick.Spawning, base string) (m maki
 	task := stick.Task{
 		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec,
 	}
-	m = making{Task: task, Path: y.worktree(task), Base: q.Base, NewBranch: true, NewTree: true}
-	refs, err := y.git.Refs(ctx, y.root, "refs/heads/"+q.Branch, "refs/heads/feat")
+	m = making{Task: task, Path: rp.worktree(task), Base: q.Base, NewBranch: true, NewTree: true}
+	refs, err := rp.git.Refs(ctx, rp.root, "refs/heads/"+q.Branch, "refs/heads/feat")
 	if err != nil {
 		return m, err
 	}
@@ -257,48 +257,48 @@ func (y *yard) plan(ctx context.Context, q *stick.Spawning, base string) (m maki
 const whyLocked = "a worker's: tt worker status"
 
 // make makes a task's branch and worktree.
-func (y *yard) make(ctx context.Context, m making) error {
+func (rp *repo) make(ctx context.Context, m making) error {
 	dir := path.Dir(m.Task.Worktree)
-	if err := git.Exclude(y.common, "/"+dir+"/", ContextFile, ".talking-stick/"); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "git's list of what to ignore can't be written: %w", err).Hintf("see to %s", stick.Line(y.common))
+	if err := git.Exclude(rp.common, "/"+dir+"/", ContextFile, ".talking-stick/"); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "git's list of what to ignore can't be written: %w", err).Hintf("see to %s", stick.Line(rp.common))
 	}
-	y.at("make: excluded")
+	rp.at("make: excluded")
 	if err := os.MkdirAll(filepath.Dir(m.Path), 0o755); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.Path)))
 	}
 	if m.NewTree { // git may still list one that somebody removed by hand, and would make no other in its place
-		if err := y.git.DropRecord(y.common, m.Path); err != nil {
+		if err := rp.git.DropRecord(rp.common, m.Path); err != nil {
 			return err
 		}
 	}
 	var err error
 	if m.From != "" && m.NewTree {
-		_, err = y.git.UpdateRef(ctx, y.root, "refs/heads/"+m.Task.Branch, m.Base, m.From)
+		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.Task.Branch, m.Base, m.From)
 	}
 	switch {
 	case err != nil:
 	case !m.NewTree && m.From != "":
-		err = y.git.FastForward(ctx, m.Path, m.Base)
+		err = rp.git.FastForward(ctx, m.Path, m.Base)
 	case !m.NewTree:
 	case m.NewBranch:
-		err = y.git.AddWorktree(ctx, y.root, m.Path, m.Task.Branch, m.Base, whyLocked)
+		err = rp.git.AddWorktree(ctx, rp.root, m.Path, m.Task.Branch, m.Base, whyLocked)
 	default:
-		err = y.git.AddWorktreeOf(ctx, y.root, m.Path, m.Task.Branch, whyLocked)
+		err = rp.git.AddWorktreeOf(ctx, rp.root, m.Path, m.Task.Branch, whyLocked)
 	}
 	if err != nil {
 		return err
 	}
-	y.at("make: worktree")
-	return y.writeFile(m.Task, max(m.Task.Attempt, 1))
+	rp.at("make: worktree")
+	return rp.writeFile(m.Task, max(m.Task.Attempt, 1))
 }
 
 // unmake undoes a making that failed, and returns why it did.
-func (y *yard) unmake(ctx context.Context, id string, m making, why error) error {
+func (rp *repo) unmake(ctx context.Context, id string, m making, why error) error {
 	ctx = context.WithoutCancel(ctx)
-	if err := y.undo(ctx, m); err != nil {
+	if err := rp.undo(ctx, m); err != nil {
 		return fmt.Errorf("%w (and what was begun couldn't be undone: %v)", why, err)
 	}
-	if err := y.commit(ctx, func(t *turn) error { return t.tx.EndIntent(id, "undone") }); err != nil {
+	if err := rp.commit(ctx, func(o *Op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
 		return fmt.Errorf("%w (%v)", why, err)
 	}
 	return why
@@ -306,9 +306,9 @@ func (y *yard) unmake(ctx context.Context, id string, m making, why error) error
 
 // undo takes back what a making that wasn't told to anybody has made. A branch that has moved since is
 // somebody's work, and stays, with its worktree.
-func (y *yard) undo(ctx context.Context, m making) error {
+func (rp *repo) undo(ctx context.Context, m making) error {
 	ref := "refs/heads/" + m.Task.Branch
-	at, ok, err := y.git.Commit(ctx, y.root, ref)
+	at, ok, err := rp.git.Commit(ctx, rp.root, ref)
 	if err != nil {
 		return err
 	}
@@ -316,58 +316,58 @@ func (y *yard) undo(ctx context.Context, m making) error {
 		return nil
 	}
 	if m.NewTree {
-		if err := y.git.DropDetached(y.common, m.Path); err != nil {
+		if err := rp.git.DropDetached(rp.common, m.Path); err != nil {
 			return err
 		}
 		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty
 	}
-	y.at("undo: worktree")
+	rp.at("undo: worktree")
 	if m.NewBranch && ok {
-		return y.git.DeleteRef(ctx, y.root, ref, m.Base)
+		return rp.git.DeleteRef(ctx, rp.root, ref, m.Base)
 	}
 	return nil
 }
 
 // undoSpawn finishes a spawn, or a retry, whose process died: it is undone, and may begin again.
-func (y *yard) undoSpawn(ctx context.Context, i store.Intent) error {
+func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	var m making
 	if err := json.Unmarshal(i.Data, &m); err != nil {
 		return err
 	}
-	if err := y.undo(ctx, m); err != nil {
+	if err := rp.undo(ctx, m); err != nil {
 		return err
 	}
-	return y.commit(ctx, func(t *turn) error { return t.tx.EndIntent(i.ID, "undone") })
+	return rp.commit(ctx, func(o *Op) error { return o.Tx.EndIntent(i.ID, "undone") })
 }
 
 // locked finds the repository of an operation on one task, keeps other commands from the task, and
 // finishes what one that died has begun.
-func (e *Engine) locked(ctx context.Context, w Where, by Caller, id string) (*yard, func(), error) {
-	y, err := e.yard(ctx, w, by)
+func (e *Engine) locked(ctx context.Context, w Where, by Caller, id string) (*repo, func(), error) {
+	rp, err := e.openRepo(ctx, w, by)
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock, err := y.hold(ctx, id)
-	return y, unlock, err
+	unlock, err := rp.hold(ctx, id)
+	return rp, unlock, err
 }
 
 // hold keeps other commands from a task that exists, and finishes what one that died has begun.
-func (y *yard) hold(ctx context.Context, id string) (func(), error) {
-	task, err := y.task(ctx, id)
+func (rp *repo) hold(ctx context.Context, id string) (func(), error) {
+	task, err := rp.task(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	wait := lockWait
-	if landing, err := y.landing(ctx, id); err != nil {
+	if landing, err := rp.landing(ctx, id); err != nil {
 		return nil, err
 	} else if landing {
 		wait = 0
 	}
-	unlock, err := y.lock(ctx, "task", stick.TaskKey(task.ID), max(wait, lockGlance))
+	unlock, err := rp.lock(ctx, "task", stick.TaskKey(task.ID), max(wait, lockGlance))
 	if err != nil {
 		return nil, err
 	}
-	if err := y.recover(ctx, task.ID); err != nil {
+	if err := rp.recover(ctx, task.ID); err != nil {
 		unlock()
 		return nil, err
 	}
@@ -375,8 +375,8 @@ func (y *yard) hold(ctx context.Context, id string) (func(), error) {
 }
 
 // task reads a task.
-func (y *yard) task(ctx context.Context, id string) (task stick.Task, err error) {
-	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, _ identity) error {
+func (rp *repo) task(ctx context.Context, id string) (task stick.Task, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 		task, err = taskOf(tx, r.ID, id)
 		return err
 	})

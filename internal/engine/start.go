@@ -32,37 +32,37 @@ type WorkerStartResult struct {
 // [stick.CodeNotFound], [stick.CodeInvalidTransition], [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
 func (e *Engine) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerStartResult, error) {
 	var res WorkerStartResult
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	id, attempt, err := y.mine(p.TaskID, p.Attempt)
+	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
-	err = y.act(ctx, joinsIfNew, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, id)
+	err = rp.write(ctx, JoinsIfNew, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
 			return err
 		}
-		if err := t.notLanding(task.ID); err != nil {
+		if err := o.notLanding(task.ID); err != nil {
 			return err
 		}
-		w, ok := t.room.Member(task.Worker)
-		away := !ok || w.State != stick.Joined || w.Verdict(t.s.Sight) == stick.Gone
-		ev, err := task.Start(t.call(attempt), away)
+		w, ok := o.Room.Member(task.Worker)
+		away := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Sight) == stick.Gone
+		ev, err := task.Start(o.call(attempt), away)
 		if err != nil {
 			return err
 		}
 		res = WorkerStartResult{
-			RoomID: t.room.ID, AgentID: t.me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: y.worktree(task),
-			Branch: task.Branch, Already: ev == nil, Joined: t.joined, Prompt: prompt(task, y.worktree(task)),
+			RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: rp.worktree(task),
+			Branch: task.Branch, Already: ev == nil, Joined: o.Joined, Prompt: prompt(task, rp.worktree(task)),
 		}
 		if ev != nil {
-			t.say(*ev)
+			o.say(*ev)
 			res.State = ev.Facts().Task.State
 		}
-		return t.tx.Heartbeat(t.room.ID, task.ID)
+		return o.Tx.Heartbeat(o.Room.ID, task.ID)
 	})
 	return res, err
 }
@@ -89,24 +89,24 @@ type WorkerHeartbeatResult struct {
 // [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
 func (e *Engine) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	id, attempt, err := y.mine(p.TaskID, p.Attempt)
+	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
-	err = y.act(ctx, mustBeMember, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, id)
+	err = rp.write(ctx, MustBeMember, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err == nil {
-			err = task.Mine(t.call(attempt))
+			err = task.Mine(o.call(attempt))
 		}
 		if err != nil {
 			return err
 		}
-		res = WorkerHeartbeatResult{RoomID: t.room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason}
-		return t.tx.Heartbeat(t.room.ID, task.ID)
+		res = WorkerHeartbeatResult{RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason}
+		return o.Tx.Heartbeat(o.Room.ID, task.ID)
 	})
 	return res, err
 }
@@ -124,32 +124,32 @@ type WorkerFailParams struct {
 // [stick.CodeInvalidTransition], [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
 func (e *Engine) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
-	y, err := e.yard(ctx, p.Where, p.Caller)
+	rp, err := e.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
-	id, attempt, err := y.mine(p.TaskID, p.Attempt)
+	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
-	err = y.act(ctx, mustBeMember, func(t *turn) error {
-		task, err := taskOf(t.tx, t.room.ID, id)
+	err = rp.write(ctx, MustBeMember, func(o *Op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
 			return err
 		}
-		if err := t.notLanding(task.ID); err != nil {
+		if err := o.notLanding(task.ID); err != nil {
 			return err
 		}
-		if yes, err := again(t.tx, t.room.ID, t.me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
-			res = WorkerHeartbeatResult{RoomID: t.room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason, Already: true}
+		if yes, err := again(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
+			res = WorkerHeartbeatResult{RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason, Already: true}
 			return err
 		}
-		ev, err := task.Fail(t.call(attempt), p.Reason)
+		ev, err := task.Fail(o.call(attempt), p.Reason)
 		if err != nil {
 			return err
 		}
-		res = WorkerHeartbeatResult{RoomID: t.room.ID, TaskID: task.ID, State: stick.TaskFailed, Attempt: task.Attempt, Reason: p.Reason}
-		return t.over(ev)
+		res = WorkerHeartbeatResult{RoomID: o.Room.ID, TaskID: task.ID, State: stick.TaskFailed, Attempt: task.Attempt, Reason: p.Reason}
+		return o.over(ev)
 	})
 	return res, err
 }

@@ -35,20 +35,20 @@ type CheckStopParams struct {
 // idle.
 func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
 	var res CheckStopResult
-	err := e.hooked(ctx, p.HookParams, true, func(t *turn) error {
+	err := e.hooked(ctx, p.HookParams, true, func(o *Op) error {
 		res = CheckStopResult{}
-		m, ok := t.room.Member(t.me.Agent)
+		m, ok := o.Room.Member(o.Me.Agent)
 		if !ok || m.State != stick.Joined {
 			return nil
 		}
-		res.RoomID = t.room.ID
-		held, err := t.held()
+		res.RoomID = o.Room.ID
+		held, err := o.held()
 		if err != nil {
 			return err
 		}
 		var reasons []string
 		for _, h := range held {
-			told, _, err := t.tx.Cursor(t.room.ID, t.me.Agent, h.stream)
+			told, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, h.stream)
 			if err != nil {
 				return err
 			}
@@ -56,20 +56,20 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 				continue
 			}
 			reasons = append(reasons, h.reason)
-			if err := t.tx.Advance(t.room.ID, t.me.Agent, h.stream, h.since); err != nil {
+			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, h.stream, h.since); err != nil {
 				return err
 			}
 		}
 		if len(reasons) == 0 {
-			for _, l := range t.room.Listeners {
-				if l.Agent == t.me.Agent && l.Intent == stick.Wake {
-					t.tx.Ring(t.room.ID) // it began first, and something may have come while the agent worked
+			for _, l := range o.Room.Listeners {
+				if l.Agent == o.Me.Agent && l.Intent == stick.Wake {
+					o.Tx.Ring(o.Room.ID) // it began first, and something may have come while the agent worked
 				}
 			}
-			return t.tx.Hooked(t.me.session.Key, t.tx.Now())
+			return o.Tx.Hooked(o.Me.Session.Key, o.Tx.Now())
 		}
 		res.Block, res.Reason = true, strings.Join(reasons, "\n")
-		return t.tx.Hooked(t.me.session.Key, 0)
+		return o.Tx.Hooked(o.Me.Session.Key, 0)
 	})
 	return res, err
 }
@@ -82,11 +82,11 @@ type holding struct {
 }
 
 // held lists what the caller still has.
-func (t *turn) held() (held []holding, err error) {
-	now := t.room.Turn
+func (o *Op) held() (held []holding, err error) {
+	now := o.Room.Turn
 	switch {
-	case now.State == stick.Owned && now.Owner == t.me.Agent:
-		grant, err := t.lastGrant()
+	case now.State == stick.Owned && now.Owner == o.Me.Agent:
+		grant, err := o.lastGrant()
 		if err != nil {
 			return nil, err
 		}
@@ -97,13 +97,13 @@ func (t *turn) held() (held []holding, err error) {
 				now.ID, now.ID, now.Lease,
 			)})
 		}
-	case now.State == stick.Reserved && now.ReservedFor == t.me.Agent:
+	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent:
 		held = append(held, holding{
 			stopStream, now.HandoffSeq,
 			"The talking stick is reserved for you. Take the turn with tt wait, or just stop again to let it go on.",
 		})
 	}
-	tasks, err := t.tx.TasksOf(t.room.ID, t.me.Agent)
+	tasks, err := o.Tx.TasksOf(o.Room.ID, o.Me.Agent)
 	if err != nil {
 		return held, err
 	}
@@ -115,7 +115,7 @@ func (t *turn) held() (held []holding, err error) {
 			)})
 		}
 	}
-	owed, err := t.tx.Owed(t.room.ID, t.me.Agent)
+	owed, err := o.Tx.Owed(o.Room.ID, o.Me.Agent)
 	if err != nil || len(owed) == 0 {
 		return held, err
 	}

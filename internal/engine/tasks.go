@@ -92,7 +92,7 @@ func (e *Engine) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	var root string
 	var tasks []stick.Task
 	var shown map[string]*TaskView
-	err := e.look(ctx, p.Where, p.Caller, func(tx *store.Tx, s *sights, r stick.Room, _ identity) error {
+	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, _ Identity) error {
 		res = WorkerStatusResult{RoomID: r.ID, Tasks: []TaskView{}}
 		root, shown = r.Path, map[string]*TaskView{}
 		all, err := tx.Tasks(r.ID)
@@ -106,7 +106,7 @@ func (e *Engine) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 				continue
 			}
 			tasks = append(tasks, t)
-			res.Tasks = append(res.Tasks, showTask(t, r, s, tx.Now()))
+			res.Tasks = append(res.Tasks, showTask(t, r, probes, tx.Now()))
 		}
 		for i := range res.Tasks {
 			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
@@ -123,7 +123,7 @@ func (e *Engine) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 }
 
 // showTask makes a task visible, as far as the database knows it.
-func showTask(t stick.Task, r stick.Room, s *sights, now stick.Time) TaskView {
+func showTask(t stick.Task, r stick.Room, probes *Probes, now stick.Time) TaskView {
 	v := TaskView{
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
@@ -138,7 +138,7 @@ func showTask(t stick.Task, r stick.Room, s *sights, now stick.Time) TaskView {
 	if busy := now.Sub(w.BusySince); !w.BusySince.IsZero() && busy < 4*stuckAfter {
 		silent = 0 // a tool call is in progress
 	}
-	v.Liveness, v.Warning = liveness(t, w.Verdict(s.Sight), silent)
+	v.Liveness, v.Warning = liveness(t, w.Verdict(probes.Sight), silent)
 	return v
 }
 
@@ -209,7 +209,7 @@ func (e *Engine) showRun(v *TaskView, run store.TaskRun) {
 		if busy {
 			v.Liveness, v.Warning = "STALE", "the command that was started for it has ended with "+itoa(run.Exit)
 		}
-	case e.cfg.Procs.Verdict(run.Process) == stick.Gone:
+	case e.Config.Procs.Verdict(run.Process) == stick.Gone:
 		if busy {
 			v.Liveness, v.Warning = "STALE", "the command that was started for it is gone"
 		}
@@ -239,10 +239,10 @@ func (e *Engine) branches(ctx context.Context, root string, w Where, tasks []sti
 	if len(tasks) == 0 {
 		return
 	}
-	if p, err := e.placeSeen(w); err == nil && p != nil {
+	if p, err := e.PlaceToRead(w); err == nil && p != nil {
 		root = p.Root
 	}
-	refs, err := e.cfg.Git.Refs(ctx, root, "refs/heads/feat/")
+	refs, err := e.Config.Git.Refs(ctx, root, "refs/heads/feat/")
 	if err != nil {
 		return
 	}
@@ -250,7 +250,7 @@ func (e *Engine) branches(ctx context.Context, root string, w Where, tasks []sti
 	for _, r := range refs {
 		at[r.Name] = r
 	}
-	now := stick.At(e.now())
+	now := stick.At(e.Now())
 	for _, t := range tasks {
 		v, r := shown[stick.TaskKey(t.ID)], at["refs/heads/"+t.Branch]
 		v.Branched = r.Commit

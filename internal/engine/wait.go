@@ -79,7 +79,7 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 	if len(res.Events) == 0 {
 		return nil
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ type wait struct {
 	db  *store.DB
 	p   WaitForTurnParams
 	q   stick.Asking
-	me  identity
+	me  Identity
 	res WaitForTurnResult
 
 	wakes    bool // for an idle agent and on its behalf; it is no act of the agent's
@@ -136,15 +136,15 @@ func (w *wait) peek(ctx context.Context) (vain bool, err error) {
 	if w.q.Blocking {
 		return false, nil
 	}
-	p, err := w.e.place(w.p.Where)
+	p, err := w.e.Place(w.p.Where)
 	if err != nil {
 		return false, err
 	}
-	db, err := w.e.open(ctx, false)
+	db, err := w.e.Open(ctx, false)
 	if err != nil {
 		return false, nil // the look that writes makes it, or says why it can't
 	}
-	err = w.e.view(ctx, db, w.p.Caller, func(tx *store.Tx, s *sights) error {
+	err = w.e.View(ctx, db, w.p.Caller, func(tx *store.Tx, probes *Probes) error {
 		vain = false
 		var chain []string
 		if p != nil {
@@ -154,7 +154,7 @@ func (w *wait) peek(ctx context.Context) (vain bool, err error) {
 		if err != nil || id == "" || state == stick.Idle {
 			return err
 		}
-		if w.me, err = identify(tx, s, w.p.Caller); err != nil {
+		if w.me, err = Identify(tx, probes, w.p.Caller); err != nil {
 			return err
 		}
 		r, err := tx.RoomPart(id, w.me.Agent)
@@ -163,54 +163,54 @@ func (w *wait) peek(ctx context.Context) (vain bool, err error) {
 		}
 		r = r.Seen(tx.Generation(), tx.Now())
 		m, ok := r.Member(w.me.Agent)
-		if !ok || m.State != stick.Joined || w.me.fresh || !recorded(m, w.me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: fresh}).Due(tx.Now()) {
+		if !ok || m.State != stick.Joined || w.me.Unrecorded || !recorded(m, w.me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: fresh}).Due(tx.Now()) {
 			return nil
 		}
 		w.q.Agent = w.me.Agent
-		after, _, a := r.Ask(w.q, s.Sight, tx.Now())
-		if err := s.enough(r); err != nil {
+		after, _, a := r.Ask(w.q, probes.Sight, tx.Now())
+		if err := probes.Enough(r); err != nil {
 			return err
 		}
-		if a.Changed || a.Status != "" || after.Turn.State == stick.Idle || after.Opening(s.Sight, tx.Now()).Open() {
+		if a.Changed || a.Status != "" || after.Turn.State == stick.Idle || after.Opening(probes.Sight, tx.Now()).Open() {
 			return nil
 		}
-		if err := w.answer(tx, s, after, a); err != nil {
+		if err := w.answer(tx, probes, after, a); err != nil {
 			return err
 		}
 		vain = !w.done
-		return s.enough(after)
+		return probes.Enough(after)
 	})
 	return vain, err
 }
 
 // recorded tells whether the caller's process is known to carry the member.
-func recorded(m stick.Member, me identity) bool {
+func recorded(m stick.Member, me Identity) bool {
 	p := me.Caller.Process
 	return p.IsZero() || slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return ev.Process == p })
 }
 
 // enter joins the room and looks once.
 func (w *wait) enter(ctx context.Context) error {
-	how := joinsIfNew
+	how := JoinsIfNew
 	if w.wakes {
-		how = justBeats
+		how = OnlyBeats
 	}
-	return w.e.act(ctx, w.p.Where, w.p.Caller, how, func(t *turn) error {
-		w.me, w.q.Agent, w.q.Lease = t.me, t.me.Agent, t.lease
+	return w.e.Write(ctx, w.p.Where, w.p.Caller, how, func(o *Op) error {
+		w.me, w.q.Agent, w.q.Lease = o.Me, o.Me.Agent, o.Lease
 		if w.q.Blocking {
-			if err := w.alone(t.room, t.s, t.tx.Now()); err != nil {
+			if err := w.alone(o.Room, o.Probes, o.Tx.Now()); err != nil {
 				return err
 			}
 		}
-		r, events, answer := t.room.Ask(w.q, t.s.Sight, t.tx.Now())
-		t.add(r, events)
-		err := w.answer(t.tx, t.s, t.room, answer)
-		w.res.Joined, w.res.Note = t.joined, t.me.Note
+		r, events, answer := o.Room.Ask(w.q, o.Probes.Sight, o.Tx.Now())
+		o.Apply(r, events)
+		err := w.answer(o.Tx, o.Probes, o.Room, answer)
+		w.res.Joined, w.res.Note = o.Joined, o.Me.Note
 		if w.done && w.q.Blocking {
-			w.returned(t)
+			w.returned(o)
 		}
 		return err
-	}, saved)
+	}, NoResult)
 }
 
 // outside answers a wait in a room that its caller has to join on purpose: one that is closed, or
@@ -219,18 +219,18 @@ func (w *wait) outside(ctx context.Context, err error) error {
 	if c := stick.CodeOf(err); c != stick.CodeRoomClosed && c != stick.CodeKicked {
 		return err
 	}
-	return w.e.look(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, s *sights, r stick.Room, me identity) error {
+	return w.e.Read(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) error {
 		w.me = me
 		status := r.Standing(me.Agent)
 		if status != stick.WasKicked && r.Closed {
 			status = stick.RoomClosed
 		}
-		return w.answer(tx, s, r, stick.Answer{Status: status})
+		return w.answer(tx, probes, r, stick.Answer{Status: status})
 	})
 }
 
 // alone refuses a second wait of the same member. A person may wait in several terminals.
-func (w *wait) alone(r stick.Room, s *sights, now stick.Time) error {
+func (w *wait) alone(r stick.Room, probes *Probes, now stick.Time) error {
 	if w.p.Replace || w.wakes || w.me.Agent.Human() {
 		return nil
 	}
@@ -238,9 +238,9 @@ func (w *wait) alone(r stick.Room, s *sights, now stick.Time) error {
 		if l.Agent != w.me.Agent || l.ID == w.listener.ID || l.Intent == stick.Wake {
 			continue
 		}
-		if v, ok := s.Listeners[l.ID]; !ok && s.probes < maxProbes {
-			s.wanted = r
-			return errProbe
+		if v, ok := probes.Listeners[l.ID]; !ok && probes.Rounds < MaxProbes {
+			probes.Wanted = r
+			return ErrProbe
 		} else if v == stick.Alive {
 			return stick.Errorf(stick.CodeAlreadyListening, "%s waits already, in process %d since %s", w.me.Agent, l.Process.PID, stick.Age(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
@@ -251,12 +251,12 @@ func (w *wait) alone(r stick.Room, s *sights, now stick.Time) error {
 }
 
 // answer turns what a look came to into the result; done is set when there is something to act on.
-func (w *wait) answer(tx *store.Tx, s *sights, r stick.Room, a stick.Answer) error {
+func (w *wait) answer(tx *store.Tx, probes *Probes, r stick.Room, a stick.Answer) error {
 	now := tx.Now()
 	w.done = a.Status != ""
 	w.res = WaitForTurnResult{
 		Status: stick.NotYet, RoomID: r.ID, Path: r.Path, AgentID: w.me.Agent, Joined: w.res.Joined, Note: w.res.Note,
-		RoomState: r.State(s.Sight, now), CurrentTurn: r.Turn.ID, Events: []stick.Event{},
+		RoomState: r.State(probes.Sight, now), CurrentTurn: r.Turn.ID, Events: []stick.Event{},
 	}
 	switch r.Turn.State {
 	case stick.Owned:
@@ -271,7 +271,7 @@ func (w *wait) answer(tx *store.Tx, s *sights, r stick.Room, a stick.Answer) err
 	case stick.YourTurn:
 		w.res.TurnID = r.Turn.ID
 		w.res.Reason = string(a.Claim)
-		g, err := grantOf(tx, s, r, w.me, a.Claim)
+		g, err := grantOf(tx, probes, r, w.me, a.Claim)
 		if err != nil {
 			return err
 		}

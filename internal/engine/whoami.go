@@ -28,17 +28,17 @@ type WhoamiResult struct {
 
 // Whoami names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch].
 func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, error) {
-	var id identity
-	name := func(tx *store.Tx, s *sights) (err error) {
-		id, err = identify(tx, s, p.Caller)
+	var id Identity
+	name := func(tx *store.Tx, probes *Probes) (err error) {
+		id, err = Identify(tx, probes, p.Caller)
 		return err
 	}
-	db, err := e.open(ctx, false)
+	db, err := e.Open(ctx, false)
 	switch err {
 	case nil:
-		err = e.view(ctx, db, p.Caller, name)
+		err = e.View(ctx, db, p.Caller, name)
 	case store.ErrAbsent:
-		id, err = unrecorded(p.Caller), nil
+		id, err = IdentifyUnrecorded(p.Caller), nil
 	}
 	if err != nil {
 		return WhoamiResult{}, err
@@ -46,13 +46,13 @@ func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, erro
 	by := p.Caller
 	res := WhoamiResult{
 		AgentID: id.Agent, Harness: by.Harness, SessionID: by.SessionID, Terminal: by.Terminal, Proves: by.Proof,
-		Known: id.session.Key != "" && !id.fresh, Note: id.Note,
+		Known: id.Session.Key != "" && !id.Unrecorded, Note: id.Note,
 	}
 	if !by.Process.IsZero() {
 		res.Process = &by.Process
 	}
 	if p.Explain {
-		res.Explain = append(append([]string{}, by.Explain...), id.explain...)
+		res.Explain = append(append([]string{}, by.Explain...), id.Explain...)
 	}
 	return res, nil
 }

@@ -38,8 +38,8 @@ type WorkerFile struct {
 	Spec        string `json:"spec,omitempty"`
 }
 
-// yard is the repository that an operation on tasks is about.
-type yard struct {
+// repo is the repository that an operation on tasks is about.
+type repo struct {
 	e      *Engine
 	by     Caller
 	w      Where
@@ -50,13 +50,13 @@ type yard struct {
 	name   string // stands for the repository in the names of locks
 }
 
-// yard finds the repository of a place. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
+// openRepo finds the repository of a place. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
 // [stick.CodeNoRepository] and [stick.CodeInvalidPath].
-func (e *Engine) yard(ctx context.Context, w Where, by Caller) (*yard, error) {
-	y := &yard{e: e, by: by, w: w, git: e.cfg.Git}
+func (e *Engine) openRepo(ctx context.Context, w Where, by Caller) (*repo, error) {
+	rp := &repo{e: e, by: by, w: w, git: e.Config.Git}
 	dir := w.Path
 	if w.RoomID != "" {
-		err := e.look(ctx, w, by, func(_ *store.Tx, _ *sights, r stick.Room, _ identity) error {
+		err := e.Read(ctx, w, by, func(_ *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
 			dir = r.Path
 			return nil
 		})
@@ -64,20 +64,20 @@ func (e *Engine) yard(ctx context.Context, w Where, by Caller) (*yard, error) {
 			return nil, err
 		}
 	}
-	p, err := e.place(Where{Path: dir})
+	p, err := e.Place(Where{Path: dir})
 	if err != nil {
 		return nil, err
 	}
-	y.root, y.here = p.Root, p.Worktree
+	rp.root, rp.here = p.Root, p.Worktree
 	if w.RoomID == "" {
-		y.w = Where{Path: p.Path}
-	} else if at, err := e.place(Where{}); err == nil && at.Root == p.Root {
-		y.here = at.Worktree
+		rp.w = Where{Path: p.Path}
+	} else if at, err := e.Place(Where{}); err == nil && at.Root == p.Root {
+		rp.here = at.Worktree
 	}
-	if err := y.git.CheckVersion(ctx, p.Path); err != nil {
+	if err := rp.git.CheckVersion(ctx, p.Path); err != nil {
 		return nil, err
 	}
-	at, err := y.git.Checkout(ctx, p.Root)
+	at, err := rp.git.Checkout(ctx, p.Root)
 	switch {
 	case stick.CodeOf(err) == stick.CodeGitFailed:
 		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git checkout, and workers need one", stick.Line(p.Root)).With("path", p.Root).
@@ -91,38 +91,38 @@ func (e *Engine) yard(ctx context.Context, w Where, by Caller) (*yard, error) {
 		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone: its history is too short to merge in", stick.Line(p.Root)).
 			With("path", p.Root).Hintf("git fetch --unshallow")
 	}
-	y.common = at.Common
-	y.nameLocks()
-	return y, nil
+	rp.common = at.Common
+	rp.nameLocks()
+	return rp, nil
 }
 
-func (y *yard) nameLocks() {
-	sum := sha256.Sum256([]byte(y.root))
-	y.name = hex.EncodeToString(sum[:8])
+func (rp *repo) nameLocks() {
+	sum := sha256.Sum256([]byte(rp.root))
+	rp.name = hex.EncodeToString(sum[:8])
 }
 
 // lockPath is the file of a lock.
-func (y *yard) lockPath(kind, name string) string {
+func (rp *repo) lockPath(kind, name string) string {
 	sum := sha256.Sum256([]byte(kind + " " + name))
-	return filepath.Join(y.e.cfg.Dir, "tasks", y.name+"-"+hex.EncodeToString(sum[:8])+".lock")
+	return filepath.Join(rp.e.Config.Dir, "tasks", rp.name+"-"+hex.EncodeToString(sum[:8])+".lock")
 }
 
 // at is a point at which a test may end the process.
-func (y *yard) at(point string) { y.e.at(point) }
+func (rp *repo) at(point string) { rp.e.KillPoint(point) }
 
 // lockWait is how long a command waits for another one on the same task.
 const lockWait = 10 * time.Second
 
 // lock takes a lock that is free again when its holder has ended, and with it the git commands that
 // it started. Its name is that of a task, or of a branch that tasks are merged into.
-func (y *yard) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
-	dir := filepath.Join(y.e.cfg.Dir, "tasks")
+func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
+	dir := filepath.Join(rp.e.Config.Dir, "tasks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "the data directory can't be written: %w", err).Hintf("tt doctor")
 	}
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	l, err := bell.Lock(limited, y.lockPath(kind, name))
+	l, err := bell.Lock(limited, rp.lockPath(kind, name))
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -132,9 +132,9 @@ func (y *yard) lock(ctx context.Context, kind, name string, wait time.Duration) 
 		}
 		return nil, err
 	}
-	y.git.Held = append(y.git.Held, l.File())
+	rp.git.Held = append(rp.git.Held, l.File())
 	return func() {
-		y.git.Held = y.git.Held[:len(y.git.Held)-1]
+		rp.git.Held = rp.git.Held[:len(rp.git.Held)-1]
 		_ = l.Unlock()
 	}, nil
 }
@@ -147,22 +147,22 @@ func busyTask(name string, pid int) error {
 	return e.With("task_id", name).Hintf("wait until it has ended: tt worker status")
 }
 
-// act runs an operation on the room of the yard.
-func (y *yard) act(ctx context.Context, j joining, fn func(*turn) error) error {
-	return y.e.act(ctx, y.w, y.by, j, func(t *turn) error {
-		t.settle()
-		return fn(t)
-	}, saved)
+// write runs an operation on the room of the yard.
+func (rp *repo) write(ctx context.Context, j Joining, fn func(*Op) error) error {
+	return rp.e.Write(ctx, rp.w, rp.by, j, func(o *Op) error {
+		o.Settle()
+		return fn(o)
+	}, NoResult)
 }
 
 // commit is act for the outcome of what was done to git: it isn't given up because the caller is.
-func (y *yard) commit(ctx context.Context, fn func(*turn) error) error {
-	return y.act(context.WithoutCancel(ctx), justBeats, fn)
+func (rp *repo) commit(ctx context.Context, fn func(*Op) error) error {
+	return rp.write(context.WithoutCancel(ctx), OnlyBeats, fn)
 }
 
-// look reads the room of the yard.
-func (y *yard) look(ctx context.Context, fn func(*store.Tx, *sights, stick.Room, identity) error) error {
-	return y.e.look(ctx, y.w, y.by, fn)
+// read reads the room of the yard.
+func (rp *repo) read(ctx context.Context, fn func(*store.Tx, *Probes, stick.Room, Identity) error) error {
+	return rp.e.Read(ctx, rp.w, rp.by, fn)
 }
 
 // taskOf loads a task. It fails with [stick.CodeNotFound].
@@ -176,29 +176,29 @@ func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 }
 
 // say adds the event of a task to what the operation makes.
-func (t *turn) say(e stick.Event) { t.add(t.room, []stick.Event{t.room.About(e)}) }
+func (o *Op) say(e stick.Event) { o.Apply(o.Room, []stick.Event{o.Room.About(e)}) }
 
 // over is say for the event that ends a task: what was reserved for it ends, too.
-func (t *turn) over(e stick.Event) error {
-	t.say(e)
-	vs, _, err := t.tx.Reservations(store.ReservationQuery{Room: t.room.ID, Task: e.Task})
+func (o *Op) over(e stick.Event) error {
+	o.say(e)
+	vs, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Task: e.Task})
 	if err != nil {
 		return err
 	}
-	events, err := t.room.Unreserve(t.me.Agent, true, vs)
-	t.add(t.room, events)
+	events, err := o.Room.Unreserve(o.Me.Agent, true, vs)
+	o.Apply(o.Room, events)
 	return err
 }
 
 // again tells whether the last that happened to a task is what its caller asks for once more.
-func again(tx *store.Tx, room stick.RoomID, me identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
+func again(tx *store.Tx, room stick.RoomID, me Identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
 	e, err := tx.Event(room, task.Seq)
 	return err == nil && e != nil && e.Type == typ && e.From == me.Agent && e.Reason == reason, err
 }
 
 // asked is again outside of a change.
-func (y *yard) asked(ctx context.Context, id string, typ stick.EventType, reason string) (task stick.Task, yes bool, err error) {
-	err = y.look(ctx, func(tx *store.Tx, _ *sights, r stick.Room, me identity) (err error) {
+func (rp *repo) asked(ctx context.Context, id string, typ stick.EventType, reason string) (task stick.Task, yes bool, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *Probes, r stick.Room, me Identity) (err error) {
 		if task, err = taskOf(tx, r.ID, id); err == nil {
 			yes, err = again(tx, r.ID, me, task, typ, reason)
 		}
@@ -208,26 +208,26 @@ func (y *yard) asked(ctx context.Context, id string, typ stick.EventType, reason
 }
 
 // takesPart refuses callers that are neither members nor people.
-func (t *turn) takesPart() error { return takesPart(t.room, t.me) }
+func (o *Op) takesPart() error { return takesPart(o.Room, o.Me) }
 
-func takesPart(r stick.Room, me identity) error {
-	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.person() {
+func takesPart(r stick.Room, me Identity) error {
+	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.Person() {
 		return nil
 	}
 	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).With("agent_id", me.Agent).Hintf("join it: tt join")
 }
 
 // call is the caller of a rule of tasks.
-func (t *turn) call(attempt int) stick.TaskCall {
-	return stick.TaskCall{By: t.me.Agent, Person: t.me.person(), Attempt: attempt}
+func (o *Op) call(attempt int) stick.TaskCall {
+	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
 }
 
 // mine finds the task that a worker means: the one that it names, or the one whose worktree it is in.
-func (y *yard) mine(id string, attempt int) (string, int, error) {
+func (rp *repo) mine(id string, attempt int) (string, int, error) {
 	if id != "" {
 		return id, attempt, nil
 	}
-	f, ok := y.file()
+	f, ok := rp.file()
 	if !ok {
 		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
 			Hintf("go to the task's worktree, or name the task: --task <task>; tt worker status lists them")
@@ -239,11 +239,11 @@ func (y *yard) mine(id string, attempt int) (string, int, error) {
 }
 
 // file reads the context file of the worktree that the caller is in.
-func (y *yard) file() (f WorkerFile, ok bool) {
-	if y.here == "" {
+func (rp *repo) file() (f WorkerFile, ok bool) {
+	if rp.here == "" {
 		return f, false
 	}
-	b, err := config.ReadFile(y.here, ContextFile, maxContextFile)
+	b, err := config.ReadFile(rp.here, ContextFile, maxContextFile)
 	if err != nil || json.Unmarshal(b, &f) != nil || stick.CheckTaskID(f.TaskID) != nil {
 		return WorkerFile{}, false
 	}
@@ -251,20 +251,20 @@ func (y *yard) file() (f WorkerFile, ok bool) {
 }
 
 // worktree is the absolute path of a task's worktree.
-func (y *yard) worktree(t stick.Task) string {
-	return filepath.Join(y.root, filepath.FromSlash(t.Worktree))
+func (rp *repo) worktree(t stick.Task) string {
+	return filepath.Join(rp.root, filepath.FromSlash(t.Worktree))
 }
 
 // writeFile writes the context file into a task's worktree.
-func (y *yard) writeFile(t stick.Task, attempt int) error {
+func (rp *repo) writeFile(t stick.Task, attempt int) error {
 	b, err := json.MarshalIndent(WorkerFile{
-		TaskID: t.ID, Attempt: attempt, Root: y.root, Branch: t.Branch, Worktree: y.worktree(t), Integration: t.Integration, Base: t.Base,
+		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktree(t), Integration: t.Integration, Base: t.Base,
 		Description: t.Description, Spec: t.Spec,
 	}, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(y.worktree(t), ContextFile)
+	path := filepath.Join(rp.worktree(t), ContextFile)
 	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be written: %w", err).Hintf("see to the disk, and run the same command again")
 	}
@@ -291,9 +291,9 @@ func (t target) head() string {
 func (t target) ref() string { return "refs/heads/" + t.name }
 
 // target looks at a branch and at its counterpart at a remote. It fails with [stick.CodeNotFound].
-func (y *yard) target(ctx context.Context, name string) (target, error) {
+func (rp *repo) target(ctx context.Context, name string) (target, error) {
 	t := target{name: name}
-	refs, err := y.git.Refs(ctx, y.root, t.ref(), "refs/remotes/origin/"+name)
+	refs, err := rp.git.Refs(ctx, rp.root, t.ref(), "refs/remotes/origin/"+name)
 	if err != nil {
 		return t, err
 	}
@@ -306,12 +306,12 @@ func (y *yard) target(ctx context.Context, name string) (target, error) {
 			t.remote, t.tracked = "origin", r.Commit
 		}
 	}
-	if t.checkout, err = y.standing(ctx, t.checkout); err != nil {
+	if t.checkout, err = rp.standing(ctx, t.checkout); err != nil {
 		return t, err
 	}
 	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok && upstream != "" && remote != t.remote {
 		t.remote = remote
-		if t.tracked, _, err = y.git.Commit(ctx, y.root, upstream); err != nil {
+		if t.tracked, _, err = rp.git.Commit(ctx, rp.root, upstream); err != nil {
 			return t, err
 		}
 	}
@@ -323,14 +323,14 @@ func (y *yard) target(ctx context.Context, name string) (target, error) {
 }
 
 // standing is a checkout that git knows, or empty when nothing but git's record of it is left.
-func (y *yard) standing(ctx context.Context, checkout string) (string, error) {
+func (rp *repo) standing(ctx context.Context, checkout string) (string, error) {
 	if checkout == "" {
 		return "", nil
 	}
 	if _, err := os.Stat(filepath.Join(checkout, ".git")); err == nil {
 		return checkout, nil
 	}
-	w, ok, err := y.git.Worktree(ctx, y.root, checkout)
+	w, ok, err := rp.git.Worktree(ctx, rp.root, checkout)
 	if err != nil || ok && !w.Prunable {
 		return checkout, err
 	}
@@ -338,11 +338,11 @@ func (y *yard) standing(ctx context.Context, checkout string) (string, error) {
 }
 
 // fetch brings a target up to date with its remote.
-func (y *yard) fetch(ctx context.Context, t *target) (err error) {
+func (rp *repo) fetch(ctx context.Context, t *target) (err error) {
 	if t.remote == "" {
 		return nil
 	}
-	t.tracked, err = y.git.Fetch(ctx, y.root, t.remote, t.name)
+	t.tracked, err = rp.git.Fetch(ctx, rp.root, t.remote, t.name)
 	return err
 }
 
@@ -350,15 +350,15 @@ func (y *yard) fetch(ctx context.Context, t *target) (err error) {
 const integrationKey = "talkingstick.integration"
 
 // integration names the branch that new tasks are merged into.
-func (y *yard) integration(ctx context.Context) (string, error) {
-	name, err := y.git.Config(ctx, y.root, integrationKey)
+func (rp *repo) integration(ctx context.Context) (string, error) {
+	name, err := rp.git.Config(ctx, rp.root, integrationKey)
 	if err != nil || name != "" {
 		return name, err
 	}
-	if _, ok, err := y.git.Ref(ctx, y.root, "refs/heads/"+config.DefaultIntegration); ok || err != nil {
+	if _, ok, err := rp.git.Ref(ctx, rp.root, "refs/heads/"+config.DefaultIntegration); ok || err != nil {
 		return config.DefaultIntegration, err
 	}
-	if b, ok, err := y.git.ReadFile(ctx, y.root, "HEAD", config.FileName); err == nil && ok {
+	if b, ok, err := rp.git.ReadFile(ctx, rp.root, "HEAD", config.FileName); err == nil && ok {
 		if _, w, err := config.Tasks(b); err != nil || w.Integration != "" {
 			return w.Integration, err
 		}
@@ -367,16 +367,16 @@ func (y *yard) integration(ctx context.Context) (string, error) {
 }
 
 // settings reads the project's settings as they are in a commit.
-func (y *yard) settings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
-	b, _, err := y.git.ReadFile(ctx, y.root, commit, config.FileName)
+func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
+	b, _, err := rp.git.ReadFile(ctx, rp.root, commit, config.FileName)
 	if err != nil {
 		return config.Gate{}, config.Worker{}, err
 	}
 	return config.Tasks(b)
 }
 
-// begun is an intent, with what it is about.
-func begun(id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any) (store.Intent, error) {
+// newIntent is an intent, with what it is about.
+func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any) (store.Intent, error) {
 	b, err := json.Marshal(data)
 	if err != nil {
 		return store.Intent{}, fmt.Errorf("intent: %w", err)
@@ -387,17 +387,17 @@ func begun(id, kind string, room stick.RoomID, t stick.Task, attempt int, by sti
 }
 
 // intend stores what is about to be done for a task.
-func (t *turn) intend(id, kind string, task stick.Task, attempt int, data any) error {
-	i, err := begun(id, kind, t.room.ID, task, attempt, t.me.Agent, data)
+func (o *Op) intend(id, kind string, task stick.Task, attempt int, data any) error {
+	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
 	if err != nil {
 		return err
 	}
-	return t.tx.PutIntent(i)
+	return o.Tx.PutIntent(i)
 }
 
 // newID makes an id that is the same however often a transaction runs.
-func (y *yard) newID(ctx context.Context) (string, error) {
-	db, err := y.e.open(ctx, true)
+func (rp *repo) newID(ctx context.Context) (string, error) {
+	db, err := rp.e.Open(ctx, true)
 	if err != nil {
 		return "", err
 	}
