@@ -14,21 +14,6 @@ import (
 	"talkingstick/stick"
 )
 
-// Finding is what one check of the doctor came to.
-type Finding struct {
-	Check  string `json:"check"`
-	Status string `json:"status"` // ok, warning or fault
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // the command that mends it
-}
-
-// The statuses of a finding.
-const (
-	FindingOK      = "ok"
-	FindingWarning = "warning"
-	FindingFault   = "fault"
-)
-
 // DoctorParams asks for a check-up.
 type DoctorParams struct {
 	Caller Caller `json:"-"`
@@ -105,14 +90,9 @@ func (e *Engine) lastHooks(ctx context.Context, by Caller) map[string]stick.Time
 	return last
 }
 
-func fault(err error) Finding {
-	s := stick.AsError(err)
-	return Finding{Status: FindingFault, Detail: s.Message, Fix: s.Hint}
-}
-
 func (e *Engine) checkFileSystem(context.Context) Finding {
 	if err := e.CheckFileSystem(); err != nil {
-		return fault(err)
+		return Fault(err)
 	}
 	return Finding{Status: FindingOK, Detail: "the data directory is on a local disk"}
 }
@@ -131,7 +111,7 @@ func (e *Engine) checkPermissions(context.Context) Finding {
 			continue
 		}
 		if err != nil {
-			return fault(err)
+			return Fault(err)
 		}
 		if got := info.Mode().Perm(); got&^want != 0 {
 			return Finding{
@@ -149,11 +129,11 @@ func (e *Engine) checkDatabase(ctx context.Context) Finding {
 		return Finding{Status: FindingOK, Detail: "there is no database yet; the first tt join makes it"}
 	}
 	if err != nil {
-		return fault(err)
+		return Fault(err)
 	}
 	found, err := db.Check(ctx)
 	if err != nil {
-		return fault(err)
+		return Fault(err)
 	}
 	if len(found) > 0 {
 		detail := found[0]
@@ -172,7 +152,7 @@ func (e *Engine) checkWaking(ctx context.Context) Finding {
 	}
 	w, err := db.Bell.Watch("doctor")
 	if err != nil {
-		return fault(err)
+		return Fault(err)
 	}
 	defer w.Close()
 	return Finding{Status: FindingOK, Detail: "waits are woken by " + w.Means()}

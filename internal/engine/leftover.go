@@ -47,7 +47,7 @@ func (e *Engine) checkWorkers(ctx context.Context) Finding {
 	})
 	switch {
 	case err != nil:
-		return fault(err)
+		return Fault(err)
 	case len(found) > 1:
 		return Finding{Status: FindingWarning, Detail: fmt.Sprintf("%s, and %d more", found[0], len(found)-1), Fix: fix}
 	case len(found) == 1:

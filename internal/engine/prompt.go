@@ -109,6 +109,9 @@ type WorkerExportResult struct {
 	More   bool          `json:"more,omitempty"`
 }
 
+// maxExport is the most events that one answer of [Engine.WorkerExport] has.
+const maxExport = 500
+
 // WorkerExport tells the events of tasks, the oldest first, up to 500 of them. It writes nothing. It fails
 // with [stick.CodeNoRoom].
 func (e *Engine) WorkerExport(ctx context.Context, p WorkerExportParams) (WorkerExportResult, error) {
@@ -120,7 +123,7 @@ func (e *Engine) WorkerExport(ctx context.Context, p WorkerExportParams) (Worker
 		}
 	}
 	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
-		q := store.EventQuery{Room: r.ID, After: p.After, Types: types, Limit: maxEvents}
+		q := store.EventQuery{Room: r.ID, After: p.After, Types: types, Limit: maxExport}
 		if p.TaskID != "" {
 			task, err := taskOf(tx, r.ID, p.TaskID)
 			if err != nil {

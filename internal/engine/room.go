@@ -161,39 +161,6 @@ func nextAction(r stick.Room, v GetRoomStateResult, me stick.AgentID) string {
 	return "tt wait"
 }
 
-// Read runs an operation that writes nothing on a room that exists.
-func (e *Engine) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room, Identity) error) error {
-	p, err := e.PlaceToRead(w)
-	if err != nil {
-		return err
-	}
-	db, err := e.Open(ctx, false)
-	if err == store.ErrAbsent {
-		if p == nil {
-			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
-		}
-		return NoRoom(p.Path)
-	}
-	if err != nil {
-		return err
-	}
-	return e.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
-		r, err := FindRoom(tx, w, p)
-		if err != nil {
-			return err
-		}
-		r = r.Seen(tx.Generation(), tx.Now())
-		me, err := Identify(tx, probes, by)
-		if err != nil {
-			return err
-		}
-		if err := fn(tx, probes, r, me); err != nil {
-			return err
-		}
-		return probes.Enough(r)
-	})
-}
-
 // ListRoomsParams asks for rooms.
 type ListRoomsParams struct {
 	Caller Caller `json:"-"`

@@ -179,8 +179,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 	s.after()
-	rp := &repo{here: place.Worktree}
-	if f, ok := rp.file(); ok {
+	if f, ok := ReadTaskFile(place.Worktree); ok {
 		s.res.Task = f.TaskID
 	}
 	return s.res, nil

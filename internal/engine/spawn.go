@@ -259,7 +259,7 @@ const whyLocked = "a worker's: tt worker status"
 // make makes a task's branch and worktree.
 func (rp *repo) make(ctx context.Context, m making) error {
 	dir := path.Dir(m.Task.Worktree)
-	if err := git.Exclude(rp.common, "/"+dir+"/", ContextFile, ".talking-stick/"); err != nil {
+	if err := git.Exclude(rp.common, "/"+dir+"/", TaskFileName, ".talking-stick/"); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "git's list of what to ignore can't be written: %w", err).Hintf("see to %s", stick.Line(rp.common))
 	}
 	rp.at("make: excluded")

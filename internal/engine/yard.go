@@ -19,25 +19,6 @@ import (
 	"talkingstick/stick"
 )
 
-// ContextFile is the name of the file by which a worktree tells whose it is.
-const ContextFile = ".worker-ctx.json"
-
-// maxContextFile is more than such a file ever has; a clone may hold anything by that name.
-const maxContextFile = 1 << 20
-
-// WorkerFile is what lies in [ContextFile].
-type WorkerFile struct {
-	TaskID      string `json:"task_id"`
-	Attempt     int    `json:"attempt"`
-	Root        string `json:"workspace_root"`
-	Branch      string `json:"branch"`
-	Worktree    string `json:"worktree"`
-	Integration string `json:"integration"`
-	Base        string `json:"base"`
-	Description string `json:"description,omitempty"`
-	Spec        string `json:"spec,omitempty"`
-}
-
 // repo is the repository that an operation on tasks is about.
 type repo struct {
 	e      *Engine
@@ -227,7 +208,7 @@ func (rp *repo) mine(id string, attempt int) (string, int, error) {
 	if id != "" {
 		return id, attempt, nil
 	}
-	f, ok := rp.file()
+	f, ok := ReadTaskFile(rp.here)
 	if !ok {
 		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
 			Hintf("go to the task's worktree, or name the task: --task <task>; tt worker status lists them")
@@ -238,33 +219,21 @@ func (rp *repo) mine(id string, attempt int) (string, int, error) {
 	return f.TaskID, attempt, nil
 }
 
-// file reads the context file of the worktree that the caller is in.
-func (rp *repo) file() (f WorkerFile, ok bool) {
-	if rp.here == "" {
-		return f, false
-	}
-	b, err := config.ReadFile(rp.here, ContextFile, maxContextFile)
-	if err != nil || json.Unmarshal(b, &f) != nil || stick.CheckTaskID(f.TaskID) != nil {
-		return WorkerFile{}, false
-	}
-	return f, true
-}
-
 // worktree is the absolute path of a task's worktree.
 func (rp *repo) worktree(t stick.Task) string {
 	return filepath.Join(rp.root, filepath.FromSlash(t.Worktree))
 }
 
-// writeFile writes the context file into a task's worktree.
+// writeFile writes the task file into a task's worktree.
 func (rp *repo) writeFile(t stick.Task, attempt int) error {
-	b, err := json.MarshalIndent(WorkerFile{
+	b, err := json.MarshalIndent(TaskFile{
 		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktree(t), Integration: t.Integration, Base: t.Base,
 		Description: t.Description, Spec: t.Spec,
 	}, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(rp.worktree(t), ContextFile)
+	path := filepath.Join(rp.worktree(t), TaskFileName)
 	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be written: %w", err).Hintf("see to the disk, and run the same command again")
 	}
