@@ -1,7 +1,7 @@
 // The walls of the house: which package may import which, and why. DESIGN's rule is that imports
 // go one way, from the surfaces down to the rules:
 //
-//	cmd → cli → engine → store, bell, proc, git, workspace, harness → stick
+//	cmd → cli → mcpserver → engine, task → engine/core → store, bell, proc, git, workspace, harness → stick
 //
 // The files of all systems are read, whatever system the test runs on.
 package talkingstick_test
@@ -34,17 +34,21 @@ var edges = map[string]map[string]string{
 		"golang.org/x/sys":       "terminals, and noticing that standard output was closed",
 		"internal/demo":          "tt demo",
 		"internal/engine":        "every command calls one operation",
+		"internal/engine/core":   "the place and the caller of an operation; wiring",
 		"internal/git":           "what a hook of git is about: staged paths, values of refs; where hooks are kept",
 		"internal/harness":       "wiring: the environment and the ancestry become a caller; the words of hooks",
 		"internal/install":       "tt install and tt uninstall",
 		"internal/mcpserver":     "tt mcp",
 		"internal/proc":          "wiring: the machine's processes",
+		"internal/task":          "every command of tasks calls one operation",
 		"internal/workspace":     "wiring: the working directory and git's variables",
 		"stick":                  "errors, exit statuses, words",
 	},
 	"internal/mcpserver": {
 		"github.com/modelcontextprotocol/go-sdk": "the protocol",
 		"internal/engine":                        "every tool calls one operation",
+		"internal/engine/core":                   "the caller of an operation",
+		"internal/task":                          "every tool of tasks calls one operation",
 		"stick":                                  "errors, words",
 	},
 	"internal/install": {
@@ -61,11 +65,30 @@ var edges = map[string]map[string]string{
 		"stick": "errors and words; what it shows it does by running tt as its users do",
 	},
 	"internal/engine": {
-		"internal/bell":      "the slow net under a wait, and the locks of tasks",
-		"internal/config":    "what a project sets for sessions, roles, its gate and its tasks",
-		"internal/git":       "what a handoff says of the working tree; what working trees collide on; branches and worktrees of tasks",
+		"internal/bell":        "the slow net under a wait",
+		"internal/config":      "what a project sets for sessions and roles",
+		"internal/engine/core": "what every operation is made of",
+		"internal/git":         "what working trees collide on",
+		"internal/harness":     "which agents are at work",
+		"internal/proc":        "deaths of processes",
+		"internal/store":       "what is read and saved",
+		"internal/workspace":   "which room a path means",
+		"stick":                "the rules",
+	},
+	"internal/task": {
+		"internal/bell":        "the locks of tasks",
+		"internal/config":      "what a project sets for its gate and its tasks",
+		"internal/engine/core": "what every operation is made of",
+		"internal/git":         "branches and worktrees",
+		"internal/store":       "what is read and saved",
+		"internal/workspace":   "the main checkout of a path",
+		"stick":                "the rules",
+	},
+	"internal/engine/core": {
+		"internal/config":    "the task file of a worktree, read as a project's files are",
+		"internal/git":       "the git that operations run",
 		"internal/harness":   "who calls, as the surface found out",
-		"internal/proc":      "verdicts and deaths of processes",
+		"internal/proc":      "verdicts of processes",
 		"internal/store":     "transactions",
 		"internal/workspace": "which room a path means",
 		"stick":              "the rules",
@@ -111,17 +134,21 @@ var edges = map[string]map[string]string{
 		"internal/proc":      "ancestries that end at the test",
 		"internal/workspace": "the refusal of a network file system, which no test can mount",
 	},
+	"internal/proc/proctest": {
+		"internal/proc": "machines made of data",
+	},
 	"internal/storetest": {
 		"internal/store":     "test databases",
 		"modernc.org/sqlite": "looking at a database, and damaging one, past the store",
 	},
 	"internal/bench": {
-		"internal/bell":      "how waits listen",
-		"internal/engine":    "rooms with a million events, made without a million processes",
-		"internal/proc":      "the engine's surroundings",
-		"internal/store":     "the same",
-		"internal/workspace": "the same",
-		"stick":              "words",
+		"internal/bell":        "how waits listen",
+		"internal/engine":      "rooms with a million events, made without a million processes",
+		"internal/engine/core": "the same",
+		"internal/proc":        "the engine's surroundings",
+		"internal/store":       "the same",
+		"internal/workspace":   "the same",
+		"stick":                "words",
 	},
 	"internal/e2e/modelapi": {},
 	"internal/e2e/realharness": {
@@ -135,7 +162,7 @@ var edges = map[string]map[string]string{
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/storetest"}
+	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/storetest"}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/google/go-cmp":          "differences that can be read",
@@ -239,6 +266,16 @@ func TestImportsGoOneWay(t *testing.T) {
 	for from := range edges {
 		if reaches(from, from, map[string]bool{}) {
 			t.Errorf("%s may import itself in a circle", from)
+		}
+	}
+}
+
+// TestEngineAndTaskAreApart: the operations on rooms and those on tasks reach each other only by functions in
+// their configuration, also by way of other packages.
+func TestEngineAndTaskAreApart(t *testing.T) {
+	for _, pair := range [][2]string{{"internal/engine", "internal/task"}, {"internal/task", "internal/engine"}} {
+		if reaches(pair[0], pair[1], map[string]bool{}) {
+			t.Errorf("the table of imports lets %s reach %s", pair[0], pair[1])
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -51,7 +52,7 @@ func turner(part string) error {
 	if err != nil {
 		return err
 	}
-	here := engine.Where{RoomID: joined.RoomID} // as a long-lived client names its room
+	here := core.Where{RoomID: joined.RoomID} // as a long-lived client names its room
 	fmt.Println("ready")
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil { // all begin together
 		return err

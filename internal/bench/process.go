@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -133,12 +134,12 @@ func (p place) engine() *engine.Engine {
 	procs, err := proc.Host()
 	must(err)
 	procs.OneHost = true
-	return engine.New(engine.Config{Dir: p.data, Procs: procs, Workspace: workspace.Env{Dir: p.dir, Home: p.b.dir}})
+	return engine.New(engine.Config{Kernel: core.New(core.Config{Dir: p.data, Procs: procs, Workspace: workspace.Env{Dir: p.dir, Home: p.b.dir}})})
 }
 
 // caller is an agent of a run, as the engine sees it.
-func caller(agent string) engine.Caller {
-	return engine.Caller{As: agent, Harness: "bench", User: "bench"}
+func caller(agent string) core.Caller {
+	return core.Caller{As: agent, Harness: "bench", User: "bench"}
 }
 
 // listening waits until n members of the place's room wait for work.

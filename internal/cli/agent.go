@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -59,7 +59,7 @@ func (a *app) agentSendCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Where = engine.Where{Path: *path}
+		p.Where = core.Where{Path: *path}
 		return a.send(c.Context(), p)
 	}
 	a.actingAs(c, "from")
@@ -72,7 +72,7 @@ func (a *app) agentInboxCmd() *cobra.Command {
 	i.add(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		i.p.Where = engine.Where{Path: *path}
+		i.p.Where = core.Where{Path: *path}
 		return a.inbox(c.Context(), i.p)
 	}
 	a.actingAs(c, "agent")

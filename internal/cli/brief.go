@@ -11,7 +11,7 @@ import (
 )
 
 // brief starts a session, and tells the agent what it should know then.
-func (a *app) brief(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	q := a.starting(p)
 	q.Auto = true
 	if in.Event == harness.HookSessionStart {

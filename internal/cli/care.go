@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/stick"
@@ -197,7 +198,7 @@ func (a *app) versionCmd() *cobra.Command {
 // overview is what tt alone says: how the room stands, or outside of rooms what this is and how
 // to start. It never joins.
 func (a *app) overview(ctx context.Context) error {
-	err := a.showState(ctx, engine.Where{}, false)
+	err := a.showState(ctx, core.Where{}, false)
 	if stick.CodeOf(err) != stick.CodeNoRoom {
 		return err
 	}

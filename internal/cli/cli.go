@@ -24,8 +24,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
@@ -93,10 +95,10 @@ type app struct {
 	as    string
 	color string
 
-	engine  *engine.Engine
-	caller  *engine.Caller
-	status  int // exit status of a command that succeeded, if it isn't 0
-	failure int // exit status of a command that failed, if it isn't the one of its code
+	operations operations
+	caller     *core.Caller
+	status     int // exit status of a command that succeeded, if it isn't 0
+	failure    int // exit status of a command that failed, if it isn't the one of its code
 
 	unheard bool // an answer couldn't be written
 }
@@ -153,21 +155,21 @@ func (e Env) dataDir() string {
 	return filepath.Join(e.Home, ".local", "share", "talking-stick")
 }
 
-// open makes the engine and finds out who calls.
-func (a *app) open() (*engine.Engine, engine.Caller, error) {
-	if a.engine != nil {
-		return a.engine, *a.caller, nil
+// open makes the operations and finds out who calls.
+func (a *app) open() (operations, core.Caller, error) {
+	if a.caller != nil {
+		return a.operations, *a.caller, nil
 	}
 	in, procs, err := a.surroundings()
 	if err != nil {
-		return nil, engine.Caller{}, err
+		return operations{}, core.Caller{}, err
 	}
 	caller, err := harness.Resolve(in)
 	if err != nil {
-		return nil, caller, err
+		return operations{}, caller, err
 	}
-	a.caller, a.engine = &caller, a.newEngine(procs)
-	return a.engine, caller, nil
+	a.caller, a.operations = &caller, a.newOperations(procs)
+	return a.operations, caller, nil
 }
 
 // surroundings are the processes of this machine, and what tells who calls.
@@ -191,12 +193,33 @@ func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 	return in, procs, nil
 }
 
-func (a *app) newEngine(procs *proc.Table) *engine.Engine {
-	return engine.New(a.engineConfig(procs))
+// operations are what commands perform: those on rooms and those on tasks.
+type operations struct {
+	*engine.Engine
+	*task.Tasks
 }
 
-func (a *app) engineConfig(procs *proc.Table) engine.Config {
-	return engine.Config{
+// newOperations wires the operations on rooms and on tasks to one kernel, and what each needs of the
+// other.
+func newOperations(cfg core.Config) operations {
+	kernel := core.New(cfg)
+	var rooms *engine.Engine
+	tasks := task.New(task.Config{Kernel: kernel, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
+		res, err := rooms.MayEdit(ctx, engine.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
+		if err != nil {
+			return err
+		}
+		return res.Refusal()
+	}})
+	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
+	return operations{rooms, tasks}
+}
+
+func (a *app) newOperations(procs *proc.Table) operations { return newOperations(a.config(procs)) }
+
+// config is the configuration of the operations.
+func (a *app) config(procs *proc.Table) core.Config {
+	return core.Config{
 		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
 		Workspace: a.workspaceEnv(),
 	}
@@ -423,17 +446,17 @@ func atPath(c *cobra.Command) *string {
 }
 
 // where finds which path a command means: its argument at i, or --path.
-func where(args []string, i int, flag string) (engine.Where, error) {
+func where(args []string, i int, flag string) (core.Where, error) {
 	if len(args) <= i {
-		return engine.Where{Path: flag}, nil
+		return core.Where{Path: flag}, nil
 	}
 	if flag != "" {
-		return engine.Where{}, stick.Errorf(stick.CodeUsage, "a path was given twice: %q and --path %q", stick.Clip(args[i], 60), stick.Clip(flag, 60))
+		return core.Where{}, stick.Errorf(stick.CodeUsage, "a path was given twice: %q and --path %q", stick.Clip(args[i], 60), stick.Clip(flag, 60))
 	}
 	if args[i] == "" {
-		return engine.Where{}, stick.Errorf(stick.CodeInvalidPath, "the path is empty").Hintf("leave it out to mean the working directory")
+		return core.Where{}, stick.Errorf(stick.CodeInvalidPath, "the path is empty").Hintf("leave it out to mean the working directory")
 	}
-	return engine.Where{Path: args[i]}, nil
+	return core.Where{Path: args[i]}, nil
 }
 
 // isCanceled tells whether a failure is an interruption.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -40,7 +41,7 @@ func (s *streamFlags) add(c *cobra.Command, target string) {
 }
 
 // run reads the stream.
-func (s *streamFlags) run(a *app, ctx context.Context, w engine.Where, text func(*page, engine.EventsResult, bool)) error {
+func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*page, engine.EventsResult, bool)) error {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (p *page) batch(res engine.EventsResult, newest bool, what string, each fun
 // stream is a stream of events that is waited for.
 type stream struct {
 	a    *app
-	e    *engine.Engine
+	e    operations
 	name string
 	p    engine.WaitForEventsParams
 }

@@ -9,11 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
 func (a *app) workerStatusCmd() *cobra.Command {
-	var p engine.WorkerStatusParams
+	var p task.WorkerStatusParams
 	var watch bool
 	c := &cobra.Command{Use: "status [path]", Short: "List the tasks, and how their workers are", Args: between(0, 1, "a path")}
 	c.Flags().BoolVar(&p.All, "all", false, "tasks that are over for more than a day, too")
@@ -43,7 +45,7 @@ func (a *app) workerStatusCmd() *cobra.Command {
 
 // watchTasks shows the tasks again whenever something has happened in the room, and when workers that say
 // nothing grow older.
-func (a *app) watchTasks(ctx context.Context, e *engine.Engine, p engine.WorkerStatusParams) error {
+func (a *app) watchTasks(ctx context.Context, e operations, p task.WorkerStatusParams) error {
 	shown := ""
 	for {
 		res, err := e.WorkerStatus(ctx, p)
@@ -79,7 +81,7 @@ func (a *app) watchTasks(ctx context.Context, e *engine.Engine, p engine.WorkerS
 }
 
 // tasks adds the table of tasks.
-func (p *page) tasks(res engine.WorkerStatusResult) {
+func (p *page) tasks(res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
 		p.linef(`no tasks; to make one: tt worker spawn <task> --description "…"`)
 	}
@@ -114,7 +116,7 @@ func (p *page) tasks(res engine.WorkerStatusResult) {
 }
 
 // what says what matters most of a task now.
-func (p *page) what(t engine.TaskView) string {
+func (p *page) what(t task.TaskView) string {
 	var parts []string
 	if t.Liveness != "" && t.Liveness != "alive" {
 		parts = append(parts, t.Liveness)
@@ -140,7 +142,7 @@ func (p *page) what(t engine.TaskView) string {
 }
 
 func (a *app) workerShowCmd() *cobra.Command {
-	var p engine.WorkerShowParams
+	var p task.WorkerShowParams
 	var output string
 	c := &cobra.Command{
 		Use: "show [task]", Short: "Show a task with its history, or an output that was kept", Args: between(0, 1, "the name of a task"),
@@ -158,7 +160,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 		if len(args) == 0 {
 			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("tt worker status lists them")
 		}
-		p.TaskID, p.Where, p.Caller = args[0], engine.Where{Path: *path}, by
+		p.TaskID, p.Where, p.Caller = args[0], core.Where{Path: *path}, by
 		res, err := e.WorkerShow(c.Context(), p)
 		if err != nil {
 			return err
@@ -169,8 +171,8 @@ func (a *app) workerShowCmd() *cobra.Command {
 }
 
 // output prints what a command had printed.
-func (a *app) output(ctx context.Context, e *engine.Engine, by engine.Caller, sum string) error {
-	res, err := e.WorkerOutput(ctx, engine.WorkerOutputParams{Caller: by, Sum: sum})
+func (a *app) output(ctx context.Context, e operations, by core.Caller, sum string) error {
+	res, err := e.WorkerOutput(ctx, task.WorkerOutputParams{Caller: by, Sum: sum})
 	if err != nil {
 		return err
 	}
@@ -178,7 +180,7 @@ func (a *app) output(ctx context.Context, e *engine.Engine, by engine.Caller, su
 }
 
 // task adds all of one task.
-func (p *page) task(t engine.WorkerShowResult) {
+func (p *page) task(t task.WorkerShowResult) {
 	p.linef("%s is %s since %s (attempt %d)", p.strong(t.TaskID), t.State, p.ago(t.StateAt), t.Attempt)
 	row := func(name, value string) {
 		if value != "" {
@@ -228,7 +230,7 @@ func (p *page) task(t engine.WorkerShowResult) {
 	p.linef("next: %s", stick.Line(t.NextAction))
 }
 
-func (p *page) history(t engine.WorkerShowResult) {
+func (p *page) history(t task.WorkerShowResult) {
 	if len(t.Commits) > 0 {
 		p.linef("commits:")
 		for _, c := range t.Commits {

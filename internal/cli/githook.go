@@ -16,6 +16,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/task"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -98,9 +99,9 @@ func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error)
 	if err != nil || by.Person && (by.As == "" || stick.AgentID(by.As).Human()) {
 		return x, err
 	}
-	c := a.engineConfig(procs)
+	c := a.config(procs)
 	c.WriteWait = editWrites
-	e := engine.New(c)
+	e := newOperations(c)
 	q := engine.CheckEditParams{HookParams: engine.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
@@ -122,7 +123,7 @@ func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error)
 }
 
 // mayCommit asks for the staged paths. Git runs the hook at the top level, from which they are.
-func (a *app) mayCommit(ctx context.Context, e *engine.Engine, q *engine.CheckEditParams) (engine.MayEditResult, error) {
+func (a *app) mayCommit(ctx context.Context, e operations, q *engine.CheckEditParams) (engine.MayEditResult, error) {
 	var err error
 	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
 		return allowed, err
@@ -148,7 +149,7 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 
 // mayMove asks for the branches that are checked out in the tree that is shared, where they really
 // change. By a reservation one may change the paths that differ; all else needs the whole tree.
-func (a *app) mayMove(ctx context.Context, e *engine.Engine, q *engine.CheckEditParams, moves []move) (engine.MayEditResult, error) {
+func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditParams, moves []move) (engine.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
 		if res, err := a.mayMoveTasks(ctx, e, *q, repo.Top, moves); err != nil || !res.Allowed {
@@ -169,7 +170,7 @@ func (a *app) mayMove(ctx context.Context, e *engine.Engine, q *engine.CheckEdit
 	if err != nil {
 		return allowed, err
 	}
-	if own, err := e.OwnChange(ctx, a.Getenv(engine.IntentEnv)); own || err != nil {
+	if own, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
 	moves = slices.DeleteFunc(moves, func(m move) bool {
@@ -200,7 +201,7 @@ func (a *app) mayMove(ctx context.Context, e *engine.Engine, q *engine.CheckEdit
 
 // mayMoveTasks asks for the branches of tasks, which are their workers' alone. A branch that is made, or that
 // stays where it is, is nobody's loss.
-func (a *app) mayMoveTasks(ctx context.Context, e *engine.Engine, q engine.CheckEditParams, top string, moves []move) (engine.MayEditResult, error) {
+func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEditParams, top string, moves []move) (engine.MayEditResult, error) {
 	for _, m := range moves {
 		if strings.HasPrefix(m.ref, "refs/heads/feat/") {
 			q.Branches = append(q.Branches, m.ref)
@@ -222,7 +223,7 @@ func (a *app) mayMoveTasks(ctx context.Context, e *engine.Engine, q engine.Check
 	if len(q.Branches) == 0 {
 		return allowed, nil
 	}
-	if own, err := e.OwnChange(ctx, a.Getenv(engine.IntentEnv)); own || err != nil {
+	if own, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
 	q.Path = top

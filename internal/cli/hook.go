@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
 )
@@ -101,29 +102,29 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 }
 
 // hookCaller finds out whose hook it is. The session was told with the call.
-func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (*engine.Engine, engine.HookParams, error) {
+func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (operations, engine.HookParams, error) {
 	from, procs, err := a.surroundings()
 	if err != nil {
-		return nil, engine.HookParams{}, err
+		return operations{}, engine.HookParams{}, err
 	}
 	from.SessionHarness, from.SessionID = row.Name, in.SessionID
 	by, err := harness.Resolve(from)
 	if err != nil {
-		return nil, engine.HookParams{}, err
+		return operations{}, engine.HookParams{}, err
 	}
-	c := a.engineConfig(procs)
+	c := a.config(procs)
 	if !patient {
 		c.WriteWait, c.ReadWait = hookLimit, hookReads
 		if in.Event == harness.HookBeforeTool {
 			c.WriteWait = editWrites
 		}
 	}
-	return engine.New(c), engine.HookParams{Caller: by, Where: engine.Where{Path: in.Dir}, Sub: in.Sub}, nil
+	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: in.Dir}, Sub: in.Sub}, nil
 }
 
 // beforeTool says whether a tool may run. Silence lets it, also when the decision fails or takes too
 // long: only what the database says denies.
-func (a *app) beforeTool(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	q := editOf(p, in)
 	type decision struct {
 		res engine.MayEditResult
@@ -158,7 +159,7 @@ func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
 }
 
 // deliver shows what is new for an agent that works, and notes that it does.
-func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if in.Woken {
 		p.Sub = true // this hook may be faster than the waker notes as shown what it woke the agent with
 	}
@@ -185,7 +186,7 @@ func (a *app) deliver(ctx context.Context, e *engine.Engine, p engine.HookParams
 
 // lookAgain has what a tool has changed looked at again. Where somebody else is writing, it leaves half of the
 // time for what is new.
-func (a *app) lookAgain(ctx context.Context, e *engine.Engine, p engine.HookParams, in harness.HookInput) error {
+func (a *app) lookAgain(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) error {
 	ctx, cancel := context.WithTimeout(ctx, hookLimit/2)
 	defer cancel()
 	return e.CheckEdited(ctx, editOf(p, in))
@@ -206,7 +207,7 @@ func (a *app) news(events []stick.Event, more bool) string {
 
 // wakeUp waits for something that an idle agent is to be woken for, and wakes it by its harness's own
 // means. What it was woken with isn't shown to it again, so it is woken once for it.
-func (a *app) wakeUp(ctx context.Context, e *engine.Engine, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+func (a *app) wakeUp(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
 		return nil // nobody is idle there: the program has ended
 	}

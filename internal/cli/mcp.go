@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/mcpserver"
 	"talkingstick/internal/proc"
@@ -50,9 +50,10 @@ func (a *app) serveTools(ctx context.Context, all bool) error {
 	in.Spawned = true
 	ctx, stop := whileParent(ctx, procs, in.Chain)
 	defer stop()
+	ops := a.newOperations(procs)
 	err = mcpserver.Run(ctx, mcpserver.Options{
-		Engine: a.newEngine(procs), Version: Version, All: all, Wait: callLimit,
-		Caller: func(call mcpserver.Call) (engine.Caller, error) {
+		Engine: ops.Engine, Tasks: ops.Tasks, Version: Version, All: all, Wait: callLimit,
+		Caller: func(call mcpserver.Call) (core.Caller, error) {
 			in := in
 			in.SessionHarness, in.SessionID = harness.SessionOfCall(call.Meta)
 			if call.As != "" {

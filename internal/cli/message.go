@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -126,7 +127,7 @@ func (a *app) msgSendCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Where = engine.Where{Path: *path}
+		p.Where = core.Where{Path: *path}
 		return a.send(c.Context(), p)
 	}
 	return c
@@ -224,7 +225,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		res, err := e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: engine.Where{Path: *path}, MessageID: ids[0]})
+		res, err := e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
 		if err != nil {
 			return err
 		}
@@ -306,7 +307,7 @@ func (a *app) mark(ctx context.Context, m marking, path string, messages []strin
 	if err != nil {
 		return err
 	}
-	res, err := m.op(e, ctx, engine.MessagesParams{Caller: by, Where: engine.Where{Path: path}, MessageIDs: ids})
+	res, err := m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: core.Where{Path: path}, MessageIDs: ids})
 	if err != nil {
 		return err
 	}
@@ -337,7 +338,7 @@ func (a *app) msgWithdrawCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		res, err := e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: engine.Where{Path: *path}, MessageID: ids[0]})
+		res, err := e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -27,7 +28,7 @@ func (a *app) notesAddCmd() *cobra.Command {
 	c.Flags().BoolVar(&turn, "turn", false, "for the turn that runs now, or for the next one; it is over with that turn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p := engine.AddNoteParams{Where: engine.Where{Path: *path}, AboutTurn: turn}
+		p := engine.AddNoteParams{Where: core.Where{Path: *path}, AboutTurn: turn}
 		switch {
 		case stdin && len(args) > 0:
 			return stick.Errorf(stick.CodeUsage, "the note comes from standard input or from the command line, not from both").With("field", "body")
@@ -114,7 +115,7 @@ func (a *app) notesResolveCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		res, err := e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: engine.Where{Path: *path}, NoteID: ids[0]})
+		res, err := e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: core.Where{Path: *path}, NoteID: ids[0]})
 		if err != nil {
 			return err
 		}

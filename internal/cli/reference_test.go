@@ -25,7 +25,7 @@ import (
 )
 
 // The reference, docs/reference, is made of what the program is made of: the command tree, the
-// tables of package stick, the result structs of package engine and the comments beside them. It
+// tables of package stick, the result structs of packages engine and task and the comments beside them. It
 // is generated and compared here, so that nothing of it ships and nothing of it can be out of date.
 
 var updateReference = flag.Bool("reference.update", false, "write docs/reference instead of comparing it")
@@ -662,7 +662,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../store", "../workspace", "../harness", "../git", "../config", "../demo", "../install", "."} {
+	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../task", "../store", "../workspace", "../harness", "../git", "../config", "../demo", "../install", "."} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
@@ -683,7 +683,7 @@ func readSource(t *testing.T) source {
 }
 
 func (s source) read(f *ast.File, dir string) {
-	shown := dir == "../../stick" || dir == "../engine" || dir == "../demo" || dir == "../install" || dir == "."
+	shown := dir == "../../stick" || dir == "../engine" || dir == "../engine/core" || dir == "../task" || dir == "../demo" || dir == "../install" || dir == "."
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:

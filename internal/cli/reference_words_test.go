@@ -3,6 +3,7 @@ package cli
 import (
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
@@ -62,22 +63,22 @@ var results = map[string][]any{
 	"tt session promote":        {engine.PromoteSessionResult{}},
 	"tt session list":           {engine.ListSessionsResult{}},
 	"tt helper":                 {helperResult{}},
-	"tt worker init":            {engine.WorkerInitResult{}},
-	"tt worker spawn":           {engine.WorkerSpawnResult{}},
-	"tt worker status":          {engine.WorkerStatusResult{}},
-	"tt worker show":            {engine.WorkerShowResult{}, engine.WorkerOutputResult{}},
-	"tt worker start":           {engine.WorkerStartResult{}},
-	"tt worker done":            {engine.WorkerDoneResult{}},
-	"tt worker heartbeat":       {engine.WorkerHeartbeatResult{}},
-	"tt worker fail":            {engine.WorkerHeartbeatResult{}},
-	"tt worker approve":         {engine.WorkerVerdictResult{}},
-	"tt worker request-changes": {engine.WorkerVerdictResult{}},
-	"tt worker merge":           {engine.WorkerMergeResult{}},
-	"tt worker cancel":          {engine.WorkerCancelResult{}},
-	"tt worker retry":           {engine.WorkerSpawnResult{}},
-	"tt worker rollback":        {engine.WorkerRollbackResult{}},
-	"tt worker diff":            {engine.WorkerDiffResult{}},
-	"tt worker prompt":          {engine.WorkerContextResult{}},
+	"tt worker init":            {task.WorkerInitResult{}},
+	"tt worker spawn":           {task.WorkerSpawnResult{}},
+	"tt worker status":          {task.WorkerStatusResult{}},
+	"tt worker show":            {task.WorkerShowResult{}, task.WorkerOutputResult{}},
+	"tt worker start":           {task.WorkerStartResult{}},
+	"tt worker done":            {task.WorkerDoneResult{}},
+	"tt worker heartbeat":       {task.WorkerHeartbeatResult{}},
+	"tt worker fail":            {task.WorkerHeartbeatResult{}},
+	"tt worker approve":         {task.WorkerVerdictResult{}},
+	"tt worker request-changes": {task.WorkerVerdictResult{}},
+	"tt worker merge":           {task.WorkerMergeResult{}},
+	"tt worker cancel":          {task.WorkerCancelResult{}},
+	"tt worker retry":           {task.WorkerSpawnResult{}},
+	"tt worker rollback":        {task.WorkerRollbackResult{}},
+	"tt worker diff":            {task.WorkerDiffResult{}},
+	"tt worker prompt":          {task.WorkerContextResult{}},
 	"tt worker export":          {stick.Event{}},
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -41,7 +42,7 @@ func (a *app) reserveCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Caller, p.Where, p.Paths, p.TTL = by, engine.Where{Path: *path}, args, stick.Millis(ttl.Milliseconds())
+		p.Caller, p.Where, p.Paths, p.TTL = by, core.Where{Path: *path}, args, stick.Millis(ttl.Milliseconds())
 		res, err := e.ReservePaths(c.Context(), p)
 		if err != nil {
 			return err
@@ -97,7 +98,7 @@ func (a *app) unreserveCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Caller, p.Where = by, engine.Where{Path: *path}
+		p.Caller, p.Where = by, core.Where{Path: *path}
 		res, err := e.ReleasePaths(c.Context(), p)
 		if err != nil {
 			return err
@@ -207,7 +208,7 @@ func (a *app) mayEditCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Caller, p.Where, p.Paths = by, engine.Where{Path: *path}, args
+		p.Caller, p.Where, p.Paths = by, core.Where{Path: *path}, args
 		res, err := e.MayEdit(c.Context(), p)
 		if err != nil {
 			return err

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
@@ -30,7 +31,7 @@ func (p *page) block(text string) {
 }
 
 func (a *app) workerApproveCmd(use string) *cobra.Command {
-	var p engine.WorkerApproveParams
+	var p task.WorkerApproveParams
 	c := &cobra.Command{
 		Use: use + " <task>", Short: "Approve one commit of a task, and queue it for merging", Args: between(1, 1, "the name of a task"),
 		Long: "Approve the commit that you saw last by show or diff, or the one that --head names, and no other: if the branch has moved\n" +
@@ -41,7 +42,7 @@ func (a *app) workerApproveCmd(use string) *cobra.Command {
 	c.Flags().BoolVar(&p.Override, "override", false, "only a person: approve without review, whoever did the work")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		p.TaskID, p.Where = args[0], core.Where{Path: *path}
 		e, by, err := a.open()
 		if err != nil {
 			return err
@@ -63,7 +64,7 @@ func (a *app) workerApproveCmd(use string) *cobra.Command {
 }
 
 func (a *app) workerChangesCmd(use string) *cobra.Command {
-	var p engine.WorkerRequestChangesParams
+	var p task.WorkerRequestChangesParams
 	var stdin bool
 	c := &cobra.Command{
 		Use: use + " <task> [what]", Short: "Give a task back to its worker, who is told what has to change", Args: between(1, 2, "the name of a task, and what has to change"),
@@ -72,7 +73,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 	c.Flags().BoolVar(&stdin, "stdin", false, "read what has to change from standard input")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		p.TaskID, p.Where = args[0], core.Where{Path: *path}
 		switch {
 		case stdin && len(args) > 1:
 			return stick.Errorf(stick.CodeUsage, "what has to change comes from standard input or from the command line, not from both").With("field", "reason")
@@ -106,13 +107,13 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 }
 
 func (a *app) workerDiffCmd() *cobra.Command {
-	var p engine.WorkerDiffParams
+	var p task.WorkerDiffParams
 	var stat bool
 	c := &cobra.Command{Use: "diff <task>", Short: "Show what a task changes", Args: between(1, 1, "the name of a task")}
 	c.Flags().BoolVar(&stat, "stat", false, "only how much of which files")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		p.TaskID, p.Where = args[0], core.Where{Path: *path}
 		e, by, err := a.open()
 		if err != nil {
 			return err
@@ -174,7 +175,7 @@ func (p *page) patch(diff string) {
 }
 
 func (a *app) workerMergeCmd() *cobra.Command {
-	var p engine.WorkerMergeParams
+	var p task.WorkerMergeParams
 	c := &cobra.Command{
 		Use: "merge [task]", Short: "Merge an approved task, the next one in the queue, or all of them", Args: between(0, 1, "the name of a task"),
 		Long: "Merge approved tasks one at a time, in the order of their approval. The result is made without touching a checkout, the\n" +
@@ -185,7 +186,7 @@ func (a *app) workerMergeCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.All, "all", false, "all that are approved")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = engine.Where{Path: *path}
+		p.Where = core.Where{Path: *path}
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
@@ -203,7 +204,7 @@ func (a *app) workerMergeCmd() *cobra.Command {
 	return c
 }
 
-func (p *page) merged(res engine.WorkerMergeResult) {
+func (p *page) merged(res task.WorkerMergeResult) {
 	for _, m := range res.Merged {
 		gate := "no gate"
 		if m.Gate == "green" {
@@ -233,13 +234,13 @@ func (p *page) merged(res engine.WorkerMergeResult) {
 }
 
 func (a *app) workerCancelCmd() *cobra.Command {
-	var p engine.WorkerCancelParams
+	var p task.WorkerCancelParams
 	c := &cobra.Command{Use: "cancel <task>", Short: "Call a task off; its branch stays", Args: between(1, 1, "the name of a task")}
 	c.Flags().StringVar(&p.Reason, "reason", "", "why; its worker is told")
 	c.Flags().BoolVar(&p.Delete, "delete", false, "remove branch and worktree, if all of the work is merged")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		p.TaskID, p.Where = args[0], core.Where{Path: *path}
 		e, by, err := a.open()
 		if err != nil {
 			return err
@@ -263,7 +264,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 }
 
 func (a *app) workerRetryCmd() *cobra.Command {
-	var p engine.WorkerRetryParams
+	var p task.WorkerRetryParams
 	var run string
 	c := &cobra.Command{
 		Use: "retry <task>", Short: "Begin another attempt at a task that failed", Args: between(1, 1, "the name of a task"),
@@ -272,7 +273,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, as with spawn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		p.TaskID, p.Where = args[0], core.Where{Path: *path}
 		e, by, err := a.open()
 		if err != nil {
 			return err
@@ -288,12 +289,12 @@ func (a *app) workerRetryCmd() *cobra.Command {
 }
 
 func (a *app) workerRollbackCmd() *cobra.Command {
-	var p engine.WorkerRollbackParams
+	var p task.WorkerRollbackParams
 	c := &cobra.Command{Use: "rollback <task>", Short: "Take the merge of a task back by a new commit", Args: between(1, 1, "the name of a task")}
 	c.Flags().StringVar(&p.Reason, "reason", "", "why")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		p.TaskID, p.Where = args[0], core.Where{Path: *path}
 		e, by, err := a.open()
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -153,7 +154,7 @@ func (a *app) stateCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) showState(ctx context.Context, w engine.Where, all bool) error {
+func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err
@@ -218,7 +219,7 @@ func (a *app) policyCmd() *cobra.Command {
 		Use: "policy [path]", Short: "Show or change the room's policy", Args: between(0, 1, "a path"),
 	}
 	path := atPath(c)
-	show := func(ctx context.Context, w engine.Where, set []string) error {
+	show := func(ctx context.Context, w core.Where, set []string) error {
 		e, by, err := a.open()
 		if err != nil {
 			return err
@@ -246,7 +247,7 @@ func (a *app) policyCmd() *cobra.Command {
 	}
 	setPath := atPath(set)
 	set.RunE = func(c *cobra.Command, args []string) error {
-		return show(c.Context(), engine.Where{Path: *setPath}, args)
+		return show(c.Context(), core.Where{Path: *setPath}, args)
 	}
 	c.AddCommand(set)
 	return c
@@ -302,7 +303,7 @@ func (a *app) reorderCmd() *cobra.Command {
 		for i, s := range args {
 			order[i] = stick.AgentID(s)
 		}
-		res, err := e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: engine.Where{Path: *path}, Order: order})
+		res, err := e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: core.Where{Path: *path}, Order: order})
 		if err != nil {
 			return err
 		}

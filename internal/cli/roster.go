@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -39,7 +40,7 @@ func (a *app) rosterCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) roster(ctx context.Context, w engine.Where, all bool) error {
+func (a *app) roster(ctx context.Context, w core.Where, all bool) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err

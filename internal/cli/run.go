@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
@@ -44,8 +44,8 @@ const begun = "begun"
 
 // startRun starts the process that runs the command of a task, if this is who starts it. It tells the command
 // that the attempt has then, and whether it was started here.
-func (a *app) startRun(ctx context.Context, e *engine.Engine, res engine.WorkerSpawnResult, command string) (run *engine.RunView, started bool, err error) {
-	p := engine.RunTaskParams{Root: res.Worktree, TaskID: res.Task.TaskID, Attempt: res.Task.Attempt, Command: command, Dir: res.Worktree}
+func (a *app) startRun(ctx context.Context, e operations, res task.WorkerSpawnResult, command string) (run *task.RunView, started bool, err error) {
+	p := task.RunTaskParams{Root: res.Worktree, TaskID: res.Task.TaskID, Attempt: res.Task.Attempt, Command: command, Dir: res.Worktree}
 	claim, err := e.ClaimRun(ctx, p)
 	if err != nil || claim.Run != nil {
 		return claim.Run, false, err
@@ -60,7 +60,7 @@ func (a *app) startRun(ctx context.Context, e *engine.Engine, res engine.WorkerS
 		return nil, false, stick.Errorf(stick.CodeGitFailed, "the command couldn't be started: %w", err).With("task_id", p.TaskID).
 			Hintf("see to it, and run the same command again")
 	}
-	return &engine.RunView{Command: command, PID: pid}, true, nil
+	return &task.RunView{Command: command, PID: pid}, true, nil
 }
 
 // detachRun starts the process that runs a command, and waits until the command has begun, or can't.
@@ -93,7 +93,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "run", Hidden: true, Args: noArgs, Short: "Run the command of a task, and note its end",
 		RunE: func(c *cobra.Command, args []string) error {
-			var p engine.RunTaskParams
+			var p task.RunTaskParams
 			if err := json.NewDecoder(a.Stdin).Decode(&p); err != nil || p.Command == "" {
 				return stick.Errorf(stick.CodeUsage, "a task's command is started by tt worker spawn --run")
 			}
@@ -103,7 +103,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 				return err
 			}
 			p.Begun = func() { a.write([]byte(begun + "\n")) }
-			return a.newEngine(procs).RunTask(c.Context(), p)
+			return a.newOperations(procs).RunTask(c.Context(), p)
 		},
 	}
 }

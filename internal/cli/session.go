@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -122,7 +123,7 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 	return c
 }
 
-func (a *app) session(ctx context.Context, w engine.Where) (engine.GetSessionResult, error) {
+func (a *app) session(ctx context.Context, w core.Where) (engine.GetSessionResult, error) {
 	e, by, err := a.open()
 	if err != nil {
 		return engine.GetSessionResult{}, err

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
@@ -54,7 +55,7 @@ func (a *app) attemptOf(task string, flag int) (int, error) {
 }
 
 func (a *app) workerInitCmd() *cobra.Command {
-	var p engine.WorkerInitParams
+	var p task.WorkerInitParams
 	c := &cobra.Command{Use: "init [path]", Short: "Make the branch that tasks are merged into", Args: between(0, 1, "a path")}
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one that is set, or integration)")
 	path := atPath(c)
@@ -92,7 +93,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 func abbrev(commit string) string { return commit[:min(len(commit), 10)] }
 
 func (a *app) workerSpawnCmd() *cobra.Command {
-	var p engine.WorkerSpawnParams
+	var p task.WorkerSpawnParams
 	var spec, run string
 	c := &cobra.Command{
 		Use: "spawn <task>", Short: "Make a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
@@ -104,7 +105,7 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, by the shell, in the background")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], engine.Where{Path: *path}
+		p.TaskID, p.Where = args[0], core.Where{Path: *path}
 		var err error
 		if p.Spec, err = a.specOf(spec); err != nil {
 			return err
@@ -124,7 +125,7 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 }
 
 // spawned starts the command that works on a task, and tells of the task.
-func (a *app) spawned(ctx context.Context, e *engine.Engine, res engine.WorkerSpawnResult, run string) error {
+func (a *app) spawned(ctx context.Context, e operations, res task.WorkerSpawnResult, run string) error {
 	started := false
 	if run != "" {
 		var err error
@@ -181,11 +182,11 @@ func workerFlags(c *cobra.Command, task *string, attempt *int) *string {
 }
 
 func (a *app) workerStartCmd() *cobra.Command {
-	var p engine.WorkerStartParams
+	var p task.WorkerStartParams
 	c := &cobra.Command{Use: "start", Short: "Take the task on whose worktree this is", Args: noArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = engine.Where{Path: *path}
+		p.Where = core.Where{Path: *path}
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
@@ -208,7 +209,7 @@ func (a *app) workerStartCmd() *cobra.Command {
 }
 
 func (a *app) workerDoneCmd() *cobra.Command {
-	var p engine.WorkerDoneParams
+	var p task.WorkerDoneParams
 	c := &cobra.Command{
 		Use: "done", Short: "Rebase what is committed, and ask for a review", Args: noArgs,
 		Long: "Rebase the task's branch onto the branch that it will be merged into, and ask for a review of what comes out. Uncommitted\n" +
@@ -219,7 +220,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "name=command: run it in the worktree, and show how it ended; may be given again")
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = engine.Where{Path: *path}
+		p.Where = core.Where{Path: *path}
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
@@ -259,11 +260,11 @@ func (a *app) workerDoneCmd() *cobra.Command {
 }
 
 func (a *app) workerHeartbeatCmd() *cobra.Command {
-	var p engine.WorkerHeartbeatParams
+	var p task.WorkerHeartbeatParams
 	c := &cobra.Command{Use: "heartbeat", Short: "Say that you work, where nothing else shows it", Args: noArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = engine.Where{Path: *path}
+		p.Where = core.Where{Path: *path}
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
@@ -282,11 +283,11 @@ func (a *app) workerHeartbeatCmd() *cobra.Command {
 }
 
 func (a *app) workerFailCmd() *cobra.Command {
-	var p engine.WorkerFailParams
+	var p task.WorkerFailParams
 	c := &cobra.Command{Use: "fail <reason>", Short: "Give the task up; its branch stays", Args: between(1, 1, "a reason")}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where, p.Reason = engine.Where{Path: *path}, args[0]
+		p.Where, p.Reason = core.Where{Path: *path}, args[0]
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
@@ -305,14 +306,14 @@ func (a *app) workerFailCmd() *cobra.Command {
 }
 
 func (a *app) workerPromptCmd() *cobra.Command {
-	var p engine.WorkerContextParams
+	var p task.WorkerContextParams
 	c := &cobra.Command{
 		Use: "prompt [task]", Short: "Print what an agent has to be told of its task", Args: between(0, 1, "the name of a task"),
 		Example: `  claude -p "$(tt worker prompt)"`,
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = engine.Where{Path: *path}
+		p.Where = core.Where{Path: *path}
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
@@ -331,7 +332,7 @@ func (a *app) workerPromptCmd() *cobra.Command {
 }
 
 func (a *app) workerExportCmd() *cobra.Command {
-	var p engine.WorkerExportParams
+	var p task.WorkerExportParams
 	var lines bool
 	c := &cobra.Command{
 		Use: "export [task]", Short: "Print the log of the tasks, an event a line in JSON", Args: between(0, 1, "the name of a task"),
@@ -342,7 +343,7 @@ func (a *app) workerExportCmd() *cobra.Command {
 	c.Flags().Int64Var(&p.After, "after", 0, "only events behind this one")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = engine.Where{Path: *path}
+		p.Where = core.Where{Path: *path}
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}

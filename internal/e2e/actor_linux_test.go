@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/workspace"
@@ -79,7 +80,7 @@ func (o op) args() []string {
 // actor calls the operations in its own process, all through one engine.
 type actor struct {
 	engine *engine.Engine
-	caller engine.Caller
+	caller core.Caller
 	path   string
 }
 
@@ -102,11 +103,11 @@ func newActor() *actor {
 	if err != nil {
 		panic(err)
 	}
-	cfg := engine.Config{Dir: os.Getenv("TALKING_STICK_DATA_DIR"), Procs: procs, Workspace: workspace.Env{Dir: dir, Home: os.Getenv("HOME")}}
+	cfg := core.Config{Dir: os.Getenv("TALKING_STICK_DATA_DIR"), Procs: procs, Workspace: workspace.Env{Dir: dir, Home: os.Getenv("HOME")}}
 	if d, err := time.ParseDuration(os.Getenv(clitest.Clock)); err == nil {
 		cfg.Now = func() time.Time { return time.Now().Add(d) }
 	}
-	return &actor{engine: engine.New(cfg), caller: caller, path: dir}
+	return &actor{engine: engine.New(engine.Config{Kernel: core.New(cfg)}), caller: caller, path: dir}
 }
 
 func (a *actor) serve(q request, answer func(reply)) {
@@ -127,7 +128,7 @@ func (a *actor) serve(q request, answer func(reply)) {
 }
 
 func (a *actor) do(ctx context.Context, o op) (any, error) {
-	e, by, at := a.engine, a.caller, engine.Where{Path: a.path}
+	e, by, at := a.engine, a.caller, core.Where{Path: a.path}
 	fence := engine.Fence{Turn: o.Turn, Lease: stick.LeaseID(o.Lease)}
 	handoff := stick.Handoff{Status: o.Note, NextAction: nextAction}
 	switch o.Kind {

@@ -13,8 +13,10 @@ import (
 
 	"talkingstick/internal/e2e/realharness"
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/task"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -121,11 +123,11 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 			t.Errorf("with %v there are %d tools, want %d", which.args, len(listed.Tools), which.n)
 		}
 	}
-	e := sceneEngine(t, dir)
+	e, tasks := sceneEngine(t, dir)
 	for _, name := range all {
 		t.Run(name, func(t *testing.T) {
 			work := filepath.Join(dir, name)
-			room := inspected(t, e, work)
+			room := inspected(t, e, tasks, work)
 			t.Parallel()
 			args := []string{"--tools", "all", "--method", "tools/call", "--tool-name", name}
 			for _, a := range strings.Fields(inspections[name].arguments) {
@@ -139,31 +141,32 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 	}
 }
 
-func sceneEngine(t *testing.T, dir string) *engine.Engine {
+func sceneEngine(t *testing.T, dir string) (*engine.Engine, *task.Tasks) {
 	t.Helper()
 	procs, err := proc.Host()
 	if err != nil {
 		t.Fatal(err)
 	}
 	procs.OneHost = true
-	e := engine.New(engine.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: dir, Home: dir}})
+	kernel := core.New(core.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: dir, Home: dir}})
+	e := engine.New(engine.Config{Kernel: kernel})
 	t.Cleanup(func() {
 		if res, err := e.Doctor(context.Background(), engine.DoctorParams{}); err == nil && !res.Healthy {
 			t.Errorf("the doctor found %+v", res.Findings)
 		}
 		e.Close()
 	})
-	return e
+	return e, task.New(task.Config{Kernel: kernel})
 }
 
 // inspected makes a room, and returns what puts its values in place of their names.
-func inspected(t *testing.T, e *engine.Engine, work string) *strings.Replacer {
+func inspected(t *testing.T, e *engine.Engine, tasks *task.Tasks, work string) *strings.Replacer {
 	t.Helper()
 	if out, err := exec.Command("git", "init", "-q", work).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
-	at, none := engine.Where{Path: work}, int64(0)
-	by := func(name stick.AgentID) engine.Caller {
+	at, none := core.Where{Path: work}, int64(0)
+	by := func(name stick.AgentID) core.Caller {
 		return harness.Found{As: string(name), AsSource: "test", Harness: "claude", User: "ann", Host: "here"}
 	}
 	must := func(err error) {
@@ -184,14 +187,14 @@ func inspected(t *testing.T, e *engine.Engine, work string) *strings.Replacer {
 	note, err := e.AddNote(ctx, engine.AddNoteParams{Caller: by(partner), Where: at, Body: "a note"})
 	must(err)
 	if strings.HasPrefix(filepath.Base(work), "worker_") {
-		must(tasked(ctx, e, work, by))
+		must(tasked(ctx, tasks, work, by))
 	}
 	return strings.NewReplacer("{path}", work, "{room}", string(grant.RoomID), "{lease}", string(grant.LeaseID), "{turn}", fmt.Sprint(grant.TurnID),
 		"{mine}", fmt.Sprint(mine.MessageID), "{sent}", fmt.Sprint(sent.MessageID), "{note}", fmt.Sprint(note.ID))
 }
 
 // tasked gives the inspector a task with a commit.
-func tasked(ctx context.Context, e *engine.Engine, work string, by func(stick.AgentID) engine.Caller) error {
+func tasked(ctx context.Context, tasks *task.Tasks, work string, by func(stick.AgentID) core.Caller) error {
 	git := func(args ...string) error {
 		c := exec.Command("git", append([]string{"-C", work, "-c", "user.name=Ann", "-c", "user.email=ann@example.invalid"}, args...)...)
 		if out, err := c.CombinedOutput(); err != nil {
@@ -199,7 +202,7 @@ func tasked(ctx context.Context, e *engine.Engine, work string, by func(stick.Ag
 		}
 		return nil
 	}
-	at := engine.Where{Path: work}
+	at := core.Where{Path: work}
 	for _, args := range [][]string{
 		{"config", "user.name", "Ann"},
 		{"config", "user.email", "ann@example.invalid"},
@@ -210,11 +213,11 @@ func tasked(ctx context.Context, e *engine.Engine, work string, by func(stick.Ag
 			return err
 		}
 	}
-	made, err := e.WorkerSpawn(ctx, engine.WorkerSpawnParams{Caller: by(partner), Where: at, TaskID: "lexer"})
+	made, err := tasks.WorkerSpawn(ctx, task.WorkerSpawnParams{Caller: by(partner), Where: at, TaskID: "lexer"})
 	if err != nil {
 		return err
 	}
-	if _, err := e.WorkerStart(ctx, engine.WorkerStartParams{Caller: by(inspector), Where: at, TaskID: "lexer"}); err != nil {
+	if _, err := tasks.WorkerStart(ctx, task.WorkerStartParams{Caller: by(inspector), Where: at, TaskID: "lexer"}); err != nil {
 		return err
 	}
 	return git("-C", made.Worktree, "commit", "--quiet", "--allow-empty", "--message", "the lexer")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/workspace"
@@ -45,7 +46,7 @@ func newDesk(t *testing.T) *desk {
 // engine makes an engine, which is closed after the test. When the last one was closed the
 // database is checked.
 func (d *desk) engine() *engine.Engine {
-	e := engine.New(engine.Config{Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: d.work}})
+	e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: d.work}})})
 	d.Cleanup(func() {
 		res, err := e.Doctor(context.Background(), engine.DoctorParams{})
 		if err == nil && !res.Healthy {
@@ -59,7 +60,7 @@ func (d *desk) engine() *engine.Engine {
 }
 
 // caller is an agent with a session of its own in this process.
-func (d *desk) caller(session string) engine.Caller {
+func (d *desk) caller(session string) core.Caller {
 	return harness.Found{Harness: "claude", SessionID: session, Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
 }
 
@@ -69,7 +70,7 @@ func TestEnginesInOneProcess(t *testing.T) {
 	const agents, turns = 6, 10
 	d := newDesk(t)
 	engines := []*engine.Engine{d.engine(), d.engine()}
-	at := engine.Where{Path: d.work}
+	at := core.Where{Path: d.work}
 	var holders atomic.Int32
 	var mu sync.Mutex
 	seen := map[int64]stick.AgentID{}
@@ -119,7 +120,7 @@ func TestEnginesInOneProcess(t *testing.T) {
 func TestReadersBesideWriters(t *testing.T) {
 	d := newDesk(t)
 	e := d.engine()
-	at := engine.Where{Path: d.work}
+	at := core.Where{Path: d.work}
 	by := d.caller("writer")
 	if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: by, Path: d.work}); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -17,8 +18,8 @@ const conflictsLimit = 20 * time.Second
 
 // GetConflictsParams asks which files the working trees would collide on.
 type GetConflictsParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 }
 
 // GetConflictsResult tells what the working trees of the room's repository would collide on.
@@ -71,7 +72,7 @@ type Uncompared struct {
 func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
 	res := GetConflictsResult{Sides: []ConflictSide{}, Conflicts: []Conflict{}, LeftOut: []Uncompared{}}
 	var room stick.Room
-	err := e.Read(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *Probes, r stick.Room, me Identity) error {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		room, res.RoomID, res.AgentID = r, r.ID, me.Agent
 		return nil
 	})
@@ -84,7 +85,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	}
 	limited, cancel := context.WithTimeout(ctx, conflictsLimit)
 	defer cancel()
-	seen, err := e.Config.Git.Collisions(limited, dir)
+	seen, err := e.core.Config.Git.Collisions(limited, dir)
 	switch {
 	case ctx.Err() != nil:
 		return res, ctx.Err()
@@ -94,7 +95,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 		return res, err
 	}
 	workers := map[string]stick.AgentID{} // by branch
-	err = e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
+	err = e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		tasks, err := tx.Tasks(r.ID)
 		for _, t := range tasks {
 			workers[t.Branch] = t.Worker
@@ -106,11 +107,11 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 }
 
 // repository is where git finds the repository of a room.
-func (e *Engine) repository(w Where, r stick.Room) (string, error) {
+func (e *Engine) repository(w core.Where, r stick.Room) (string, error) {
 	if w.RoomID != "" {
-		w = Where{Path: r.Path}
+		w = core.Where{Path: r.Path}
 	}
-	place, err := e.PlaceToRead(w)
+	place, err := e.core.PlaceToRead(w)
 	if err != nil {
 		return "", err
 	}

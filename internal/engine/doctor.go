@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -16,38 +17,34 @@ import (
 
 // DoctorParams asks for a check-up.
 type DoctorParams struct {
-	Caller Caller `json:"-"`
-	Adopt  bool   `json:"adopt,omitempty"` // move another program's database aside and start a new one
+	Caller core.Caller `json:"-"`
+	Adopt  bool        `json:"adopt,omitempty"` // move another program's database aside and start a new one
 }
 
 // DoctorResult is what the doctor found.
 type DoctorResult struct {
-	DataDir  string    `json:"data_dir"`
-	Healthy  bool      `json:"healthy"`
-	Findings []Finding `json:"findings"`
+	DataDir  string         `json:"data_dir"`
+	Healthy  bool           `json:"healthy"`
+	Findings []core.Finding `json:"findings"`
 
 	// Hooks says when a hook of each harness last fired in a room; those that never did aren't in it.
 	Hooks map[string]stick.Time `json:"-"`
 }
 
-// check is a check of the doctor. Packages that own something to check have theirs here.
-type check struct {
-	name string
-	run  func(*Engine, context.Context) Finding
-}
-
-var checks = []check{
-	{"file system", (*Engine).checkFileSystem},
-	{"permissions", (*Engine).checkPermissions},
-	{"database", (*Engine).checkDatabase},
-	{"waking", (*Engine).checkWaking},
-	{"workers", (*Engine).checkWorkers},
+// checks are the doctor's, ours first.
+func (e *Engine) checks() []core.Check {
+	return append([]core.Check{
+		{Name: "file system", Run: e.checkFileSystem},
+		{Name: "permissions", Run: e.checkPermissions},
+		{Name: "database", Run: e.checkDatabase},
+		{Name: "waking", Run: e.checkWaking},
+	}, e.others...)
 }
 
 // Doctor looks for what is wrong. It writes nothing, except that with Adopt another program's
 // database is moved aside and a new one is made.
 func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
-	res := DoctorResult{DataDir: e.Config.Dir, Healthy: true}
+	res := DoctorResult{DataDir: e.core.Config.Dir, Healthy: true}
 	if p.Adopt {
 		f, err := e.adopt(ctx)
 		if err != nil {
@@ -55,10 +52,10 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		}
 		res.Findings = append(res.Findings, f)
 	}
-	for _, c := range checks {
-		f := c.run(e, ctx)
-		f.Check = c.name
-		res.Healthy = res.Healthy && f.Status != FindingFault
+	for _, c := range e.checks() {
+		f := c.Run(ctx)
+		f.Check = c.Name
+		res.Healthy = res.Healthy && f.Status != core.FindingFault
 		res.Findings = append(res.Findings, f)
 	}
 	res.Hooks = e.lastHooks(ctx, p.Caller)
@@ -66,13 +63,13 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 }
 
 // lastHooks finds out when hooks fired. Without a database that can be read none did.
-func (e *Engine) lastHooks(ctx context.Context, by Caller) map[string]stick.Time {
-	db, err := e.Open(ctx, false)
+func (e *Engine) lastHooks(ctx context.Context, by core.Caller) map[string]stick.Time {
+	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return nil
 	}
 	last := map[string]stick.Time{}
-	err = e.View(ctx, db, by, func(tx *store.Tx, _ *Probes) error {
+	err = e.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
 		for _, name := range harness.Names() {
 			at, err := tx.LastHook(name)
 			if err != nil {
@@ -90,80 +87,80 @@ func (e *Engine) lastHooks(ctx context.Context, by Caller) map[string]stick.Time
 	return last
 }
 
-func (e *Engine) checkFileSystem(context.Context) Finding {
-	if err := e.CheckFileSystem(); err != nil {
-		return Fault(err)
+func (e *Engine) checkFileSystem(context.Context) core.Finding {
+	if err := e.core.CheckFileSystem(); err != nil {
+		return core.Fault(err)
 	}
-	return Finding{Status: FindingOK, Detail: "the data directory is on a local disk"}
+	return core.Finding{Status: core.FindingOK, Detail: "the data directory is on a local disk"}
 }
 
-func (e *Engine) checkPermissions(context.Context) Finding {
+func (e *Engine) checkPermissions(context.Context) core.Finding {
 	if runtime.GOOS == "windows" {
-		return Finding{Status: FindingOK, Detail: "left to Windows"}
+		return core.Finding{Status: core.FindingOK, Detail: "left to Windows"}
 	}
 	for _, c := range []struct {
 		path string
 		want fs.FileMode
-	}{{e.Config.Dir, 0o700}, {filepath.Join(e.Config.Dir, store.FileName), 0o600}} {
+	}{{e.core.Config.Dir, 0o700}, {filepath.Join(e.core.Config.Dir, store.FileName), 0o600}} {
 		path, want := c.path, c.want
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return Fault(err)
+			return core.Fault(err)
 		}
 		if got := info.Mode().Perm(); got&^want != 0 {
-			return Finding{
-				Status: FindingWarning, Detail: fmt.Sprintf("%s has mode %#o: others can read it", path, got),
+			return core.Finding{
+				Status: core.FindingWarning, Detail: fmt.Sprintf("%s has mode %#o: others can read it", path, got),
 				Fix: fmt.Sprintf("chmod %o %s", want, path),
 			}
 		}
 	}
-	return Finding{Status: FindingOK, Detail: "only you can read the data directory"}
+	return core.Finding{Status: core.FindingOK, Detail: "only you can read the data directory"}
 }
 
-func (e *Engine) checkDatabase(ctx context.Context) Finding {
-	db, err := e.Open(ctx, false)
+func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
+	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
-		return Finding{Status: FindingOK, Detail: "there is no database yet; the first tt join makes it"}
+		return core.Finding{Status: core.FindingOK, Detail: "there is no database yet; the first tt join makes it"}
 	}
 	if err != nil {
-		return Fault(err)
+		return core.Fault(err)
 	}
 	found, err := db.Check(ctx)
 	if err != nil {
-		return Fault(err)
+		return core.Fault(err)
 	}
 	if len(found) > 0 {
 		detail := found[0]
 		if len(found) > 1 {
 			detail += fmt.Sprintf(", and %d more", len(found)-1)
 		}
-		return Finding{Status: FindingFault, Detail: detail, Fix: "keep a copy of the data directory and report this"}
+		return core.Finding{Status: core.FindingFault, Detail: detail, Fix: "keep a copy of the data directory and report this"}
 	}
-	return Finding{Status: FindingOK, Detail: "the file is sound, and every room is what its log says"}
+	return core.Finding{Status: core.FindingOK, Detail: "the file is sound, and every room is what its log says"}
 }
 
-func (e *Engine) checkWaking(ctx context.Context) Finding {
-	db, err := e.Open(ctx, false)
+func (e *Engine) checkWaking(ctx context.Context) core.Finding {
+	db, err := e.core.Open(ctx, false)
 	if err != nil {
-		return Finding{Status: FindingOK, Detail: "nothing to wake yet"}
+		return core.Finding{Status: core.FindingOK, Detail: "nothing to wake yet"}
 	}
 	w, err := db.Bell.Watch("doctor")
 	if err != nil {
-		return Fault(err)
+		return core.Fault(err)
 	}
 	defer w.Close()
-	return Finding{Status: FindingOK, Detail: "waits are woken by " + w.Means()}
+	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + w.Means()}
 }
 
 // adopt moves a database of another program aside.
-func (e *Engine) adopt(ctx context.Context) (Finding, error) {
-	path := filepath.Join(e.Config.Dir, store.FileName)
-	_, err := e.Open(ctx, false)
+func (e *Engine) adopt(ctx context.Context) (core.Finding, error) {
+	path := filepath.Join(e.core.Config.Dir, store.FileName)
+	_, err := e.core.Open(ctx, false)
 	if stick.CodeOf(err) != stick.CodeForeignDatabase {
-		return Finding{}, stick.Errorf(stick.CodeUsage, "there is no database of another program to move aside").
+		return core.Finding{}, stick.Errorf(stick.CodeUsage, "there is no database of another program to move aside").
 			Hintf("tt doctor says how things stand")
 	}
 	aside := path + ".other"
@@ -176,11 +173,11 @@ func (e *Engine) adopt(ctx context.Context) (Finding, error) {
 	for _, suffix := range []string{"-wal", "-shm", ""} { // the file itself last: until then nothing has changed
 		err := os.Rename(path+suffix, aside+suffix)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return Finding{}, fmt.Errorf("move the other program's database aside: %w", err)
+			return core.Finding{}, fmt.Errorf("move the other program's database aside: %w", err)
 		}
 	}
-	if _, err := e.Open(ctx, true); err != nil {
-		return Finding{}, err
+	if _, err := e.core.Open(ctx, true); err != nil {
+		return core.Finding{}, err
 	}
-	return Finding{Check: "adopt", Status: FindingOK, Detail: "the other program's database is now " + aside}, nil
+	return core.Finding{Check: "adopt", Status: core.FindingOK, Detail: "the other program's database is now " + aside}, nil
 }

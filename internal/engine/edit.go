@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -14,8 +15,8 @@ import (
 
 // MayEditParams asks whether the caller may change paths now.
 type MayEditParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Paths []string `json:"paths"`          // absolute, or relative to the path asked from
 	Tree  bool     `json:"tree,omitempty"` // all of the room's shared tree: what moves the branch that is checked out there
 
@@ -57,7 +58,7 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("name what you want to change: tt may-edit <path>")
 	}
-	at, err := e.PlaceToRead(p.Where)
+	at, err := e.core.PlaceToRead(p.Where)
 	if err != nil {
 		return MayEditResult{}, err
 	}
@@ -84,7 +85,7 @@ type question struct {
 // question finds the places of what is to be changed. Its error says what can't be looked up; then q is
 // what can be told all the same.
 func (e *Engine) question(at *workspace.Place, p CheckEditParams, all bool) (q question, err error) {
-	env := e.Config.Workspace
+	env := e.core.Config.Workspace
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
 	}
@@ -149,18 +150,18 @@ func (f roleFiles) but(paths []string, m stick.Member) []string {
 }
 
 // mayEdit reads the answer; also is called in the same transaction for each room that was asked.
-func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *Probes, Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
+func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *core.Probes, core.Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
 	allowed := MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return allowed, nil
 	}
 	if err != nil {
 		return res, err
 	}
-	read := func(tx *store.Tx, probes *Probes) error {
+	read := func(tx *store.Tx, probes *core.Probes) error {
 		res = allowed
-		me, err := Identify(tx, probes, q.Caller)
+		me, err := core.Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *
 		return nil
 	}
 	for {
-		err = e.View(ctx, db, q.Caller, read)
+		err = e.core.View(ctx, db, q.Caller, read)
 		unread, ok := errors.AsType[errRoles](err)
 		if !ok {
 			return res, err
@@ -290,7 +291,7 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 }
 
 // others refuses what is somebody else's task: its worktree, and its branch.
-func (a *asked) others(tx *store.Tx, me Identity, branches []string) (*stick.Error, error) {
+func (a *asked) others(tx *store.Tx, me core.Identity, branches []string) (*stick.Error, error) {
 	if me.Person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
 		return nil, nil
 	}
@@ -310,7 +311,7 @@ func (a *asked) others(tx *store.Tx, me Identity, branches []string) (*stick.Err
 }
 
 // answer has a room decide, and says in res what it came to.
-func (a *asked) answer(tx *store.Tx, probes *Probes, me Identity, q question, res *MayEditResult) error {
+func (a *asked) answer(tx *store.Tx, probes *core.Probes, me core.Identity, q question, res *MayEditResult) error {
 	ask := stick.Editing{By: me.Agent, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
 	files, ok := q.roles[a.room.ID]
 	if !ok && len(a.paths)+len(a.dirs) > 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -35,8 +36,8 @@ const (
 
 // GetRoomEventsParams asks for events that are in the log.
 type GetRoomEventsParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	EventFilter
 	// FromStart begins with the oldest event where After is 0; else the newest ones are told.
 	FromStart bool `json:"from_start,omitempty"`
@@ -57,7 +58,7 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 		p.Target = TargetAny
 	}
 	var res EventsResult
-	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) (err error) {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if err := p.EventFilter.names(r); err != nil {
 			return err
 		}
@@ -115,8 +116,8 @@ func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, new
 
 // WaitForEventsParams asks for the next events behind a cursor.
 type WaitForEventsParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	EventFilter
 	// FromNow starts behind the newest event, whatever After says.
 	FromNow bool `json:"from_now,omitempty"`
@@ -158,7 +159,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	var res EventsResult
 	var me stick.AgentID
 	var most time.Duration
-	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, id Identity) (err error) {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity) (err error) {
 		me, most = id.Agent, r.Policy.EventsMaxWait
 		if err := p.EventFilter.names(r); err != nil {
 			return err
@@ -184,7 +185,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			return res, err
 		}
 	}
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return res, err
 	}
@@ -257,13 +258,13 @@ func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string)
 
 // StreamDelivered notes that a named stream was delivered up to a cursor. Streams only move
 // forward.
-func (e *Engine) StreamDelivered(ctx context.Context, by Caller, room stick.RoomID, name string, cursor int64) error {
-	db, err := e.Open(ctx, false)
+func (e *Engine) StreamDelivered(ctx context.Context, by core.Caller, room stick.RoomID, name string, cursor int64) error {
+	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	return e.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
-		me, err := Identify(tx, probes, by)
+	return e.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+		me, err := core.Identify(tx, probes, by)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -39,7 +40,7 @@ type Recovery struct {
 }
 
 // grantOf describes the grant that me holds in r.
-func grantOf(tx *store.Tx, probes *Probes, r stick.Room, me Identity, why stick.ClaimReason) (*Grant, error) {
+func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, why stick.ClaimReason) (*Grant, error) {
 	t := r.Turn
 	g := &Grant{
 		RoomID: r.ID, Path: r.Path, AgentID: me.Agent, TurnID: t.ID, LeaseID: t.Lease, Reason: why,
@@ -95,7 +96,7 @@ func (e *Engine) compare(g *Grant) {
 	if was == nil || was.Head == "" {
 		return
 	}
-	p, err := workspace.Resolve(g.Path, e.Config.Workspace)
+	p, err := workspace.Resolve(g.Path, e.core.Config.Workspace)
 	if err != nil {
 		return
 	}
@@ -111,7 +112,7 @@ const maxRecovery = 20
 // unseen tells whether a process carries me that some other member can't see: it runs in another
 // pid namespace or on another boot, so that my lease needs a guardian. What ended with an earlier
 // boot looks at nothing any more; a process of another world is judged without being probed.
-func unseen(r stick.Room, me Identity, probes *Probes) bool {
+func unseen(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	mine := me.Caller.Process
 	if mine.IsZero() || me.Caller.Proof == stick.ProvesCarrier {
 		return false
@@ -128,7 +129,7 @@ func unseen(r stick.Room, me Identity, probes *Probes) bool {
 
 // fence completes the fence of an owner's command: what the caller gave, or its own last grant.
 // Without either the caller never had the stick.
-func (o *Op) fence(given stick.Fence) (stick.Fence, error) {
+func (o *op) fence(given stick.Fence) (stick.Fence, error) {
 	switch {
 	case given.Turn != 0 && given.Lease != "":
 		return given, nil
@@ -151,7 +152,7 @@ func (o *Op) fence(given stick.Fence) (stick.Fence, error) {
 }
 
 // lastGrant is the event of the caller's own last grant, or nil.
-func (o *Op) lastGrant() (*stick.Event, error) {
+func (o *op) lastGrant() (*stick.Event, error) {
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Limit: 1, Newest: true,
 		Types: []stick.EventType{stick.EventClaim, stick.EventTakeover},
@@ -162,7 +163,7 @@ func (o *Op) lastGrant() (*stick.Event, error) {
 	return &events[0], nil
 }
 
-func (o *Op) notYours() error {
+func (o *op) notYours() error {
 	r, now := o.Room, o.Tx.Now()
 	e := stick.Errorf(stick.CodeNotYourTurn, "it isn't your turn; %s", r.Holder(now)).
 		With("room_state", r.State(o.Probes.Sight, now)).With("current_turn_id", r.Turn.ID).With("current_owner", nil).
@@ -181,7 +182,7 @@ func (o *Op) notYours() error {
 // ended looks for the event by which the caller itself ended the turn of a fence, with the same
 // kind of command: the command is then repeated, and gets its first result again. When somebody
 // else ended the turn, or the caller by another command, the fence is refused and says by what.
-func (o *Op) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, error) {
+func (o *op) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, error) {
 	r := o.Room
 	if r.Turn.State == stick.Owned && r.Turn.ID == f.Turn {
 		return nil, nil
@@ -241,7 +242,7 @@ func (o *Op) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, error
 
 // sameLease tells whether the lease of a fence is the one of the turn's grant; a fence without a
 // lease means the caller's own.
-func (o *Op) sameLease(f stick.Fence, events []stick.Event) bool {
+func (o *op) sameLease(f stick.Fence, events []stick.Event) bool {
 	return f.Lease == "" || slices.ContainsFunc(events, func(e stick.Event) bool {
 		return (e.Type == stick.EventClaim || e.Type == stick.EventTakeover) && e.Facts().Lease == stick.LeaseSum(f.Lease)
 	})

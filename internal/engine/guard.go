@@ -23,11 +23,11 @@ type GuardParams struct {
 // does. It is no activity of the owner. It ends, without a failure, with the turn or the process,
 // and when another guardian of the same turn has taken its place.
 func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	alive, err := e.Config.Procs.Watch(p.Process)
+	alive, err := e.core.Config.Procs.Watch(p.Process)
 	if err != nil {
 		return err
 	}

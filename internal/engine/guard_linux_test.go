@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -23,14 +24,18 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	e := New(Config{Dir: t.TempDir(), Procs: procs, Workspace: workspace.Env{Dir: t.TempDir()}})
-	defer e.Close()
-	by := Caller{Harness: "claude", SessionID: "one", Process: self, Proof: stick.ProvesSession}
+	e := New(Config{Kernel: core.New(core.Config{Dir: t.TempDir(), Procs: procs, Workspace: workspace.Env{Dir: t.TempDir()}})})
+	defer e.core.Close()
+	by := core.Caller{Harness: "claude", SessionID: "one", Process: self, Proof: stick.ProvesSession}
 	got, err := e.WaitForTurn(ctx, WaitForTurnParams{Caller: by, MaxWaitMS: new(int64)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rings, err := e.db.Bell.Watch(string(got.RoomID))
+	db, err := e.core.Open(ctx, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rings, err := db.Bell.Watch(string(got.RoomID))
 	if err != nil {
 		t.Fatal(err)
 	}

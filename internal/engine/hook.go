@@ -4,14 +4,15 @@ import (
 	"context"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
 // HookParams is what a hook of a harness knows: whose session it is, and where.
 type HookParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Sub bool // it is a sub-agent's: it shows that the session works, and isn't told what is for the agent
 }
 
@@ -27,21 +28,21 @@ const freshHook = time.Minute
 // hooked runs a hook's transaction in the room of a place. It is silent where there is no room, in a
 // closed one, and to a removed member. The agent need not be a member; if it is one, the hook shows
 // that it is active, and else nothing is noted of it.
-func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*Op) error) error {
-	place, err := e.PlaceOfHook(p.Where)
+func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*op) error) error {
+	place, err := e.core.PlaceOfHook(p.Where)
 	if err != nil {
 		return err
 	}
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	run := func(tx *store.Tx, probes *Probes) error {
-		o := &Op{Tx: tx, Probes: probes}
-		o.Room, err = FindRoom(tx, p.Where, place)
+	run := func(tx *store.Tx, probes *core.Probes) error {
+		o := &op{&core.Op{Tx: tx, Probes: probes}}
+		o.Room, err = core.FindRoom(tx, p.Where, place)
 		if stick.CodeOf(err) == stick.CodeNoRoom {
 			return nil
 		}
@@ -49,7 +50,7 @@ func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(
 			return err
 		}
 		o.Before = o.Room
-		if o.Me, err = Identify(tx, probes, p.Caller); err != nil {
+		if o.Me, err = core.Identify(tx, probes, p.Caller); err != nil {
 			return err
 		}
 		m, ok := o.Room.Member(o.Me.Agent)
@@ -80,9 +81,9 @@ func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(
 		return o.Save()
 	}
 	if writes {
-		return e.Update(ctx, db, p.Caller, run)
+		return e.core.Update(ctx, db, p.Caller, run)
 	}
-	return e.View(ctx, db, p.Caller, run)
+	return e.core.View(ctx, db, p.Caller, run)
 }
 
 // DeliverEventsResult is what is new for an agent while it works.
@@ -105,7 +106,7 @@ type DeliverEventsResult struct {
 func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEventsResult, error) {
 	res := DeliverEventsResult{Events: []stick.Event{}}
 	away := false // the caller's session runs in another room
-	err := e.hooked(ctx, p, false, func(o *Op) (err error) {
+	err := e.hooked(ctx, p, false, func(o *op) (err error) {
 		res = DeliverEventsResult{Events: []stick.Event{}}
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !ok && !p.Sub {
@@ -151,7 +152,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 }
 
 // runs tells whether the caller's session runs in any room.
-func (o *Op) runs() (bool, error) {
+func (o *op) runs() (bool, error) {
 	rooms, err := o.Tx.RoomsOf(o.Me.Agent)
 	for _, id := range rooms {
 		r, err := o.Tx.Room(id)
@@ -169,12 +170,12 @@ func (o *Op) runs() (bool, error) {
 // visits. A process that is the session's tells by where it works itself, as it does to a scan; of a
 // session in a process that carries many, or that can't be seen, nothing is known but that it runs elsewhere.
 func (e *Engine) worksHere(p HookParams, away bool) bool {
-	place, err := e.PlaceToRead(p.Where)
+	place, err := e.core.PlaceToRead(p.Where)
 	if err != nil || place == nil {
 		return false
 	}
 	if p.Caller.Proof == stick.ProvesSession {
-		if dir, ok := e.Config.Procs.Dir(p.Caller.Process); ok {
+		if dir, ok := e.core.Config.Procs.Dir(p.Caller.Process); ok {
 			return e.inside(place)(dir)
 		}
 	}
@@ -182,12 +183,12 @@ func (e *Engine) worksHere(p HookParams, away bool) bool {
 }
 
 // owns tells whether the caller holds the stick.
-func (o *Op) owns() bool {
+func (o *op) owns() bool {
 	return o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent
 }
 
 // stale tells whether what hooks have noted of the caller is so old that it should be noted again.
-func (o *Op) stale(h store.HookTimes, m stick.Member) bool {
+func (o *op) stale(h store.HookTimes, m stick.Member) bool {
 	now := o.Tx.Now()
 	return (stick.Deadline{SetAt: h.At, TTL: freshHook}).Due(now) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(now)
 }
@@ -216,7 +217,7 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 	if !res.due {
 		return nil
 	}
-	return e.hooked(ctx, p, true, func(o *Op) error {
+	return e.hooked(ctx, p, true, func(o *op) error {
 		for _, ev := range res.Events {
 			if err := o.Tx.Shown(o.Room.ID, o.Me.Agent, ev.Seq); err != nil {
 				return err
@@ -237,7 +238,7 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResult, error) {
 	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Intent: stick.Wake, Blocking: true}}
 	member := false
-	err := e.hooked(ctx, p, false, func(o *Op) error {
+	err := e.hooked(ctx, p, false, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)
 		member = ok && m.State == stick.Joined && !o.Room.Closed
 		return nil

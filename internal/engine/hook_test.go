@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -17,14 +18,14 @@ import (
 type hooked struct {
 	*desk
 	e  *engine.Engine
-	by engine.Caller
+	by core.Caller
 	p  engine.HookParams
 }
 
 func (d *desk) hooked(session string) hooked {
 	d.Helper()
 	h := hooked{desk: d, e: d.engine(), by: d.caller(session)}
-	h.p = engine.HookParams{Caller: h.by, Where: engine.Where{Path: d.work}}
+	h.p = engine.HookParams{Caller: h.by, Where: core.Where{Path: d.work}}
 	if _, err := h.e.JoinPath(d.Context(), engine.JoinPathParams{Caller: h.by, Path: h.p.Path}); err != nil {
 		d.Fatal(err)
 	}
@@ -240,14 +241,14 @@ func TestHookGivesUp(t *testing.T) {
 func TestSessionEndsInSeveralRooms(t *testing.T) {
 	d := newDesk(t)
 	h := d.hooked("one")
-	closed, third := engine.Where{Path: t.TempDir()}, engine.Where{Path: t.TempDir()}
-	for _, w := range []engine.Where{closed, third} {
+	closed, third := core.Where{Path: t.TempDir()}, core.Where{Path: t.TempDir()}
+	for _, w := range []core.Where{closed, third} {
 		if _, err := h.e.JoinPath(t.Context(), engine.JoinPathParams{Caller: h.by, Path: w.Path, ForceNew: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	other := d.hooked("two")
-	for _, w := range []engine.Where{closed, third} {
+	for _, w := range []core.Where{closed, third} {
 		if _, err := h.e.WaitForTurn(t.Context(), engine.WaitForTurnParams{Caller: h.by, Where: w}); err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +260,7 @@ func TestSessionEndsInSeveralRooms(t *testing.T) {
 	if err != nil || len(res.Left) != 3 {
 		t.Fatalf("it left %v (%v)", res.Left, err)
 	}
-	for _, w := range []engine.Where{h.p.Where, third} {
+	for _, w := range []core.Where{h.p.Where, third} {
 		state, err := h.e.GetRoomState(t.Context(), engine.GetRoomStateParams{Caller: other.by, Where: w})
 		if err != nil {
 			t.Fatal(err)
@@ -294,7 +295,7 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 		t.Fatalf("%+v (%v)", state, err)
 	}
 	forged := h.p
-	forged.Caller = engine.Caller{As: string(state.AgentID), AsSource: "TT_HARNESS_AGENT_ID", Harness: "codex", SessionID: "x", User: "ann"}
+	forged.Caller = core.Caller{As: string(state.AgentID), AsSource: "TT_HARNESS_AGENT_ID", Harness: "codex", SessionID: "x", User: "ann"}
 	for name, fn := range map[string]func() error{
 		"session start": func() error {
 			_, err := h.e.StartSession(t.Context(), engine.StartSessionParams{HookParams: forged, Auto: true})

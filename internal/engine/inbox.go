@@ -4,14 +4,15 @@ import (
 	"context"
 	"slices"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
 // MessagesParams names messages of a room.
 type MessagesParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	MessageIDs []int64 `json:"message_ids"`
 }
 
@@ -35,7 +36,7 @@ type MessageStands struct {
 // [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeReadForbidden]; then none of them
 // was read.
 func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
-	return e.receive(ctx, p, stick.CodeReadForbidden, "read", func(o *Op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+	return e.receive(ctx, p, stick.CodeReadForbidden, "read", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
 		c, events := o.Room.ReadMessage(o.Me.Agent, sent, c, o.Tx.Now())
 		return c, events, nil
 	})
@@ -45,20 +46,20 @@ func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesRes
 // [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden]; then none of them
 // was accepted.
 func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
-	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(o *Op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
 		return o.Room.AckMessage(o.Me.Agent, sent, c, o.Tx.Now())
 	})
 }
 
 // receive changes receipts of the caller: all or none.
 func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb string,
-	rule func(*Op, stick.Event, stick.Receipt) (stick.Receipt, []stick.Event, error),
+	rule func(*op, stick.Event, stick.Receipt) (stick.Receipt, []stick.Event, error),
 ) (MessagesResult, error) {
 	var res MessagesResult
 	if len(p.MessageIDs) == 0 {
 		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("tt inbox lists yours")
 	}
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil {
 			return err
@@ -82,12 +83,12 @@ func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.
 			res.Messages = append(res.Messages, MessageStands{id, after.State(), after.ReadAt, after.AckedAt, after == c})
 		}
 		return nil
-	}, NoResult)
+	}, nil)
 	return res, err
 }
 
 // receipt loads an entry of the caller's inbox.
-func (o *Op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, stick.Receipt, error) {
+func (o *op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, stick.Receipt, error) {
 	sent, err := o.Tx.Event(o.Room.ID, id)
 	if err != nil {
 		return stick.Event{}, stick.Receipt{}, err
@@ -136,8 +137,8 @@ type MessageView struct {
 
 // GetInboxParams asks for messages of the caller.
 type GetInboxParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	State  string        `json:"state,omitempty"` // unread, read, acked, all; empty for what is still owed
 	Sent   bool          `json:"sent,omitempty"`  // what others owe the caller instead
 	From   stick.AgentID `json:"from,omitempty"`
@@ -187,7 +188,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) (err error) {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
 		q := store.InboxQuery{
 			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "", Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
 		}
@@ -218,8 +219,8 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 
 // GetMessageParams asks for one message.
 type GetMessageParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	MessageID int64 `json:"message_id"`
 }
 
@@ -245,7 +246,7 @@ type ReceiptView struct {
 // nothing, not even that it was read. It fails with [stick.CodeNoRoom] and [stick.CodeNotFound].
 func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessageResult, error) {
 	var res GetMessageResult
-	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) error {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		sent, err := tx.Event(r.ID, p.MessageID)
 		if err != nil {
 			return err

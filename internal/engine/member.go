@@ -4,12 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
 // recipient finds the member that a name means. It fails with [stick.CodeAmbiguousRecipient].
-func (o *Op) recipient(name stick.AgentID) (stick.AgentID, error) {
+func (o *op) recipient(name stick.AgentID) (stick.AgentID, error) {
 	if name == stick.Next {
 		return name, nil
 	}
@@ -56,8 +57,8 @@ func list(agents []stick.AgentID) string {
 
 // LeaveRoomParams asks to leave a room.
 type LeaveRoomParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Fence
 	Handoff *stick.Handoff `json:"handoff,omitempty"` // of an owner,
 	Abandon string         `json:"abandon,omitempty"` // or why it leaves without one
@@ -86,7 +87,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		p.Handoff = &h
 	}
 	already := false
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		if m, ok := o.Room.Member(o.Me.Agent); ok && m.State == stick.Left {
 			already = true
 			return nil
@@ -113,7 +114,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			return err
 		}
 		return o.dismiss(o.Me.Agent)
-	}, func(o *Op) error {
+	}, func(o *op) error {
 		res = LeaveRoomResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, RoomState: o.Room.State(o.Probes.Sight, o.Tx.Now()), Already: already}
 		if o.Room.Turn.State == stick.Reserved {
 			res.ReservedFor = &o.Room.Turn.ReservedFor
@@ -127,7 +128,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 }
 
 // dismiss ends the waits of a member that takes part no longer.
-func (o *Op) dismiss(a stick.AgentID) error {
+func (o *op) dismiss(a stick.AgentID) error {
 	for _, l := range o.Room.Listeners {
 		if l.Agent == a {
 			if err := o.Tx.DropListener(l.ID); err != nil {
@@ -140,8 +141,8 @@ func (o *Op) dismiss(a stick.AgentID) error {
 
 // KickMemberParams asks to remove a member.
 type KickMemberParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	AgentID stick.AgentID `json:"agent_id"`
 	Force   bool          `json:"force,omitempty"` // also when it isn't gone
 	Reason  string        `json:"reason,omitempty"`
@@ -162,7 +163,7 @@ type KickMemberResult struct {
 // [stick.CodeUnknownMember] and [stick.CodeMemberPresent].
 func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMemberResult, error) {
 	var res KickMemberResult
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
@@ -191,7 +192,7 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 			return err
 		}
 		return o.dismiss(who)
-	}, func(o *Op) error {
+	}, func(o *op) error {
 		res.RoomID, res.RoomState = o.Room.ID, o.Room.State(o.Probes.Sight, o.Tx.Now())
 		if o.Room.Turn.State == stick.Reserved {
 			res.ReservedFor = &o.Room.Turn.ReservedFor
@@ -203,8 +204,8 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 
 // CloseRoomParams asks to close a room.
 type CloseRoomParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Fence
 	Handoff *stick.Handoff `json:"handoff,omitempty"` // required of an owner
 	Reason  string         `json:"reason,omitempty"`
@@ -229,7 +230,7 @@ func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomRes
 		}
 		p.Handoff = &h
 	}
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		res = CloseRoomResult{RoomID: o.Room.ID, Path: o.Room.Path}
 		if o.Room.Closed {
 			res.Already = true
@@ -247,14 +248,14 @@ func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomRes
 		r, events, err := o.Room.Close(q, o.Tx.Now())
 		o.Apply(r, events)
 		return err
-	}, NoResult)
+	}, nil)
 	return res, err
 }
 
 // SetRoomPolicyParams asks for changes of a room's policy, each "key=value".
 type SetRoomPolicyParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Set []string `json:"set,omitempty"`
 }
 
@@ -270,13 +271,13 @@ type SetRoomPolicyResult struct {
 func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetRoomPolicyResult, error) {
 	var res SetRoomPolicyResult
 	if len(p.Set) == 0 {
-		err := e.Read(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
+		err := e.core.Read(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 			res = SetRoomPolicyResult{RoomID: r.ID, Policy: r.Policy}
 			return nil
 		})
 		return res, err
 	}
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
@@ -285,14 +286,14 @@ func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetR
 		o.Apply(r, events)
 		res = SetRoomPolicyResult{RoomID: r.ID, Policy: r.Policy, Changed: len(events) > 0}
 		return err
-	}, NoResult)
+	}, nil)
 	return res, err
 }
 
 // ReorderMembersParams asks for another order of the members.
 type ReorderMembersParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Order []stick.AgentID `json:"order"` // who comes first; the others follow as they stood
 }
 
@@ -307,7 +308,7 @@ type ReorderMembersResult struct {
 // [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient] and [stick.CodeUsage].
 func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (ReorderMembersResult, error) {
 	var res ReorderMembersResult
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
@@ -331,6 +332,6 @@ func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (Re
 			}
 		}
 		return nil
-	}, NoResult)
+	}, nil)
 	return res, err
 }

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
 // SendMessageParams asks to send a message.
 type SendMessageParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	To          []stick.AgentID `json:"to"` // members by full or short name, or room, or system
 	Body        string          `json:"body,omitempty"`
 	Category    string          `json:"category,omitempty"` // INFO if empty
@@ -83,7 +84,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	if err := stick.CheckTask(p.TaskID); err != nil {
 		return res, err
 	}
-	err = e.Write(ctx, p.Where, p.Caller, JoinsToSpeak, func(o *Op) error {
+	err = e.write(ctx, p.Where, p.Caller, core.JoinsToSpeak, func(o *op) error {
 		o.Settle()
 		q := stick.Sending{By: o.Me.Agent, Task: p.TaskID, Message: m}
 		if err := o.address(&q); err != nil {
@@ -111,7 +112,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			res.Note = joinNotes(res.Note, "a message never moves the stick; to give it away: tt pass")
 		}
 		return nil
-	}, func(o *Op) error {
+	}, func(o *op) error {
 		sent := o.LastEvent(stick.EventMessageSent)
 		res.MessageID, res.EventID = sent.Seq, sent.ID
 		return nil
@@ -125,7 +126,7 @@ func joinNotes(notes ...string) string {
 
 // address completes a message: the full names of its recipients, its thread, and who wrote what
 // it replies to.
-func (o *Op) address(q *stick.Sending) error {
+func (o *op) address(q *stick.Sending) error {
 	m := &q.Message
 	to := make([]stick.AgentID, len(m.To))
 	for i, name := range m.To {
@@ -167,7 +168,7 @@ func (o *Op) address(q *stick.Sending) error {
 }
 
 // message loads a message of the room. It fails with [stick.CodeNotFound].
-func (o *Op) message(id int64) (stick.Event, error) {
+func (o *op) message(id int64) (stick.Event, error) {
 	e, err := o.Tx.Event(o.Room.ID, id)
 	if err == nil && (e == nil || e.Facts().Message == nil) {
 		err = noMessage(id)
@@ -185,8 +186,8 @@ func noMessage(id int64) *stick.Error {
 
 // WithdrawMessageParams asks to take a message back.
 type WithdrawMessageParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	MessageID int64 `json:"message_id"`
 }
 
@@ -202,7 +203,7 @@ type WithdrawMessageResult struct {
 // with [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeWithdrawForbidden].
 func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (WithdrawMessageResult, error) {
 	var res WithdrawMessageResult
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil {
 			return err
@@ -240,13 +241,13 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 		}
 		o.Apply(o.Room, events)
 		return nil
-	}, NoResult)
+	}, nil)
 	return res, err
 }
 
 // unanswered adds to the event that says that a member takes part no longer which messages it
 // won't acknowledge, and has it told to their senders.
-func (o *Op) unanswered(a stick.AgentID, typ stick.EventType) error {
+func (o *op) unanswered(a stick.AgentID, typ stick.EventType) error {
 	owed, err := o.Tx.Owed(o.Room.ID, a)
 	if err != nil || len(owed) == 0 {
 		return err

@@ -3,14 +3,15 @@ package engine
 import (
 	"context"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
 // AddNoteParams asks to leave a note.
 type AddNoteParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Body      string `json:"body"`
 	AboutTurn bool   `json:"about_turn,omitempty"` // it is for this turn, or for the next where none runs
 }
@@ -25,7 +26,7 @@ type AddNoteResult struct {
 // [stick.CodeUsage], [stick.CodeMessageTooLarge] and [stick.CodeRoomClosed].
 func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, error) {
 	var res AddNoteResult
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
@@ -33,7 +34,7 @@ func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, e
 		events, err := o.Room.AddNote(o.Me.Agent, p.Body, p.AboutTurn)
 		o.Apply(o.Room, events)
 		return err
-	}, func(o *Op) error {
+	}, func(o *op) error {
 		res = AddNoteResult{RoomID: o.Room.ID, Note: stick.NoteOf(*o.LastEvent(stick.EventNoteAdded))}
 		return nil
 	})
@@ -42,8 +43,8 @@ func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, e
 
 // ListNotesParams asks for notes.
 type ListNotesParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	All   bool `json:"all,omitempty"`   // resolved ones, and those about other turns, too
 	Limit int  `json:"limit,omitempty"` // 0 for 50, at most 500
 }
@@ -65,7 +66,7 @@ func (e *Engine) ListNotes(ctx context.Context, p ListNotesParams) (ListNotesRes
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		q := openNotes(r)
 		q.Open, q.Limit = !p.All, p.Limit
 		notes, more, err := tx.Notes(q)
@@ -86,8 +87,8 @@ func openNotes(r stick.Room) store.NoteQuery {
 
 // ResolveNoteParams names a note that is dealt with.
 type ResolveNoteParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	NoteID int64 `json:"note_id"`
 }
 
@@ -102,7 +103,7 @@ type ResolveNoteResult struct {
 // result. It fails with [stick.CodeUnknownMember] and [stick.CodeNotFound].
 func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveNoteResult, error) {
 	var res ResolveNoteResult
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
@@ -119,7 +120,7 @@ func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveN
 		o.Apply(o.Room, events)
 		res = ResolveNoteResult{RoomID: o.Room.ID, Note: notes[0], Already: len(events) == 0}
 		return nil
-	}, func(o *Op) error {
+	}, func(o *op) error {
 		if resolved := o.LastEvent(stick.EventNoteResolved); resolved != nil {
 			res.ResolvedAt, res.ResolvedBy = resolved.CreatedAt, resolved.From
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -20,8 +21,8 @@ func (f Fence) given() stick.Fence { return stick.Fence{Turn: f.Turn, Lease: f.L
 
 // HeartbeatParams asks to renew the caller's lease.
 type HeartbeatParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Fence
 }
 
@@ -37,7 +38,7 @@ type HeartbeatResult struct {
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
 	var res HeartbeatResult
-	err := e.Write(ctx, p.Where, p.Caller, OnlyBeats, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.OnlyBeats, func(o *op) error {
 		f, err := o.fence(p.Fence.given())
 		if err != nil {
 			return err
@@ -47,7 +48,7 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 		}
 		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.Probes.Sight, o.Tx.Now())
 		return err
-	}, func(o *Op) error {
+	}, func(o *op) error {
 		res = HeartbeatResult{
 			RoomID: o.Room.ID, TurnID: o.Room.Turn.ID,
 			LeaseExpiresAt: o.Room.LeaseExpiresAt(o.Probes.Sight), LeaseKeptBy: o.Room.LeaseKeptBy(o.Probes.Sight),
@@ -59,8 +60,8 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 
 // ReleaseStickParams asks to end the caller's turn.
 type ReleaseStickParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Fence
 	Handoff stick.Handoff `json:"handoff"`
 }
@@ -87,7 +88,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		return res, err
 	}
 	var end *stick.Event
-	err = e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err = e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		f, err := o.fence(p.Fence.given())
 		if err != nil {
 			return err
@@ -98,7 +99,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		r, events, err := o.Room.Release(o.Me.Agent, f, h, o.Probes.Sight, o.Tx.Now())
 		o.Apply(r, events)
 		return err
-	}, func(o *Op) (err error) {
+	}, func(o *op) (err error) {
 		if end != nil {
 			res = releaseResult(*end, true)
 			return nil
@@ -124,8 +125,8 @@ func releaseResult(e stick.Event, already bool) ReleaseStickResult {
 
 // PassStickParams asks to pass the stick to a member.
 type PassStickParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Fence
 	To      stick.AgentID `json:"to_agent_id"` // or "next"
 	Handoff stick.Handoff `json:"handoff"`
@@ -153,7 +154,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		return res, err
 	}
 	var end *stick.Event
-	err = e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err = e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		f, err := o.fence(p.Fence.given())
 		if err != nil {
 			return err
@@ -168,7 +169,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		r, events, err := o.Room.Pass(o.Me.Agent, f, to, h, o.Probes.Sight, o.Tx.Now())
 		o.Apply(r, events)
 		return err
-	}, func(o *Op) (err error) {
+	}, func(o *op) (err error) {
 		pass := end
 		if pass == nil {
 			pass = o.LastEvent(stick.EventPass)
@@ -185,8 +186,8 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 
 // TakeoverStickParams asks to take the stick over.
 type TakeoverStickParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	ExpectedTurn int64  `json:"expected_turn_id,omitempty"`
 	Reason       string `json:"reason"`
 	Operator     bool   `json:"operator_requested,omitempty"` // a person asked for it
@@ -211,7 +212,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 		return res, err
 	}
 	var why stick.ClaimReason
-	err := e.Write(ctx, p.Where, p.Caller, JoinsIfNew, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Sight, o.Tx.Now()))
 		r, events, got, err := o.Room.Takeover(stick.Take{
 			By: o.Me.Agent, ExpectedTurn: p.ExpectedTurn, Reason: p.Reason, Operator: p.Operator, Relayed: !o.Me.Caller.Person,
@@ -222,7 +223,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 		o.Apply(r, events)
 		o.Refused, why = err, got
 		return nil
-	}, func(o *Op) (err error) {
+	}, func(o *op) (err error) {
 		res = TakeoverStickResult{Status: stick.YourTurn, Already: why == stick.AlreadyOwner, Joined: o.Joined}
 		if took := o.LastEvent(stick.EventTakeover); took != nil {
 			res.Cause = took.Facts().Cause
@@ -245,7 +246,7 @@ func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err 
 	if known {
 		return path, nil
 	}
-	err = e.Read(ctx, Where{RoomID: id}, Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *Probes, r stick.Room, _ Identity) error {
+	err = e.core.Read(ctx, core.Where{RoomID: id}, core.Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		path = r.Path
 		return nil
 	})
@@ -262,7 +263,7 @@ const snapshotLimit = 300 * time.Millisecond
 
 // complete checks a handoff, finds its artifacts in the workspace, and adds what can be seen of
 // the working tree in time.
-func (e *Engine) complete(ctx context.Context, w Where, h stick.Handoff) (stick.Handoff, error) {
+func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (stick.Handoff, error) {
 	h.Workspace = nil
 	if err := h.Check(); err != nil {
 		return h, err
@@ -272,9 +273,9 @@ func (e *Engine) complete(ctx context.Context, w Where, h stick.Handoff) (stick.
 		if err != nil {
 			return h, err
 		}
-		w = Where{Path: path}
+		w = core.Where{Path: path}
 	}
-	p, err := e.Place(w)
+	p, err := e.core.Place(w)
 	if err != nil {
 		return h, err
 	}
@@ -295,7 +296,7 @@ func (e *Engine) complete(ctx context.Context, w Where, h stick.Handoff) (stick.
 	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
 	defer cancel()
 	if p.Found == workspace.FoundGit { // of the shared tree, which is what the stick is about
-		h.Workspace, _ = e.Config.Git.Snapshot(limited, p.Root) // null says that it couldn't be seen
+		h.Workspace, _ = e.core.Config.Git.Snapshot(limited, p.Root) // null says that it couldn't be seen
 	}
 	return h, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -13,8 +14,8 @@ import (
 
 // ReservePathsParams asks to reserve paths.
 type ReservePathsParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Paths     []string     `json:"paths"` // patterns relative to the room's root
 	TTL       stick.Millis `json:"ttl_ms,omitempty"`
 	TaskID    string       `json:"task_id,omitempty"`
@@ -66,7 +67,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 		}
 	}
 	res.Warning = cmp.Or(misplaced(root, dir, q.Patterns), res.Warning)
-	err = e.Write(ctx, p.Where, p.Caller, JoinsIfNew, func(o *Op) error {
+	err = e.write(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		q.By = o.Me.Agent
 		near, err := o.Tx.ReservationsMeeting(o.Room.ID, q.Patterns)
@@ -86,12 +87,12 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 		o.Apply(o.Room, events)
 		res.Already = err == nil && len(events) == 0
 		return nil
-	}, func(o *Op) error { return o.reserved(q, &res) })
+	}, func(o *op) error { return o.reserved(q, &res) })
 	return res, err
 }
 
 // reserved fills in what the caller has reserved now.
-func (o *Op) reserved(q stick.Reserving, res *ReservePathsResult) error {
+func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	res.RoomID, res.AgentID, res.Joined, res.Reservations = o.Room.ID, o.Me.Agent, o.Joined, []ReservationView{}
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil {
@@ -117,7 +118,7 @@ func (o *Op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 }
 
 // incursions are those of the caller into the reservations near that are in the log.
-func (o *Op) incursions(near []stick.Reservation) ([]stick.Event, error) {
+func (o *op) incursions(near []stick.Reservation) ([]stick.Event, error) {
 	oldest := int64(0)
 	for _, v := range near {
 		if v.Agent != o.Me.Agent && (oldest == 0 || v.ID < oldest) {
@@ -133,20 +134,20 @@ func (o *Op) incursions(near []stick.Reservation) ([]stick.Event, error) {
 	return events, err
 }
 
-func viewReservation(r stick.Room, v stick.Reservation, probes *Probes, now stick.Time) ReservationView {
+func viewReservation(r stick.Room, v stick.Reservation, probes *core.Probes, now stick.Time) ReservationView {
 	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, probes.Sight, now)}
 }
 
 // roots are the root of the room that a place belongs to, or would, and the place itself.
-func (e *Engine) roots(ctx context.Context, w Where) (root, dir string, err error) {
-	place, err := e.Place(w)
+func (e *Engine) roots(ctx context.Context, w core.Where) (root, dir string, err error) {
+	place, err := e.core.Place(w)
 	if err != nil {
 		return "", "", err
 	}
 	if place != nil {
 		root, dir = place.Root, place.Path
 	}
-	db, err := e.Open(ctx, place != nil)
+	db, err := e.core.Open(ctx, place != nil)
 	if err == store.ErrAbsent {
 		return "", "", stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
 	}
@@ -154,7 +155,7 @@ func (e *Engine) roots(ctx context.Context, w Where) (root, dir string, err erro
 		return "", "", err
 	}
 	err = db.View(ctx, func(tx *store.Tx) error {
-		r, err := FindRoom(tx, w, place)
+		r, err := core.FindRoom(tx, w, place)
 		if stick.CodeOf(err) == stick.CodeNoRoom && place != nil {
 			return nil // it will be made at the root
 		}
@@ -166,8 +167,8 @@ func (e *Engine) roots(ctx context.Context, w Where) (root, dir string, err erro
 
 // ReleasePathsParams says which reservations are to end.
 type ReleasePathsParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Paths          []string `json:"paths,omitempty"`           // patterns of the caller's, as they were reserved
 	ReservationIDs []int64  `json:"reservation_ids,omitempty"` // a person may name those of others
 	All            bool     `json:"all,omitempty"`             // all of the caller's
@@ -198,7 +199,7 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 		return res, err
 	}
 	fold := workspace.FoldsCase(root)
-	err = e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err = e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
@@ -215,12 +216,12 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 		o.Apply(o.Room, events)
 		res.Released, res.Already = append(res.Released, vs...), len(vs) == 0
 		return nil
-	}, NoResult)
+	}, nil)
 	return res, err
 }
 
 // chosen loads the reservations that are to end. One that the caller has ended before is left out.
-func (o *Op) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []stick.Reservation, err error) {
+func (o *op) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []stick.Reservation, err error) {
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil || p.All {
 		return mine, err
@@ -278,7 +279,7 @@ func add(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation 
 }
 
 // gaveFree tells whether the caller has ended a reservation like that.
-func (o *Op) gaveFree(like func(stick.Event) bool) (bool, error) {
+func (o *op) gaveFree(like func(stick.Event) bool) (bool, error) {
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{stick.EventUnreserved}, Limit: maxEvents, Newest: true,
 	})
@@ -287,8 +288,8 @@ func (o *Op) gaveFree(like func(stick.Event) bool) (bool, error) {
 
 // ListReservationsParams asks what is reserved.
 type ListReservationsParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Agent  stick.AgentID `json:"agent_id,omitempty"`
 	TaskID string        `json:"task_id,omitempty"`
 	Limit  int           `json:"limit,omitempty"` // 0 for 50, at most 500
@@ -313,7 +314,7 @@ func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams)
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) (err error) {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
 		q := store.ReservationQuery{Room: r.ID, Task: p.TaskID, Limit: p.Limit}
 		if p.Agent != "" {
 			if q.Agent, err = named(r, p.Agent); err != nil {

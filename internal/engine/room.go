@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -53,7 +54,7 @@ type RoomMember struct {
 }
 
 // show makes a room visible to me.
-func show(r stick.Room, me stick.AgentID, probes *Probes, now stick.Time, all bool) PathRoom {
+func show(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Time, all bool) PathRoom {
 	t := r.Turn
 	v := PathRoom{
 		RoomID: r.ID, Path: r.Path, State: r.State(probes.Sight, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
@@ -89,7 +90,7 @@ func show(r stick.Room, me stick.AgentID, probes *Probes, now stick.Time, all bo
 	return v
 }
 
-func showMember(r stick.Room, m stick.Member, probes *Probes, now stick.Time) RoomMember {
+func showMember(r stick.Room, m stick.Member, probes *core.Probes, now stick.Time) RoomMember {
 	v := RoomMember{
 		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: m.LastSeenAt,
 		Status: "inactive", Verdict: m.Verdict(probes.Sight), State: m.State,
@@ -113,8 +114,8 @@ func showMember(r stick.Room, m stick.Member, probes *Probes, now stick.Time) Ro
 
 // GetRoomStateParams asks how a room stands.
 type GetRoomStateParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	All bool `json:"all,omitempty"` // members that left, too
 }
 
@@ -133,7 +134,7 @@ type GetRoomStateResult struct {
 // GetRoomState tells how a room stands. It writes nothing. It fails with [stick.CodeNoRoom].
 func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoomStateResult, error) {
 	var res GetRoomStateResult
-	err := e.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) error {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		res = GetRoomStateResult{PathRoom: show(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
@@ -163,10 +164,10 @@ func nextAction(r stick.Room, v GetRoomStateResult, me stick.AgentID) string {
 
 // ListRoomsParams asks for rooms.
 type ListRoomsParams struct {
-	Caller Caller `json:"-"`
-	Path   string `json:"context_path,omitempty"`
-	All    bool   `json:"all,omitempty"`   // every room of the database
-	Limit  int    `json:"limit,omitempty"` // of rooms below the path, and of all rooms; 0 for 50
+	Caller core.Caller `json:"-"`
+	Path   string      `json:"context_path,omitempty"`
+	All    bool        `json:"all,omitempty"`   // every room of the database
+	Limit  int         `json:"limit,omitempty"` // of rooms below the path, and of all rooms; 0 for 50
 }
 
 // ListRoomsResult lists rooms: the chain from the path up to its workspace root, and what lies below.
@@ -190,7 +191,7 @@ type ListedRoom struct {
 
 // ListRooms lists rooms. It writes nothing. It fails with [stick.CodeInvalidPath].
 func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsResult, error) {
-	place, err := e.PlaceToRead(Where{Path: p.Path})
+	place, err := e.core.PlaceToRead(core.Where{Path: p.Path})
 	if err != nil {
 		return ListRoomsResult{}, err
 	}
@@ -199,7 +200,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 		limit = 50
 	}
 	res := ListRoomsResult{Path: place.Path, Root: place.Root, Rooms: []ListedRoom{}}
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return res, nil
 	}
@@ -258,7 +259,7 @@ func listed(r stick.Room, relation string) ListedRoom {
 
 // JoinPathParams asks to join the room of a path.
 type JoinPathParams struct {
-	Caller   Caller       `json:"-"`
+	Caller   core.Caller  `json:"-"`
 	Path     string       `json:"context_path,omitempty"`
 	RoomID   stick.RoomID `json:"room_id,omitempty"`
 	ForceNew bool         `json:"force_new,omitempty"` // make a nested room at the path itself
@@ -292,10 +293,10 @@ func HandoffTemplate() map[string]string {
 // [stick.CodeInvalidPath] and [stick.CodeNoRoom].
 func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult, error) {
 	var res JoinPathResult
-	w := Where{RoomID: p.RoomID, Path: p.Path}
+	w := core.Where{RoomID: p.RoomID, Path: p.Path}
 	var above string
 	if p.ForceNew {
-		place, err := e.Place(w)
+		place, err := e.core.Place(w)
 		if err != nil {
 			return res, err
 		}
@@ -306,10 +307,10 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 			return res, err
 		}
 	}
-	err := e.Write(ctx, w, p.Caller, JoinsExplicitly, func(o *Op) error {
+	err := e.write(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
 		o.Settle()
 		return nil
-	}, func(o *Op) error {
+	}, func(o *op) error {
 		res = JoinPathResult{
 			RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
 			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: show(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
@@ -335,7 +336,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 // nest makes a room at the deepest place of a chain. above is the path of the room that was there
 // already, at that place or above it.
 func (e *Engine) nest(ctx context.Context, chain []string) (above string, err error) {
-	db, err := e.Open(ctx, true)
+	db, err := e.core.Open(ctx, true)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -15,8 +16,8 @@ import (
 
 // GetRosterParams asks which agents are at work.
 type GetRosterParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	All bool `json:"all,omitempty"` // also what doesn't count: agents elsewhere on this machine, members that aren't active
 }
 
@@ -54,7 +55,7 @@ type surroundings struct {
 
 // scan looks for agents at work in a workspace; with all, elsewhere too. It is done outside of
 // transactions. A scan that fails is blind.
-func (e *Engine) scan(by Caller, place *workspace.Place, all bool) surroundings {
+func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) surroundings {
 	inside := e.inside(place)
 	asked := inside
 	if all {
@@ -64,7 +65,7 @@ func (e *Engine) scan(by Caller, place *workspace.Place, all bool) surroundings 
 	if by.Person { // what a person's shell started are the agents that the person asks about
 		mine = stick.Process{}
 	}
-	found, err := harness.Scan(e.Config.Procs, asked, e.self(), mine)
+	found, err := harness.Scan(e.core.Config.Procs, asked, e.self(), mine)
 	if err != nil {
 		found = harness.Roster{Blind: true}
 	}
@@ -98,7 +99,7 @@ func (e *Engine) bare(p *workspace.Place) bool {
 	case workspace.FoundPath:
 		return true
 	case workspace.FoundMarker:
-		home, err := filepath.EvalSymlinks(e.Config.Workspace.Home)
+		home, err := filepath.EvalSymlinks(e.core.Config.Workspace.Home)
 		return err == nil && home == p.Root
 	}
 	return false
@@ -106,7 +107,7 @@ func (e *Engine) bare(p *workspace.Place) bool {
 
 // self is the pid of the calling process.
 func (e *Engine) self() int {
-	if p, err := e.Config.Procs.Self(); err == nil {
+	if p, err := e.core.Config.Procs.Self(); err == nil {
 		return p.PID
 	}
 	return os.Getpid()
@@ -123,7 +124,7 @@ type found struct {
 // carried by a daemon that terminals come to, by elimination. What it is seen in is then one of its
 // harness's terminals that nobody else is; the caller's own is the youngest. Of an agent whose own
 // process carries sessions nothing is left to find: it is that process.
-func match(r stick.Room, s surroundings, by Caller, me stick.AgentID, sight *stick.Sight) []found {
+func match(r stick.Room, s surroundings, by core.Caller, me stick.AgentID, sight *stick.Sight) []found {
 	out := make([]found, len(s.Agents))
 	for i, a := range s.Agents {
 		out[i] = found{Running: a, member: carriedBy(r, a.Process)}
@@ -155,7 +156,7 @@ func match(r stick.Room, s surroundings, by Caller, me stick.AgentID, sight *sti
 
 // has tells whether a process of a member is known to be no daemon that terminals come to: it is an agent that
 // the scan found, or the caller's own.
-func (s surroundings) has(m stick.Member, by Caller) bool {
+func (s surroundings) has(m stick.Member, by core.Caller) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
 		is := func(a harness.Running) bool { return a.Process == e.Process }
 		return slices.ContainsFunc(s.Agents, is) || slices.ContainsFunc(s.elsewhere, is) || e.Process == by.Process && !by.Shown
@@ -193,26 +194,26 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 		if err != nil {
 			return res, err
 		}
-		w = Where{Path: path}
+		w = core.Where{Path: path}
 	}
-	place, err := e.PlaceToRead(w)
+	place, err := e.core.PlaceToRead(w)
 	if err != nil {
 		return res, err
 	}
 	around := e.scan(p.Caller, place, p.All)
 	none := func(me stick.AgentID) {
-		res = e.roster(stick.Room{Path: place.Root}, around, p, me, NewSight(), stick.At(e.Now()))
+		res = e.roster(stick.Room{Path: place.Root}, around, p, me, core.NewSight(), stick.At(e.core.Now()))
 	}
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
-		none(IdentifyUnrecorded(p.Caller).Agent)
+		none(core.IdentifyUnrecorded(p.Caller).Agent)
 		return res, nil
 	}
 	if err != nil {
 		return res, err
 	}
-	return res, e.View(ctx, db, p.Caller, func(tx *store.Tx, probes *Probes) error {
-		me, err := Identify(tx, probes, p.Caller)
+	return res, e.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		me, err := core.Identify(tx, probes, p.Caller)
 		if err != nil {
 			return err
 		}
@@ -237,10 +238,10 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 func (e *Engine) roster(r stick.Room, around surroundings, p GetRosterParams, me stick.AgentID, s *stick.Sight, now stick.Time) GetRosterResult {
 	by := p.Caller
 	res := GetRosterResult{RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{}}
-	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.Config.Workspace.Dir, Verdict: stick.Alive}
+	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.core.Config.Workspace.Dir, Verdict: stick.Alive}
 	if m, ok := r.Member(me); ok {
 		res.Self = rosterMember(m, s)
-		res.Self.Harness, res.Self.PID, res.Self.Cwd, res.Self.Verdict = by.Harness, by.Process.PID, e.Config.Workspace.Dir, stick.Alive
+		res.Self.Harness, res.Self.PID, res.Self.Cwd, res.Self.Verdict = by.Harness, by.Process.PID, e.core.Config.Workspace.Dir, stick.Alive
 	}
 	listed := map[stick.AgentID]bool{me: true}
 	for _, f := range match(r, around, by, me, s) {

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/proc/proctest"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -23,26 +25,26 @@ func TestRosterOfCarriers(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name    string
-		agents  []fakeProcess // in the workspace, but for those that have a directory
-		members []int         // those of them that start a session first
-		self    int           // the one that asks
-		want    string        // pid and whether it is registered, in the order of the answer; 0 for a member without a process
+		agents  []proctest.Process // in the workspace, but for those that have a directory
+		members []int              // those of them that start a session first
+		self    int                // the one that asks
+		want    string             // pid and whether it is registered, in the order of the answer; 0 for a member without a process
 	}{
-		{"two with a port", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096"}, {pid: 20, comm: "opencode", args: "opencode --port 4097"}}, nil, 10, "20 new"},
-		{"two with a port, and the younger asks", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096"}, {pid: 20, comm: "opencode", args: "opencode --port 4097"}}, nil, 20, "10 new"},
-		{"below an editor", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode acp"}, {pid: 20, comm: "opencode", tty: pts}}, nil, 10, "20 new"},
-		{"one with a port is a member", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096", tty: pts}, {pid: 20, comm: "opencode", tty: pts}, {pid: 30, comm: "claude"}}, []int{10}, 30, "10 known, 20 new"},
-		{"it asks itself", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096", tty: pts}, {pid: 20, comm: "opencode", tty: pts}}, []int{10}, 10, "20 new"},
-		{"one with a port and somebody at a server's terminal", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode --port 4096", tty: pts}, {pid: 20, comm: "opencode", args: "opencode attach http://localhost:1", tty: pts}, {pid: 30, comm: "claude"}}, []int{10}, 30, "10 known, 20 new"},
-		{"a terminal and its daemon", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: daemon, dir: "/"}}, nil, 20, ""},
-		{"a daemon's terminal is the youngest", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 15, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: daemon, dir: "/"}}, nil, 20, "10 new"},
-		{"a terminal and its daemon, seen by another", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: daemon, dir: "/"}, {pid: 30, comm: "claude"}}, []int{20}, 30, "10 known"},
-		{"an editor's server, and somebody's terminal", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: "codex app-server"}}, nil, 20, "10 new"},
-		{"a server of tools", []fakeProcess{{pid: 10, comm: "codex", tty: pts}, {pid: 20, comm: "codex", args: "codex mcp-server"}}, nil, 20, "10 new"},
-		{"a daemon, and a run without a terminal", []fakeProcess{{pid: 10, comm: "codex", args: "codex exec x"}, {pid: 20, comm: "codex", args: daemon, dir: "/"}}, nil, 20, "10 new"},
-		{"a daemon, and a run in a terminal that isn't its", []fakeProcess{{pid: 10, comm: "codex", args: "codex exec x", tty: pts}, {pid: 20, comm: "codex", args: daemon, dir: "/"}}, nil, 20, "10 new"},
-		{"a server, and another one's terminal", []fakeProcess{{pid: 10, comm: "opencode", tty: pts}, {pid: 20, comm: "opencode", args: "opencode serve", dir: "/"}}, nil, 20, "10 new"},
-		{"a server and its terminal", []fakeProcess{{pid: 10, comm: "opencode", args: "opencode attach http://localhost:1", tty: pts}, {pid: 20, comm: "opencode", args: "opencode serve", dir: "/"}}, nil, 20, ""},
+		{"two with a port", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode --port 4096"}, {PID: 20, Comm: "opencode", Args: "opencode --port 4097"}}, nil, 10, "20 new"},
+		{"two with a port, and the younger asks", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode --port 4096"}, {PID: 20, Comm: "opencode", Args: "opencode --port 4097"}}, nil, 20, "10 new"},
+		{"below an editor", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode acp"}, {PID: 20, Comm: "opencode", TTY: pts}}, nil, 10, "20 new"},
+		{"one with a port is a member", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode --port 4096", TTY: pts}, {PID: 20, Comm: "opencode", TTY: pts}, {PID: 30, Comm: "claude"}}, []int{10}, 30, "10 known, 20 new"},
+		{"it asks itself", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode --port 4096", TTY: pts}, {PID: 20, Comm: "opencode", TTY: pts}}, []int{10}, 10, "20 new"},
+		{"one with a port and somebody at a server's terminal", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode --port 4096", TTY: pts}, {PID: 20, Comm: "opencode", Args: "opencode attach http://localhost:1", TTY: pts}, {PID: 30, Comm: "claude"}}, []int{10}, 30, "10 known, 20 new"},
+		{"a terminal and its daemon", []proctest.Process{{PID: 10, Comm: "codex", TTY: pts}, {PID: 20, Comm: "codex", Args: daemon, Dir: "/"}}, nil, 20, ""},
+		{"a daemon's terminal is the youngest", []proctest.Process{{PID: 10, Comm: "codex", TTY: pts}, {PID: 15, Comm: "codex", TTY: pts}, {PID: 20, Comm: "codex", Args: daemon, Dir: "/"}}, nil, 20, "10 new"},
+		{"a terminal and its daemon, seen by another", []proctest.Process{{PID: 10, Comm: "codex", TTY: pts}, {PID: 20, Comm: "codex", Args: daemon, Dir: "/"}, {PID: 30, Comm: "claude"}}, []int{20}, 30, "10 known"},
+		{"an editor's server, and somebody's terminal", []proctest.Process{{PID: 10, Comm: "codex", TTY: pts}, {PID: 20, Comm: "codex", Args: "codex app-server"}}, nil, 20, "10 new"},
+		{"a server of tools", []proctest.Process{{PID: 10, Comm: "codex", TTY: pts}, {PID: 20, Comm: "codex", Args: "codex mcp-server"}}, nil, 20, "10 new"},
+		{"a daemon, and a run without a terminal", []proctest.Process{{PID: 10, Comm: "codex", Args: "codex exec x"}, {PID: 20, Comm: "codex", Args: daemon, Dir: "/"}}, nil, 20, "10 new"},
+		{"a daemon, and a run in a terminal that isn't its", []proctest.Process{{PID: 10, Comm: "codex", Args: "codex exec x", TTY: pts}, {PID: 20, Comm: "codex", Args: daemon, Dir: "/"}}, nil, 20, "10 new"},
+		{"a server, and another one's terminal", []proctest.Process{{PID: 10, Comm: "opencode", TTY: pts}, {PID: 20, Comm: "opencode", Args: "opencode serve", Dir: "/"}}, nil, 20, "10 new"},
+		{"a server and its terminal", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode attach http://localhost:1", TTY: pts}, {PID: 20, Comm: "opencode", Args: "opencode serve", Dir: "/"}}, nil, 20, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -52,22 +54,22 @@ func TestRosterOfCarriers(t *testing.T) {
 			work := filepath.Join(dir, "work")
 			mkdir(t, work)
 			on := func(pid int) (*engine.Engine, engine.HookParams) {
-				all := []fakeProcess{{pid: 1000, ppid: pid, comm: "tt", dir: work}}
+				all := []proctest.Process{{PID: 1000, PPID: pid, Comm: "tt", Dir: work}}
 				for _, p := range c.agents {
-					if p.ppid = 1; p.dir == "" {
-						p.dir = work
+					if p.PPID = 1; p.Dir == "" {
+						p.Dir = work
 					}
 					all = append(all, p)
 				}
-				procs := fakeMachine(1000, all...)
+				procs := proctest.Machine(1000, all...)
 				chain, complete := procs.Ancestry(1000)
 				by, err := harness.Resolve(harness.Input{Getenv: func(string) string { return "" }, Chain: chain, Complete: complete, User: "ann", Host: "here"})
 				if err != nil || by.Process.PID != pid {
 					t.Fatalf("%+v, %v", by, err)
 				}
-				e := engine.New(engine.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: work, Home: dir}})
+				e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: work, Home: dir}})})
 				t.Cleanup(func() { e.Close() })
-				return e, engine.HookParams{Caller: by, Where: engine.Where{Path: work}}
+				return e, engine.HookParams{Caller: by, Where: core.Where{Path: work}}
 			}
 			for _, pid := range c.members {
 				e, p := on(pid)
@@ -147,24 +149,24 @@ func TestHookOfAVisitor(t *testing.T) {
 			mkdir(t, filepath.Join(there, ".git"))
 			mkdir(t, filepath.Join(there, "sub"))
 			mkdir(t, filepath.Join(home, ".git"))
-			agent := fakeProcess{pid: pid, ppid: 1, comm: "claude"}
+			agent := proctest.Process{PID: pid, PPID: 1, Comm: "claude"}
 			if c.works != "" {
-				agent.dir = filepath.Join(dir, c.works)
+				agent.Dir = filepath.Join(dir, c.works)
 			}
-			procs := fakeMachine(1000, agent, fakeProcess{pid: 1000, ppid: pid, comm: "tt", dir: there})
-			e := engine.New(engine.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: there, Home: dir}})
+			procs := proctest.Machine(1000, agent, proctest.Process{PID: 1000, PPID: pid, Comm: "tt", Dir: there})
+			e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: there, Home: dir}})})
 			t.Cleanup(func() { e.Close() })
-			by := engine.Caller{Harness: "claude", SessionID: "s", Process: stick.Process{Boot: "b", PIDNS: "n", PID: pid, Start: pid}, Proof: c.proof}
-			if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: engine.Caller{Harness: "codex", SessionID: "other"}, Path: there}); err != nil {
+			by := core.Caller{Harness: "claude", SessionID: "s", Process: stick.Process{Boot: "b", PIDNS: "n", PID: pid, Start: pid}, Proof: c.proof}
+			if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: core.Caller{Harness: "codex", SessionID: "other"}, Path: there}); err != nil {
 				t.Fatal(err)
 			}
 			if c.running != "" {
-				at := engine.HookParams{Caller: by, Where: engine.Where{Path: filepath.Join(dir, c.running)}}
+				at := engine.HookParams{Caller: by, Where: core.Where{Path: filepath.Join(dir, c.running)}}
 				if res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at, Helper: true}); err != nil || res.RoomID == "" {
 					t.Fatalf("%+v, %v", res, err)
 				}
 			}
-			res, err := e.DeliverEvents(t.Context(), engine.HookParams{Caller: by, Where: engine.Where{Path: there}, Sub: c.sub})
+			res, err := e.DeliverEvents(t.Context(), engine.HookParams{Caller: by, Where: core.Where{Path: there}, Sub: c.sub})
 			if err != nil || res.Unstarted != c.want {
 				t.Errorf("%v, %v; want %v", res.Unstarted, err, c.want)
 			}

@@ -19,7 +19,7 @@ type scope struct {
 
 // scopes reads what is to be reserved or given free.
 func (e *Engine) scopes(root string, paths []string) ([]scope, error) {
-	env := e.Config.Workspace
+	env := e.core.Config.Workspace
 	env.Dir = root
 	targets := workspace.NewTargets(env)
 	var out []scope

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/config"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -83,7 +84,7 @@ type project struct {
 func (e *Engine) project(room string) (project, error) {
 	from := room
 	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
-		if place, err := workspace.Resolve(room, e.Config.Workspace); err == nil {
+		if place, err := workspace.Resolve(room, e.core.Config.Workspace); err == nil {
 			from = place.Root
 		}
 	}
@@ -133,7 +134,7 @@ type starting struct {
 // [stick.CodeProjectConfig], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
 	silent := StartSessionResult{Others: []RosterAgent{}}
-	place, err := e.Place(p.Where)
+	place, err := e.core.Place(p.Where)
 	if err != nil {
 		return silent, err
 	}
@@ -167,11 +168,11 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	}
 	s.taken = s.anchor.taken()
 	s.leftAt, s.left = s.anchor.written()
-	who := JoinsIfNew
+	who := core.JoinsIfNew
 	if p.Auto && p.Source == "compact" { // the agent that left is the same one still
-		who = StaysOut
+		who = core.StaysOut
 	}
-	err = e.Write(ctx, p.Where, p.Caller, who, s.run, s.done)
+	err = e.write(ctx, p.Where, p.Caller, who, s.run, s.done)
 	if p.Auto && slices.Contains([]stick.Code{stick.CodeKicked, stick.CodeRoomClosed, stick.CodeUnknownMember}, stick.CodeOf(err)) {
 		return silent, nil
 	}
@@ -179,29 +180,29 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 	s.after()
-	if f, ok := ReadTaskFile(place.Worktree); ok {
+	if f, ok := core.ReadTaskFile(place.Worktree); ok {
 		s.res.Task = f.TaskID
 	}
 	return s.res, nil
 }
 
 // anAgents refuses a person, who has no session, with [stick.CodeUsage].
-func anAgents(by Caller) error {
+func anAgents(by core.Caller) error {
 	if !by.Person || by.As != "" {
 		return nil
 	}
-	return stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", HumanID(by)).
+	return stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", core.HumanID(by)).
 		Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
 }
 
 // company tells whether other agents are at work where there is no room.
 func (s *starting) company() bool {
-	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", NewSight()), func(f found) bool { return !f.mine })
+	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", core.NewSight()), func(f found) bool { return !f.mine })
 }
 
 // roomAt is the path of the room of a place; empty when there is none.
 func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path string, err error) {
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return "", nil
 	}
@@ -216,7 +217,7 @@ func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path strin
 }
 
 // run gives the session its role, inside of the transaction.
-func (s *starting) run(o *Op) error {
+func (s *starting) run(o *op) error {
 	o.Settle()
 	by := s.p.Caller
 	was, _ := o.Before.Member(o.Me.Agent)
@@ -258,7 +259,7 @@ func (s *starting) run(o *Op) error {
 
 // earlier finds an agent without a session here that began before this one, and can still come: one that
 // works around a nested room has its sessions in the room there.
-func (s *starting) earlier(o *Op) *found {
+func (s *starting) earlier(o *op) *found {
 	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Sight)
 	mine := s.p.Caller.Process
 	for _, f := range agents {
@@ -286,7 +287,7 @@ func heard(r stick.Room, f found) bool {
 }
 
 // done says what came of it.
-func (s *starting) done(o *Op) error {
+func (s *starting) done(o *op) error {
 	now := o.Tx.Now()
 	s.res = StartSessionResult{
 		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Start, Already: s.out.Already,

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -51,7 +52,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	if err := anAgents(p.Caller); err != nil {
 		return res, err
 	}
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return res, nil
 	}
@@ -66,9 +67,9 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		reason += " (" + stick.Clip(p.Why, 60) + ")"
 	}
 	var over []endedSession
-	err = e.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *Probes) error {
+	err = e.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		res, over = EndSessionResult{Left: []stick.RoomID{}}, nil
-		me, err := Identify(tx, probes, p.Caller)
+		me, err := core.Identify(tx, probes, p.Caller)
 		if err != nil || me.Unrecorded {
 			return err
 		}
@@ -101,7 +102,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			continue // nobody knows which file it is
 		}
 		path := filepath.Clean(its.anchor.path(o.context))
-		e.KillPoint("before aside")
+		e.core.KillPoint("before aside")
 		switch its.anchor.end(ending{o.context, p.Wrapped, o.made, func() bool { return e.taken(ctx, db, o) }}) {
 		case fileRemoved:
 			res.Removed = append(res.Removed, path)
@@ -117,7 +118,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 // taken tells whether another session has begun with the file of one that has ended. What can't be
 // found out may be so.
 func (e *Engine) taken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
-	e.KillPoint("aside")
+	e.core.KillPoint("aside")
 	err := db.View(ctx, func(tx *store.Tx) error {
 		r, err := tx.Room(o.room.ID)
 		yes = slices.ContainsFunc(r.Members, func(m stick.Member) bool {
@@ -131,12 +132,12 @@ func (e *Engine) taken(ctx context.Context, db *store.DB, o endedSession) (yes b
 
 // retire has an agent leave a room, and returns the room as it was. n numbers the rooms, so that each
 // event has an id of its own.
-func (e *Engine) retire(tx *store.Tx, probes *Probes, me Identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
+func (e *Engine) retire(tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
 	r, err := tx.Room(id)
 	if err != nil {
 		return r, err
 	}
-	o := &Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r, FirstID: n * maxEventsOfAct}
+	o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r, FirstID: n * maxEventsOfAct}}
 	o.Apply(r.Restore(tx.Generation(), tx.World(), tx.Now()))
 	q := stick.Leaving{By: me.Agent, Abandon: reason}
 	if now := o.Room.Turn; now.State == stick.Owned && now.Owner == me.Agent {

@@ -3,14 +3,15 @@ package engine
 import (
 	"context"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
 // GetSessionParams asks for the caller's session.
 type GetSessionParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	Context string `json:"-"` // the name that the environment gives to its context file
 }
 
@@ -68,24 +69,24 @@ func runs(r stick.Room, a stick.AgentID) bool {
 
 // sessionRoom loads the room of a place for reading, and calls also with it; where there is none it has
 // the path where one would be, and no members.
-func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me Identity, sight *stick.Sight, err error) {
-	place, err := e.PlaceToRead(w)
+func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me core.Identity, sight *stick.Sight, err error) {
+	place, err := e.core.PlaceToRead(w)
 	if err != nil {
 		return r, me, nil, err
 	}
 	if place == nil {
 		return r, me, nil, stick.Errorf(stick.CodeUsage, "a session is found by a path, not by its room's id").With("field", "room_id")
 	}
-	sight, me = NewSight(), IdentifyUnrecorded(by)
-	db, err := e.Open(ctx, false)
+	sight, me = core.NewSight(), core.IdentifyUnrecorded(by)
+	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return stick.Room{Path: place.Root}, me, sight, nil
 	}
 	if err != nil {
 		return r, me, nil, err
 	}
-	err = e.View(ctx, db, by, func(tx *store.Tx, probes *Probes) (err error) {
-		if me, err = Identify(tx, probes, by); err != nil {
+	err = e.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) (err error) {
+		if me, err = core.Identify(tx, probes, by); err != nil {
 			return err
 		}
 		var ok bool
@@ -107,8 +108,8 @@ func (e *Engine) sessionRoom(ctx context.Context, w Where, by Caller, also func(
 
 // ListSessionsParams asks for the sessions of a room.
 type ListSessionsParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	All bool `json:"all,omitempty"` // those that have ended, too
 }
 
@@ -158,8 +159,8 @@ func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSe
 
 // PromoteSessionParams asks to become the primary.
 type PromoteSessionParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 }
 
 // PromoteSessionResult says that the caller is the primary.
@@ -180,7 +181,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 		return res, err
 	}
 	var at stick.Time
-	err := e.Write(ctx, p.Where, p.Caller, MustBeMember, func(o *Op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		r, events, err := o.Room.Promote(o.Me.Agent, o.Probes.Sight, o.Tx.Now())
 		if err != nil {
@@ -195,7 +196,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 		}
 		at = o.Tx.Now()
 		return nil
-	}, NoResult)
+	}, nil)
 	if err != nil {
 		return res, err
 	}

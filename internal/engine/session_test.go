@@ -7,53 +7,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/proc/proctest"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
-
-// fakeProcess is a process of a machine that is made of data.
-type fakeProcess struct {
-	pid, ppid int
-	comm      string
-	args      string // words; empty for comm alone
-	tty       int    // the device of its terminal; 0 for none
-	dir       string
-	start     int
-	state     string
-}
-
-// fakeMachine is such a machine, seen by the process self.
-func fakeMachine(self int, all ...fakeProcess) *proc.Table {
-	m := fstest.MapFS{}
-	for _, p := range append(all, fakeProcess{pid: 1, comm: "init", start: 1}) {
-		if p.state == "" {
-			p.state = "S"
-		}
-		if p.start == 0 {
-			p.start = p.pid
-		}
-		if p.args == "" {
-			p.args = p.comm
-		}
-		stat := &fstest.MapFile{Data: fmt.Appendf(nil, "%d (%s) %s %d %d %d %d -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", p.pid, p.comm, p.state, p.ppid, p.pid, p.pid, p.tty, p.start)}
-		name := fmt.Sprint(p.pid)
-		m[name+"/stat"], m[name+"/comm"] = stat, &fstest.MapFile{Data: []byte(p.comm + "\n")}
-		m[name+"/cmdline"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(p.args, " ", "\x00") + "\x00")}
-		if p.dir != "" && p.state != "Z" {
-			m[name+"/cwd"] = &fstest.MapFile{Data: []byte(p.dir), Mode: os.ModeSymlink}
-		}
-		if p.pid == self {
-			m["self/stat"] = stat
-		}
-	}
-	return &proc.Table{FS: m, World: proc.World{Boot: "b", PIDNS: "n"}, Initial: true, OneHost: true, Signal: func(int) error { return syscall.ESRCH }}
-}
 
 // TestSessionStartsByData: what a session start comes to on machines that are made of data: alone or not,
 // with the context file of an earlier primary or without it, and with everything that can have become
@@ -61,8 +24,8 @@ func fakeMachine(self int, all ...fakeProcess) *proc.Table {
 func TestSessionStartsByData(t *testing.T) {
 	const before, me, tt = 500, 800, 801
 	type machine func(work string) *proc.Table
-	mine := func(work string, others ...fakeProcess) *proc.Table {
-		return fakeMachine(tt, append(others, fakeProcess{pid: me, ppid: 1, comm: "codex", dir: work}, fakeProcess{pid: tt, ppid: me, comm: "tt", dir: work})...)
+	mine := func(work string, others ...proctest.Process) *proc.Table {
+		return proctest.Machine(tt, append(others, proctest.Process{PID: me, PPID: 1, Comm: "codex", Dir: work}, proctest.Process{PID: tt, PPID: me, Comm: "tt", Dir: work})...)
 	}
 	fresh, recovered, helped := "primary fresh", "primary recover", "helper helper"
 	for _, c := range []struct {
@@ -75,40 +38,40 @@ func TestSessionStartsByData(t *testing.T) {
 	}{
 		{"nobody before", false, false, func(w string) *proc.Table { return mine(w) }, "", "", 0},
 		{"nobody before, somebody is there and began later", false, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: 900, ppid: 1, comm: "claude", dir: w + "/sub dir\n"})
+			return mine(w, proctest.Process{PID: 900, PPID: 1, Comm: "claude", Dir: w + "/sub dir\n"})
 		}, fresh, recovered, 1},
 		{"nobody before, somebody is there and began earlier", false, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: 600, ppid: 1, comm: "claude", dir: w})
+			return mine(w, proctest.Process{PID: 600, PPID: 1, Comm: "claude", Dir: w})
 		}, helped, helped, 1},
 		{"at the same instant, with a smaller pid", false, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: 600, ppid: 1, comm: "claude", dir: w, start: me})
+			return mine(w, proctest.Process{PID: 600, PPID: 1, Comm: "claude", Dir: w, Start: me})
 		}, helped, helped, 1},
 		{"blind, nobody known", false, false, func(w string) *proc.Table {
-			p := mine(w, fakeProcess{pid: 600, ppid: 1, comm: "claude", dir: w})
+			p := mine(w, proctest.Process{PID: 600, PPID: 1, Comm: "claude", Dir: w})
 			p.Initial = false
 			return p
 		}, "", "", 0},
 		{"crashed", true, false, func(w string) *proc.Table { return mine(w) }, fresh, recovered, 0},
 		{"crashed, and is a zombie", true, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: before, ppid: 1, comm: "claude", dir: w, state: "Z"})
+			return mine(w, proctest.Process{PID: before, PPID: 1, Comm: "claude", Dir: w, State: "Z"})
 		}, fresh, recovered, 0},
 		{"crashed, and its pid is an editor's", true, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: before, ppid: 1, comm: "vim", dir: w, start: 700})
+			return mine(w, proctest.Process{PID: before, PPID: 1, Comm: "vim", Dir: w, Start: 700})
 		}, fresh, recovered, 0},
 		{"crashed, and its pid is a later agent's", true, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: before, ppid: 1, comm: "claude", dir: w, start: 900})
+			return mine(w, proctest.Process{PID: before, PPID: 1, Comm: "claude", Dir: w, Start: 900})
 		}, fresh, recovered, 1},
 		{"live", true, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: before, ppid: 1, comm: "claude", dir: w})
+			return mine(w, proctest.Process{PID: before, PPID: 1, Comm: "claude", Dir: w})
 		}, helped, helped, 1},
 		{"live, in a directory that was deleted", true, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: before, ppid: 1, comm: "claude", dir: w + "/gone (deleted)"})
+			return mine(w, proctest.Process{PID: before, PPID: 1, Comm: "claude", Dir: w + "/gone (deleted)"})
 		}, helped, helped, 1},
 		{"live, renamed", true, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: before, ppid: 1, comm: "not-a-harness", dir: w})
+			return mine(w, proctest.Process{PID: before, PPID: 1, Comm: "not-a-harness", Dir: w})
 		}, helped, helped, 1},
 		{"live, and works elsewhere now", true, false, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: before, ppid: 1, comm: "claude", dir: "/"})
+			return mine(w, proctest.Process{PID: before, PPID: 1, Comm: "claude", Dir: "/"})
 		}, helped, helped, 1},
 		{"hidden: the kernel knows its pid, and /proc doesn't show it", true, false, func(w string) *proc.Table {
 			p := mine(w)
@@ -122,7 +85,7 @@ func TestSessionStartsByData(t *testing.T) {
 		}, helped, helped, 1},
 		{"ended, and its process is gone", true, true, func(w string) *proc.Table { return mine(w) }, fresh, fresh, 0},
 		{"ended, and its process lives", true, true, func(w string) *proc.Table {
-			return mine(w, fakeProcess{pid: before, ppid: 1, comm: "claude", dir: w})
+			return mine(w, proctest.Process{PID: before, PPID: 1, Comm: "claude", Dir: w})
 		}, fresh, fresh, 1},
 	} {
 		for _, anchor := range []bool{false, true} {
@@ -136,14 +99,14 @@ func TestSessionStartsByData(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				at := engine.HookParams{Where: engine.Where{Path: work}}
+				at := engine.HookParams{Where: core.Where{Path: work}}
 				on := func(p *proc.Table) *engine.Engine {
-					e := engine.New(engine.Config{Dir: data, Procs: p, Workspace: workspace.Env{Dir: work, Home: dir}})
+					e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: data, Procs: p, Workspace: workspace.Env{Dir: work, Home: dir}})})
 					t.Cleanup(func() { e.Close() })
 					return e
 				}
 				if c.led {
-					e := on(fakeMachine(before+1, fakeProcess{pid: before, ppid: 1, comm: "claude", dir: work}, fakeProcess{pid: before + 1, ppid: before, comm: "tt", dir: work}))
+					e := on(proctest.Machine(before+1, proctest.Process{PID: before, PPID: 1, Comm: "claude", Dir: work}, proctest.Process{PID: before + 1, PPID: before, Comm: "tt", Dir: work}))
 					at.Caller = harness.Found{Harness: "claude", SessionID: "one", Process: stick.Process{Boot: "b", PIDNS: "n", PID: before, Start: before}, Proof: stick.ProvesSession}
 					if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: at.Caller, Path: work}); err != nil {
 						t.Fatal(err)

@@ -5,14 +5,15 @@ import (
 	"slices"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
 // WaitForTurnParams asks for the turn, or for anything else to act on.
 type WaitForTurnParams struct {
-	Caller Caller `json:"-"`
-	Where
+	Caller core.Caller `json:"-"`
+	core.Where
 	// MaxWaitMS bounds the wait: nil waits until there is something, 0 looks once.
 	MaxWaitMS *int64 `json:"max_wait_ms,omitempty"`
 	Park      bool   `json:"park,omitempty"`      // wait for events only: never granted, never named
@@ -79,7 +80,7 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 	if len(res.Events) == 0 {
 		return nil
 	}
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ type wait struct {
 	db  *store.DB
 	p   WaitForTurnParams
 	q   stick.Asking
-	me  Identity
+	me  core.Identity
 	res WaitForTurnResult
 
 	wakes    bool // for an idle agent and on its behalf; it is no act of the agent's
@@ -136,15 +137,15 @@ func (w *wait) peek(ctx context.Context) (vain bool, err error) {
 	if w.q.Blocking {
 		return false, nil
 	}
-	p, err := w.e.Place(w.p.Where)
+	p, err := w.e.core.Place(w.p.Where)
 	if err != nil {
 		return false, err
 	}
-	db, err := w.e.Open(ctx, false)
+	db, err := w.e.core.Open(ctx, false)
 	if err != nil {
 		return false, nil // the look that writes makes it, or says why it can't
 	}
-	err = w.e.View(ctx, db, w.p.Caller, func(tx *store.Tx, probes *Probes) error {
+	err = w.e.core.View(ctx, db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		vain = false
 		var chain []string
 		if p != nil {
@@ -154,7 +155,7 @@ func (w *wait) peek(ctx context.Context) (vain bool, err error) {
 		if err != nil || id == "" || state == stick.Idle {
 			return err
 		}
-		if w.me, err = Identify(tx, probes, w.p.Caller); err != nil {
+		if w.me, err = core.Identify(tx, probes, w.p.Caller); err != nil {
 			return err
 		}
 		r, err := tx.RoomPart(id, w.me.Agent)
@@ -184,18 +185,18 @@ func (w *wait) peek(ctx context.Context) (vain bool, err error) {
 }
 
 // recorded tells whether the caller's process is known to carry the member.
-func recorded(m stick.Member, me Identity) bool {
+func recorded(m stick.Member, me core.Identity) bool {
 	p := me.Caller.Process
 	return p.IsZero() || slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return ev.Process == p })
 }
 
 // enter joins the room and looks once.
 func (w *wait) enter(ctx context.Context) error {
-	how := JoinsIfNew
+	how := core.JoinsIfNew
 	if w.wakes {
-		how = OnlyBeats
+		how = core.OnlyBeats
 	}
-	return w.e.Write(ctx, w.p.Where, w.p.Caller, how, func(o *Op) error {
+	return w.e.write(ctx, w.p.Where, w.p.Caller, how, func(o *op) error {
 		w.me, w.q.Agent, w.q.Lease = o.Me, o.Me.Agent, o.Lease
 		if w.q.Blocking {
 			if err := w.alone(o.Room, o.Probes, o.Tx.Now()); err != nil {
@@ -210,7 +211,7 @@ func (w *wait) enter(ctx context.Context) error {
 			w.returned(o)
 		}
 		return err
-	}, NoResult)
+	}, nil)
 }
 
 // outside answers a wait in a room that its caller has to join on purpose: one that is closed, or
@@ -219,7 +220,7 @@ func (w *wait) outside(ctx context.Context, err error) error {
 	if c := stick.CodeOf(err); c != stick.CodeRoomClosed && c != stick.CodeKicked {
 		return err
 	}
-	return w.e.Read(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, probes *Probes, r stick.Room, me Identity) error {
+	return w.e.core.Read(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		w.me = me
 		status := r.Standing(me.Agent)
 		if status != stick.WasKicked && r.Closed {
@@ -230,7 +231,7 @@ func (w *wait) outside(ctx context.Context, err error) error {
 }
 
 // alone refuses a second wait of the same member. A person may wait in several terminals.
-func (w *wait) alone(r stick.Room, probes *Probes, now stick.Time) error {
+func (w *wait) alone(r stick.Room, probes *core.Probes, now stick.Time) error {
 	if w.p.Replace || w.wakes || w.me.Agent.Human() {
 		return nil
 	}
@@ -238,9 +239,9 @@ func (w *wait) alone(r stick.Room, probes *Probes, now stick.Time) error {
 		if l.Agent != w.me.Agent || l.ID == w.listener.ID || l.Intent == stick.Wake {
 			continue
 		}
-		if v, ok := probes.Listeners[l.ID]; !ok && probes.Rounds < MaxProbes {
+		if v, ok := probes.Listeners[l.ID]; !ok && probes.Rounds < core.MaxProbes {
 			probes.Wanted = r
-			return ErrProbe
+			return core.ErrProbe
 		} else if v == stick.Alive {
 			return stick.Errorf(stick.CodeAlreadyListening, "%s waits already, in process %d since %s", w.me.Agent, l.Process.PID, stick.Age(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
@@ -251,7 +252,7 @@ func (w *wait) alone(r stick.Room, probes *Probes, now stick.Time) error {
 }
 
 // answer turns what a look came to into the result; done is set when there is something to act on.
-func (w *wait) answer(tx *store.Tx, probes *Probes, r stick.Room, a stick.Answer) error {
+func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer) error {
 	now := tx.Now()
 	w.done = a.Status != ""
 	w.res = WaitForTurnResult{

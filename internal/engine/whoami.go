@@ -3,14 +3,15 @@ package engine
 import (
 	"context"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
 // WhoamiParams asks who the caller is.
 type WhoamiParams struct {
-	Caller  Caller `json:"-"`
-	Explain bool   `json:"explain,omitempty"` // also tell how it was found
+	Caller  core.Caller `json:"-"`
+	Explain bool        `json:"explain,omitempty"` // also tell how it was found
 }
 
 // WhoamiResult is who the caller is, and how that was found.
@@ -28,17 +29,17 @@ type WhoamiResult struct {
 
 // Whoami names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch].
 func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, error) {
-	var id Identity
-	name := func(tx *store.Tx, probes *Probes) (err error) {
-		id, err = Identify(tx, probes, p.Caller)
+	var id core.Identity
+	name := func(tx *store.Tx, probes *core.Probes) (err error) {
+		id, err = core.Identify(tx, probes, p.Caller)
 		return err
 	}
-	db, err := e.Open(ctx, false)
+	db, err := e.core.Open(ctx, false)
 	switch err {
 	case nil:
-		err = e.View(ctx, db, p.Caller, name)
+		err = e.core.View(ctx, db, p.Caller, name)
 	case store.ErrAbsent:
-		id, err = IdentifyUnrecorded(p.Caller), nil
+		id, err = core.IdentifyUnrecorded(p.Caller), nil
 	}
 	if err != nil {
 		return WhoamiResult{}, err

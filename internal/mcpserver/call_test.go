@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -136,7 +137,7 @@ func TestEndOfItsOwner(t *testing.T) {
 		started := make(chan struct{}, 1)
 		for i := range tools {
 			if row := tools[i]; row.name == tool {
-				tools[i].run = func(ctx context.Context, s *server, by engine.Caller, arguments any) (any, error) {
+				tools[i].run = func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error) {
 					started <- struct{}{}
 					return row.run(ctx, s, by, arguments)
 				}
@@ -231,7 +232,7 @@ func TestAnswerOfACancelledCall(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	late := wait
-	late.run = func(ctx context.Context, s *server, by engine.Caller, arguments any) (any, error) {
+	late.run = func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error) {
 		defer cancel()
 		return wait.run(ctx, s, by, arguments)
 	}

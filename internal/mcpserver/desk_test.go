@@ -15,8 +15,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/task"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -51,9 +53,10 @@ func newDesk(t *testing.T) *desk {
 	if err := os.MkdirAll(filepath.Join(d.work, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	d.engine = engine.New(engine.Config{
+	kernel := core.New(core.Config{
 		Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: d.work, Home: d.work},
 	})
+	d.engine = engine.New(engine.Config{Kernel: kernel})
 	t.Cleanup(func() {
 		res, err := d.engine.Doctor(context.Background(), engine.DoctorParams{})
 		if err == nil && !res.Healthy {
@@ -63,7 +66,7 @@ func newDesk(t *testing.T) *desk {
 			t.Error(err)
 		}
 	})
-	d.o = Options{Engine: d.engine, Version: "test", All: true, Wait: time.Minute, Caller: func(c Call) (engine.Caller, error) {
+	d.o = Options{Engine: d.engine, Tasks: task.New(task.Config{Kernel: kernel}), Version: "test", All: true, Wait: time.Minute, Caller: func(c Call) (core.Caller, error) {
 		if c.As == "" {
 			c.As = string(agent)
 		}
@@ -73,11 +76,11 @@ func newDesk(t *testing.T) *desk {
 }
 
 // caller is an agent whose name is assumed; its process is the test's, which lives.
-func (d *desk) caller(name stick.AgentID) engine.Caller {
+func (d *desk) caller(name stick.AgentID) core.Caller {
 	return harness.Found{As: string(name), AsSource: "test", Harness: "claude", Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
 }
 
-func (d *desk) at() engine.Where { return engine.Where{Path: d.work} }
+func (d *desk) at() core.Where { return core.Where{Path: d.work} }
 
 // join has agents join the room.
 func (d *desk) join(names ...stick.AgentID) stick.RoomID {
@@ -115,7 +118,7 @@ func (d *desk) task(id string) {
 	d.git("config", "user.name", "Ann")
 	d.git("config", "user.email", "ann@example.invalid")
 	d.git("commit", "--quiet", "--allow-empty", "--message", "first")
-	_, err := d.engine.WorkerSpawn(d.Context(), engine.WorkerSpawnParams{Caller: d.caller("codex:b"), Where: d.at(), TaskID: id})
+	_, err := d.o.Tasks.WorkerSpawn(d.Context(), task.WorkerSpawnParams{Caller: d.caller("codex:b"), Where: d.at(), TaskID: id})
 	if err != nil {
 		d.Fatal(err)
 	}

@@ -13,16 +13,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
 // Options are what a server needs of its surroundings.
 type Options struct {
 	Engine  *engine.Engine
+	Tasks   *task.Tasks
 	Version string
 
 	// Caller tells who makes a call.
-	Caller func(Call) (engine.Caller, error)
+	Caller func(Call) (core.Caller, error)
 
 	// All serves every tool and not only those that an agent needs all the time.
 	All bool
@@ -61,7 +64,7 @@ func newServer(ctx context.Context, o Options) *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "talking-stick", Title: "Talking Stick", Version: o.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range tools {
-		if t.kind&core != 0 || o.All {
+		if t.kind&always != 0 || o.All {
 			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema(), Annotations: t.kind.hints()}, s.handler(t))
 		}
 	}
@@ -119,7 +122,7 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 }
 
 // delivered notes that the caller has got what its last wait answered with.
-func (s *server) delivered(ctx context.Context, by engine.Caller) error {
+func (s *server) delivered(ctx context.Context, by core.Caller) error {
 	s.mu.Lock()
 	waiting := len(s.shown) > 0
 	s.mu.Unlock()

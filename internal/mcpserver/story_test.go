@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -53,7 +54,7 @@ func TestEveryTool(t *testing.T) {
 		more["agent_id_override"], more["room_id"] = string(who), room
 		return more
 	}
-	here := engine.Where{RoomID: stick.RoomID(room)}
+	here := core.Where{RoomID: stick.RoomID(room)}
 	handoff := doc{"status": "it is done", "next_action": "look at it", "artifacts": []doc{{"path": ".", "role": "review"}}}
 	is := func(res doc, field string, want any) {
 		t.Helper()

@@ -14,6 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
@@ -24,18 +26,27 @@ type tool struct {
 	kind        kind
 	required    []string // parameters that can't be left out here
 	params      reflect.Type
-	run         func(ctx context.Context, s *server, by engine.Caller, arguments any) (any, error)
+	run         func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error)
 }
 
-// op makes a tool of an operation.
+// op makes a tool of an operation on rooms.
 func op[P, R any](name, description string, k kind, call func(*engine.Engine, context.Context, P) (R, error), required ...string) tool {
+	return row(name, description, k, func(s *server, ctx context.Context, p P) (R, error) { return call(s.o.Engine, ctx, p) }, required)
+}
+
+// taskOp makes a tool of an operation on tasks.
+func taskOp[P, R any](name, description string, k kind, call func(*task.Tasks, context.Context, P) (R, error), required ...string) tool {
+	return row(name, description, k, func(s *server, ctx context.Context, p P) (R, error) { return call(s.o.Tasks, ctx, p) }, required)
+}
+
+func row[P, R any](name, description string, k kind, call func(*server, context.Context, P) (R, error), required []string) tool {
 	return tool{
 		name: name, description: description, kind: k, required: required, params: reflect.TypeFor[P](),
-		run: func(ctx context.Context, s *server, by engine.Caller, arguments any) (any, error) {
+		run: func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error) {
 			p := arguments.(*P)
 			reflect.ValueOf(p).Elem().FieldByName("Caller").Set(reflect.ValueOf(by))
 			s.bound(p)
-			return call(s.o.Engine, ctx, *p)
+			return call(s, ctx, *p)
 		},
 	}
 }
@@ -54,9 +65,9 @@ func (s *server) bound(p any) {
 type kind int
 
 const (
-	core  kind = 1 << iota // an agent needs it all the time
-	reads                  // it changes nothing
-	asks                   // it takes something from others, so that a person may want to be asked
+	always kind = 1 << iota // an agent needs it all the time
+	reads                   // it changes nothing
+	asks                    // it takes something from others, so that a person may want to be asked
 
 	rare kind = 0
 )
@@ -74,21 +85,21 @@ func (k kind) hints() *mcp.ToolAnnotations {
 
 // tools is the table of tools. Their names are those of the operations.
 var tools = []tool{
-	op("list_rooms", "List the rooms around a path.", core|reads, (*engine.Engine).ListRooms),
-	op("join_path", "Join the room of a workspace; it is made if there is none. Once per session.", core, (*engine.Engine).JoinPath),
+	op("list_rooms", "List the rooms around a path.", always|reads, (*engine.Engine).ListRooms),
+	op("join_path", "Join the room of a workspace; it is made if there is none. Once per session.", always, (*engine.Engine).JoinPath),
 	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn lets you change files; call again on not_yet. "+
-		"Read the handoff that comes with the turn. With park you only hear events, also while you hold the stick.", core, (*engine.Engine).WaitForTurn),
-	op("heartbeat", "Renew your lease; needed only where lease_kept_by is heartbeat.", core, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
-	op("release_stick", "End your turn with a handoff; the room names the next one. Then wait_for_turn again.", core,
+		"Read the handoff that comes with the turn. With park you only hear events, also while you hold the stick.", always, (*engine.Engine).WaitForTurn),
+	op("heartbeat", "Renew your lease; needed only where lease_kept_by is heartbeat.", always, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
+	op("release_stick", "End your turn with a handoff; the room names the next one. Then wait_for_turn again.", always,
 		(*engine.Engine).ReleaseStick, "room_id", "lease_id", "expected_turn_id", "handoff"),
-	op("pass_stick", "End your turn and reserve the stick for one member that has to go next. Prefer release_stick.", core,
+	op("pass_stick", "End your turn and reserve the stick for one member that has to go next. Prefer release_stick.", always,
 		(*engine.Engine).PassStick, "room_id", "lease_id", "expected_turn_id", "to_agent_id", "handoff"),
-	op("takeover_stick", "Take the stick over, only when a takeover is open or a person asked for it.", core, (*engine.Engine).TakeoverStick, "reason"),
-	op("get_room_state", "Tell who holds the stick, who is there, and what to do next.", core|reads, (*engine.Engine).GetRoomState),
-	op("get_room_events", "Read the room's log: the newest events, or those behind a cursor.", core|reads, (*engine.Engine).GetRoomEvents),
-	op("send_message", "Send a message to members by name, or to room. It never moves the stick.", core, (*engine.Engine).SendMessage, "to"),
-	op("get_inbox", "List your messages that are unread or not acknowledged.", core|reads, (*engine.Engine).GetInbox),
-	op("ack_message", "Accept messages that you act on; their senders are told.", core, (*engine.Engine).AckMessage, "message_ids"),
+	op("takeover_stick", "Take the stick over, only when a takeover is open or a person asked for it.", always, (*engine.Engine).TakeoverStick, "reason"),
+	op("get_room_state", "Tell who holds the stick, who is there, and what to do next.", always|reads, (*engine.Engine).GetRoomState),
+	op("get_room_events", "Read the room's log: the newest events, or those behind a cursor.", always|reads, (*engine.Engine).GetRoomEvents),
+	op("send_message", "Send a message to members by name, or to room. It never moves the stick.", always, (*engine.Engine).SendMessage, "to"),
+	op("get_inbox", "List your messages that are unread or not acknowledged.", always|reads, (*engine.Engine).GetInbox),
+	op("ack_message", "Accept messages that you act on; their senders are told.", always, (*engine.Engine).AckMessage, "message_ids"),
 
 	op("wait_for_events", "Wait for the next events without wanting the turn or marking anything.", reads, (*engine.Engine).WaitForEvents),
 	op("read_message", "Mark messages as read, which accepts nothing.", rare, (*engine.Engine).ReadMessage, "message_ids"),
@@ -107,11 +118,11 @@ var tools = []tool{
 	op("close_room", "Close the room, as its holder with a handoff.", asks, (*engine.Engine).CloseRoom),
 	op("reorder_members", "Change the order in which policy order=sequence goes round.", rare, (*engine.Engine).ReorderMembers, "order"),
 	op("get_roster", "Tell which other agents are at work in a workspace, with process, directory and role.", reads, (*engine.Engine).GetRoster),
-	op("worker_start", "Take on the task whose worktree you are in; tells what to do.", rare, (*engine.Engine).WorkerStart),
-	op("worker_done", "Ask for a review of what you committed for your task. It rebases first; uncommitted changes are refused.", rare, (*engine.Engine).WorkerDone),
-	op("worker_fail", "Give your task up, with the reason.", asks, (*engine.Engine).WorkerFail, "reason"),
-	op("worker_heartbeat", "Say that you work on your task; tells how it stands.", rare, (*engine.Engine).WorkerHeartbeat),
-	op("worker_context", "Tell what your task is and what to do in it.", reads, (*engine.Engine).WorkerContext),
+	taskOp("worker_start", "Take on the task whose worktree you are in; tells what to do.", rare, (*task.Tasks).WorkerStart),
+	taskOp("worker_done", "Ask for a review of what you committed for your task. It rebases first; uncommitted changes are refused.", rare, (*task.Tasks).WorkerDone),
+	taskOp("worker_fail", "Give your task up, with the reason.", asks, (*task.Tasks).WorkerFail, "reason"),
+	taskOp("worker_heartbeat", "Say that you work on your task; tells how it stands.", rare, (*task.Tasks).WorkerHeartbeat),
+	taskOp("worker_context", "Tell what your task is and what to do in it.", reads, (*task.Tasks).WorkerContext),
 	op("set_room_policy", "Tell the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
 }
 

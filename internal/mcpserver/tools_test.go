@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/task"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing them")
@@ -108,7 +109,7 @@ var exempt = map[string]string{
 	"WorkerOutput":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 }
 
-// TestEveryOperationIsOnEverySurface counts: an exported method of the engine that has the shape of
+// TestEveryOperationIsOnEverySurface counts: an exported method of the engine or of tasks that has the shape of
 // an operation is a command and a tool, or is exempt. A tool is called like its operation.
 func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	commands := called(t, "../cli")
@@ -119,13 +120,16 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		}
 		rows[row.name] = row
 	}
-	e := reflect.TypeFor[*engine.Engine]()
-	operations := 0
-	for i := range e.NumMethod() {
-		m := e.Method(i)
-		if !operation(m.Type) {
-			continue
+	methods := map[string]reflect.Method{}
+	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*task.Tasks]()} {
+		for i := range of.NumMethod() {
+			if m := of.Method(i); operation(m.Type) {
+				methods[m.Name] = m
+			}
 		}
+	}
+	operations := 0
+	for _, m := range methods {
 		operations++
 		row, isTool := rows[snake(m.Name)]
 		switch reason := exempt[m.Name]; {
@@ -144,7 +148,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		t.Errorf("the tool %s is called like no operation", name)
 	}
 	for name := range exempt {
-		if m, ok := e.MethodByName(name); !ok || !operation(m.Type) {
+		if _, ok := methods[name]; !ok {
 			t.Errorf("%s is exempt, and is no operation", name)
 		}
 	}

@@ -1,0 +1,239 @@
+package core
+
+import (
+	"context"
+	"fmt"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Joining says what an operation does when its caller isn't a member.
+type Joining int
+
+const (
+	MustBeMember    Joining = iota // it is refused
+	OnlyBeats                      // it is refused, and if it is a member this is no act of its own
+	JoinsIfNew                     // it joins, and makes the room; a kicked member and a closed room stay out
+	StaysOut                       // like joinsIfNew, but one that left is refused
+	JoinsToSpeak                   // like joinsIfNew, and a person opens a closed room
+	JoinsExplicitly                // an explicit join
+)
+
+// Op is one run of an operation inside its transaction: the room before and as it is now.
+type Op struct {
+	Tx     *store.Tx
+	Probes *Probes
+	Me     Identity
+	Before stick.Room
+	Room   stick.Room
+	Events []stick.Event
+
+	Joined  bool // by this operation
+	Created bool // the room was
+
+	// refused is an error that the operation ends with although what was found on the way is
+	// saved: nothing that the caller asked for is in it.
+	Refused error
+
+	FirstID int // the place of its events among those of the whole operation
+
+	Lease stick.LeaseID // to grant; the same however often the transaction runs
+}
+
+// Apply takes over what a rule came to.
+func (o *Op) Apply(r stick.Room, events []stick.Event) {
+	o.Room = r
+	o.Events = append(o.Events, events...)
+}
+
+// Write performs an operation of a member on its room: it finds or makes the room, names the
+// caller, lets it join where that is due, calls rule, saves, and calls done, which sees the events
+// with their numbers and makes the result; it may be nil. rule works on t.room; what it returns as an error is
+// returned, after anything was probed that might change it, and nothing is saved then.
+func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule func(*Op) error, done func(*Op) error) error {
+	p, err := k.Place(w)
+	if err != nil {
+		return err
+	}
+	db, err := k.Open(ctx, j > OnlyBeats)
+	if err == store.ErrAbsent {
+		if p == nil {
+			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
+		}
+		return NoRoom(p.Path)
+	}
+	if err != nil {
+		return err
+	}
+	var refused error
+	lease := stick.LeaseID(db.NewID())
+	err = k.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+		o := &Op{Tx: tx, Probes: probes, Lease: lease}
+		if err := o.begin(w, p, by, j); err != nil {
+			return err
+		}
+		err := rule(o)
+		if missed := probes.Enough(o.Room); missed != nil {
+			return missed
+		}
+		if err != nil {
+			return err
+		}
+		refused = o.Refused
+		if err := o.Save(); err != nil || refused != nil {
+			return err
+		}
+		if done == nil {
+			return nil
+		}
+		return done(o)
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// begin loads the room for its caller.
+func (o *Op) begin(w Where, p *workspace.Place, by Caller, j Joining) (err error) {
+	o.Room, err = FindRoom(o.Tx, w, p)
+	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > OnlyBeats {
+		o.Room, err = o.Tx.NewRoom(p.Root)
+		o.Created = true
+	}
+	if err != nil {
+		return err
+	}
+	return o.enter(by, j)
+}
+
+// enter names the caller in the room and brings both up to date.
+func (o *Op) enter(by Caller, j Joining) (err error) {
+	o.Before = o.Room
+	o.Apply(o.Room.Restore(o.Tx.Generation(), o.Tx.World(), o.Tx.Now()))
+	if o.Me, err = Identify(o.Tx, o.Probes, by); err != nil {
+		return err
+	}
+	if err := o.Me.Record(o.Tx, o.Probes); err != nil {
+		return err
+	}
+	m, _ := o.Room.Member(o.Me.Agent)
+	switch {
+	case j == StaysOut && m.State == stick.Left:
+		return o.RequireMember()
+	case j > OnlyBeats:
+		explicit := j == JoinsExplicitly || j == JoinsToSpeak && o.Me.Person() && m.State != stick.Kicked
+		r, events, joined, err := o.Room.Join(o.Me.Agent, explicit, o.Tx.Now())
+		if err != nil {
+			return err
+		}
+		o.Joined = joined
+		o.Apply(r, events)
+	case m.State == stick.Kicked:
+		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", o.Me.Agent).
+			Hintf("ask a person; on their word: tt join")
+	case m.State == stick.Joined && j != OnlyBeats:
+		o.Room = o.Room.Touch(o.Me.Agent, o.Tx.Now())
+	}
+	o.RefreshProcess()
+	return nil
+}
+
+// RefreshProcess gives the caller's member the process that was just recorded for it.
+func (o *Op) RefreshProcess() {
+	by := o.Me.Caller
+	for i, m := range o.Room.Members {
+		if m.Agent != o.Me.Agent || by.Process.IsZero() {
+			continue
+		}
+		for _, ev := range m.Processes {
+			if ev.Process == by.Process {
+				return
+			}
+		}
+		ms := append([]stick.Member(nil), o.Room.Members...)
+		ms[i].Processes = append(append([]stick.Evidence(nil), m.Processes...), stick.Evidence{Process: by.Process, Proof: by.Proof})
+		o.Room.Members = ms
+		return
+	}
+}
+
+// Settle does what is due in the room before the caller's own act.
+func (o *Op) Settle() {
+	o.Apply(o.Room.Settle(o.Me.Agent, false, o.Probes.Sight, o.Tx.Now()))
+}
+
+// RequireMember refuses a caller that is no member.
+func (o *Op) RequireMember() error {
+	if m, ok := o.Room.Member(o.Me.Agent); !ok || m.State != stick.Joined {
+		return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", o.Me.Agent).
+			With("agent_id", o.Me.Agent).Hintf("join it: tt join")
+	}
+	return nil
+}
+
+// Save stores what was made of the room, and forgets the listeners that are known to be dead.
+func (o *Op) Save() (err error) {
+	for i := range o.Events {
+		o.Events[i].ID = o.Probes.eventID(o.FirstID + i)
+	}
+	o.Room, o.Events, err = o.Tx.Save(o.Before, o.Room, o.Me.sign(o.Events))
+	if err != nil {
+		return fmt.Errorf("save room: %w", err)
+	}
+	for _, l := range o.Before.Listeners {
+		if o.Probes.Listeners[l.ID] == stick.Gone {
+			if err := o.Tx.DropListener(l.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// LastEvent is the newest event of a type that the operation made.
+func (o *Op) LastEvent(types ...stick.EventType) *stick.Event {
+	for i := len(o.Events) - 1; i >= 0; i-- {
+		for _, typ := range types {
+			if o.Events[i].Type == typ {
+				return &o.Events[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Read runs an operation that writes nothing on a room that exists.
+func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room, Identity) error) error {
+	p, err := k.PlaceToRead(w)
+	if err != nil {
+		return err
+	}
+	db, err := k.Open(ctx, false)
+	if err == store.ErrAbsent {
+		if p == nil {
+			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
+		}
+		return NoRoom(p.Path)
+	}
+	if err != nil {
+		return err
+	}
+	return k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+		r, err := FindRoom(tx, w, p)
+		if err != nil {
+			return err
+		}
+		r = r.Seen(tx.Generation(), tx.Now())
+		me, err := Identify(tx, probes, by)
+		if err != nil {
+			return err
+		}
+		if err := fn(tx, probes, r, me); err != nil {
+			return err
+		}
+		return probes.Enough(r)
+	})
+}

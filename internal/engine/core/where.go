@@ -1,0 +1,83 @@
+package core
+
+import (
+	"errors"
+	"io/fs"
+
+	"talkingstick/internal/harness"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Where says which room is meant: by its id, or by a path inside of its workspace.
+type Where struct {
+	RoomID stick.RoomID `json:"room_id,omitempty"`
+	Path   string       `json:"path,omitempty"`
+}
+
+// Caller is who calls, as the surface found out.
+type Caller = harness.Found
+
+// NoRoom refuses an operation outside of rooms.
+func NoRoom(path string) *stick.Error {
+	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s", stick.Line(path)).With("path", path).
+		Hintf("make one and join it: tt join")
+}
+
+// Place resolves the path of w; it is nil when w names a room by its id.
+func (k *Kernel) Place(w Where) (*workspace.Place, error) {
+	if w.RoomID != "" {
+		return nil, nil
+	}
+	path := w.Path
+	if path == "" {
+		path = "."
+	}
+	p, err := workspace.Resolve(path, k.Config.Workspace)
+	if w.Path == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").Hintf("go to a directory that exists, or name one: --path <directory>")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// PlaceToRead is place for reading: a working directory that was deleted still tells its room.
+func (k *Kernel) PlaceToRead(w Where) (*workspace.Place, error) {
+	p, err := k.Place(w)
+	if err == nil || w.Path != "" {
+		return p, err
+	}
+	gone, gerr := workspace.ResolveGone(k.Config.Workspace.Dir, k.Config.Workspace)
+	if gerr != nil {
+		return nil, err
+	}
+	return &gone, nil
+}
+
+// PlaceOfHook is place for hooks: a session still works in a directory that was deleted.
+func (k *Kernel) PlaceOfHook(w Where) (*workspace.Place, error) {
+	p, err := k.PlaceToRead(w)
+	if err == nil || w.Path == "" {
+		return p, err
+	}
+	gone, gerr := workspace.ResolveGone(w.Path, k.Config.Workspace)
+	if gerr != nil {
+		return nil, err
+	}
+	return &gone, nil
+}
+
+// FindRoom loads the room that w means, as it stands in the current generation.
+func FindRoom(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
+	if p == nil {
+		return tx.Room(w.RoomID)
+	}
+	r, ok, err := tx.RoomAt(p.Chain)
+	if err == nil && !ok {
+		err = NoRoom(p.Path)
+	}
+	return r, err
+}

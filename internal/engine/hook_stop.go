@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// The names of the cursors of what an agent was held back for when it wanted to stop. The stick and
+// messages have one each, because neither says anything about the other.
+const (
+	stopStream = "stop"
+	owedStream = "stop owed"
+	taskStream = "stop task"
+)
+
+// CheckStopResult says whether an agent should go on instead of stopping.
+type CheckStopResult struct {
+	RoomID stick.RoomID `json:"room_id,omitempty"`
+	Block  bool         `json:"block"`
+	Reason string       `json:"reason,omitempty"` // what it still has, and what to do about it
+}
+
+// CheckStopParams is a hook's knowledge of an agent that wants to stop.
+type CheckStopParams struct {
+	HookParams
+	// Held says that the harness has just been told not to stop: it isn't told twice.
+	Held bool
+}
+
+// CheckStop holds back, once, an agent that wants to stop while it holds the stick, while the stick
+// is reserved for it, or while it owes acknowledgements. It notes that one which isn't held back is
+// idle.
+func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
+	var res CheckStopResult
+	err := e.hooked(ctx, p.HookParams, true, func(o *op) error {
+		res = CheckStopResult{}
+		m, ok := o.Room.Member(o.Me.Agent)
+		if !ok || m.State != stick.Joined {
+			return nil
+		}
+		res.RoomID = o.Room.ID
+		held, err := o.held()
+		if err != nil {
+			return err
+		}
+		var reasons []string
+		for _, h := range held {
+			told, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, h.stream)
+			if err != nil {
+				return err
+			}
+			if h.since <= told || p.Held {
+				continue
+			}
+			reasons = append(reasons, h.reason)
+			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, h.stream, h.since); err != nil {
+				return err
+			}
+		}
+		if len(reasons) == 0 {
+			for _, l := range o.Room.Listeners {
+				if l.Agent == o.Me.Agent && l.Intent == stick.Wake {
+					o.Tx.Ring(o.Room.ID) // it began first, and something may have come while the agent worked
+				}
+			}
+			return o.Tx.Hooked(o.Me.Session.Key, o.Tx.Now())
+		}
+		res.Block, res.Reason = true, strings.Join(reasons, "\n")
+		return o.Tx.Hooked(o.Me.Session.Key, 0)
+	})
+	return res, err
+}
+
+// holding is something that an agent still has when it wants to stop.
+type holding struct {
+	stream string // the cursor of what the agent was held back for
+	since  int64  // the event since which it has it
+	reason string // what it is, and what to do about it
+}
+
+// held lists what the caller still has.
+func (o *op) held() (held []holding, err error) {
+	now := o.Room.Turn
+	switch {
+	case now.State == stick.Owned && now.Owner == o.Me.Agent:
+		grant, err := o.lastGrant()
+		if err != nil {
+			return nil, err
+		}
+		if grant != nil {
+			held = append(held, holding{stopStream, grant.Seq, fmt.Sprintf(
+				"You hold the talking stick (turn %d), and others may wait for it. If your part is done, end the turn with a "+
+					`handoff: tt release --turn %d --lease %s --status "…" --next-action "…". If you wait for the operator, just stop again.`,
+				now.ID, now.ID, now.Lease,
+			)})
+		}
+	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent:
+		held = append(held, holding{
+			stopStream, now.HandoffSeq,
+			"The talking stick is reserved for you. Take the turn with tt wait, or just stop again to let it go on.",
+		})
+	}
+	tasks, err := o.Tx.TasksOf(o.Room.ID, o.Me.Agent)
+	if err != nil {
+		return held, err
+	}
+	for _, task := range tasks {
+		if task.Busy() {
+			held = append(held, holding{taskStream, task.Seq, fmt.Sprintf(
+				"Your task %s is %s. If the work is committed, ask for its review: tt worker done. If it can't be done: tt worker fail \"why\". "+
+					"If you wait for the operator, just stop again.", task.ID, task.State,
+			)})
+		}
+	}
+	owed, err := o.Tx.Owed(o.Room.ID, o.Me.Agent)
+	if err != nil || len(owed) == 0 {
+		return held, err
+	}
+	last := owed[len(owed)-1].Event
+	reason := fmt.Sprintf("Message %d waits for your acknowledgement. Read it with tt inbox, act on it, and accept it: tt ack %d.", last, last)
+	if len(owed) > 1 {
+		reason = fmt.Sprintf("%d messages wait for your acknowledgement, the last is %d. Read them with tt inbox, and accept those that you act on "+
+			"with tt ack.", len(owed), last)
+	}
+	return append(held, holding{owedStream, last, reason}), nil
+}

@@ -1,0 +1,171 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// Bounds of commands that workers and gates run.
+const (
+	evidenceTime = 10 * time.Minute
+	maxOutput    = 1 << 20 // of what is kept
+	maxEvidence  = 20
+)
+
+// outcome is what became of a command.
+type outcome struct {
+	exit    int
+	output  []byte
+	size    int64 // of all that it printed
+	took    time.Duration
+	timeout bool
+}
+
+func (o outcome) cut() bool { return o.size > int64(len(o.output)) }
+
+// tail keeps the end of what is written to it: that is where commands say what went wrong.
+type tail struct {
+	buf  []byte
+	size int64
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.size += int64(len(p))
+	t.buf = append(t.buf, p...)
+	if len(t.buf) > 2*maxOutput {
+		t.buf = append(t.buf[:0], t.buf[len(t.buf)-maxOutput:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) bytes() []byte {
+	if len(t.buf) > maxOutput {
+		return t.buf[len(t.buf)-maxOutput:]
+	}
+	return t.buf
+}
+
+// shell runs a command of the user's by the shell, in a process group of its own which ends when its
+// time is over.
+func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration) (outcome, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	argv := shellOf(command)
+	c := exec.CommandContext(limited, argv[0], argv[1:]...)
+	c.Dir, c.Env = dir, ts.core.Config.Environ
+	c.WaitDelay = time.Second
+	var out tail
+	c.Stdout, c.Stderr = &out, &out
+	ownGroup(c)
+	began := ts.core.Now()
+	err := c.Run()
+	o := outcome{output: bytes.Clone(out.bytes()), size: out.size, took: ts.core.Now().Sub(began)}
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
+	switch exit, ok := errors.AsType[*exec.ExitError](err); {
+	case limited.Err() != nil:
+		o.exit, o.timeout = -1, true
+		o.output = append(o.output, fmt.Sprintf("\n[ended by tt: it took longer than %s]\n", limit)...)
+	case ok:
+		if o.exit = exit.ExitCode(); o.exit < 0 {
+			o.exit = 128
+		}
+	case errors.Is(err, exec.ErrWaitDelay): // something that it started holds its output open
+	case err != nil:
+		return o, stick.Errorf(stick.CodeGitFailed, "%s can't be run: %w", argv[0], err).Hintf("see to the program")
+	}
+	return o, nil
+}
+
+// checkEvidence refuses what can't be run.
+func checkEvidence(evidence []string) error {
+	if len(evidence) > maxEvidence {
+		return stick.Errorf(stick.CodeUsage, "%d pieces of evidence are given; at most %d are kept", len(evidence), maxEvidence).With("field", "evidence")
+	}
+	for _, e := range evidence {
+		name, command, ok := strings.Cut(e, "=")
+		if !ok || strings.TrimSpace(name) == "" || strings.TrimSpace(command) == "" || len(e) > stick.MaxBody || strings.ContainsRune(e, 0) {
+			return stick.Errorf(stick.CodeUsage, "evidence is a name and a command, not %q", stick.Clip(e, 60)).With("field", "evidence").
+				Hintf(`--evidence "tests=make test"`)
+		}
+	}
+	return nil
+}
+
+// show runs what the worker wants to show, in its worktree. It fails when a command changed the
+// worktree: then it isn't the commit that was shown.
+func (f *finishing) show(ctx context.Context, q *stick.Offering) ([]store.Blob, error) {
+	if len(f.p.Evidence) == 0 {
+		return nil, nil
+	}
+	db, err := f.tasks.core.Open(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	var blobs []store.Blob
+	for _, e := range f.p.Evidence {
+		name, command, _ := strings.Cut(e, "=")
+		o, err := f.tasks.shell(ctx, f.path, command, evidenceTime)
+		if err != nil {
+			return nil, err
+		}
+		b, err := db.WriteBlob(o.output)
+		if err != nil {
+			return nil, err
+		}
+		blobs = append(blobs, b)
+		q.Evidence = append(q.Evidence, stick.TaskEvidence{
+			Name: strings.TrimSpace(name), Command: command, Exit: o.exit, Millis: o.took.Milliseconds(), Output: b.Sum, Size: b.Size, Cut: o.cut(),
+		})
+	}
+	s, err := f.git.Snapshot(ctx, f.path)
+	if err != nil {
+		return nil, err
+	}
+	if s.Head != q.Head {
+		return nil, stick.Errorf(stick.CodeDirtyTree, "the evidence's commands moved the worktree of %s to another commit: it is at %s", f.task.ID, short(s.Head)).
+			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
+			Hintf("what they showed isn't what would be offered: have them commit nothing, then tt worker done again")
+	}
+	if s.DirtyCount > 0 {
+		return nil, dirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).
+			Hintf("the evidence's commands changed it: have them clean up, or commit what they make")
+	}
+	return blobs, nil
+}
+
+// unansweredBlocks finds the newest message of a task's worker that says it is blocked and that nobody
+// has accepted; 0 for none.
+func (o *op) unansweredBlocks(task stick.Task) (int64, error) {
+	sent, _, err := o.Tx.Events(store.EventQuery{
+		Room: o.Room.ID, From: task.Worker, Types: []stick.EventType{stick.EventMessageSent}, Limit: 200, Newest: true,
+	})
+	if err != nil || task.Worker == "" {
+		return 0, err
+	}
+	slices.Reverse(sent)
+	for _, e := range sent {
+		m := e.Facts().Message
+		if m == nil || m.Category != stick.Blocked || e.Task != "" && stick.TaskKey(e.Task) != stick.TaskKey(task.ID) {
+			continue
+		}
+		cs, err := o.Tx.Receipts(e.Seq)
+		if err != nil {
+			return 0, err
+		}
+		if slices.ContainsFunc(cs, stick.Receipt.Open) && !slices.ContainsFunc(cs, func(c stick.Receipt) bool { return c.State() == stick.Acked }) {
+			return e.Seq, nil
+		}
+	}
+	return 0, nil
+}

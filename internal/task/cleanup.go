@@ -1,0 +1,351 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// cleaning is what is left of a task when it is over.
+type cleaning struct {
+	Branch  string `json:"branch"`
+	Path    string `json:"path"`
+	Head    string `json:"head"`   // the commit that is contained
+	Target  string `json:"target"` // the branch that contains it
+	Remote  string `json:"remote,omitempty"`
+	Attempt int    `json:"attempt"`
+
+	Worker stick.AgentID `json:"worker,omitempty"`
+}
+
+// cleanup removes the worktree and the branch of a task, each only with proof that nothing is lost by it.
+// What it leaves, and why, is what it returns.
+func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err error) {
+	var c cleaning
+	if err := json.Unmarshal(i.Data, &c); err != nil {
+		return nil, err
+	}
+	left, err = rp.clean(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return nil, err
+	}
+	outcome := "done"
+	if len(left) > 0 {
+		outcome = "left: " + left[0]
+	}
+	err = rp.commit(ctx, func(o *op) error {
+		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
+			return err
+		}
+		return o.Tx.EndIntent(i.ID, outcome)
+	})
+	rp.at("cleanup: done")
+	return left, err
+}
+
+func (rp *repo) clean(ctx context.Context, c cleaning) (left []string, err error) {
+	why, err := rp.inUse(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return []string{why}, nil
+	}
+	rp.at("cleanup: proven")
+	if err := rp.git.RemoveWorktree(ctx, rp.root, c.Path, whyLocked); err != nil {
+		return []string{fmt.Sprintf("the worktree %s: %s", c.Path, stick.AsError(err).Message)}, nil
+	}
+	rp.at("cleanup: worktree")
+	if err := rp.git.DeleteRef(ctx, rp.root, "refs/heads/"+c.Branch, c.Head); err != nil {
+		return []string{fmt.Sprintf("the branch %s: %s", c.Branch, stick.AsError(err).Message)}, nil
+	}
+	rp.at("cleanup: branch")
+	if c.Remote == "" {
+		return nil, nil
+	}
+	if why, err = rp.cleanRemote(ctx, c); err != nil {
+		why = fmt.Sprintf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err).Message)
+	}
+	if why != "" {
+		return []string{why}, nil
+	}
+	return nil, nil
+}
+
+// cleanRemote removes a task's branch at the remote, or says why it stays.
+func (rp *repo) cleanRemote(ctx context.Context, c cleaning) (string, error) {
+	at, err := rp.git.Remote(ctx, rp.root, c.Remote, c.Branch)
+	if err != nil || at == "" {
+		return "", err
+	}
+	if contained, err := rp.contained(ctx, c, at); err != nil || !contained {
+		return fmt.Sprintf("the branch %s at %s has commits that aren't in %s", c.Branch, c.Remote, c.Target), err
+	}
+	return "", rp.git.PushOwn(ctx, rp.root, c.Remote, c.Branch, "", at)
+}
+
+// inUse says why the worktree and the branch of a task can't be removed; empty when they can: the work is
+// contained, nothing is uncommitted or in progress, and nobody is there.
+func (rp *repo) inUse(ctx context.Context, c cleaning) (string, error) {
+	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		contained, err := rp.contained(ctx, c, at)
+		if err != nil {
+			return "", err
+		}
+		if !contained {
+			return fmt.Sprintf("the branch %s has commits that aren't in %s", c.Branch, c.Target), nil
+		}
+	}
+	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
+		return "", nil
+	}
+	co, err := rp.git.Checkout(ctx, c.Path)
+	if err != nil || co.Top == rp.root || co.Common != rp.common {
+		return fmt.Sprintf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
+	}
+	if what := git.Undone(co.GitDir); what != "" {
+		return fmt.Sprintf("a %s is in progress in %s", what, c.Path), nil
+	}
+	pids, visible := rp.tasks.core.Config.Procs.Inside(c.Path)
+	if len(pids) > 0 {
+		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
+	}
+	if !visible && rp.alive(ctx, c.Worker) {
+		return fmt.Sprintf("%s is alive, and it can't be seen whether it works in %s", c.Worker, c.Path), nil
+	}
+	s, err := rp.git.Snapshot(ctx, c.Path)
+	if err != nil {
+		return "", err
+	}
+	if s.DirtyCount > 0 || s.Head != c.Head {
+		return fmt.Sprintf("%s has changes that aren't committed, or is at another commit", c.Path), nil
+	}
+	return "", nil
+}
+
+// contained tells whether a branch of a task is at the commit that landed, which isn't lost without it.
+func (rp *repo) contained(ctx context.Context, c cleaning, at string) (bool, error) {
+	if at != c.Head {
+		return false, nil
+	}
+	tg, err := rp.target(ctx, c.Target)
+	if err != nil {
+		return false, err
+	}
+	return rp.git.IsAncestor(ctx, rp.root, at, tg.head())
+}
+
+// alive tells whether a process proves that a member lives.
+func (rp *repo) alive(ctx context.Context, a stick.AgentID) (yes bool) {
+	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+		m, _ := r.Member(a)
+		yes = m.Verdict(probes.Sight) == stick.Alive
+		return nil
+	})
+	return yes || err != nil
+}
+
+// leftOf tries again to clean up after a task that landed.
+func (rp *repo) leftOf(ctx context.Context, task stick.Task) []string {
+	c := cleaning{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
+	if tg, err := rp.target(ctx, task.Integration); err == nil {
+		c.Remote = tg.remote
+	}
+	left, err := rp.clean(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return []string{stick.AsError(err).Message}
+	}
+	return left
+}
+
+// leftovers finishes what merges that died have begun, and removes what an earlier cleanup had to leave.
+func (rp *repo) leftovers(ctx context.Context) error {
+	var open []store.Intent
+	var tasks []stick.Task
+	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		if open, err = tx.Intents(r.ID, ""); err != nil {
+			return err
+		}
+		tasks, err = tx.Tasks(r.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if _, err := os.Stat(rp.worktree(t)); err != nil || t.State != stick.TaskCompleted {
+			continue
+		}
+		if unlock, err := rp.lock(ctx, "task", stick.TaskKey(t.ID), lockGlance); err == nil {
+			rp.leftOf(ctx, t)
+			unlock()
+		}
+	}
+	for _, i := range open {
+		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
+			continue
+		}
+		unlock, err := rp.lock(ctx, "task", i.Task, lockGlance)
+		if stick.CodeOf(err) == stick.CodeLanding {
+			continue // somebody is at it
+		}
+		if err != nil {
+			return err
+		}
+		err = rp.recover(ctx, i.Task)
+		unlock()
+		if err != nil && !holds(err) { // what is wrong with one task or branch doesn't keep the others
+			return err
+		}
+	}
+	return nil
+}
+
+// WorkerCancelParams calls a task off.
+type WorkerCancelParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+	Reason string `json:"reason,omitempty"`
+	Delete bool   `json:"delete,omitempty"` // its branch and worktree too, if the work is contained in the branch it was meant for
+}
+
+// WorkerCancelResult is a task that was called off.
+type WorkerCancelResult struct {
+	WorkerVerdictResult
+	Left []string `json:"left,omitempty"` // what stays, and why
+}
+
+// WorkerCancel calls a task off; its worker is told, and fenced. The branch stays. It fails with
+// [stick.CodeInvalidTransition] and [stick.CodeLanding].
+func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (WorkerCancelResult, error) {
+	var res WorkerCancelResult
+	rp, unlock, err := ts.locked(ctx, p.Where, p.Caller, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	var task stick.Task
+	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+		if err := o.takesPart(); err != nil {
+			return err
+		}
+		if task, err = taskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
+			return err
+		}
+		ev, err := task.Cancel(o.call(0), p.Reason)
+		if err != nil {
+			return err
+		}
+		res.WorkerVerdictResult = o.verdictOn(task)
+		res.State, res.Already = stick.TaskFailed, ev == nil
+		if ev == nil {
+			return nil
+		}
+		if err := o.over(*ev); err != nil {
+			return err
+		}
+		res.Delivery, res.Note = o.tellWorker(task, "Called off", "The task "+task.ID+" was called off: "+ev.Reason)
+		return nil
+	})
+	if err == nil {
+		rp.stopRun(ctx, task)
+	}
+	if err != nil || !p.Delete {
+		return res, err
+	}
+	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	if err != nil || !ok {
+		return res, err
+	}
+	res.Left, err = rp.clean(ctx, cleaning{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
+	return res, err
+}
+
+// WorkerRollbackParams takes a merge back.
+type WorkerRollbackParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+	Reason string `json:"reason"`
+}
+
+// WorkerRollbackResult is the commit that takes a merge back.
+type WorkerRollbackResult struct {
+	RoomID stick.RoomID    `json:"room_id"`
+	TaskID string          `json:"task_id"`
+	State  stick.TaskState `json:"state"`
+	Branch string          `json:"branch"`
+	Commit string          `json:"commit"`
+	Gate   string          `json:"gate"`
+	Note   string          `json:"note,omitempty"`
+
+	Already bool `json:"already,omitempty"`
+}
+
+// WorkerRollback takes a merge back by a new commit, which passes the gate as a merge does. It fails as
+// [Engine.WorkerMerge] does.
+func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (WorkerRollbackResult, error) {
+	var res WorkerRollbackResult
+	if p.Reason == "" {
+		return res, stick.Errorf(stick.CodeUsage, "say why it is taken back").With("field", "reason").Hintf(`tt worker rollback %s --reason "…"`, stick.Clip(p.TaskID, 64))
+	}
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	task, err := rp.task(ctx, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	next, err := rp.lock(ctx, "branch", task.Integration, queueWait)
+	if err != nil {
+		return res, err
+	}
+	defer next()
+	unlock, err := rp.hold(ctx, task.ID)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+		res.RoomID = r.ID
+		if err := takesPart(r, me); err != nil {
+			return err
+		}
+		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
+			return err
+		}
+		if res.Already, err = again(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil || res.Already {
+			return err
+		}
+		_, err = task.Rollback(me.Agent, "-", p.Reason)
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	if res.Already {
+		res.TaskID, res.State, res.Branch, res.Commit = task.ID, task.State, task.Integration, task.Result
+		return res, nil
+	}
+	l := &landing{repo: rp, task: task, named: true, revert: p.Reason}
+	if err := l.run(ctx); err != nil {
+		return res, err
+	}
+	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.tg.name, l.result, "none", l.note
+	if l.gated {
+		res.Gate = "green"
+	}
+	return res, nil
+}

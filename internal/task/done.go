@@ -1,0 +1,390 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WorkerDoneParams says that a worker's commits are ready for review.
+type WorkerDoneParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID     string   `json:"task_id,omitempty"`
+	Attempt    int      `json:"attempt,omitempty"`
+	SkipRebase bool     `json:"skip_rebase,omitempty"` // after a conflict that was resolved by git rebase --continue
+	Evidence   []string `json:"evidence,omitempty"`    // name=command, run in the worktree
+}
+
+// WorkerDoneResult is what waits for review.
+type WorkerDoneResult struct {
+	RoomID   stick.RoomID         `json:"room_id"`
+	AgentID  stick.AgentID        `json:"agent_id"`
+	TaskID   string               `json:"task_id"`
+	State    stick.TaskState      `json:"state"`
+	Attempt  int                  `json:"attempt"`
+	Head     string               `json:"head"`
+	Base     string               `json:"base"`
+	Rebased  bool                 `json:"rebased"` // onto a newer base
+	Pushed   string               `json:"pushed,omitempty"`
+	Kept     bool                 `json:"approval_kept,omitempty"`
+	Evidence []stick.TaskEvidence `json:"evidence,omitempty"`
+	Already  bool                 `json:"already,omitempty"`
+	Warning  string               `json:"warning,omitempty"`
+}
+
+// rebasing is what done does to git.
+type rebasing struct {
+	Path   string `json:"path"`
+	Head   string `json:"head"`
+	Onto   string `json:"onto"`
+	Pushed string `json:"pushed,omitempty"` // what the remote's branch is moved to
+}
+
+// finishing is one done.
+type finishing struct {
+	*repo
+	p    WorkerDoneParams
+	task stick.Task
+	path string
+	head string
+	tg   target
+	seen string // where the branch is at the remote that decides; empty for nowhere
+	id   string // of the intent
+}
+
+// WorkerDone rebases a task's branch onto the branch that it will be merged into, and asks for a review.
+// It fails with [stick.CodeDirtyTree], [stick.CodeRebaseConflict], [stick.CodeInvalidTransition],
+// [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and [stick.CodeGitFailed].
+func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDoneResult, error) {
+	var res WorkerDoneResult
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
+	if err != nil {
+		return res, err
+	}
+	if err := checkEvidence(p.Evidence); err != nil {
+		return res, err
+	}
+	p.Attempt = attempt
+	unlock, err := rp.hold(ctx, id)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	f := &finishing{repo: rp, p: p}
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+		if f.task, err = taskOf(tx, r.ID, id); err != nil {
+			return err
+		}
+		_, err = f.task.Done(stick.TaskCall{By: me.Agent, Person: me.Person(), Attempt: attempt}, stick.Offering{Head: "-"})
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	if err := f.inspect(ctx); err != nil {
+		return res, err
+	}
+	return f.finish(ctx)
+}
+
+// inspect sees whether the worktree is as it has to be: the task's own, on its branch, nothing uncommitted,
+// nothing in progress.
+func (f *finishing) inspect(ctx context.Context) error {
+	f.path = f.worktree(f.task)
+	task := f.task.ID
+	if _, err := os.Stat(f.path); err != nil {
+		return stick.Errorf(stick.CodeNotFound, "the worktree of %s isn't there: %s", task, stick.Line(f.path)).With("task_id", task).
+			Hintf("a person can begin again: tt worker cancel %s, then tt worker retry %s", task, task)
+	}
+	at, err := f.git.Checkout(ctx, f.path)
+	if err != nil {
+		return err
+	}
+	if at.GitDir == at.Common || at.Common != f.common {
+		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", stick.Line(f.path)).With("task_id", task).
+			Hintf("git worktree repair, or begin again: tt worker cancel %s, then tt worker retry %s", task, task)
+	}
+	if what := git.Undone(at.GitDir); what != "" {
+		files, _ := f.git.Unmerged(ctx, f.path)
+		if files == nil {
+			files = []string{}
+		}
+		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, stick.Line(f.path)).With("task_id", task).With("left", []string{what}).With("files", files)
+		return e.Hintf("resolve %s, then git %s --continue and tt worker done --skip-rebase", orNothing(files), what)
+	}
+	s, err := f.git.Snapshot(ctx, f.path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.Branch != f.task.Branch:
+		on := s.Branch
+		if on == "" {
+			on = "no branch"
+		}
+		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, and not on %s", task, stick.Line(on), f.task.Branch).
+			With("task_id", task).With("left", []string{}).Hintf("git switch %s; what was committed elsewhere has to come over first", f.task.Branch)
+	case s.DirtyCount > 0:
+		return dirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or remove them, then: tt worker done")
+	}
+	f.head = s.Head
+	return nil
+}
+
+// dirty names what isn't committed.
+func dirty(where string, files []string, count int) *stick.Error {
+	changes := "changes"
+	if count == 1 {
+		changes = "change"
+	}
+	return stick.Errorf(stick.CodeDirtyTree, "%s has %d uncommitted %s: %s", where, count, changes, stick.Clip(strings.Join(files, ", "), 160)).
+		With("left", files)
+}
+
+func orNothing(files []string) string {
+	if len(files) == 0 {
+		return "what is left"
+	}
+	return stick.Clip(strings.Join(files, ", "), 160)
+}
+
+// finish rebases, shows what was asked to be shown, and offers the commit.
+func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error) {
+	if f.tg, err = f.target(ctx, f.task.Integration); err != nil {
+		return res, err
+	}
+	if err := f.fetch(ctx, &f.tg); err != nil {
+		return res, err
+	}
+	if err := f.ours(ctx); err != nil {
+		return res, err
+	}
+	if f.id, err = f.newID(ctx); err != nil {
+		return res, err
+	}
+	onto := f.tg.head()
+	err = f.write(ctx, core.MustBeMember, func(o *op) error {
+		if _, err := o.blockedOn(f.task); err != nil {
+			return err
+		}
+		return o.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto})
+	})
+	if err != nil {
+		return res, err
+	}
+	f.serve(f.id)
+	f.at("done: intended")
+	defer func() {
+		if err != nil && f.id != "" { // the intent is over, whatever it came to
+			cerr := f.commit(ctx, func(o *op) error { return o.Tx.EndIntent(f.id, "failed") })
+			if cerr != nil && stick.CodeOf(err) == stick.CodeInternal {
+				err = fmt.Errorf("%w (%v)", err, cerr)
+			}
+		}
+	}()
+	q, rebased, err := f.rebase(ctx, onto)
+	if err != nil {
+		return res, err
+	}
+	f.at("done: rebased")
+	blobs, err := f.show(ctx, &q)
+	if err != nil {
+		return res, err
+	}
+	pushed, err := f.push(ctx, q.Head, onto)
+	if err != nil {
+		return res, err
+	}
+	f.at("done: pushed")
+	res = WorkerDoneResult{TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased, Pushed: pushed, Evidence: q.Evidence}
+	err = f.commit(ctx, func(o *op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
+		if err != nil {
+			return err
+		}
+		for _, b := range blobs {
+			if err := o.Tx.AddBlob(b); err != nil {
+				return err
+			}
+		}
+		ev, err := task.Done(o.call(f.p.Attempt), q)
+		if err != nil {
+			return err
+		}
+		res.RoomID, res.AgentID, res.State, res.Already = o.Room.ID, o.Me.Agent, task.State, ev == nil
+		if ev != nil {
+			o.say(*ev)
+			facts := ev.Facts().Task
+			res.State, res.Kept = facts.State, facts.Kept
+		}
+		if res.Warning, err = o.blockedOn(task); err != nil {
+			return err
+		}
+		return o.Tx.EndIntent(f.id, "done")
+	})
+	if err == nil {
+		f.id = ""
+		f.at("done: done")
+	}
+	return res, err
+}
+
+// rebase puts the branch onto the newest base, and says what is offered then.
+func (f *finishing) rebase(ctx context.Context, onto string) (q stick.Offering, rebased bool, err error) {
+	q.Head = f.head
+	contained, err := f.git.IsAncestor(ctx, f.path, onto, f.head)
+	if err != nil {
+		return q, false, err
+	}
+	if !contained && !f.p.SkipRebase {
+		if err := f.git.Identity(ctx, f.path); err != nil {
+			return q, false, err
+		}
+		conflict, err := f.git.Rebase(ctx, f.path, onto)
+		if err != nil {
+			return q, false, err
+		}
+		if conflict {
+			return q, false, f.conflicted(ctx, onto)
+		}
+		rebased = true
+		if q.Head, _, err = f.git.Commit(ctx, f.path, "refs/heads/"+f.task.Branch); err != nil {
+			return q, rebased, err
+		}
+	}
+	if q.Base, err = f.git.MergeBase(ctx, f.path, onto, q.Head); err != nil {
+		return q, rebased, err
+	}
+	return q, rebased, f.offer(ctx, f.task, &q)
+}
+
+// offer completes what is offered: a sum of what it changes, and whether it changes how it is judged.
+func (rp *repo) offer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
+	if q.Base == "" {
+		return stick.Errorf(stick.CodeGitFailed, "%s has no history in common with %s", task.Branch, task.Integration).With("task_id", task.ID).
+			Hintf("begin again from it: tt worker cancel %s, then tt worker retry %s", task.ID, task.ID)
+	}
+	if q.Base == q.Head {
+		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).With("task_id", task.ID).With("state", task.State).
+			Hintf(`commit your work first; if there is nothing to do: tt worker fail "…"`)
+	}
+	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
+		return err
+	}
+	files, err := rp.git.Changed(ctx, rp.root, q.Base, q.Head)
+	q.ChangesGate = slices.Contains(files, config.FileName)
+	return err
+}
+
+// conflicted tells of a rebase that stopped, and is left for the worker to go on with.
+func (f *finishing) conflicted(ctx context.Context, onto string) error {
+	files, err := f.git.Unmerged(ctx, f.path)
+	if err != nil {
+		return err
+	}
+	f.at("done: conflict")
+	id := f.id
+	err = f.commit(ctx, func(o *op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
+		if err != nil {
+			return err
+		}
+		ev, err := task.Conflict(o.call(f.p.Attempt), onto, files)
+		if err != nil {
+			return err
+		}
+		o.say(ev)
+		return o.Tx.EndIntent(id, "conflict")
+	})
+	if err != nil {
+		return err
+	}
+	f.id = ""
+	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Clip(strings.Join(files, ", "), 160)).
+		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).With("left", []string{"rebase"}).
+		Hintf("resolve them in %s, then git add, git rebase --continue, and tt worker done --skip-rebase", stick.Line(f.path))
+}
+
+// ours refuses a branch that has commits at the remote which the worktree hasn't: pushing would lose them. What
+// the branch had here whenever it was done with, and what was pushed then, is its own, however it was
+// rewritten since. That git has a commit says nothing: a fetch brings everybody's.
+func (f *finishing) ours(ctx context.Context) (err error) {
+	if f.tg.remote == "" {
+		return nil
+	}
+	if f.seen, err = f.git.Remote(ctx, f.root, f.tg.remote, f.task.Branch); err != nil || f.seen == "" {
+		return err
+	}
+	own := []string{f.head}
+	err = f.repo.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		own = own[:1]
+		before, err := tx.Intended(r.ID, f.task.ID, intentDone)
+		for _, i := range before {
+			var d rebasing
+			if err := json.Unmarshal(i.Data, &d); err != nil {
+				return err
+			}
+			own = append(own, d.Head, d.Pushed)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	contained, err := f.git.Contained(ctx, f.root, f.seen, own...)
+	if err != nil || contained {
+		return err
+	}
+	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s hasn't: it is at %s", f.task.Branch, f.tg.remote, f.task.ID, short(f.seen)).
+		With("task_id", f.task.ID).With("head", f.seen).
+		Hintf("take them over: in %s, git pull --rebase %s %s, then tt worker done; if another clone has a task of that name, give this one a name of its own: tt worker spawn <name> --base %s",
+			stick.Line(f.path), f.tg.remote, f.task.Branch, f.task.Branch)
+}
+
+// push brings the branch to the remote that decides, where there is one. The lease is what [finishing.ours] saw.
+func (f *finishing) push(ctx context.Context, head, onto string) (string, error) {
+	if f.tg.remote == "" || f.seen == head {
+		return f.tg.remote, nil
+	}
+	err := f.commit(ctx, func(o *op) error {
+		return o.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto, Pushed: head})
+	})
+	if err != nil {
+		return "", err
+	}
+	f.at("done: pushing")
+	if err := f.git.PushOwn(ctx, f.root, f.tg.remote, f.task.Branch, head, f.seen); err != nil {
+		if theirs := f.ours(ctx); theirs != nil { // somebody pushed meanwhile
+			return "", theirs
+		}
+		return "", err
+	}
+	return f.tg.remote, nil
+}
+
+// blockedOn warns of questions of the worker that nobody has answered yet.
+func (o *op) blockedOn(task stick.Task) (string, error) {
+	asked, err := o.unansweredBlocks(task)
+	if err != nil || asked == 0 {
+		return "", err
+	}
+	if o.Room.Policy.RequireContracts {
+		return "", stick.Errorf(stick.CodeContractIncomplete, "message %d says that you are blocked, and nobody has accepted it yet", asked).
+			With("message_id", asked).Hintf("wait for the answer: tt wait --park; or take it back: tt msg withdraw %d", asked)
+	}
+	return fmt.Sprintf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
+}

@@ -1,0 +1,98 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// advance moves the branch to the result, if it is still where it was. Where a remote decides, the push
+// without force is what moves it, and the local branch follows.
+func (l *landing) advance(ctx context.Context) (moved bool, err error) {
+	if l.tg.remote == "" {
+		return l.moveLocal(ctx, l.base)
+	}
+	moved, err = l.git.Push(ctx, l.root, l.tg.remote, l.tg.name, l.result)
+	if err != nil || !moved {
+		l.unsure = ctx.Err() != nil // the remote may have moved all the same
+		return false, err
+	}
+	l.at("merge: pushed")
+	if err := l.follow(ctx); err != nil {
+		l.note = "the local branch " + l.tg.name + " couldn't follow: " + stick.AsError(err).Message
+	}
+	return true, nil
+}
+
+// follow moves the local branch to where the remote is, where that is forward.
+func (l *landing) follow(ctx context.Context) error {
+	now, err := l.target(ctx, l.tg.name)
+	if err != nil || now.local == "" || now.local == l.result {
+		return err
+	}
+	forward, err := l.git.IsAncestor(ctx, l.root, now.local, l.result)
+	if err != nil {
+		return err
+	}
+	if !forward {
+		return errors.New("it has commits that the remote doesn't have")
+	}
+	l.tg.checkout, l.tg.local = now.checkout, now.local
+	if now.checkout != "" {
+		if err := l.checkoutReady(ctx); err != nil {
+			return err
+		}
+	}
+	moved, err := l.moveLocal(ctx, now.local)
+	if err == nil && !moved {
+		err = errors.New("it moved meanwhile")
+	}
+	return err
+}
+
+// moveLocal moves the local branch from one commit to the result: by compare-and-swap, or with its files
+// where it is checked out.
+func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err error) {
+	now, err := l.target(ctx, l.tg.name)
+	if err != nil {
+		return false, err
+	}
+	if now.local != from {
+		return now.local == l.result, nil
+	}
+	if now.checkout == "" {
+		return l.git.UpdateRef(ctx, l.root, l.tg.ref(), l.result, from)
+	}
+	l.tg.checkout = now.checkout
+	if err := l.checkoutReady(ctx); err != nil {
+		return false, err
+	}
+	err = l.git.FastForward(ctx, now.checkout, l.result)
+	if err == nil {
+		return true, nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	if at, _, cerr := l.git.Commit(ctx, l.root, l.tg.ref()); cerr == nil && at != from {
+		return at == l.result, nil
+	}
+	if half, herr := l.git.Underway(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk, a filter
+		l.unsure = true
+		e := stick.AsError(err)
+		e.Hint = strings.TrimPrefix(e.Hint+"; ", "; ") + stick.Line(now.checkout) + " has half of the merge: commit nothing there, the same command takes it to its end"
+		return false, e
+	}
+	return false, err
+}
+
+// mayMove refuses to move the files of the room's shared tree where the caller may not change them. A linked
+// worktree of the branch isn't shared.
+func (l *landing) mayMove(ctx context.Context, checkout string) error {
+	p, err := workspace.Resolve(checkout, l.tasks.core.Config.Workspace)
+	if err != nil || p.Worktree != "" {
+		return err
+	}
+	return l.tasks.mayMove(ctx, l.by, checkout)
+}

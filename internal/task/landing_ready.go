@@ -1,0 +1,114 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// readable sees whether the settings can be read at the result, too: else nothing could be merged after it, and not
+// even what mends it.
+func (l *landing) readable(ctx context.Context) error {
+	gate, worker, err := l.settings(ctx, l.result)
+	if l.revert != "" {
+		if l.blind { // what it is taken back to judges it
+			l.gate, l.worker = gate, worker
+		}
+		return err
+	}
+	if stick.CodeOf(err) != stick.CodeProjectConfig {
+		return err
+	}
+	e := stick.AsError(err)
+	reason := fmt.Sprintf("On %s nothing could be merged any more after it: %s. %s.", l.tg.name, e.Message, e.Hint)
+	if err := l.back(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
+		return err
+	}
+	return e.With("task_id", l.task.ID).Hintf("its worker was told, and mends the file: tt worker done")
+}
+
+// unobstructed refuses, before the gate runs, a result that can't be checked out where the branch is, because files
+// lie there that git doesn't know.
+func (l *landing) unobstructed(ctx context.Context) error {
+	at := l.tg.checkout
+	if at == "" || l.tg.local == "" {
+		return nil
+	}
+	files, err := l.git.InTheWay(ctx, at, l.tg.local, l.result)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	return stick.Errorf(stick.CodeDirtyTree, "%s, where %s is checked out, has files of its own that the merge would overwrite: %s",
+		stick.Line(at), l.tg.name, stick.Clip(strings.Join(files, ", "), 160)).With("task_id", l.task.ID).With("path", at).With("left", files).
+		Hintf("move them away, and run the same command again")
+}
+
+// checkoutReady refuses when the branch is checked out somewhere with changes of its own, or where the
+// caller may not change it.
+func (l *landing) checkoutReady(ctx context.Context) error {
+	at := l.tg.checkout
+	if at == "" || l.tg.local == "" {
+		return nil
+	}
+	if _, err := os.Stat(at); err != nil {
+		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, which isn't there, and is locked", l.tg.name, stick.Line(at)).
+			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
+			Hintf("bring its disk back; or if it is gone for good: git worktree unlock '%s' && git worktree prune", stick.Line(at))
+	}
+	tracked, err := l.git.Tracked(ctx, at)
+	if err != nil {
+		return err
+	}
+	if len(tracked) > 0 {
+		return dirty(stick.Line(at)+", where "+l.tg.name+" is checked out,", tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
+			Hintf("commit or undo them there, and run the same command again")
+	}
+	return l.mayMove(ctx, at)
+}
+
+// unmoved refuses a branch that isn't at the approved commit. Commits that change the same keep the
+// approval; others return the task to review.
+func (l *landing) unmoved(ctx context.Context) error {
+	at, ok, err := l.git.Commit(ctx, l.root, "refs/heads/"+l.task.Branch)
+	if err != nil || at == l.task.Approved {
+		return err
+	}
+	if !ok {
+		return nil // the approved commit itself is what is merged
+	}
+	q := stick.Offering{Head: at}
+	if q.Base, err = l.git.MergeBase(ctx, l.root, l.base, at); err != nil {
+		return err
+	}
+	if err := l.offer(ctx, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
+		return err
+	}
+	kept := false
+	err = l.commit(ctx, func(o *op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+		ev, err := task.Moved(o.Me.Agent, q)
+		if err != nil {
+			return err
+		}
+		o.say(ev)
+		kept = ev.Facts().Task.Kept
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !kept {
+		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, and %s was approved", l.task.Branch, short(at), short(l.task.Approved)).
+			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
+			Hintf("it is in review again: tt worker diff %s, then tt worker approve %s", l.task.ID, l.task.ID)
+	}
+	l.task, err = l.repo.task(ctx, l.task.ID)
+	return err
+}

@@ -1,0 +1,219 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// The kinds of intents.
+const (
+	intentSpawn    = "spawn"
+	intentRetry    = "retry"
+	intentDone     = "done"
+	intentLand     = "land"
+	intentRollback = "rollback"
+	intentCleanup  = "cleanup"
+	intentPause    = "pause" // of the merge queue: the gate is red on the branch itself
+)
+
+// IntentEnv is the variable by which the git that we run tells its hooks which intent it serves.
+const IntentEnv = "TT_INTENT"
+
+// OwnChange tells whether a change of git's serves an intent that is open: then it was allowed, or refused,
+// before it began.
+func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own bool, err error) {
+	if intent == "" {
+		return false, nil
+	}
+	db, err := ts.core.Open(ctx, false)
+	if err != nil {
+		return false, err
+	}
+	return own, db.View(ctx, func(tx *store.Tx) error {
+		_, own, err = tx.Intent(intent)
+		return err
+	})
+}
+
+// serve has git tell its hooks that it serves an intent.
+func (rp *repo) serve(id string) { rp.git.Env = []string{IntentEnv + "=" + id} }
+
+// lockGlance is how long a lock is waited for that is held by a landing.
+const lockGlance = 50 * time.Millisecond
+
+// landing tells whether a landing of a task isn't ended.
+func (rp *repo) landing(ctx context.Context, id string) (yes bool, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		i, err := openIntent(tx, r.ID, id)
+		yes = i != nil && (i.Kind == intentLand || i.Kind == intentRollback)
+		return err
+	})
+	return yes, err
+}
+
+// openIntent is what isn't ended for a task, or nil.
+func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, error) {
+	open, err := tx.Intents(room, id)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	return &open[0], nil
+}
+
+// notLanding refuses changes of a task that lands just now, or whose landing was cut off.
+func (o *op) notLanding(id string) error {
+	i, err := openIntent(o.Tx, o.Room.ID, id)
+	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
+		return err
+	}
+	return stick.Errorf(stick.CodeLanding, "%s is being merged since %s", id, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
+		With("task_id", id).With("pid", i.PID).Hintf("wait for its outcome: tt worker show %s; if its merge died: tt worker merge %s", id, id)
+}
+
+// recover finishes what a command that died has begun for a task. Who calls it holds the task's lock,
+// so that nobody is at it.
+func (rp *repo) recover(ctx context.Context, id string) error {
+	var open *store.Intent
+	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		open, err = openIntent(tx, r.ID, id)
+		return err
+	})
+	if stick.CodeOf(err) == stick.CodeNoRoom {
+		return nil
+	}
+	if err != nil || open == nil {
+		return err
+	}
+	rp.serve(open.ID)
+	switch open.Kind {
+	case intentSpawn, intentRetry:
+		return rp.undoSpawn(ctx, *open)
+	case intentDone:
+		return rp.recoverDone(ctx, *open)
+	case intentLand, intentRollback:
+		return rp.recoverLanding(ctx, *open)
+	case intentCleanup:
+		_, err := rp.cleanup(ctx, *open)
+		return err
+	}
+	return fmt.Errorf("an intent of kind %q is open for %s", open.Kind, id)
+}
+
+// recoverOthers finishes the landings on a branch that were cut off, except that of one task. Who calls it holds the
+// branch's lock, so that nobody is at them; the next one mustn't take what they have half done for somebody's changes.
+func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
+	var open []store.Intent
+	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		open, err = tx.Intents(r.ID, "")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range open {
+		var d landed
+		if i.Kind != intentLand && i.Kind != intentRollback || i.Task == stick.TaskKey(id) || json.Unmarshal(i.Data, &d) != nil || d.Branch != branch {
+			continue
+		}
+		unlock, err := rp.lock(ctx, "task", i.Task, lockWait)
+		if err != nil {
+			return err
+		}
+		err = rp.recover(ctx, i.Task)
+		unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recoverDone finishes a done: a rebase that stopped at a conflict is told; else nothing was lost, and
+// done is asked for again.
+func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
+	var d rebasing
+	if err := json.Unmarshal(i.Data, &d); err != nil {
+		return err
+	}
+	files := []string(nil)
+	if rp.inRebase(ctx, d.Path) {
+		var err error
+		if files, err = rp.git.Unmerged(ctx, d.Path); err != nil {
+			return err
+		}
+	}
+	return rp.commit(ctx, func(o *op) error {
+		if len(files) > 0 {
+			task, err := taskOf(o.Tx, o.Room.ID, i.Task)
+			if err != nil {
+				return err
+			}
+			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil && task.State != stick.TaskConflicted {
+				o.say(ev)
+			}
+		}
+		return o.Tx.EndIntent(i.ID, "cut off")
+	})
+}
+
+// recoverLanding finishes a landing whose process died. Git is the truth: if the branch contains the
+// result, the task has landed; else nothing has happened, and it may begin again.
+func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
+	var d landed
+	if err := json.Unmarshal(i.Data, &d); err != nil {
+		return err
+	}
+	task, err := rp.task(ctx, i.Task)
+	if err != nil {
+		return err
+	}
+	if d.Tree != "" {
+		_ = rp.git.DropDetached(rp.common, d.Tree) // what can't be removed stays: tt doctor names it
+	}
+	tg, err := rp.target(ctx, d.Branch)
+	if stick.CodeOf(err) == stick.CodeNotFound { // what it was to land on is gone
+		return (&landing{repo: rp, task: task, id: i.ID}).giveUp(ctx, "cut off")
+	}
+	if err != nil {
+		return err
+	}
+	if d.Remote != "" {
+		tg.remote = d.Remote
+		if err := rp.fetch(ctx, &tg); err != nil {
+			return err
+		}
+	}
+	l := &landing{repo: rp, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
+	l.task.Approved = d.Head
+	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
+		if err := rp.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
+			return err
+		}
+		if l.tg, err = rp.target(ctx, d.Branch); err != nil {
+			return err
+		}
+	}
+	contained, err := rp.git.IsAncestor(ctx, rp.root, d.Result, l.tg.head())
+	if err != nil {
+		return err
+	}
+	if !contained {
+		return l.giveUp(ctx, "cut off")
+	}
+	if d.Remote != "" {
+		if err := l.follow(ctx); err != nil {
+			l.note = stick.AsError(err).Message
+		}
+	}
+	if err := l.land(ctx, i.ID); err != nil || d.Revert != "" {
+		return err
+	}
+	_, err = rp.cleanup(ctx, l.clean)
+	return err
+}

@@ -1,0 +1,375 @@
+package task
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/config"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// repo is the repository that an operation on tasks is about.
+type repo struct {
+	tasks  *Tasks
+	by     core.Caller
+	w      core.Where
+	git    git.Client
+	root   string // the main checkout
+	common string // git's directory of all checkouts
+	here   string // the linked worktree that the caller is in, empty outside of one
+	name   string // stands for the repository in the names of locks
+}
+
+// openRepo finds the repository of a place. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
+// [stick.CodeNoRepository] and [stick.CodeInvalidPath].
+func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
+	rp := &repo{tasks: ts, by: by, w: w, git: ts.core.Config.Git}
+	dir := w.Path
+	if w.RoomID != "" {
+		err := ts.core.Read(ctx, w, by, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+			dir = r.Path
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	p, err := ts.core.Place(core.Where{Path: dir})
+	if err != nil {
+		return nil, err
+	}
+	rp.root, rp.here = p.Root, p.Worktree
+	if w.RoomID == "" {
+		rp.w = core.Where{Path: p.Path}
+	} else if at, err := ts.core.Place(core.Where{}); err == nil && at.Root == p.Root {
+		rp.here = at.Worktree
+	}
+	if err := rp.git.CheckVersion(ctx, p.Path); err != nil {
+		return nil, err
+	}
+	at, err := rp.git.Checkout(ctx, p.Root)
+	switch {
+	case stick.CodeOf(err) == stick.CodeGitFailed:
+		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git checkout, and workers need one", stick.Line(p.Root)).With("path", p.Root).
+			Hintf("git init, and a first commit")
+	case err != nil:
+		return nil, err
+	case at.Bare || at.Top == "":
+		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: workers need a checkout beside which theirs can lie", stick.Line(p.Root)).
+			With("path", p.Root).Hintf("git clone it, and work there")
+	case at.Shallow:
+		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone: its history is too short to merge in", stick.Line(p.Root)).
+			With("path", p.Root).Hintf("git fetch --unshallow")
+	}
+	rp.common = at.Common
+	rp.nameLocks()
+	return rp, nil
+}
+
+func (rp *repo) nameLocks() {
+	sum := sha256.Sum256([]byte(rp.root))
+	rp.name = hex.EncodeToString(sum[:8])
+}
+
+// lockPath is the file of a lock.
+func (rp *repo) lockPath(kind, name string) string {
+	sum := sha256.Sum256([]byte(kind + " " + name))
+	return filepath.Join(rp.tasks.core.Config.Dir, "tasks", rp.name+"-"+hex.EncodeToString(sum[:8])+".lock")
+}
+
+// at is a point at which a test may end the process.
+func (rp *repo) at(point string) { rp.tasks.core.KillPoint(point) }
+
+// lockWait is how long a command waits for another one on the same task.
+const lockWait = 10 * time.Second
+
+// lock takes a lock that is free again when its holder has ended, and with it the git commands that
+// it started. Its name is that of a task, or of a branch that tasks are merged into.
+func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
+	dir := filepath.Join(rp.tasks.core.Config.Dir, "tasks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "the data directory can't be written: %w", err).Hintf("tt doctor")
+	}
+	limited, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	l, err := bell.Lock(limited, rp.lockPath(kind, name))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if held, ok := errors.AsType[*bell.HeldError](err); ok {
+			return nil, busyTask(name, held.PID)
+		}
+		return nil, err
+	}
+	rp.git.Held = append(rp.git.Held, l.File())
+	return func() {
+		rp.git.Held = rp.git.Held[:len(rp.git.Held)-1]
+		_ = l.Unlock()
+	}, nil
+}
+
+func busyTask(name string, pid int) error {
+	e := stick.Errorf(stick.CodeLanding, "another command is at work on %s", name)
+	if pid != 0 {
+		e = stick.Errorf(stick.CodeLanding, "another command is at work on %s, in process %d", name, pid).With("pid", pid)
+	}
+	return e.With("task_id", name).Hintf("wait until it has ended: tt worker status")
+}
+
+// write runs an operation on the room of the yard.
+func (rp *repo) write(ctx context.Context, j core.Joining, fn func(*op) error) error {
+	return rp.tasks.write(ctx, rp.w, rp.by, j, func(o *op) error {
+		o.Settle()
+		return fn(o)
+	}, nil)
+}
+
+// commit is act for the outcome of what was done to git: it isn't given up because the caller is.
+func (rp *repo) commit(ctx context.Context, fn func(*op) error) error {
+	return rp.write(context.WithoutCancel(ctx), core.OnlyBeats, fn)
+}
+
+// read reads the room of the yard.
+func (rp *repo) read(ctx context.Context, fn func(*store.Tx, *core.Probes, stick.Room, core.Identity) error) error {
+	return rp.tasks.core.Read(ctx, rp.w, rp.by, fn)
+}
+
+// taskOf loads a task. It fails with [stick.CodeNotFound].
+func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
+	t, ok, err := tx.Task(room, id)
+	if err == nil && !ok {
+		err = stick.Errorf(stick.CodeNotFound, "there is no task %q here", stick.Clip(id, 80)).With("task_id", stick.Clip(id, 80)).
+			Hintf("tt worker status lists the tasks")
+	}
+	return t, err
+}
+
+// say adds the event of a task to what the operation makes.
+func (o *op) say(e stick.Event) { o.Apply(o.Room, []stick.Event{o.Room.About(e)}) }
+
+// over is say for the event that ends a task: what was reserved for it ends, too.
+func (o *op) over(e stick.Event) error {
+	o.say(e)
+	vs, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Task: e.Task})
+	if err != nil {
+		return err
+	}
+	events, err := o.Room.Unreserve(o.Me.Agent, true, vs)
+	o.Apply(o.Room, events)
+	return err
+}
+
+// again tells whether the last that happened to a task is what its caller asks for once more.
+func again(tx *store.Tx, room stick.RoomID, me core.Identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
+	e, err := tx.Event(room, task.Seq)
+	return err == nil && e != nil && e.Type == typ && e.From == me.Agent && e.Reason == reason, err
+}
+
+// asked is again outside of a change.
+func (rp *repo) asked(ctx context.Context, id string, typ stick.EventType, reason string) (task stick.Task, yes bool, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+		if task, err = taskOf(tx, r.ID, id); err == nil {
+			yes, err = again(tx, r.ID, me, task, typ, reason)
+		}
+		return err
+	})
+	return task, yes, err
+}
+
+// takesPart refuses callers that are neither members nor people.
+func (o *op) takesPart() error { return takesPart(o.Room, o.Me) }
+
+func takesPart(r stick.Room, me core.Identity) error {
+	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.Person() {
+		return nil
+	}
+	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).With("agent_id", me.Agent).Hintf("join it: tt join")
+}
+
+// call is the caller of a rule of tasks.
+func (o *op) call(attempt int) stick.TaskCall {
+	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
+}
+
+// mine finds the task that a worker means: the one that it names, or the one whose worktree it is in.
+func (rp *repo) mine(id string, attempt int) (string, int, error) {
+	if id != "" {
+		return id, attempt, nil
+	}
+	f, ok := core.ReadTaskFile(rp.here)
+	if !ok {
+		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
+			Hintf("go to the task's worktree, or name the task: --task <task>; tt worker status lists them")
+	}
+	if attempt == 0 {
+		attempt = f.Attempt
+	}
+	return f.TaskID, attempt, nil
+}
+
+// worktree is the absolute path of a task's worktree.
+func (rp *repo) worktree(t stick.Task) string {
+	return filepath.Join(rp.root, filepath.FromSlash(t.Worktree))
+}
+
+// writeFile writes the task file into a task's worktree.
+func (rp *repo) writeFile(t stick.Task, attempt int) error {
+	b, err := json.MarshalIndent(core.TaskFile{
+		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktree(t), Integration: t.Integration, Base: t.Base,
+		Description: t.Description, Spec: t.Spec,
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(rp.worktree(t), core.TaskFileName)
+	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be written: %w", err).Hintf("see to the disk, and run the same command again")
+	}
+	return os.Rename(path+".new", path)
+}
+
+// target is the branch that tasks are merged into, as it is now.
+type target struct {
+	name     string // of the branch
+	local    string // the commit of the local branch; empty when there is none
+	remote   string // the remote that decides; empty when the local branch does
+	tracked  string // the commit of the branch at the remote, as far as it is known here
+	checkout string // where the local branch is checked out; that may be on a disk that isn't there now
+}
+
+// head is the commit from which work begins and onto which it is merged.
+func (t target) head() string {
+	if t.remote != "" && t.tracked != "" {
+		return t.tracked
+	}
+	return t.local
+}
+
+func (t target) ref() string { return "refs/heads/" + t.name }
+
+// target looks at a branch and at its counterpart at a remote. It fails with [stick.CodeNotFound].
+func (rp *repo) target(ctx context.Context, name string) (target, error) {
+	t := target{name: name}
+	refs, err := rp.git.Refs(ctx, rp.root, t.ref(), "refs/remotes/origin/"+name)
+	if err != nil {
+		return t, err
+	}
+	upstream := ""
+	for _, r := range refs {
+		switch r.Name {
+		case t.ref():
+			t.local, t.checkout, upstream = r.Commit, r.Checkout, r.Upstream
+		case "refs/remotes/origin/" + name:
+			t.remote, t.tracked = "origin", r.Commit
+		}
+	}
+	if t.checkout, err = rp.standing(ctx, t.checkout); err != nil {
+		return t, err
+	}
+	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok && upstream != "" && remote != t.remote {
+		t.remote = remote
+		if t.tracked, _, err = rp.git.Commit(ctx, rp.root, upstream); err != nil {
+			return t, err
+		}
+	}
+	if t.head() == "" {
+		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %s to merge into", name).With("branch", name).
+			Hintf("tt worker init makes it, from the commit that you are on")
+	}
+	return t, nil
+}
+
+// standing is a checkout that git knows, or empty when nothing but git's record of it is left.
+func (rp *repo) standing(ctx context.Context, checkout string) (string, error) {
+	if checkout == "" {
+		return "", nil
+	}
+	if _, err := os.Stat(filepath.Join(checkout, ".git")); err == nil {
+		return checkout, nil
+	}
+	w, ok, err := rp.git.Worktree(ctx, rp.root, checkout)
+	if err != nil || ok && !w.Prunable {
+		return checkout, err
+	}
+	return "", nil
+}
+
+// fetch brings a target up to date with its remote.
+func (rp *repo) fetch(ctx context.Context, t *target) (err error) {
+	if t.remote == "" {
+		return nil
+	}
+	t.tracked, err = rp.git.Fetch(ctx, rp.root, t.remote, t.name)
+	return err
+}
+
+// integrationKey is the key of git's configuration that names the branch that tasks are merged into.
+const integrationKey = "talkingstick.integration"
+
+// integration names the branch that new tasks are merged into.
+func (rp *repo) integration(ctx context.Context) (string, error) {
+	name, err := rp.git.Config(ctx, rp.root, integrationKey)
+	if err != nil || name != "" {
+		return name, err
+	}
+	if _, ok, err := rp.git.Ref(ctx, rp.root, "refs/heads/"+config.DefaultIntegration); ok || err != nil {
+		return config.DefaultIntegration, err
+	}
+	if b, ok, err := rp.git.ReadFile(ctx, rp.root, "HEAD", config.FileName); err == nil && ok {
+		if _, w, err := config.Tasks(b); err != nil || w.Integration != "" {
+			return w.Integration, err
+		}
+	}
+	return config.DefaultIntegration, nil
+}
+
+// settings reads the project's settings as they are in a commit.
+func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
+	b, _, err := rp.git.ReadFile(ctx, rp.root, commit, config.FileName)
+	if err != nil {
+		return config.Gate{}, config.Worker{}, err
+	}
+	return config.Tasks(b)
+}
+
+// newIntent is an intent, with what it is about.
+func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any) (store.Intent, error) {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return store.Intent{}, fmt.Errorf("intent: %w", err)
+	}
+	return store.Intent{
+		ID: id, Room: room, Task: stick.TaskKey(t.ID), Attempt: attempt, Kind: kind, Agent: by, Data: b, PID: os.Getpid(),
+	}, nil
+}
+
+// intend stores what is about to be done for a task.
+func (o *op) intend(id, kind string, task stick.Task, attempt int, data any) error {
+	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
+	if err != nil {
+		return err
+	}
+	return o.Tx.PutIntent(i)
+}
+
+// newID makes an id that is the same however often a transaction runs.
+func (rp *repo) newID(ctx context.Context) (string, error) {
+	db, err := rp.tasks.core.Open(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	return db.NewID(), nil
+}

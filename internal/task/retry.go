@@ -1,0 +1,132 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/stick"
+)
+
+// WorkerRetryParams asks for another attempt.
+type WorkerRetryParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+}
+
+// WorkerRetry begins another attempt at a task that failed, on its branch where that exists, else from
+// the branch that it will be merged into. It fails with [stick.CodeNotFound],
+// [stick.CodeInvalidTransition] and [stick.CodeLanding].
+func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
+	var res WorkerSpawnResult
+	rp, unlock, err := ts.locked(ctx, p.Where, p.Caller, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	task, yes, err := rp.asked(ctx, p.TaskID, stick.EventTaskRetried, "")
+	if err == nil && yes {
+		return rp.spawned(ctx, task)
+	}
+	if err == nil {
+		err = task.CanRetry()
+	}
+	if err != nil {
+		return res, err
+	}
+	tg, err := rp.target(ctx, task.Integration)
+	if err != nil {
+		return res, err
+	}
+	m := making{Task: task, Path: rp.worktree(task), Base: tg.head()}
+	at, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	if err != nil {
+		return res, err
+	}
+	if have { // what it is based on is where it left the branch that it will be merged into, and not where that is now
+		if base, err := rp.git.MergeBase(ctx, rp.root, m.Base, at); err != nil {
+			return res, err
+		} else if base == at { // nothing of its own is in it: the attempt begins where a new task would
+			m.From = at
+		} else if base != "" {
+			m.Base = base
+		}
+	}
+	note := ""
+	if task.Cause == stick.CauseRolledBack && task.Result != "" {
+		note = fmt.Sprintf("its merge was taken back by %s; in the worktree, git revert %s brings that work back", short(task.Result), short(task.Result))
+	}
+	m.Task.Attempt++
+	m.Task.Base = m.Base
+	_, serr := os.Lstat(m.Path)
+	m.NewBranch, m.NewTree = !have, os.IsNotExist(serr)
+	w, ok, err := rp.git.Worktree(ctx, rp.root, m.Path)
+	switch {
+	case err != nil:
+		return res, err
+	case m.NewTree:
+	case ok && !have:
+		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.Path).
+			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, short(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.Path))
+	case ok && rp.inRebase(ctx, m.Path):
+		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s hasn't ended in %s", task.Branch, stick.Line(m.Path)).With("path", m.Path).
+			Hintf("in that worktree: git rebase --abort, or resolve it and git rebase --continue; then run the same command again")
+	case !ok || w.Branch != task.Branch:
+		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.Path), task.Branch).With("path", m.Path).
+			Hintf("move it away, or check %s out there", task.Branch)
+	}
+	id, err := rp.newID(ctx)
+	if err != nil {
+		return res, err
+	}
+	guard := func(o *op) (stick.Event, error) {
+		if err := o.takesPart(); err != nil {
+			return stick.Event{}, err
+		}
+		now, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
+		if err != nil {
+			return stick.Event{}, err
+		}
+		return now.Retry(o.Me.Agent, m.Base)
+	}
+	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
+		if _, err := guard(o); err != nil {
+			return err
+		}
+		return o.intend(id, intentRetry, task, m.Task.Attempt, m)
+	})
+	if err != nil {
+		return res, err
+	}
+	rp.serve(id)
+	rp.at("retry: intended")
+	if err := rp.make(ctx, m); err != nil {
+		return res, rp.unmake(ctx, id, m, err)
+	}
+	rp.at("retry: made")
+	err = rp.commit(ctx, func(o *op) error {
+		ev, err := guard(o)
+		if err != nil {
+			return err
+		}
+		o.say(ev)
+		res.RoomID, res.AgentID, res.Worktree, res.Note = o.Room.ID, o.Me.Agent, m.Path, note
+		return o.Tx.EndIntent(id, "done")
+	})
+	if err != nil {
+		return res, rp.unmake(ctx, id, m, err)
+	}
+	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, unseen: true})
+	res.Task = shown.TaskView
+	return res, err
+}
+
+// inRebase tells whether a rebase is in progress in a worktree.
+func (rp *repo) inRebase(ctx context.Context, path string) bool {
+	at, err := rp.git.Checkout(ctx, path)
+	return err == nil && git.Undone(at.GitDir) == "rebase"
+}

@@ -1,0 +1,183 @@
+package task
+
+import (
+	"context"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
+)
+
+// WorkerApproveParams approves one commit of a task.
+type WorkerApproveParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID   string `json:"task_id"`
+	Head     string `json:"head,omitempty"` // empty for the commit that the caller saw last
+	Reason   string `json:"reason,omitempty"`
+	Override bool   `json:"override,omitempty"` // a person's: who did the work doesn't matter, nor what was seen
+}
+
+// WorkerVerdictResult is how a task stands after a verdict.
+type WorkerVerdictResult struct {
+	RoomID    stick.RoomID    `json:"room_id"`
+	AgentID   stick.AgentID   `json:"agent_id"`
+	TaskID    string          `json:"task_id"`
+	State     stick.TaskState `json:"state"`
+	Attempt   int             `json:"attempt"`
+	Head      string          `json:"head"`
+	Worker    stick.AgentID   `json:"worker,omitempty"`
+	MessageID int64           `json:"message_id,omitempty"` // that told the worker
+	Delivery  stick.Delivery  `json:"delivery,omitempty"`   // how it reaches the worker
+	Note      string          `json:"note,omitempty"`
+	Already   bool            `json:"already,omitempty"`
+}
+
+// WorkerApprove approves exactly one commit, and puts the task into the merge queue. It fails with
+// [stick.CodeInvalidTransition], [stick.CodeAuthorCannotReview], [stick.CodeReviewStale],
+// [stick.CodePersonOnly] and [stick.CodeLanding].
+func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (WorkerVerdictResult, error) {
+	var res WorkerVerdictResult
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	head, branch, err := rp.seen(ctx, p.TaskID, p.Head)
+	if err != nil {
+		return res, err
+	}
+	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+		task, v, err := o.verdict(p.TaskID, head, branch)
+		if err != nil {
+			return err
+		}
+		if v.Override = p.Override; v.Override && v.Head == "" && v.Person {
+			v.Head = branch
+		}
+		ev, err := task.Approve(v, p.Reason)
+		if err != nil {
+			return err
+		}
+		res = o.verdictOn(task)
+		res.State, res.Already = stick.TaskApproved, ev == nil
+		if ev != nil {
+			o.say(*ev)
+		}
+		if task.ChangesGate {
+			res.Note = "it changes the file that says how it is judged; the gate that judges it is that of the branch it is merged into"
+		}
+		return nil
+	})
+	return res, err
+}
+
+// WorkerRequestChangesParams gives a task back to its worker.
+type WorkerRequestChangesParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+	Head   string `json:"head,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// WorkerRequestChanges gives a task back to its worker, who gets it as a message and is woken. It fails
+// as [Engine.WorkerApprove] does, and with [stick.CodeUsage].
+func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChangesParams) (WorkerVerdictResult, error) {
+	var res WorkerVerdictResult
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	head, branch, err := rp.seen(ctx, p.TaskID, p.Head)
+	if err != nil {
+		return res, err
+	}
+	err = rp.tasks.write(ctx, rp.w, rp.by, core.MustBeMember, func(o *op) error {
+		o.Settle()
+		task, v, err := o.verdict(p.TaskID, head, branch)
+		if err != nil {
+			return err
+		}
+		if yes, err := again(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
+			res = o.verdictOn(task)
+			res.Already = true
+			return err
+		}
+		ev, err := task.RequestChanges(v, p.Reason)
+		if err != nil {
+			return err
+		}
+		o.say(ev)
+		res = o.verdictOn(task)
+		res.State = stick.TaskWorking
+		res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason)
+		return nil
+	}, func(o *op) error {
+		if sent := o.LastEvent(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
+			res.MessageID = sent.Seq
+		}
+		return nil
+	})
+	return res, err
+}
+
+// seen finds the commit that a verdict names, and where the branch of the task is.
+func (rp *repo) seen(ctx context.Context, id, head string) (seen, branch string, err error) {
+	task, err := rp.task(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	if head != "" {
+		commit, ok, err := rp.git.Commit(ctx, rp.root, head)
+		if err != nil {
+			return "", "", err
+		}
+		if !ok {
+			return "", "", stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(head, 60)).With("head", stick.Clip(head, 60)).
+				Hintf("tt worker show %s tells the commit that waits for review", task.ID)
+		}
+		seen = commit
+	}
+	branch, _, err = rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	return seen, branch, err
+}
+
+// verdict prepares the verdict of the caller on a task.
+func (o *op) verdict(id, head, branch string) (task stick.Task, v stick.TaskVerdict, err error) {
+	if err := o.takesPart(); err != nil {
+		return task, v, err
+	}
+	if task, err = taskOf(o.Tx, o.Room.ID, id); err != nil {
+		return task, v, err
+	}
+	if err := o.notLanding(task.ID); err != nil {
+		return task, v, err
+	}
+	if head == "" {
+		if head, err = o.Tx.Seen(o.Room.ID, task.ID, o.Me.Agent); err != nil {
+			return task, v, err
+		}
+	}
+	return task, stick.TaskVerdict{TaskCall: o.call(0), Head: head, Branch: branch}, nil
+}
+
+func (o *op) verdictOn(task stick.Task) WorkerVerdictResult {
+	return WorkerVerdictResult{
+		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
+	}
+}
+
+// tellWorker sends the worker of a task a message, where it can be reached at all.
+func (o *op) tellWorker(task stick.Task, subject, body string) (stick.Delivery, string) {
+	if task.Worker == "" || task.Worker == o.Me.Agent {
+		return "", ""
+	}
+	q := stick.Sending{By: o.Me.Agent, Task: task.ID, Message: stick.Message{
+		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject + ": " + task.ID, Body: body, Thread: "bead:" + task.ID,
+	}}
+	r, events, err := o.Room.Send(q, o.Probes.Sight, o.Tx.Now())
+	if err != nil { // it left or is gone: the task waits for whoever takes it on
+		return stick.DeliveryNeedsPerson, string(task.Worker) + " isn't there to be told; another agent can take it on: tt worker start --task " + task.ID
+	}
+	o.Apply(r, events)
+	return o.Room.Reaches(task.Worker, o.Probes.Sight, o.Tx.Now()), ""
+}

@@ -1,0 +1,209 @@
+package task
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WorkerShowParams asks for one task.
+type WorkerShowParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+
+	unseen bool // it isn't a reviewer that looks
+}
+
+// WorkerShowResult is a task with its history.
+type WorkerShowResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	TaskView
+	Path     string              `json:"path"` // of the worktree
+	Spec     string              `json:"spec,omitempty"`
+	Attempts []stick.TaskAttempt `json:"attempts"`
+	Reviews  []stick.TaskReview  `json:"reviews"`
+	Evidence []ShownEvidence     `json:"evidence"`
+	Files    []stick.FileStat    `json:"files"`
+	Commits  []string            `json:"commits"`
+	Events   []stick.Event       `json:"events"`
+	More     bool                `json:"more,omitempty"` // older events are hidden
+}
+
+// ShownEvidence is a piece of evidence, and its output as far as it is short.
+type ShownEvidence struct {
+	stick.TaskEvidence
+	Text string `json:"text,omitempty"`
+}
+
+// maxShown is how much of an output is shown with its task.
+const maxShown = 4 << 10
+
+// WorkerShow tells all of one task, and notes which of its commits the caller has seen. It fails with
+// [stick.CodeNotFound].
+func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShowResult, error) {
+	var res WorkerShowResult
+	var task stick.Task
+	root := ""
+	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
+			return err
+		}
+		root = r.Path
+		res = WorkerShowResult{RoomID: r.ID, TaskView: showTask(task, r, probes, tx.Now()), Spec: task.Spec, Evidence: []ShownEvidence{}, Files: []stick.FileStat{}, Commits: []string{}}
+		if _, err := ts.doings(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}); err != nil {
+			return err
+		}
+		attempts, err := tx.Attempts(r.ID, task.ID)
+		if err != nil {
+			return err
+		}
+		reviews, err := tx.Reviews(r.ID, task.ID)
+		if err != nil {
+			return err
+		}
+		queued, err := tx.Queue(r.ID)
+		if err != nil {
+			return err
+		}
+		views := []TaskView{res.TaskView}
+		queue(views, queued)
+		res.Queue = views[0].Queue
+		res.Attempts, res.Reviews = append([]stick.TaskAttempt{}, attempts...), append([]stick.TaskReview{}, reviews...)
+		events, more, err := tx.Events(store.EventQuery{Room: r.ID, Task: task.ID, Limit: 200, Newest: true})
+		res.Events, res.More = append([]stick.Event{}, events...), more
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	if place, perr := ts.core.PlaceToRead(p.Where); perr == nil && place != nil {
+		root = place.Root
+	}
+	res.Path = filepath.Join(root, filepath.FromSlash(task.Worktree))
+	ts.branches(ctx, root, p.Where, []stick.Task{task}, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView})
+	ts.shownEvidence(ctx, &res)
+	base, head := shownRange(task, res.Branched)
+	if head != "" && base != "" {
+		if files, err := ts.core.Config.Git.Stat(ctx, root, base, head); err == nil {
+			res.Files = files
+		}
+		if commits, err := ts.core.Config.Git.Log(ctx, root, base, head, 100); err == nil {
+			res.Commits = append(res.Commits, commits...)
+		}
+		if !p.unseen {
+			ts.saw(ctx, p.Where, p.Caller, task.ID, head)
+		}
+	}
+	return res, nil
+}
+
+// shownRange is what is shown of a task's work: the commit that waits for a verdict or landed, else
+// where the branch is.
+func shownRange(t stick.Task, branch string) (base, head string) {
+	head = branch
+	if t.State == stick.TaskCompleted || head == "" {
+		head = t.Head
+	}
+	return t.Base, head
+}
+
+// saw notes which commit of a task the caller has seen. Who isn't a member reviews nothing, except people.
+// Where it can't be noted, a verdict has to name its commit.
+func (ts *Tasks) saw(ctx context.Context, w core.Where, by core.Caller, id, head string) {
+	_ = ts.write(ctx, w, by, core.OnlyBeats, func(o *op) error {
+		if o.takesPart() != nil {
+			return nil
+		}
+		return o.Tx.Saw(o.Room.ID, id, o.Me.Agent, head)
+	}, nil)
+}
+
+// shownEvidence adds the newest evidence.
+func (ts *Tasks) shownEvidence(ctx context.Context, res *WorkerShowResult) {
+	db, err := ts.core.Open(ctx, false)
+	if err != nil {
+		return
+	}
+	for _, ev := range slices.Backward(res.Events) {
+		f := ev.Facts().Task
+		if f == nil || ev.Type != stick.EventTaskReviewRequested || len(f.Evidence) == 0 {
+			continue
+		}
+		for _, x := range f.Evidence {
+			s := ShownEvidence{TaskEvidence: x}
+			if b, err := db.ReadBlob(x.Output); err == nil {
+				s.Text = string(b[max(0, len(b)-maxShown):])
+			}
+			res.Evidence = append(res.Evidence, s)
+		}
+		return
+	}
+}
+
+// WorkerDiffParams asks what a task changes.
+type WorkerDiffParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+}
+
+// WorkerDiffResult is what a task changes.
+type WorkerDiffResult struct {
+	RoomID      stick.RoomID     `json:"room_id"`
+	TaskID      string           `json:"task_id"`
+	State       stick.TaskState  `json:"state"`
+	Base        string           `json:"base"`
+	Head        string           `json:"head"`
+	ChangesGate bool             `json:"changes_gate,omitempty"`
+	Files       []stick.FileStat `json:"files"`
+	Diff        string           `json:"diff"`
+	Cut         bool             `json:"cut,omitempty"` // there is more of it
+}
+
+// maxDiff is how much of a difference is shown.
+const maxDiff = 4 << 20
+
+// WorkerDiff tells what a task changes, and notes that the caller has seen that commit. It fails with
+// [stick.CodeNotFound].
+func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiffResult, error) {
+	res := WorkerDiffResult{Files: []stick.FileStat{}}
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	task, err := rp.task(ctx, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		res.RoomID = r.ID
+		return nil
+	})
+	if err != nil {
+		return res, err
+	}
+	branch, _, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	if err != nil {
+		return res, err
+	}
+	res.TaskID, res.State, res.ChangesGate = task.ID, task.State, task.ChangesGate
+	if res.Base, res.Head = shownRange(task, branch); res.Head == "" {
+		return res, nil
+	}
+	if res.Files, err = rp.git.Stat(ctx, rp.root, res.Base, res.Head); err != nil {
+		return res, err
+	}
+	if res.Diff, res.Cut, err = rp.git.Diff(ctx, rp.root, res.Base, res.Head, maxDiff); err != nil {
+		return res, err
+	}
+	if res.Cut {
+		return res, nil // what isn't shown isn't seen
+	}
+	rp.tasks.saw(ctx, rp.w, rp.by, task.ID, res.Head)
+	return res, nil
+}

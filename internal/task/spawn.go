@@ -1,0 +1,385 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WorkerInitParams asks for the branch that tasks are merged into.
+type WorkerInitParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	Branch string `json:"branch,omitempty"` // empty for the one that is set, or integration
+}
+
+// WorkerInitResult is the branch that tasks are merged into.
+type WorkerInitResult struct {
+	Branch  string `json:"branch"`
+	Commit  string `json:"commit"`
+	Remote  string `json:"remote,omitempty"` // that decides where the branch is
+	Created bool   `json:"created"`
+	Gate    string `json:"gate,omitempty"` // the command that judges what is merged
+}
+
+// WorkerInit makes the branch that tasks are merged into, from the commit that is checked out, or takes
+// one that exists. It fails with [stick.CodeInvalidPath] and [stick.CodeUsage].
+func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInitResult, error) {
+	var res WorkerInitResult
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	named := p.Branch != ""
+	if !named {
+		if p.Branch, err = rp.integration(ctx); err != nil {
+			return res, err
+		}
+	}
+	if !git.BranchName(p.Branch) {
+		return res, stick.Errorf(stick.CodeUsage, "%q can't be the name of a branch", stick.Clip(p.Branch, 60)).With("field", "branch")
+	}
+	t, err := rp.target(ctx, p.Branch)
+	if stick.CodeOf(err) == stick.CodeNotFound {
+		head, ok, herr := rp.git.Commit(ctx, rp.root, "HEAD")
+		if herr != nil {
+			return res, herr
+		}
+		if !ok {
+			return res, stick.Errorf(stick.CodeNotFound, "there is no commit yet to begin from").Hintf("make a first commit")
+		}
+		if _, err := rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+p.Branch, head, ""); err != nil {
+			return res, err
+		}
+		res.Created = true
+		t, err = rp.target(ctx, p.Branch)
+	} else if err == nil && t.local == "" {
+		if _, err := rp.git.UpdateRef(ctx, rp.root, t.ref(), t.tracked, ""); err != nil {
+			return res, err
+		}
+		res.Created = true
+	}
+	if err != nil {
+		return res, err
+	}
+	if named {
+		if err := rp.git.SetConfig(ctx, rp.root, integrationKey, p.Branch); err != nil {
+			return res, err
+		}
+	}
+	gate, _, err := rp.settings(ctx, t.head())
+	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, gate.Command
+	return res, err
+}
+
+// WorkerSpawnParams asks for a task.
+type WorkerSpawnParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID      string `json:"task_id"`
+	Description string `json:"description,omitempty"`
+	Spec        string `json:"spec,omitempty"`
+	Base        string `json:"base,omitempty"` // a commit; empty for the branch that it will be merged into
+}
+
+// WorkerSpawnResult is a task that was made.
+type WorkerSpawnResult struct {
+	RoomID   stick.RoomID  `json:"room_id"`
+	AgentID  stick.AgentID `json:"agent_id"`
+	Worktree string        `json:"worktree"`
+	Task     TaskView      `json:"task"`
+	Note     string        `json:"note,omitempty"` // what became of the attempt before
+	Joined   bool          `json:"joined,omitempty"`
+	Already  bool          `json:"already,omitempty"`
+}
+
+// making is what spawn and retry do to git.
+type making struct {
+	Task      stick.Task `json:"task"`
+	Path      string     `json:"path"`
+	Base      string     `json:"base"`
+	From      string     `json:"from,omitempty"` // where the branch is, if it is to be moved forward to Base
+	NewBranch bool       `json:"new_branch"`
+	NewTree   bool       `json:"new_tree"`
+}
+
+// WorkerSpawn makes a task with a branch and a worktree. It fails with [stick.CodeUsage],
+// [stick.CodeAlreadyExists], [stick.CodeNotFound] and as [Engine.JoinPath] does. What had been begun is
+// undone then.
+func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
+	var res WorkerSpawnResult
+	q := stick.Spawning{ID: p.TaskID, Description: p.Description, Spec: p.Spec, Branch: "feat/" + p.TaskID}
+	if err := q.Check(); err != nil {
+		return res, err
+	}
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	if err := rp.git.Identity(ctx, rp.root); err != nil {
+		return res, err
+	}
+	unlock, err := rp.lock(ctx, "task", stick.TaskKey(p.TaskID), lockWait)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	if err := rp.recover(ctx, p.TaskID); err != nil {
+		return res, err
+	}
+	if was, yes, err := rp.asked(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
+		if yes && was.Description == p.Description && was.Spec == p.Spec {
+			return rp.spawned(ctx, was)
+		}
+		_, err := stick.SpawnTask(was, q)
+		return res, err
+	}
+	m, err := rp.plan(ctx, &q, p.Base)
+	if err != nil {
+		return res, err
+	}
+	id, err := rp.newID(ctx)
+	if err != nil {
+		return res, err
+	}
+	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
+		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
+		if err != nil {
+			return err
+		}
+		q.By = o.Me.Agent
+		if _, err := stick.SpawnTask(was, q); err != nil {
+			return err
+		}
+		res.Joined = o.Joined
+		return o.intend(id, intentSpawn, m.Task, 1, m)
+	})
+	if err != nil {
+		return res, err
+	}
+	rp.serve(id)
+	rp.at("spawn: intended")
+	if err := rp.make(ctx, m); err != nil {
+		return res, rp.unmake(ctx, id, m, err)
+	}
+	rp.at("spawn: made")
+	err = rp.commit(ctx, func(o *op) error {
+		q.By = o.Me.Agent
+		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
+		if err != nil {
+			return err
+		}
+		ev, err := stick.SpawnTask(was, q)
+		if err != nil {
+			return err
+		}
+		o.say(ev)
+		res.RoomID, res.AgentID, res.Worktree = o.Room.ID, o.Me.Agent, m.Path
+		return o.Tx.EndIntent(id, "done")
+	})
+	if err != nil {
+		return res, rp.unmake(ctx, id, m, err)
+	}
+	rp.at("spawn: done")
+	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, unseen: true})
+	res.Task = shown.TaskView
+	return res, err
+}
+
+// spawned answers again what was answered to who made a task, or another attempt at it.
+func (rp *repo) spawned(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
+	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: task.ID, unseen: true})
+	if err != nil {
+		return WorkerSpawnResult{}, err
+	}
+	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: rp.worktree(task), Task: shown.TaskView, Already: true}
+	return res, rp.read(ctx, func(_ *store.Tx, _ *core.Probes, _ stick.Room, me core.Identity) error {
+		res.AgentID = me.Agent
+		return nil
+	})
+}
+
+// plan says what a new task's branch and worktree will be. It refuses what is there already.
+func (rp *repo) plan(ctx context.Context, q *stick.Spawning, base string) (m making, err error) {
+	name, err := rp.integration(ctx)
+	if err != nil {
+		return m, err
+	}
+	t, err := rp.target(ctx, name)
+	if err != nil {
+		return m, err
+	}
+	_, w, err := rp.settings(ctx, t.head())
+	if err != nil {
+		return m, err
+	}
+	q.Integration, q.Base, q.Worktree = name, t.head(), path.Join(w.Dir, q.ID)
+	if base != "" {
+		commit, ok, err := rp.git.Commit(ctx, rp.root, base)
+		if err != nil {
+			return m, err
+		}
+		if !ok {
+			return m, stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(base, 60)).With("base", stick.Clip(base, 60)).
+				Hintf("name a commit or a branch that git knows here")
+		}
+		q.Base = commit
+	}
+	task := stick.Task{
+		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec,
+	}
+	m = making{Task: task, Path: rp.worktree(task), Base: q.Base, NewBranch: true, NewTree: true}
+	refs, err := rp.git.Refs(ctx, rp.root, "refs/heads/"+q.Branch, "refs/heads/feat")
+	if err != nil {
+		return m, err
+	}
+	for _, r := range refs {
+		if stick.TaskKey(r.Name) == "refs/heads/"+stick.TaskKey(q.Branch) || r.Name == "refs/heads/feat" {
+			return m, stick.Errorf(stick.CodeAlreadyExists, "there is a branch %s already", r.Name[len("refs/heads/"):]).
+				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: git branch -m")
+		}
+	}
+	if _, err := os.Lstat(m.Path); err == nil {
+		return m, stick.Errorf(stick.CodeAlreadyExists, "%s exists already", stick.Line(m.Path)).With("path", m.Path).
+			Hintf("give the task another name, or move that directory away")
+	}
+	return m, nil
+}
+
+// whyLocked is what git says of the worktrees of tasks when somebody wants to remove one.
+const whyLocked = "a worker's: tt worker status"
+
+// make makes a task's branch and worktree.
+func (rp *repo) make(ctx context.Context, m making) error {
+	dir := path.Dir(m.Task.Worktree)
+	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "git's list of what to ignore can't be written: %w", err).Hintf("see to %s", stick.Line(rp.common))
+	}
+	rp.at("make: excluded")
+	if err := os.MkdirAll(filepath.Dir(m.Path), 0o755); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.Path)))
+	}
+	if m.NewTree { // git may still list one that somebody removed by hand, and would make no other in its place
+		if err := rp.git.DropRecord(rp.common, m.Path); err != nil {
+			return err
+		}
+	}
+	var err error
+	if m.From != "" && m.NewTree {
+		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.Task.Branch, m.Base, m.From)
+	}
+	switch {
+	case err != nil:
+	case !m.NewTree && m.From != "":
+		err = rp.git.FastForward(ctx, m.Path, m.Base)
+	case !m.NewTree:
+	case m.NewBranch:
+		err = rp.git.AddWorktree(ctx, rp.root, m.Path, m.Task.Branch, m.Base, whyLocked)
+	default:
+		err = rp.git.AddWorktreeOf(ctx, rp.root, m.Path, m.Task.Branch, whyLocked)
+	}
+	if err != nil {
+		return err
+	}
+	rp.at("make: worktree")
+	return rp.writeFile(m.Task, max(m.Task.Attempt, 1))
+}
+
+// unmake undoes a making that failed, and returns why it did.
+func (rp *repo) unmake(ctx context.Context, id string, m making, why error) error {
+	ctx = context.WithoutCancel(ctx)
+	if err := rp.undo(ctx, m); err != nil {
+		return fmt.Errorf("%w (and what was begun couldn't be undone: %v)", why, err)
+	}
+	if err := rp.commit(ctx, func(o *op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
+		return fmt.Errorf("%w (%v)", why, err)
+	}
+	return why
+}
+
+// undo takes back what a making that wasn't told to anybody has made. A branch that has moved since is
+// somebody's work, and stays, with its worktree.
+func (rp *repo) undo(ctx context.Context, m making) error {
+	ref := "refs/heads/" + m.Task.Branch
+	at, ok, err := rp.git.Commit(ctx, rp.root, ref)
+	if err != nil {
+		return err
+	}
+	if m.NewBranch && ok && at != m.Base {
+		return nil
+	}
+	if m.NewTree {
+		if err := rp.git.DropDetached(rp.common, m.Path); err != nil {
+			return err
+		}
+		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty
+	}
+	rp.at("undo: worktree")
+	if m.NewBranch && ok {
+		return rp.git.DeleteRef(ctx, rp.root, ref, m.Base)
+	}
+	return nil
+}
+
+// undoSpawn finishes a spawn, or a retry, whose process died: it is undone, and may begin again.
+func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
+	var m making
+	if err := json.Unmarshal(i.Data, &m); err != nil {
+		return err
+	}
+	if err := rp.undo(ctx, m); err != nil {
+		return err
+	}
+	return rp.commit(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "undone") })
+}
+
+// locked finds the repository of an operation on one task, keeps other commands from the task, and
+// finishes what one that died has begun.
+func (ts *Tasks) locked(ctx context.Context, w core.Where, by core.Caller, id string) (*repo, func(), error) {
+	rp, err := ts.openRepo(ctx, w, by)
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock, err := rp.hold(ctx, id)
+	return rp, unlock, err
+}
+
+// hold keeps other commands from a task that exists, and finishes what one that died has begun.
+func (rp *repo) hold(ctx context.Context, id string) (func(), error) {
+	task, err := rp.task(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	wait := lockWait
+	if landing, err := rp.landing(ctx, id); err != nil {
+		return nil, err
+	} else if landing {
+		wait = 0
+	}
+	unlock, err := rp.lock(ctx, "task", stick.TaskKey(task.ID), max(wait, lockGlance))
+	if err != nil {
+		return nil, err
+	}
+	if err := rp.recover(ctx, task.ID); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// task reads a task.
+func (rp *repo) task(ctx context.Context, id string) (task stick.Task, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		task, err = taskOf(tx, r.ID, id)
+		return err
+	})
+	return task, err
+}

@@ -1,0 +1,268 @@
+package task
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// TaskView is a task as it is shown.
+type TaskView struct {
+	TaskID      string          `json:"task_id"`
+	State       stick.TaskState `json:"state"`
+	Attempt     int             `json:"attempt"`
+	Liveness    string          `json:"liveness,omitempty"` // of its worker: alive, quiet, STALE, STUCK; of a task that somebody is expected to be at
+	Warning     string          `json:"warning,omitempty"`  // a reason for a person to look at it
+	Description string          `json:"description,omitempty"`
+	Worker      stick.AgentID   `json:"worker,omitempty"`
+	SpawnedBy   stick.AgentID   `json:"spawned_by"`
+	Branch      string          `json:"branch"`
+	Worktree    string          `json:"worktree"` // from the workspace's root
+	Integration string          `json:"integration"`
+	Base        string          `json:"base"`
+	Head        string          `json:"head,omitempty"`         // the commit that was last offered for review
+	Branched    string          `json:"branch_head,omitempty"`  // where the branch is now; empty when there is none
+	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes the file that says how it is judged
+	Approved    string          `json:"approved,omitempty"`     // the commit that was approved
+	ApprovedBy  stick.AgentID   `json:"approved_by,omitempty"`
+	Queue       int             `json:"queue,omitempty"`  // its place in the merge queue of its branch, from 1
+	Result      string          `json:"result,omitempty"` // the commit by which it landed; none when the branch contained it already
+	Cause       string          `json:"cause,omitempty"`  // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
+	Reason      string          `json:"reason,omitempty"`
+	Doing       string          `json:"doing,omitempty"` // what a command does for it now, or did when it died: spawn, done, land, cleanup, …
+	Run         *RunView        `json:"run,omitempty"`
+	CreatedAt   stick.Time      `json:"created_at"`
+	StateAt     stick.Time      `json:"state_at"`
+	SeenAt      stick.Time      `json:"last_seen_at"` // the last sign of its worker
+	NextAction  string          `json:"next_action"`
+}
+
+// RunView is the command that was started for a task.
+type RunView struct {
+	Command   string     `json:"command"`
+	PID       int        `json:"pid"` // 0 while it is being started
+	StartedAt stick.Time `json:"started_at"`
+	EndedAt   stick.Time `json:"ended_at"`
+	Exit      *int       `json:"exit"` // null while it runs, and when nobody saw its end
+	Output    string     `json:"output,omitempty"`
+}
+
+// How long a worker may be silent.
+const (
+	quietAfter = 30 * time.Second // shows
+	staleAfter = 2 * time.Minute  // warns
+	stuckAfter = 20 * time.Minute // although it is alive
+)
+
+// WorkerStatusParams asks for the tasks of a room.
+type WorkerStatusParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	All bool `json:"all,omitempty"` // completed ones that are older than a day, too
+}
+
+// WorkerStatusResult is how the tasks of a room stand.
+type WorkerStatusResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	Tasks  []TaskView   `json:"tasks"`
+	Hidden int          `json:"hidden,omitempty"` // over for more than a day
+	Paused []QueuePause `json:"paused,omitempty"` // the branches into which nothing is merged, and why
+}
+
+// QueuePause says why the merge queue of a branch stands still.
+type QueuePause struct {
+	Branch string     `json:"branch"`
+	Commit string     `json:"commit"` // on which the gate is red
+	Since  stick.Time `json:"since"`
+	Report string     `json:"report,omitempty"` // the output of the gate
+}
+
+// hideAfter is for how long a task that is over stays in the list.
+const hideAfter = 24 * time.Hour
+
+// WorkerStatus tells how the tasks of a room stand. It writes nothing. It fails with
+// [stick.CodeNoRoom].
+func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (WorkerStatusResult, error) {
+	res := WorkerStatusResult{Tasks: []TaskView{}}
+	var root string
+	var tasks []stick.Task
+	var shown map[string]*TaskView
+	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+		res = WorkerStatusResult{RoomID: r.ID, Tasks: []TaskView{}}
+		root, shown = r.Path, map[string]*TaskView{}
+		all, err := tx.Tasks(r.ID)
+		if err != nil {
+			return err
+		}
+		tasks = tasks[:0]
+		for _, t := range all {
+			if t.Over() && !p.All && tx.Now().Sub(t.StateAt) > hideAfter {
+				res.Hidden++
+				continue
+			}
+			tasks = append(tasks, t)
+			res.Tasks = append(res.Tasks, showTask(t, r, probes, tx.Now()))
+		}
+		for i := range res.Tasks {
+			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
+		}
+		res.Paused, err = ts.doings(tx, r, shown)
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	queue(res.Tasks, tasks)
+	ts.branches(ctx, root, p.Where, tasks, shown)
+	return res, nil
+}
+
+// showTask makes a task visible, as far as the database knows it.
+func showTask(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) TaskView {
+	v := TaskView{
+		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
+		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
+		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: t.NextStep(),
+	}
+	if !t.Busy() || t.Worker.Human() { // people needn't show that they are alive
+		return v
+	}
+	w, _ := r.Member(t.Worker)
+	v.SeenAt = max(t.HeartbeatAt, w.LastSeenAt, t.StateAt)
+	silent := now.Sub(v.SeenAt)
+	if busy := now.Sub(w.BusySince); !w.BusySince.IsZero() && busy < 4*stuckAfter {
+		silent = 0 // a tool call is in progress
+	}
+	v.Liveness, v.Warning = liveness(t, w.Verdict(probes.Sight), silent)
+	return v
+}
+
+// liveness judges a worker by what its process shows and by how long it has been silent.
+func liveness(t stick.Task, v stick.Verdict, silent time.Duration) (string, string) {
+	switch {
+	case v == stick.Gone:
+		return "STALE", "its worker is gone; another agent can take it on: tt worker start --task " + t.ID
+	case v == stick.Alive && silent > stuckAfter:
+		return "STUCK", "its worker is alive and did nothing for " + stick.Age(silent)
+	case v == stick.Alive || silent <= quietAfter:
+		return "alive", ""
+	case silent <= staleAfter:
+		return "STALE", ""
+	}
+	return "STALE", "nothing was heard of its worker for " + stick.Age(silent)
+}
+
+// doings adds what commands do for the tasks now, and lists the queues that stand still.
+func (ts *Tasks) doings(tx *store.Tx, r stick.Room, shown map[string]*TaskView) (paused []QueuePause, err error) {
+	open, err := tx.Intents(r.ID, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range open {
+		if v := shown[i.Task]; v != nil {
+			v.Doing = i.Kind
+		}
+		if p := pauseOf(i); p != nil {
+			paused = append(paused, *p)
+		}
+	}
+	runs, err := tx.Runs(r.ID, "")
+	if err != nil {
+		return paused, err
+	}
+	for _, run := range runs {
+		v := shown[run.Task]
+		if v == nil || v.Attempt != run.Attempt {
+			continue
+		}
+		ts.showRun(v, run)
+	}
+	return paused, nil
+}
+
+func viewRun(run store.TaskRun) *RunView {
+	v := &RunView{Command: run.Command, StartedAt: run.StartedAt, EndedAt: run.EndedAt, Output: run.Output}
+	if !run.StartedAt.IsZero() {
+		v.PID = run.Process.PID
+	}
+	if !run.EndedAt.IsZero() {
+		v.Exit = &run.Exit
+	}
+	return v
+}
+
+func (ts *Tasks) showRun(v *TaskView, run store.TaskRun) {
+	v.Run = viewRun(run)
+	busy := v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted
+	switch {
+	case ts.unclaimed(run):
+		v.Run = nil
+		if busy {
+			v.Liveness, v.Warning = "STALE", "the command that was to be started for it never was: the process that was at it died"
+		}
+	case !run.EndedAt.IsZero():
+		if busy {
+			v.Liveness, v.Warning = "STALE", "the command that was started for it has ended with "+itoa(run.Exit)
+		}
+	case ts.core.Config.Procs.Verdict(run.Process) == stick.Gone:
+		if busy {
+			v.Liveness, v.Warning = "STALE", "the command that was started for it is gone"
+		}
+	case v.State == stick.TaskAssigned:
+		v.Liveness = "alive"
+	}
+}
+
+// queue numbers the approved tasks, those for each branch by themselves.
+func queue(views []TaskView, tasks []stick.Task) {
+	waiting := slices.DeleteFunc(slices.Clone(tasks), func(t stick.Task) bool { return t.State != stick.TaskApproved })
+	slices.SortFunc(waiting, func(a, b stick.Task) int { return int(max(-1, min(1, a.ApprovedSeq-b.ApprovedSeq))) })
+	before := map[string]int{}
+	for _, t := range waiting {
+		before[t.Integration]++
+		for i := range views {
+			if views[i].TaskID == t.ID {
+				views[i].Queue = before[t.Integration]
+			}
+		}
+	}
+}
+
+// branches adds where the branches are now, and whether workers that seem to do nothing commit. Without
+// git the rest is shown all the same.
+func (ts *Tasks) branches(ctx context.Context, root string, w core.Where, tasks []stick.Task, shown map[string]*TaskView) {
+	if len(tasks) == 0 {
+		return
+	}
+	if p, err := ts.core.PlaceToRead(w); err == nil && p != nil {
+		root = p.Root
+	}
+	refs, err := ts.core.Config.Git.Refs(ctx, root, "refs/heads/feat/")
+	if err != nil {
+		return
+	}
+	at := map[string]git.Ref{}
+	for _, r := range refs {
+		at[r.Name] = r
+	}
+	now := stick.At(ts.core.Now())
+	for _, t := range tasks {
+		v, r := shown[stick.TaskKey(t.ID)], at["refs/heads/"+t.Branch]
+		v.Branched = r.Commit
+		if v.Liveness == "STUCK" && now.Sub(r.Committed) <= stuckAfter {
+			v.Liveness, v.Warning = "alive", ""
+		}
+		offered := t.State == stick.TaskInReview || t.State == stick.TaskApproved
+		if offered && r.Commit != "" && r.Commit != t.Head {
+			v.Warning = "its branch has moved since it was offered for review: its worker runs tt worker done again"
+		}
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,52 @@
+package task
+
+import (
+	"testing"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// TestLiveness: what is gone shows at once, silence shows after half a minute and warns after two, and a worker
+// that is alive and does nothing is stuck.
+func TestLiveness(t *testing.T) {
+	task := stick.Task{ID: "T", State: stick.TaskWorking}
+	for _, c := range []struct {
+		verdict stick.Verdict
+		silent  time.Duration
+		want    string
+		warns   bool
+	}{
+		{stick.Alive, 0, "alive", false},
+		{stick.Alive, 19 * time.Minute, "alive", false},
+		{stick.Alive, 21 * time.Minute, "STUCK", true},
+		{stick.Unknown, 30 * time.Second, "alive", false},
+		{stick.Unknown, 31 * time.Second, "STALE", false},
+		{stick.Unknown, 2 * time.Minute, "STALE", false},
+		{stick.Unknown, 121 * time.Second, "STALE", true},
+		{stick.Gone, 0, "STALE", true},
+	} {
+		got, warning := liveness(task, c.verdict, c.silent)
+		if got != c.want || (warning != "") != c.warns {
+			t.Errorf("%s after %s: %s, %q", c.verdict, c.silent, got, warning)
+		}
+	}
+}
+
+// TestOutputIsBounded keeps the end of what a command prints, and counts all of it.
+func TestOutputIsBounded(t *testing.T) {
+	var out tail
+	for range 5 * maxOutput / 1000 {
+		line := make([]byte, 1000)
+		line[999] = '\n'
+		if _, err := out.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := out.Write([]byte("the end")); err != nil {
+		t.Fatal(err)
+	}
+	if b := out.bytes(); len(b) != maxOutput || string(b[len(b)-7:]) != "the end" || out.size < 5*maxOutput-1000 {
+		t.Errorf("%d of %d bytes are kept, which end with %q", len(b), out.size, b[len(b)-7:])
+	}
+}
