@@ -143,8 +143,8 @@ func create(root *os.Root, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// ending is a session that has ended, for what becomes of its file.
-type ending struct {
+// contextRemoval is a session that has ended, for what becomes of its file.
+type contextRemoval struct {
 	context string
 	wrapped bool                   // the agent has wrapped it up
 	made    func(line string) bool // whether a first line is one that tt writes
@@ -152,13 +152,13 @@ type ending struct {
 }
 
 // What becomes of the file of a session that has ended.
-type ended string
+type removalResult string
 
 const (
-	fileRemoved ended = "removed"
-	fileForeign ended = "foreign" // there is one, and tt didn't make it
-	fileTaken   ended = "taken"   // it is another session's by now
-	fileStays   ended = ""        // it says something, or there is none
+	fileRemoved removalResult = "removed"
+	fileForeign removalResult = "foreign" // there is one, and tt didn't make it
+	fileTaken   removalResult = "taken"   // it is another session's by now
+	fileStays   removalResult = ""        // it says something, or there is none
 )
 
 // end removes the file of a session that was wrapped up. Of one that just ended it removes only what
@@ -168,7 +168,7 @@ const (
 // Another session may begin with the file at any moment since this one has ended. So the file is put
 // aside first, and then it is asked whether one has: if not, the next one makes a file of its own, and if
 // so, it gets the file back. When this is killed in between, the file is still there under its other name.
-func (a anchor) end(o ending) ended {
+func (a anchor) end(o contextRemoval) removalResult {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
 		return fileStays
@@ -179,7 +179,7 @@ func (a anchor) end(o ending) ended {
 	if _, err := root.Lstat(rel); err != nil {
 		return fileStays
 	}
-	judge := func(name string) ended {
+	judge := func(name string) removalResult {
 		line, bare, ok := firstLine(root, name)
 		switch {
 		case !ok || !o.made(line):
@@ -200,7 +200,7 @@ func (a anchor) end(o ending) ended {
 		as = fileTaken
 	}
 	if as != fileRemoved {
-		giveBack(root, aside, rel)
+		restoreFile(root, aside, rel)
 		return as
 	}
 	if root.Remove(aside) != nil {
@@ -212,8 +212,8 @@ func (a anchor) end(o ending) ended {
 	return fileRemoved
 }
 
-// giveBack puts a file back to its place. Where there is another one by now, both stay.
-func giveBack(root *os.Root, aside, rel string) {
+// restoreFile puts a file back to its place. Where there is another one by now, both stay.
+func restoreFile(root *os.Root, aside, rel string) {
 	err := root.Link(aside, rel)
 	if err == nil {
 		_ = root.Remove(aside)

@@ -62,15 +62,15 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 	if err != nil {
 		return MayEditResult{}, err
 	}
-	q, err := e.question(at, CheckEditParams{HookParams: HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches}, p.Tree)
+	q, err := e.newEditQuestion(at, CheckEditParams{HookParams: HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches}, p.Tree)
 	if err != nil {
 		return MayEditResult{}, err
 	}
 	return e.mayEdit(ctx, q, nil)
 }
 
-// question is what is asked, in terms of the file system.
-type question struct {
+// editQuestion is what is asked, in terms of the file system.
+type editQuestion struct {
 	CheckEditParams
 	at   *workspace.Place   // where it is asked, nil for a room by its id
 	in   []workspace.Target // what is to be changed
@@ -82,9 +82,9 @@ type question struct {
 	decides bool // only whether it is allowed is asked, not what else there is to know
 }
 
-// question finds the places of what is to be changed. Its error says what can't be looked up; then q is
+// newEditQuestion finds the places of what is to be changed. Its error says what can't be looked up; then q is
 // what can be told all the same.
-func (e *Engine) question(at *workspace.Place, p CheckEditParams, all bool) (q question, err error) {
+func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool) (q editQuestion, err error) {
 	env := e.core.Config.Workspace
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
@@ -92,7 +92,7 @@ func (e *Engine) question(at *workspace.Place, p CheckEditParams, all bool) (q q
 	if len(p.Paths)+len(p.Tracked) > maxEditPaths {
 		p.Paths, p.Tracked, all = nil, nil, true
 	}
-	q = question{CheckEditParams: p, at: at, all: all, roles: map[stick.RoomID]roleFiles{}}
+	q = editQuestion{CheckEditParams: p, at: at, all: all, roles: map[stick.RoomID]roleFiles{}}
 	if all && at != nil {
 		q.tree = append(q.tree, *at)
 	}
@@ -121,18 +121,18 @@ func (e *Engine) question(at *workspace.Place, p CheckEditParams, all bool) (q q
 	return q, err
 }
 
-// rolesOf reads what of a room is whose. One whose configuration can't be read has the default: an edit
+// readRoles reads what of a room is whose. One whose configuration can't be read has the default: an edit
 // isn't denied for a slip of the pen.
-func (e *Engine) rolesOf(r stick.Room) roleFiles {
+func (e *Engine) readRoles(r stick.Room) roleFiles {
 	its, _ := e.project(r.Path)
 	return roleFiles{its.anchor, its.contract().PrimaryOnly}
 }
 
-// errRoles gives a transaction up in which a room is asked of which it wasn't read yet what is whose: files
+// errRolesUnread gives a transaction up in which a room is asked of which it wasn't read yet what is whose: files
 // are read outside.
-type errRoles struct{ room stick.Room }
+type errRolesUnread struct{ room stick.Room }
 
-func (e errRoles) Error() string { return "it wasn't read what is whose in " + string(e.room.ID) }
+func (e errRolesUnread) Error() string { return "it wasn't read what is whose in " + string(e.room.ID) }
 
 // roleFiles is what of a room is whose.
 type roleFiles struct {
@@ -140,8 +140,8 @@ type roleFiles struct {
 	primaryOnly []stick.Pattern
 }
 
-// but leaves out of paths the context file of a member's session, which it writes whoever has the stick.
-func (f roleFiles) but(paths []string, m stick.Member) []string {
+// without leaves out of paths the context file of a member's session, which it writes whoever has the stick.
+func (f roleFiles) without(paths []string, m stick.Member) []string {
 	if m.State != stick.Joined || !m.Session.Running {
 		return paths
 	}
@@ -150,7 +150,7 @@ func (f roleFiles) but(paths []string, m stick.Member) []string {
 }
 
 // mayEdit reads the answer; also is called in the same transaction for each room that was asked.
-func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *core.Probes, core.Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
+func (e *Engine) mayEdit(ctx context.Context, q editQuestion, also func(*store.Tx, *core.Probes, core.Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
 	allowed := MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
@@ -186,16 +186,16 @@ func (e *Engine) mayEdit(ctx context.Context, q question, also func(*store.Tx, *
 	}
 	for {
 		err = e.core.View(ctx, db, q.Caller, read)
-		unread, ok := errors.AsType[errRoles](err)
+		unread, ok := errors.AsType[errRolesUnread](err)
 		if !ok {
 			return res, err
 		}
-		q.roles[unread.room.ID] = e.rolesOf(unread.room)
+		q.roles[unread.room.ID] = e.readRoles(unread.room)
 	}
 }
 
-// asked is what one room is asked about.
-type asked struct {
+// roomQuestion is what one room is asked about.
+type roomQuestion struct {
 	room  stick.Room
 	tree  bool
 	paths []string // relative to the room
@@ -204,10 +204,10 @@ type asked struct {
 	over  []string // directories in which linked worktrees may lie, as apart
 }
 
-// asks notes that something is to be changed.
-func (a *asked) asks(x workspace.Target) {
+// add notes that something is to be changed.
+func (a *roomQuestion) add(x workspace.Target) {
 	if x.Place.Worktree != "" {
-		a.asksIn(x.Place)
+		a.addPlace(x.Place)
 		return
 	}
 	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." { // what is changed in all of the tree isn't in worktrees
@@ -233,8 +233,8 @@ func another(paths []string, rel string) []string {
 	return append(paths, rel)
 }
 
-// asksIn notes that something is to be changed in a place, if that is a linked worktree.
-func (a *asked) asksIn(p workspace.Place) {
+// addPlace notes that something is to be changed in a place, if that is a linked worktree.
+func (a *roomQuestion) addPlace(p workspace.Place) {
 	if p.Worktree == "" {
 		return
 	}
@@ -245,7 +245,7 @@ func (a *asked) asksIn(p workspace.Place) {
 
 // rooms finds the rooms that decide, and those that are only asked because nothing is to be changed.
 // Only parts of them are loaded.
-func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error) {
+func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion, err error) {
 	var places []workspace.Place
 	for _, x := range q.in {
 		places = append(places, x.Place)
@@ -266,7 +266,7 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 		ids = append(ids, q.RoomID)
 	}
 	for i, id := range ids {
-		at := slices.IndexFunc(out, func(a *asked) bool { return a.room.ID == id })
+		at := slices.IndexFunc(out, func(a *roomQuestion) bool { return a.room.ID == id })
 		switch {
 		case id == "":
 			continue
@@ -275,23 +275,23 @@ func (q question) rooms(tx *store.Tx, me stick.AgentID) (out []*asked, err error
 			if err != nil {
 				return nil, err
 			}
-			at, out = len(out), append(out, &asked{room: r.Seen(tx.Generation(), tx.Now())})
+			at, out = len(out), append(out, &roomQuestion{room: r.Seen(tx.Generation(), tx.Now())})
 		}
 		switch a := out[at]; {
 		case i == len(places): // a room by its id
 			a.tree = a.tree || q.all
 		case i < len(q.in):
-			a.asks(q.in[i])
+			a.add(q.in[i])
 		case i < len(q.in)+len(q.tree):
 			a.tree = a.tree || places[i].Worktree == ""
-			a.asksIn(places[i])
+			a.addPlace(places[i])
 		}
 	}
 	return out, nil
 }
 
 // others refuses what is somebody else's task: its worktree, and its branch.
-func (a *asked) others(tx *store.Tx, me core.Identity, branches []string) (*stick.Error, error) {
+func (a *roomQuestion) others(tx *store.Tx, me core.Identity, branches []string) (*stick.Error, error) {
 	if me.Person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
 		return nil, nil
 	}
@@ -311,14 +311,14 @@ func (a *asked) others(tx *store.Tx, me core.Identity, branches []string) (*stic
 }
 
 // answer has a room decide, and says in res what it came to.
-func (a *asked) answer(tx *store.Tx, probes *core.Probes, me core.Identity, q question, res *MayEditResult) error {
+func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult) error {
 	ask := stick.Editing{By: me.Agent, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
 	files, ok := q.roles[a.room.ID]
 	if !ok && len(a.paths)+len(a.dirs) > 0 {
-		return errRoles{a.room}
+		return errRolesUnread{a.room}
 	}
 	m, _ := a.room.Member(me.Agent)
-	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.but(a.paths, m)
+	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.without(a.paths, m)
 	if len(ask.Paths)+len(ask.Dirs) == 0 && !a.tree {
 		ask.Person = true // nothing of it is to be changed
 	}

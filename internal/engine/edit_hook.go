@@ -37,7 +37,7 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(tx.Now())
 		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.owns() && m.BusySince.IsZero())
 		if !res.Allowed && !res.due {
-			told, err := o.deniedAlready()
+			told, err := o.alreadyDenied()
 			res.due = !told
 			return err
 		}
@@ -48,9 +48,9 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 // hookQuestion is what a hook asks. A path that can't be looked up is judged by its name, and one that not
 // even so tells where it lies is left out: the others are asked about all the same. Where the hook runs
 // matters only for relative paths.
-func (e *Engine) hookQuestion(p CheckEditParams) (question, error) {
+func (e *Engine) hookQuestion(p CheckEditParams) (editQuestion, error) {
 	at, aerr := e.core.PlaceOfHook(p.Where)
-	q, err := e.question(at, p, false)
+	q, err := e.newEditQuestion(at, p, false)
 	if err = cmp.Or(aerr, err); err != nil && len(q.in)+len(q.tree) == 0 {
 		return q, err
 	}
@@ -67,7 +67,7 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 	p.Where = core.Where{RoomID: res.RoomID}
 	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
 		if !res.Allowed {
-			told, err := o.deniedAlready()
+			told, err := o.alreadyDenied()
 			if err != nil {
 				return err
 			}
@@ -83,8 +83,8 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 	})
 }
 
-// deniedAlready tells whether the log has it that the caller was denied in this turn.
-func (o *op) deniedAlready() (bool, error) {
+// alreadyDenied tells whether the log has it that the caller was denied in this turn.
+func (o *op) alreadyDenied() (bool, error) {
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Turn: o.Room.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: 1, Newest: true,
 	})
@@ -110,7 +110,7 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 		if o.owns() { // it came back
 			return nil
 		}
-		gave, err := o.gaveUp(res.Denied)
+		gave, err := o.gaveUpTurn(res.Denied)
 		if err != nil || gave {
 			return err
 		}
@@ -119,11 +119,11 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 	})
 }
 
-// gaveUp tells whether the caller itself gave up what let it change the paths while the tool call ran, as
+// gaveUpTurn tells whether the caller itself gave up what let it change the paths while the tool call ran, as
 // a command does that edits and then releases. Where nobody noted when the call began (a hook whose write was
 // dropped, a caller whose session isn't known), what it gave up last is taken for that: who is told of a late
 // edit is told for ever.
-func (o *op) gaveUp(paths []string) (bool, error) {
+func (o *op) gaveUpTurn(paths []string) (bool, error) {
 	m, _ := o.Room.Member(o.Me.Agent)
 	if m.HeldSeq != 0 {
 		end, err := o.Tx.Event(o.Room.ID, m.HeldSeq)
@@ -138,7 +138,7 @@ func (o *op) gaveUp(paths []string) (bool, error) {
 	if !m.BusySince.IsZero() || o.Room.Policy.Enforce != stick.EnforceScopes {
 		return false, nil // it edited by the stick
 	}
-	return o.gaveFree(func(e stick.Event) bool {
+	return o.unreservedBefore(func(e stick.Event) bool {
 		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool { return e.Facts().Pattern.Meets(path, true) })
 	})
 }

@@ -45,7 +45,7 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 	g := &Grant{
 		RoomID: r.ID, Path: r.Path, AgentID: me.Agent, TurnID: t.ID, LeaseID: t.Lease, Reason: why,
 		LeaseKeptBy: r.LeaseKeptBy(probes.Sight), LeaseExpiresAt: r.LeaseExpiresAt(probes.Sight), GuardianPID: t.GuardianPID,
-		NeedsGuardian: t.GuardianPID == 0 && unseen(r, me, probes),
+		NeedsGuardian: t.GuardianPID == 0 && needsGuardian(r, me, probes),
 	}
 	var err error
 	if g.Notes, err = tx.CountNotes(openNotes(r)); err != nil || t.HandoffSeq == 0 {
@@ -80,9 +80,9 @@ type Drift struct {
 	BranchIs  string `json:"branch_is,omitempty"`
 }
 
-// compare tells the new holder when the tree has moved since the handoff. It reads git's files
+// addDrift tells the new holder when the tree has moved since the handoff. It reads git's files
 // only, because a turn should begin at once.
-func (e *Engine) compare(g *Grant) {
+func (e *Engine) addDrift(g *Grant) {
 	if g == nil {
 		return
 	}
@@ -109,10 +109,10 @@ func (e *Engine) compare(g *Grant) {
 // maxRecovery bounds how much of what happened since the last handoff is told.
 const maxRecovery = 20
 
-// unseen tells whether a process carries me that some other member can't see: it runs in another
+// needsGuardian tells whether a process carries me that some other member can't see: it runs in another
 // pid namespace or on another boot, so that my lease needs a guardian. What ended with an earlier
 // boot looks at nothing any more; a process of another world is judged without being probed.
-func unseen(r stick.Room, me core.Identity, probes *core.Probes) bool {
+func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	mine := me.Caller.Process
 	if mine.IsZero() || me.Caller.Proof == stick.ProvesCarrier {
 		return false
@@ -146,7 +146,7 @@ func (o *op) fence(given stick.Fence) (stick.Fence, error) {
 		return given, err
 	}
 	if last == nil {
-		return given, o.notYours()
+		return given, o.errNotYourTurn()
 	}
 	return stick.Fence{Turn: last.Turn}, nil // the lease is over, and the log knows only its sum
 }
@@ -163,7 +163,7 @@ func (o *op) lastGrant() (*stick.Event, error) {
 	return &events[0], nil
 }
 
-func (o *op) notYours() error {
+func (o *op) errNotYourTurn() error {
 	r, now := o.Room, o.Tx.Now()
 	e := stick.Errorf(stick.CodeNotYourTurn, "it isn't your turn; %s", r.Holder(now)).
 		With("room_state", r.State(o.Probes.Sight, now)).With("current_turn_id", r.Turn.ID).With("current_owner", nil).
@@ -179,10 +179,10 @@ func (o *op) notYours() error {
 	return e
 }
 
-// ended looks for the event by which the caller itself ended the turn of a fence, with the same
+// endingEvent looks for the event by which the caller itself ended the turn of a fence, with the same
 // kind of command: the command is then repeated, and gets its first result again. When somebody
 // else ended the turn, or the caller by another command, the fence is refused and says by what.
-func (o *op) ended(f stick.Fence, types ...stick.EventType) (*stick.Event, error) {
+func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event, error) {
 	r := o.Room
 	if r.Turn.State == stick.Owned && r.Turn.ID == f.Turn {
 		return nil, nil

@@ -131,7 +131,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 			}
 			n := fitting(events)
 			for _, ev := range events[:n] {
-				empty, err := saysNothing(o.Tx, ev, o.Room, o.Me.Agent, false)
+				empty, err := isStaleFor(o.Tx, ev, o.Room, o.Me.Agent, false)
 				if err != nil {
 					return err
 				}
@@ -247,7 +247,7 @@ func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResu
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}
 	if err = w.enter(ctx); err == nil && !w.done {
-		err = w.block(ctx)
+		err = w.blockUntilAnswered(ctx)
 	}
 	if w.res.Status != stick.GotEvents {
 		w.res.Events = nil // it was replaced, or there is nobody to wake any more: the next waker tells them

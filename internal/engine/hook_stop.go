@@ -42,7 +42,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 			return nil
 		}
 		res.RoomID = o.Room.ID
-		held, err := o.held()
+		held, err := o.obligations()
 		if err != nil {
 			return err
 		}
@@ -74,15 +74,15 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 	return res, err
 }
 
-// holding is something that an agent still has when it wants to stop.
-type holding struct {
+// obligation is something that an agent still has when it wants to stop.
+type obligation struct {
 	stream string // the cursor of what the agent was held back for
 	since  int64  // the event since which it has it
 	reason string // what it is, and what to do about it
 }
 
-// held lists what the caller still has.
-func (o *op) held() (held []holding, err error) {
+// obligations lists what the caller still has.
+func (o *op) obligations() (held []obligation, err error) {
 	now := o.Room.Turn
 	switch {
 	case now.State == stick.Owned && now.Owner == o.Me.Agent:
@@ -91,14 +91,14 @@ func (o *op) held() (held []holding, err error) {
 			return nil, err
 		}
 		if grant != nil {
-			held = append(held, holding{stopStream, grant.Seq, fmt.Sprintf(
+			held = append(held, obligation{stopStream, grant.Seq, fmt.Sprintf(
 				"You hold the talking stick (turn %d), and others may wait for it. If your part is done, end the turn with a "+
 					`handoff: tt release --turn %d --lease %s --status "…" --next-action "…". If you wait for the operator, just stop again.`,
 				now.ID, now.ID, now.Lease,
 			)})
 		}
 	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent:
-		held = append(held, holding{
+		held = append(held, obligation{
 			stopStream, now.HandoffSeq,
 			"The talking stick is reserved for you. Take the turn with tt wait, or just stop again to let it go on.",
 		})
@@ -109,7 +109,7 @@ func (o *op) held() (held []holding, err error) {
 	}
 	for _, task := range tasks {
 		if task.Busy() {
-			held = append(held, holding{taskStream, task.Seq, fmt.Sprintf(
+			held = append(held, obligation{taskStream, task.Seq, fmt.Sprintf(
 				"Your task %s is %s. If the work is committed, ask for its review: tt worker done. If it can't be done: tt worker fail \"why\". "+
 					"If you wait for the operator, just stop again.", task.ID, task.State,
 			)})
@@ -125,5 +125,5 @@ func (o *op) held() (held []holding, err error) {
 		reason = fmt.Sprintf("%d messages wait for your acknowledgement, the last is %d. Read them with tt inbox, and accept those that you act on "+
 			"with tt ack.", len(owed), last)
 	}
-	return append(held, holding{owedStream, last, reason}), nil
+	return append(held, obligation{owedStream, last, reason}), nil
 }

@@ -20,11 +20,11 @@ type MessagesParams struct {
 type MessagesResult struct {
 	RoomID   stick.RoomID    `json:"room_id"`
 	AgentID  stick.AgentID   `json:"agent_id"`
-	Messages []MessageStands `json:"messages"`
+	Messages []MessageStatus `json:"messages"`
 }
 
-// MessageStands is how a message stands at one recipient.
-type MessageStands struct {
+// MessageStatus is how a message stands at one recipient.
+type MessageStatus struct {
 	MessageID int64              `json:"message_id"`
 	State     stick.ReceiptState `json:"state"`
 	ReadAt    stick.Time         `json:"read_at"`
@@ -64,7 +64,7 @@ func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.
 		if err := o.RequireMember(); err != nil {
 			return err
 		}
-		res = MessagesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Messages: []MessageStands{}}
+		res = MessagesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Messages: []MessageStatus{}}
 		for _, id := range p.MessageIDs {
 			sent, c, err := o.receipt(id, forbidden, verb)
 			if err != nil {
@@ -80,7 +80,7 @@ func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.
 				}
 			}
 			o.Apply(o.Room, events)
-			res.Messages = append(res.Messages, MessageStands{id, after.State(), after.ReadAt, after.AckedAt, after == c})
+			res.Messages = append(res.Messages, MessageStatus{id, after.State(), after.ReadAt, after.AckedAt, after == c})
 		}
 		return nil
 	}, nil)

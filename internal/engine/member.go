@@ -101,7 +101,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			}
 			q.Fence = f
 		} else if p.Turn != 0 || p.Lease != "" {
-			if _, err := o.ended(p.Fence.given(), stick.EventLeave); err != nil {
+			if _, err := o.endingEvent(p.Fence.given(), stick.EventLeave); err != nil {
 				return err
 			}
 		}

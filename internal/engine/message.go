@@ -84,7 +84,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	if err := stick.CheckTask(p.TaskID); err != nil {
 		return res, err
 	}
-	err = e.write(ctx, p.Where, p.Caller, core.JoinsToSpeak, func(o *op) error {
+	err = e.write(ctx, p.Where, p.Caller, core.JoinsOrReopens, func(o *op) error {
 		o.Settle()
 		q := stick.Sending{By: o.Me.Agent, Task: p.TaskID, Message: m}
 		if err := o.address(&q); err != nil {

@@ -38,12 +38,12 @@ type HeartbeatResult struct {
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
 	var res HeartbeatResult
-	err := e.write(ctx, p.Where, p.Caller, core.OnlyBeats, func(o *op) error {
+	err := e.write(ctx, p.Where, p.Caller, core.MustBeMemberQuietly, func(o *op) error {
 		f, err := o.fence(p.Fence.given())
 		if err != nil {
 			return err
 		}
-		if _, err := o.ended(f); err != nil {
+		if _, err := o.endingEvent(f); err != nil {
 			return err
 		}
 		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.Probes.Sight, o.Tx.Now())
@@ -93,7 +93,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		if err != nil {
 			return err
 		}
-		if end, err = o.ended(f, stick.EventRelease); end != nil || err != nil {
+		if end, err = o.endingEvent(f, stick.EventRelease); end != nil || err != nil {
 			return err
 		}
 		r, events, err := o.Room.Release(o.Me.Agent, f, h, o.Probes.Sight, o.Tx.Now())
@@ -159,7 +159,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		if err != nil {
 			return err
 		}
-		if end, err = o.ended(f, stick.EventPass); end != nil || err != nil {
+		if end, err = o.endingEvent(f, stick.EventPass); end != nil || err != nil {
 			return err
 		}
 		to, err := o.recipient(p.To)
@@ -234,7 +234,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why)
 		return err
 	})
-	e.compare(res.Grant)
+	e.addDrift(res.Grant)
 	return res, err
 }
 

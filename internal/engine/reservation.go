@@ -51,7 +51,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 	if err != nil {
 		return res, err
 	}
-	scopes, err := e.scopes(root, p.Paths)
+	scopes, err := e.selections(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
@@ -194,7 +194,7 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 	if err != nil {
 		return res, err
 	}
-	scopes, err := e.scopes(root, p.Paths)
+	scopes, err := e.selections(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
@@ -221,7 +221,7 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 }
 
 // chosen loads the reservations that are to end. One that the caller has ended before is left out.
-func (o *op) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []stick.Reservation, err error) {
+func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []stick.Reservation, err error) {
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil || p.All {
 		return mine, err
@@ -235,7 +235,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []stick
 		if vs = add(vs, some...); len(some) > 0 {
 			continue
 		}
-		ended, err := o.gaveFree(func(e stick.Event) bool { return asked[e.Facts().Pattern.Key(fold)] })
+		ended, err := o.unreservedBefore(func(e stick.Event) bool { return asked[e.Facts().Pattern.Key(fold)] })
 		if err != nil {
 			return nil, err
 		}
@@ -256,7 +256,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []scope, fold bool) (vs []stick
 		if vs = add(vs, v...); len(v) > 0 {
 			continue
 		}
-		ended, err := o.gaveFree(func(e stick.Event) bool { return e.Facts().ReservationID == id || e.Facts().Pattern == name })
+		ended, err := o.unreservedBefore(func(e stick.Event) bool { return e.Facts().ReservationID == id || e.Facts().Pattern == name })
 		if err != nil {
 			return nil, err
 		}
@@ -278,8 +278,8 @@ func add(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation 
 	return vs
 }
 
-// gaveFree tells whether the caller has ended a reservation like that.
-func (o *op) gaveFree(like func(stick.Event) bool) (bool, error) {
+// unreservedBefore tells whether the caller has ended a reservation like that.
+func (o *op) unreservedBefore(like func(stick.Event) bool) (bool, error) {
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{stick.EventUnreserved}, Limit: maxEvents, Newest: true,
 	})

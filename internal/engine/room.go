@@ -53,8 +53,8 @@ type RoomMember struct {
 	State      stick.MemberState `json:"-"`
 }
 
-// show makes a room visible to me.
-func show(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Time, all bool) PathRoom {
+// roomView makes a room visible to me.
+func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Time, all bool) PathRoom {
 	t := r.Turn
 	v := PathRoom{
 		RoomID: r.ID, Path: r.Path, State: r.State(probes.Sight, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
@@ -85,12 +85,12 @@ func show(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Time, a
 			v.HiddenMembers++
 			continue
 		}
-		v.Members = append(v.Members, showMember(r, m, probes, now))
+		v.Members = append(v.Members, memberView(r, m, probes, now))
 	}
 	return v
 }
 
-func showMember(r stick.Room, m stick.Member, probes *core.Probes, now stick.Time) RoomMember {
+func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Time) RoomMember {
 	v := RoomMember{
 		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: m.LastSeenAt,
 		Status: "inactive", Verdict: m.Verdict(probes.Sight), State: m.State,
@@ -135,7 +135,7 @@ type GetRoomStateResult struct {
 func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoomStateResult, error) {
 	var res GetRoomStateResult
 	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
-		res = GetRoomStateResult{PathRoom: show(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
+		res = GetRoomStateResult{PathRoom: roomView(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
 		res.NextAction, res.Messages = nextAction(r, res, me.Agent), r.Turn.Messages
@@ -313,7 +313,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 	}, func(o *op) error {
 		res = JoinPathResult{
 			RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
-			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: show(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
+			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
 		}
 		var warnings []string
 		switch {

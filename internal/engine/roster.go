@@ -47,15 +47,15 @@ type RosterAgent struct {
 	LastSeenAt stick.Time    `json:"last_seen_at"`
 }
 
-// surroundings are the agents around a caller, as a scan found them.
-type surroundings struct {
+// scanResult are the agents around a caller, as a scan found them.
+type scanResult struct {
 	harness.Roster
 	elsewhere []harness.Running
 }
 
 // scan looks for agents at work in a workspace; with all, elsewhere too. It is done outside of
 // transactions. A scan that fails is blind.
-func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) surroundings {
+func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) scanResult {
 	inside := e.inside(place)
 	asked := inside
 	if all {
@@ -69,7 +69,7 @@ func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) surround
 	if err != nil {
 		found = harness.Roster{Blind: true}
 	}
-	out := surroundings{Roster: found}
+	out := scanResult{Roster: found}
 	out.Agents = nil
 	for _, a := range found.Agents {
 		if inside(a.Dir) {
@@ -84,7 +84,7 @@ func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) surround
 // inside is the question whether who works in a directory works in the workspace of a place.
 func (e *Engine) inside(place *workspace.Place) func(dir string) bool {
 	root, tops := place.Root, workspace.Worktrees(place.Root)
-	if e.bare(place) {
+	if e.isUnmarked(place) {
 		return func(dir string) bool { return dir == root }
 	}
 	return func(dir string) bool {
@@ -92,9 +92,9 @@ func (e *Engine) inside(place *workspace.Place) func(dir string) bool {
 	}
 }
 
-// bare tells whether a place is a workspace only by itself: a directory that nothing marks, or the home
+// isUnmarked tells whether a place is a workspace only by itself: a directory that nothing marks, or the home
 // directory, whose marker counts for nothing below it. Who works below works in another workspace.
-func (e *Engine) bare(p *workspace.Place) bool {
+func (e *Engine) isUnmarked(p *workspace.Place) bool {
 	switch p.Found {
 	case workspace.FoundPath:
 		return true
@@ -113,8 +113,8 @@ func (e *Engine) self() int {
 	return os.Getpid()
 }
 
-// found is an agent of a scan, with what the room knows of it.
-type found struct {
+// scanned is an agent of a scan, with what the room knows of it.
+type scanned struct {
 	harness.Running
 	member stick.AgentID // empty for one that isn't a member
 	mine   bool          // it is the caller's own
@@ -124,10 +124,10 @@ type found struct {
 // carried by a daemon that terminals come to, by elimination. What it is seen in is then one of its
 // harness's terminals that nobody else is; the caller's own is the youngest. Of an agent whose own
 // process carries sessions nothing is left to find: it is that process.
-func match(r stick.Room, s surroundings, by core.Caller, me stick.AgentID, sight *stick.Sight) []found {
-	out := make([]found, len(s.Agents))
+func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, sight *stick.Sight) []scanned {
+	out := make([]scanned, len(s.Agents))
 	for i, a := range s.Agents {
-		out[i] = found{Running: a, member: carriedBy(r, a.Process)}
+		out[i] = scanned{Running: a, member: carriedBy(r, a.Process)}
 	}
 	free := func(name string, from, step int) int {
 		for i := from; i >= 0 && i < len(out); i += step {
@@ -156,7 +156,7 @@ func match(r stick.Room, s surroundings, by core.Caller, me stick.AgentID, sight
 
 // has tells whether a process of a member is known to be no daemon that terminals come to: it is an agent that
 // the scan found, or the caller's own.
-func (s surroundings) has(m stick.Member, by core.Caller) bool {
+func (s scanResult) has(m stick.Member, by core.Caller) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
 		is := func(a harness.Running) bool { return a.Process == e.Process }
 		return slices.ContainsFunc(s.Agents, is) || slices.ContainsFunc(s.elsewhere, is) || e.Process == by.Process && !by.Shown
@@ -235,7 +235,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 }
 
 // roster makes of what was scanned and of what the room knows the list of agents.
-func (e *Engine) roster(r stick.Room, around surroundings, p GetRosterParams, me stick.AgentID, s *stick.Sight, now stick.Time) GetRosterResult {
+func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Sight, now stick.Time) GetRosterResult {
 	by := p.Caller
 	res := GetRosterResult{RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{}}
 	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.core.Config.Workspace.Dir, Verdict: stick.Alive}

@@ -10,21 +10,21 @@ import (
 	"talkingstick/stick"
 )
 
-// scope is what somebody named to reserve or to give free.
-type scope struct {
+// selection is what somebody named to reserve or to give free.
+type selection struct {
 	written stick.Pattern   // as it was named, from the root
 	means   []stick.Pattern // without links above it; a link is itself, and what it leads to
 	outside bool            // it is a link, and leads to what nobody can reserve here
 }
 
-// scopes reads what is to be reserved or given free.
-func (e *Engine) scopes(root string, paths []string) ([]scope, error) {
+// selections reads what is to be reserved or given free.
+func (e *Engine) selections(root string, paths []string) ([]selection, error) {
 	env := e.core.Config.Workspace
 	env.Dir = root
 	targets := workspace.NewTargets(env)
-	var out []scope
+	var out []selection
 	for _, path := range paths {
-		s, err := scopeOf(targets, root, path)
+		s, err := selectionOf(targets, root, path)
 		if err != nil {
 			return nil, err
 		}
@@ -33,9 +33,9 @@ func (e *Engine) scopes(root string, paths []string) ([]scope, error) {
 	return out, nil
 }
 
-// scopeOf reads a pattern. Edits are judged by where they take effect, and so is what of the pattern has no
+// selectionOf reads a pattern. Edits are judged by where they take effect, and so is what of the pattern has no
 // wildcards.
-func scopeOf(targets *workspace.Targets, root, path string) (s scope, err error) {
+func selectionOf(targets *workspace.Targets, root, path string) (s selection, err error) {
 	if filepath.IsAbs(path) {
 		if path, err = fromRoot(targets, root, path); err != nil {
 			return s, err

@@ -110,18 +110,18 @@ func (p project) contract() *RoleContract {
 // maxInstructions bounds the project's own instructions: every session pays for them.
 const maxInstructions = 4096
 
-// starting is a session start as it runs.
-type starting struct {
+// sessionStart is a session start as it runs.
+type sessionStart struct {
 	e *Engine
 	p StartSessionParams
 	project
-	around surroundings
+	around scanResult
 	taken  []string   // names of context files that exist
 	left   bool       // the primary's exists,
 	leftAt stick.Time // written then
 	root   string     // of the workspace, around which a nested room lies
 	goes   bool       // the harness says that the session goes on
-	elder  *found     // an agent that has started no session here and began before this one
+	elder  *scanned   // an agent that has started no session here and began before this one
 	out    stick.Started
 	res    StartSessionResult
 	at     stick.Time
@@ -141,10 +141,10 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if place == nil {
 		return silent, stick.Errorf(stick.CodeUsage, "a session starts at a path, not in a room by its id").With("field", "room_id")
 	}
-	if err := anAgents(p.Caller); err != nil {
+	if err := requireAgent(p.Caller); err != nil {
 		return silent, err
 	}
-	s := &starting{e: e, p: p, root: place.Root, seed: store.NewID()}
+	s := &sessionStart{e: e, p: p, root: place.Root, seed: store.NewID()}
 	room, err := e.roomAt(ctx, place)
 	if err != nil {
 		return silent, err
@@ -159,7 +159,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, nil
 	}
 	s.around = e.scan(p.Caller, place, false)
-	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.company() {
+	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.hasOthers() {
 		silent.Alone, silent.Blind = true, s.around.Blind
 		return silent, nil
 	}
@@ -170,7 +170,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	s.leftAt, s.left = s.anchor.written()
 	who := core.JoinsIfNew
 	if p.Auto && p.Source == "compact" { // the agent that left is the same one still
-		who = core.StaysOut
+		who = core.JoinsUnlessLeft
 	}
 	err = e.write(ctx, p.Where, p.Caller, who, s.run, s.done)
 	if p.Auto && slices.Contains([]stick.Code{stick.CodeKicked, stick.CodeRoomClosed, stick.CodeUnknownMember}, stick.CodeOf(err)) {
@@ -186,8 +186,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	return s.res, nil
 }
 
-// anAgents refuses a person, who has no session, with [stick.CodeUsage].
-func anAgents(by core.Caller) error {
+// requireAgent refuses a person, who has no session, with [stick.CodeUsage].
+func requireAgent(by core.Caller) error {
 	if !by.Person || by.As != "" {
 		return nil
 	}
@@ -195,9 +195,9 @@ func anAgents(by core.Caller) error {
 		Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
 }
 
-// company tells whether other agents are at work where there is no room.
-func (s *starting) company() bool {
-	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", core.NewSight()), func(f found) bool { return !f.mine })
+// hasOthers tells whether other agents are at work where there is no room.
+func (s *sessionStart) hasOthers() bool {
+	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", core.NewSight()), func(f scanned) bool { return !f.mine })
 }
 
 // roomAt is the path of the room of a place; empty when there is none.
@@ -217,7 +217,7 @@ func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path strin
 }
 
 // run gives the session its role, inside of the transaction.
-func (s *starting) run(o *op) error {
+func (s *sessionStart) run(o *op) error {
 	o.Settle()
 	by := s.p.Caller
 	was, _ := o.Before.Member(o.Me.Agent)
@@ -259,7 +259,7 @@ func (s *starting) run(o *op) error {
 
 // earlier finds an agent without a session here that began before this one, and can still come: one that
 // works around a nested room has its sessions in the room there.
-func (s *starting) earlier(o *op) *found {
+func (s *sessionStart) earlier(o *op) *scanned {
 	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Sight)
 	mine := s.p.Caller.Process
 	for _, f := range agents {
@@ -267,9 +267,9 @@ func (s *starting) earlier(o *op) *found {
 			mine = f.Process
 		}
 	}
-	i := slices.IndexFunc(agents, func(f found) bool {
+	i := slices.IndexFunc(agents, func(f scanned) bool {
 		comes := o.Room.Path == s.root || workspace.Within(f.Dir, o.Room.Path)
-		return comes && !f.mine && f.member != o.Me.Agent && !heard(o.Room, f) && f.Process.Before(mine)
+		return comes && !f.mine && f.member != o.Me.Agent && !isRegistered(o.Room, f) && f.Process.Before(mine)
 	})
 	if i < 0 {
 		return nil
@@ -277,9 +277,9 @@ func (s *starting) earlier(o *op) *found {
 	return &agents[i]
 }
 
-// heard tells whether an agent of a scan has started a session here, also one that it has ended since:
+// isRegistered tells whether an agent of a scan has started a session here, also one that it has ended since:
 // then it won't come and lead.
-func heard(r stick.Room, f found) bool {
+func isRegistered(r stick.Room, f scanned) bool {
 	return slices.ContainsFunc(r.Members, func(m stick.Member) bool {
 		return m.Session.Role != "" && (m.Agent == f.member ||
 			slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == f.Process }))
@@ -287,7 +287,7 @@ func heard(r stick.Room, f found) bool {
 }
 
 // done says what came of it.
-func (s *starting) done(o *op) error {
+func (s *sessionStart) done(o *op) error {
 	now := o.Tx.Now()
 	s.res = StartSessionResult{
 		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Start, Already: s.out.Already,
@@ -319,9 +319,9 @@ func (s *starting) done(o *op) error {
 	return err
 }
 
-// leaderless says to a helper who is going to be the primary where none is known. A member starts its session
+// noPrimaryNote says to a helper who is going to be the primary where none is known. A member starts its session
 // by itself; another agent is told to by its next hook.
-func (s *starting) leaderless() string {
+func (s *sessionStart) noPrimaryNote() string {
 	const promote = "if you are the only one: tt session promote"
 	switch f := s.elder; {
 	case f == nil:
@@ -363,14 +363,14 @@ func (r *Recovered) in(a anchor) {
 }
 
 // after makes the session's context file, and reads what the project adds.
-func (s *starting) after() {
+func (s *sessionStart) after() {
 	if !s.out.Already || !s.anchor.has(s.out.Context) { // who started it may have died before it made the file
 		if err := s.anchor.begin(s.out.Context, s.res.AgentID, s.at); err != nil {
 			s.res.Note = joinNotes(s.res.Note, "the context file can't be made: "+stick.Clip(err.Error(), 160))
 		}
 	}
 	if s.out.Role == stick.RoleHelper && s.out.Primary == "" {
-		s.res.Note = joinNotes(s.res.Note, s.leaderless())
+		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())
 	}
 	s.res.Instructions = instructions(s.res.Path)
 }

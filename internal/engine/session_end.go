@@ -49,7 +49,7 @@ func (o endedSession) made(line string) bool {
 // refused with [stick.CodeUsage].
 func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSessionResult, error) {
 	res := EndSessionResult{Left: []stick.RoomID{}}
-	if err := anAgents(p.Caller); err != nil {
+	if err := requireAgent(p.Caller); err != nil {
 		return res, err
 	}
 	db, err := e.core.Open(ctx, false)
@@ -103,7 +103,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		}
 		path := filepath.Clean(its.anchor.path(o.context))
 		e.core.KillPoint("before aside")
-		switch its.anchor.end(ending{o.context, p.Wrapped, o.made, func() bool { return e.taken(ctx, db, o) }}) {
+		switch its.anchor.end(contextRemoval{o.context, p.Wrapped, o.made, func() bool { return e.contextNameTaken(ctx, db, o) }}) {
 		case fileRemoved:
 			res.Removed = append(res.Removed, path)
 		case fileForeign:
@@ -115,9 +115,9 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	return res, nil
 }
 
-// taken tells whether another session has begun with the file of one that has ended. What can't be
+// contextNameTaken tells whether another session has begun with the file of one that has ended. What can't be
 // found out may be so.
-func (e *Engine) taken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
+func (e *Engine) contextNameTaken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
 	e.core.KillPoint("aside")
 	err := db.View(ctx, func(tx *store.Tx) error {
 		r, err := tx.Room(o.room.ID)

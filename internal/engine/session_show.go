@@ -177,7 +177,7 @@ type PromoteSessionResult struct {
 // [stick.CodeMemberPresent], [stick.CodeUnknownMember] and, for a person, [stick.CodeUsage].
 func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (PromoteSessionResult, error) {
 	var res PromoteSessionResult
-	if err := anAgents(p.Caller); err != nil {
+	if err := requireAgent(p.Caller); err != nil {
 		return res, err
 	}
 	var at stick.Time

@@ -63,14 +63,14 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if p.Park {
 		w.q.Intent = stick.Listen
 	}
-	if vain, err := w.peek(ctx); vain || err != nil {
+	if vain, err := w.answerByReading(ctx); vain || err != nil {
 		return w.res, err
 	}
-	err := w.outside(ctx, w.enter(ctx))
+	err := w.answerOutsider(ctx, w.enter(ctx))
 	if err == nil && !w.done && w.q.Blocking {
-		err = w.block(ctx)
+		err = w.blockUntilAnswered(ctx)
 	}
-	e.compare(w.res.Grant)
+	e.addDrift(w.res.Grant)
 	return w.res, err
 }
 
@@ -130,10 +130,10 @@ type wait struct {
 // fresh is for how long an act of a member need not be written again.
 const fresh = time.Second
 
-// peek looks for a try without writing. Most tries in a busy room come in vain, and those who
+// answerByReading looks for a try without writing. Most tries in a busy room come in vain, and those who
 // would like the turn shouldn't hold up the one who has it. vain is true when the try is answered:
 // its caller is a member that acted a moment ago, and nothing would change.
-func (w *wait) peek(ctx context.Context) (vain bool, err error) {
+func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
 	if w.q.Blocking {
 		return false, nil
 	}
@@ -194,12 +194,12 @@ func recorded(m stick.Member, me core.Identity) bool {
 func (w *wait) enter(ctx context.Context) error {
 	how := core.JoinsIfNew
 	if w.wakes {
-		how = core.OnlyBeats
+		how = core.MustBeMemberQuietly
 	}
 	return w.e.write(ctx, w.p.Where, w.p.Caller, how, func(o *op) error {
 		w.me, w.q.Agent, w.q.Lease = o.Me, o.Me.Agent, o.Lease
 		if w.q.Blocking {
-			if err := w.alone(o.Room, o.Probes, o.Tx.Now()); err != nil {
+			if err := w.noteAlone(o.Room, o.Probes, o.Tx.Now()); err != nil {
 				return err
 			}
 		}
@@ -214,9 +214,9 @@ func (w *wait) enter(ctx context.Context) error {
 	}, nil)
 }
 
-// outside answers a wait in a room that its caller has to join on purpose: one that is closed, or
+// answerOutsider answers a wait in a room that its caller has to join on purpose: one that is closed, or
 // from which it was removed.
-func (w *wait) outside(ctx context.Context, err error) error {
+func (w *wait) answerOutsider(ctx context.Context, err error) error {
 	if c := stick.CodeOf(err); c != stick.CodeRoomClosed && c != stick.CodeKicked {
 		return err
 	}
@@ -230,8 +230,8 @@ func (w *wait) outside(ctx context.Context, err error) error {
 	})
 }
 
-// alone refuses a second wait of the same member. A person may wait in several terminals.
-func (w *wait) alone(r stick.Room, probes *core.Probes, now stick.Time) error {
+// noteAlone refuses a second wait of the same member. A person may wait in several terminals.
+func (w *wait) noteAlone(r stick.Room, probes *core.Probes, now stick.Time) error {
 	if w.p.Replace || w.wakes || w.me.Agent.Human() {
 		return nil
 	}
@@ -281,14 +281,14 @@ func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.A
 		w.res.TurnID = r.Turn.ID
 		w.res.Reason = string(a.Opening.Cause)
 	}
-	if w.deaf() {
+	if w.turnOnly() {
 		return nil
 	}
 	return w.read(tx, r)
 }
 
-// deaf tells whether the wait ignores events.
-func (w *wait) deaf() bool { return w.p.TurnOnly && !w.p.Park }
+// turnOnly tells whether the wait ignores events.
+func (w *wait) turnOnly() bool { return w.p.TurnOnly && !w.p.Park }
 
 // read adds the events that are addressed to the caller and weren't delivered yet. The cursor
 // moves past those that say nothing new as soon as a transaction that writes comes by.
@@ -313,7 +313,7 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 			return err
 		}
 		for _, e := range events {
-			told, err := w.told(tx, e, r)
+			told, err := w.isStale(tx, e, r)
 			if err != nil {
 				return err
 			}
@@ -341,16 +341,16 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	return nil
 }
 
-// told tells whether an event says nothing new: that the stick was given to the caller, which a
+// isStale tells whether an event says nothing new: that the stick was given to the caller, which a
 // wait for work answers by itself, or that a message was taken back which the caller never saw.
-func (w *wait) told(tx *store.Tx, e stick.Event, r stick.Room) (bool, error) {
-	return saysNothing(tx, e, r, w.me.Agent, w.q.Intent == stick.Work)
+func (w *wait) isStale(tx *store.Tx, e stick.Event, r stick.Room) (bool, error) {
+	return isStaleFor(tx, e, r, w.me.Agent, w.q.Intent == stick.Work)
 }
 
-// saysNothing tells whether an event says nothing new to an agent that it is for: that the stick was
+// isStaleFor tells whether an event says nothing new to an agent that it is for: that the stick was
 // given to it, if it asks for the turn anyway or has it no longer reserved, or that a message was
 // taken back which it never saw.
-func saysNothing(tx *store.Tx, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
+func isStaleFor(tx *store.Tx, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
 	switch e.Type {
 	case stick.EventRelease, stick.EventPass, stick.EventRerouted:
 		return asks || r.Turn.State != stick.Reserved || r.Turn.ReservedFor != a, nil

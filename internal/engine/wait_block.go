@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// block waits for something to act on.
-func (w *wait) block(ctx context.Context) error {
+// blockUntilAnswered waits for something to act on.
+func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	db, err := w.e.core.Open(ctx, true)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func (w *wait) block(ctx context.Context) error {
 	if err != nil {
 		self = stick.Process{}
 	}
-	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Intent: w.q.Intent, Deaf: w.deaf(), Process: self}
+	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Intent: w.q.Intent, Deaf: w.turnOnly(), Process: self}
 	// The order matters: lock, bell, then the look that registers. Whoever sees the row finds the
 	// lock held, and no commit after the look goes unheard.
 	presence, err := db.Bell.Present(string(w.listener.ID))
@@ -55,7 +55,7 @@ func (w *wait) block(ctx context.Context) error {
 			s.slept = false
 			w.q.NotSoon = stick.At(w.e.core.Now()).Add(w.grace)
 		}
-		if err := w.look(ctx); err != nil {
+		if err := w.check(ctx); err != nil {
 			w.leave("")
 			return err
 		}
@@ -66,7 +66,7 @@ func (w *wait) block(ctx context.Context) error {
 // register is the first look of a blocked wait: it also records the listener.
 func (w *wait) register(ctx context.Context) error {
 	return w.write(ctx, func(tx *store.Tx, probes *core.Probes, r *stick.Room) error {
-		if err := w.alone(*r, probes, tx.Now()); err != nil {
+		if err := w.noteAlone(*r, probes, tx.Now()); err != nil {
 			return err
 		}
 		for _, l := range r.Listeners {
@@ -96,9 +96,9 @@ func (w *wait) replaces(l stick.Listener) bool {
 	return w.p.Replace && !w.me.Agent.Human()
 }
 
-// look sees whether there is something to act on. It reads a snapshot first, and writes only when
+// check sees whether there is something to act on. It reads a snapshot first, and writes only when
 // the rules say that something changes.
-func (w *wait) look(ctx context.Context) error {
+func (w *wait) check(ctx context.Context) error {
 	act := false
 	err := w.e.core.View(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		here, err := tx.HasListener(w.listener.ID)
@@ -124,7 +124,7 @@ func (w *wait) look(ctx context.Context) error {
 		if act = !quiet; act {
 			return nil
 		}
-		if err := w.rest(tx, probes, after); err != nil {
+		if err := w.plan(tx, probes, after); err != nil {
 			return err
 		}
 		if err := w.answer(tx, probes, after, stick.Answer{}); err != nil {
@@ -146,8 +146,8 @@ func (w *wait) ask(tx *store.Tx, probes *core.Probes, r stick.Room) (after stick
 	return after, a.Status == "" && !a.Changed, probes.Enough(r)
 }
 
-// rest takes note of until when there is nothing to do, and of whose death would change that.
-func (w *wait) rest(tx *store.Tx, probes *core.Probes, r stick.Room) error {
+// plan takes note of until when there is nothing to do, and of whose death would change that.
+func (w *wait) plan(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	w.grace, w.most = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
 	w.now, w.next = tx.Now(), r.NextDeadline(w.q, probes.Sight, tx.Now())
 	w.watched = w.watched[:0]
@@ -190,7 +190,7 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 		} else if a.Status = o.Room.Standing(w.me.Agent); a.Status == "" {
 			a.Status = stick.WasReplaced
 		}
-		if err := w.rest(tx, probes, o.Room); err != nil {
+		if err := w.plan(tx, probes, o.Room); err != nil {
 			return err
 		}
 		if err := w.answer(tx, probes, o.Room, a); err != nil {
@@ -224,7 +224,7 @@ func (w *wait) returned(o *op) {
 
 // end returns at the caller's limit, after a last look.
 func (w *wait) end(ctx context.Context) error {
-	if err := w.look(ctx); err != nil || w.done {
+	if err := w.check(ctx); err != nil || w.done {
 		return err
 	}
 	return w.e.core.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {

@@ -10,13 +10,13 @@ import (
 	"talkingstick/stick"
 )
 
-// woken says what ended a sleep.
-type woken int
+// wakeCause says what ended a sleep.
+type wakeCause int
 
 const (
-	rung        woken = iota // the bell, a death, a deadline or the slow net: look again
-	timedOut                 // the caller's own limit
-	interrupted              // the context ended, or the process that the wait serves did
+	rung        wakeCause = iota // the bell, a death, a deadline or the slow net: look again
+	timedOut                     // the caller's own limit
+	interrupted                  // the context ended, or the process that the wait serves did
 )
 
 // sleep is how a wait passes its time: without writing, polling or forking.
@@ -74,7 +74,7 @@ func (s *sleep) watch(ps []stick.Process) {
 
 // until sleeps until there may be something to see. next is a deadline as it was computed at now;
 // zero is none.
-func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick.Process) woken {
+func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
 	s.watch(watched)
 	start := time.Now()
 	net := time.NewTimer(s.net.Next())

@@ -21,8 +21,8 @@ const (
 	maxEvidence  = 20
 )
 
-// outcome is what became of a command.
-type outcome struct {
+// commandResult is what became of a command.
+type commandResult struct {
 	exit    int
 	output  []byte
 	size    int64 // of all that it printed
@@ -30,15 +30,15 @@ type outcome struct {
 	timeout bool
 }
 
-func (o outcome) cut() bool { return o.size > int64(len(o.output)) }
+func (o commandResult) cut() bool { return o.size > int64(len(o.output)) }
 
-// tail keeps the end of what is written to it: that is where commands say what went wrong.
-type tail struct {
+// tailBuffer keeps the end of what is written to it: that is where commands say what went wrong.
+type tailBuffer struct {
 	buf  []byte
 	size int64
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *tailBuffer) Write(p []byte) (int, error) {
 	t.size += int64(len(p))
 	t.buf = append(t.buf, p...)
 	if len(t.buf) > 2*maxOutput {
@@ -47,7 +47,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) bytes() []byte {
+func (t *tailBuffer) bytes() []byte {
 	if len(t.buf) > maxOutput {
 		return t.buf[len(t.buf)-maxOutput:]
 	}
@@ -56,19 +56,19 @@ func (t *tail) bytes() []byte {
 
 // shell runs a command of the user's by the shell, in a process group of its own which ends when its
 // time is over.
-func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration) (outcome, error) {
+func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration) (commandResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	argv := shellOf(command)
 	c := exec.CommandContext(limited, argv[0], argv[1:]...)
 	c.Dir, c.Env = dir, ts.core.Config.Environ
 	c.WaitDelay = time.Second
-	var out tail
+	var out tailBuffer
 	c.Stdout, c.Stderr = &out, &out
 	ownGroup(c)
 	began := ts.core.Now()
 	err := c.Run()
-	o := outcome{output: bytes.Clone(out.bytes()), size: out.size, took: ts.core.Now().Sub(began)}
+	o := commandResult{output: bytes.Clone(out.bytes()), size: out.size, took: ts.core.Now().Sub(began)}
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}
@@ -87,8 +87,8 @@ func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Dura
 	return o, nil
 }
 
-// checkEvidence refuses what can't be run.
-func checkEvidence(evidence []string) error {
+// checkCheckCommands refuses what can't be run.
+func checkCheckCommands(evidence []string) error {
 	if len(evidence) > maxEvidence {
 		return stick.Errorf(stick.CodeUsage, "%d pieces of evidence are given; at most %d are kept", len(evidence), maxEvidence).With("field", "evidence")
 	}
@@ -102,9 +102,9 @@ func checkEvidence(evidence []string) error {
 	return nil
 }
 
-// show runs what the worker wants to show, in its worktree. It fails when a command changed the
+// runChecks runs what the worker wants to show, in its worktree. It fails when a command changed the
 // worktree: then it isn't the commit that was shown.
-func (f *finishing) show(ctx context.Context, q *stick.Offering) ([]store.Blob, error) {
+func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blob, error) {
 	if len(f.p.Evidence) == 0 {
 		return nil, nil
 	}
@@ -133,7 +133,7 @@ func (f *finishing) show(ctx context.Context, q *stick.Offering) ([]store.Blob, 
 		return nil, err
 	}
 	if s.Head != q.Head {
-		return nil, stick.Errorf(stick.CodeDirtyTree, "the evidence's commands moved the worktree of %s to another commit: it is at %s", f.task.ID, short(s.Head)).
+		return nil, stick.Errorf(stick.CodeDirtyTree, "the evidence's commands moved the worktree of %s to another commit: it is at %s", f.task.ID, shortCommit(s.Head)).
 			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
 			Hintf("what they showed isn't what would be offered: have them commit nothing, then tt worker done again")
 	}

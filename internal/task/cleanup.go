@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// cleaning is what is left of a task when it is over.
-type cleaning struct {
+// cleanupIntent is what is left of a task when it is over.
+type cleanupIntent struct {
 	Branch  string `json:"branch"`
 	Path    string `json:"path"`
 	Head    string `json:"head"`   // the commit that is contained
@@ -27,7 +27,7 @@ type cleaning struct {
 // cleanup removes the worktree and the branch of a task, each only with proof that nothing is lost by it.
 // What it leaves, and why, is what it returns.
 func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err error) {
-	var c cleaning
+	var c cleanupIntent
 	if err := json.Unmarshal(i.Data, &c); err != nil {
 		return nil, err
 	}
@@ -39,17 +39,17 @@ func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err
 	if len(left) > 0 {
 		outcome = "left: " + left[0]
 	}
-	err = rp.commit(ctx, func(o *op) error {
+	err = rp.writeOutcome(ctx, func(o *op) error {
 		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
 			return err
 		}
 		return o.Tx.EndIntent(i.ID, outcome)
 	})
-	rp.at("cleanup: done")
+	rp.killPoint("cleanup: done")
 	return left, err
 }
 
-func (rp *repo) clean(ctx context.Context, c cleaning) (left []string, err error) {
+func (rp *repo) clean(ctx context.Context, c cleanupIntent) (left []string, err error) {
 	why, err := rp.inUse(ctx, c)
 	if err != nil {
 		return nil, err
@@ -57,15 +57,15 @@ func (rp *repo) clean(ctx context.Context, c cleaning) (left []string, err error
 	if why != "" {
 		return []string{why}, nil
 	}
-	rp.at("cleanup: proven")
+	rp.killPoint("cleanup: proven")
 	if err := rp.git.RemoveWorktree(ctx, rp.root, c.Path, whyLocked); err != nil {
 		return []string{fmt.Sprintf("the worktree %s: %s", c.Path, stick.AsError(err).Message)}, nil
 	}
-	rp.at("cleanup: worktree")
+	rp.killPoint("cleanup: worktree")
 	if err := rp.git.DeleteRef(ctx, rp.root, "refs/heads/"+c.Branch, c.Head); err != nil {
 		return []string{fmt.Sprintf("the branch %s: %s", c.Branch, stick.AsError(err).Message)}, nil
 	}
-	rp.at("cleanup: branch")
+	rp.killPoint("cleanup: branch")
 	if c.Remote == "" {
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func (rp *repo) clean(ctx context.Context, c cleaning) (left []string, err error
 }
 
 // cleanRemote removes a task's branch at the remote, or says why it stays.
-func (rp *repo) cleanRemote(ctx context.Context, c cleaning) (string, error) {
+func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (string, error) {
 	at, err := rp.git.Remote(ctx, rp.root, c.Remote, c.Branch)
 	if err != nil || at == "" {
 		return "", err
@@ -92,7 +92,7 @@ func (rp *repo) cleanRemote(ctx context.Context, c cleaning) (string, error) {
 
 // inUse says why the worktree and the branch of a task can't be removed; empty when they can: the work is
 // contained, nothing is uncommitted or in progress, and nobody is there.
-func (rp *repo) inUse(ctx context.Context, c cleaning) (string, error) {
+func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
 	if err != nil {
 		return "", err
@@ -120,7 +120,7 @@ func (rp *repo) inUse(ctx context.Context, c cleaning) (string, error) {
 	if len(pids) > 0 {
 		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
 	}
-	if !visible && rp.alive(ctx, c.Worker) {
+	if !visible && rp.isActive(ctx, c.Worker) {
 		return fmt.Sprintf("%s is alive, and it can't be seen whether it works in %s", c.Worker, c.Path), nil
 	}
 	s, err := rp.git.Snapshot(ctx, c.Path)
@@ -134,19 +134,19 @@ func (rp *repo) inUse(ctx context.Context, c cleaning) (string, error) {
 }
 
 // contained tells whether a branch of a task is at the commit that landed, which isn't lost without it.
-func (rp *repo) contained(ctx context.Context, c cleaning, at string) (bool, error) {
+func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool, error) {
 	if at != c.Head {
 		return false, nil
 	}
-	tg, err := rp.target(ctx, c.Target)
+	tg, err := rp.readTarget(ctx, c.Target)
 	if err != nil {
 		return false, err
 	}
 	return rp.git.IsAncestor(ctx, rp.root, at, tg.head())
 }
 
-// alive tells whether a process proves that a member lives.
-func (rp *repo) alive(ctx context.Context, a stick.AgentID) (yes bool) {
+// isActive tells whether a process proves that a member lives.
+func (rp *repo) isActive(ctx context.Context, a stick.AgentID) (yes bool) {
 	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		m, _ := r.Member(a)
 		yes = m.Verdict(probes.Sight) == stick.Alive
@@ -155,10 +155,10 @@ func (rp *repo) alive(ctx context.Context, a stick.AgentID) (yes bool) {
 	return yes || err != nil
 }
 
-// leftOf tries again to clean up after a task that landed.
-func (rp *repo) leftOf(ctx context.Context, task stick.Task) []string {
-	c := cleaning{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
-	if tg, err := rp.target(ctx, task.Integration); err == nil {
+// remains tries again to clean up after a task that landed.
+func (rp *repo) remains(ctx context.Context, task stick.Task) []string {
+	c := cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
+	if tg, err := rp.readTarget(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
 	}
 	left, err := rp.clean(context.WithoutCancel(ctx), c)
@@ -168,8 +168,8 @@ func (rp *repo) leftOf(ctx context.Context, task stick.Task) []string {
 	return left
 }
 
-// leftovers finishes what merges that died have begun, and removes what an earlier cleanup had to leave.
-func (rp *repo) leftovers(ctx context.Context) error {
+// finishCleanups finishes what merges that died have begun, and removes what an earlier cleanup had to leave.
+func (rp *repo) finishCleanups(ctx context.Context) error {
 	var open []store.Intent
 	var tasks []stick.Task
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
@@ -187,7 +187,7 @@ func (rp *repo) leftovers(ctx context.Context) error {
 			continue
 		}
 		if unlock, err := rp.lock(ctx, "task", stick.TaskKey(t.ID), lockGlance); err == nil {
-			rp.leftOf(ctx, t)
+			rp.remains(ctx, t)
 			unlock()
 		}
 	}
@@ -204,7 +204,7 @@ func (rp *repo) leftovers(ctx context.Context) error {
 		}
 		err = rp.recover(ctx, i.Task)
 		unlock()
-		if err != nil && !holds(err) { // what is wrong with one task or branch doesn't keep the others
+		if err != nil && !stopsQueue(err) { // what is wrong with one task or branch doesn't keep the others
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ type WorkerCancelParams struct {
 
 // WorkerCancelResult is a task that was called off.
 type WorkerCancelResult struct {
-	WorkerVerdictResult
+	WorkerReviewResult
 	Left []string `json:"left,omitempty"` // what stays, and why
 }
 
@@ -230,29 +230,29 @@ type WorkerCancelResult struct {
 // [stick.CodeInvalidTransition] and [stick.CodeLanding].
 func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (WorkerCancelResult, error) {
 	var res WorkerCancelResult
-	rp, unlock, err := ts.locked(ctx, p.Where, p.Caller, p.TaskID)
+	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
 	var task stick.Task
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
-		if err := o.takesPart(); err != nil {
+		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}
 		if task, err = taskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
 			return err
 		}
-		ev, err := task.Cancel(o.call(0), p.Reason)
+		ev, err := task.Cancel(o.taskCall(0), p.Reason)
 		if err != nil {
 			return err
 		}
-		res.WorkerVerdictResult = o.verdictOn(task)
+		res.WorkerReviewResult = o.decisionResult(task)
 		res.State, res.Already = stick.TaskFailed, ev == nil
 		if ev == nil {
 			return nil
 		}
-		if err := o.over(*ev); err != nil {
+		if err := o.endTask(*ev); err != nil {
 			return err
 		}
 		res.Delivery, res.Note = o.tellWorker(task, "Called off", "The task "+task.ID+" was called off: "+ev.Reason)
@@ -268,7 +268,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	if err != nil || !ok {
 		return res, err
 	}
-	res.Left, err = rp.clean(ctx, cleaning{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
+	res.Left, err = rp.clean(ctx, cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
 	return res, err
 }
 
@@ -313,20 +313,20 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 		return res, err
 	}
 	defer next()
-	unlock, err := rp.hold(ctx, task.ID)
+	unlock, err := rp.lockTask(ctx, task.ID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
-		if err := takesPart(r, me); err != nil {
+		if err := requireMemberOrPerson(r, me); err != nil {
 			return err
 		}
 		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
-		if res.Already, err = again(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil || res.Already {
+		if res.Already, err = sameAsLast(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil || res.Already {
 			return err
 		}
 		_, err = task.Rollback(me.Agent, "-", p.Reason)
@@ -339,11 +339,11 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 		res.TaskID, res.State, res.Branch, res.Commit = task.ID, task.State, task.Integration, task.Result
 		return res, nil
 	}
-	l := &landing{repo: rp, task: task, named: true, revert: p.Reason}
+	l := &landing{repo: rp, task: task, byName: true, revert: p.Reason}
 	if err := l.run(ctx); err != nil {
 		return res, err
 	}
-	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.tg.name, l.result, "none", l.note
+	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.target.name, l.result, "none", l.note
 	if l.gated {
 		res.Gate = "green"
 	}

@@ -38,7 +38,7 @@ func (ts *Tasks) Check(ctx context.Context) core.Finding {
 		}
 		found, fix, tasks = nil, "", 0
 		for _, r := range rooms {
-			n, err := ts.leftIn(tx, r, note)
+			n, err := ts.unfinishedIn(tx, r, note)
 			if err != nil {
 				return err
 			}
@@ -57,8 +57,8 @@ func (ts *Tasks) Check(ctx context.Context) core.Finding {
 	return core.Finding{Status: core.FindingOK, Detail: fmt.Sprintf("%d tasks, and nothing is left half done", tasks)}
 }
 
-// leftIn looks at one room, and counts its tasks.
-func (ts *Tasks) leftIn(tx *store.Tx, r stick.Room, note func(what, how string)) (int, error) {
+// unfinishedIn looks at one room, and counts its tasks.
+func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how string)) (int, error) {
 	tasks, err := tx.Tasks(r.ID)
 	if err != nil {
 		return 0, err
@@ -72,15 +72,15 @@ func (ts *Tasks) leftIn(tx *store.Tx, r stick.Room, note func(what, how string))
 		return len(tasks), nil // the workspace is gone, and everything in it
 	}
 	rp := &repo{tasks: ts, root: p.Root}
-	rp.nameLocks()
+	rp.setLockPrefix()
 	busy, gates := map[string]bool{}, map[string]bool{}
 	for _, i := range open {
 		busy[i.Task] = true
-		var d landed
+		var d landIntent
 		if json.Unmarshal(i.Data, &d) == nil && d.Tree != "" {
 			gates[d.Tree] = true // its landing sees to it
 		}
-		if i.Kind == intentPause || rp.held("task", i.Task) {
+		if i.Kind == intentPause || rp.isLocked("task", i.Task) {
 			continue
 		}
 		note(fmt.Sprintf("%s of task %s was cut off in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
@@ -126,8 +126,8 @@ var finishers = map[string]string{
 	intentRollback: "tt worker rollback --reason … ", intentCleanup: "tt worker merge",
 }
 
-// held tells whether a process is at something.
-func (rp *repo) held(kind, name string) bool {
+// isLocked tells whether a process is at something.
+func (rp *repo) isLocked(kind, name string) bool {
 	path := rp.lockPath(kind, name)
 	if _, err := os.Stat(path); err != nil {
 		return false

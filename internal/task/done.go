@@ -42,16 +42,16 @@ type WorkerDoneResult struct {
 	Warning  string               `json:"warning,omitempty"`
 }
 
-// rebasing is what done does to git.
-type rebasing struct {
+// doneIntent is what done does to git.
+type doneIntent struct {
 	Path   string `json:"path"`
 	Head   string `json:"head"`
 	Onto   string `json:"onto"`
 	Pushed string `json:"pushed,omitempty"` // what the remote's branch is moved to
 }
 
-// finishing is one done.
-type finishing struct {
+// doneRun is one done.
+type doneRun struct {
 	*repo
 	p    WorkerDoneParams
 	task stick.Task
@@ -71,20 +71,20 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	if err != nil {
 		return res, err
 	}
-	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
+	id, attempt, err := rp.ownTask(p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
-	if err := checkEvidence(p.Evidence); err != nil {
+	if err := checkCheckCommands(p.Evidence); err != nil {
 		return res, err
 	}
 	p.Attempt = attempt
-	unlock, err := rp.hold(ctx, id)
+	unlock, err := rp.lockTask(ctx, id)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	f := &finishing{repo: rp, p: p}
+	f := &doneRun{repo: rp, p: p}
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if f.task, err = taskOf(tx, r.ID, id); err != nil {
 			return err
@@ -98,12 +98,12 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	if err := f.inspect(ctx); err != nil {
 		return res, err
 	}
-	return f.finish(ctx)
+	return f.run(ctx)
 }
 
 // inspect sees whether the worktree is as it has to be: the task's own, on its branch, nothing uncommitted,
 // nothing in progress.
-func (f *finishing) inspect(ctx context.Context) error {
+func (f *doneRun) inspect(ctx context.Context) error {
 	f.path = f.worktree(f.task)
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
@@ -162,15 +162,15 @@ func orNothing(files []string) string {
 	return stick.Clip(strings.Join(files, ", "), 160)
 }
 
-// finish rebases, shows what was asked to be shown, and offers the commit.
-func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error) {
-	if f.tg, err = f.target(ctx, f.task.Integration); err != nil {
+// run rebases, shows what was asked to be shown, and offers the commit.
+func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
+	if f.tg, err = f.readTarget(ctx, f.task.Integration); err != nil {
 		return res, err
 	}
 	if err := f.fetch(ctx, &f.tg); err != nil {
 		return res, err
 	}
-	if err := f.ours(ctx); err != nil {
+	if err := f.requireRemoteIsOurs(ctx); err != nil {
 		return res, err
 	}
 	if f.id, err = f.newID(ctx); err != nil {
@@ -181,16 +181,16 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 		if _, err := o.blockedOn(f.task); err != nil {
 			return err
 		}
-		return o.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto})
+		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{Path: f.path, Head: f.head, Onto: onto})
 	})
 	if err != nil {
 		return res, err
 	}
-	f.serve(f.id)
-	f.at("done: intended")
+	f.setIntentEnv(f.id)
+	f.killPoint("done: intended")
 	defer func() {
 		if err != nil && f.id != "" { // the intent is over, whatever it came to
-			cerr := f.commit(ctx, func(o *op) error { return o.Tx.EndIntent(f.id, "failed") })
+			cerr := f.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(f.id, "failed") })
 			if cerr != nil && stick.CodeOf(err) == stick.CodeInternal {
 				err = fmt.Errorf("%w (%v)", err, cerr)
 			}
@@ -200,8 +200,8 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	if err != nil {
 		return res, err
 	}
-	f.at("done: rebased")
-	blobs, err := f.show(ctx, &q)
+	f.killPoint("done: rebased")
+	blobs, err := f.runChecks(ctx, &q)
 	if err != nil {
 		return res, err
 	}
@@ -209,9 +209,9 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	if err != nil {
 		return res, err
 	}
-	f.at("done: pushed")
+	f.killPoint("done: pushed")
 	res = WorkerDoneResult{TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased, Pushed: pushed, Evidence: q.Evidence}
-	err = f.commit(ctx, func(o *op) error {
+	err = f.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
 			return err
@@ -221,13 +221,13 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 				return err
 			}
 		}
-		ev, err := task.Done(o.call(f.p.Attempt), q)
+		ev, err := task.Done(o.taskCall(f.p.Attempt), q)
 		if err != nil {
 			return err
 		}
 		res.RoomID, res.AgentID, res.State, res.Already = o.Room.ID, o.Me.Agent, task.State, ev == nil
 		if ev != nil {
-			o.say(*ev)
+			o.addTaskEvent(*ev)
 			facts := ev.Facts().Task
 			res.State, res.Kept = facts.State, facts.Kept
 		}
@@ -238,13 +238,13 @@ func (f *finishing) finish(ctx context.Context) (res WorkerDoneResult, err error
 	})
 	if err == nil {
 		f.id = ""
-		f.at("done: done")
+		f.killPoint("done: done")
 	}
 	return res, err
 }
 
 // rebase puts the branch onto the newest base, and says what is offered then.
-func (f *finishing) rebase(ctx context.Context, onto string) (q stick.Offering, rebased bool, err error) {
+func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, rebased bool, err error) {
 	q.Head = f.head
 	contained, err := f.git.IsAncestor(ctx, f.path, onto, f.head)
 	if err != nil {
@@ -259,7 +259,7 @@ func (f *finishing) rebase(ctx context.Context, onto string) (q stick.Offering, 
 			return q, false, err
 		}
 		if conflict {
-			return q, false, f.conflicted(ctx, onto)
+			return q, false, f.recordConflict(ctx, onto)
 		}
 		rebased = true
 		if q.Head, _, err = f.git.Commit(ctx, f.path, "refs/heads/"+f.task.Branch); err != nil {
@@ -269,11 +269,11 @@ func (f *finishing) rebase(ctx context.Context, onto string) (q stick.Offering, 
 	if q.Base, err = f.git.MergeBase(ctx, f.path, onto, q.Head); err != nil {
 		return q, rebased, err
 	}
-	return q, rebased, f.offer(ctx, f.task, &q)
+	return q, rebased, f.completeOffer(ctx, f.task, &q)
 }
 
-// offer completes what is offered: a sum of what it changes, and whether it changes how it is judged.
-func (rp *repo) offer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
+// completeOffer completes what is offered: a sum of what it changes, and whether it changes how it is judged.
+func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s has no history in common with %s", task.Branch, task.Integration).With("task_id", task.ID).
 			Hintf("begin again from it: tt worker cancel %s, then tt worker retry %s", task.ID, task.ID)
@@ -290,24 +290,24 @@ func (rp *repo) offer(ctx context.Context, task stick.Task, q *stick.Offering) (
 	return err
 }
 
-// conflicted tells of a rebase that stopped, and is left for the worker to go on with.
-func (f *finishing) conflicted(ctx context.Context, onto string) error {
+// recordConflict tells of a rebase that stopped, and is left for the worker to go on with.
+func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	files, err := f.git.Unmerged(ctx, f.path)
 	if err != nil {
 		return err
 	}
-	f.at("done: conflict")
+	f.killPoint("done: conflict")
 	id := f.id
-	err = f.commit(ctx, func(o *op) error {
+	err = f.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
 			return err
 		}
-		ev, err := task.Conflict(o.call(f.p.Attempt), onto, files)
+		ev, err := task.Conflict(o.taskCall(f.p.Attempt), onto, files)
 		if err != nil {
 			return err
 		}
-		o.say(ev)
+		o.addTaskEvent(ev)
 		return o.Tx.EndIntent(id, "conflict")
 	})
 	if err != nil {
@@ -319,10 +319,10 @@ func (f *finishing) conflicted(ctx context.Context, onto string) error {
 		Hintf("resolve them in %s, then git add, git rebase --continue, and tt worker done --skip-rebase", stick.Line(f.path))
 }
 
-// ours refuses a branch that has commits at the remote which the worktree hasn't: pushing would lose them. What
+// requireRemoteIsOurs refuses a branch that has commits at the remote which the worktree hasn't: pushing would lose them. What
 // the branch had here whenever it was done with, and what was pushed then, is its own, however it was
 // rewritten since. That git has a commit says nothing: a fetch brings everybody's.
-func (f *finishing) ours(ctx context.Context) (err error) {
+func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	if f.tg.remote == "" {
 		return nil
 	}
@@ -334,7 +334,7 @@ func (f *finishing) ours(ctx context.Context) (err error) {
 		own = own[:1]
 		before, err := tx.Intended(r.ID, f.task.ID, intentDone)
 		for _, i := range before {
-			var d rebasing
+			var d doneIntent
 			if err := json.Unmarshal(i.Data, &d); err != nil {
 				return err
 			}
@@ -349,26 +349,26 @@ func (f *finishing) ours(ctx context.Context) (err error) {
 	if err != nil || contained {
 		return err
 	}
-	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s hasn't: it is at %s", f.task.Branch, f.tg.remote, f.task.ID, short(f.seen)).
+	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s hasn't: it is at %s", f.task.Branch, f.tg.remote, f.task.ID, shortCommit(f.seen)).
 		With("task_id", f.task.ID).With("head", f.seen).
 		Hintf("take them over: in %s, git pull --rebase %s %s, then tt worker done; if another clone has a task of that name, give this one a name of its own: tt worker spawn <name> --base %s",
 			stick.Line(f.path), f.tg.remote, f.task.Branch, f.task.Branch)
 }
 
-// push brings the branch to the remote that decides, where there is one. The lease is what [finishing.ours] saw.
-func (f *finishing) push(ctx context.Context, head, onto string) (string, error) {
+// push brings the branch to the remote that decides, where there is one. The lease is what [doneRun.requireRemoteIsOurs] saw.
+func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
 	if f.tg.remote == "" || f.seen == head {
 		return f.tg.remote, nil
 	}
-	err := f.commit(ctx, func(o *op) error {
-		return o.intend(f.id, intentDone, f.task, f.task.Attempt, rebasing{Path: f.path, Head: f.head, Onto: onto, Pushed: head})
+	err := f.writeOutcome(ctx, func(o *op) error {
+		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{Path: f.path, Head: f.head, Onto: onto, Pushed: head})
 	})
 	if err != nil {
 		return "", err
 	}
-	f.at("done: pushing")
+	f.killPoint("done: pushing")
 	if err := f.git.PushOwn(ctx, f.root, f.tg.remote, f.task.Branch, head, f.seen); err != nil {
-		if theirs := f.ours(ctx); theirs != nil { // somebody pushed meanwhile
+		if theirs := f.requireRemoteIsOurs(ctx); theirs != nil { // somebody pushed meanwhile
 			return "", theirs
 		}
 		return "", err

@@ -15,29 +15,29 @@ import (
 // landing is one task, or the reversal of one, on its way into the integration branch.
 type landing struct {
 	*repo
-	task  stick.Task
-	named bool
+	task   stick.Task
+	byName bool
 
-	id     string // of the intent
-	tg     target
-	base   string // where the branch was
-	result string // where it is to be
-	gate   config.Gate
-	worker config.Worker
-	blind  bool   // the settings of the branch can't be read
-	revert string // why the task is taken back; empty for a merge
+	id                 string // of the intent
+	target             target
+	base               string // where the branch was
+	result             string // where it is to be
+	gate               config.Gate
+	worker             config.Worker
+	settingsUnreadable bool   // the settings of the branch can't be read
+	revert             string // why the task is taken back; empty for a merge
 
-	tries  int
-	gated  bool
-	unsure bool // git was stopped in the middle: the intent stays open, and whoever comes next asks git
-	halted bool // what failed is wrong with the branch, and not with the task: no other can land there either
-	note   string
-	left   []string     // what the gate left behind
-	clean  store.Intent // the cleanup that is due
+	tries          int
+	gated          bool
+	outcomeUnknown bool // git was stopped in the middle: the intent stays open, and whoever comes next asks git
+	queueHalted    bool // what failed is wrong with the branch, and not with the task: no other can land there either
+	note           string
+	left           []string     // what the gate left behind
+	clean          store.Intent // the cleanup that is due
 }
 
-// landed is the intent of a landing.
-type landed struct {
+// landIntent is the intent of a landing.
+type landIntent struct {
 	Branch   string `json:"branch"`
 	Remote   string `json:"remote,omitempty"`
 	Base     string `json:"base"`
@@ -52,7 +52,7 @@ type landed struct {
 func (l *landing) run(ctx context.Context) error {
 	for {
 		l.tries++
-		lost, err := l.try(ctx)
+		lost, err := l.tryOnce(ctx)
 		if stick.CodeOf(err) == stick.CodeCanceled {
 			return l.interrupted(err)
 		}
@@ -60,7 +60,7 @@ func (l *landing) run(ctx context.Context) error {
 			return err
 		}
 		if l.tries >= l.worker.Races {
-			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was tested: others land faster", l.tg.name, l.tries, l.task.ID).
+			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was tested: others land faster", l.target.name, l.tries, l.task.ID).
 				With("task_id", l.task.ID).Hintf("it stays approved; try again when it is quieter: tt worker merge %s", l.task.ID)
 		}
 	}
@@ -72,15 +72,15 @@ func (l *landing) interrupted(err error) error {
 	if l.revert == "" {
 		e.Message = "interrupted; " + l.task.ID + " wasn't merged, and stays approved"
 	}
-	if l.unsure {
-		e.Message = "interrupted while " + l.tg.name + " was moved: whether " + l.task.ID + " has landed isn't known yet"
+	if l.outcomeUnknown {
+		e.Message = "interrupted while " + l.target.name + " was moved: whether " + l.task.ID + " has landed isn't known yet"
 		e.Hintf("the next command on it finds out: tt worker merge %s", l.task.ID)
 	}
 	return e.With("task_id", l.task.ID)
 }
 
-// try makes one attempt at landing; lost says that the branch moved meanwhile.
-func (l *landing) try(ctx context.Context) (lost bool, err error) {
+// tryOnce makes one attempt at landing; lost says that the branch moved meanwhile.
+func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	l.id, l.gated, l.left = "", false, nil // those of the try before are over
 	if err := l.prepare(ctx); err != nil {
 		return false, err
@@ -93,66 +93,66 @@ func (l *landing) try(ctx context.Context) (lost bool, err error) {
 			return false, l.land(ctx, "")
 		}
 	}
-	if err := l.combine(ctx); err != nil {
+	if err := l.makeResult(ctx); err != nil {
 		return false, err
 	}
-	if err := l.readable(ctx); err != nil {
+	if err := l.requireReadableSettings(ctx); err != nil {
 		return false, err
 	}
-	if err := l.unobstructed(ctx); err != nil {
+	if err := l.requireNoFilesInTheWay(ctx); err != nil {
 		return false, err
 	}
 	tree := ""
 	if l.gate.Command != "" {
-		tree = filepath.Join(l.root, filepath.FromSlash(l.worker.Dir), gatePrefix+short(l.result))
+		tree = filepath.Join(l.root, filepath.FromSlash(l.worker.Dir), gatePrefix+shortCommit(l.result))
 	}
 	if l.id, err = l.newID(ctx); err != nil {
 		return false, err
 	}
-	if err := l.begin(ctx, tree); err != nil {
+	if err := l.storeIntent(ctx, tree); err != nil {
 		return false, err
 	}
-	l.serve(l.id)
-	l.at("merge: intended")
+	l.setIntentEnv(l.id)
+	l.killPoint("merge: intended")
 	ended := false
 	defer func() {
-		if err == nil && !lost || ended || l.unsure {
+		if err == nil && !lost || ended || l.outcomeUnknown {
 			return // the intent is ended already, or has to stay open
 		}
 		outcome := "lost"
 		if err != nil {
 			outcome = "failed"
 		}
-		if cerr := l.giveUp(ctx, outcome); cerr != nil && err == nil {
+		if cerr := l.abandon(ctx, outcome); cerr != nil && err == nil {
 			err = cerr
 		}
 	}()
 	if tree != "" {
-		over, err := l.judge(ctx, tree)
+		over, err := l.runGates(ctx, tree)
 		if err != nil {
 			ended = over
 			return false, err
 		}
 		l.gated = true
 	}
-	l.at("merge: judged")
+	l.killPoint("merge: judged")
 	moved, err := l.advance(ctx)
 	if err != nil {
-		l.halted = true // what keeps the branch where it is keeps out every task
+		l.queueHalted = true // what keeps the branch where it is keeps out every task
 	}
 	if err != nil || !moved {
 		return err == nil, err
 	}
-	l.at("merge: moved")
+	l.killPoint("merge: moved")
 	if l.revert != "" && l.note == "" && len(l.left) > 0 {
 		l.note = l.left[0]
 	}
 	return false, l.land(ctx, l.id)
 }
 
-// giveUp ends the intent of a landing that came to nothing.
-func (l *landing) giveUp(ctx context.Context, outcome string) error {
-	return l.commit(ctx, func(o *op) error {
+// abandon ends the intent of a landing that came to nothing.
+func (l *landing) abandon(ctx context.Context, outcome string) error {
+	return l.writeOutcome(ctx, func(o *op) error {
 		if _, open, err := o.Tx.Intent(l.id); err != nil || !open {
 			return err
 		}
@@ -165,48 +165,48 @@ const containedAlready = "the branch contained it already"
 
 // prepare looks at the branch as it is now, and at whether the task may still land.
 func (l *landing) prepare(ctx context.Context) error {
-	if err := l.open(ctx); err != nil {
-		l.halted = true
+	if err := l.prepareBranch(ctx); err != nil {
+		l.queueHalted = true
 		return err
 	}
 	if l.revert != "" {
 		return nil
 	}
-	return l.unmoved(ctx)
+	return l.requireApprovedCommit(ctx)
 }
 
-// open sees whether anything can land on the branch now.
-func (l *landing) open(ctx context.Context) (err error) {
+// prepareBranch sees whether anything can land on the branch now.
+func (l *landing) prepareBranch(ctx context.Context) (err error) {
 	if err := l.recoverOthers(ctx, l.task.Integration, l.task.ID); err != nil {
 		return err
 	}
-	if l.tg, err = l.target(ctx, l.task.Integration); err != nil {
+	if l.target, err = l.readTarget(ctx, l.task.Integration); err != nil {
 		return err
 	}
-	if err := l.fetch(ctx, &l.tg); err != nil {
+	if err := l.fetch(ctx, &l.target); err != nil {
 		return err
 	}
-	l.base = l.tg.head()
+	l.base = l.target.head()
 	l.gate, l.worker, err = l.settings(ctx, l.base)
-	l.blind = l.revert != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a reversal is a way out of it: see readable
-	if err != nil && !l.blind {
+	l.settingsUnreadable = l.revert != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a reversal is a way out of it: see readable
+	if err != nil && !l.settingsUnreadable {
 		return err
 	}
 	if err := l.git.Identity(ctx, l.root); err != nil {
 		return err
 	}
-	if err := l.checkoutReady(ctx); err != nil {
+	if err := l.requireCleanCheckout(ctx); err != nil {
 		return err
 	}
 	return l.paused(ctx)
 }
 
-// combine makes the commit that the branch is to move to, without touching any checkout.
-func (l *landing) combine(ctx context.Context) error {
+// makeResult makes the commit that the branch is to move to, without touching any checkout.
+func (l *landing) makeResult(ctx context.Context) error {
 	theirs := l.task.Approved
 	if l.revert != "" {
 		var err error
-		if theirs, err = l.reversed(ctx); err != nil {
+		if theirs, err = l.revertCommit(ctx); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,7 @@ func (l *landing) combine(ctx context.Context) error {
 	if tree == "" {
 		return l.conflict(ctx, files)
 	}
-	l.at("merge: combined")
+	l.killPoint("merge: combined")
 	if l.revert != "" {
 		message := fmt.Sprintf("Revert task %s\n\nThis takes back %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revert))
 		l.result, err = l.git.CommitTree(ctx, l.root, tree, message, l.base)
@@ -231,12 +231,12 @@ func (l *landing) combine(ctx context.Context) error {
 func (l *landing) conflict(ctx context.Context, files []string) error {
 	what := stick.Clip(strings.Join(files, ", "), 160)
 	if l.revert == "" {
-		reason := fmt.Sprintf("It conflicts with %s in %s. Rebase it: tt worker done starts the rebase.", l.tg.name, strings.Join(files, ", "))
-		if err := l.back(ctx, stick.CauseConflict, reason, store.Blob{}, files); err != nil {
+		reason := fmt.Sprintf("It conflicts with %s in %s. Rebase it: tt worker done starts the rebase.", l.target.name, strings.Join(files, ", "))
+		if err := l.returnTask(ctx, stick.CauseConflict, reason, store.Blob{}, files); err != nil {
 			return err
 		}
 	}
-	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.tg.name, what).
+	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
 	if l.revert != "" {
 		return e.Hintf("what came later builds on it: take it back by a task of its own, tt worker spawn")
@@ -244,10 +244,10 @@ func (l *landing) conflict(ctx context.Context, files []string) error {
 	return e.Hintf("its worker was told, and rebases it: tt worker done")
 }
 
-// back returns the task to its worker, with a message.
-func (l *landing) back(ctx context.Context, cause, reason, report any, files []string) error {
+// returnTask returns the task to its worker, with a message.
+func (l *landing) returnTask(ctx context.Context, cause, reason, report any, files []string) error {
 	blob, _ := report.(store.Blob)
-	return l.commit(ctx, func(o *op) error {
+	return l.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
@@ -261,7 +261,7 @@ func (l *landing) back(ctx context.Context, cause, reason, report any, files []s
 		if err != nil {
 			return err
 		}
-		o.say(ev)
+		o.addTaskEvent(ev)
 		o.tellWorker(task, "Not merged", ev.Reason)
 		if l.id == "" {
 			return nil
@@ -270,8 +270,8 @@ func (l *landing) back(ctx context.Context, cause, reason, report any, files []s
 	})
 }
 
-// begin writes down what is about to happen. From here on the task can't be called off.
-func (l *landing) begin(ctx context.Context, tree string) error {
+// storeIntent writes down what is about to happen. From here on the task can't be called off.
+func (l *landing) storeIntent(ctx context.Context, tree string) error {
 	kind := intentLand
 	if l.revert != "" {
 		kind = intentRollback
@@ -293,10 +293,10 @@ func (l *landing) begin(ctx context.Context, tree string) error {
 			if err != nil {
 				return err
 			}
-			o.say(ev)
+			o.addTaskEvent(ev)
 		}
-		return o.intend(l.id, kind, task, task.Attempt, landed{
-			Branch: l.tg.name, Remote: l.tg.remote, Base: l.base, Head: task.Approved, Result: l.result, Checkout: l.tg.checkout, Tree: tree, Revert: l.revert,
+		return o.storeIntent(l.id, kind, task, task.Attempt, landIntent{
+			Branch: l.target.name, Remote: l.target.remote, Base: l.base, Head: task.Approved, Result: l.result, Checkout: l.target.checkout, Tree: tree, Revert: l.revert,
 		})
 	})
 }
@@ -307,7 +307,7 @@ func (l *landing) land(ctx context.Context, intent string) error {
 	if err != nil {
 		return err
 	}
-	return l.commit(ctx, func(o *op) error {
+	return l.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
@@ -319,7 +319,7 @@ func (l *landing) land(ctx context.Context, intent string) error {
 		}
 		if open, err := o.Tx.Intents(o.Room.ID, ""); err != nil {
 			return err
-		} else if err := o.resume(open, l.tg.name); err != nil {
+		} else if err := o.endPause(open, l.target.name); err != nil {
 			return err
 		}
 		if l.revert != "" {
@@ -327,18 +327,18 @@ func (l *landing) land(ctx context.Context, intent string) error {
 			if err != nil {
 				return err
 			}
-			o.say(ev)
+			o.addTaskEvent(ev)
 			return nil
 		}
 		ev, err := task.Land(o.Me.Agent, l.task.Approved, l.result)
 		if err != nil {
 			return err
 		}
-		if err := o.over(ev); err != nil {
+		if err := o.endTask(ev); err != nil {
 			return err
 		}
-		l.clean, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleaning{
-			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.tg.name, Remote: l.tg.remote, Attempt: task.Attempt, Worker: task.Worker,
+		l.clean, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
+			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
 		})
 		if err != nil {
 			return err
@@ -347,8 +347,8 @@ func (l *landing) land(ctx context.Context, intent string) error {
 	})
 }
 
-// reversed is a commit that undoes the merge of a task and nothing else: merged with the branch it is
+// revertCommit is a commit that undoes the merge of a task and nothing else: merged with the branch it is
 // the reversal.
-func (l *landing) reversed(ctx context.Context) (string, error) {
+func (l *landing) revertCommit(ctx context.Context) (string, error) {
 	return l.git.CommitTree(ctx, l.root, l.task.Result+"^1^{tree}", "the reversal of "+l.task.Result+"\n", l.task.Result)
 }

@@ -11,14 +11,14 @@ import (
 // gatePrefix is how the names of the gates' worktrees begin: no task can have such a name.
 const gatePrefix = ".gate-"
 
-// judge runs the gate on exactly the commit that is to land. A red one is run on the base too: red there
+// runGates runs the gate on exactly the commit that is to land. A red one is run on the base too: red there
 // as well, it is nobody's fault. over says that the intent was ended with the verdict.
-func (l *landing) judge(ctx context.Context, tree string) (over bool, err error) {
+func (l *landing) runGates(ctx context.Context, tree string) (over bool, err error) {
 	green, said, err := l.runGate(ctx, tree, l.result)
 	if err != nil || green {
 		return false, err
 	}
-	l.at("merge: red")
+	l.killPoint("merge: red")
 	db, err := l.tasks.core.Open(ctx, true)
 	if err != nil {
 		return false, err
@@ -32,36 +32,36 @@ func (l *landing) judge(ctx context.Context, tree string) (over bool, err error)
 		return false, err
 	}
 	if !baseGreen {
-		l.halted = true
+		l.queueHalted = true
 		if report, err = db.WriteBlob(base.output); err != nil {
 			return false, err
 		}
 		return true, l.pause(ctx, report)
 	}
 	if l.revert != "" {
-		if err := l.commit(ctx, func(o *op) error { return o.Tx.AddBlob(report) }); err != nil {
+		if err := l.writeOutcome(ctx, func(o *op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return false, err
 		}
 		return false, l.gateRed(said, report)
 	}
-	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` said:\n%s", exitOf(said), l.tg.name, stick.Clip(l.gate.Command, 200), lastLines(said.output, 2000))
-	if err := l.back(ctx, stick.CauseGate, reason, report, nil); err != nil {
+	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` said:\n%s", exitOf(said), l.target.name, stick.Clip(l.gate.Command, 200), lastLines(said.output, 2000))
+	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
 		return false, err
 	}
 	return true, l.gateRed(said, report)
 }
 
-func (l *landing) gateRed(said outcome, report store.Blob) error {
+func (l *landing) gateRed(said commandResult, report store.Blob) error {
 	what, told := "merge of "+l.task.ID+" with", "its worker was told; "
 	if l.revert != "" {
 		what, told = "reversal of "+l.task.ID+" on", ""
 	}
-	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", exitOf(said), what, l.tg.name).
+	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", exitOf(said), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%sall that the gate said: tt worker show --output %s", told, short(report.Sum))
+		Hintf("%sall that the gate said: tt worker show --output %s", told, shortCommit(report.Sum))
 }
 
-func exitOf(o outcome) string {
+func exitOf(o commandResult) string {
 	if o.timeout {
 		return "its time was over"
 	}
@@ -76,7 +76,7 @@ func lastLines(b []byte, n int) string {
 // runGate runs the gate at a commit, once and as often again as the project says, each time in a worktree of its
 // own: what one run has left there mustn't be judged by the next. The worktree is gone afterwards, as far as it can
 // be removed: what the gate said counts all the same.
-func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o outcome, err error) {
+func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o commandResult, err error) {
 	defer func() {
 		l.left = nil
 		if derr := l.git.DropDetached(l.common, tree); derr != nil {
@@ -90,7 +90,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 		if err := l.git.AddDetached(ctx, l.root, tree, commit); err != nil {
 			return false, o, err
 		}
-		l.at("gate: worktree")
+		l.killPoint("gate: worktree")
 		if o, err = l.tasks.shell(ctx, tree, l.gate.Command, l.gate.Timeout); err != nil {
 			return false, o, err
 		}

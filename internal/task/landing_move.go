@@ -12,24 +12,24 @@ import (
 // advance moves the branch to the result, if it is still where it was. Where a remote decides, the push
 // without force is what moves it, and the local branch follows.
 func (l *landing) advance(ctx context.Context) (moved bool, err error) {
-	if l.tg.remote == "" {
+	if l.target.remote == "" {
 		return l.moveLocal(ctx, l.base)
 	}
-	moved, err = l.git.Push(ctx, l.root, l.tg.remote, l.tg.name, l.result)
+	moved, err = l.git.Push(ctx, l.root, l.target.remote, l.target.name, l.result)
 	if err != nil || !moved {
-		l.unsure = ctx.Err() != nil // the remote may have moved all the same
+		l.outcomeUnknown = ctx.Err() != nil // the remote may have moved all the same
 		return false, err
 	}
-	l.at("merge: pushed")
-	if err := l.follow(ctx); err != nil {
-		l.note = "the local branch " + l.tg.name + " couldn't follow: " + stick.AsError(err).Message
+	l.killPoint("merge: pushed")
+	if err := l.advanceLocal(ctx); err != nil {
+		l.note = "the local branch " + l.target.name + " couldn't follow: " + stick.AsError(err).Message
 	}
 	return true, nil
 }
 
-// follow moves the local branch to where the remote is, where that is forward.
-func (l *landing) follow(ctx context.Context) error {
-	now, err := l.target(ctx, l.tg.name)
+// advanceLocal moves the local branch to where the remote is, where that is forward.
+func (l *landing) advanceLocal(ctx context.Context) error {
+	now, err := l.readTarget(ctx, l.target.name)
 	if err != nil || now.local == "" || now.local == l.result {
 		return err
 	}
@@ -40,9 +40,9 @@ func (l *landing) follow(ctx context.Context) error {
 	if !forward {
 		return errors.New("it has commits that the remote doesn't have")
 	}
-	l.tg.checkout, l.tg.local = now.checkout, now.local
+	l.target.checkout, l.target.local = now.checkout, now.local
 	if now.checkout != "" {
-		if err := l.checkoutReady(ctx); err != nil {
+		if err := l.requireCleanCheckout(ctx); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (l *landing) follow(ctx context.Context) error {
 // moveLocal moves the local branch from one commit to the result: by compare-and-swap, or with its files
 // where it is checked out.
 func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err error) {
-	now, err := l.target(ctx, l.tg.name)
+	now, err := l.readTarget(ctx, l.target.name)
 	if err != nil {
 		return false, err
 	}
@@ -64,10 +64,10 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 		return now.local == l.result, nil
 	}
 	if now.checkout == "" {
-		return l.git.UpdateRef(ctx, l.root, l.tg.ref(), l.result, from)
+		return l.git.UpdateRef(ctx, l.root, l.target.ref(), l.result, from)
 	}
-	l.tg.checkout = now.checkout
-	if err := l.checkoutReady(ctx); err != nil {
+	l.target.checkout = now.checkout
+	if err := l.requireCleanCheckout(ctx); err != nil {
 		return false, err
 	}
 	err = l.git.FastForward(ctx, now.checkout, l.result)
@@ -75,11 +75,11 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 		return true, nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	if at, _, cerr := l.git.Commit(ctx, l.root, l.tg.ref()); cerr == nil && at != from {
+	if at, _, cerr := l.git.Commit(ctx, l.root, l.target.ref()); cerr == nil && at != from {
 		return at == l.result, nil
 	}
 	if half, herr := l.git.Underway(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk, a filter
-		l.unsure = true
+		l.outcomeUnknown = true
 		e := stick.AsError(err)
 		e.Hint = strings.TrimPrefix(e.Hint+"; ", "; ") + stick.Line(now.checkout) + " has half of the merge: commit nothing there, the same command takes it to its end"
 		return false, e

@@ -10,12 +10,12 @@ import (
 	"talkingstick/stick"
 )
 
-// readable sees whether the settings can be read at the result, too: else nothing could be merged after it, and not
+// requireReadableSettings sees whether the settings can be read at the result, too: else nothing could be merged after it, and not
 // even what mends it.
-func (l *landing) readable(ctx context.Context) error {
+func (l *landing) requireReadableSettings(ctx context.Context) error {
 	gate, worker, err := l.settings(ctx, l.result)
 	if l.revert != "" {
-		if l.blind { // what it is taken back to judges it
+		if l.settingsUnreadable { // what it is taken back to judges it
 			l.gate, l.worker = gate, worker
 		}
 		return err
@@ -24,38 +24,38 @@ func (l *landing) readable(ctx context.Context) error {
 		return err
 	}
 	e := stick.AsError(err)
-	reason := fmt.Sprintf("On %s nothing could be merged any more after it: %s. %s.", l.tg.name, e.Message, e.Hint)
-	if err := l.back(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
+	reason := fmt.Sprintf("On %s nothing could be merged any more after it: %s. %s.", l.target.name, e.Message, e.Hint)
+	if err := l.returnTask(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
 		return err
 	}
 	return e.With("task_id", l.task.ID).Hintf("its worker was told, and mends the file: tt worker done")
 }
 
-// unobstructed refuses, before the gate runs, a result that can't be checked out where the branch is, because files
+// requireNoFilesInTheWay refuses, before the gate runs, a result that can't be checked out where the branch is, because files
 // lie there that git doesn't know.
-func (l *landing) unobstructed(ctx context.Context) error {
-	at := l.tg.checkout
-	if at == "" || l.tg.local == "" {
+func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
+	at := l.target.checkout
+	if at == "" || l.target.local == "" {
 		return nil
 	}
-	files, err := l.git.InTheWay(ctx, at, l.tg.local, l.result)
+	files, err := l.git.InTheWay(ctx, at, l.target.local, l.result)
 	if err != nil || len(files) == 0 {
 		return err
 	}
 	return stick.Errorf(stick.CodeDirtyTree, "%s, where %s is checked out, has files of its own that the merge would overwrite: %s",
-		stick.Line(at), l.tg.name, stick.Clip(strings.Join(files, ", "), 160)).With("task_id", l.task.ID).With("path", at).With("left", files).
+		stick.Line(at), l.target.name, stick.Clip(strings.Join(files, ", "), 160)).With("task_id", l.task.ID).With("path", at).With("left", files).
 		Hintf("move them away, and run the same command again")
 }
 
-// checkoutReady refuses when the branch is checked out somewhere with changes of its own, or where the
+// requireCleanCheckout refuses when the branch is checked out somewhere with changes of its own, or where the
 // caller may not change it.
-func (l *landing) checkoutReady(ctx context.Context) error {
-	at := l.tg.checkout
-	if at == "" || l.tg.local == "" {
+func (l *landing) requireCleanCheckout(ctx context.Context) error {
+	at := l.target.checkout
+	if at == "" || l.target.local == "" {
 		return nil
 	}
 	if _, err := os.Stat(at); err != nil {
-		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, which isn't there, and is locked", l.tg.name, stick.Line(at)).
+		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, which isn't there, and is locked", l.target.name, stick.Line(at)).
 			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
 			Hintf("bring its disk back; or if it is gone for good: git worktree unlock '%s' && git worktree prune", stick.Line(at))
 	}
@@ -64,15 +64,15 @@ func (l *landing) checkoutReady(ctx context.Context) error {
 		return err
 	}
 	if len(tracked) > 0 {
-		return dirty(stick.Line(at)+", where "+l.tg.name+" is checked out,", tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
+		return dirty(stick.Line(at)+", where "+l.target.name+" is checked out,", tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
 			Hintf("commit or undo them there, and run the same command again")
 	}
 	return l.mayMove(ctx, at)
 }
 
-// unmoved refuses a branch that isn't at the approved commit. Commits that change the same keep the
+// requireApprovedCommit refuses a branch that isn't at the approved commit. Commits that change the same keep the
 // approval; others return the task to review.
-func (l *landing) unmoved(ctx context.Context) error {
+func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	at, ok, err := l.git.Commit(ctx, l.root, "refs/heads/"+l.task.Branch)
 	if err != nil || at == l.task.Approved {
 		return err
@@ -84,11 +84,11 @@ func (l *landing) unmoved(ctx context.Context) error {
 	if q.Base, err = l.git.MergeBase(ctx, l.root, l.base, at); err != nil {
 		return err
 	}
-	if err := l.offer(ctx, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
+	if err := l.completeOffer(ctx, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
 		return err
 	}
 	kept := false
-	err = l.commit(ctx, func(o *op) error {
+	err = l.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (l *landing) unmoved(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.say(ev)
+		o.addTaskEvent(ev)
 		kept = ev.Facts().Task.Kept
 		return nil
 	})
@@ -105,7 +105,7 @@ func (l *landing) unmoved(ctx context.Context) error {
 		return err
 	}
 	if !kept {
-		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, and %s was approved", l.task.Branch, short(at), short(l.task.Approved)).
+		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, and %s was approved", l.task.Branch, shortCommit(at), shortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
 			Hintf("it is in review again: tt worker diff %s, then tt worker approve %s", l.task.ID, l.task.ID)
 	}

@@ -70,7 +70,7 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	}
 	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
-		return takesPart(r, me)
+		return requireMemberOrPerson(r, me)
 	})
 	if err != nil {
 		return res, err
@@ -94,13 +94,13 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
 	tried, halted := map[string]bool{}, map[string]error{} // tasks; branches, and why
 	var held error
-	if err := rp.leftovers(ctx); err != nil {
+	if err := rp.finishCleanups(ctx); err != nil {
 		return res, err
 	}
 	for all || len(res.Merged) == 0 {
 		task, ok, err := rp.next(ctx, tried, halted)
 		if err != nil {
-			return res, res.cutShort(err)
+			return res, res.withError(err)
 		}
 		if !ok {
 			break
@@ -113,8 +113,8 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 			}
 			continue
 		}
-		if !holds(err) {
-			return res, res.cutShort(err)
+		if !stopsQueue(err) {
+			return res, res.withError(err)
 		}
 		now, terr := rp.task(ctx, task.ID)
 		if terr != nil {
@@ -134,7 +134,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 			held = err
 		}
 	}
-	if err := rp.behind(ctx, tried, halted, &res); err != nil {
+	if err := rp.listHeld(ctx, tried, halted, &res); err != nil {
 		return res, err
 	}
 	if len(res.Merged) > 0 {
@@ -143,8 +143,8 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 	return res, held
 }
 
-// holds tells whether a failure is one of a task or of its branch, so that others may be merged all the same.
-func holds(err error) bool {
+// stopsQueue tells whether a failure is one of a task or of its branch, so that others may be merged all the same.
+func stopsQueue(err error) bool {
 	switch stick.CodeOf(err).Info().Exit {
 	case stick.ExitInternal, stick.ExitBusy, stick.ExitInterrupted:
 		return false
@@ -154,8 +154,8 @@ func holds(err error) bool {
 	return true
 }
 
-// cutShort is an interruption of merges after some of which came to their end.
-func (res WorkerMergeResult) cutShort(err error) error {
+// withError is an interruption of merges after some of which came to their end.
+func (res WorkerMergeResult) withError(err error) error {
 	if stick.CodeOf(err) == stick.CodeCanceled && len(res.Merged) > 0 {
 		e := *stick.AsError(err)
 		e.Message = fmt.Sprintf("%s; merged before: %d", e.Message, len(res.Merged))
@@ -179,9 +179,9 @@ func (rp *repo) next(ctx context.Context, tried map[string]bool, halted map[stri
 	return task, ok, err
 }
 
-// behind notes the tasks that weren't tried, because one before them can't land for a reason that holds for
+// listHeld notes the tasks that weren't tried, because one before them can't land for a reason that holds for
 // the whole branch.
-func (rp *repo) behind(ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult) error {
+func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult) error {
 	if len(halted) == 0 {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (rp *repo) behind(ctx context.Context, tried map[string]bool, halted map[st
 // it is tried although the queue stands still.
 func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
 	if task.State != stick.TaskApproved && task.State != stick.TaskCompleted {
-		open, err := rp.landing(ctx, task.ID)
+		open, err := rp.isLanding(ctx, task.ID)
 		if err != nil {
 			return m, false, err
 		}
@@ -227,16 +227,16 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	}
 	if task.State == stick.TaskCompleted {
 		return MergedTask{
-			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Left: rp.leftOf(ctx, task), Tries: 1,
-			Note: noteOn(task.Result),
+			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Left: rp.remains(ctx, task), Tries: 1,
+			Note: skippedNote(task.Result),
 		}, false, nil
 	}
 	if _, err := task.Merge("", "", ""); err != nil {
 		return m, false, err
 	}
-	l := &landing{repo: rp, task: task, named: named}
+	l := &landing{repo: rp, task: task, byName: named}
 	if err := l.run(ctx); err != nil {
-		return m, l.halted, err
+		return m, l.queueHalted, err
 	}
 	m = MergedTask{TaskID: task.ID, Branch: task.Integration, Commit: l.result, Head: l.task.Approved, Gate: "none", Tries: l.tries, Note: l.note}
 	if l.gated {
@@ -250,30 +250,30 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	return m, false, nil
 }
 
-// noteOn says of a task that landed how it did, if it wasn't by a commit of its own.
-func noteOn(result string) string {
+// skippedNote says of a task that landed how it did, if it wasn't by a commit of its own.
+func skippedNote(result string) string {
 	if result == "" {
 		return containedAlready
 	}
 	return ""
 }
 
-// pausing is why the merge queue of a branch stands still.
-type pausing struct {
+// pauseIntent is why the merge queue of a branch stands still.
+type pauseIntent struct {
 	Branch string `json:"branch"`
 	Commit string `json:"commit"`
 	Report string `json:"report"`
 }
 
-// queueOf is what stands for the queue of a branch where an intent has its task: no task can have that name.
-func queueOf(branch string) stick.Task {
+// queueTask is what stands for the queue of a branch where an intent has its task: no task can have that name.
+func queueTask(branch string) stick.Task {
 	sum := sha256.Sum256([]byte(branch))
 	return stick.Task{ID: "queue/" + hex.EncodeToString(sum[:8])}
 }
 
 // pauseOf is the pause that an intent is, or nil.
 func pauseOf(i store.Intent) *QueuePause {
-	var p pausing
+	var p pauseIntent
 	if i.Kind != intentPause || json.Unmarshal(i.Data, &p) != nil {
 		return nil
 	}
@@ -288,7 +288,7 @@ func (l *landing) paused(ctx context.Context) error {
 		open, err := tx.Intents(r.ID, "")
 		p = nil
 		for _, i := range open {
-			if q := pauseOf(i); q != nil && q.Branch == l.tg.name {
+			if q := pauseOf(i); q != nil && q.Branch == l.target.name {
 				p = q
 			}
 		}
@@ -297,22 +297,22 @@ func (l *landing) paused(ctx context.Context) error {
 	switch {
 	case err != nil || p == nil:
 		return err
-	case p.Commit == l.base && !l.named:
+	case p.Commit == l.base && !l.byName:
 		return l.baseRed(p.Report)
 	case p.Commit == l.base:
 		return nil // it is tried although the queue stands still, and the pause ends when it lands
 	}
-	return l.commit(ctx, func(o *op) error {
+	return l.writeOutcome(ctx, func(o *op) error {
 		open, err := o.Tx.Intents(o.Room.ID, "")
 		if err != nil {
 			return err
 		}
-		return o.resume(open, l.tg.name)
+		return o.endPause(open, l.target.name)
 	})
 }
 
-// resume ends the pause of a branch's queue, if it is among what is open.
-func (o *op) resume(open []store.Intent, branch string) error {
+// endPause ends the pause of a branch's queue, if it is among what is open.
+func (o *op) endPause(open []store.Intent, branch string) error {
 	for _, i := range open {
 		if p := pauseOf(i); p != nil && p.Branch == branch {
 			if err := o.Tx.EndIntent(i.ID, "over"); err != nil {
@@ -324,13 +324,13 @@ func (o *op) resume(open []store.Intent, branch string) error {
 }
 
 func (l *landing) baseRed(report string) error {
-	return stick.Errorf(stick.CodeBaseRed, "the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.tg.name, short(l.base)).
-		With("task_id", l.task.ID).With("branch", l.tg.name).With("commit", l.base).With("report", report).With("left", []string{}).
-		Hintf("see what is wrong: tt worker show --output %s; approve a task that mends it, and merge it by name", short(report))
+	return stick.Errorf(stick.CodeBaseRed, "the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name, shortCommit(l.base)).
+		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).With("left", []string{}).
+		Hintf("see what is wrong: tt worker show --output %s; approve a task that mends it, and merge it by name", shortCommit(report))
 }
 
-// short is the beginning of a sum, enough to tell it from others.
-func short(sum string) string { return sum[:min(len(sum), 12)] }
+// shortCommit is the beginning of a sum, enough to tell it from others.
+func shortCommit(sum string) string { return sum[:min(len(sum), 12)] }
 
 // pause has the queue stand still until the branch moves.
 func (l *landing) pause(ctx context.Context, report store.Blob) error {
@@ -338,7 +338,7 @@ func (l *landing) pause(ctx context.Context, report store.Blob) error {
 	if err != nil {
 		return err
 	}
-	err = l.commit(ctx, func(o *op) error {
+	err = l.writeOutcome(ctx, func(o *op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
@@ -346,10 +346,10 @@ func (l *landing) pause(ctx context.Context, report store.Blob) error {
 		if err != nil {
 			return err
 		}
-		if err := o.resume(open, l.tg.name); err != nil {
+		if err := o.endPause(open, l.target.name); err != nil {
 			return err
 		}
-		if err := o.intend(id, intentPause, queueOf(l.tg.name), 0, pausing{l.tg.name, l.base, report.Sum}); err != nil {
+		if err := o.storeIntent(id, intentPause, queueTask(l.target.name), 0, pauseIntent{l.target.name, l.base, report.Sum}); err != nil {
 			return err
 		}
 		return o.Tx.EndIntent(l.id, "base red")

@@ -79,7 +79,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 	if err != nil {
 		return res, err
 	}
-	id, _, err := rp.mine(p.TaskID, 0)
+	id, _, err := rp.ownTask(p.TaskID, 0)
 	if err != nil {
 		return res, err
 	}
@@ -89,7 +89,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 			return err
 		}
 		path := rp.worktree(task)
-		res = WorkerContextResult{RoomID: r.ID, TaskView: showTask(task, r, probes, tx.Now()), Path: path, Spec: task.Spec, Prompt: prompt(task, path)}
+		res = WorkerContextResult{RoomID: r.ID, TaskView: taskView(task, r, probes, tx.Now()), Path: path, Spec: task.Spec, Prompt: prompt(task, path)}
 		return nil
 	})
 	return res, err

@@ -41,14 +41,14 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own bool, err er
 	})
 }
 
-// serve has git tell its hooks that it serves an intent.
-func (rp *repo) serve(id string) { rp.git.Env = []string{IntentEnv + "=" + id} }
+// setIntentEnv has git tell its hooks that it serves an intent.
+func (rp *repo) setIntentEnv(id string) { rp.git.Env = []string{IntentEnv + "=" + id} }
 
 // lockGlance is how long a lock is waited for that is held by a landing.
 const lockGlance = 50 * time.Millisecond
 
-// landing tells whether a landing of a task isn't ended.
-func (rp *repo) landing(ctx context.Context, id string) (yes bool, err error) {
+// isLanding tells whether a landing of a task isn't ended.
+func (rp *repo) isLanding(ctx context.Context, id string) (yes bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		i, err := openIntent(tx, r.ID, id)
 		yes = i != nil && (i.Kind == intentLand || i.Kind == intentRollback)
@@ -66,8 +66,8 @@ func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, erro
 	return &open[0], nil
 }
 
-// notLanding refuses changes of a task that lands just now, or whose landing was cut off.
-func (o *op) notLanding(id string) error {
+// requireNotLanding refuses changes of a task that lands just now, or whose landing was cut off.
+func (o *op) requireNotLanding(id string) error {
 	i, err := openIntent(o.Tx, o.Room.ID, id)
 	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
 		return err
@@ -90,7 +90,7 @@ func (rp *repo) recover(ctx context.Context, id string) error {
 	if err != nil || open == nil {
 		return err
 	}
-	rp.serve(open.ID)
+	rp.setIntentEnv(open.ID)
 	switch open.Kind {
 	case intentSpawn, intentRetry:
 		return rp.undoSpawn(ctx, *open)
@@ -117,7 +117,7 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 		return err
 	}
 	for _, i := range open {
-		var d landed
+		var d landIntent
 		if i.Kind != intentLand && i.Kind != intentRollback || i.Task == stick.TaskKey(id) || json.Unmarshal(i.Data, &d) != nil || d.Branch != branch {
 			continue
 		}
@@ -137,7 +137,7 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 // recoverDone finishes a done: a rebase that stopped at a conflict is told; else nothing was lost, and
 // done is asked for again.
 func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
-	var d rebasing
+	var d doneIntent
 	if err := json.Unmarshal(i.Data, &d); err != nil {
 		return err
 	}
@@ -148,14 +148,14 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 			return err
 		}
 	}
-	return rp.commit(ctx, func(o *op) error {
+	return rp.writeOutcome(ctx, func(o *op) error {
 		if len(files) > 0 {
 			task, err := taskOf(o.Tx, o.Room.ID, i.Task)
 			if err != nil {
 				return err
 			}
 			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil && task.State != stick.TaskConflicted {
-				o.say(ev)
+				o.addTaskEvent(ev)
 			}
 		}
 		return o.Tx.EndIntent(i.ID, "cut off")
@@ -165,7 +165,7 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 // recoverLanding finishes a landing whose process died. Git is the truth: if the branch contains the
 // result, the task has landed; else nothing has happened, and it may begin again.
 func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
-	var d landed
+	var d landIntent
 	if err := json.Unmarshal(i.Data, &d); err != nil {
 		return err
 	}
@@ -176,9 +176,9 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 	if d.Tree != "" {
 		_ = rp.git.DropDetached(rp.common, d.Tree) // what can't be removed stays: tt doctor names it
 	}
-	tg, err := rp.target(ctx, d.Branch)
+	tg, err := rp.readTarget(ctx, d.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound { // what it was to land on is gone
-		return (&landing{repo: rp, task: task, id: i.ID}).giveUp(ctx, "cut off")
+		return (&landing{repo: rp, task: task, id: i.ID}).abandon(ctx, "cut off")
 	}
 	if err != nil {
 		return err
@@ -189,25 +189,25 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 			return err
 		}
 	}
-	l := &landing{repo: rp, task: task, id: i.ID, tg: tg, base: d.Base, result: d.Result, revert: d.Revert}
+	l := &landing{repo: rp, task: task, id: i.ID, target: tg, base: d.Base, result: d.Result, revert: d.Revert}
 	l.task.Approved = d.Head
 	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
 		if err := rp.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
 			return err
 		}
-		if l.tg, err = rp.target(ctx, d.Branch); err != nil {
+		if l.target, err = rp.readTarget(ctx, d.Branch); err != nil {
 			return err
 		}
 	}
-	contained, err := rp.git.IsAncestor(ctx, rp.root, d.Result, l.tg.head())
+	contained, err := rp.git.IsAncestor(ctx, rp.root, d.Result, l.target.head())
 	if err != nil {
 		return err
 	}
 	if !contained {
-		return l.giveUp(ctx, "cut off")
+		return l.abandon(ctx, "cut off")
 	}
 	if d.Remote != "" {
-		if err := l.follow(ctx); err != nil {
+		if err := l.advanceLocal(ctx); err != nil {
 			l.note = stick.AsError(err).Message
 		}
 	}

@@ -74,11 +74,11 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 			With("path", p.Root).Hintf("git fetch --unshallow")
 	}
 	rp.common = at.Common
-	rp.nameLocks()
+	rp.setLockPrefix()
 	return rp, nil
 }
 
-func (rp *repo) nameLocks() {
+func (rp *repo) setLockPrefix() {
 	sum := sha256.Sum256([]byte(rp.root))
 	rp.name = hex.EncodeToString(sum[:8])
 }
@@ -89,8 +89,8 @@ func (rp *repo) lockPath(kind, name string) string {
 	return filepath.Join(rp.tasks.core.Config.Dir, "tasks", rp.name+"-"+hex.EncodeToString(sum[:8])+".lock")
 }
 
-// at is a point at which a test may end the process.
-func (rp *repo) at(point string) { rp.tasks.core.KillPoint(point) }
+// killPoint is a point at which a test may end the process.
+func (rp *repo) killPoint(point string) { rp.tasks.core.KillPoint(point) }
 
 // lockWait is how long a command waits for another one on the same task.
 const lockWait = 10 * time.Second
@@ -110,7 +110,7 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 			return nil, ctx.Err()
 		}
 		if held, ok := errors.AsType[*bell.HeldError](err); ok {
-			return nil, busyTask(name, held.PID)
+			return nil, errBusy(name, held.PID)
 		}
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 	}, nil
 }
 
-func busyTask(name string, pid int) error {
+func errBusy(name string, pid int) error {
 	e := stick.Errorf(stick.CodeLanding, "another command is at work on %s", name)
 	if pid != 0 {
 		e = stick.Errorf(stick.CodeLanding, "another command is at work on %s, in process %d", name, pid).With("pid", pid)
@@ -137,9 +137,9 @@ func (rp *repo) write(ctx context.Context, j core.Joining, fn func(*op) error) e
 	}, nil)
 }
 
-// commit is act for the outcome of what was done to git: it isn't given up because the caller is.
-func (rp *repo) commit(ctx context.Context, fn func(*op) error) error {
-	return rp.write(context.WithoutCancel(ctx), core.OnlyBeats, fn)
+// writeOutcome is act for the outcome of what was done to git: it isn't given up because the caller is.
+func (rp *repo) writeOutcome(ctx context.Context, fn func(*op) error) error {
+	return rp.write(context.WithoutCancel(ctx), core.MustBeMemberQuietly, fn)
 }
 
 // read reads the room of the yard.
@@ -157,12 +157,12 @@ func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 	return t, err
 }
 
-// say adds the event of a task to what the operation makes.
-func (o *op) say(e stick.Event) { o.Apply(o.Room, []stick.Event{o.Room.About(e)}) }
+// addTaskEvent adds the event of a task to what the operation makes.
+func (o *op) addTaskEvent(e stick.Event) { o.Apply(o.Room, []stick.Event{o.Room.About(e)}) }
 
-// over is say for the event that ends a task: what was reserved for it ends, too.
-func (o *op) over(e stick.Event) error {
-	o.say(e)
+// endTask is say for the event that ends a task: what was reserved for it ends, too.
+func (o *op) endTask(e stick.Event) error {
+	o.addTaskEvent(e)
 	vs, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Task: e.Task})
 	if err != nil {
 		return err
@@ -172,40 +172,40 @@ func (o *op) over(e stick.Event) error {
 	return err
 }
 
-// again tells whether the last that happened to a task is what its caller asks for once more.
-func again(tx *store.Tx, room stick.RoomID, me core.Identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
+// sameAsLast tells whether the last that happened to a task is what its caller asks for once more.
+func sameAsLast(tx *store.Tx, room stick.RoomID, me core.Identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
 	e, err := tx.Event(room, task.Seq)
 	return err == nil && e != nil && e.Type == typ && e.From == me.Agent && e.Reason == reason, err
 }
 
-// asked is again outside of a change.
-func (rp *repo) asked(ctx context.Context, id string, typ stick.EventType, reason string) (task stick.Task, yes bool, err error) {
+// alreadyDone is again outside of a change.
+func (rp *repo) alreadyDone(ctx context.Context, id string, typ stick.EventType, reason string) (task stick.Task, yes bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if task, err = taskOf(tx, r.ID, id); err == nil {
-			yes, err = again(tx, r.ID, me, task, typ, reason)
+			yes, err = sameAsLast(tx, r.ID, me, task, typ, reason)
 		}
 		return err
 	})
 	return task, yes, err
 }
 
-// takesPart refuses callers that are neither members nor people.
-func (o *op) takesPart() error { return takesPart(o.Room, o.Me) }
+// requireMemberOrPerson refuses callers that are neither members nor people.
+func (o *op) requireMemberOrPerson() error { return requireMemberOrPerson(o.Room, o.Me) }
 
-func takesPart(r stick.Room, me core.Identity) error {
+func requireMemberOrPerson(r stick.Room, me core.Identity) error {
 	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.Person() {
 		return nil
 	}
 	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).With("agent_id", me.Agent).Hintf("join it: tt join")
 }
 
-// call is the caller of a rule of tasks.
-func (o *op) call(attempt int) stick.TaskCall {
+// taskCall is the caller of a rule of tasks.
+func (o *op) taskCall(attempt int) stick.TaskCall {
 	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
 }
 
-// mine finds the task that a worker means: the one that it names, or the one whose worktree it is in.
-func (rp *repo) mine(id string, attempt int) (string, int, error) {
+// ownTask finds the task that a worker means: the one that it names, or the one whose worktree it is in.
+func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
 	if id != "" {
 		return id, attempt, nil
 	}
@@ -225,8 +225,8 @@ func (rp *repo) worktree(t stick.Task) string {
 	return filepath.Join(rp.root, filepath.FromSlash(t.Worktree))
 }
 
-// writeFile writes the task file into a task's worktree.
-func (rp *repo) writeFile(t stick.Task, attempt int) error {
+// writeTaskFile writes the task file into a task's worktree.
+func (rp *repo) writeTaskFile(t stick.Task, attempt int) error {
 	b, err := json.MarshalIndent(core.TaskFile{
 		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktree(t), Integration: t.Integration, Base: t.Base,
 		Description: t.Description, Spec: t.Spec,
@@ -260,8 +260,8 @@ func (t target) head() string {
 
 func (t target) ref() string { return "refs/heads/" + t.name }
 
-// target looks at a branch and at its counterpart at a remote. It fails with [stick.CodeNotFound].
-func (rp *repo) target(ctx context.Context, name string) (target, error) {
+// readTarget reads a branch and at its counterpart at a remote. It fails with [stick.CodeNotFound].
+func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
 	t := target{name: name}
 	refs, err := rp.git.Refs(ctx, rp.root, t.ref(), "refs/remotes/origin/"+name)
 	if err != nil {
@@ -276,7 +276,7 @@ func (rp *repo) target(ctx context.Context, name string) (target, error) {
 			t.remote, t.tracked = "origin", r.Commit
 		}
 	}
-	if t.checkout, err = rp.standing(ctx, t.checkout); err != nil {
+	if t.checkout, err = rp.existingCheckout(ctx, t.checkout); err != nil {
 		return t, err
 	}
 	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok && upstream != "" && remote != t.remote {
@@ -292,8 +292,8 @@ func (rp *repo) target(ctx context.Context, name string) (target, error) {
 	return t, nil
 }
 
-// standing is a checkout that git knows, or empty when nothing but git's record of it is left.
-func (rp *repo) standing(ctx context.Context, checkout string) (string, error) {
+// existingCheckout is a checkout that git knows, or empty when nothing but git's record of it is left.
+func (rp *repo) existingCheckout(ctx context.Context, checkout string) (string, error) {
 	if checkout == "" {
 		return "", nil
 	}
@@ -356,8 +356,8 @@ func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by
 	}, nil
 }
 
-// intend stores what is about to be done for a task.
-func (o *op) intend(id, kind string, task stick.Task, attempt int, data any) error {
+// storeIntent stores what is about to be done for a task.
+func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
 	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
 	if err != nil {
 		return err

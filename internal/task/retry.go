@@ -23,14 +23,14 @@ type WorkerRetryParams struct {
 // [stick.CodeInvalidTransition] and [stick.CodeLanding].
 func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
-	rp, unlock, err := ts.locked(ctx, p.Where, p.Caller, p.TaskID)
+	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	task, yes, err := rp.asked(ctx, p.TaskID, stick.EventTaskRetried, "")
+	task, yes, err := rp.alreadyDone(ctx, p.TaskID, stick.EventTaskRetried, "")
 	if err == nil && yes {
-		return rp.spawned(ctx, task)
+		return rp.shownAfterSpawn(ctx, task)
 	}
 	if err == nil {
 		err = task.CanRetry()
@@ -38,11 +38,11 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	tg, err := rp.target(ctx, task.Integration)
+	tg, err := rp.readTarget(ctx, task.Integration)
 	if err != nil {
 		return res, err
 	}
-	m := making{Task: task, Path: rp.worktree(task), Base: tg.head()}
+	m := spawnIntent{Task: task, Path: rp.worktree(task), Base: tg.head()}
 	at, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return res, err
@@ -58,7 +58,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	}
 	note := ""
 	if task.Cause == stick.CauseRolledBack && task.Result != "" {
-		note = fmt.Sprintf("its merge was taken back by %s; in the worktree, git revert %s brings that work back", short(task.Result), short(task.Result))
+		note = fmt.Sprintf("its merge was taken back by %s; in the worktree, git revert %s brings that work back", shortCommit(task.Result), shortCommit(task.Result))
 	}
 	m.Task.Attempt++
 	m.Task.Base = m.Base
@@ -71,7 +71,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	case m.NewTree:
 	case ok && !have:
 		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.Path).
-			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, short(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.Path))
+			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.Path))
 	case ok && rp.inRebase(ctx, m.Path):
 		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s hasn't ended in %s", task.Branch, stick.Line(m.Path)).With("path", m.Path).
 			Hintf("in that worktree: git rebase --abort, or resolve it and git rebase --continue; then run the same command again")
@@ -84,7 +84,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		return res, err
 	}
 	guard := func(o *op) (stick.Event, error) {
-		if err := o.takesPart(); err != nil {
+		if err := o.requireMemberOrPerson(); err != nil {
 			return stick.Event{}, err
 		}
 		now, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
@@ -97,28 +97,28 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		if _, err := guard(o); err != nil {
 			return err
 		}
-		return o.intend(id, intentRetry, task, m.Task.Attempt, m)
+		return o.storeIntent(id, intentRetry, task, m.Task.Attempt, m)
 	})
 	if err != nil {
 		return res, err
 	}
-	rp.serve(id)
-	rp.at("retry: intended")
-	if err := rp.make(ctx, m); err != nil {
-		return res, rp.unmake(ctx, id, m, err)
+	rp.setIntentEnv(id)
+	rp.killPoint("retry: intended")
+	if err := rp.create(ctx, m); err != nil {
+		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
-	rp.at("retry: made")
-	err = rp.commit(ctx, func(o *op) error {
+	rp.killPoint("retry: made")
+	err = rp.writeOutcome(ctx, func(o *op) error {
 		ev, err := guard(o)
 		if err != nil {
 			return err
 		}
-		o.say(ev)
+		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Worktree, res.Note = o.Room.ID, o.Me.Agent, m.Path, note
 		return o.Tx.EndIntent(id, "done")
 	})
 	if err != nil {
-		return res, rp.unmake(ctx, id, m, err)
+		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
 	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, unseen: true})
 	res.Task = shown.TaskView

@@ -17,8 +17,8 @@ type WorkerApproveParams struct {
 	Override bool   `json:"override,omitempty"` // a person's: who did the work doesn't matter, nor what was seen
 }
 
-// WorkerVerdictResult is how a task stands after a verdict.
-type WorkerVerdictResult struct {
+// WorkerReviewResult is how a task stands after a verdict.
+type WorkerReviewResult struct {
 	RoomID    stick.RoomID    `json:"room_id"`
 	AgentID   stick.AgentID   `json:"agent_id"`
 	TaskID    string          `json:"task_id"`
@@ -35,8 +35,8 @@ type WorkerVerdictResult struct {
 // WorkerApprove approves exactly one commit, and puts the task into the merge queue. It fails with
 // [stick.CodeInvalidTransition], [stick.CodeAuthorCannotReview], [stick.CodeReviewStale],
 // [stick.CodePersonOnly] and [stick.CodeLanding].
-func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (WorkerVerdictResult, error) {
-	var res WorkerVerdictResult
+func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (WorkerReviewResult, error) {
+	var res WorkerReviewResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
@@ -46,7 +46,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		return res, err
 	}
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
-		task, v, err := o.verdict(p.TaskID, head, branch)
+		task, v, err := o.decision(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
@@ -57,10 +57,10 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		if err != nil {
 			return err
 		}
-		res = o.verdictOn(task)
+		res = o.decisionResult(task)
 		res.State, res.Already = stick.TaskApproved, ev == nil
 		if ev != nil {
-			o.say(*ev)
+			o.addTaskEvent(*ev)
 		}
 		if task.ChangesGate {
 			res.Note = "it changes the file that says how it is judged; the gate that judges it is that of the branch it is merged into"
@@ -81,8 +81,8 @@ type WorkerRequestChangesParams struct {
 
 // WorkerRequestChanges gives a task back to its worker, who gets it as a message and is woken. It fails
 // as [Engine.WorkerApprove] does, and with [stick.CodeUsage].
-func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChangesParams) (WorkerVerdictResult, error) {
-	var res WorkerVerdictResult
+func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChangesParams) (WorkerReviewResult, error) {
+	var res WorkerReviewResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
@@ -93,12 +93,12 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	}
 	err = rp.tasks.write(ctx, rp.w, rp.by, core.MustBeMember, func(o *op) error {
 		o.Settle()
-		task, v, err := o.verdict(p.TaskID, head, branch)
+		task, v, err := o.decision(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
-		if yes, err := again(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
-			res = o.verdictOn(task)
+		if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
+			res = o.decisionResult(task)
 			res.Already = true
 			return err
 		}
@@ -106,8 +106,8 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		if err != nil {
 			return err
 		}
-		o.say(ev)
-		res = o.verdictOn(task)
+		o.addTaskEvent(ev)
+		res = o.decisionResult(task)
 		res.State = stick.TaskWorking
 		res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason)
 		return nil
@@ -141,15 +141,15 @@ func (rp *repo) seen(ctx context.Context, id, head string) (seen, branch string,
 	return seen, branch, err
 }
 
-// verdict prepares the verdict of the caller on a task.
-func (o *op) verdict(id, head, branch string) (task stick.Task, v stick.TaskVerdict, err error) {
-	if err := o.takesPart(); err != nil {
+// decision prepares the verdict of the caller on a task.
+func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskVerdict, err error) {
+	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
 	}
 	if task, err = taskOf(o.Tx, o.Room.ID, id); err != nil {
 		return task, v, err
 	}
-	if err := o.notLanding(task.ID); err != nil {
+	if err := o.requireNotLanding(task.ID); err != nil {
 		return task, v, err
 	}
 	if head == "" {
@@ -157,11 +157,11 @@ func (o *op) verdict(id, head, branch string) (task stick.Task, v stick.TaskVerd
 			return task, v, err
 		}
 	}
-	return task, stick.TaskVerdict{TaskCall: o.call(0), Head: head, Branch: branch}, nil
+	return task, stick.TaskVerdict{TaskCall: o.taskCall(0), Head: head, Branch: branch}, nil
 }
 
-func (o *op) verdictOn(task stick.Task) WorkerVerdictResult {
-	return WorkerVerdictResult{
+func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
+	return WorkerReviewResult{
 		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
 	}
 }

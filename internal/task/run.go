@@ -82,7 +82,7 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir, c.Env = p.Dir, p.Environ
 	c.WaitDelay = 5 * time.Second
-	var out tail
+	var out tailBuffer
 	c.Stdout, c.Stderr = &out, &out
 	ownGroup(c)
 	self, err := ts.core.Config.Procs.Self()

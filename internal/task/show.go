@@ -27,15 +27,15 @@ type WorkerShowResult struct {
 	Spec     string              `json:"spec,omitempty"`
 	Attempts []stick.TaskAttempt `json:"attempts"`
 	Reviews  []stick.TaskReview  `json:"reviews"`
-	Evidence []ShownEvidence     `json:"evidence"`
+	Evidence []ShownCheck        `json:"evidence"`
 	Files    []stick.FileStat    `json:"files"`
 	Commits  []string            `json:"commits"`
 	Events   []stick.Event       `json:"events"`
 	More     bool                `json:"more,omitempty"` // older events are hidden
 }
 
-// ShownEvidence is a piece of evidence, and its output as far as it is short.
-type ShownEvidence struct {
+// ShownCheck is a piece of evidence, and its output as far as it is short.
+type ShownCheck struct {
 	stick.TaskEvidence
 	Text string `json:"text,omitempty"`
 }
@@ -54,8 +54,8 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			return err
 		}
 		root = r.Path
-		res = WorkerShowResult{RoomID: r.ID, TaskView: showTask(task, r, probes, tx.Now()), Spec: task.Spec, Evidence: []ShownEvidence{}, Files: []stick.FileStat{}, Commits: []string{}}
-		if _, err := ts.doings(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}); err != nil {
+		res = WorkerShowResult{RoomID: r.ID, TaskView: taskView(task, r, probes, tx.Now()), Spec: task.Spec, Evidence: []ShownCheck{}, Files: []stick.FileStat{}, Commits: []string{}}
+		if _, err := ts.addRunsAndPauses(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}); err != nil {
 			return err
 		}
 		attempts, err := tx.Attempts(r.ID, task.ID)
@@ -85,8 +85,8 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		root = place.Root
 	}
 	res.Path = filepath.Join(root, filepath.FromSlash(task.Worktree))
-	ts.branches(ctx, root, p.Where, []stick.Task{task}, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView})
-	ts.shownEvidence(ctx, &res)
+	ts.addBranchState(ctx, root, p.Where, []stick.Task{task}, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView})
+	ts.addChecks(ctx, &res)
 	base, head := shownRange(task, res.Branched)
 	if head != "" && base != "" {
 		if files, err := ts.core.Config.Git.Stat(ctx, root, base, head); err == nil {
@@ -96,7 +96,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			res.Commits = append(res.Commits, commits...)
 		}
 		if !p.unseen {
-			ts.saw(ctx, p.Where, p.Caller, task.ID, head)
+			ts.recordSeen(ctx, p.Where, p.Caller, task.ID, head)
 		}
 	}
 	return res, nil
@@ -112,19 +112,19 @@ func shownRange(t stick.Task, branch string) (base, head string) {
 	return t.Base, head
 }
 
-// saw notes which commit of a task the caller has seen. Who isn't a member reviews nothing, except people.
+// recordSeen notes which commit of a task the caller has seen. Who isn't a member reviews nothing, except people.
 // Where it can't be noted, a verdict has to name its commit.
-func (ts *Tasks) saw(ctx context.Context, w core.Where, by core.Caller, id, head string) {
-	_ = ts.write(ctx, w, by, core.OnlyBeats, func(o *op) error {
-		if o.takesPart() != nil {
+func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, id, head string) {
+	_ = ts.write(ctx, w, by, core.MustBeMemberQuietly, func(o *op) error {
+		if o.requireMemberOrPerson() != nil {
 			return nil
 		}
 		return o.Tx.Saw(o.Room.ID, id, o.Me.Agent, head)
 	}, nil)
 }
 
-// shownEvidence adds the newest evidence.
-func (ts *Tasks) shownEvidence(ctx context.Context, res *WorkerShowResult) {
+// addChecks adds the newest evidence.
+func (ts *Tasks) addChecks(ctx context.Context, res *WorkerShowResult) {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return
@@ -135,7 +135,7 @@ func (ts *Tasks) shownEvidence(ctx context.Context, res *WorkerShowResult) {
 			continue
 		}
 		for _, x := range f.Evidence {
-			s := ShownEvidence{TaskEvidence: x}
+			s := ShownCheck{TaskEvidence: x}
 			if b, err := db.ReadBlob(x.Output); err == nil {
 				s.Text = string(b[max(0, len(b)-maxShown):])
 			}
@@ -204,6 +204,6 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if res.Cut {
 		return res, nil // what isn't shown isn't seen
 	}
-	rp.tasks.saw(ctx, rp.w, rp.by, task.ID, res.Head)
+	rp.tasks.recordSeen(ctx, rp.w, rp.by, task.ID, res.Head)
 	return res, nil
 }

@@ -47,7 +47,7 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	if !git.BranchName(p.Branch) {
 		return res, stick.Errorf(stick.CodeUsage, "%q can't be the name of a branch", stick.Clip(p.Branch, 60)).With("field", "branch")
 	}
-	t, err := rp.target(ctx, p.Branch)
+	t, err := rp.readTarget(ctx, p.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		head, ok, herr := rp.git.Commit(ctx, rp.root, "HEAD")
 		if herr != nil {
@@ -60,7 +60,7 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 			return res, err
 		}
 		res.Created = true
-		t, err = rp.target(ctx, p.Branch)
+		t, err = rp.readTarget(ctx, p.Branch)
 	} else if err == nil && t.local == "" {
 		if _, err := rp.git.UpdateRef(ctx, rp.root, t.ref(), t.tracked, ""); err != nil {
 			return res, err
@@ -101,8 +101,8 @@ type WorkerSpawnResult struct {
 	Already  bool          `json:"already,omitempty"`
 }
 
-// making is what spawn and retry do to git.
-type making struct {
+// spawnIntent is what spawn and retry do to git.
+type spawnIntent struct {
 	Task      stick.Task `json:"task"`
 	Path      string     `json:"path"`
 	Base      string     `json:"base"`
@@ -135,14 +135,14 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err := rp.recover(ctx, p.TaskID); err != nil {
 		return res, err
 	}
-	if was, yes, err := rp.asked(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
+	if was, yes, err := rp.alreadyDone(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
 		if yes && was.Description == p.Description && was.Spec == p.Spec {
-			return rp.spawned(ctx, was)
+			return rp.shownAfterSpawn(ctx, was)
 		}
 		_, err := stick.SpawnTask(was, q)
 		return res, err
 	}
-	m, err := rp.plan(ctx, &q, p.Base)
+	m, err := rp.planSpawn(ctx, &q, p.Base)
 	if err != nil {
 		return res, err
 	}
@@ -160,18 +160,18 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 			return err
 		}
 		res.Joined = o.Joined
-		return o.intend(id, intentSpawn, m.Task, 1, m)
+		return o.storeIntent(id, intentSpawn, m.Task, 1, m)
 	})
 	if err != nil {
 		return res, err
 	}
-	rp.serve(id)
-	rp.at("spawn: intended")
-	if err := rp.make(ctx, m); err != nil {
-		return res, rp.unmake(ctx, id, m, err)
+	rp.setIntentEnv(id)
+	rp.killPoint("spawn: intended")
+	if err := rp.create(ctx, m); err != nil {
+		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
-	rp.at("spawn: made")
-	err = rp.commit(ctx, func(o *op) error {
+	rp.killPoint("spawn: made")
+	err = rp.writeOutcome(ctx, func(o *op) error {
 		q.By = o.Me.Agent
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
@@ -181,21 +181,21 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		if err != nil {
 			return err
 		}
-		o.say(ev)
+		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Worktree = o.Room.ID, o.Me.Agent, m.Path
 		return o.Tx.EndIntent(id, "done")
 	})
 	if err != nil {
-		return res, rp.unmake(ctx, id, m, err)
+		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
-	rp.at("spawn: done")
+	rp.killPoint("spawn: done")
 	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, unseen: true})
 	res.Task = shown.TaskView
 	return res, err
 }
 
-// spawned answers again what was answered to who made a task, or another attempt at it.
-func (rp *repo) spawned(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
+// shownAfterSpawn answers again what was answered to who made a task, or another attempt at it.
+func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
 	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: task.ID, unseen: true})
 	if err != nil {
 		return WorkerSpawnResult{}, err
@@ -207,13 +207,13 @@ func (rp *repo) spawned(ctx context.Context, task stick.Task) (WorkerSpawnResult
 	})
 }
 
-// plan says what a new task's branch and worktree will be. It refuses what is there already.
-func (rp *repo) plan(ctx context.Context, q *stick.Spawning, base string) (m making, err error) {
+// planSpawn says what a new task's branch and worktree will be. It refuses what is there already.
+func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnIntent, err error) {
 	name, err := rp.integration(ctx)
 	if err != nil {
 		return m, err
 	}
-	t, err := rp.target(ctx, name)
+	t, err := rp.readTarget(ctx, name)
 	if err != nil {
 		return m, err
 	}
@@ -236,7 +236,7 @@ func (rp *repo) plan(ctx context.Context, q *stick.Spawning, base string) (m mak
 	task := stick.Task{
 		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec,
 	}
-	m = making{Task: task, Path: rp.worktree(task), Base: q.Base, NewBranch: true, NewTree: true}
+	m = spawnIntent{Task: task, Path: rp.worktree(task), Base: q.Base, NewBranch: true, NewTree: true}
 	refs, err := rp.git.Refs(ctx, rp.root, "refs/heads/"+q.Branch, "refs/heads/feat")
 	if err != nil {
 		return m, err
@@ -257,13 +257,13 @@ func (rp *repo) plan(ctx context.Context, q *stick.Spawning, base string) (m mak
 // whyLocked is what git says of the worktrees of tasks when somebody wants to remove one.
 const whyLocked = "a worker's: tt worker status"
 
-// make makes a task's branch and worktree.
-func (rp *repo) make(ctx context.Context, m making) error {
+// create makes a task's branch and worktree.
+func (rp *repo) create(ctx context.Context, m spawnIntent) error {
 	dir := path.Dir(m.Task.Worktree)
 	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "git's list of what to ignore can't be written: %w", err).Hintf("see to %s", stick.Line(rp.common))
 	}
-	rp.at("make: excluded")
+	rp.killPoint("make: excluded")
 	if err := os.MkdirAll(filepath.Dir(m.Path), 0o755); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.Path)))
 	}
@@ -289,25 +289,25 @@ func (rp *repo) make(ctx context.Context, m making) error {
 	if err != nil {
 		return err
 	}
-	rp.at("make: worktree")
-	return rp.writeFile(m.Task, max(m.Task.Attempt, 1))
+	rp.killPoint("make: worktree")
+	return rp.writeTaskFile(m.Task, max(m.Task.Attempt, 1))
 }
 
-// unmake undoes a making that failed, and returns why it did.
-func (rp *repo) unmake(ctx context.Context, id string, m making, why error) error {
+// undoFailedSpawn undoes a making that failed, and returns why it did.
+func (rp *repo) undoFailedSpawn(ctx context.Context, id string, m spawnIntent, why error) error {
 	ctx = context.WithoutCancel(ctx)
-	if err := rp.undo(ctx, m); err != nil {
+	if err := rp.removeSpawned(ctx, m); err != nil {
 		return fmt.Errorf("%w (and what was begun couldn't be undone: %v)", why, err)
 	}
-	if err := rp.commit(ctx, func(o *op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
+	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
 		return fmt.Errorf("%w (%v)", why, err)
 	}
 	return why
 }
 
-// undo takes back what a making that wasn't told to anybody has made. A branch that has moved since is
+// removeSpawned takes back what a making that wasn't told to anybody has made. A branch that has moved since is
 // somebody's work, and stays, with its worktree.
-func (rp *repo) undo(ctx context.Context, m making) error {
+func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 	ref := "refs/heads/" + m.Task.Branch
 	at, ok, err := rp.git.Commit(ctx, rp.root, ref)
 	if err != nil {
@@ -322,7 +322,7 @@ func (rp *repo) undo(ctx context.Context, m making) error {
 		}
 		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty
 	}
-	rp.at("undo: worktree")
+	rp.killPoint("undo: worktree")
 	if m.NewBranch && ok {
 		return rp.git.DeleteRef(ctx, rp.root, ref, m.Base)
 	}
@@ -331,35 +331,35 @@ func (rp *repo) undo(ctx context.Context, m making) error {
 
 // undoSpawn finishes a spawn, or a retry, whose process died: it is undone, and may begin again.
 func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
-	var m making
+	var m spawnIntent
 	if err := json.Unmarshal(i.Data, &m); err != nil {
 		return err
 	}
-	if err := rp.undo(ctx, m); err != nil {
+	if err := rp.removeSpawned(ctx, m); err != nil {
 		return err
 	}
-	return rp.commit(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "undone") })
+	return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "undone") })
 }
 
-// locked finds the repository of an operation on one task, keeps other commands from the task, and
+// openLocked finds the repository of an operation on one task, keeps other commands from the task, and
 // finishes what one that died has begun.
-func (ts *Tasks) locked(ctx context.Context, w core.Where, by core.Caller, id string) (*repo, func(), error) {
+func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, id string) (*repo, func(), error) {
 	rp, err := ts.openRepo(ctx, w, by)
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock, err := rp.hold(ctx, id)
+	unlock, err := rp.lockTask(ctx, id)
 	return rp, unlock, err
 }
 
-// hold keeps other commands from a task that exists, and finishes what one that died has begun.
-func (rp *repo) hold(ctx context.Context, id string) (func(), error) {
+// lockTask keeps other commands from a task that exists, and finishes what one that died has begun.
+func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	task, err := rp.task(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	wait := lockWait
-	if landing, err := rp.landing(ctx, id); err != nil {
+	if landing, err := rp.isLanding(ctx, id); err != nil {
 		return nil, err
 	} else if landing {
 		wait = 0

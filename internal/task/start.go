@@ -37,7 +37,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	if err != nil {
 		return res, err
 	}
-	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
+	id, attempt, err := rp.ownTask(p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
@@ -46,12 +46,12 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		if err != nil {
 			return err
 		}
-		if err := o.notLanding(task.ID); err != nil {
+		if err := o.requireNotLanding(task.ID); err != nil {
 			return err
 		}
 		w, ok := o.Room.Member(task.Worker)
 		away := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Sight) == stick.Gone
-		ev, err := task.Start(o.call(attempt), away)
+		ev, err := task.Start(o.taskCall(attempt), away)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 			Branch: task.Branch, Already: ev == nil, Joined: o.Joined, Prompt: prompt(task, rp.worktree(task)),
 		}
 		if ev != nil {
-			o.say(*ev)
+			o.addTaskEvent(*ev)
 			res.State = ev.Facts().Task.State
 		}
 		return o.Tx.Heartbeat(o.Room.ID, task.ID)
@@ -94,14 +94,14 @@ func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (
 	if err != nil {
 		return res, err
 	}
-	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
+	id, attempt, err := rp.ownTask(p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err == nil {
-			err = task.Mine(o.call(attempt))
+			err = task.Mine(o.taskCall(attempt))
 		}
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 	if err != nil {
 		return res, err
 	}
-	id, attempt, err := rp.mine(p.TaskID, p.Attempt)
+	id, attempt, err := rp.ownTask(p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
@@ -138,19 +138,19 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 		if err != nil {
 			return err
 		}
-		if err := o.notLanding(task.ID); err != nil {
+		if err := o.requireNotLanding(task.ID); err != nil {
 			return err
 		}
-		if yes, err := again(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
+		if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
 			res = WorkerHeartbeatResult{RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason, Already: true}
 			return err
 		}
-		ev, err := task.Fail(o.call(attempt), p.Reason)
+		ev, err := task.Fail(o.taskCall(attempt), p.Reason)
 		if err != nil {
 			return err
 		}
 		res = WorkerHeartbeatResult{RoomID: o.Room.ID, TaskID: task.ID, State: stick.TaskFailed, Attempt: task.Attempt, Reason: p.Reason}
-		return o.over(ev)
+		return o.endTask(ev)
 	})
 	return res, err
 }

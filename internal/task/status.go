@@ -107,24 +107,24 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 				continue
 			}
 			tasks = append(tasks, t)
-			res.Tasks = append(res.Tasks, showTask(t, r, probes, tx.Now()))
+			res.Tasks = append(res.Tasks, taskView(t, r, probes, tx.Now()))
 		}
 		for i := range res.Tasks {
 			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
 		}
-		res.Paused, err = ts.doings(tx, r, shown)
+		res.Paused, err = ts.addRunsAndPauses(tx, r, shown)
 		return err
 	})
 	if err != nil {
 		return res, err
 	}
 	queue(res.Tasks, tasks)
-	ts.branches(ctx, root, p.Where, tasks, shown)
+	ts.addBranchState(ctx, root, p.Where, tasks, shown)
 	return res, nil
 }
 
-// showTask makes a task visible, as far as the database knows it.
-func showTask(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) TaskView {
+// taskView makes a task visible, as far as the database knows it.
+func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) TaskView {
 	v := TaskView{
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
@@ -158,8 +158,8 @@ func liveness(t stick.Task, v stick.Verdict, silent time.Duration) (string, stri
 	return "STALE", "nothing was heard of its worker for " + stick.Age(silent)
 }
 
-// doings adds what commands do for the tasks now, and lists the queues that stand still.
-func (ts *Tasks) doings(tx *store.Tx, r stick.Room, shown map[string]*TaskView) (paused []QueuePause, err error) {
+// addRunsAndPauses adds what commands do for the tasks now, and lists the queues that stand still.
+func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*TaskView) (paused []QueuePause, err error) {
 	open, err := tx.Intents(r.ID, "")
 	if err != nil {
 		return nil, err
@@ -234,9 +234,9 @@ func queue(views []TaskView, tasks []stick.Task) {
 	}
 }
 
-// branches adds where the branches are now, and whether workers that seem to do nothing commit. Without
+// addBranchState adds where the branches are now, and whether workers that seem to do nothing commit. Without
 // git the rest is shown all the same.
-func (ts *Tasks) branches(ctx context.Context, root string, w core.Where, tasks []stick.Task, shown map[string]*TaskView) {
+func (ts *Tasks) addBranchState(ctx context.Context, root string, w core.Where, tasks []stick.Task, shown map[string]*TaskView) {
 	if len(tasks) == 0 {
 		return
 	}

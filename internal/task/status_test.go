@@ -35,7 +35,7 @@ func TestLiveness(t *testing.T) {
 
 // TestOutputIsBounded keeps the end of what a command prints, and counts all of it.
 func TestOutputIsBounded(t *testing.T) {
-	var out tail
+	var out tailBuffer
 	for range 5 * maxOutput / 1000 {
 		line := make([]byte, 1000)
 		line[999] = '\n'

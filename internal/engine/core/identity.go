@@ -45,14 +45,14 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 		id.Unrecorded = !known
 		return id, err
 	}
-	return id, id.bySession(tx, probes)
+	return id, id.nameBySession(tx, probes)
 }
 
-// bySession names an agent by its session, or by its process where the session isn't known.
-func (id *Identity) bySession(tx *store.Tx, probes *Probes) error {
+// nameBySession names an agent by its session, or by its process where the session isn't known.
+func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 	by := id.Caller
 	id.Session = store.Session{Key: by.Seed(), Harness: by.Harness, ID: by.SessionID}
-	agent, known, err := id.carried(tx)
+	agent, known, err := id.sessionOfProcess(tx)
 	if err != nil {
 		return err
 	}
@@ -93,10 +93,10 @@ func (id *Identity) bySession(tx *store.Tx, probes *Probes) error {
 	}
 }
 
-// carried finds the agent of the caller's session, or of the session that its process is known to
+// sessionOfProcess finds the agent of the caller's session, or of the session that its process is known to
 // carry: where the call tells no session, and where it tells one that may be over. A process that
 // carries several sessions tells nothing of the caller's.
-func (id *Identity) carried(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
+func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
 	by := id.Caller
 	told := by.SessionID != "" && !by.Earlier
 	if told || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
@@ -212,7 +212,7 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 	}
 	ev := stick.Evidence{Process: by.Process, Proof: by.Proof}
 	if slices.Contains(recorded, ev) {
-		return id.returned(tx, ev)
+		return id.recordReturn(tx, ev)
 	}
 	// A new process is the moment to forget those that have ended: what lives outweighs them.
 	var missed error
@@ -239,9 +239,9 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 	return err
 }
 
-// returned notes that a process carries again a session that it has carried before, for calls that
+// recordReturn notes that a process carries again a session that it has carried before, for calls that
 // don't tell theirs.
-func (id Identity) returned(tx *store.Tx, ev stick.Evidence) error {
+func (id Identity) recordReturn(tx *store.Tx, ev stick.Evidence) error {
 	by := id.Caller
 	if by.As != "" || by.Person || by.SessionID == "" || by.Earlier || by.Proof == stick.ProvesCarrier {
 		return nil

@@ -13,12 +13,12 @@ import (
 type Joining int
 
 const (
-	MustBeMember    Joining = iota // it is refused
-	OnlyBeats                      // it is refused, and if it is a member this is no act of its own
-	JoinsIfNew                     // it joins, and makes the room; a kicked member and a closed room stay out
-	StaysOut                       // like joinsIfNew, but one that left is refused
-	JoinsToSpeak                   // like joinsIfNew, and a person opens a closed room
-	JoinsExplicitly                // an explicit join
+	MustBeMember        Joining = iota // it is refused
+	MustBeMemberQuietly                // it is refused, and if it is a member this is no act of its own
+	JoinsIfNew                         // it joins, and makes the room; a kicked member and a closed room stay out
+	JoinsUnlessLeft                    // like joinsIfNew, but one that left is refused
+	JoinsOrReopens                     // like joinsIfNew, and a person opens a closed room
+	JoinsExplicitly                    // an explicit join
 )
 
 // Op is one run of an operation inside its transaction: the room before and as it is now.
@@ -57,7 +57,7 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 	if err != nil {
 		return err
 	}
-	db, err := k.Open(ctx, j > OnlyBeats)
+	db, err := k.Open(ctx, j > MustBeMemberQuietly)
 	if err == store.ErrAbsent {
 		if p == nil {
 			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
@@ -71,7 +71,7 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 	lease := stick.LeaseID(db.NewID())
 	err = k.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
 		o := &Op{Tx: tx, Probes: probes, Lease: lease}
-		if err := o.begin(w, p, by, j); err != nil {
+		if err := o.loadRoom(w, p, by, j); err != nil {
 			return err
 		}
 		err := rule(o)
@@ -96,10 +96,10 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 	return refused
 }
 
-// begin loads the room for its caller.
-func (o *Op) begin(w Where, p *workspace.Place, by Caller, j Joining) (err error) {
+// loadRoom loads the room for its caller.
+func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining) (err error) {
 	o.Room, err = FindRoom(o.Tx, w, p)
-	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > OnlyBeats {
+	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > MustBeMemberQuietly {
 		o.Room, err = o.Tx.NewRoom(p.Root)
 		o.Created = true
 	}
@@ -121,10 +121,10 @@ func (o *Op) enter(by Caller, j Joining) (err error) {
 	}
 	m, _ := o.Room.Member(o.Me.Agent)
 	switch {
-	case j == StaysOut && m.State == stick.Left:
+	case j == JoinsUnlessLeft && m.State == stick.Left:
 		return o.RequireMember()
-	case j > OnlyBeats:
-		explicit := j == JoinsExplicitly || j == JoinsToSpeak && o.Me.Person() && m.State != stick.Kicked
+	case j > MustBeMemberQuietly:
+		explicit := j == JoinsExplicitly || j == JoinsOrReopens && o.Me.Person() && m.State != stick.Kicked
 		r, events, joined, err := o.Room.Join(o.Me.Agent, explicit, o.Tx.Now())
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (o *Op) enter(by Caller, j Joining) (err error) {
 	case m.State == stick.Kicked:
 		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", o.Me.Agent).
 			Hintf("ask a person; on their word: tt join")
-	case m.State == stick.Joined && j != OnlyBeats:
+	case m.State == stick.Joined && j != MustBeMemberQuietly:
 		o.Room = o.Room.Touch(o.Me.Agent, o.Tx.Now())
 	}
 	o.RefreshProcess()
