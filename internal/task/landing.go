@@ -244,20 +244,19 @@ func (l *landing) conflict(ctx context.Context, files []string) error {
 	return e.Hintf("its worker was told, and rebases it: tt worker done")
 }
 
-// returnTask returns the task to its worker, with a message.
-func (l *landing) returnTask(ctx context.Context, cause, reason, report any, files []string) error {
-	blob, _ := report.(store.Blob)
+// returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
+func (l *landing) returnTask(ctx context.Context, cause, reason string, report store.Blob, files []string) error {
 	return l.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
-		if blob.Sum != "" {
-			if err := o.Tx.AddBlob(blob); err != nil {
+		if report.Sum != "" {
+			if err := o.Tx.AddBlob(report); err != nil {
 				return err
 			}
 		}
-		ev, err := task.Return(o.Me.Agent, cause.(string), reason.(string), blob.Sum, files)
+		ev, err := task.Return(o.Me.Agent, cause, reason, report.Sum, files)
 		if err != nil {
 			return err
 		}

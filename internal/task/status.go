@@ -208,7 +208,7 @@ func (ts *Tasks) showRun(v *TaskView, run store.TaskRun) {
 		}
 	case !run.EndedAt.IsZero():
 		if busy {
-			v.Liveness, v.Warning = "STALE", "the command that was started for it has ended with "+itoa(run.Exit)
+			v.Liveness, v.Warning = "STALE", "the command that was started for it has ended with "+strconv.Itoa(run.Exit)
 		}
 	case ts.core.Config.Procs.Verdict(run.Process) == stick.Gone:
 		if busy {
@@ -264,5 +264,3 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, w core.Where, 
 		}
 	}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
