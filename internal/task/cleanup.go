@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 
@@ -12,23 +11,11 @@ import (
 	"talkingstick/stick"
 )
 
-// cleanupIntent is what is left of a task when it is over.
-type cleanupIntent struct {
-	Branch  string `json:"branch"`
-	Path    string `json:"path"`
-	Head    string `json:"head"`   // the commit that is contained
-	Target  string `json:"target"` // the branch that contains it
-	Remote  string `json:"remote,omitempty"`
-	Attempt int    `json:"attempt"`
-
-	Worker stick.AgentID `json:"worker,omitempty"`
-}
-
 // cleanup removes the worktree and the branch of a task, each only with proof that nothing is lost by it.
 // What it leaves, and why, is what it returns.
 func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err error) {
-	var c cleanupIntent
-	if err := json.Unmarshal(i.Data, &c); err != nil {
+	c, err := readIntent[cleanupIntent](i)
+	if err != nil {
 		return nil, err
 	}
 	left, err = rp.clean(context.WithoutCancel(ctx), c)

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,8 +75,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 	busy, gates := map[string]bool{}, map[string]bool{}
 	for _, i := range open {
 		busy[i.Task] = true
-		var d landIntent
-		if json.Unmarshal(i.Data, &d) == nil && d.Tree != "" {
+		if d, err := readIntent[landIntent](i); err == nil && d.Tree != "" {
 			gates[d.Tree] = true // its landing sees to it
 		}
 		if i.Kind == intentPause || rp.isLocked("task", i.Task) {

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -40,14 +39,6 @@ type WorkerDoneResult struct {
 	Evidence []stick.TaskEvidence `json:"evidence,omitempty"`
 	Already  bool                 `json:"already,omitempty"`
 	Warning  string               `json:"warning,omitempty"`
-}
-
-// doneIntent is what done does to git.
-type doneIntent struct {
-	Path   string `json:"path"`
-	Head   string `json:"head"`
-	Onto   string `json:"onto"`
-	Pushed string `json:"pushed,omitempty"` // what the remote's branch is moved to
 }
 
 // doneRun is one done.
@@ -334,8 +325,8 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 		own = own[:1]
 		before, err := tx.Intended(r.ID, f.task.ID, intentDone)
 		for _, i := range before {
-			var d doneIntent
-			if err := json.Unmarshal(i.Data, &d); err != nil {
+			d, err := readIntent[doneIntent](i)
+			if err != nil {
 				return err
 			}
 			own = append(own, d.Head, d.Pushed)

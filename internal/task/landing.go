@@ -36,18 +36,6 @@ type landing struct {
 	clean          store.Intent // the cleanup that is due
 }
 
-// landIntent is the intent of a landing.
-type landIntent struct {
-	Branch   string `json:"branch"`
-	Remote   string `json:"remote,omitempty"`
-	Base     string `json:"base"`
-	Head     string `json:"head"`
-	Result   string `json:"result"`
-	Checkout string `json:"checkout,omitempty"` // where the branch is checked out, and moves with its files
-	Tree     string `json:"tree,omitempty"`     // the gate's worktree
-	Revert   string `json:"revert,omitempty"`
-}
-
 // run lands. A race that was lost begins again on the new head, a few times.
 func (l *landing) run(ctx context.Context) error {
 	for {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -258,13 +257,6 @@ func skippedNote(result string) string {
 	return ""
 }
 
-// pauseIntent is why the merge queue of a branch stands still.
-type pauseIntent struct {
-	Branch string `json:"branch"`
-	Commit string `json:"commit"`
-	Report string `json:"report"`
-}
-
 // queueTask is what stands for the queue of a branch where an intent has its task: no task can have that name.
 func queueTask(branch string) stick.Task {
 	sum := sha256.Sum256([]byte(branch))
@@ -273,8 +265,11 @@ func queueTask(branch string) stick.Task {
 
 // pauseOf is the pause that an intent is, or nil.
 func pauseOf(i store.Intent) *QueuePause {
-	var p pauseIntent
-	if i.Kind != intentPause || json.Unmarshal(i.Data, &p) != nil {
+	if i.Kind != intentPause {
+		return nil
+	}
+	p, err := readIntent[pauseIntent](i)
+	if err != nil {
 		return nil
 	}
 	return &QueuePause{Branch: p.Branch, Commit: p.Commit, Since: i.StartedAt, Report: p.Report}

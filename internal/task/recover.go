@@ -2,24 +2,12 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
-)
-
-// The kinds of intents.
-const (
-	intentSpawn    = "spawn"
-	intentRetry    = "retry"
-	intentDone     = "done"
-	intentLand     = "land"
-	intentRollback = "rollback"
-	intentCleanup  = "cleanup"
-	intentPause    = "pause" // of the merge queue: the gate is red on the branch itself
 )
 
 // IntentEnv is the variable by which the git that we run tells its hooks which intent it serves.
@@ -117,8 +105,10 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 		return err
 	}
 	for _, i := range open {
-		var d landIntent
-		if i.Kind != intentLand && i.Kind != intentRollback || i.Task == stick.TaskKey(id) || json.Unmarshal(i.Data, &d) != nil || d.Branch != branch {
+		if i.Kind != intentLand && i.Kind != intentRollback || i.Task == stick.TaskKey(id) {
+			continue
+		}
+		if d, err := readIntent[landIntent](i); err != nil || d.Branch != branch {
 			continue
 		}
 		unlock, err := rp.lock(ctx, "task", i.Task, lockWait)
@@ -137,13 +127,12 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 // recoverDone finishes a done: a rebase that stopped at a conflict is told; else nothing was lost, and
 // done is asked for again.
 func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
-	var d doneIntent
-	if err := json.Unmarshal(i.Data, &d); err != nil {
+	d, err := readIntent[doneIntent](i)
+	if err != nil {
 		return err
 	}
 	files := []string(nil)
 	if rp.inRebase(ctx, d.Path) {
-		var err error
 		if files, err = rp.git.Unmerged(ctx, d.Path); err != nil {
 			return err
 		}
@@ -165,8 +154,8 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 // recoverLanding finishes a landing whose process died. Git is the truth: if the branch contains the
 // result, the task has landed; else nothing has happened, and it may begin again.
 func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
-	var d landIntent
-	if err := json.Unmarshal(i.Data, &d); err != nil {
+	d, err := readIntent[landIntent](i)
+	if err != nil {
 		return err
 	}
 	task, err := rp.task(ctx, i.Task)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -343,26 +342,6 @@ func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, confi
 		return config.Gate{}, config.Worker{}, err
 	}
 	return config.Tasks(b)
-}
-
-// newIntent is an intent, with what it is about.
-func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any) (store.Intent, error) {
-	b, err := json.Marshal(data)
-	if err != nil {
-		return store.Intent{}, fmt.Errorf("intent: %w", err)
-	}
-	return store.Intent{
-		ID: id, Room: room, Task: stick.TaskKey(t.ID), Attempt: attempt, Kind: kind, Agent: by, Data: b, PID: os.Getpid(),
-	}, nil
-}
-
-// storeIntent stores what is about to be done for a task.
-func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
-	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
-	if err != nil {
-		return err
-	}
-	return o.Tx.PutIntent(i)
 }
 
 // newID makes an id that is the same however often a transaction runs.

@@ -42,41 +42,41 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	m := spawnIntent{Task: task, Path: rp.worktree(task), Base: tg.head()}
+	m := spawnPlan{task: task, path: rp.worktree(task), base: tg.head()}
 	at, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return res, err
 	}
 	if have { // what it is based on is where it left the branch that it will be merged into, and not where that is now
-		if base, err := rp.git.MergeBase(ctx, rp.root, m.Base, at); err != nil {
+		if base, err := rp.git.MergeBase(ctx, rp.root, m.base, at); err != nil {
 			return res, err
 		} else if base == at { // nothing of its own is in it: the attempt begins where a new task would
-			m.From = at
+			m.from = at
 		} else if base != "" {
-			m.Base = base
+			m.base = base
 		}
 	}
 	note := ""
 	if task.Cause == stick.CauseRolledBack && task.Result != "" {
 		note = fmt.Sprintf("its merge was taken back by %s; in the worktree, git revert %s brings that work back", shortCommit(task.Result), shortCommit(task.Result))
 	}
-	m.Task.Attempt++
-	m.Task.Base = m.Base
-	_, serr := os.Lstat(m.Path)
-	m.NewBranch, m.NewTree = !have, os.IsNotExist(serr)
-	w, ok, err := rp.git.Worktree(ctx, rp.root, m.Path)
+	m.task.Attempt++
+	m.task.Base = m.base
+	_, serr := os.Lstat(m.path)
+	m.newBranch, m.newTree = !have, os.IsNotExist(serr)
+	w, ok, err := rp.git.Worktree(ctx, rp.root, m.path)
 	switch {
 	case err != nil:
 		return res, err
-	case m.NewTree:
+	case m.newTree:
 	case ok && !have:
-		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.Path).
-			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.Path))
-	case ok && rp.inRebase(ctx, m.Path):
-		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s hasn't ended in %s", task.Branch, stick.Line(m.Path)).With("path", m.Path).
+		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.path).
+			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.path))
+	case ok && rp.inRebase(ctx, m.path):
+		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s hasn't ended in %s", task.Branch, stick.Line(m.path)).With("path", m.path).
 			Hintf("in that worktree: git rebase --abort, or resolve it and git rebase --continue; then run the same command again")
 	case !ok || w.Branch != task.Branch:
-		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.Path), task.Branch).With("path", m.Path).
+		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.path), task.Branch).With("path", m.path).
 			Hintf("move it away, or check %s out there", task.Branch)
 	}
 	id, err := rp.newID(ctx)
@@ -91,13 +91,13 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		if err != nil {
 			return stick.Event{}, err
 		}
-		return now.Retry(o.Me.Agent, m.Base)
+		return now.Retry(o.Me.Agent, m.base)
 	}
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
 		if _, err := guard(o); err != nil {
 			return err
 		}
-		return o.storeIntent(id, intentRetry, task, m.Task.Attempt, m)
+		return o.storeIntent(id, intentRetry, task, m.task.Attempt, m.intent())
 	})
 	if err != nil {
 		return res, err
@@ -114,7 +114,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 			return err
 		}
 		o.addTaskEvent(ev)
-		res.RoomID, res.AgentID, res.Worktree, res.Note = o.Room.ID, o.Me.Agent, m.Path, note
+		res.RoomID, res.AgentID, res.Worktree, res.Note = o.Room.ID, o.Me.Agent, m.path, note
 		return o.Tx.EndIntent(id, "done")
 	})
 	if err != nil {

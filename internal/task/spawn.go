@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -101,14 +100,19 @@ type WorkerSpawnResult struct {
 	Already  bool          `json:"already,omitempty"`
 }
 
-// spawnIntent is what spawn and retry do to git.
-type spawnIntent struct {
-	Task      stick.Task `json:"task"`
-	Path      string     `json:"path"`
-	Base      string     `json:"base"`
-	From      string     `json:"from,omitempty"` // where the branch is, if it is to be moved forward to Base
-	NewBranch bool       `json:"new_branch"`
-	NewTree   bool       `json:"new_tree"`
+// spawnPlan is what spawn and retry make: a task's branch and worktree.
+type spawnPlan struct {
+	task      stick.Task
+	path      string
+	base      string
+	from      string // where the branch is, if it is to be moved forward to base
+	newBranch bool
+	newTree   bool
+}
+
+// intent is the stored form of the plan.
+func (m spawnPlan) intent() spawnIntent {
+	return spawnIntent{Task: spawnedTask{m.task.Branch}, Path: m.path, Base: m.base, NewBranch: m.newBranch, NewTree: m.newTree}
 }
 
 // WorkerSpawn makes a task with a branch and a worktree. It fails with [stick.CodeUsage],
@@ -160,7 +164,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 			return err
 		}
 		res.Joined = o.Joined
-		return o.storeIntent(id, intentSpawn, m.Task, 1, m)
+		return o.storeIntent(id, intentSpawn, m.task, 1, m.intent())
 	})
 	if err != nil {
 		return res, err
@@ -182,7 +186,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 			return err
 		}
 		o.addTaskEvent(ev)
-		res.RoomID, res.AgentID, res.Worktree = o.Room.ID, o.Me.Agent, m.Path
+		res.RoomID, res.AgentID, res.Worktree = o.Room.ID, o.Me.Agent, m.path
 		return o.Tx.EndIntent(id, "done")
 	})
 	if err != nil {
@@ -208,7 +212,7 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 }
 
 // planSpawn says what a new task's branch and worktree will be. It refuses what is there already.
-func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnIntent, err error) {
+func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
 	name, err := rp.integration(ctx)
 	if err != nil {
 		return m, err
@@ -236,7 +240,7 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 	task := stick.Task{
 		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec,
 	}
-	m = spawnIntent{Task: task, Path: rp.worktree(task), Base: q.Base, NewBranch: true, NewTree: true}
+	m = spawnPlan{task: task, path: rp.worktree(task), base: q.Base, newBranch: true, newTree: true}
 	refs, err := rp.git.Refs(ctx, rp.root, "refs/heads/"+q.Branch, "refs/heads/feat")
 	if err != nil {
 		return m, err
@@ -247,8 +251,8 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: git branch -m")
 		}
 	}
-	if _, err := os.Lstat(m.Path); err == nil {
-		return m, stick.Errorf(stick.CodeAlreadyExists, "%s exists already", stick.Line(m.Path)).With("path", m.Path).
+	if _, err := os.Lstat(m.path); err == nil {
+		return m, stick.Errorf(stick.CodeAlreadyExists, "%s exists already", stick.Line(m.path)).With("path", m.path).
 			Hintf("give the task another name, or move that directory away")
 	}
 	return m, nil
@@ -258,45 +262,45 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 const whyLocked = "a worker's: tt worker status"
 
 // create makes a task's branch and worktree.
-func (rp *repo) create(ctx context.Context, m spawnIntent) error {
-	dir := path.Dir(m.Task.Worktree)
+func (rp *repo) create(ctx context.Context, m spawnPlan) error {
+	dir := path.Dir(m.task.Worktree)
 	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "git's list of what to ignore can't be written: %w", err).Hintf("see to %s", stick.Line(rp.common))
 	}
 	rp.killPoint("make: excluded")
-	if err := os.MkdirAll(filepath.Dir(m.Path), 0o755); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.Path)))
+	if err := os.MkdirAll(filepath.Dir(m.path), 0o755); err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.path)))
 	}
-	if m.NewTree { // git may still list one that somebody removed by hand, and would make no other in its place
-		if err := rp.git.DropRecord(rp.common, m.Path); err != nil {
+	if m.newTree { // git may still list one that somebody removed by hand, and would make no other in its place
+		if err := rp.git.DropRecord(rp.common, m.path); err != nil {
 			return err
 		}
 	}
 	var err error
-	if m.From != "" && m.NewTree {
-		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.Task.Branch, m.Base, m.From)
+	if m.from != "" && m.newTree {
+		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.task.Branch, m.base, m.from)
 	}
 	switch {
 	case err != nil:
-	case !m.NewTree && m.From != "":
-		err = rp.git.FastForward(ctx, m.Path, m.Base)
-	case !m.NewTree:
-	case m.NewBranch:
-		err = rp.git.AddWorktree(ctx, rp.root, m.Path, m.Task.Branch, m.Base, whyLocked)
+	case !m.newTree && m.from != "":
+		err = rp.git.FastForward(ctx, m.path, m.base)
+	case !m.newTree:
+	case m.newBranch:
+		err = rp.git.AddWorktree(ctx, rp.root, m.path, m.task.Branch, m.base, whyLocked)
 	default:
-		err = rp.git.AddWorktreeOf(ctx, rp.root, m.Path, m.Task.Branch, whyLocked)
+		err = rp.git.AddWorktreeOf(ctx, rp.root, m.path, m.task.Branch, whyLocked)
 	}
 	if err != nil {
 		return err
 	}
 	rp.killPoint("make: worktree")
-	return rp.writeTaskFile(m.Task, max(m.Task.Attempt, 1))
+	return rp.writeTaskFile(m.task, max(m.task.Attempt, 1))
 }
 
 // undoFailedSpawn undoes a making that failed, and returns why it did.
-func (rp *repo) undoFailedSpawn(ctx context.Context, id string, m spawnIntent, why error) error {
+func (rp *repo) undoFailedSpawn(ctx context.Context, id string, m spawnPlan, why error) error {
 	ctx = context.WithoutCancel(ctx)
-	if err := rp.removeSpawned(ctx, m); err != nil {
+	if err := rp.removeSpawned(ctx, m.intent()); err != nil {
 		return fmt.Errorf("%w (and what was begun couldn't be undone: %v)", why, err)
 	}
 	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
@@ -331,8 +335,8 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 
 // undoSpawn finishes a spawn, or a retry, whose process died: it is undone, and may begin again.
 func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
-	var m spawnIntent
-	if err := json.Unmarshal(i.Data, &m); err != nil {
+	m, err := readIntent[spawnIntent](i)
+	if err != nil {
 		return err
 	}
 	if err := rp.removeSpawned(ctx, m); err != nil {

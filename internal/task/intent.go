@@ -1,0 +1,109 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// An intent says what a command is about to do to git or to processes. It is stored before the command
+// acts and ended with the outcome, so that the next command can finish what one that died began. The
+// structs below are how intents are stored: programs of other versions write and read them, so fields
+// keep their names, and new ones are optional.
+
+// The kinds of intents.
+const (
+	intentSpawn    = "spawn"
+	intentRetry    = "retry"
+	intentDone     = "done"
+	intentLand     = "land"
+	intentRollback = "rollback"
+	intentCleanup  = "cleanup"
+	intentPause    = "pause" // of the merge queue: the gate is red on the branch itself
+)
+
+// spawnIntent is what spawn and retry are about to make, as far as undoing it needs to know.
+type spawnIntent struct {
+	Task      spawnedTask `json:"task"`
+	Path      string      `json:"path"`
+	Base      string      `json:"base"`
+	NewBranch bool        `json:"new_branch"`
+	NewTree   bool        `json:"new_tree"`
+}
+
+// spawnedTask is the part of a task that its intent keeps. Earlier programs stored the whole task, with
+// names in capitals; encoding/json reads them too, because it ignores case.
+type spawnedTask struct {
+	Branch string `json:"branch"`
+}
+
+// doneIntent is what done is about to do to a task's branch.
+type doneIntent struct {
+	Path   string `json:"path"`
+	Head   string `json:"head"`
+	Onto   string `json:"onto"`
+	Pushed string `json:"pushed,omitempty"` // what the remote's branch is moved to
+}
+
+// landIntent is what a merge or a rollback is about to do to a branch.
+type landIntent struct {
+	Branch   string `json:"branch"`
+	Remote   string `json:"remote,omitempty"`
+	Base     string `json:"base"`
+	Head     string `json:"head"`
+	Result   string `json:"result"`
+	Checkout string `json:"checkout,omitempty"` // where the branch is checked out, and moves with its files
+	Tree     string `json:"tree,omitempty"`     // the gate's worktree
+	Revert   string `json:"revert,omitempty"`
+}
+
+// cleanupIntent is what remains of a task that is over.
+type cleanupIntent struct {
+	Branch  string `json:"branch"`
+	Path    string `json:"path"`
+	Head    string `json:"head"`   // the commit that is contained
+	Target  string `json:"target"` // the branch that contains it
+	Remote  string `json:"remote,omitempty"`
+	Attempt int    `json:"attempt"`
+
+	Worker stick.AgentID `json:"worker,omitempty"`
+}
+
+// pauseIntent is why the merge queue of a branch stands still.
+type pauseIntent struct {
+	Branch string `json:"branch"`
+	Commit string `json:"commit"`
+	Report string `json:"report"`
+}
+
+// newIntent makes an intent of this process. data is one of the stored forms above.
+func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any) (store.Intent, error) {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return store.Intent{}, fmt.Errorf("intent: %w", err)
+	}
+	return store.Intent{
+		ID: id, Room: room, Task: stick.TaskKey(t.ID), Attempt: attempt, Kind: kind, Agent: by, Data: b, PID: os.Getpid(),
+	}, nil
+}
+
+// storeIntent stores what is about to be done for a task.
+func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
+	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
+	if err != nil {
+		return err
+	}
+	return o.Tx.PutIntent(i)
+}
+
+// readIntent reads the stored form of an intent.
+func readIntent[T spawnIntent | doneIntent | landIntent | cleanupIntent | pauseIntent](i store.Intent) (T, error) {
+	var data T
+	if err := json.Unmarshal(i.Data, &data); err != nil {
+		return data, fmt.Errorf("intent %s of kind %s: %w", i.ID, i.Kind, err)
+	}
+	return data, nil
+}

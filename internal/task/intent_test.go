@@ -1,0 +1,71 @@
+package task
+
+import (
+	"reflect"
+	"testing"
+
+	"talkingstick/internal/store"
+)
+
+// TestIntentsOfEarlierPrograms reads intents as the program of commit 8cc1f78 stored them: a command that it
+// began before an upgrade is finished after it.
+func TestIntentsOfEarlierPrograms(t *testing.T) {
+	for _, c := range []struct {
+		kind, data string
+		want       any
+	}{
+		{
+			intentSpawn, `{"task":{"ID":"c2","State":"","Attempt":0,"Description":"","Spec":"","Branch":"feat/c2","Worktree":"worktrees/c2",` +
+				`"Integration":"integration","Base":"ed63","Head":"","Patch":"","ChangesGate":false,"Worker":"","Earlier":null,"SpawnedBy":"",` +
+				`"Approved":"","ApprovedBy":"","ApprovedSeq":0,"Result":"","Cause":"","Reason":"","CreatedAt":null,"StateAt":null,"Seq":0,"HeartbeatAt":null},` +
+				`"path":"/home/ann/app/worktrees/c2","base":"ed63","new_branch":true,"new_tree":true}`,
+			spawnIntent{Task: spawnedTask{"feat/c2"}, Path: "/home/ann/app/worktrees/c2", Base: "ed63", NewBranch: true, NewTree: true},
+		},
+		{
+			intentRetry, `{"task":{"ID":"again","State":"FAILED","Attempt":2,"Branch":"feat/again","Worktree":"worktrees/again","CreatedAt":"2026-11-22T03:47:13.913Z"},` +
+				`"path":"/home/ann/lib/worktrees/again","base":"838f","from":"7f8e","new_branch":false,"new_tree":true}`,
+			spawnIntent{Task: spawnedTask{"feat/again"}, Path: "/home/ann/lib/worktrees/again", Base: "838f", NewTree: true},
+		},
+		{
+			intentDone, `{"path":"/home/ann/app/worktrees/UI-7","head":"dee2","onto":"9103","pushed":"77aa"}`,
+			doneIntent{Path: "/home/ann/app/worktrees/UI-7", Head: "dee2", Onto: "9103", Pushed: "77aa"},
+		},
+		{
+			intentLand, `{"branch":"integration","remote":"origin","base":"9103","head":"2e83","result":"14e6","checkout":"/home/ann/app","tree":"/home/ann/app/worktrees/.gate-14e6"}`,
+			landIntent{Branch: "integration", Remote: "origin", Base: "9103", Head: "2e83", Result: "14e6", Checkout: "/home/ann/app", Tree: "/home/ann/app/worktrees/.gate-14e6"},
+		},
+		{
+			intentRollback, `{"branch":"integration","base":"14e6","head":"2e83","result":"ed63","revert":"it broke the build"}`,
+			landIntent{Branch: "integration", Base: "14e6", Head: "2e83", Result: "ed63", Revert: "it broke the build"},
+		},
+		{
+			intentCleanup, `{"branch":"feat/UI-7","path":"/home/ann/app/worktrees/UI-7","head":"2e83","target":"integration","remote":"origin","attempt":1,"worker":"codex"}`,
+			cleanupIntent{Branch: "feat/UI-7", Path: "/home/ann/app/worktrees/UI-7", Head: "2e83", Target: "integration", Remote: "origin", Attempt: 1, Worker: "codex"},
+		},
+		{
+			intentPause, `{"branch":"integration","commit":"7510","report":"e3b0"}`,
+			pauseIntent{Branch: "integration", Commit: "7510", Report: "e3b0"},
+		},
+	} {
+		t.Run(c.kind, func(t *testing.T) {
+			i := store.Intent{Kind: c.kind, Data: []byte(c.data)}
+			var got any
+			var err error
+			switch c.want.(type) {
+			case spawnIntent:
+				got, err = readIntent[spawnIntent](i)
+			case doneIntent:
+				got, err = readIntent[doneIntent](i)
+			case landIntent:
+				got, err = readIntent[landIntent](i)
+			case cleanupIntent:
+				got, err = readIntent[cleanupIntent](i)
+			case pauseIntent:
+				got, err = readIntent[pauseIntent](i)
+			}
+			if err != nil || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %+v, %v\nwant %+v", got, err, c.want)
+			}
+		})
+	}
+}
