@@ -96,6 +96,7 @@ type app struct {
 	color string
 
 	operations operations
+	trace      *core.Trace
 	caller     *core.Caller
 	status     int // exit status of a command that succeeded, if it isn't 0
 	failure    int // exit status of a command that failed, if it isn't the one of its code
@@ -178,6 +179,9 @@ func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 		return harness.Input{}, nil, stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
 			Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")
 	}
+	if err := a.openTrace(); err != nil {
+		return harness.Input{}, nil, err
+	}
 	procs, err := a.Procs()
 	if err != nil {
 		return harness.Input{}, nil, err
@@ -221,7 +225,7 @@ func (a *app) newOperations(procs *proc.Table) operations { return newOperations
 func (a *app) config(procs *proc.Table) core.Config {
 	return core.Config{
 		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
-		Workspace: a.workspaceEnv(),
+		Workspace: a.workspaceEnv(), Trace: a.trace,
 	}
 }
 

@@ -19,6 +19,9 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
+// openNonblock keeps the opening of a FIFO from waiting for its reader.
+const openNonblock = syscall.O_NONBLOCK
+
 // ignoreBrokenPipe makes writing to a closed pipe an error like any other. What was committed
 // stays committed, and the exit status says so, whether or not anybody reads the answer.
 func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }

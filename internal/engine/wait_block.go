@@ -34,7 +34,9 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return err
 	}
 	defer bell.Close()
-	if err := w.register(ctx); err != nil {
+	err = w.register(ctx)
+	w.trace(byStart, err)
+	if err != nil {
 		return err
 	}
 	if w.done {
@@ -46,21 +48,35 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	for !w.done {
 		why := s.until(ctx, w.next, w.now, w.watched)
 		switch why {
-		case interrupted:
+		case byInterrupt:
 			return w.leave(stick.CodeCanceled)
-		case timedOut:
+		case byLimit:
 			return w.end(ctx)
 		}
 		if s.slept {
 			s.slept = false
 			w.q.NotSoon = stick.At(w.e.core.Now()).Add(w.grace)
 		}
-		if err := w.check(ctx); err != nil {
+		err := w.check(ctx)
+		w.trace(why, err)
+		if err != nil {
 			w.leave("")
 			return err
 		}
 	}
 	return nil
+}
+
+// trace writes down a look of the wait, and what woke it for that.
+func (w *wait) trace(why wakeCause, err error) {
+	r := core.WaitRead{RoomID: w.res.RoomID, AgentID: w.me.Agent, WokenBy: string(why), Next: w.next, Watched: len(w.watched)}
+	if w.done {
+		r.Status = string(w.res.Status)
+	}
+	if err != nil {
+		r.Error = string(stick.CodeOf(err))
+	}
+	w.e.core.Config.Trace.WaitRead(r)
 }
 
 // register is the first look of a blocked wait: it also records the listener.
@@ -224,7 +240,9 @@ func (w *wait) returned(o *op) {
 
 // end returns at the caller's limit, after a last look.
 func (w *wait) end(ctx context.Context) error {
-	if err := w.check(ctx); err != nil || w.done {
+	err := w.check(ctx)
+	w.trace(byLimit, err)
+	if err != nil || w.done {
 		return err
 	}
 	return w.e.core.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {

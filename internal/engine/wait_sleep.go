@@ -10,13 +10,18 @@ import (
 	"talkingstick/stick"
 )
 
-// wakeCause says what ended a sleep.
-type wakeCause int
+// wakeCause says what ended a sleep. A trace shows it.
+type wakeCause string
 
 const (
-	rung        wakeCause = iota // the bell, a death, a deadline or the slow net: look again
-	timedOut                     // the caller's own limit
-	interrupted                  // the context ended, or the process that the wait serves did
+	byStart    wakeCause = "start" // it hasn't slept
+	byBell     wakeCause = "bell"
+	byDeath    wakeCause = "death" // of a watched process
+	byDeadline wakeCause = "deadline"
+	byNet      wakeCause = "net" // a rare look that would find a ring that was lost
+
+	byLimit     wakeCause = "limit"       // the caller's own
+	byInterrupt wakeCause = "interrupted" // the context ended, or the process that the wait serves did
 )
 
 // sleep is how a wait passes its time: without writing, polling or forking.
@@ -104,19 +109,23 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 	if s.served != nil {
 		served = s.served.C
 	}
-	why := rung
+	var why wakeCause
 	select {
 	case <-s.bell:
 		s.net.Reset()
+		why = byBell
 	case <-died:
+		why = byDeath
 	case <-deadline:
+		why = byDeadline
 	case <-net.C:
+		why = byNet
 	case <-s.limit:
-		why = timedOut
+		why = byLimit
 	case <-served:
-		why = interrupted
+		why = byInterrupt
 	case <-ctx.Done():
-		why = interrupted
+		why = byInterrupt
 	}
 	end := time.Now()
 	s.slept = slept(end.Round(0).Sub(start.Round(0)), end.Sub(start))

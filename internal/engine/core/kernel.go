@@ -29,6 +29,7 @@ type Config struct {
 	NewID     func() string          // nil for random ids
 	Kill      func(point string)     // for tests, nil otherwise
 	Local     func(dir string) error // nil for [workspace.Local]
+	Trace     *Trace                 // nil for none
 
 	// WriteWait and ReadWait bound how long an operation waits for others to let go of the database; 0
 	// for the store's own. A hook has no time: its harness waits for it.

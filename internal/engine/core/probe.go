@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"time"
 
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
@@ -15,6 +16,7 @@ type Probes struct {
 	*stick.Sight
 	Procs *proc.Table
 	db    *store.DB
+	trace *Trace
 
 	ids    []string // of the events that the operation makes, the same however often it runs
 	Rounds int
@@ -23,7 +25,7 @@ type Probes struct {
 }
 
 func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
-	s := &Probes{Sight: NewSight(), Procs: k.Config.Procs, db: db}
+	s := &Probes{Sight: NewSight(), Procs: k.Config.Procs, db: db, trace: k.Config.Trace}
 	if !by.Process.IsZero() {
 		s.Processes[by.Process] = stick.Alive // it called us
 	}
@@ -45,12 +47,13 @@ func (s *Probes) eventID(i int) string {
 
 // Run calls attempt until it needs no more probes.
 func (s *Probes) Run(attempt func() error) error {
-	for {
+	for run := 2; ; run++ {
 		err := attempt()
 		if !errors.Is(err, ErrProbe) {
 			return err
 		}
 		s.probe()
+		s.trace.ranAgain(run, err)
 	}
 }
 
@@ -79,6 +82,7 @@ func (s *Probes) Verdict(p stick.Process) (stick.Verdict, error) {
 // final, and so short an operation need not ask about the living twice.
 func (s *Probes) probe() {
 	s.Rounds++
+	began := time.Now()
 	seen := NewSight()
 	processes := s.extra
 	for _, m := range s.Wanted.Members {
@@ -98,4 +102,5 @@ func (s *Probes) probe() {
 	}
 	seen.Processes, seen.Listeners = s.Processes, s.Listeners
 	s.Sight, s.extra = seen, nil
+	s.trace.probed(s.Rounds, seen, time.Since(began))
 }

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
+)
+
+// openTrace opens the file that TT_TRACE names, to append to it. It fails with [stick.CodeUsage] where
+// that can't be written: whoever asks for a trace should learn that there is none.
+func (a *app) openTrace() error {
+	path := a.Getenv("TT_TRACE")
+	if path == "" || a.trace != nil {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|openNonblock, 0o600)
+	if err == nil {
+		if info, serr := f.Stat(); serr != nil || !info.Mode().IsRegular() {
+			f.Close()
+			err = errors.Join(serr, errors.New("not a regular file"))
+		}
+	}
+	if err != nil {
+		return stick.Errorf(stick.CodeUsage, "TT_TRACE can't be written: %v", err).With("field", "TT_TRACE").
+			Hintf("name a file that you may write, or unset TT_TRACE")
+	}
+	now := a.Now
+	if now == nil {
+		now = time.Now
+	}
+	a.trace = core.NewTrace(f, now) // the file is open until the process ends
+	return nil
+}

@@ -1,0 +1,103 @@
+package core
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// Trace writes down what can't be seen from outside: why a wait looked at its room, what was probed,
+// and which transactions ran more than once. Each entry is one line of JSON. A nil Trace writes
+// nothing and costs nothing.
+type Trace struct {
+	to  io.Writer
+	now func() time.Time
+}
+
+// NewTrace makes a trace that writes to to, each entry in one call. Entries carry the time of now.
+func NewTrace(to io.Writer, now func() time.Time) *Trace { return &Trace{to, now} }
+
+// entry is what every line begins with.
+type entry struct {
+	At   stick.Time `json:"at"`
+	PID  int        `json:"pid"`
+	What string     `json:"what"`
+}
+
+func (t *Trace) entry(what string) entry { return entry{stick.At(t.now()), os.Getpid(), what} }
+
+// write appends a line. A trace that can't be written disturbs no operation.
+func (t *Trace) write(line any) {
+	if b, err := json.Marshal(line); err == nil {
+		_, _ = t.to.Write(append(b, '\n'))
+	}
+}
+
+// WaitRead is one look of a wait at its room.
+type WaitRead struct {
+	RoomID  stick.RoomID  `json:"room_id"`
+	AgentID stick.AgentID `json:"agent_id"`
+	WokenBy string        `json:"woken_by"`         // start, bell, death, deadline, net or limit
+	Next    stick.Time    `json:"next_deadline"`    // null without one
+	Watched int           `json:"watched"`          // processes whose end would wake it
+	Status  string        `json:"status,omitempty"` // its answer; without one it sleeps on
+	Error   string        `json:"error,omitempty"`  // the code of the error it ends with
+}
+
+// WaitRead writes one look of a wait.
+func (t *Trace) WaitRead(r WaitRead) {
+	if t == nil {
+		return
+	}
+	t.write(struct {
+		entry
+		WaitRead
+	}{t.entry("wait_read"), r})
+}
+
+// probed writes the verdicts of one round of probes and how long they took.
+func (t *Trace) probed(round int, sight *stick.Sight, took time.Duration) {
+	if t == nil {
+		return
+	}
+	type process struct {
+		PID     int           `json:"pid"`
+		Verdict stick.Verdict `json:"verdict"`
+	}
+	type listener struct {
+		ID      stick.ListenerID `json:"listener_id"`
+		Verdict stick.Verdict    `json:"verdict"`
+	}
+	line := struct {
+		entry
+		Round     int        `json:"round"`
+		TookUS    int64      `json:"took_us"`
+		Processes []process  `json:"processes"`
+		Listeners []listener `json:"listeners"`
+	}{entry: t.entry("probe"), Round: round, TookUS: took.Microseconds(), Processes: []process{}, Listeners: []listener{}}
+	for p, v := range sight.Processes {
+		line.Processes = append(line.Processes, process{p.PID, v})
+	}
+	slices.SortFunc(line.Processes, func(a, b process) int { return a.PID - b.PID })
+	for _, id := range slices.Sorted(maps.Keys(sight.Listeners)) {
+		line.Listeners = append(line.Listeners, listener{id, sight.Listeners[id]})
+	}
+	t.write(line)
+}
+
+// ranAgain writes that a transaction runs for another time, and why.
+func (t *Trace) ranAgain(run int, why error) {
+	if t == nil {
+		return
+	}
+	t.write(struct {
+		entry
+		Run int    `json:"run"` // 2 for the second run
+		Why string `json:"why"`
+	}{t.entry("transaction_again"), run, why.Error()})
+}
