@@ -42,7 +42,8 @@ cross: ## build for every system that there is a build for
 
 .PHONY: campaign
 campaign: deps-test ## the long exploration of the rules, and the long campaigns of real processes (CAMPAIGN=30s)
-	$(GO) test ./stick -run "Explor|Pattern|Overlap" -explore.long -pattern.long -timeout 2h -count=1 -v
+	$(GO) test ./stick -run Explor -explore.long -timeout 2h -count=1 -v
+	$(GO) test ./stick/glob -run Overlap -glob.long -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -talk.agents=50 -talk.messages=200 -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run SimultaneousStarts -roster.sessions=200 -roster.crashes=50 -timeout 2h -count=1 -v
 

@@ -3,6 +3,8 @@ package stick
 import (
 	"fmt"
 	"slices"
+
+	"talkingstick/stick/glob"
 )
 
 // Enforce says how far a room holds agents to its rules when they edit.
@@ -26,7 +28,7 @@ type Editing struct {
 	Tree   bool     // anything in the shared tree
 	Fold   bool     // the file system takes letters that differ in case for the same
 
-	PrimaryOnly []Pattern // what a helper leaves to the primary, also while it holds the stick
+	PrimaryOnly []glob.Pattern // what a helper leaves to the primary, also while it holds the stick
 }
 
 // maxDenied is how many paths a denial names.
@@ -65,13 +67,13 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 			}
 		}
 		for _, p := range q.Paths {
-			if inRoom(p, q.Fold) { // not in worktrees, nor in .git
+			if glob.Matchable(p, q.Fold) { // not in worktrees, nor in .git
 				v := rules.of(p)
 				judge(p, v != nil && v.Agent == q.By, v)
 			}
 		}
 		for _, d := range q.Dirs {
-			if inRoom(d, q.Fold) {
+			if glob.Matchable(d, q.Fold) {
 				mine, v := rules.below(d)
 				judge(d, mine, v)
 			}
@@ -100,12 +102,12 @@ func (q Editing) leftToPrimary(m Member) (theirs []string, why string) {
 		return nil, ""
 	}
 	for _, p := range q.Paths {
-		if slices.ContainsFunc(q.PrimaryOnly, func(only Pattern) bool { return only.Match(p, q.Fold) }) {
+		if slices.ContainsFunc(q.PrimaryOnly, func(only glob.Pattern) bool { return only.Match(p, q.Fold) }) {
 			theirs, why = append(theirs, p), " is the primary's to change"
 		}
 	}
 	for _, d := range q.Dirs {
-		i := slices.IndexFunc(q.PrimaryOnly, func(only Pattern) bool { return only.LiteralFirst() && only.Meets(d, q.Fold) })
+		i := slices.IndexFunc(q.PrimaryOnly, func(only glob.Pattern) bool { return only.LiteralFirst() && only.Meets(d, q.Fold) })
 		if i < 0 {
 			continue
 		}
@@ -242,7 +244,7 @@ func (r Room) Reserved(q Editing, near []Reservation, s *Sight, now Time) (out [
 }
 
 // touches tells whether a pattern means something of what is to be changed.
-func (q Editing) touches(p Pattern) bool {
+func (q Editing) touches(p glob.Pattern) bool {
 	return slices.ContainsFunc(q.Paths, p.Matcher(q.Fold)) ||
 		slices.ContainsFunc(q.Dirs, func(dir string) bool { return p.Meets(dir, q.Fold) })
 }

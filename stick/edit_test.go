@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+	"talkingstick/stick/glob"
 )
 
 func TestMayEdit(t *testing.T) {
@@ -92,12 +93,12 @@ func TestMayEdit(t *testing.T) {
 		{name: "directories outside of all scopes", enforce: EnforceStick, ask: Editing{Dirs: []string{".git", "worktrees", "sub/.git/hooks"}}},
 		{
 			name: "a helper", enforce: EnforceStick, setup: func(f *fixture) { f.starts(Starting{By: "a", Same: true, Helper: true, Seed: "x"}) },
-			ask:    Editing{By: "a", Paths: []string{"docs/plan.md", "docs/a.md"}, PrimaryOnly: []Pattern{"docs/plan.md"}},
+			ask:    Editing{By: "a", Paths: []string{"docs/plan.md", "docs/a.md"}, PrimaryOnly: []glob.Pattern{"docs/plan.md"}},
 			denied: []string{"docs/plan.md"}, says: "docs/plan.md is the primary's to change, and you are a helper",
 		},
 		{
 			name: "a helper and a directory", enforce: EnforceStick, setup: func(f *fixture) { f.starts(Starting{By: "a", Same: true, Helper: true, Seed: "x"}) },
-			ask:    Editing{By: "a", Dirs: []string{"docs", "src"}, PrimaryOnly: []Pattern{"docs/plan.md", "**/*.org"}},
+			ask:    Editing{By: "a", Dirs: []string{"docs", "src"}, PrimaryOnly: []glob.Pattern{"docs/plan.md", "**/*.org"}},
 			denied: []string{"docs"}, says: "docs holds docs/plan.md, which is the primary's to change, and you are a helper",
 		},
 		{
@@ -179,7 +180,7 @@ func TestPatternOfADirectory(t *testing.T) {
 		fold := rapid.Bool().Draw(t, "fold")
 		dir := strings.Join(rapid.SliceOfN(name, 1, 3).Draw(t, "directory"), "/")
 		meets, covers := p.Meets(dir, fold), p.Covers(dir, fold)
-		q, err := ParsePattern(QuotePattern(dir))
+		q, err := ParsePattern(glob.Quote(dir))
 		if err != nil {
 			if meets || covers {
 				t.Fatalf("%s means something of %s, of which no pattern means anything", p, dir)
@@ -187,7 +188,7 @@ func TestPatternOfADirectory(t *testing.T) {
 			t.Skip(err)
 		}
 		overlap, _ := p.Overlap(q, fold)
-		if meets != (overlap != OverlapNone) {
+		if meets != (overlap != glob.None) {
 			t.Fatalf("%s meets %s: %v, and they overlap: %s", p, dir, meets, overlap)
 		}
 		for _, below := range []string{dir, dir + "/c", dir + "/c/d/e"} {

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+
+	"talkingstick/stick/glob"
 )
 
 // EventType names a kind of event. Types are a stored, public format: never renamed, never
@@ -116,17 +118,17 @@ type Facts struct {
 	NoteTurn  int64  `json:"note_turn,omitempty"`  // note_added: the turn that it is about
 	NoteID    int64  `json:"note_id,omitempty"`    // note_resolved
 
-	Pattern       Pattern    `json:"pattern,omitempty"`        // reserved, unreserved, resume: the pattern; incursion: the one asked for
-	TTL           Millis     `json:"ttl_ms,omitempty"`         // reserved
-	Replaces      int64      `json:"replaces,omitempty"`       // reserved: the same agent's reservation that it stands for now
-	ReservationID int64      `json:"reservation_id,omitempty"` // unreserved, incursion, resume: the reservation that stood
-	Stale         bool       `json:"stale,omitempty"`          // unreserved: it was taken over because it was stale
-	Held          Pattern    `json:"held,omitempty"`           // incursion: the pattern of the reservation that stood
-	Witness       string     `json:"example,omitempty"`        // incursion: a path that both mean
-	Paths         []string   `json:"paths,omitempty"`          // stick_denied, late_edit: some of them
-	Tool          string     `json:"tool,omitempty"`           // late_edit: by which tool of the harness
-	NeverHeld     bool       `json:"never_held,omitempty"`     // late_edit: the agent never had the stick
-	Task          *TaskFacts `json:"task,omitempty"`           // events of tasks
+	Pattern       glob.Pattern `json:"pattern,omitempty"`        // reserved, unreserved, resume: the pattern; incursion: the one asked for
+	TTL           Millis       `json:"ttl_ms,omitempty"`         // reserved
+	Replaces      int64        `json:"replaces,omitempty"`       // reserved: the same agent's reservation that it stands for now
+	ReservationID int64        `json:"reservation_id,omitempty"` // unreserved, incursion, resume: the reservation that stood
+	Stale         bool         `json:"stale,omitempty"`          // unreserved: it was taken over because it was stale
+	Held          glob.Pattern `json:"held,omitempty"`           // incursion: the pattern of the reservation that stood
+	Witness       string       `json:"example,omitempty"`        // incursion: a path that both mean
+	Paths         []string     `json:"paths,omitempty"`          // stick_denied, late_edit: some of them
+	Tool          string       `json:"tool,omitempty"`           // late_edit: by which tool of the harness
+	NeverHeld     bool         `json:"never_held,omitempty"`     // late_edit: the agent never had the stick
+	Task          *TaskFacts   `json:"task,omitempty"`           // events of tasks
 }
 
 // Change is what a value was and what it became.

@@ -1,22 +1,24 @@
 package stick
 
 import (
+	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
+
+	"talkingstick/stick/glob"
 )
 
 // Reservation is a claim of an agent on the paths that a pattern means. It tells the others, and
 // where the room enforces scopes it lets its owner edit them without the stick. Everything but
 // whether it is stale is derived from the log.
 type Reservation struct {
-	ID      int64   `json:"reservation_id"` // the event that made it; the lower one is the earlier
-	Agent   AgentID `json:"agent_id"`
-	Pattern Pattern `json:"pattern"`
-	Task    string  `json:"task_id,omitempty"`
-	TTL     Millis  `json:"ttl_ms"`
-	MadeAt  Time    `json:"made_at"`
+	ID      int64        `json:"reservation_id"` // the event that made it; the lower one is the earlier
+	Agent   AgentID      `json:"agent_id"`
+	Pattern glob.Pattern `json:"pattern"`
+	Task    string       `json:"task_id,omitempty"`
+	TTL     Millis       `json:"ttl_ms"`
+	MadeAt  Time         `json:"made_at"`
 }
 
 // Millis is a duration that is kept and written in milliseconds.
@@ -61,7 +63,7 @@ func (r Room) Stale(v Reservation, s *Sight, now Time) bool {
 // Reserving is a request to reserve paths: all of the patterns or none.
 type Reserving struct {
 	By        AgentID
-	Patterns  []Pattern
+	Patterns  []glob.Pattern
 	TTL       time.Duration // 0 for [DefaultReservationTTL]
 	Task      string
 	Strict    bool // refuse also what overlaps only in part
@@ -75,11 +77,11 @@ type Reserving struct {
 // Meet is a reservation of somebody else that overlaps with one that was asked for.
 type Meet struct {
 	Reservation
-	Asked   Pattern `json:"asked"`
-	Overlap Overlap `json:"overlap"`
-	Witness string  `json:"example"` // a path that both mean
-	Stale   bool    `json:"stale,omitempty"`
-	Verdict Verdict `json:"verdict"` // of its owner
+	Asked   glob.Pattern `json:"asked"`
+	Overlap glob.Overlap `json:"overlap"`
+	Witness string       `json:"example"` // a path that both mean
+	Stale   bool         `json:"stale,omitempty"`
+	Verdict Verdict      `json:"verdict"` // of its owner
 }
 
 // Reserve reserves paths for a member. near holds at least the reservations of the room that could
@@ -103,15 +105,15 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Sight, now Time) (even
 		for _, m := range r.meets(q, p, near, s, now) {
 			met = append(met, m)
 			switch {
-			case m.Stale && m.Overlap == OverlapExact && q.TakeStale:
+			case m.Stale && m.Overlap == glob.Exact && q.TakeStale:
 				if !taken[m.ID] {
 					taken[m.ID] = true
 					events = append(events, r.takeStale(q, m)...)
 				}
-			case m.Stale && m.Overlap == OverlapExact:
+			case m.Stale && m.Overlap == glob.Exact:
 				refused = first(refused, r.staleHeld(m, now))
 			case m.Stale:
-			case m.Overlap == OverlapExact || q.Strict:
+			case m.Overlap == glob.Exact || q.Strict:
 				refused = first(refused, r.conflict(m))
 			}
 		}
@@ -119,7 +121,7 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Sight, now Time) (even
 	if refused != nil {
 		var told []Event
 		for _, m := range met {
-			if !m.Stale && (m.Overlap == OverlapExact || q.Strict) {
+			if !m.Stale && (m.Overlap == glob.Exact || q.Strict) {
 				told = append(told, r.incursion(q, m)...)
 			}
 		}
@@ -168,29 +170,20 @@ func CheckReservationTTL(ttl time.Duration) error {
 }
 
 // meets lists the reservations of others that overlap with p.
-func (r Room) meets(q Reserving, p Pattern, near []Reservation, s *Sight, now Time) (met []Meet) {
+func (r Room) meets(q Reserving, p glob.Pattern, near []Reservation, s *Sight, now Time) (met []Meet) {
 	at := p.Prefix(q.Fold)
 	for _, v := range near {
-		if v.Agent == q.By || apart(at, v.Pattern.Prefix(q.Fold)) {
+		if v.Agent == q.By || glob.Apart(at, v.Pattern.Prefix(q.Fold)) {
 			continue
 		}
 		overlap, witness := p.Overlap(v.Pattern, q.Fold)
-		if overlap == OverlapNone {
+		if overlap == glob.None {
 			continue
 		}
 		m, _ := r.Member(v.Agent)
 		met = append(met, Meet{v, p, overlap, witness, r.Stale(v, s, now), m.Verdict(s)})
 	}
 	return met
-}
-
-// apart tells whether patterns with these prefixes can't overlap: neither is the other's directory.
-func apart(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	rest, ok := strings.CutPrefix(b, a)
-	return !ok || a != "" && rest != "" && rest[0] != '/'
 }
 
 // mine are the caller's own reservations by the key of their patterns.
@@ -206,7 +199,7 @@ func (q Reserving) mine(near []Reservation) map[string]Reservation {
 
 // reserved makes a reservation. One that stands already as it is asked for stays; one for another
 // time or task is replaced.
-func (r Room) reserved(q Reserving, p Pattern, mine map[string]Reservation) []Event {
+func (r Room) reserved(q Reserving, p glob.Pattern, mine map[string]Reservation) []Event {
 	have, ok := mine[p.Key(q.Fold)]
 	ttl := Millis(q.TTL.Milliseconds())
 	if ok && have.TTL == ttl && have.Task == q.Task {
@@ -249,7 +242,7 @@ func (r Room) incursion(q Reserving, m Meet) []Event {
 	e := r.event(EventIncursion, q.By, m.Agent)
 	e.Task = q.Task
 	hint := fmt.Sprintf("agree who changes %s; then one of you narrows its scope (tt unreserve, tt reserve)", m.Witness)
-	if m.Overlap == OverlapExact {
+	if m.Overlap == glob.Exact {
 		hint = fmt.Sprintf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", m.Agent)
 	}
 	return []Event{e.with(Facts{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Message: &Message{
@@ -262,7 +255,7 @@ func (r Room) incursion(q Reserving, m Meet) []Event {
 
 func (r Room) conflict(m Meet) *Error {
 	e := Errorf(CodeReservationConflict, "%s has reserved %s", m.Agent, m.Pattern)
-	if m.Overlap != OverlapExact {
+	if m.Overlap != glob.Exact {
 		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, m.Pattern, m.Asked, m.Witness)
 	}
 	return m.facts(e).Hintf(`reserve something else, or ask: tt msg send %s "…"`, m.Agent)
@@ -298,4 +291,21 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 		events = append(events, e.with(Facts{ReservationID: v.ID, Pattern: v.Pattern}))
 	}
 	return events, nil
+}
+
+// ParsePattern is [glob.Parse] for what somebody wants to reserve. What can't be a pattern is refused
+// with [CodeUsage] and the field "pattern".
+func ParsePattern(s string) (glob.Pattern, error) {
+	p, err := glob.Parse(s)
+	if err == nil {
+		return p, nil
+	}
+	e := Errorf(CodeUsage, "%s", err).With("field", "pattern")
+	if why, ok := errors.AsType[*glob.Error](err); ok && why.Advice != "" {
+		e.Hint = why.Advice
+		if why.Example != "" {
+			e.Hint += ", as in: tt reserve " + shellWord(string(why.Example))
+		}
+	}
+	return "", e
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"talkingstick/stick/glob"
 )
 
 // standing are the reservations that the log says stand, the earliest first.
@@ -29,9 +31,9 @@ func (f *fixture) reserve(q Reserving) ([]Event, []Meet, error) {
 }
 
 // reserves makes one reservation, which is granted.
-func (f *fixture) reserves(a AgentID, p Pattern) Reservation {
+func (f *fixture) reserves(a AgentID, p glob.Pattern) Reservation {
 	f.t.Helper()
-	events, _, err := f.reserve(Reserving{By: a, Patterns: []Pattern{p}})
+	events, _, err := f.reserve(Reserving{By: a, Patterns: []glob.Pattern{p}})
 	if err != nil || len(events) == 0 {
 		f.t.Fatalf("reserve %s: %v, %d events", p, err, len(events))
 	}
@@ -53,39 +55,39 @@ func TestReserve(t *testing.T) {
 		before func(*fixture)
 		events string
 		code   Code
-		meets  Overlap
+		meets  glob.Overlap
 	}{
-		{name: "elsewhere", ask: Reserving{Patterns: []Pattern{"docs"}}, events: "reserved"},
-		{name: "in part", ask: Reserving{Patterns: []Pattern{"src/*.go"}}, events: "reserved incursion", meets: OverlapPartial},
-		{name: "in part, and strict", ask: Reserving{Patterns: []Pattern{"src/*.go"}, Strict: true}, events: "incursion", code: CodeReservationConflict, meets: OverlapPartial},
-		{name: "the same", ask: Reserving{Patterns: []Pattern{"src"}}, events: "incursion", code: CodeReservationConflict, meets: OverlapExact},
-		{name: "all or none", ask: Reserving{Patterns: []Pattern{"docs", "src"}}, events: "incursion", code: CodeReservationConflict, meets: OverlapExact},
-		{name: "nobody is told twice", ask: Reserving{Patterns: []Pattern{"src"}}, before: func(f *fixture) {
-			f.reserve(Reserving{By: "b", Patterns: []Pattern{"src"}})
-		}, code: CodeReservationConflict, meets: OverlapExact},
-		{name: "asked twice", ask: Reserving{Patterns: []Pattern{"src/*.go"}}, before: func(f *fixture) {
-			f.reserve(Reserving{By: "b", Patterns: []Pattern{"src/*.go"}})
-		}, meets: OverlapPartial},
-		{name: "for longer", ask: Reserving{Patterns: []Pattern{"src/*.go"}, TTL: time.Hour}, before: func(f *fixture) {
-			f.reserve(Reserving{By: "b", Patterns: []Pattern{"src/*.go"}})
-		}, events: "reserved", meets: OverlapPartial},
-		{name: "of one past its time", ask: Reserving{Patterns: []Pattern{"src"}}, before: func(f *fixture) {
+		{name: "elsewhere", ask: Reserving{Patterns: []glob.Pattern{"docs"}}, events: "reserved"},
+		{name: "in part", ask: Reserving{Patterns: []glob.Pattern{"src/*.go"}}, events: "reserved incursion", meets: glob.Partial},
+		{name: "in part, and strict", ask: Reserving{Patterns: []glob.Pattern{"src/*.go"}, Strict: true}, events: "incursion", code: CodeReservationConflict, meets: glob.Partial},
+		{name: "the same", ask: Reserving{Patterns: []glob.Pattern{"src"}}, events: "incursion", code: CodeReservationConflict, meets: glob.Exact},
+		{name: "all or none", ask: Reserving{Patterns: []glob.Pattern{"docs", "src"}}, events: "incursion", code: CodeReservationConflict, meets: glob.Exact},
+		{name: "nobody is told twice", ask: Reserving{Patterns: []glob.Pattern{"src"}}, before: func(f *fixture) {
+			f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src"}})
+		}, code: CodeReservationConflict, meets: glob.Exact},
+		{name: "asked twice", ask: Reserving{Patterns: []glob.Pattern{"src/*.go"}}, before: func(f *fixture) {
+			f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src/*.go"}})
+		}, meets: glob.Partial},
+		{name: "for longer", ask: Reserving{Patterns: []glob.Pattern{"src/*.go"}, TTL: time.Hour}, before: func(f *fixture) {
+			f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src/*.go"}})
+		}, events: "reserved", meets: glob.Partial},
+		{name: "of one past its time", ask: Reserving{Patterns: []glob.Pattern{"src"}}, before: func(f *fixture) {
 			f.after(DefaultReservationTTL)
-		}, code: CodeReservationStale, meets: OverlapExact},
-		{name: "of one that is gone", ask: Reserving{Patterns: []Pattern{"src"}}, before: func(f *fixture) { f.gone("a") }, code: CodeReservationStale, meets: OverlapExact},
+		}, code: CodeReservationStale, meets: glob.Exact},
+		{name: "of one that is gone", ask: Reserving{Patterns: []glob.Pattern{"src"}}, before: func(f *fixture) { f.gone("a") }, code: CodeReservationStale, meets: glob.Exact},
 		{
-			name: "taken over", ask: Reserving{Patterns: []Pattern{"src"}, TakeStale: true}, before: func(f *fixture) { f.gone("a") },
-			events: "unreserved resume reserved", meets: OverlapExact,
+			name: "taken over", ask: Reserving{Patterns: []glob.Pattern{"src"}, TakeStale: true}, before: func(f *fixture) { f.gone("a") },
+			events: "unreserved resume reserved", meets: glob.Exact,
 		},
-		{name: "not taken over while it holds", ask: Reserving{Patterns: []Pattern{"src"}, TakeStale: true}, events: "incursion", code: CodeReservationConflict, meets: OverlapExact},
+		{name: "not taken over while it holds", ask: Reserving{Patterns: []glob.Pattern{"src"}, TakeStale: true}, events: "incursion", code: CodeReservationConflict, meets: glob.Exact},
 		{
-			name: "a part of a stale one", ask: Reserving{Patterns: []Pattern{"src/a.go"}, TakeStale: true, Strict: true}, before: func(f *fixture) { f.gone("a") },
-			events: "reserved", meets: OverlapPartial,
+			name: "a part of a stale one", ask: Reserving{Patterns: []glob.Pattern{"src/a.go"}, TakeStale: true, Strict: true}, before: func(f *fixture) { f.gone("a") },
+			events: "reserved", meets: glob.Partial,
 		},
 		{name: "nothing", code: CodeUsage},
-		{name: "too short", ask: Reserving{Patterns: []Pattern{"docs"}, TTL: time.Minute}, code: CodeUsage},
-		{name: "too long", ask: Reserving{Patterns: []Pattern{"docs"}, TTL: 25 * time.Hour}, code: CodeUsage},
-		{name: "too many", ask: Reserving{Patterns: make([]Pattern, MaxPatterns+1)}, code: CodeUsage},
+		{name: "too short", ask: Reserving{Patterns: []glob.Pattern{"docs"}, TTL: time.Minute}, code: CodeUsage},
+		{name: "too long", ask: Reserving{Patterns: []glob.Pattern{"docs"}, TTL: 25 * time.Hour}, code: CodeUsage},
+		{name: "too many", ask: Reserving{Patterns: make([]glob.Pattern, MaxPatterns+1)}, code: CodeUsage},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,7 +112,7 @@ func TestReserve(t *testing.T) {
 func TestBothSidesAreTold(t *testing.T) {
 	f := room(t).member("a", "b").alive("a", "b")
 	mine := f.reserves("a", "src")
-	events, _, _ := f.reserve(Reserving{By: "b", Patterns: []Pattern{"src/*.go"}, Task: "T-1"})
+	events, _, _ := f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src/*.go"}, Task: "T-1"})
 	hit := events[1]
 	m := hit.Facts().Message
 	if m == nil || len(m.Missing(Incursion)) > 0 || m.Owner != "a" || m.Incoming != "b" || m.OwnerLiveness != "alive" || hit.Task != "T-1" {
@@ -120,7 +122,7 @@ func TestBothSidesAreTold(t *testing.T) {
 		t.Error("the owner has to read it, and the other knows it already")
 	}
 	f.gone("a")
-	events, _, _ = f.reserve(Reserving{By: "b", Patterns: []Pattern{"src"}, TakeStale: true})
+	events, _, _ = f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src"}, TakeStale: true})
 	resume := events[1]
 	if m := resume.Facts().Message; m == nil || len(m.Missing(Resume)) > 0 || m.PriorSession != "a" || m.Adopted != "b" || resume.To != "a" {
 		t.Errorf("the resume says %+v", m)
@@ -179,4 +181,23 @@ func TestReservationsEndWithTheirOwner(t *testing.T) {
 
 func (f *fixture) done2(events []Event, err error) ([]Event, error) {
 	return f.done(f.Room, events, err)
+}
+
+func TestParsePattern(t *testing.T) {
+	for in, hint := range map[string]string{
+		"/src":     "write it as seen from the root of the room, as in: tt reserve src/lib",
+		`a\b`:      "write / between directories, and a character that isn't meant as a wildcard as a class of its own, as in: tt reserve 'app/[[]id]'",
+		"[b-a]":    "write the lower character first",
+		"src/.git": "",
+	} {
+		p, err := ParsePattern(in)
+		refused(t, err, CodeUsage, map[string]any{"field": "pattern"})
+		equal(t, in, p, "")
+		equal(t, "the hint for "+in, AsError(err).Hint, hint)
+	}
+	p, err := ParsePattern("./src//*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "pattern", p, glob.Pattern("src/*.go"))
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"talkingstick/stick/glob"
 )
 
 // EventInfo is a row of the table of event types.
@@ -317,11 +319,11 @@ func (e Event) Say() string {
 	return EventTypes[i].say(e, e.Facts())
 }
 
-func paths(p Pattern) string {
+func paths(p glob.Pattern) string {
 	if p == "" {
 		return "paths"
 	}
-	return clip(string(p), maxPattern)
+	return clip(string(p), glob.MaxBytes)
 }
 
 func edited(f Facts) string {

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // brief starts a session, and tells the agent what it should know then.
@@ -155,7 +156,7 @@ func (p *page) recovery(r *engine.Recovered) {
 }
 
 // patterns lists patterns in a sentence.
-func patterns(ps []stick.Pattern) string {
+func patterns(ps []glob.Pattern) string {
 	if len(ps) == 0 {
 		return "nothing"
 	}

@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // scopeCommands are the commands about who changes what.
@@ -61,7 +62,7 @@ func (p *page) reserved(res engine.ReservePathsResult) {
 	}
 	for _, m := range res.Overlaps {
 		switch {
-		case m.Stale && m.Overlap == stick.OverlapExact:
+		case m.Stale && m.Overlap == glob.Exact:
 			p.linef("you took it over from %s, whose process is %s; it is told", m.Agent, m.Verdict)
 		case m.Stale:
 			p.linef("it overlaps with %s of %s, as in %s; that one is stale and hinders nobody", stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))

@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // FileName is the name of the file, at the root of a workspace.
@@ -37,8 +38,8 @@ type Session struct {
 
 // Roles is the section [roles].
 type Roles struct {
-	Append      []stick.Pattern // what everybody may add to, and nobody should rewrite
-	PrimaryOnly []stick.Pattern // what only the primary changes; nil for the default
+	Append      []glob.Pattern // what everybody may add to, and nobody should rewrite
+	PrimaryOnly []glob.Pattern // what only the primary changes; nil for the default
 }
 
 // Default is the configuration where there is no file.
@@ -183,12 +184,12 @@ func as[T any](v any, into *T) error {
 	return nil
 }
 
-func patterns(v any, into *[]stick.Pattern) error {
+func patterns(v any, into *[]glob.Pattern) error {
 	list, ok := v.([]any)
 	if !ok {
 		return errKind
 	}
-	out := []stick.Pattern{}
+	out := []glob.Pattern{}
 	for _, x := range list {
 		text, ok := x.(string)
 		if !ok {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 func TestParse(t *testing.T) {
@@ -31,7 +32,7 @@ races = 5
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []stick.Pattern{"CHANGELOG.md", "docs/log"}) ||
+	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
 		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Gate != (Gate{"make", 90 * time.Second, 2}) || c.Worker != (Worker{"develop", "work/trees", 5}) {
 		t.Errorf("%+v", c)
 	}

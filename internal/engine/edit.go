@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // MayEditParams asks whether the caller may change paths now.
@@ -137,7 +138,7 @@ func (e errRolesUnread) Error() string { return "it wasn't read what is whose in
 // roleFiles is what of a room is whose.
 type roleFiles struct {
 	anchor      anchor
-	primaryOnly []stick.Pattern
+	primaryOnly []glob.Pattern
 }
 
 // without leaves out of paths the context file of a member's session, which it writes whoever has the stick.

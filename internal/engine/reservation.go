@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // ReservePathsParams asks to reserve paths.
@@ -249,7 +250,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		if err != nil {
 			return nil, err
 		}
-		name := stick.Pattern(strconv.FormatInt(id, 10)) // may be a file's
+		name := glob.Pattern(strconv.FormatInt(id, 10)) // may be a file's
 		if len(v) == 0 {
 			v = slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool { return v.Pattern != name })
 		}

@@ -8,13 +8,14 @@ import (
 
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // selection is what somebody named to reserve or to give free.
 type selection struct {
-	written stick.Pattern   // as it was named, from the root
-	means   []stick.Pattern // without links above it; a link is itself, and what it leads to
-	outside bool            // it is a link, and leads to what nobody can reserve here
+	written glob.Pattern   // as it was named, from the root
+	means   []glob.Pattern // without links above it; a link is itself, and what it leads to
+	outside bool           // it is a link, and leads to what nobody can reserve here
 }
 
 // selections reads what is to be reserved or given free.
@@ -41,14 +42,14 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 			return s, err
 		}
 	} else if thereAs(root, path) {
-		path = stick.QuotePattern(path)
+		path = glob.Quote(path)
 	}
 	if s.written, err = stick.ParsePattern(path); err != nil {
 		return s, err
 	}
 	name := s.written.Prefix(false)
 	if name == "" {
-		s.means = []stick.Pattern{s.written}
+		s.means = []glob.Pattern{s.written}
 		return s, nil
 	}
 	wild := strings.Join(strings.Split(string(s.written), "/")[1+strings.Count(name, "/"):], "/")
@@ -61,7 +62,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 		if !ok && i == 0 {
 			return s, outsideOf(root, string(s.written))
 		}
-		p, err := stick.ParsePattern(stick.QuotePattern(rel) + "/" + wild)
+		p, err := stick.ParsePattern(glob.Quote(rel) + "/" + wild)
 		switch {
 		case !ok || err != nil && i > 0:
 			s.outside = true
@@ -86,7 +87,7 @@ func fromRoot(targets *workspace.Targets, root, path string) (string, error) {
 	found, _ := targets.Written(name)
 	for _, x := range found {
 		if rel, ok := workspace.Below(x.Full, root); ok {
-			return stick.QuotePattern(rel) + "/" + wild, nil
+			return glob.Quote(rel) + "/" + wild, nil
 		}
 	}
 	return "", outsideOf(root, path)
@@ -110,7 +111,7 @@ func thereAs(dir, path string) bool {
 }
 
 // misplaced warns of a name that was probably meant from dir instead of from the root.
-func misplaced(root, dir string, ps []stick.Pattern) string {
+func misplaced(root, dir string, ps []glob.Pattern) string {
 	from, ok := workspace.Below(dir, root)
 	if !ok || from == "." {
 		return ""

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // StartSessionParams is a session of an agent that starts.
@@ -69,8 +70,8 @@ type Recovered struct {
 
 // RoleContract is what a role may do with the files of the workspace. Everything may be read.
 type RoleContract struct {
-	Append      []stick.Pattern `json:"append"`       // add to them, and rewrite nothing
-	PrimaryOnly []stick.Pattern `json:"primary_only"` // the primary's
+	Append      []glob.Pattern `json:"append"`       // add to them, and rewrite nothing
+	PrimaryOnly []glob.Pattern `json:"primary_only"` // the primary's
 }
 
 // project is what the project of a room sets, and where the room's sessions keep their context.
@@ -95,11 +96,11 @@ func (e *Engine) project(room string) (project, error) {
 // contract is the contract of the room's roles. By default only the primary's own file, and the
 // configuration that says so, are the primary's.
 func (p project) contract() *RoleContract {
-	out := &RoleContract{Append: []stick.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
+	out := &RoleContract{Append: []glob.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
 	out.Append = append(out.Append, p.Roles.Append...)
 	if out.PrimaryOnly == nil {
 		for _, path := range []string{p.anchor.file, config.FileName} {
-			if p, err := stick.ParsePattern(stick.QuotePattern(path)); err == nil {
+			if p, err := stick.ParsePattern(glob.Quote(path)); err == nil {
 				out.PrimaryOnly = append(out.PrimaryOnly, p)
 			}
 		}

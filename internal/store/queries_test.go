@@ -15,6 +15,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // unrecorded are the functions whose statements nobody but SQLite runs. Neither they nor their
@@ -123,7 +124,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, all := tx.Reservations(store.ReservationQuery{Room: id})
 		_, _, some := tx.Reservations(store.ReservationQuery{Room: id, ID: reserved.Seq, Agent: "claude:a", Task: "T", Limit: 1})
 		_, near := tx.ReservationsNear(id, []string{"src/a.go"}, []string{"docs", "web"})
-		_, meeting := tx.ReservationsMeeting(id, []stick.Pattern{"src/**", "*.go"})
+		_, meeting := tx.ReservationsMeeting(id, []glob.Pattern{"src/**", "*.go"})
 		_, at := tx.RoomsAt([][]string{{"/work/src", "/work"}})
 		return try(all, some, near, meeting, at)
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // putReservation stores what an event says of reservations.
@@ -87,13 +88,13 @@ func (tx *Tx) reservations(room stick.RoomID, join string, joined []any, where s
 func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick.Reservation, error) {
 	above, below := map[string]bool{"": true}, map[string]bool{}
 	for _, p := range slices.Concat(paths, dirs) {
-		for p = stick.FoldCase(p); p != "" && p != "." && !above[p]; {
+		for p = glob.FoldCase(p); p != "" && p != "." && !above[p]; {
 			above[p] = true
 			p = p[:max(strings.LastIndexByte(p, '/'), 0)]
 		}
 	}
 	for _, d := range dirs {
-		below[stick.FoldCase(d)] = true
+		below[glob.FoldCase(d)] = true
 	}
 	var out []stick.Reservation
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(above)), maxMarks) {
@@ -131,7 +132,7 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 
 // ReservationsMeeting returns the reservations that could overlap with one of the patterns, the
 // earliest first: those whose prefix lies on the way to the pattern's, or below it.
-func (tx *Tx) ReservationsMeeting(room stick.RoomID, patterns []stick.Pattern) ([]stick.Reservation, error) {
+func (tx *Tx) ReservationsMeeting(room stick.RoomID, patterns []glob.Pattern) ([]stick.Reservation, error) {
 	var prefixes []string
 	for _, p := range patterns {
 		prefixes = append(prefixes, p.Prefix(true))

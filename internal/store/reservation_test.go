@@ -8,13 +8,14 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // reserve has a member reserve a pattern.
-func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p stick.Pattern) stick.Event {
+func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p glob.Pattern) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		events, _, err := r.Reserve(stick.Reserving{By: a, Patterns: []stick.Pattern{p}}, nil, blind(), now)
+		events, _, err := r.Reserve(stick.Reserving{By: a, Patterns: []glob.Pattern{p}}, nil, blind(), now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +29,7 @@ func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p sti
 func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		patterns := []stick.Pattern{
+		patterns := []glob.Pattern{
 			"**", "*.go", "src", "SRC/lib", "src/*/x", "src/lib/**/*.go", "src/lib/a.go", "src0", "src-x", "src!", "docs/[ab].md", "a/b/c/d", "é/x",
 		}
 		for _, p := range patterns {
@@ -62,12 +63,12 @@ func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
 				}
 			}
 			for _, p := range append(patterns, "src/lib", "a/b", "**/x", "é") {
-				near, err := tx.ReservationsMeeting(id, []stick.Pattern{p})
+				near, err := tx.ReservationsMeeting(id, []glob.Pattern{p})
 				if err != nil {
 					return err
 				}
 				for _, v := range all {
-					if overlap, _ := p.Overlap(v.Pattern, true); overlap != stick.OverlapNone && !slices.Contains(near, v) {
+					if overlap, _ := p.Overlap(v.Pattern, true); overlap != glob.None && !slices.Contains(near, v) {
 						t.Errorf("%s overlaps with %s and isn't found", p, v.Pattern)
 					}
 				}

@@ -1,8 +1,9 @@
-package stick
+package glob
 
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // An Overlap says how two patterns meet.
@@ -10,9 +11,9 @@ type Overlap string
 
 // The kinds of overlap, as an INCURSION names them.
 const (
-	OverlapNone    Overlap = "none"    // no path is meant by both
-	OverlapPartial Overlap = "partial" // some path is meant by both
-	OverlapExact   Overlap = "exact"   // both mean the same paths
+	None    Overlap = "none"    // no path is meant by both
+	Partial Overlap = "partial" // some path is meant by both
+	Exact   Overlap = "exact"   // both mean the same paths
 )
 
 // overlapBudget bounds how much work is done to find out whether two patterns are the same: so many
@@ -32,46 +33,46 @@ func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
 	a, errA := parseScope(string(p))
 	b, errB := parseScope(string(q))
 	if errA != nil || errB != nil {
-		return OverlapNone, ""
+		return None, ""
 	}
-	m := newMeeting(a.glob(false), b.glob(false), fold)
+	m := newMeeting(a.automaton(false), b.automaton(false), fold)
 	witness, ok := m.shortest(math.MaxInt)
 	if !ok {
-		return OverlapNone, ""
+		return None, ""
 	}
 	visible := *m // stars that stand for nothing have the same labels
-	visible.a, visible.b = a.glob(true), b.glob(true)
+	visible.a, visible.b = a.automaton(true), b.automaton(true)
 	if clear, ok := visible.shortest(clearBudget); ok {
 		witness = clear
 	}
 	if p.Key(fold) == q.Key(fold) || m.same(overlapBudget) {
-		return OverlapExact, witness
+		return Exact, witness
 	}
-	return OverlapPartial, witness
+	return Partial, witness
 }
 
 // Meets reports whether p means the directory dir, or anything that could lie below it. dir is a path
 // as for [Pattern.Match].
 func (p Pattern) Meets(dir string, fold bool) bool {
-	if !inRoom(dir, fold) {
+	if !Matchable(dir, fold) {
 		return false
 	}
 	at, as := p.Prefix(fold), dir
 	if fold {
 		as = FoldCase(dir)
 	}
-	if apart(at, as) {
+	if Apart(at, as) {
 		return false
 	}
 	if len(at) >= len(as) { // all that p means lies there
 		return true
 	}
 	a, errA := parseScope(string(p))
-	b, errB := parseScope(QuotePattern(dir))
+	b, errB := parseScope(Quote(dir))
 	if errA != nil || errB != nil { // no pattern can be written for such a path
 		return p.Match(dir, fold)
 	}
-	_, ok := newMeeting(a.glob(false), b.glob(false), fold).shortest(math.MaxInt)
+	_, ok := newMeeting(a.automaton(false), b.automaton(false), fold).shortest(math.MaxInt)
 	return ok
 }
 
@@ -82,13 +83,23 @@ func (p Pattern) Covers(dir string, fold bool) bool {
 	if errA != nil || !p.Match(dir, fold) {
 		return false
 	}
-	b, errB := parseScope(QuotePattern(dir))
-	return a.below || errB == nil && newMeeting(a.glob(false), b.glob(false), fold).covers(overlapBudget)
+	b, errB := parseScope(Quote(dir))
+	return a.below || errB == nil && newMeeting(a.automaton(false), b.automaton(false), fold).covers(overlapBudget)
 }
 
-// A meeting is the product of two globs and the borders: it reads a path in all three at once.
+// Apart reports whether patterns with these prefixes can't overlap: neither is the other's directory.
+// See [Pattern.Prefix].
+func Apart(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	rest, ok := strings.CutPrefix(b, a)
+	return !ok || a != "" && rest != "" && rest[0] != '/'
+}
+
+// A meeting is the product of two automata and the borders: it reads a path in all three at once.
 type meeting struct {
-	a, b  *glob
+	a, b  *automaton
 	alpha *alphabet
 	// common is by label of a and label of b the set of the border letters among the characters
 	// that both have, with known in it when it was found out.
@@ -99,7 +110,7 @@ type meeting struct {
 
 const known = 1 << 15
 
-func newMeeting(a, b *glob, fold bool) *meeting {
+func newMeeting(a, b *automaton, fold bool) *meeting {
 	m := &meeting{
 		a: a, b: b, alpha: newAlphabet(append(slices.Clone(a.sets), b.sets...), fold),
 		common: make([]uint16, len(a.sets)*len(b.sets)),
@@ -238,19 +249,19 @@ func (m *meeting) example(from, to int32) rune {
 	return m.alpha.symbols[best].example
 }
 
-// same reports whether both globs accept the same paths.
+// same reports whether both automata accept the same paths.
 func (m *meeting) same(budget int) bool {
 	return m.always(budget, func(a, b bool) bool { return a == b })
 }
 
-// covers reports whether the first glob accepts all that the second one does.
+// covers reports whether the first automaton accepts all that the second one does.
 func (m *meeting) covers(budget int) bool {
 	return m.always(budget, func(a, b bool) bool { return a || !b })
 }
 
-// always reports whether something holds of every path, by which of the globs accept it. It holds of what
+// always reports whether something holds of every path, by which of the automata accept it. It holds of what
 // none of them does. All paths are read at once, breadth first, up to one of which it doesn't hold. With
-// the budget used up it is false: a glob can be in very many sets of states.
+// the budget used up it is false: an automaton can be in very many sets of states.
 func (m *meeting) always(budget int, holds func(a, b bool) bool) bool {
 	land := borders()
 	end := len(m.alpha.symbols) // the number of /, behind the symbols

@@ -1,10 +1,10 @@
-package stick
+package glob
 
 import "slices"
 
-// Subsets are the sets of states that a glob can be in, found as they are needed.
+// Subsets are the sets of states that an automaton can be in, found as they are needed.
 type subsets struct {
-	*glob
+	*automaton
 	symbols func(label int) []uint64
 	width   int // how many symbols there are, with /
 	work    int // how many edges were followed and states found
@@ -21,8 +21,8 @@ type subsets struct {
 // noStates is the number of the empty set.
 const noStates = 0
 
-func newSubsets(g *glob, width int, symbols func(label int) []uint64) *subsets {
-	u := &subsets{glob: g, symbols: symbols, width: width, numbers: map[string]int32{}, mark: make([]int, len(g.edges))}
+func newSubsets(g *automaton, width int, symbols func(label int) []uint64) *subsets {
+	u := &subsets{automaton: g, symbols: symbols, width: width, numbers: map[string]int32{}, mark: make([]int, len(g.edges))}
 	u.set(nil)
 	return u
 }

@@ -1,4 +1,4 @@
-package stick
+package glob
 
 import (
 	"flag"
@@ -10,55 +10,55 @@ import (
 	"pgregory.net/rapid"
 )
 
-var patternLong = flag.Bool("pattern.long", false, "compare a million pairs of patterns with enumeration")
+var long = flag.Bool("glob.long", false, "compare a million pairs of patterns with enumeration")
 
-func TestPatternOverlap(t *testing.T) {
+func TestOverlap(t *testing.T) {
 	for _, c := range []struct {
 		a, b    string
 		want    Overlap
 		witness string
 	}{
-		{"src/lib", "src/lib", OverlapExact, "src/lib"},
-		{"src/lib", "./src//lib/", OverlapExact, "src/lib"},
-		{"src", "src/**", OverlapExact, "src"},
-		{"src/lib", "src/lib/*", OverlapPartial, "src/lib/a"},
-		{"src", "src/lib", OverlapPartial, "src/lib"},
-		{"src/lib", "src/lib2", OverlapNone, ""},
-		{"src/**", "src/*.ts", OverlapPartial, "src/a.ts"},
-		{"src/lib", "src/*.ts", OverlapNone, ""},
-		{"src/lib.ts", "src/*.ts", OverlapPartial, "src/lib.ts"},
-		{"src", "src/**/*", OverlapPartial, "src/a"}, // src itself is in one of them only
-		{"src/*/**", "src/**/*", OverlapExact, "src/a"},
-		{"*/**", "**", OverlapExact, "a"},
-		{"a/*", "a/b", OverlapPartial, "a/b"},
-		{"a/*", "b/*", OverlapNone, ""},
-		{"*/a", "b/*", OverlapPartial, "b/a"},
-		{"*.go", "*.ts", OverlapNone, ""},
-		{"*.go", "a*", OverlapPartial, "a.go"},
-		{"*a", "a*", OverlapPartial, "aa"},
-		{"**/*_test.go", "stick", OverlapPartial, "stick/a_test.go"},
-		{"[a-c]x", "[d-f]x", OverlapNone, ""},
-		{"[a-d]x", "[d-f]x", OverlapPartial, "dx"},
-		{"[ab]/x", "[ba]/x", OverlapExact, "a/x"},
-		{"[ab]", "[!a]", OverlapPartial, "b"},
-		{"a?", "a[!b]", OverlapPartial, "aa"},
-		{"**", "x/y", OverlapPartial, "x/y"},
-		{"**", "**/z*/a", OverlapPartial, "za/a"},
-		{"**", "**", OverlapExact, "a"},
-		{"**/a", "**/b", OverlapPartial, "b/a"}, // what lies below a is meant by a pattern that names a
-		{"**/?a", "**/?b", OverlapNone, ""},
-		{"**/?a/", "**/?b/", OverlapPartial, "ab/aa"},
-		{"a**b", "a*b", OverlapExact, "aab"},
-		{"a*a", "a", OverlapNone, ""},
-		{"a*a", "aa", OverlapPartial, "aa"}, // a star must stand for nothing here
-		{".?", "?.", OverlapNone, ""},       // .. is no name
-		{".g*", ".?it", OverlapNone, ""},
-		{".g*/x", "*/.?it", OverlapNone, ""},
-		{"wor*", "?orktrees", OverlapNone, ""},
-		{"wor*/x", "?orktrees?/x", OverlapPartial, "worktreesa/x"},
-		{"a/wor*", "a/?orktrees", OverlapPartial, "a/worktrees"},
-		{"[!a-z]", "[!A-Z]", OverlapPartial, "0"},
-		{"SRC", "src", OverlapNone, ""},
+		{"src/lib", "src/lib", Exact, "src/lib"},
+		{"src/lib", "./src//lib/", Exact, "src/lib"},
+		{"src", "src/**", Exact, "src"},
+		{"src/lib", "src/lib/*", Partial, "src/lib/a"},
+		{"src", "src/lib", Partial, "src/lib"},
+		{"src/lib", "src/lib2", None, ""},
+		{"src/**", "src/*.ts", Partial, "src/a.ts"},
+		{"src/lib", "src/*.ts", None, ""},
+		{"src/lib.ts", "src/*.ts", Partial, "src/lib.ts"},
+		{"src", "src/**/*", Partial, "src/a"}, // src itself is in one of them only
+		{"src/*/**", "src/**/*", Exact, "src/a"},
+		{"*/**", "**", Exact, "a"},
+		{"a/*", "a/b", Partial, "a/b"},
+		{"a/*", "b/*", None, ""},
+		{"*/a", "b/*", Partial, "b/a"},
+		{"*.go", "*.ts", None, ""},
+		{"*.go", "a*", Partial, "a.go"},
+		{"*a", "a*", Partial, "aa"},
+		{"**/*_test.go", "stick", Partial, "stick/a_test.go"},
+		{"[a-c]x", "[d-f]x", None, ""},
+		{"[a-d]x", "[d-f]x", Partial, "dx"},
+		{"[ab]/x", "[ba]/x", Exact, "a/x"},
+		{"[ab]", "[!a]", Partial, "b"},
+		{"a?", "a[!b]", Partial, "aa"},
+		{"**", "x/y", Partial, "x/y"},
+		{"**", "**/z*/a", Partial, "za/a"},
+		{"**", "**", Exact, "a"},
+		{"**/a", "**/b", Partial, "b/a"}, // what lies below a is meant by a pattern that names a
+		{"**/?a", "**/?b", None, ""},
+		{"**/?a/", "**/?b/", Partial, "ab/aa"},
+		{"a**b", "a*b", Exact, "aab"},
+		{"a*a", "a", None, ""},
+		{"a*a", "aa", Partial, "aa"}, // a star must stand for nothing here
+		{".?", "?.", None, ""},       // .. is no name
+		{".g*", ".?it", None, ""},
+		{".g*/x", "*/.?it", None, ""},
+		{"wor*", "?orktrees", None, ""},
+		{"wor*/x", "?orktrees?/x", Partial, "worktreesa/x"},
+		{"a/wor*", "a/?orktrees", Partial, "a/worktrees"},
+		{"[!a-z]", "[!A-Z]", Partial, "0"},
+		{"SRC", "src", None, ""},
 	} {
 		p, q := parsed(t, c.a), parsed(t, c.b)
 		kind, witness := p.Overlap(q, false)
@@ -68,25 +68,25 @@ func TestPatternOverlap(t *testing.T) {
 		equal(t, c.b+" and "+c.a, kind, c.want)
 	}
 	kind, witness := Pattern("src").Overlap("/src", false)
-	equal(t, "what wasn't parsed", kind, OverlapNone)
+	equal(t, "what wasn't parsed", kind, None)
 	equal(t, "what wasn't parsed", witness, "")
 }
 
-func TestPatternOverlapFoldsCase(t *testing.T) {
+func TestOverlapFoldsCase(t *testing.T) {
 	for _, c := range []struct {
 		a, b    string
 		want    Overlap
 		witness string
 	}{
-		{"SRC", "src", OverlapExact, "src"},
-		{"SRC/*.TS", "src/lib*", OverlapPartial, "src/lib.ts"},
-		{"GRÖẞE", "größe", OverlapExact, "größe"},
-		{"K", "\u212A", OverlapExact, "k"},
-		{"[a-z]x", "[A-Z]x", OverlapExact, "ax"},
-		{"[!a-z]x", "[!A-Z]x", OverlapExact, "0x"},
-		{"[!a-z]x", "Kx", OverlapNone, ""},
-		{"[Ā-ɏ]", "S", OverlapPartial, "s"}, // ſ is in the range
-		{".[!a]it*", ".G*", OverlapPartial, ".gita"},
+		{"SRC", "src", Exact, "src"},
+		{"SRC/*.TS", "src/lib*", Partial, "src/lib.ts"},
+		{"GRÖẞE", "größe", Exact, "größe"},
+		{"K", "\u212A", Exact, "k"},
+		{"[a-z]x", "[A-Z]x", Exact, "ax"},
+		{"[!a-z]x", "[!A-Z]x", Exact, "0x"},
+		{"[!a-z]x", "Kx", None, ""},
+		{"[Ā-ɏ]", "S", Partial, "s"}, // ſ is in the range
+		{".[!a]it*", ".G*", Partial, ".gita"},
 	} {
 		p, q := parsed(t, c.a), parsed(t, c.b)
 		kind, witness := p.Overlap(q, true)
@@ -94,26 +94,26 @@ func TestPatternOverlapFoldsCase(t *testing.T) {
 		equal(t, c.a+" and "+c.b, witness, c.witness)
 	}
 	kind, _ := parsed(t, ".[gG][iI]t").Overlap("**", true)
-	equal(t, "only names that are kept out", kind, OverlapNone)
+	equal(t, "only names that are kept out", kind, None)
 }
 
-// TestPatternOverlapBudget shows the one answer that isn't exact.
-func TestPatternOverlapBudget(t *testing.T) {
+// TestOverlapBudget shows the one answer that isn't exact.
+func TestOverlapBudget(t *testing.T) {
 	p := parsed(t, "**/*[ab]"+strings.Repeat("?", 20))
 	q := parsed(t, "**/*[ba]"+strings.Repeat("?", 20))
 	kind, _ := p.Overlap(q, false)
-	equal(t, "the same, but too hard to see", kind, OverlapPartial)
+	equal(t, "the same, but too hard to see", kind, Partial)
 	kind, _ = p.Overlap(p, false)
-	equal(t, "written alike", kind, OverlapExact)
+	equal(t, "written alike", kind, Exact)
 }
 
-// TestPatternOverlapEnumerated compares random pairs with all paths of up to 6 characters of a small
+// TestOverlapEnumerated compares random pairs with all paths of up to 6 characters of a small
 // alphabet, in which c stands for what no pattern names: there is an overlap if and only if some path
 // is in both, and it is exact if and only if no path is in one of them only. The patterns are small
 // enough for both to show in such paths, nearly always: a longer path that proves an overlap counts.
-func TestPatternOverlapEnumerated(t *testing.T) {
+func TestOverlapEnumerated(t *testing.T) {
 	pairs := 20_000
-	if *patternLong {
+	if *long {
 		pairs = 1_000_000
 	}
 	for _, c := range []struct {
@@ -159,7 +159,7 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 		for range 1 + random.IntN(5) {
 			raw += tokens[random.IntN(len(tokens))]
 		}
-		p, err := ParsePattern(raw)
+		p, err := Parse(raw)
 		if err != nil {
 			continue
 		}
@@ -180,19 +180,19 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 		p, q := &pool[random.IntN(len(pool))], &pool[random.IntN(len(pool))]
 		kind, witness := p.Overlap(q.Pattern, fold)
 		count[kind]++
-		if kind != OverlapNone && !(p.match(witness) && q.match(witness)) {
+		if kind != None && !(p.match(witness) && q.match(witness)) {
 			t.Fatalf("%s and %s, fold %v: %q isn't in both", p.Pattern, q.Pattern, fold, witness)
 		}
-		want := OverlapNone
+		want := None
 		for w := range p.means {
 			if p.means[w]&q.means[w] != 0 {
-				want = OverlapPartial
+				want = Partial
 			}
 		}
 		if slices.Equal(p.means, q.means) {
-			want = OverlapExact
+			want = Exact
 		}
-		if kind == OverlapPartial && want == OverlapNone && len(witness) > 6 {
+		if kind == Partial && want == None && len(witness) > 6 {
 			longer++ // and yet proved, by the witness
 			continue
 		}
@@ -203,21 +203,21 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 	t.Logf("fold %v: %d pairs of %d patterns at %d paths: %v, %d of them at longer paths only", fold, pairs, len(pool), len(paths), count, longer)
 }
 
-func TestPatternOverlapProperties(t *testing.T) {
+func TestOverlapProperties(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(strings.Fields("a b A . * ? [ab] [!a] [!b.] [a-b.] / / ** /**/ a/ *.")), rapid.SampledFrom([]string{
 			".git", ".g", "it", "worktrees", "wor", "k", "K", "\u212A", "trees", "[k-s]", "[!A-Z]", "ß", "ẞ", "[^ſ]", "/*/", "**/", "?[a-z]*",
 		})), 1, 14).Draw(t, "tokens"), "")
-	}).Filter(func(s string) bool { _, err := ParsePattern(s); return err == nil })
+	}).Filter(func(s string) bool { _, err := Parse(s); return err == nil })
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, fold := text.Draw(t, "a"), text.Draw(t, "b"), rapid.Bool().Draw(t, "fold")
-		p, _ := ParsePattern(a)
-		q, _ := ParsePattern(b)
+		p, _ := Parse(a)
+		q, _ := Parse(b)
 		kind, witness := p.Overlap(q, fold)
 		if again, _ := q.Overlap(p, fold); again != kind {
 			t.Fatalf("%s, and the other way round %s", kind, again)
 		}
-		if kind == OverlapNone {
+		if kind == None {
 			if witness != "" {
 				t.Fatalf("no overlap, and yet %q", witness)
 			}
@@ -232,11 +232,11 @@ func TestPatternOverlapProperties(t *testing.T) {
 		if x != "/" && y != "/" && !strings.HasPrefix(x, y) && !strings.HasPrefix(y, x) {
 			t.Fatalf("they overlap at %q, and the prefixes %q and %q don't", witness, x, y)
 		}
-		quoted, err := ParsePattern(QuotePattern(witness))
+		quoted, err := Parse(Quote(witness))
 		if err != nil {
 			t.Fatalf("%q can't be reserved: %v", witness, err)
 		}
-		if k, _ := quoted.Overlap(p, fold); k == OverlapNone {
+		if k, _ := quoted.Overlap(p, fold); k == None {
 			t.Fatalf("%q as a pattern misses %s", witness, p)
 		}
 	})
@@ -244,7 +244,7 @@ func TestPatternOverlapProperties(t *testing.T) {
 
 func parsed(t testing.TB, s string) Pattern {
 	t.Helper()
-	p, err := ParsePattern(s)
+	p, err := Parse(s)
 	if err != nil {
 		t.Fatalf("%q: %v", s, err)
 	}

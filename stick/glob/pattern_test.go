@@ -1,6 +1,7 @@
-package stick
+package glob
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"unicode"
@@ -9,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParsePattern(t *testing.T) {
+func TestParse(t *testing.T) {
 	for in, want := range map[string]Pattern{
 		"src":            "src",
 		"src/":           "src",
@@ -57,7 +58,7 @@ func TestParsePattern(t *testing.T) {
 		"größe/日本":       "größe/日本",
 		"with blank":     "with blank",
 	} {
-		p, err := ParsePattern(in)
+		p, err := Parse(in)
 		if err != nil {
 			t.Errorf("%q: %v", in, err)
 		}
@@ -70,18 +71,18 @@ func TestParsePattern(t *testing.T) {
 		"*.{ts,tsx}", "{a[b],c}", strings.Repeat("x", 257), strings.Repeat("x", 253) + "*/", strings.Repeat("a*", 33), strings.Repeat("*/", 32),
 		strings.Repeat("{", 90),
 	} {
-		p, err := ParsePattern(in)
-		refused(t, err, CodeUsage, map[string]any{"field": "pattern"})
+		p, err := Parse(in)
+		refused(t, err)
 		equal(t, in, p, "")
 	}
 	for _, in := range []string{strings.Repeat("x", 256), strings.Repeat("a*", 32), strings.Repeat("*/", 31), strings.Repeat("*", 256), strings.Repeat("./", 127) + "x"} {
-		if _, err := ParsePattern(in); err != nil {
+		if _, err := Parse(in); err != nil {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
 }
 
-func TestPatternMatch(t *testing.T) {
+func TestMatch(t *testing.T) {
 	for _, c := range []struct {
 		pattern       string
 		match, differ string // paths, with a blank between
@@ -110,7 +111,7 @@ func TestPatternMatch(t *testing.T) {
 		{".g*", ".gi .gitx", ".git .git/x"},
 		{"w*/x", "w/x worktree/x worktreesx/x", "worktrees/x"},
 	} {
-		p, err := ParsePattern(c.pattern)
+		p, err := Parse(c.pattern)
 		if err != nil {
 			t.Fatalf("%q: %v", c.pattern, err)
 		}
@@ -126,7 +127,7 @@ func TestPatternMatch(t *testing.T) {
 	equal(t, "many stars", long.Match(strings.Repeat("a", 4096), false), false)
 }
 
-func TestPatternFoldsCase(t *testing.T) {
+func TestFoldsCase(t *testing.T) {
 	for _, c := range []struct {
 		pattern, path string
 		want          bool
@@ -144,7 +145,7 @@ func TestPatternFoldsCase(t *testing.T) {
 		{"**", "WorkTrees/x", false},
 		{"**", "wor\u212Atrees/x", false},
 	} {
-		p, err := ParsePattern(c.pattern)
+		p, err := Parse(c.pattern)
 		if err != nil {
 			t.Fatalf("%q: %v", c.pattern, err)
 		}
@@ -159,7 +160,7 @@ func TestPatternFoldsCase(t *testing.T) {
 	equal(t, "key without folding", Pattern("SRC/*").Key(false), "SRC/*")
 }
 
-func TestPatternPrefix(t *testing.T) {
+func TestPrefix(t *testing.T) {
 	for in, want := range map[string]string{
 		"src": "src", "src/lib/*.go": "src/lib", "src/*/x": "src", "*": "", "**": "", "**/x": "", "s*/x": "", "[*]/a/?": "*/a",
 	} {
@@ -170,22 +171,22 @@ func TestPatternPrefix(t *testing.T) {
 	equal(t, "what wasn't parsed", Pattern("/src").Prefix(true), "")
 }
 
-func TestQuotePattern(t *testing.T) {
+func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"app/[id]/page.tsx": "app/[[]id]/page.tsx", "a*?": "a[*][?]", "{a,b}": "[{]a,b}", "plain/x": "plain/x",
 	} {
-		equal(t, in, QuotePattern(in), want)
+		equal(t, in, Quote(in), want)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		path := rapid.StringMatching(`[a-c*?!^{},\[\].-]{1,4}(/[a-c*?!^{},\[\].-]{1,4}){0,3}`).Draw(t, "path")
-		if !inRoom(path, true) {
+		if !Matchable(path, true) {
 			return
 		}
-		p, err := ParsePattern(QuotePattern(path))
+		p, err := Parse(Quote(path))
 		if err != nil {
 			t.Fatalf("%q is refused: %v", path, err)
 		}
-		if string(p) != QuotePattern(path) || p.Prefix(false) != path || !p.Match(path, false) || !p.Match(path+"/x", false) || p.Match(path+"x", false) {
+		if string(p) != Quote(path) || p.Prefix(false) != path || !p.Match(path, false) || !p.Match(path+"/x", false) || p.Match(path+"x", false) {
 			t.Fatalf("%q isn't %q", p, path)
 		}
 	})
@@ -230,18 +231,18 @@ func TestAlphabetHasEveryCharacter(t *testing.T) {
 	}
 }
 
-func FuzzParsePattern(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{"src/**/*.go", "[!a-c]x/?", "a**b/./c//", "{a,b}", "[[]id]", "*?*", "[+-9]", "]", "[]-a]", "[?]", "ß/K[k-ſ]", "**/.g*/w*"} {
 		f.Add(s, "src/a/b.go")
 		f.Add(s, strings.ToUpper(s))
 	}
 	f.Fuzz(func(t *testing.T, raw, path string) {
-		p, err := ParsePattern(raw)
+		p, err := Parse(raw)
 		if err != nil {
-			refused(t, err, CodeUsage, map[string]any{"field": "pattern"})
+			refused(t, err)
 			return
 		}
-		if again, err := ParsePattern(string(p)); err != nil || again != p {
+		if again, err := Parse(string(p)); err != nil || again != p {
 			t.Fatalf("%q is %q and then %q (%v)", raw, p, again, err)
 		}
 		for _, fold := range []bool{false, true} {
@@ -252,13 +253,28 @@ func FuzzParsePattern(f *testing.F) {
 				}
 			}
 			kind, witness := p.Overlap(p, fold)
-			if kind != OverlapExact && !(fold && kind == OverlapNone) || kind == OverlapExact && !o.match(witness) {
+			if kind != Exact && !(fold && kind == None) || kind == Exact && !o.match(witness) {
 				t.Fatalf("%q and itself: %s, %q", p, kind, witness)
 			}
-			key, err := ParsePattern(p.Key(fold))
+			key, err := Parse(p.Key(fold))
 			if err == nil && key.Key(fold) != p.Key(fold) {
 				t.Fatalf("the key of %q is %q, whose key is %q", p, p.Key(fold), key.Key(fold))
 			}
 		}
 	})
+}
+
+// refused fails unless err is an [*Error] that says something.
+func refused(t *testing.T, err error) {
+	t.Helper()
+	if e, ok := errors.AsType[*Error](err); !ok || e.Message == "" {
+		t.Errorf("%v (%T) doesn't say why it is no pattern", err, err)
+	}
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
 }

@@ -1,4 +1,4 @@
-package stick
+package glob
 
 import (
 	"strings"
@@ -35,7 +35,7 @@ func BenchmarkMatch(b *testing.B) {
 // stay under 5 ms.
 func BenchmarkOverlapHostile(b *testing.B) {
 	fill := func(before, s, after string) string {
-		return before + strings.Repeat(s, (maxPattern-len(before)-len(after))/len(s)) + after
+		return before + strings.Repeat(s, (MaxBytes-len(before)-len(after))/len(s)) + after
 	}
 	stars := func(before, s, after string) string { return before + strings.Repeat(s, 29) + after }
 	for _, c := range []struct{ name, a, b string }{
@@ -50,7 +50,7 @@ func BenchmarkOverlapHostile(b *testing.B) {
 	} {
 		for _, fold := range []bool{false, true} {
 			b.Run(c.name+map[bool]string{true: " folded"}[fold], func(b *testing.B) {
-				p, err := ParsePattern(c.a)
+				p, err := Parse(c.a)
 				if err != nil {
 					b.Fatalf("%q: %v", c.a, err)
 				}

@@ -1,4 +1,4 @@
-package stick
+package glob
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// A glob is a pattern as an automaton: it reads a path character by character, is in several states
-// at once, the first of them at the start, and matches if one of those at the end accepts. It may run through texts that aren't paths in
-// the room; those are kept out by [borders].
-type glob struct {
+// An automaton is a pattern as a machine: it reads a path character by character, is in several
+// states at once, the first of them at the start, and matches if one of those at the end accepts. It may
+// run through texts that aren't clean paths; those are kept out by [borders].
+type automaton struct {
 	sets    []charset // what labels stand for; that of a / isn't used
 	edges   [][]edge  // from each state
 	accepts []bool
@@ -19,16 +19,16 @@ type glob struct {
 // An edge leads to a state by any character of a set.
 type edge struct{ label, to int }
 
-// Labels that every glob has.
+// Labels that every automaton has.
 const (
 	labelSlash = iota // the character /
 	labelName         // every other one
 )
 
-// glob builds the automaton of c. With visible, a star stands for at least one character, so that
+// automaton builds the automaton of c. With visible, a star stands for at least one character, so that
 // what is found with it reads as an example: a.go for *.go.
-func (c scope) glob(visible bool) *glob {
-	b := builder{glob: &glob{sets: []charset{labelSlash: {}, labelName: anyChar}}, labels: map[string]int{}}
+func (c scope) automaton(visible bool) *automaton {
+	b := builder{automaton: &automaton{sets: []charset{labelSlash: {}, labelName: anyChar}}, labels: map[string]int{}}
 	at := b.state()
 	for i, g := range c.segments {
 		if g.deep {
@@ -68,13 +68,13 @@ func (c scope) glob(visible bool) *glob {
 		b.any(at, at)
 	}
 	b.finish()
-	return b.glob
+	return b.automaton
 }
 
-// A builder makes a glob whose states may also be left for others without reading a character, and
+// A builder makes an automaton whose states may also be left for others without reading a character, and
 // gets rid of that in the end.
 type builder struct {
-	*glob
+	*automaton
 	frees  [][]int // where each state leads without a character
 	labels map[string]int
 }
@@ -135,14 +135,14 @@ func (b *builder) finish() {
 	b.edges, b.accepts = edges, accepts
 }
 
-// Match reports whether p means the path, which is relative to the root of the room and clean; one
+// Match reports whether p means the path, which is relative to the root and clean; one
 // that isn't is meant by no pattern. With fold, letters that differ in case only are the same. It
 // takes time in proportion to the product of the two lengths at most, whatever they are.
 //
 // A directory, and with it everything below, is asked for by [Pattern.Meets] and [Pattern.Covers].
 func (p Pattern) Match(path string, fold bool) bool {
 	c, err := parseScope(string(p))
-	return err == nil && inRoom(path, fold) && c.glob(false).match(path, fold)
+	return err == nil && Matchable(path, fold) && c.automaton(false).match(path, fold)
 }
 
 // Matcher returns [Pattern.Match] for many paths, which need be asked for one pattern.
@@ -153,7 +153,7 @@ func (p Pattern) Matcher(fold bool) func(path string) bool {
 	}
 	prefix := p.Prefix(fold)
 	literal := strings.Count(prefix, "/")+1 == len(c.segments) && prefix != "" && c.below
-	var g *glob
+	var g *automaton
 	return func(path string) bool {
 		as := path
 		if fold {
@@ -161,18 +161,18 @@ func (p Pattern) Matcher(fold bool) func(path string) bool {
 		}
 		rest, ok := strings.CutPrefix(as, prefix)
 		switch {
-		case !ok || prefix != "" && rest != "" && rest[0] != '/' || !inRoom(path, fold):
+		case !ok || prefix != "" && rest != "" && rest[0] != '/' || !Matchable(path, fold):
 			return false
 		case literal:
 			return true
 		case g == nil:
-			g = c.glob(false)
+			g = c.automaton(false)
 		}
 		return g.match(path, fold)
 	}
 }
 
-func (g *glob) match(path string, fold bool) bool {
+func (g *automaton) match(path string, fold bool) bool {
 	now, next := []int{0}, []int(nil)
 	seen := make([]int, len(g.edges)) // the last position at which a state was reached, from 1
 	for i, r := range path {
@@ -193,7 +193,7 @@ func (g *glob) match(path string, fold bool) bool {
 	return slices.ContainsFunc(now, func(s int) bool { return g.accepts[s] })
 }
 
-func (g *glob) reads(label int, r rune, fold bool) bool {
+func (g *automaton) reads(label int, r rune, fold bool) bool {
 	if label == labelSlash {
 		return r == '/'
 	}
@@ -297,8 +297,9 @@ func borderLetter(r rune, fold bool) int {
 	return otherLetter
 }
 
-// inRoom reports whether patterns are about the path at all.
-func inRoom(path string, fold bool) bool {
+// Matchable reports whether a pattern may match the path at all: it is clean, and lies neither in
+// worktrees at the root nor in anything called .git.
+func Matchable(path string, fold bool) bool {
 	land := borders()
 	at := land.root
 	for _, r := range path {

@@ -1,16 +1,17 @@
-package stick
+package glob
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Pattern says which paths of a room a reservation is for. Every Pattern comes from [ParsePattern]
-// and is in normal form; any other text matches nothing.
+// Pattern says which paths are meant. Every Pattern comes from [Parse] and is in normal form; any
+// other text matches nothing.
 //
-// A path is relative to the root of the room, clean, and has / between its segments. In a segment
+// A path is relative to a root, clean, and has / between its segments. In a segment
 // of a pattern, * stands for any run of characters, ? for one, and [a-z] or [!a-z] for one that is,
 // or isn't, in the class; none of them ever stands for a /. A segment that is ** stands for any
 // number of segments, none included; two stars inside a longer segment, as in a**b, mean one.
@@ -26,8 +27,8 @@ type Pattern string
 
 // Bounds of a pattern, as it is written and in normal form. They keep [Pattern.Overlap] fast.
 const (
-	maxPattern   = 256 // bytes
-	maxWildcards = 32  // each of *, ?, ** and a class is one
+	MaxBytes     = 256
+	maxWildcards = 32 // each of *, ?, ** and a class is one
 )
 
 // anything is the segment that stands for any number of segments.
@@ -96,29 +97,29 @@ func (s charset) lists(r rune) bool {
 	return slices.ContainsFunc(s.listed, func(p span) bool { return p.lo <= r && r <= p.hi })
 }
 
-// ParsePattern makes a pattern of what somebody wrote, in any spelling: empty segments, segments
+// Parse makes a pattern of what somebody wrote, in any spelling: empty segments, segments
 // that are a dot, and other ways to write the same are gone afterwards, so that what was reserved in
 // one spelling is found in another. The root itself, written as a dot, is everything. What can't be
-// a pattern is refused with [CodeUsage] and the field "pattern".
-func ParsePattern(s string) (Pattern, error) {
+// a pattern is refused with an [*Error].
+func Parse(s string) (Pattern, error) {
 	c, err := parseScope(s)
 	if err != nil {
 		return "", err
 	}
 	p := c.String()
-	if n := len(p); n > maxPattern {
-		return "", badPattern("the pattern has %d bytes in normal form; at most %d fit", n, maxPattern)
+	if n := len(p); n > MaxBytes {
+		return "", badPattern("the pattern has %d bytes in normal form; at most %d fit", n, MaxBytes)
 	}
 	if n := c.wildcards(); n > maxWildcards {
 		return "", badPattern("the pattern has %d wildcards; at most %d are allowed", n, maxWildcards).
-			Hintf("reserve the directory instead, as in: tt reserve src")
+			advise("reserve the directory instead", "src")
 	}
 	return Pattern(p), nil
 }
 
-// QuotePattern writes a path so that [ParsePattern] takes every character of it for itself: of a
+// Quote writes a path so that [Parse] takes every character of it for itself: of a
 // file that is called [id].ts, say. The pattern means the path, and everything below it.
-func QuotePattern(path string) string {
+func Quote(path string) string {
 	var b strings.Builder
 	for _, r := range path {
 		if strings.ContainsRune("*?[{", r) {
@@ -171,7 +172,7 @@ func (p Pattern) Prefix(fold bool) string {
 }
 
 // LiteralFirst reports whether the first segment of p has no wildcard. A pattern of which that isn't
-// so could match all over the room.
+// so could match anywhere below the root.
 func (p Pattern) LiteralFirst() bool { return p.Prefix(false) != "" }
 
 // Key is what patterns that are written alike have in common: p itself, or with fold p with its
@@ -232,42 +233,42 @@ func parseScope(s string) (scope, error) {
 func checkPattern(s string) error {
 	switch {
 	case s == "":
-		return badPattern("the pattern is empty").Hintf("name what you want to change, as in: tt reserve src/lib")
-	case len(s) > maxPattern:
-		return badPattern("the pattern has %d bytes; at most %d fit", len(s), maxPattern)
+		return badPattern("the pattern is empty").advise("name what you want to change", "src/lib")
+	case len(s) > MaxBytes:
+		return badPattern("the pattern has %d bytes; at most %d fit", len(s), MaxBytes)
 	case !utf8.ValidString(s):
 		return badPattern("the pattern holds bytes that aren't UTF-8 text")
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return badPattern("the pattern holds control characters")
 	case strings.Contains(s, `\`):
 		return badPattern(`the pattern holds a \`).
-			Hintf("write / between directories, and a character that isn't meant as a wildcard as a class of its own, as in: tt reserve 'app/[[]id]'")
+			advise("write / between directories, and a character that isn't meant as a wildcard as a class of its own", "app/[[]id]")
 	case s[0] == '/':
-		return badPattern("the pattern is an absolute path").Hintf(fromRoot)
+		return badPattern("the pattern is an absolute path").advise(fromRoot, "src/lib")
 	}
 	return nil
 }
 
-// fromRoot is the hint for paths that don't start in the room.
-const fromRoot = "write it as seen from the root of the room, as in: tt reserve src/lib"
+// fromRoot is the advice for paths that don't start at the root.
+const fromRoot = "write it as seen from the root of the room"
 
-// check refuses a segment that no path in the room has. In any case of the letters, because the
+// check refuses a segment that no path has. In any case of the letters, because the
 // same pattern is used where case is folded.
 func (g segment) check(first bool) error {
 	name, ok := g.name()
 	switch {
 	case !ok:
 	case name == "..":
-		return badPattern("the pattern leads out of the room").Hintf(fromRoot)
+		return badPattern("the pattern leads out of the room").advise(fromRoot, "src/lib")
 	case name == ".":
-		return badPattern("no path has a . as a segment").Hintf(fromRoot)
+		return badPattern("no path has a . as a segment").advise(fromRoot, "src/lib")
 	case first && len(name) == 2 && name[1] == ':' && unicode.IsLetter(rune(name[0])):
-		return badPattern("the pattern is an absolute path").Hintf(fromRoot)
+		return badPattern("the pattern is an absolute path").advise(fromRoot, "src/lib")
 	case strings.EqualFold(name, ".git"):
 		return badPattern("the pattern leads into .git, which is outside of all scopes")
 	case first && strings.EqualFold(name, "worktrees"):
 		return badPattern("the pattern leads into worktrees/, which is outside of all scopes").
-			Hintf("write the path as it is inside of the worktree, as in: tt reserve src/lib")
+			advise("write the path as it is inside of the worktree", "src/lib")
 	}
 	return nil
 }
@@ -313,7 +314,7 @@ func parsePieces(s string) ([]piece, error) {
 			}
 			if braces == len("{,}") {
 				return nil, badPattern("braces don't list alternatives in a pattern").
-					Hintf("reserve each of them; a brace that is meant as such is written [{]")
+					advise("reserve each of them; a brace that is meant as such is written [{]", "")
 			}
 			p.set, p.text, s = charset{listed: []span{{r, r}}}, s[:n], s[n:]
 		}
@@ -351,11 +352,11 @@ func parseClass(s string) (set charset, rest string, err error) {
 		}
 		if p.hi < p.lo {
 			return set, "", badPattern("the class has the range %c-%c, which is empty", p.lo, p.hi).
-				Hintf("write the lower character first")
+				advise("write the lower character first", "")
 		}
 		set.listed = append(set.listed, p)
 	}
-	return set, "", badPattern("a class isn't closed in its segment").Hintf("a [ that stands for itself is written [[]")
+	return set, "", badPattern("a class isn't closed in its segment").advise("a [ that stands for itself is written [[]", "")
 }
 
 // name returns the one name that g matches, and false if g has a wildcard.
@@ -425,6 +426,20 @@ func (c scope) wildcards() int {
 	return n
 }
 
+// Error says why a text is no pattern.
+type Error struct {
+	Message string
+	Advice  string  // what to write instead, if anything
+	Example Pattern // a pattern that follows the advice, if one helps
+}
+
+func (e *Error) Error() string { return e.Message }
+
 func badPattern(format string, args ...any) *Error {
-	return Errorf(CodeUsage, format, args...).With("field", "pattern")
+	return &Error{Message: fmt.Sprintf(format, args...)}
+}
+
+func (e *Error) advise(advice string, example Pattern) *Error {
+	e.Advice, e.Example = advice, example
+	return e
 }

@@ -1,4 +1,4 @@
-package stick
+package glob
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ type oracle struct {
 	parts []*regexp.Regexp // nil for **
 }
 
-// newOracle reads a pattern that [ParsePattern] accepts.
+// newOracle reads a pattern that [Parse] accepts.
 func newOracle(t rapid.TB, raw string, fold bool) oracle {
 	t.Helper()
 	o := oracle{fold: fold}
