@@ -33,12 +33,12 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Sight, now Time) (Room, []Event
 	default:
 		return r, nil, ""
 	}
-	f := Facts{Claim: why, Lease: LeaseSum(lease)}
+	p := ClaimPayload{Claim: why, Lease: LeaseSum(lease)}
 	if t.HandoffPending {
-		f.HandoffSeq = t.HandoffSeq
+		p.HandoffSeq = t.HandoffSeq
 	}
 	r = r.grant(a, lease, now, true)
-	return r, []Event{r.event(EventClaim, a, "").with(f)}, why
+	return r, []Event{r.event(EventClaim, a, "").with(p)}, why
 }
 
 // deferred tells whether a, who ended the last turn, must let others go first.

@@ -18,7 +18,7 @@ func TestTurnClaim(t *testing.T) {
 		ans := f.try("b")
 		equal(t, "reason", ans.Claim, DirectPass)
 		equal(t, "handoff", f.Turn.HandoffDirect, true)
-		equal(t, "the event names the handoff", f.log[len(f.log)-1].Facts().HandoffSeq, f.Turn.HandoffSeq)
+		equal(t, "the event names the handoff", said[ClaimPayload](f.log[len(f.log)-1]).HandoffSeq, f.Turn.HandoffSeq)
 	})
 	t.Run("asking again gives the same turn, lease and handoff", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").passes("b").owns("b")

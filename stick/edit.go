@@ -204,7 +204,7 @@ func (r Room) denied(why string, paths []string) *Error {
 
 // Denied notes that a hook kept an agent from editing; once in a turn is enough.
 func (r Room) Denied(by AgentID, paths []string) Event {
-	return r.event(EventStickDenied, by, "").with(Facts{Paths: some(paths)})
+	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Paths: some(paths)})
 }
 
 // LateEdit tells an agent that it changed something it might not change, or not any more when it was done,
@@ -215,7 +215,7 @@ func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 		to = r.Turn.Owner
 	}
 	m, _ := r.Member(by)
-	return r.event(EventLateEdit, by, to).with(Facts{Paths: some(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0})
+	return r.event(EventLateEdit, by, to).with(LateEditPayload{Paths: some(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0})
 }
 
 // some are the first few of paths, as facts of an event.

@@ -4,9 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
-
-	"talkingstick/stick/glob"
 )
 
 // EventType names a kind of event. Types are a stored, public format: never renamed, never
@@ -81,93 +78,11 @@ type Event struct {
 	For []Addressee `json:"-"`
 }
 
-// Facts is the payload of an event: what was true when it was made. Each type uses the fields that
-// say something about it.
-type Facts struct {
-	Ordinal    int               `json:"ordinal,omitempty"`     // join: place in the order
-	Override   string            `json:"override,omitempty"`    // any: where an assumed name came from
-	Terminal   string            `json:"terminal,omitempty"`    // any: a person's terminal
-	Claim      ClaimReason       `json:"claim,omitempty"`       // claim
-	Lease      string            `json:"lease,omitempty"`       // grants and ends of grants: LeaseSum
-	HandoffSeq int64             `json:"handoff_seq,omitempty"` // grants: the handoff that was waiting
-	Cause      Cause             `json:"cause,omitempty"`       // takeover
-	Prior      AgentID           `json:"prior,omitempty"`       // takeover, kick, restored: who lost the stick or a reservation; session_started: whose session never ended, the primary's or that of the helper whose context file it has now
-	Verdict    Verdict           `json:"verdict,omitempty"`     // takeover, kick, session_started: of Prior or of the member kicked
-	Ends       bool              `json:"ends_turn,omitempty"`   // leave, kick, restored: a turn ended without a handoff
-	Reachable  *bool             `json:"reachable,omitempty"`   // pass: the recipient listens
-	Expires    Time              `json:"claim_expires_at,omitzero"`
-	Nobody     string            `json:"nobody,omitempty"`     // release, rerouted: why nobody is named
-	RelayedBy  AgentID           `json:"relayed_by,omitempty"` // takeover, kick: the agent that relayed a person's word
-	Told       []AgentID         `json:"told,omitempty"`       // takeover, kick: the people in whose inboxes it lies
-	Forced     bool              `json:"forced,omitempty"`     // kick
-	Policy     map[string]Change `json:"policy,omitempty"`     // policy_changed
-	Order      []AgentID         `json:"order,omitempty"`      // policy_changed: the new order of members
-	IdleSince  Time              `json:"idle_since,omitzero"`  // owner_idle
-	Generation int64             `json:"generation,omitempty"` // restored
-	World      string            `json:"world,omitempty"`      // restored: "reboot" or "restore"
-	Owed       []int64           `json:"owed,omitempty"`       // leave, kick: messages that won't be acknowledged now
-
-	Role    Role   `json:"role,omitempty"`      // session_started, session_ended
-	Context string `json:"context,omitempty"`   // session_started, session_ended: the name of its context file; absent for the primary's own
-	Start   Start  `json:"start,omitempty"`     // session_started: how it began
-	Written Time   `json:"written_at,omitzero"` // session_started: when the context file that it recovers was last written
-
-	*Message         // message_sent, incursion, resume
-	MessageID int64  `json:"message_id,omitempty"` // message_read, message_acked, message_withdrawn
-	Note      string `json:"note,omitempty"`       // note_added
-	NoteTurn  int64  `json:"note_turn,omitempty"`  // note_added: the turn that it is about
-	NoteID    int64  `json:"note_id,omitempty"`    // note_resolved
-
-	Pattern       glob.Pattern `json:"pattern,omitempty"`        // reserved, unreserved, resume: the pattern; incursion: the one asked for
-	TTL           Millis       `json:"ttl_ms,omitempty"`         // reserved
-	Replaces      int64        `json:"replaces,omitempty"`       // reserved: the same agent's reservation that it stands for now
-	ReservationID int64        `json:"reservation_id,omitempty"` // unreserved, incursion, resume: the reservation that stood
-	Stale         bool         `json:"stale,omitempty"`          // unreserved: it was taken over because it was stale
-	Held          glob.Pattern `json:"held,omitempty"`           // incursion: the pattern of the reservation that stood
-	Witness       string       `json:"example,omitempty"`        // incursion: a path that both mean
-	Paths         []string     `json:"paths,omitempty"`          // stick_denied, late_edit: some of them
-	Tool          string       `json:"tool,omitempty"`           // late_edit: by which tool of the harness
-	NeverHeld     bool         `json:"never_held,omitempty"`     // late_edit: the agent never had the stick
-	Task          *TaskFacts   `json:"task,omitempty"`           // events of tasks
-}
-
-// Change is what a value was and what it became.
-type Change struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-}
-
 // LeaseSum stands for a lease in the log, which everybody may read: it shows that two leases are
 // the same and doesn't give them away.
 func LeaseSum(l LeaseID) string {
 	h := sha256.Sum256([]byte("lease " + l))
 	return hex.EncodeToString(h[:8])
-}
-
-// Facts decodes the payload of an event of the stick. An unknown or damaged payload gives empty
-// facts: an older program can still read a newer log.
-func (e Event) Facts() Facts {
-	var f Facts
-	_ = json.Unmarshal(e.Payload, &f)
-	return f
-}
-
-func (e Event) with(f Facts) Event {
-	b, err := json.Marshal(f)
-	if err != nil {
-		panic("facts can't be marshalled: " + err.Error()) // plain values: a fault of this package
-	}
-	if string(b) != "{}" {
-		e.Payload = b
-	}
-	return e
-}
-
-// Amend adds to the facts of an event before it is stored.
-func (e Event) Amend(change func(*Facts)) Event {
-	f := e.Facts()
-	change(&f)
-	return e.with(f)
 }
 
 // Chain returns the sum of e after an event whose sum was prev: a SHA-256 over prev and every
@@ -201,33 +116,18 @@ func (e Event) Chain(prev string) string {
 // Addressees are those an event is for: something that changes what they may do next, or asks
 // something of them, and that they didn't do themselves.
 func (e Event) Addressees() []Addressee {
-	switch e.Type {
-	case EventIncursion: // both sides; the one who came in learns it from the answer to its call
-		return []Addressee{{e.To, OwesReading}, {Agent: e.From}}
-	case EventLateEdit:
-		both := []Addressee{{e.From, OwesReading}}
-		if e.To != "" {
-			both = append(both, Addressee{e.To, OwesReading})
-		}
-		return both
-	case EventUnreserved, EventResume:
-		if e.To == "" {
-			return nil
-		}
-		return []Addressee{{e.To, OwesReading}}
-	}
-	named := slices.ContainsFunc(e.For, func(a Addressee) bool { return a.Agent == e.To })
-	if e.To == "" || e.To == e.From || named || !slices.Contains(addressedTypes, e.Type) {
+	row, ok := e.Type.row()
+	if !ok {
 		return e.For
 	}
-	return append([]Addressee{{Agent: e.To}}, e.For...)
+	return row.isFor(e)
 }
 
 // Receipts are the receipts that the event begins with.
 func (e Event) Receipts() []Receipt {
 	thread := ""
-	if e.Type == EventMessageSent {
-		thread = e.Facts().thread()
+	if m := e.Message(); m != nil && e.Type == EventMessageSent {
+		thread = m.Thread
 	}
 	var out []Receipt
 	for _, a := range e.Addressees() {
@@ -236,31 +136,16 @@ func (e Event) Receipts() []Receipt {
 	return out
 }
 
-func (f Facts) thread() string {
-	if f.Message == nil {
-		return ""
-	}
-	return f.Message.Thread
-}
-
-// addressedTypes are the types of events that are for the one in To. A message says itself whom it
-// is for.
-var addressedTypes = []EventType{
-	EventPass, EventRelease, EventRerouted, EventTakeover, EventKick, EventOwnerIdle, EventPolicyChanged, EventRestored,
-	EventMessageAcked,
-	EventTaskReviewRequested, EventTaskApproved, EventTaskCompleted, EventTaskFailed, EventTaskRetried, EventTaskRolledBack,
-}
-
-// tell notes in an event that an agent did it on a person's word, and puts it into the inboxes of all
-// people in the room.
-func (r Room) tell(e *Event, f *Facts) {
-	f.RelayedBy = e.From
+// tell puts an event that an agent made on a person's word into the inboxes of all people in the
+// room, and returns both for its payload: who relayed the word, and whom it is told.
+func (r Room) tell(e *Event) (by AgentID, told []AgentID) {
 	for _, m := range r.Members {
 		if m.State == Joined && m.Agent.Human() {
-			f.Told = append(f.Told, m.Agent)
+			told = append(told, m.Agent)
 			e.For = append(e.For, Addressee{m.Agent, OwesReading})
 		}
 	}
+	return e.From, told
 }
 
 // event starts an event of the room as it is now.

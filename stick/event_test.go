@@ -2,6 +2,7 @@ package stick
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -65,13 +66,29 @@ func TestEventChain(t *testing.T) {
 	}))
 }
 
-func TestEventFacts(t *testing.T) {
-	e := Event{Payload: []byte("{")}
-	equal(t, "a damaged payload", e.Facts().Ends, false)
-	e = Event{}.with(Facts{})
-	equal(t, "no facts, no payload", len(e.Payload), 0)
-	e = e.Amend(func(f *Facts) { f.Terminal = "pts/1" }).Amend(func(f *Facts) { f.Override = "--as" })
+func TestEventPayload(t *testing.T) {
+	e := Event{Type: EventLeave, Payload: []byte("{")}
+	equal(t, "a damaged payload", said[LeavePayload](e).Ends, false)
+	e = Event{Type: EventClose}.with(ClosePayload{})
+	equal(t, "nothing said, no payload", len(e.Payload), 0)
+	e = e.CalledBy(Caller{"--as", "pts/1"})
 	equal(t, "payload", string(e.Payload), `{"override":"--as","terminal":"pts/1"}`)
+	_, ok := PayloadOf[LeavePayload](e)
+	equal(t, "the payload of another type", ok, false)
+	e = Event{Type: EventKick}.with(KickPayload{Ends: true}).Owing([]int64{7})
+	equal(t, "amended", string(e.Payload), `{"ends_turn":true,"owed":[7]}`)
+	newer := Event{Type: "later", Payload: []byte(`{"b":1, "a":[]}`)}
+	equal(t, "of a type that isn't known", string(newer.Decode().(Raw)), string(newer.Payload))
+	equal(t, "of a type that isn't known, signed", string(newer.CalledBy(Caller{"--as", ""}).Payload), string(newer.Payload))
+}
+
+// said is the payload of an event that must be of the type whose payload is P.
+func said[P Payload](e Event) P {
+	p, ok := PayloadOf[P](e)
+	if !ok {
+		panic(fmt.Sprintf("the payload of %s is no %T", e.Type, p))
+	}
+	return p
 }
 
 func TestEventAddressees(t *testing.T) {

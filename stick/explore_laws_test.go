@@ -131,7 +131,7 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		return "the handoff was marked as given without a grant"
 	case grants == 1 && (n.Turn.HandoffPending || n.Turn.HandoffDirect != (b.Turn.HandoffPending && last.Type == EventClaim)):
 		return "the grant carries the handoff in the wrong way"
-	case grants == 1 && b.Turn.HandoffPending && last.Facts().HandoffSeq != b.Turn.HandoffSeq:
+	case grants == 1 && b.Turn.HandoffPending && grantedHandoff(last) != b.Turn.HandoffSeq:
 		return "the grant doesn't name the handoff that waited"
 	}
 	if o.asked && o.answer.Claim == AlreadyOwner &&
@@ -176,17 +176,19 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	if grants == 1 && o.by == b.Turn.Prior && a.deed != dOperator {
 		others := from.others(o.by, b.Turn.Owner, b.Turn.ReservedFor)
 		grace := func(at Time, ttl time.Duration) bool { return !(Deadline{at, ttl}).Due(from.now) }
-		switch f := last.Facts(); {
-		case f.Claim == OpenClaim && b.Turn.State == Idle && len(from.others(o.by)) > 0 && grace(b.Turn.FreeSince, b.Policy.WaiterGrace),
-			f.Cause == ClaimTimeout && b.Turn.State == Reserved && len(others) > 0 && grace(b.Turn.ReservedAt, b.Policy.ClaimTTL+b.Policy.WaiterGrace),
-			f.Cause == ClaimTimeout && b.Turn.State == Owned && len(others) > 0 && grace(b.Turn.GrantedAt, b.Policy.ClaimTTL+b.Policy.WaiterGrace):
+		claim, _ := PayloadOf[ClaimPayload](last)
+		took, _ := PayloadOf[TakeoverPayload](last)
+		switch {
+		case claim.Claim == OpenClaim && b.Turn.State == Idle && len(from.others(o.by)) > 0 && grace(b.Turn.FreeSince, b.Policy.WaiterGrace),
+			took.Cause == ClaimTimeout && b.Turn.State == Reserved && len(others) > 0 && grace(b.Turn.ReservedAt, b.Policy.ClaimTTL+b.Policy.WaiterGrace),
+			took.Cause == ClaimTimeout && b.Turn.State == Owned && len(others) > 0 && grace(b.Turn.GrantedAt, b.Policy.ClaimTTL+b.Policy.WaiterGrace):
 			return "the prior owner got it back while another waits"
 		}
 	}
 
 	// A takeover needs a cause that is so.
-	if last.Type == EventTakeover {
-		switch f := last.Facts(); f.Cause {
+	if took, ok := PayloadOf[TakeoverPayload](last); ok {
+		switch took.Cause {
 		case OwnerGone:
 			if from.actors[agentIndex(b.Turn.Owner)].proc != Gone {
 				return "taken over from an owner that isn't gone"
@@ -447,4 +449,11 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 		}
 	}
 	return 0, "no wait for work gets the stick"
+}
+
+// grantedHandoff is the handoff that a grant names.
+func grantedHandoff(e Event) int64 {
+	claim, _ := PayloadOf[ClaimPayload](e)
+	took, _ := PayloadOf[TakeoverPayload](e)
+	return claim.HandoffSeq + took.HandoffSeq
 }

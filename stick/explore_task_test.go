@@ -50,8 +50,8 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		if err != nil {
 			t.Fatalf("%s in %s: a rule made an event that doesn't follow: %v", act, w.key(), err)
 		}
-		if got := ev.Facts().Task.Attempt; got != w.task.Attempt && ev.Type != EventTaskRetried {
-			t.Fatalf("%s in %s: of attempt %d", act, w.key(), got)
+		if got, _ := ev.TaskStatus(); got.Attempt != w.task.Attempt && ev.Type != EventTaskRetried {
+			t.Fatalf("%s in %s: of attempt %d", act, w.key(), got.Attempt)
 		}
 		n.task = task
 		n.task.Seq = 1 // how many there were doesn't matter for what can happen

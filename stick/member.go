@@ -33,7 +33,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now, JoinSeq: unnumbered}
 		r.Members = append(slices.Clip(r.Members), m)
 	}
-	events = append(events, r.event(EventJoin, a, "").with(Facts{Ordinal: m.Ordinal}))
+	events = append(events, r.event(EventJoin, a, "").with(JoinPayload{Ordinal: m.Ordinal}))
 	return r.Touch(a, now), events, true, nil
 }
 
@@ -69,7 +69,7 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 		return r, nil, err
 	}
 	var events []Event
-	f := Facts{}
+	p := LeavePayload{}
 	abandon := strings.TrimSpace(q.Abandon)
 	owner := r.Turn.State == Owned && r.Turn.Owner == q.By
 	switch {
@@ -94,10 +94,10 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 			return given, nil, err
 		}
 	case owner:
-		f.Ends, f.Lease = true, LeaseSum(q.Fence.Lease)
+		p.Ends, p.Lease = true, LeaseSum(q.Fence.Lease)
 		r = r.free(q.By, now)
 	}
-	leave := r.event(EventLeave, q.By, "").with(f)
+	leave := r.event(EventLeave, q.By, "").with(p)
 	leave.Reason = abandon
 	return r.follow(append(append(ended, events...), leave), q.By, s, now)
 }
@@ -106,7 +106,7 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 // had it reserved.
 func (r Room) follow(events []Event, a AgentID, s *Sight, now Time) (Room, []Event, error) {
 	t := r.Turn
-	if t.State == Idle && events[len(events)-1].Facts().Ends || t.State == Reserved && t.ReservedFor == a {
+	if t.State == Idle && events[len(events)-1].TurnEndedOf() != "" || t.State == Reserved && t.ReservedFor == a {
 		next, moved := r.reroute(s, now)
 		return next, append(events, moved...), nil
 	}
@@ -142,18 +142,18 @@ func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
 			With("agent_id", q.Who).With("verdict", v).
 			Hintf("ask a person; on their word: tt kick %s --force", q.Who)
 	}
-	f := Facts{Verdict: v, Forced: v != Gone}
+	p := KickPayload{Verdict: v, Forced: v != Gone}
 	r.edit(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
 	kick := r.event(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
-	if q.Relayed && f.Forced {
-		r.tell(&kick, &f)
+	if q.Relayed && p.Forced {
+		p.RelayedBy, p.Told = r.tell(&kick)
 	}
 	if r.Turn.State == Owned && r.Turn.Owner == q.Who {
-		f.Ends, f.Prior, f.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
+		p.Ends, p.Prior, p.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
 		r = r.free(q.Who, now)
 	}
-	return r.follow([]Event{kick.with(f)}, q.Who, s, now)
+	return r.follow([]Event{kick.with(p)}, q.Who, s, now)
 }
 
 // Closing is a request to close a room.
@@ -186,7 +186,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 			return r, nil, err
 		}
 		r = next
-		events = append(events, release.Amend(func(f *Facts) { f.Nobody = NobodyClosed }))
+		events = append(events, release.with(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
 	case r.Turn.State == Owned:
 		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick may close the room; %s", r.Holder(now)))
 	case !q.Person:
@@ -206,7 +206,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 // was required. It fails with [CodeUsage] and [CodePersonOnly], and changes nothing then. Setting
 // what is set already makes no event.
 func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Room, []Event, error) {
-	f := Facts{Policy: map[string]Change{}}
+	changed := PolicyChangedPayload{Policy: map[string]Change{}}
 	p := r.Policy
 	for _, c := range changes {
 		key, value, ok := strings.Cut(c, "=")
@@ -219,12 +219,12 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 			return r, nil, err
 		}
 		if was, is := r.Policy.Get(key), p.Get(key); was != is {
-			f.Policy[key] = Change{was, is}
+			changed.Policy[key] = Change{was, is}
 		} else {
-			delete(f.Policy, key)
+			delete(changed.Policy, key)
 		}
 	}
-	if len(f.Policy) == 0 {
+	if len(changed.Policy) == 0 {
 		return r, nil, nil
 	}
 	if key := r.Policy.relaxed(p); key != "" && !person {
@@ -232,7 +232,7 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 			Hintf("ask a person to run it")
 	}
 	r.Policy = p
-	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(f)}, nil
+	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(changed)}, nil
 }
 
 // Reorder changes the order of members: those named come first, in the order given, the others
@@ -265,5 +265,5 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 		r.Turn.SequenceIndex = ms[i].Ordinal
 	}
 	r.Members = ms
-	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(Facts{Order: all})}, nil
+	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(PolicyChangedPayload{Order: all})}, nil
 }

@@ -89,7 +89,7 @@ func TestLeave(t *testing.T) {
 		events := f.must(f.leave(Leaving{By: "a", Fence: f.fence(), Abandon: " session ended "}))
 		equal(t, "first", events[0].Type, EventLeave)
 		equal(t, "reason", events[0].Reason, "session ended")
-		equal(t, "ends a turn", events[0].Facts().Ends, true)
+		equal(t, "ends a turn", events[0].TurnEndedOf(), "a")
 		equal(t, "then", events[1].Type, EventRerouted)
 		equal(t, "named", events[1].To, "b")
 	})
@@ -128,16 +128,16 @@ func TestKick(t *testing.T) {
 	t.Run("one that is gone", func(t *testing.T) {
 		f := room(t).member("a", "b").gone("b")
 		e := f.must(f.kick(Kicking{By: "a", Who: "b", Relayed: true, Reason: " dead "}))[0]
-		equal(t, "verdict", e.Facts().Verdict, Gone)
-		equal(t, "forced", e.Facts().Forced, false)
-		equal(t, "relayed by", e.Facts().RelayedBy, "")
+		equal(t, "verdict", said[KickPayload](e).Verdict, Gone)
+		equal(t, "forced", said[KickPayload](e).Forced, false)
+		equal(t, "relayed by", said[KickPayload](e).RelayedBy, "")
 		equal(t, "reason", e.Reason, "dead")
 		equal(t, "its wait", f.ask("b").Status, WasKicked)
 	})
 	t.Run("an owner", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").owns("b").waits("c").gone("b")
 		events := f.must(f.kick(Kicking{By: "a", Who: "b"}))
-		equal(t, "ends a turn", events[0].Facts().Ends, true)
+		equal(t, "ends a turn", said[KickPayload](events[0]).Ends, true)
 		equal(t, "named", events[1].To, "c")
 	})
 	t.Run("a recipient", func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestKick(t *testing.T) {
 	})
 	t.Run("by force on a person's word", func(t *testing.T) {
 		f := room(t).member("a", "b").alive("b")
-		facts := f.must(f.kick(Kicking{By: "a", Who: "b", Force: true, Relayed: true}))[0].Facts()
+		facts := said[KickPayload](f.must(f.kick(Kicking{By: "a", Who: "b", Force: true, Relayed: true}))[0])
 		equal(t, "forced", facts.Forced, true)
 		equal(t, "relayed by", facts.RelayedBy, "a")
 	})
@@ -171,7 +171,7 @@ func TestClose(t *testing.T) {
 		events := f.must(f.close(Closing{By: "a", Fence: f.fence(), Handoff: &handoff, Reason: " done "}))
 		equal(t, "first", events[0].Type, EventRelease)
 		equal(t, "names", events[0].To, "")
-		equal(t, "why nobody", events[0].Facts().Nobody, NobodyClosed)
+		equal(t, "why nobody", said[ReleasePayload](events[0]).Nobody, NobodyClosed)
 		equal(t, "then", events[1].Type, EventClose)
 		equal(t, "reason", events[1].Reason, "done")
 		equal(t, "state", f.State(f.s, f.now), StateClosed)
@@ -221,7 +221,7 @@ func TestReorder(t *testing.T) {
 		f := room(t).member("a", "b", "c", "d")
 		e := f.must(reorder(f, "d", "b"))[0]
 		equal(t, "order", order(f), "dbac")
-		equal(t, "in the event", len(e.Facts().Order), 4)
+		equal(t, "in the event", len(said[PolicyChangedPayload](e).Order), 4)
 	})
 	t.Run("as it is", func(t *testing.T) {
 		f := room(t).member("a", "b")

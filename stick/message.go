@@ -82,8 +82,8 @@ const (
 	MaxRecipients = 1000
 )
 
-// Message is the payload of a message. It is embedded in [Facts], so that its fields are the
-// payload's own.
+// Message is the payload of a message. It is embedded there, so that its fields are the payload's
+// own.
 type Message struct {
 	To          []AgentID `json:"to,omitempty"`       // the members it went to, or room, or system
 	LeftOut     []AgentID `json:"left_out,omitempty"` // those meant that were gone
@@ -321,7 +321,7 @@ func (r Room) Send(q Sending, s *Sight, now Time) (Room, []Event, error) {
 		e.For = append(e.For, Addressee{a, owes})
 	}
 	r.Turn.Messages++
-	return r, []Event{e.with(Facts{Message: &m})}, nil
+	return r, []Event{e.with(MessageSentPayload{Message: &m})}, nil
 }
 
 // recipients are the members that a message is meant for, whether or not they are there.

@@ -22,7 +22,7 @@ func TestSend(t *testing.T) {
 		equal(t, "type", e.Type, EventMessageSent)
 		equal(t, "to", e.To, "a")
 		equal(t, "turn", e.Turn, 1)
-		equal(t, "body", e.Facts().Body, "hello")
+		equal(t, "body", e.Message().Body, "hello")
 		equal(t, "state", f.state(id, "a"), Unread)
 		equal(t, "the stick stays", f.Turn.Owner, "a")
 	})
@@ -30,7 +30,7 @@ func TestSend(t *testing.T) {
 		f := room(t).member("a", "b", "c", "d")
 		e := f.event(f.sent("a", to("b", "c", "b")))
 		equal(t, "to nobody in particular", e.To, "")
-		equal(t, "recipients", fmt.Sprint(e.Facts().To), "[b c]")
+		equal(t, "recipients", fmt.Sprint(e.Message().To), "[b c]")
 		equal(t, "not to others", slices.ContainsFunc(e.For, func(x Addressee) bool { return x.Agent == "d" }), false)
 	})
 	t.Run("to the room", func(t *testing.T) {
@@ -38,8 +38,8 @@ func TestSend(t *testing.T) {
 			f := room(t).member("a", "b", "c", "d", "e").gone("d")
 			f.must(f.leave(Leaving{By: "e"}))
 			e := f.event(f.sent("a", to(name)))
-			equal(t, "to", fmt.Sprint(e.Facts().To), "[room]")
-			equal(t, "left out", fmt.Sprint(e.Facts().LeftOut), "[d]")
+			equal(t, "to", fmt.Sprint(e.Message().To), "[room]")
+			equal(t, "left out", fmt.Sprint(e.Message().LeftOut), "[d]")
 			equal(t, "recipients", fmt.Sprint(e.For), "[{b 1} {c 1}]")
 		}
 	})
@@ -52,7 +52,7 @@ func TestSend(t *testing.T) {
 		f := room(t).member("a", "b", "c").gone("b")
 		e := f.event(f.sent("a", to("b", "c")))
 		equal(t, "to", e.To, "c")
-		equal(t, "left out", fmt.Sprint(e.Facts().LeftOut), "[b]")
+		equal(t, "left out", fmt.Sprint(e.Message().LeftOut), "[b]")
 		_, err := f.send("a", to("b"))
 		refused(t, err, CodeNoRecipient, map[string]any{"left_out": "[b]"})
 	})
@@ -138,7 +138,7 @@ func TestSend(t *testing.T) {
 	t.Run("accepts 4096 bytes", func(t *testing.T) {
 		f := room(t).member("a", "b")
 		body := strings.Repeat("é", 2048)
-		equal(t, "body", f.event(f.sent("a", Message{To: []AgentID{"b"}, Body: body})).Facts().Body, body)
+		equal(t, "body", f.event(f.sent("a", Message{To: []AgentID{"b"}, Body: body})).Message().Body, body)
 	})
 	t.Run("accepts a contract without a body", func(t *testing.T) {
 		f := room(t).member("a", "b")
@@ -155,7 +155,7 @@ func TestSend(t *testing.T) {
 			m.Contract = full(c.Category)
 			equal(t, "missing", len(m.Missing(c.Category)), 0)
 			e := f.event(f.sent("a", m))
-			equal(t, "what it says", len(e.Facts().Says()), len(m.Says()))
+			equal(t, "what it says", len(e.Message().Says()), len(m.Says()))
 			equal(t, "asks for an acknowledgement", c.Category.Asks(), c.Category == Handover || c.Category == Blocked)
 		})
 	}
@@ -193,11 +193,11 @@ func TestMessageJSON(t *testing.T) {
 			RequiresAck: rapid.Bool().Draw(t, "ack"), ReplyTo: rapid.Int64Min(0).Draw(t, "reply to"),
 			Contract: Contract{Blocker: text.Draw(t, "blocker"), Request: text.Draw(t, "request"), Urgency: text.Draw(t, "urgency")},
 		}
-		e := message("a", m).Amend(func(f *Facts) { f.Terminal = "pts/1" })
-		got := e.Facts().Message
+		e := message("a", m).CalledBy(Caller{Terminal: "pts/1"})
+		got := e.Message()
 		a, _ := json.Marshal(m)
 		b, _ := json.Marshal(got)
-		if string(a) != string(b) || e.Facts().Terminal != "pts/1" {
+		if string(a) != string(b) || said[MessageSentPayload](e).Terminal != "pts/1" {
 			t.Fatalf("what was sent is %s, and what is read is %s", a, b)
 		}
 	})

@@ -34,14 +34,14 @@ func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) 
 	case len(body) > MaxNote:
 		return nil, tooLarge("body", "the note", len(body), MaxNote)
 	}
-	f := Facts{Note: body}
+	p := NoteAddedPayload{Note: body}
 	if aboutTurn {
-		f.NoteTurn = r.Turn.ID
+		p.Turn = r.Turn.ID
 		if r.Turn.State != Owned {
-			f.NoteTurn++
+			p.Turn++
 		}
 	}
-	return []Event{r.event(EventNoteAdded, by, "").with(f)}, nil
+	return []Event{r.event(EventNoteAdded, by, "").with(p)}, nil
 }
 
 // ResolveNote notes that a note is dealt with. Resolving it again changes nothing.
@@ -49,11 +49,15 @@ func (r Room) ResolveNote(by AgentID, n Note) []Event {
 	if !n.ResolvedAt.IsZero() {
 		return nil
 	}
-	return []Event{r.event(EventNoteResolved, by, "").with(Facts{NoteID: n.ID})}
+	return []Event{r.event(EventNoteResolved, by, "").with(NoteResolvedPayload{NoteID: n.ID})}
 }
 
 // NoteOf is the note that an event added.
 func NoteOf(e Event) Note {
-	f := e.Facts()
-	return Note{ID: e.Seq, Author: e.From, Turn: f.NoteTurn, Body: f.Note, CreatedAt: e.CreatedAt}
+	p, _ := PayloadOf[NoteAddedPayload](e)
+	return p.of(e)
+}
+
+func (p NoteAddedPayload) of(e Event) Note {
+	return Note{ID: e.Seq, Author: e.From, Turn: p.Turn, Body: p.Note, CreatedAt: e.CreatedAt}
 }

@@ -129,8 +129,8 @@ func TestSetPolicy(t *testing.T) {
 		e := f.log[len(f.log)-1]
 		equal(t, "type", e.Type, EventPolicyChanged)
 		equal(t, "to the owner", e.To, "b")
-		equal(t, "claim_ttl", e.Facts().Policy["claim_ttl"], Change{"20m", "30m"})
-		equal(t, "order", e.Facts().Policy["order"], Change{"fair", "sequence"})
+		equal(t, "claim_ttl", said[PolicyChangedPayload](e).Policy["claim_ttl"], Change{"20m", "30m"})
+		equal(t, "order", said[PolicyChangedPayload](e).Policy["order"], Change{"fair", "sequence"})
 		equal(t, "policy", f.Policy.ClaimTTL, 30*time.Minute)
 	})
 	t.Run("only a person takes back what was required", func(t *testing.T) {

@@ -115,7 +115,7 @@ func (r Room) ReadMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt,
 	if after == c {
 		return c, nil
 	}
-	return after, []Event{r.event(EventMessageRead, by, sent.From).with(Facts{MessageID: c.Event})}
+	return after, []Event{r.event(EventMessageRead, by, sent.From).with(MessageReadPayload{MessageID: c.Event})}
 }
 
 // AckMessage notes that by accepted a message, and tells its sender. It fails with
@@ -125,7 +125,7 @@ func (r Room) AckMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt, 
 	if err != nil || after == c {
 		return c, nil, err
 	}
-	return after, []Event{r.event(EventMessageAcked, by, sent.From).with(Facts{MessageID: c.Event})}, nil
+	return after, []Event{r.event(EventMessageAcked, by, sent.From).with(MessageAckedPayload{MessageID: c.Event})}, nil
 }
 
 // WithdrawMessage takes a message of by back from everybody who hasn't accepted it, and tells them.
@@ -141,7 +141,7 @@ func (r Room) WithdrawMessage(by AgentID, cs []Receipt) ([]Receipt, []Event) {
 	if len(changed) == 0 {
 		return nil, nil
 	}
-	e := r.event(EventMessageWithdrawn, by, "").with(Facts{MessageID: changed[0].Event})
+	e := r.event(EventMessageWithdrawn, by, "").with(MessageWithdrawnPayload{MessageID: changed[0].Event})
 	e.For = told
 	return changed, []Event{e}
 }

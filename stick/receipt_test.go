@@ -141,7 +141,7 @@ func TestNote(t *testing.T) {
 	n := add("x", true)
 	equal(t, "for this turn", n.Turn, 1)
 	resolved := f.commit(f.Room, f.ResolveNote("b", n))
-	equal(t, "resolved", resolved[0].Facts().NoteID, n.ID)
+	equal(t, "resolved", said[NoteResolvedPayload](resolved[0]).NoteID, n.ID)
 	n = f.rec.Notes[n.ID]
 	equal(t, "by", n.ResolvedBy, "b")
 	equal(t, "again", len(f.ResolveNote("a", n)), 0)

@@ -15,8 +15,7 @@ func (r Room) Release(by AgentID, f Fence, h Handoff, s *Sight, now Time) (Room,
 	}
 	r, to, nobody := r.nameNext(s, now)
 	e.To = to
-	e = e.Amend(func(f *Facts) { f.Nobody, f.Expires = nobody, r.ClaimExpiresAt() })
-	return r, []Event{e}, nil
+	return r, []Event{e.with(ReleasePayload{Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt()})}, nil
 }
 
 // Next is the recipient of a pass that leaves the choice to the room.
@@ -45,8 +44,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Sight, now Tim
 	r = r.reserve(to, ByPass, now)
 	reachable := r.Listening(to, "", s)
 	e.To = to
-	e = e.Amend(func(f *Facts) { f.Reachable, f.Expires = &reachable, r.ClaimExpiresAt() })
-	return r, []Event{e}, nil
+	return r, []Event{e.with(PassPayload{Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt()})}, nil
 }
 
 // unknown refuses a recipient and says why it is none.
@@ -72,7 +70,8 @@ func (r Room) unknown(a AgentID, what string, s *Sight) *Error {
 		Hintf("tt state lists the members; tt release lets the room choose")
 }
 
-// handOver is what release and pass share: the fence, the handoff, the end of the turn.
+// handOver is what release and pass share: the fence, the handoff, the end of the turn. The event
+// lacks its payload.
 func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (Room, Event, error) {
 	if err := h.Check(); err != nil {
 		return r, Event{}, err
@@ -80,7 +79,7 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	if err := r.fenced(by, f, now); err != nil {
 		return r, Event{}, err
 	}
-	e := r.event(t, by, "").with(Facts{Lease: LeaseSum(f.Lease)})
+	e := r.event(t, by, "")
 	h.Workspace = h.Workspace.text()
 	e.Handoff = &h
 	r = r.free(by, now)
@@ -173,15 +172,15 @@ func (r Room) Settle(by AgentID, take bool, s *Sight, now Time) (Room, []Event) 
 // without a handoff. It makes no event when nobody was named before and nobody is now.
 func (r Room) reroute(s *Sight, now Time) (Room, []Event) {
 	from := r.Turn.ReservedFor
-	f := Facts{Prior: from}
+	p := ReroutedPayload{Prior: from}
 	if m, ok := r.Member(from); ok {
-		f.Verdict = m.Verdict(s)
+		p.Verdict = m.Verdict(s)
 	}
 	r = r.free(r.Turn.Prior, now)
 	r, to, nobody := r.nameNext(s, now)
 	if from == "" && to == "" {
 		return r, nil
 	}
-	f.Nobody, f.Expires = nobody, r.ClaimExpiresAt()
-	return r, []Event{r.event(EventRerouted, "", to).with(f)}
+	p.Nobody, p.Expires = nobody, r.ClaimExpiresAt()
+	return r, []Event{r.event(EventRerouted, "", to).with(p)}
 }

@@ -12,7 +12,7 @@ func TestTurnRelease(t *testing.T) {
 		equal(t, "named", e.To, "b")
 		equal(t, "state", f.Turn.State, Reserved)
 		equal(t, "claim_expires_at", f.ClaimExpiresAt(), f.now.Add(grace))
-		equal(t, "expires in the event", e.Facts().Expires, f.now.Add(grace))
+		equal(t, "expires in the event", said[ReleasePayload](e).Expires, f.now.Add(grace))
 		equal(t, "handoff seq", f.Turn.HandoffSeq, e.Seq)
 		f.ask("b")
 		f.waits("a").releases()
@@ -33,7 +33,7 @@ func TestTurnRelease(t *testing.T) {
 		e := f.must(f.release("a", f.fence(), handoff))[0]
 		equal(t, "state", f.Turn.State, Idle)
 		equal(t, "named", e.To, "")
-		equal(t, "why nobody", e.Facts().Nobody, NobodyWaits)
+		equal(t, "why nobody", said[ReleasePayload](e).Nobody, NobodyWaits)
 		equal(t, "the handoff waits", f.Turn.HandoffPending, true)
 	})
 	t.Run("the releaser comes last", func(t *testing.T) {
@@ -92,11 +92,11 @@ func TestTurnPass(t *testing.T) {
 		equal(t, "reserved for", f.Turn.ReservedFor, "c")
 		equal(t, "by", f.Turn.ReservedBy, ByPass)
 		equal(t, "until", f.ClaimExpiresAt(), f.now.Add(claim))
-		equal(t, "reachable", *e.Facts().Reachable, false)
+		equal(t, "reachable", *said[PassPayload](e).Reachable, false)
 	})
 	t.Run("to one who listens", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").parks("b")
-		equal(t, "reachable", *f.must(f.pass("b"))[0].Facts().Reachable, true)
+		equal(t, "reachable", *said[PassPayload](f.must(f.pass("b"))[0]).Reachable, true)
 	})
 	t.Run("next", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").owns("a").waits("c").passes(Next)
@@ -157,7 +157,7 @@ func TestSettle(t *testing.T) {
 		e := f.after(time.Millisecond).settle("c")
 		equal(t, "events", len(e), 1)
 		equal(t, "named", e[0].To, "c")
-		equal(t, "prior", e[0].Facts().Prior, "b")
+		equal(t, "prior", said[ReroutedPayload](e[0]).Prior, "b")
 		m, _ := f.Member("b")
 		equal(t, "b is passed over", m.PassedOver, true)
 	})
@@ -168,7 +168,7 @@ func TestSettle(t *testing.T) {
 			equal(t, "named", f.Turn.ReservedFor, want)
 		}
 		equal(t, "state", f.Turn.State, Idle)
-		equal(t, "nobody waits", f.log[len(f.log)-1].Facts().Nobody, NobodyWaits)
+		equal(t, "nobody waits", said[ReroutedPayload](f.log[len(f.log)-1]).Nobody, NobodyWaits)
 	})
 	t.Run("the named one may claim late", func(t *testing.T) {
 		f := named(t).after(time.Hour)
@@ -203,7 +203,7 @@ func TestSettle(t *testing.T) {
 			equal(t, "shown", f.State(f.s, f.now), StateRecipientGone)
 			e := f.settle("c")
 			equal(t, string(by)+": named", e[0].To, "c")
-			equal(t, "verdict", e[0].Facts().Verdict, Gone)
+			equal(t, "verdict", said[ReroutedPayload](e[0]).Verdict, Gone)
 		}
 	})
 	t.Run("a pass doesn't move on by time", func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestSettle(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		equal(t, "cause", f.log[len(f.log)-1].Facts().Cause, RecipientGone)
+		equal(t, "cause", said[TakeoverPayload](f.log[len(f.log)-1]).Cause, RecipientGone)
 	})
 	t.Run("notes the first sight of a dead owner", func(t *testing.T) {
 		f := room(t).member("a", "b").alive("a").owns("a").gone("a")

@@ -1,6 +1,7 @@
 package stick
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,188 +63,27 @@ type MemberRecord struct {
 }
 
 // Replay adds an event to the record, in the order of the log. It fails when the event can't
-// follow what came before: that breaks a law, or the log was changed.
+// follow what came before: that breaks a law, or the log was changed. What an event of each type
+// changes is in its row.
 func (c *Record) Replay(e Event) error {
 	if c.Members == nil {
-		c.Members, c.Policy, c.State = map[AgentID]MemberRecord{}, map[string]string{}, Idle
-		c.Sessions = map[AgentID]Session{}
-		c.Receipts, c.Notes, c.senders = map[ReceiptKey]Receipt{}, map[int64]Note{}, map[int64]AgentID{}
-		c.Reservations = map[int64]Reservation{}
-		c.Tasks, c.Attempts, c.Reviews = map[string]Task{}, map[AttemptKey]TaskAttempt{}, map[int64]TaskReview{}
+		c.begin()
 	}
 	if sum := e.Chain(c.Sum); sum != e.Sum {
 		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
 	}
 	c.Sum = e.Sum
 	c.Events++
-	f := e.Facts()
-	wrong := func(what string) error {
-		return fmt.Errorf("event %d (%s of turn %d): %s", e.Seq, e.Type, e.Turn, what)
+	info, known := e.Type.row()
+	if !known {
+		info = &EventInfo{}
 	}
-	grants := e.Type == EventClaim || e.Type == EventTakeover
-	switch {
-	case grants && e.Turn != c.Turn+1:
-		return wrong(fmt.Sprintf("turn ids rise by one, and turn %d came before", c.Turn))
-	case !grants && e.Type != EventRestored && e.Turn != c.Turn:
-		return wrong(fmt.Sprintf("turn %d is current", c.Turn))
+	err := c.inTurn(e, info.turn)
+	if err == nil && known {
+		err = info.replay(c, &e)
 	}
-	switch e.Type {
-	case EventJoin:
-		m := c.Members[e.From]
-		m.State, m.JoinSeq = Joined, e.Seq
-		if m.Ordinal == 0 {
-			m.Ordinal = f.Ordinal
-		}
-		c.Members[e.From] = m
-	case EventLeave:
-		c.unreserve(e.From)
-		c.member(e.From, func(m *MemberRecord) { m.State = Left })
-		if c.Sessions[e.From].Running {
-			return wrong("its session hasn't ended")
-		}
-		if f.Ends {
-			if c.Owner != e.From || c.LeaseSum != f.Lease {
-				return wrong("the one who abandons doesn't own")
-			}
-			c.held(e.From, e.Seq)
-			c.free()
-			c.Prior = e.From
-		}
-	case EventKick:
-		c.unreserve(e.To)
-		c.member(e.To, func(m *MemberRecord) { m.State = Kicked })
-		c.over(e.To)
-		if f.Ends {
-			c.held(e.To, e.Seq)
-			c.free()
-			c.Prior = e.To
-		}
-	case EventClaim:
-		if c.State == Owned {
-			return wrong("the stick is owned by " + string(c.Owner))
-		}
-		if f.Claim != OpenClaim && c.Reserved != e.From {
-			return wrong("the stick is reserved for " + string(c.Reserved))
-		}
-		if f.Claim == OpenClaim && c.State != Idle {
-			return wrong("the stick isn't free")
-		}
-		c.grant(e.From, f.Lease, true)
-	case EventTakeover:
-		if f.Ends {
-			c.held(f.Prior, e.Seq)
-			c.Prior = f.Prior
-		}
-		c.grant(e.From, f.Lease, false)
-	case EventRelease, EventPass:
-		if c.Owner != e.From || c.LeaseSum != f.Lease {
-			return wrong("the one who releases doesn't own")
-		}
-		if e.Handoff == nil {
-			return wrong("it lacks its handoff")
-		}
-		c.held(e.From, e.Seq)
-		c.free()
-		c.Prior = e.From
-		c.HandoffSeq, c.Pending, c.NextAction = e.Seq, true, clip(e.Handoff.NextAction, 80)
-		c.reserve(e.To, e.Type)
-	case EventRerouted:
-		c.free()
-		c.reserve(e.To, e.Type)
-	case EventClose:
-		c.Closed = true
-		c.free()
-	case EventReopen:
-		c.Closed = false
-	case EventRestored:
-		if e.Turn < c.Turn {
-			return wrong("turn ids never fall")
-		}
-		if f.Ends {
-			c.held(f.Prior, e.Seq)
-		}
-		c.free()
-		c.Prior = ""
-		c.Turn, c.Generation = e.Turn, f.Generation
-		clear(c.Reservations)
-	case EventPolicyChanged:
-		for k, v := range f.Policy {
-			c.Policy[k] = v.To
-		}
-		for i, a := range f.Order {
-			c.member(a, func(m *MemberRecord) { m.Ordinal = i + 1 })
-		}
-	case EventMessageSent:
-		if f.Message == nil {
-			return wrong("it lacks its message")
-		}
-		c.Messages++
-		c.senders[e.Seq] = e.From
-		e.For = c.recipients(e, *f.Message)
-	case EventMessageRead, EventMessageAcked:
-		k := ReceiptKey{f.MessageID, e.From}
-		r, ok := c.Receipts[k]
-		if !ok {
-			return wrong("the one who reads is no recipient")
-		}
-		if r = r.Read(e.CreatedAt); e.Type == EventMessageAcked {
-			var err error
-			if r, err = r.Ack(e.CreatedAt); err != nil {
-				return wrong(err.Error())
-			}
-		}
-		c.Receipts[k] = r
-	case EventMessageWithdrawn:
-		for k, r := range c.Receipts {
-			if after := r.Withdraw(); k.Event == f.MessageID && after != r {
-				c.Receipts[k] = after
-				e.For = append(e.For, Addressee{Agent: k.Agent})
-			}
-		}
-	case EventSessionStarted:
-		c.over(f.Prior)
-		for a, s := range c.Sessions {
-			if a != e.From && f.Role == RolePrimary && s.Running && s.Role == RolePrimary {
-				return wrong(string(a) + " is the primary")
-			}
-		}
-		c.Sessions[e.From] = Session{f.Role, f.Context, true, e.CreatedAt}
-	case EventSessionEnded:
-		if !c.Sessions[e.From].Running {
-			return wrong("it has no session")
-		}
-		c.over(e.From)
-		if f.Role == RolePrimary {
-			c.EndedAt = e.CreatedAt
-		}
-	case EventNoteAdded:
-		c.Notes[e.Seq] = NoteOf(e)
-	case EventNoteResolved:
-		n, ok := c.Notes[f.NoteID]
-		if !ok {
-			return wrong("there is no such note")
-		}
-		n.ResolvedAt, n.ResolvedBy = e.CreatedAt, e.From
-		c.Notes[f.NoteID] = n
-	case EventReserved:
-		delete(c.Reservations, f.Replaces)
-		c.Reservations[e.Seq] = ReservationOf(e)
-	case EventUnreserved:
-		if _, ok := c.Reservations[f.ReservationID]; !ok {
-			return wrong("there is no such reservation")
-		}
-		delete(c.Reservations, f.ReservationID)
-	}
-	if err := c.task(e); err != nil {
-		return wrong(err.Error())
-	}
-	for _, a := range f.Told {
-		e.For = append(e.For, Addressee{a, OwesReading})
-	}
-	for _, id := range f.Owed {
-		if a := c.senders[id]; a != e.From {
-			e.For = append(e.For, Addressee{Agent: a})
-		}
+	if err != nil {
+		return fmt.Errorf("event %d (%s of turn %d): %w", e.Seq, e.Type, e.Turn, err)
 	}
 	for _, r := range e.Receipts() {
 		c.Receipts[ReceiptKey{r.Event, r.Agent}] = r
@@ -251,27 +91,82 @@ func (c *Record) Replay(e Event) error {
 	return nil
 }
 
-// task adds an event of a task.
-func (c *Record) task(e Event) error {
-	if !e.Type.OfTask() {
-		return nil
-	}
-	key := TaskKey(e.Task)
-	t, err := c.Tasks[key].Apply(e)
-	if err != nil {
-		return err
-	}
-	c.Tasks[key] = t
-	k := AttemptKey{key, t.Attempt}
-	c.Attempts[k] = c.Attempts[k].Apply(e)
-	if r, ok := ReviewOf(e); ok {
-		c.Reviews[r.Seq] = r
+// begin makes the record of a room in which nothing has happened.
+func (c *Record) begin() {
+	c.State = Idle
+	c.Members, c.Policy, c.Sessions = map[AgentID]MemberRecord{}, map[string]string{}, map[AgentID]Session{}
+	c.Receipts, c.Notes, c.senders = map[ReceiptKey]Receipt{}, map[int64]Note{}, map[int64]AgentID{}
+	c.Reservations = map[int64]Reservation{}
+	c.Tasks, c.Attempts, c.Reviews = map[string]Task{}, map[AttemptKey]TaskAttempt{}, map[int64]TaskReview{}
+}
+
+// inTurn checks that the event belongs to the turn that is its.
+func (c *Record) inTurn(e Event, rule turnRule) error {
+	switch {
+	case rule == nextTurn && e.Turn != c.Turn+1:
+		return fmt.Errorf("turn ids rise by one, and turn %d came before", c.Turn)
+	case rule == currentTurn && e.Turn != c.Turn:
+		return fmt.Errorf("turn %d is current", c.Turn)
 	}
 	return nil
 }
 
+// unchanged replays an event that changes nothing of the record but its receipts.
+func unchanged[P Payload](*Record, *Event, P) error { return nil }
+
+// handOver replays the end of a turn with a handoff.
+func (c *Record) handOver(e *Event, lease string, by ReservedBy) error {
+	if c.Owner != e.From || c.LeaseSum != lease {
+		return errors.New("the one who releases doesn't own")
+	}
+	if e.Handoff == nil {
+		return errors.New("it lacks its handoff")
+	}
+	c.endTurn(e.From, e.Seq)
+	c.HandoffSeq, c.Pending, c.NextAction = e.Seq, true, clip(e.Handoff.NextAction, 80)
+	c.reserve(e.To, by)
+	return nil
+}
+
+// endTurn ends the turn of an owner.
+func (c *Record) endTurn(owner AgentID, seq int64) {
+	c.member(owner, func(m *MemberRecord) { m.HeldSeq = seq })
+	c.free()
+	c.Prior = owner
+}
+
+// receipt changes the receipt of a message at one of its recipients.
+func (c *Record) receipt(message int64, a AgentID, change func(Receipt) (Receipt, error)) error {
+	k := ReceiptKey{message, a}
+	r, ok := c.Receipts[k]
+	if !ok {
+		return errors.New("the one who reads is no recipient")
+	}
+	r, err := change(r)
+	if err == nil {
+		c.Receipts[k] = r
+	}
+	return err
+}
+
+// address puts an event into the inboxes of people.
+func address(e *Event, people []AgentID) {
+	for _, a := range people {
+		e.For = append(e.For, Addressee{a, OwesReading})
+	}
+}
+
+// addressOwed tells the senders of messages that they won't be acknowledged.
+func (c *Record) addressOwed(e *Event, messages []int64) {
+	for _, id := range messages {
+		if a := c.senders[id]; a != e.From {
+			e.For = append(e.For, Addressee{Agent: a})
+		}
+	}
+}
+
 // recipients are those a message is for.
-func (c *Record) recipients(e Event, m Message) (out []Addressee) {
+func (c *Record) recipients(from AgentID, m Message) (out []Addressee) {
 	to := m.To
 	switch {
 	case m.nobody():
@@ -279,7 +174,7 @@ func (c *Record) recipients(e Event, m Message) (out []Addressee) {
 	case m.everybody():
 		to = nil
 		for a, x := range c.Members {
-			if x.State == Joined && a != e.From && !slices.Contains(m.LeftOut, a) {
+			if x.State == Joined && a != from && !slices.Contains(m.LeftOut, a) {
 				to = append(to, a)
 			}
 		}
@@ -305,16 +200,12 @@ func (c *Record) unreserve(a AgentID) {
 	maps.DeleteFunc(c.Reservations, func(_ int64, v Reservation) bool { return v.Agent == a })
 }
 
-// over ends the session of a member.
-func (c *Record) over(a AgentID) {
+// endSession ends the session of a member.
+func (c *Record) endSession(a AgentID) {
 	if s, ok := c.Sessions[a]; ok {
 		s.Running = false
 		c.Sessions[a] = s
 	}
-}
-
-func (c *Record) held(a AgentID, seq int64) {
-	c.member(a, func(m *MemberRecord) { m.HeldSeq = seq })
 }
 
 func (c *Record) grant(a AgentID, lease string, byClaim bool) {
@@ -329,13 +220,9 @@ func (c *Record) free() {
 	c.State, c.Owner, c.LeaseSum, c.Reserved, c.ReservedBy, c.Direct = Idle, "", "", "", "", false
 }
 
-func (c *Record) reserve(a AgentID, by EventType) {
-	switch {
-	case a == "":
-	case by == EventPass:
-		c.State, c.Reserved, c.ReservedBy = Reserved, a, ByPass
-	default:
-		c.State, c.Reserved, c.ReservedBy = Reserved, a, ByRelease
+func (c *Record) reserve(a AgentID, by ReservedBy) {
+	if a != "" {
+		c.State, c.Reserved, c.ReservedBy = Reserved, a, by
 	}
 }
 

@@ -104,7 +104,7 @@ func TestReplay(t *testing.T) {
 		{"a release by another", func(l []Event) []Event { l[at(EventRelease, 0)].From = "c"; return l }, "doesn't own"},
 		{"a release with another lease", func(l []Event) []Event {
 			i := at(EventRelease, 0)
-			l[i] = l[i].Amend(func(f *Facts) { f.Lease = "x" })
+			l[i] = Amend(l[i], func(p *ReleasePayload) { p.Lease = "x" })
 			return l
 		}, "doesn't own"},
 		{"a pass without a handoff", func(l []Event) []Event { l[at(EventPass, 0)].Handoff = nil; return l }, "lacks its handoff"},
@@ -117,7 +117,7 @@ func TestReplay(t *testing.T) {
 		{"a claim of what is reserved for another", func(l []Event) []Event { l[at(EventClaim, 1)].From = "c"; return l }, "reserved for b"},
 		{"an open claim of what is reserved", func(l []Event) []Event {
 			i := at(EventClaim, 1)
-			l[i] = l[i].Amend(func(f *Facts) { f.Claim = OpenClaim })
+			l[i] = Amend(l[i], func(p *ClaimPayload) { p.Claim = OpenClaim })
 			return l
 		}, "isn't free"},
 		{"another's turn abandoned", func(l []Event) []Event { l[at(EventLeave, 0)].From = "b"; return l }, "doesn't own"},

@@ -42,8 +42,12 @@ const MaxPatterns = 100
 
 // ReservationOf is the reservation that an event of type [EventReserved] made.
 func ReservationOf(e Event) Reservation {
-	f := e.Facts()
-	return Reservation{ID: e.Seq, Agent: e.From, Pattern: f.Pattern, Task: e.Task, TTL: f.TTL, MadeAt: e.CreatedAt}
+	p, _ := PayloadOf[ReservedPayload](e)
+	return p.of(e)
+}
+
+func (p ReservedPayload) of(e Event) Reservation {
+	return Reservation{ID: e.Seq, Agent: e.From, Pattern: p.Pattern, Task: e.Task, TTL: p.TTL, MadeAt: e.CreatedAt}
 }
 
 // ExpiresAt is when a reservation becomes stale if its owner does nothing more.
@@ -207,7 +211,7 @@ func (r Room) reserved(q Reserving, p glob.Pattern, mine map[string]Reservation)
 	}
 	e := r.event(EventReserved, q.By, "")
 	e.Task = q.Task
-	return []Event{e.with(Facts{Pattern: p, TTL: ttl, Replaces: have.ID})}
+	return []Event{e.with(ReservedPayload{Pattern: p, TTL: ttl, Replaces: have.ID})}
 }
 
 // takeStale ends a reservation that nobody keeps up, and tells its owner by whom and why.
@@ -221,8 +225,8 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 		why = "its owner is gone"
 	}
 	return []Event{
-		end.with(Facts{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
-		told.with(Facts{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
+		end.with(UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
+		told.with(ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
 			To: []AgentID{m.Agent}, Category: Resume, Subject: "your reservation of " + string(m.Pattern) + " was taken over",
 			Contract: Contract{
 				ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
@@ -235,7 +239,7 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 // incursion tells both sides that their scopes overlap, once.
 func (r Room) incursion(q Reserving, m Meet) []Event {
 	for _, e := range q.Told {
-		if f := e.Facts(); f.ReservationID == m.ID && f.Pattern == m.Asked {
+		if p, ok := PayloadOf[IncursionPayload](e); ok && p.ReservationID == m.ID && p.Pattern == m.Asked {
 			return nil
 		}
 	}
@@ -245,7 +249,7 @@ func (r Room) incursion(q Reserving, m Meet) []Event {
 	if m.Overlap == glob.Exact {
 		hint = fmt.Sprintf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", m.Agent)
 	}
-	return []Event{e.with(Facts{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Message: &Message{
+	return []Event{e.with(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Message: &Message{
 		To: []AgentID{m.Agent}, Category: Incursion, Subject: fmt.Sprintf("%s and %s overlap, as in %s", m.Asked, m.Pattern, m.Witness),
 		Contract: Contract{
 			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict), Resolution: hint,
@@ -288,7 +292,7 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 			e.To = v.Agent
 		}
 		e.Task = v.Task
-		events = append(events, e.with(Facts{ReservationID: v.ID, Pattern: v.Pattern}))
+		events = append(events, e.with(UnreservedPayload{ReservationID: v.ID, Pattern: v.Pattern}))
 	}
 	return events, nil
 }

@@ -114,7 +114,7 @@ func TestBothSidesAreTold(t *testing.T) {
 	mine := f.reserves("a", "src")
 	events, _, _ := f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src/*.go"}, Task: "T-1"})
 	hit := events[1]
-	m := hit.Facts().Message
+	m := hit.Message()
 	if m == nil || len(m.Missing(Incursion)) > 0 || m.Owner != "a" || m.Incoming != "b" || m.OwnerLiveness != "alive" || hit.Task != "T-1" {
 		t.Fatalf("the incursion says %+v", m)
 	}
@@ -124,10 +124,10 @@ func TestBothSidesAreTold(t *testing.T) {
 	f.gone("a")
 	events, _, _ = f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src"}, TakeStale: true})
 	resume := events[1]
-	if m := resume.Facts().Message; m == nil || len(m.Missing(Resume)) > 0 || m.PriorSession != "a" || m.Adopted != "b" || resume.To != "a" {
+	if m := resume.Message(); m == nil || len(m.Missing(Resume)) > 0 || m.PriorSession != "a" || m.Adopted != "b" || resume.To != "a" {
 		t.Errorf("the resume says %+v", m)
 	}
-	if f := resume.Facts(); f.Verdict != Gone || f.ReservationID != mine.ID {
+	if f := said[ResumePayload](resume); f.Verdict != Gone || f.ReservationID != mine.ID {
 		t.Errorf("the facts of the takeover are %+v", f)
 	}
 }

@@ -139,23 +139,23 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 		out.Since, out.Already = me.Session.Since, true
 		return r, events, out
 	}
-	f := Facts{Role: out.Role, Context: out.Context, Start: out.Start}
+	p := SessionStartedPayload{Role: out.Role, Context: out.Context, Start: out.Start}
 	if out.Start == StartRecover { // so that it can be told again
-		f.Prior, f.Written = out.Crashed, q.AnchorAt
+		p.Prior, p.Written = out.Crashed, q.AnchorAt
 	}
 	if led && out.Role == RolePrimary {
-		f.Prior, f.Verdict = prior.Agent, prior.Verdict(s)
+		p.Prior, p.Verdict = prior.Agent, prior.Verdict(s)
 		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
 	if heir, ok := r.writes(out.Context, q.By); ok { // it is gone, and its file goes over
-		f.Prior, f.Verdict = heir, Gone
+		p.Prior, p.Verdict = heir, Gone
 		r.edit(heir, func(m *Member) { m.Session.Running = false })
 	}
 	if same && me.leads() && out.Role == RoleHelper { // it gives the role up, which is no crash
 		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
 	}
 	r.edit(q.By, func(m *Member) { m.Session = out.Session })
-	events = append(events, r.event(EventSessionStarted, q.By, "").with(f))
+	events = append(events, r.event(EventSessionStarted, q.By, "").with(p))
 	if out.Start == StartRecover {
 		events = append(events, r.resumed(q.By, out.Crashed, q.AnchorAt, now))
 	}
@@ -191,7 +191,7 @@ func (r Room) resumed(by, crashed AgentID, written, now Time) Event {
 	if to == by {
 		to = ""
 	}
-	return r.event(EventResume, by, to).with(Facts{Message: &Message{Category: Resume, Contract: Contract{
+	return r.event(EventResume, by, to).with(ResumePayload{Message: &Message{Category: Resume, Contract: Contract{
 		ResumeReason: "the primary session before this one didn't end properly", PriorSession: prior, Adopted: string(by),
 		Evidence: fmt.Sprintf("%s; its context was written %s", why, Ago(now.Sub(written))),
 	}}})
@@ -284,7 +284,7 @@ func (r Room) Promote(a AgentID, s *Sight, now Time) (Room, []Event, error) {
 	if me.leads() {
 		return r, nil, nil
 	}
-	f := Facts{Role: RolePrimary, Start: StartPromoted}
+	p := SessionStartedPayload{Role: RolePrimary, Start: StartPromoted}
 	if prior, led := r.Primary(); led {
 		v := prior.Verdict(s)
 		silent := Deadline{prior.LastSeenAt, r.Policy.OwnerLeaseTTL}
@@ -294,11 +294,11 @@ func (r Room) Promote(a AgentID, s *Sight, now Time) (Room, []Event, error) {
 				Hintf(`ask it to end its session: tt msg send %s "…"`, prior.Agent)
 			return r, nil, e
 		}
-		f.Prior, f.Verdict = prior.Agent, v
+		p.Prior, p.Verdict = prior.Agent, v
 		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
 	r.edit(a, func(m *Member) { m.Session = Session{Role: RolePrimary, Running: true, Since: now} })
-	return r, []Event{r.event(EventSessionStarted, a, "").with(f)}, nil
+	return r, []Event{r.event(EventSessionStarted, a, "").with(p)}, nil
 }
 
 // endSession ends the session of a member that takes part no longer, by its own act.
@@ -311,7 +311,7 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 		r.SessionEndedAt = now
 	}
 	r.edit(a, func(m *Member) { m.Session.Running = false })
-	e := r.event(EventSessionEnded, a, "").with(Facts{Role: m.Session.Role, Context: m.Session.Context})
+	e := r.event(EventSessionEnded, a, "").with(SessionEndedPayload{Role: m.Session.Role, Context: m.Session.Context})
 	e.Reason = reason
 	return []Event{e}
 }

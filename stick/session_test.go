@@ -97,13 +97,13 @@ func TestStartSessionTable(t *testing.T) {
 						t.Error("the room doesn't say so")
 					}
 					resumed := slices.ContainsFunc(f.log, func(e Event) bool {
-						return e.Type == EventResume && e.From == me && e.To == want.Crashed && e.Facts().Adopted == string(me)
+						return e.Type == EventResume && e.From == me && e.To == want.Crashed && e.Message().Adopted == string(me)
 					})
 					if resumed != (want.Start == StartRecover) {
 						t.Errorf("that there is a RESUME is %v", resumed)
 					}
 					for _, e := range f.log { // from which it is told again
-						if say := e.Facts(); e.Type == EventSessionStarted && e.From == me &&
+						if say, ok := PayloadOf[SessionStartedPayload](e); ok && e.From == me &&
 							(say.Start != want.Start || resumed && (say.Prior != want.Crashed || say.Written != written)) {
 							t.Errorf("the log says %+v", say)
 						}

@@ -77,7 +77,7 @@ func (r Room) idleDue(s *Sight, now Time) bool {
 // noticeIdle tells the owner, in its stream, that it looks idle. A grace later it may be replaced.
 func (r Room) noticeIdle(now Time) (Room, []Event) {
 	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.activity()
-	return r, []Event{r.event(EventOwnerIdle, "", r.Turn.Owner).with(Facts{IdleSince: r.Turn.IdleSince})}
+	return r, []Event{r.event(EventOwnerIdle, "", r.Turn.Owner).with(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
 }
 
 // Take is a request to take over.
@@ -142,15 +142,15 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 	case cause == ClaimTimeout && r.guarded(q.By, s, now):
 		return r, nil, "", r.prior(now)
 	}
-	f := Facts{Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner, Ends: t.State == Owned}
+	p := TakeoverPayload{Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner, Ends: t.State == Owned}
 	if t.State == Reserved {
-		f.Prior = t.ReservedFor
+		p.Prior = t.ReservedFor
 	}
 	if t.HandoffPending {
-		f.HandoffSeq = t.HandoffSeq
+		p.HandoffSeq = t.HandoffSeq
 	}
-	if m, ok := r.Member(f.Prior); ok {
-		f.Verdict = m.Verdict(s)
+	if m, ok := r.Member(p.Prior); ok {
+		p.Verdict = m.Verdict(s)
 	}
 	prior := t.Prior
 	if t.State == Owned {
@@ -158,12 +158,12 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 	}
 	r = r.grant(q.By, lease, now, false)
 	r.Turn.Prior = prior
-	e := r.event(EventTakeover, q.By, f.Prior)
+	e := r.event(EventTakeover, q.By, p.Prior)
 	e.Reason = strings.TrimSpace(q.Reason)
 	if q.Relayed && q.Operator {
-		r.tell(&e, &f)
+		p.RelayedBy, p.Told = r.tell(&e)
 	}
-	return r, []Event{e.with(f)}, TookOver, nil
+	return r, []Event{e.with(p)}, TookOver, nil
 }
 
 // guarded tells whether a, who passed the stick on, must let another go first: while another

@@ -116,39 +116,6 @@ const (
 	CauseRolledBack = "rolled_back" // its merge was taken back
 )
 
-// TaskFacts is what the event of a task says of it. Each type uses the fields that it changes.
-type TaskFacts struct {
-	State       TaskState      `json:"state"` // from now on
-	Attempt     int            `json:"attempt"`
-	Description string         `json:"description,omitempty"` // assigned
-	Spec        string         `json:"spec,omitempty"`        // assigned
-	Branch      string         `json:"branch,omitempty"`      // assigned
-	Worktree    string         `json:"worktree,omitempty"`    // assigned: from the workspace's root
-	Integration string         `json:"integration,omitempty"` // assigned: the branch that it will be merged into
-	Base        string         `json:"base,omitempty"`        // the commit that the work is based on
-	Head        string         `json:"head,omitempty"`        // the commit that is meant
-	Patch       string         `json:"patch,omitempty"`       // review requested: the sum of what it changes
-	Kept        bool           `json:"kept,omitempty"`        // review requested: the same change as was approved
-	ChangesGate bool           `json:"changes_gate,omitempty"`
-	Result      string         `json:"result,omitempty"`   // merge started, completed, rolled back: the commit made for it
-	Files       []string       `json:"files,omitempty"`    // in conflict
-	Cause       string         `json:"cause,omitempty"`    // changes requested, failed: why
-	Report      string         `json:"report,omitempty"`   // the blob with what the gate said
-	Evidence    []TaskEvidence `json:"evidence,omitempty"` // review requested: what the worker showed
-	Override    bool           `json:"override,omitempty"` // approved: by a person who may not review it otherwise
-}
-
-// TaskEvidence is the outcome of a command that a worker ran to show something.
-type TaskEvidence struct {
-	Name    string `json:"name"`
-	Command string `json:"command"`
-	Exit    int    `json:"exit"`
-	Millis  int64  `json:"took_ms"`
-	Output  string `json:"output"` // the blob that holds what it printed
-	Size    int64  `json:"size"`
-	Cut     bool   `json:"cut,omitempty"` // it printed more than is kept
-}
-
 // FileStat is how much of a file a task changes.
 type FileStat struct {
 	Path    string `json:"path"`    // from the workspace's root
@@ -250,13 +217,18 @@ func (t Task) facts(e *Error) *Error {
 	return e.With("task_id", t.ID).With("state", t.State).With("attempt", t.Attempt)
 }
 
-// event makes the event of a step.
-func (t Task) event(s TaskStep, by, to AgentID, f TaskFacts) Event {
-	f.State = s.To
-	if f.Attempt == 0 {
-		f.Attempt = t.Attempt
+// taskEvent makes the event of a step. Its facts say of which attempt it is, unless it is the one that
+// the task is in.
+func taskEvent[F TaskFacts, P interface {
+	*F
+	setStatus(TaskStatus)
+}](t Task, s TaskStep, by, to AgentID, f F) Event {
+	attempt := f.status().Attempt
+	if attempt == 0 {
+		attempt = t.Attempt
 	}
-	return Event{Type: s.Event, From: by, To: to, Task: t.ID}.with(Facts{Task: &f})
+	P(&f).setStatus(TaskStatus{s.To, attempt})
+	return Event{Type: s.Event, From: by, To: to, Task: t.ID}.with(TaskPayload[F]{Task: &f})
 }
 
 // About makes an event of a task one of the room as it is now.

@@ -138,7 +138,7 @@ func TestMovedInReview(t *testing.T) {
 	}
 	for _, head := range []string{"h", "i"} {
 		e, err := reviewed.RequestChanges(see(head, "i"), "not like this")
-		if err != nil || e.Facts().Task.Head != head {
+		if err != nil || said[TaskPayload[TaskChangesRequestedFacts]](e).Task.Head != head {
 			t.Errorf("changes of %s: %+v, %v", head, e, err)
 		}
 	}
@@ -215,8 +215,8 @@ func TestTaskLogIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, wrong := range map[string]Event{
-		"of another state":   e.Amend(func(f *Facts) { f.Task.State = TaskWorking }),
-		"of another attempt": e.Amend(func(f *Facts) { f.Task.Attempt = 2 }),
+		"of another state":   Amend(e, func(p *TaskPayload[TaskCompletedFacts]) { p.Task.State = TaskWorking }),
+		"of another attempt": Amend(e, func(p *TaskPayload[TaskCompletedFacts]) { p.Task.Attempt = 2 }),
 		"without its facts":  {Type: EventTaskCompleted, Task: "T-1"},
 	} {
 		if _, err := approved.Apply(wrong); err == nil {

@@ -1,74 +1,48 @@
 package stick
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
-// Apply is the task after an event of it. It is the only way in which a task changes. It fails when
-// the event can't follow: its step isn't in the table.
+// Apply is the task after an event of it. It is the only way in which a task changes; what an event of
+// each type changes is in its row. It fails when the event can't follow: its step isn't in the table.
 func (t Task) Apply(e Event) (Task, error) {
-	f := e.Facts().Task
-	if f == nil {
-		return t, fmt.Errorf("it lacks what it says of its task")
+	info, ok := e.Type.row()
+	if !ok || info.task == nil {
+		return t, errors.New("it is no event of a task")
 	}
-	if err := t.follows(e.Type, *f); err != nil {
+	return info.task(t, e)
+}
+
+// after is what all events of a task change.
+func (t Task) after(e Event, s TaskStatus) (Task, error) {
+	if err := t.follows(e.Type, s); err != nil {
 		return t, err
 	}
-	if f.State != t.State {
+	if s.State != t.State {
 		t.StateAt = e.CreatedAt
 	}
-	t.State, t.Attempt, t.Seq = f.State, f.Attempt, e.Seq
-	switch e.Type {
-	case EventTaskAssigned:
-		t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
-		t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base = f.Description, f.Spec, f.Branch, f.Worktree, f.Integration, f.Base
-	case EventTaskStarted:
-		t.replace(e.From)
-		t.HeartbeatAt = 0
-	case EventTaskConflicted:
-		t.unapprove()
-		t.Base = f.Base
-	case EventTaskReviewRequested:
-		t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate
-		t.Cause, t.Reason = "", ""
-		if f.Kept {
-			t.Approved = f.Head
-		} else {
-			t.unapprove()
-		}
-	case EventTaskApproved:
-		t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
-	case EventTaskChangesRequested, EventTaskFailed:
-		t.unapprove()
-		t.Cause, t.Reason = f.Cause, e.Reason
-	case EventTaskCompleted:
-		t.Head, t.Result, t.Cause, t.Reason = f.Head, f.Result, "", ""
-	case EventTaskRolledBack:
-		t.unapprove()
-		t.Cause, t.Reason, t.Result = f.Cause, e.Reason, f.Result
-	case EventTaskRetried:
-		t.replace("")
-		t.Base, t.Head, t.Patch, t.Result, t.Cause, t.Reason, t.ChangesGate = f.Base, "", "", "", "", "", false
-	}
+	t.State, t.Attempt, t.Seq = s.State, s.Attempt, e.Seq
 	return t, nil
 }
 
 // follows tells whether the table has a step of this kind.
-func (t Task) follows(typ EventType, f TaskFacts) error {
+func (t Task) follows(typ EventType, to TaskStatus) error {
 	attempt := t.Attempt
 	if typ == EventTaskAssigned || typ == EventTaskRetried {
 		attempt++
 	}
 	for _, s := range TaskSteps {
-		to := s.To
-		if to == "" {
-			to = t.State
+		if s.To == "" {
+			s.To = t.State
 		}
-		for _, from := range s.From {
-			if s.Event == typ && from == t.State && to == f.State && f.Attempt == attempt {
-				return nil
-			}
+		if s.Event == typ && slices.Contains(s.From, t.State) && s.To == to.State && to.Attempt == attempt {
+			return nil
 		}
 	}
-	return fmt.Errorf("a task that is %q in attempt %d doesn't become %q in attempt %d by it", t.State, t.Attempt, f.State, f.Attempt)
+	return fmt.Errorf("a task that is %q in attempt %d doesn't become %q in attempt %d by it", t.State, t.Attempt, to.State, to.Attempt)
 }
 
 // replace binds the task to another worker, and remembers the one before.
@@ -99,21 +73,26 @@ type TaskAttempt struct {
 
 // Apply is the attempt after an event of its task.
 func (was TaskAttempt) Apply(e Event) TaskAttempt {
-	f := e.Facts().Task
-	if f == nil {
+	s, ok := e.TaskStatus()
+	if !ok {
 		return was
 	}
-	was.Number = f.Attempt
-	switch e.Type {
-	case EventTaskAssigned, EventTaskRetried:
+	return was.after(e, s)
+}
+
+func (was TaskAttempt) after(e Event, s TaskStatus) TaskAttempt {
+	was.Number = s.Attempt
+	switch s.State {
+	case TaskAssigned:
 		was.AssignedAt = e.CreatedAt
-	case EventTaskStarted:
+	case TaskCompleted, TaskFailed:
+		was.EndedAt, was.Outcome = e.CreatedAt, s.State
+	}
+	if e.Type == EventTaskStarted {
 		was.Worker = e.From
 		if was.StartedAt.IsZero() {
 			was.StartedAt = e.CreatedAt
 		}
-	case EventTaskCompleted, EventTaskFailed, EventTaskRolledBack:
-		was.EndedAt, was.Outcome = e.CreatedAt, f.State
 	}
 	return was
 }
@@ -132,21 +111,16 @@ type TaskReview struct {
 
 // ReviewOf is the verdict that an event tells, if it tells one.
 func ReviewOf(e Event) (TaskReview, bool) {
-	f := e.Facts().Task
-	if f == nil || e.Type != EventTaskApproved && e.Type != EventTaskChangesRequested {
-		return TaskReview{}, false
+	if p, ok := e.Decode().(interface {
+		reviewOf(Event) (TaskReview, bool)
+	}); ok {
+		return p.reviewOf(e)
 	}
-	return TaskReview{
-		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Verdict: e.Type, Head: f.Head, Body: e.Reason, Report: f.Report, At: e.CreatedAt,
-	}, true
+	return TaskReview{}, false
 }
 
 // OfTask tells whether an event says something of a task.
 func (t EventType) OfTask() bool {
-	for _, s := range TaskSteps {
-		if s.Event == t {
-			return true
-		}
-	}
-	return false
+	info, ok := t.row()
+	return ok && info.task != nil
 }

@@ -106,8 +106,8 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	return t.event(s, q.By, "", TaskFacts{
-		Attempt: 1, Description: q.Description, Spec: q.Spec, Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
+	return taskEvent(t, s, q.By, "", TaskAssignedFacts{
+		TaskStatus: TaskStatus{Attempt: 1}, Description: q.Description, Spec: q.Spec, Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
 	}), nil
 }
 
@@ -130,7 +130,7 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 		return nil, t.facts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).With("worker", t.Worker).
 			Hintf(`tt worker status lists the tasks; to tell its worker something: tt msg send %s "…"`, t.Worker)
 	}
-	e := t.event(s, c.By, "", TaskFacts{})
+	e := taskEvent(t, s, c.By, "", TaskStartedFacts{})
 	return &e, nil
 }
 
@@ -152,7 +152,7 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	if offered && t.Head == q.Head && len(q.Evidence) == 0 {
 		return nil, nil
 	}
-	f := TaskFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate, Evidence: q.Evidence}
+	f := TaskReviewRequestedFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate, Evidence: q.Evidence}
 	act := ActDone
 	if t.State == TaskApproved && t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
@@ -161,7 +161,7 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := t.event(s, c.By, t.SpawnedBy, f)
+	e := taskEvent(t, s, c.By, t.SpawnedBy, f)
 	return &e, nil
 }
 
@@ -179,13 +179,13 @@ func (t Task) Conflict(c TaskCall, base string, files []string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	return t.event(s, c.By, "", TaskFacts{Base: base, Files: files}), nil
+	return taskEvent(t, s, c.By, "", TaskConflictedFacts{Base: base, Files: files}), nil
 }
 
 // Moved notes that the branch of an approved task has other commits than the approved one. Those
 // that change the same keep the approval. It fails with [CodeInvalidTransition].
 func (t Task) Moved(by AgentID, q Offering) (Event, error) {
-	f := TaskFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate}
+	f := TaskReviewRequestedFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate}
 	act := ActMoved
 	if t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
@@ -194,7 +194,7 @@ func (t Task) Moved(by AgentID, q Offering) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	return t.event(s, by, t.SpawnedBy, f), nil
+	return taskEvent(t, s, by, t.SpawnedBy, f), nil
 }
 
 // TaskVerdict is a reviewer's word on one commit.
@@ -286,7 +286,7 @@ func (t Task) Approve(v TaskVerdict, reason string) (*Event, error) {
 	if err := t.approves(v); err != nil {
 		return nil, err
 	}
-	e := t.event(s, v.By, t.Worker, TaskFacts{Head: t.Head, Override: v.Override})
+	e := taskEvent(t, s, v.By, t.Worker, TaskApprovedFacts{Head: t.Head, Override: v.Override})
 	e.Reason = reason
 	return &e, nil
 }
@@ -311,7 +311,7 @@ func (t Task) RequestChanges(v TaskVerdict, what string) (Event, error) {
 	if err := t.saw(v, t.Head, v.Branch); err != nil {
 		return Event{}, err
 	}
-	e := t.event(s, v.By, t.Worker, TaskFacts{Head: v.Head, Cause: CauseReview})
+	e := taskEvent(t, s, v.By, t.Worker, TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview})
 	e.Reason = what
 	return e, nil
 }
@@ -322,7 +322,7 @@ func (t Task) Merge(by AgentID, base, result string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	return t.event(s, by, "", TaskFacts{Base: base, Head: t.Approved, Result: result}), nil
+	return taskEvent(t, s, by, "", TaskMergeStartedFacts{Base: base, Head: t.Approved, Result: result}), nil
 }
 
 // Return gives a task that can't land back to its worker, with the reason and the blob that tells
@@ -332,7 +332,7 @@ func (t Task) Return(by AgentID, cause, reason, report string, files []string) (
 	if err != nil {
 		return Event{}, err
 	}
-	e := t.event(s, by, t.Worker, TaskFacts{Head: t.Approved, Cause: cause, Report: report, Files: files})
+	e := taskEvent(t, s, by, t.Worker, TaskChangesRequestedFacts{Head: t.Approved, Cause: cause, Report: report, Files: files})
 	e.Reason = clipBytes(reason, maxReason)
 	return e, nil
 }
@@ -355,7 +355,7 @@ func (t Task) Land(by AgentID, head, result string) (Event, error) {
 	if to == by {
 		to = t.SpawnedBy
 	}
-	return t.event(s, by, to, TaskFacts{Head: head, Result: result}), nil
+	return taskEvent(t, s, by, to, TaskCompletedFacts{Head: head, Result: result}), nil
 }
 
 // Fail gives the task up. It fails with [CodeUsage], [CodeInvalidTransition], [CodeStaleAttempt] and
@@ -391,7 +391,7 @@ func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, err
 	if err := checkReason("reason", reason); err != nil {
 		return Event{}, err
 	}
-	e := t.event(s, by, to, TaskFacts{Cause: cause})
+	e := taskEvent(t, s, by, to, TaskFailedFacts{Cause: cause})
 	e.Reason = reason
 	return e, nil
 }
@@ -402,7 +402,7 @@ func (t Task) Retry(by AgentID, base string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	return t.event(s, by, t.Worker, TaskFacts{Attempt: t.Attempt + 1, Base: base}), nil
+	return taskEvent(t, s, by, t.Worker, TaskRetriedFacts{TaskStatus: TaskStatus{Attempt: t.Attempt + 1}, Base: base}), nil
 }
 
 // Rollback notes that a commit took the merge back. It fails with [CodeInvalidTransition].
@@ -414,7 +414,7 @@ func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return Event{}, err
 	}
-	e := t.event(s, by, t.Worker, TaskFacts{Result: result, Cause: CauseRolledBack})
+	e := taskEvent(t, s, by, t.Worker, TaskRolledBackFacts{Result: result, Cause: CauseRolledBack})
 	e.Reason = reason
 	return e, nil
 }

@@ -144,25 +144,16 @@ func (r Room) reserve(a AgentID, by ReservedBy, now Time) Room {
 // orders of fairness and the last handoff are kept by event, never by time.
 func (r Room) Stamp(events []Event) Room {
 	for _, e := range events {
-		f := e.Facts()
+		held := e.TurnEndedOf()
 		switch e.Type {
 		case EventJoin:
 			r.edit(e.From, func(m *Member) { m.JoinSeq = e.Seq })
 		case EventRelease, EventPass:
 			r.Turn.HandoffSeq = e.Seq
-			r.edit(e.From, func(m *Member) { m.HeldSeq = e.Seq })
-		case EventLeave:
-			if f.Ends {
-				r.edit(e.From, func(m *Member) { m.HeldSeq = e.Seq })
-			}
-		case EventKick:
-			if f.Ends {
-				r.edit(e.To, func(m *Member) { m.HeldSeq = e.Seq })
-			}
-		case EventTakeover, EventRestored:
-			if f.Ends {
-				r.edit(f.Prior, func(m *Member) { m.HeldSeq = e.Seq })
-			}
+			held = e.From
+		}
+		if held != "" {
+			r.edit(held, func(m *Member) { m.HeldSeq = e.Seq })
 		}
 	}
 	return r
@@ -205,14 +196,14 @@ func (r Room) Restore(generation int64, world string, now Time) (Room, []Event) 
 		return r, nil
 	}
 	t := r.Turn
-	f := Facts{Generation: generation, World: world, Ends: t.State == Owned, Prior: t.Owner}
+	p := RestoredPayload{Generation: generation, World: world, Ends: t.State == Owned, Prior: t.Owner}
 	if t.State == Reserved {
-		f.Prior = t.ReservedFor
+		p.Prior = t.ReservedFor
 	}
 	r = r.free("", now)
 	r.Generation = generation
 	if r.Turn.ID > 0 {
 		r.Turn.ID += RestoreSkip
 	}
-	return r, []Event{r.event(EventRestored, "", f.Prior).with(f)}
+	return r, []Event{r.event(EventRestored, "", p.Prior).with(p)}
 }

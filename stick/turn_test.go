@@ -112,9 +112,9 @@ func TestRestore(t *testing.T) {
 		seq := f.Turn.HandoffSeq
 		e := f.commit(f.Restore(5, "reboot", f.now))[0]
 		equal(t, "state", f.Turn.State, Idle)
-		equal(t, "ends a turn", e.Facts().Ends, true)
-		equal(t, "prior", e.Facts().Prior, "b")
-		equal(t, "world", e.Facts().World, "reboot")
+		equal(t, "ends a turn", said[RestoredPayload](e).Ends, true)
+		equal(t, "prior", said[RestoredPayload](e).Prior, "b")
+		equal(t, "world", said[RestoredPayload](e).World, "reboot")
 		equal(t, "turn", f.Turn.ID, 2+RestoreSkip)
 		equal(t, "handoff", f.Turn.HandoffSeq, seq)
 		f.owns("b")
@@ -123,7 +123,7 @@ func TestRestore(t *testing.T) {
 	t.Run("ends a reservation", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").passes("b")
 		e := f.commit(f.Restore(5, "restore", f.now))[0]
-		equal(t, "ends a turn", e.Facts().Ends, false)
+		equal(t, "ends a turn", said[RestoredPayload](e).Ends, false)
 		equal(t, "for", e.To, "b")
 		equal(t, "state", f.Turn.State, Idle)
 	})

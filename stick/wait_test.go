@@ -40,7 +40,7 @@ func TestAsk(t *testing.T) {
 		e := f.log[len(f.log)-1]
 		equal(t, "event", e.Type, EventOwnerIdle)
 		equal(t, "to", e.To, "a")
-		equal(t, "idle since", e.Facts().IdleSince, start)
+		equal(t, "idle since", said[OwnerIdlePayload](e).IdleSince, start)
 		equal(t, "once", f.ask("b").Changed, false)
 	})
 	t.Run("a joining member comes last in the offers", func(t *testing.T) {

@@ -302,7 +302,7 @@ func (s *scribe) save(tx *store.Tx) error {
 	s.before, s.room, s.unsaved = r, r, nil
 	for _, e := range events {
 		s.seqs = append(s.seqs, e.Seq)
-		if e.Type != stick.EventMessageSent || e.Facts().To[0] == stick.ToSystem {
+		if e.Type != stick.EventMessageSent || e.Message().To[0] == stick.ToSystem {
 			continue
 		}
 		s.sent = append(s.sent, e)

@@ -417,10 +417,39 @@ func (g *reference) events() string {
 	g.table([]string{"type", "meaning"}, rows...)
 	g.line("\n## Fields")
 	g.fields(reflect.TypeFor[stick.Event]())
-	g.line("\n## Payload\n\nWhat was true when the event was made. The comment names the types that have the field.")
-	g.fields(reflect.TypeFor[stick.Facts]())
-	g.line("\n## Tasks in payloads\n\n`task` of the types that begin with `task_`.")
-	g.fields(reflect.TypeFor[stick.TaskFacts]())
+	g.line("\n## Payload\n\nWhat was true when the event was made: each type has a payload of its own. All of them may have `override` and `terminal`.")
+	g.fields(reflect.TypeFor[stick.Caller]())
+	for _, e := range stick.EventTypes {
+		t := reflect.TypeOf(e.Payload)
+		if e.Type.OfTask() {
+			continue
+		}
+		if t.NumField() == 1 {
+			continue
+		}
+		g.line("\n### %s", e.Type)
+		known := []string{"override", "terminal"}
+		if _, ok := t.FieldByName("Message"); ok && e.Type != stick.EventMessageSent {
+			g.line("\nThe message, with the fields of [message_sent](#message_sent), and:")
+			for _, f := range flatten(reflect.TypeFor[stick.Message]()) {
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				known = append(known, name)
+			}
+		}
+		g.fields(t, known...)
+	}
+	g.line("\n## Tasks in payloads\n\n`task` of the types that begin with `task_`: each has facts of its own. All of them have `state` and `attempt`.")
+	g.fields(reflect.TypeFor[stick.TaskStatus]())
+	for _, e := range stick.EventTypes {
+		if !e.Type.OfTask() {
+			continue
+		}
+		task, _ := reflect.TypeOf(e.Payload).FieldByName("Task")
+		if facts := task.Type.Elem(); facts.NumField() > 1 {
+			g.line("\n### %s", e.Type)
+			g.fields(facts, "state", "attempt")
+		}
+	}
 	return end()
 }
 
@@ -467,10 +496,13 @@ isn't there when it is empty.`)
 }
 
 // fields writes the fields of a struct as they are in JSON, and returns the structs that they hold.
-func (g *reference) fields(t reflect.Type) (inner []reflect.Type) {
+func (g *reference) fields(t reflect.Type, but ...string) (inner []reflect.Type) {
 	var rows [][]string
 	for _, f := range flatten(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if slices.Contains(but, name) {
+			continue
+		}
 		kind, of := kindOf(f.Type)
 		switch {
 		case strings.Contains(options, "omit"):
@@ -567,8 +599,6 @@ func kindOf(t reflect.Type) (name string, of reflect.Type) {
 		switch t {
 		case reflect.TypeFor[stick.Change]():
 			return "{from, to}", nil
-		case reflect.TypeFor[stick.TaskFacts]():
-			return "[task](events.md#tasks-in-payloads)", nil
 		}
 		return fmt.Sprintf("[%s](json.md#%s)", typeName(t), anchor(typeName(t))), t
 	case reflect.Bool:

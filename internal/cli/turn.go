@@ -206,7 +206,7 @@ func (p *page) grant(g *engine.Grant) {
 
 // told tells one event to the one it is for: a message with its body.
 func (p *page) told(e stick.Event) {
-	if e.Facts().Message != nil {
+	if e.Message() != nil {
 		p.message(engine.ViewMessage(e), "")
 	} else {
 		p.linef("event %d: %s", e.Seq, e.Say())

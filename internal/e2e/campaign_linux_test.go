@@ -529,7 +529,6 @@ func (c *campaign) checkTurns(log []stick.Event) {
 	var owner stick.AgentID
 	turn := int64(0)
 	for _, e := range log {
-		f := e.Facts()
 		switch e.Type {
 		case stick.EventClaim, stick.EventTakeover:
 			if e.Turn != turn+1 {
@@ -540,8 +539,8 @@ func (c *campaign) checkTurns(log []stick.Event) {
 			}
 			turn, owner = e.Turn, e.From
 			c.counts["grants"]++
-			if e.Type == stick.EventTakeover {
-				c.counts["takeovers: "+string(f.Cause)]++
+			if took, ok := stick.PayloadOf[stick.TakeoverPayload](e); ok {
+				c.counts["takeovers: "+string(took.Cause)]++
 			}
 		case stick.EventRelease, stick.EventPass:
 			if owner != e.From || e.Turn != turn {
@@ -552,7 +551,7 @@ func (c *campaign) checkTurns(log []stick.Event) {
 		case stick.EventRestored:
 			c.t.Errorf("event %d ended the world", e.Seq)
 		default:
-			if f.Ends {
+			if e.TurnEndedOf() != "" {
 				owner = ""
 				c.counts["turns abandoned"]++
 			}
@@ -609,12 +608,13 @@ func (c *campaign) checkHandoffs(log []stick.Event) {
 			}
 		case granted, held:
 			g, ok := grant[r.out.turn]
-			if !ok || g.From != me || g.Facts().Lease != stick.LeaseSum(stick.LeaseID(r.out.lease)) {
+			if !ok || g.From != me || g.Lease() != stick.LeaseSum(stick.LeaseID(r.out.lease)) {
 				t.Errorf("%s was told that it has turn %d; the log says %v", me, r.out.turn, g)
 				continue
 			}
 			want := given[r.out.turn]
-			direct := want != nil && g.Type == stick.EventClaim && g.Facts().HandoffSeq == want.Seq
+			claim, _ := stick.PayloadOf[stick.ClaimPayload](g)
+			direct := want != nil && claim.HandoffSeq == want.Seq
 			switch {
 			case want == nil && (r.a.Handoff != nil || r.a.Recovery != nil):
 				t.Errorf("turn %d came with a handoff that nobody gave", r.out.turn)

@@ -151,7 +151,7 @@ func TestStoppedListener(t *testing.T) {
 	hasTurn(t, secondWait, "one")
 	log := w.log()
 	released, moved, claimed := last(log, stick.EventRelease), last(log, stick.EventRerouted), last(log, stick.EventClaim)
-	if moved == nil || moved.Facts().Prior != one || moved.To != two || claimed.From != two || !(released.Seq < moved.Seq && moved.Seq < claimed.Seq) {
+	if moved == nil || rerouted(*moved).Prior != one || moved.To != two || claimed.From != two || !(released.Seq < moved.Seq && moved.Seq < claimed.Seq) {
 		t.Fatalf("the stick went another way: %v %v %v", released, moved, claimed)
 	}
 	if took := claimed.CreatedAt.Sub(released.CreatedAt); took < grace || took > grace+promptly {
@@ -217,7 +217,7 @@ func TestRecipientDeathReroutes(t *testing.T) {
 		t.Fatalf("the death of the recipient was noticed by nobody within %s", promptly)
 	}
 	hasTurn(t, firstWait, "for you")
-	if moved := last(w.log(), stick.EventRerouted); moved == nil || moved.Facts().Prior != who || moved.Facts().Verdict != stick.Gone {
+	if moved := last(w.log(), stick.EventRerouted); moved == nil || rerouted(*moved).Prior != who || rerouted(*moved).Verdict != stick.Gone {
 		t.Errorf("the stick went another way: %v", moved)
 	}
 	w.healthy()
@@ -240,7 +240,7 @@ func TestWaitKilledAfterItsGrant(t *testing.T) {
 	for range 2 {
 		g := said(t, ok(t, b.tt("wait")))
 		if g.Turn != 2 || g.Reason != "already_owner" || g.Handoff == nil || g.Handoff.Status != "don't lose me" ||
-			claim.Facts().Lease != stick.LeaseSum(stick.LeaseID(g.Lease)) {
+			claim.Lease() != stick.LeaseSum(stick.LeaseID(g.Lease)) {
 			t.Errorf("the next ask brought %+v", g)
 		}
 	}
@@ -548,7 +548,7 @@ func TestReboot(t *testing.T) {
 	next := own(t, a)
 	restored := last(w.log(), stick.EventRestored)
 	switch {
-	case restored == nil || restored.Facts().World != "reboot" || !restored.Facts().Ends:
+	case restored == nil || restored.TurnEndedOf() == "" || !strings.Contains(string(restored.Payload), `"world":"reboot"`):
 		t.Errorf("the log says %v", restored)
 	case next.Turn <= 2 || next.Turn != restored.Turn+1:
 		t.Errorf("the next turn is %d", next.Turn)
@@ -635,4 +635,9 @@ func hears(pid int) string {
 		}
 	}
 	return ""
+}
+
+func rerouted(e stick.Event) stick.ReroutedPayload {
+	p, _ := stick.PayloadOf[stick.ReroutedPayload](e)
+	return p
 }

@@ -21,8 +21,9 @@ func (s *stage) sessionEvents() (out []string) {
 		s.t.Fatal(err)
 	}
 	for _, e := range r.Events {
-		f := e.Facts()
-		out = append(out, strings.TrimSpace(string(e.Type)+" "+string(f.Role)+" "+string(f.Start)))
+		began, _ := stick.PayloadOf[stick.SessionStartedPayload](e)
+		ended, _ := stick.PayloadOf[stick.SessionEndedPayload](e)
+		out = append(out, strings.TrimSpace(string(e.Type)+" "+string(began.Role+ended.Role)+" "+string(began.Start)))
 	}
 	return out
 }

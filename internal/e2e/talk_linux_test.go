@@ -608,7 +608,7 @@ func (c *talk) checkLog(db *store.DB) {
 			continue
 		}
 		for i, l := range s.sent {
-			if log[i].Seq != l.seq || log[i].ID != l.event || log[i].Facts().Body != l.body {
+			if log[i].Seq != l.seq || log[i].ID != l.event || log[i].Message().Body != l.body {
 				c.t.Errorf("message %d of %s is event %d in the log, and its sender was told %d", i, s.me, log[i].Seq, l.seq)
 				break
 			}
@@ -637,7 +637,7 @@ func (k *consumer) check() {
 			case !meant:
 				t.Errorf("%s (%s) got event %d, a %s that isn't meant for it", k.me, k.kind, e.Seq, e.Type)
 				continue
-			case e.Type != stick.EventMessageSent || e.ID != l.event || e.From != l.from || e.Facts().Body != l.body:
+			case e.Type != stick.EventMessageSent || e.ID != l.event || e.From != l.from || e.Message().Body != l.body:
 				t.Errorf("%s (%s) got event %d with something else in it than was sent", k.me, k.kind, e.Seq)
 			}
 			if first[e.Seq] {

@@ -139,6 +139,7 @@ func (o *op) gaveUpTurn(paths []string) (bool, error) {
 		return false, nil // it edited by the stick
 	}
 	return o.unreservedBefore(func(e stick.Event) bool {
-		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool { return e.Facts().Pattern.Meets(path, true) })
+		p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
+		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool { return p.Pattern.Meets(path, true) })
 	})
 }

@@ -65,7 +65,7 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 		Types: []stick.EventType{stick.EventTakeover, stick.EventKick, stick.EventLeave, stick.EventRestored},
 	})
 	for _, e := range since {
-		if e.Type == stick.EventTakeover || e.Facts().Ends {
+		if e.Type == stick.EventTakeover || e.TurnEndedOf() != "" {
 			g.Recovery.Since = append(g.Recovery.Since, e.Say())
 		}
 	}
@@ -198,7 +198,7 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 	for i, e := range events {
 		switch {
 		case e.Type == stick.EventRelease || e.Type == stick.EventPass,
-			e.Facts().Ends && e.Type != stick.EventTakeover && e.Type != stick.EventRestored:
+			e.TurnEndedOf() != "" && e.Type != stick.EventTakeover && e.Type != stick.EventRestored:
 			end = &events[i]
 		case (e.Type == stick.EventClose || e.Type == stick.EventLeave) && end != nil && end.From == e.From:
 			end = &events[i] // leaving or closing with a handoff: a release, and then this
@@ -244,7 +244,7 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 // lease means the caller's own.
 func (o *op) sameLease(f stick.Fence, events []stick.Event) bool {
 	return f.Lease == "" || slices.ContainsFunc(events, func(e stick.Event) bool {
-		return (e.Type == stick.EventClaim || e.Type == stick.EventTakeover) && e.Facts().Lease == stick.LeaseSum(f.Lease)
+		return e.Type.Grants() && e.Lease() == stick.LeaseSum(f.Lease)
 	})
 }
 

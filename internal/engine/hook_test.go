@@ -39,7 +39,7 @@ func (h hooked) tool() (bodies []string, more bool, err error) {
 		return nil, false, err
 	}
 	for _, ev := range res.Events {
-		bodies = append(bodies, ev.Facts().Message.Body)
+		bodies = append(bodies, ev.Message().Body)
 	}
 	return bodies, res.More, h.e.HookDelivered(h.Context(), h.p, res)
 }
@@ -142,7 +142,7 @@ func TestHooksAtOnce(t *testing.T) {
 				return
 			}
 			for _, ev := range res.Events {
-				note([]string{ev.Facts().Message.Body})
+				note([]string{ev.Message().Body})
 			}
 		}
 	})

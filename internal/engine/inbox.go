@@ -101,7 +101,7 @@ func (o *op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, 
 	case err != nil:
 	case ok && c.Owes != stick.OwesNothing:
 		return *sent, c, nil
-	case sent.Facts().Message == nil:
+	case sent.Message() == nil:
 		err = noMessage(id)
 	case sent.From == o.Me.Agent:
 		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).With("message_id", id).
@@ -116,7 +116,7 @@ func (o *op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, 
 // ViewMessage is the message in an event, or the event as an entry of an inbox.
 func ViewMessage(e stick.Event) MessageView {
 	v := MessageView{MessageID: e.Seq, EventID: e.ID, From: e.From, TaskID: e.Task, CreatedAt: e.CreatedAt}
-	if m := e.Facts().Message; m != nil {
+	if m := e.Message(); m != nil {
 		v.Message = *m
 		return v
 	}
@@ -258,7 +258,7 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 			}
 			cs = slices.DeleteFunc(cs, func(c stick.Receipt) bool { return c.Owes == stick.OwesNothing })
 		}
-		if sent == nil || sent.Facts().Message == nil && len(cs) == 0 {
+		if sent == nil || sent.Message() == nil && len(cs) == 0 {
 			return noMessage(p.MessageID)
 		}
 		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
@@ -274,7 +274,7 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 
 // overdue tells whether a recipient didn't see in time what should have interrupted it.
 func overdue(sent stick.Event, c stick.Receipt, now stick.Time) bool {
-	m := sent.Facts().Message
+	m := sent.Message()
 	seen := c.ShownAt
 	if seen.IsZero() || !c.ReadAt.IsZero() && c.ReadAt < seen {
 		seen = c.ReadAt

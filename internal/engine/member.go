@@ -120,7 +120,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			res.ReservedFor = &o.Room.Turn.ReservedFor
 		}
 		if leave := o.LastEvent(stick.EventLeave); leave != nil {
-			res.Abandoned = leave.Facts().Ends
+			res.Abandoned = leave.TurnEndedOf() != ""
 		}
 		return nil
 	})
@@ -186,7 +186,7 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 			return err
 		}
 		o.Apply(r, events)
-		kick := o.LastEvent(stick.EventKick).Facts()
+		kick, _ := stick.PayloadOf[stick.KickPayload](*o.LastEvent(stick.EventKick))
 		res = KickMemberResult{AgentID: who, Verdict: kick.Verdict, EndedTurn: kick.Ends}
 		if err := o.unanswered(who, stick.EventKick); err != nil {
 			return err

@@ -97,7 +97,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 		o.Apply(r, events)
 		res = SendMessageResult{
 			RoomID: r.ID, AgentID: o.Me.Agent, Category: m.Category, RequiresAck: m.RequiresAck, Thread: q.Message.Thread,
-			Recipients: []Recipient{}, LeftOut: events[0].Facts().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
+			Recipients: []Recipient{}, LeftOut: events[0].Message().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
 		}
 		for _, a := range events[0].For {
 			res.Recipients = append(res.Recipients, Recipient{a.Agent, r.Reaches(a.Agent, o.Probes.Sight, o.Tx.Now())})
@@ -150,7 +150,7 @@ func (o *op) address(q *stick.Sending) error {
 		}
 		q.Author = parent.From
 		if m.Thread == "" {
-			m.Thread = parent.Facts().Thread
+			m.Thread = parent.Message().Thread
 		}
 		if q.Task == "" {
 			q.Task = parent.Task
@@ -170,7 +170,7 @@ func (o *op) address(q *stick.Sending) error {
 // message loads a message of the room. It fails with [stick.CodeNotFound].
 func (o *op) message(id int64) (stick.Event, error) {
 	e, err := o.Tx.Event(o.Room.ID, id)
-	if err == nil && (e == nil || e.Facts().Message == nil) {
+	if err == nil && (e == nil || e.Message() == nil) {
 		err = noMessage(id)
 	}
 	if err != nil {
@@ -264,6 +264,6 @@ func (o *op) unanswered(a stick.AgentID, typ stick.EventType) error {
 			end.For = append(end.For, stick.Addressee{Agent: sent.From})
 		}
 	}
-	*end = end.Amend(func(f *stick.Facts) { f.Owed = ids })
+	*end = end.Owing(ids)
 	return nil
 }

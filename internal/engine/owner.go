@@ -112,7 +112,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 
 // releaseResult is the result of a release as its event tells it.
 func releaseResult(e stick.Event, already bool) ReleaseStickResult {
-	f := e.Facts()
+	f, _ := stick.PayloadOf[stick.ReleasePayload](e)
 	res := ReleaseStickResult{
 		RoomID: e.Room, TurnID: e.Turn, EventSeq: e.Seq, RoomState: stick.StateIdle,
 		ClaimExpiresAt: f.Expires, Nobody: f.Nobody, Already: already,
@@ -174,7 +174,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		if pass == nil {
 			pass = o.LastEvent(stick.EventPass)
 		}
-		facts := pass.Facts()
+		facts, _ := stick.PayloadOf[stick.PassPayload](*pass)
 		res = PassStickResult{
 			RoomID: pass.Room, TurnID: pass.Turn, EventSeq: pass.Seq, RoomState: stick.StateReserved, ReservedFor: pass.To,
 			Reachable: facts.Reachable != nil && *facts.Reachable, ClaimExpiresAt: facts.Expires, Already: end != nil,
@@ -226,7 +226,8 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	}, func(o *op) (err error) {
 		res = TakeoverStickResult{Status: stick.YourTurn, Already: why == stick.AlreadyOwner, Joined: o.Joined}
 		if took := o.LastEvent(stick.EventTakeover); took != nil {
-			res.Cause = took.Facts().Cause
+			p, _ := stick.PayloadOf[stick.TakeoverPayload](*took)
+			res.Cause = p.Cause
 			if took.To != "" {
 				res.From = &took.To
 			}

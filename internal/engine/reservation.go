@@ -236,7 +236,10 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		if vs = add(vs, some...); len(some) > 0 {
 			continue
 		}
-		ended, err := o.unreservedBefore(func(e stick.Event) bool { return asked[e.Facts().Pattern.Key(fold)] })
+		ended, err := o.unreservedBefore(func(e stick.Event) bool {
+			p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
+			return asked[p.Pattern.Key(fold)]
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -257,7 +260,10 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		if vs = add(vs, v...); len(v) > 0 {
 			continue
 		}
-		ended, err := o.unreservedBefore(func(e stick.Event) bool { return e.Facts().ReservationID == id || e.Facts().Pattern == name })
+		ended, err := o.unreservedBefore(func(e stick.Event) bool {
+			p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
+			return p.ReservationID == id || p.Pattern == name
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -341,7 +341,7 @@ func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.Start, *Recover
 	if err != nil || len(started) == 0 {
 		return "", nil, err
 	}
-	f := started[0].Facts()
+	f, _ := stick.PayloadOf[stick.SessionStartedPayload](started[0])
 	if f.Start != stick.StartRecover {
 		return f.Start, nil, nil
 	}

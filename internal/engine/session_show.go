@@ -190,8 +190,8 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 		o.Apply(r, events)
 		res = PromoteSessionResult{RoomID: r.ID, AgentID: o.Me.Agent, Already: len(events) == 0, Context: r.Path}
 		if len(events) > 0 {
-			if prior := events[0].Facts().Prior; prior != "" {
-				res.Replaced = &prior
+			if p, _ := stick.PayloadOf[stick.SessionStartedPayload](events[0]); p.Prior != "" {
+				res.Replaced = &p.Prior
 			}
 		}
 		at = o.Tx.Now()

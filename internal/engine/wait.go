@@ -355,7 +355,8 @@ func isStaleFor(tx *store.Tx, e stick.Event, r stick.Room, a stick.AgentID, asks
 	case stick.EventRelease, stick.EventPass, stick.EventRerouted:
 		return asks || r.Turn.State != stick.Reserved || r.Turn.ReservedFor != a, nil
 	case stick.EventMessageWithdrawn:
-		c, _, err := tx.Receipt(r.ID, a, e.Facts().MessageID)
+		p, _ := stick.PayloadOf[stick.MessageWithdrawnPayload](e)
+		c, _, err := tx.Receipt(r.ID, a, p.MessageID)
 		return c.ShownAt.IsZero() && c.ReadAt.IsZero(), err
 	}
 	return false, nil

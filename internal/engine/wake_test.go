@@ -79,7 +79,7 @@ func (w waker) ends() (bodies []string) {
 	select {
 	case res := <-w.done:
 		for _, ev := range res.Events {
-			if m := ev.Facts().Message; m != nil {
+			if m := ev.Message(); m != nil {
 				bodies = append(bodies, m.Body)
 			} else {
 				bodies = append(bodies, ev.Say())

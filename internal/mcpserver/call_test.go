@@ -174,7 +174,7 @@ func bodies(t *testing.T, res doc) (out []string) {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		if m := e.Facts().Message; m != nil {
+		if m := e.Message(); m != nil {
 			out = append(out, m.Body)
 		}
 	}

@@ -14,7 +14,8 @@ func (tx *Tx) putNote(e stick.Event) error {
 		return tx.exec(`INSERT INTO notes (event_seq, room_id, author, turn_id, body, created_at, resolved_at, resolved_by)
 			VALUES (?, ?, ?, ?, ?, ?, 0, '')`, n.ID, e.Room, n.Author, n.Turn, n.Body, n.CreatedAt)
 	case stick.EventNoteResolved:
-		return tx.exec("UPDATE notes SET resolved_at = ?, resolved_by = ? WHERE event_seq = ? AND resolved_at = 0", e.CreatedAt, e.From, e.Facts().NoteID)
+		p, _ := stick.PayloadOf[stick.NoteResolvedPayload](e)
+		return tx.exec("UPDATE notes SET resolved_at = ?, resolved_by = ? WHERE event_seq = ? AND resolved_at = 0", e.CreatedAt, e.From, p.NoteID)
 	}
 	return nil
 }

@@ -13,8 +13,10 @@ import (
 func (tx *Tx) putReservation(e stick.Event) error {
 	switch e.Type {
 	case stick.EventReserved, stick.EventUnreserved:
-		if f := e.Facts(); f.Replaces+f.ReservationID != 0 { // an event has at most one of them
-			if err := tx.exec("DELETE FROM reservations WHERE event_seq = ?", f.Replaces+f.ReservationID); err != nil {
+		made, _ := stick.PayloadOf[stick.ReservedPayload](e)
+		ended, _ := stick.PayloadOf[stick.UnreservedPayload](e)
+		if old := made.Replaces + ended.ReservationID; old != 0 {
+			if err := tx.exec("DELETE FROM reservations WHERE event_seq = ?", old); err != nil {
 				return err
 			}
 		}

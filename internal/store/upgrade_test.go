@@ -197,7 +197,7 @@ func TestUpgradeOfAPersonsWord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events[0] = events[0].Amend(func(f *stick.Facts) { f.Told = nil })
+		events[0] = stick.Amend(events[0], func(p *stick.KickPayload) { p.Told = nil })
 		events[0].For = nil
 		return r, events
 	})

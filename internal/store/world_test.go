@@ -29,7 +29,10 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 			}
 			return r.Restore(2, "reboot", now)
 		})
-		if len(events) != 1 || events[0].Type != stick.EventRestored || events[0].Seq <= owned.Seq+1<<20 || events[0].Facts().World != "reboot" {
+		if len(events) != 1 || events[0].Seq <= owned.Seq+1<<20 {
+			t.Fatalf("the events are %+v", events)
+		}
+		if p, ok := stick.PayloadOf[stick.RestoredPayload](events[0]); !ok || p.World != "reboot" {
 			t.Errorf("the events are %+v", events)
 		}
 		if r.Turn.State != stick.Idle || r.Turn.ID != owned.Turn+stick.RestoreSkip || r.Turn.HandoffSeq != gave || r.Generation != 2 {

@@ -155,7 +155,7 @@ func (o *op) unansweredBlocks(task stick.Task) (int64, error) {
 	}
 	slices.Reverse(sent)
 	for _, e := range sent {
-		m := e.Facts().Message
+		m := e.Message()
 		if m == nil || m.Category != stick.Blocked || e.Task != "" && stick.TaskKey(e.Task) != stick.TaskKey(task.ID) {
 			continue
 		}

@@ -219,7 +219,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 		res.RoomID, res.AgentID, res.State, res.Already = o.Room.ID, o.Me.Agent, task.State, ev == nil
 		if ev != nil {
 			o.addTaskEvent(*ev)
-			facts := ev.Facts().Task
+			facts, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](*ev)
 			res.State, res.Kept = facts.State, facts.Kept
 		}
 		if res.Warning, err = o.blockedOn(task); err != nil {

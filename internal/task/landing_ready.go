@@ -98,7 +98,8 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 			return err
 		}
 		o.addTaskEvent(ev)
-		kept = ev.Facts().Task.Kept
+		facts, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](ev)
+		kept = facts.Kept
 		return nil
 	})
 	if err != nil {

@@ -130,8 +130,8 @@ func (ts *Tasks) addChecks(ctx context.Context, res *WorkerShowResult) {
 		return
 	}
 	for _, ev := range slices.Backward(res.Events) {
-		f := ev.Facts().Task
-		if f == nil || ev.Type != stick.EventTaskReviewRequested || len(f.Evidence) == 0 {
+		f, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](ev)
+		if len(f.Evidence) == 0 {
 			continue
 		}
 		for _, x := range f.Evidence {

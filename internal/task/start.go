@@ -61,7 +61,8 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		}
 		if ev != nil {
 			o.addTaskEvent(*ev)
-			res.State = ev.Facts().Task.State
+			status, _ := ev.TaskStatus()
+			res.State = status.State
 		}
 		return o.Tx.Heartbeat(o.Room.ID, task.ID)
 	})

@@ -262,12 +262,11 @@ func (id Identity) sign(events []stick.Event) []stick.Event {
 		}
 		events[i].Session = by.SessionID
 		if by.As != "" || by.Terminal != "" {
-			events[i] = events[i].Amend(func(f *stick.Facts) {
-				f.Terminal = by.Terminal
-				if by.As != "" {
-					f.Override = by.AsSource
-				}
-			})
+			named := stick.Caller{Terminal: by.Terminal}
+			if by.As != "" {
+				named.Override = by.AsSource
+			}
+			events[i] = events[i].CalledBy(named)
 		}
 	}
 	return events

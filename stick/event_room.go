@@ -1,0 +1,364 @@
+package stick
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// JoinPayload is the payload of [EventJoin].
+type JoinPayload struct {
+	Ordinal int `json:"ordinal,omitempty"` // its place in the order
+	Caller
+}
+
+// LeavePayload is the payload of [EventLeave].
+type LeavePayload struct {
+	Caller
+	Lease string  `json:"lease,omitempty"`     // the sum of the lease that ended
+	Ends  bool    `json:"ends_turn,omitempty"` // it ended its turn without a handoff
+	Owed  []int64 `json:"owed,omitempty"`      // messages that it won't acknowledge now
+}
+
+// KickPayload is the payload of [EventKick].
+type KickPayload struct {
+	Caller
+	Lease     string    `json:"lease,omitempty"`      // the sum of the lease that ended
+	Prior     AgentID   `json:"prior,omitempty"`      // who lost the stick
+	Verdict   Verdict   `json:"verdict,omitempty"`    // of the member removed
+	Ends      bool      `json:"ends_turn,omitempty"`  // its turn ended without a handoff
+	RelayedBy AgentID   `json:"relayed_by,omitempty"` // the agent that relayed a person's word
+	Told      []AgentID `json:"told,omitempty"`       // the people in whose inboxes it lies
+	Forced    bool      `json:"forced,omitempty"`     // the member wasn't known to be gone
+	Owed      []int64   `json:"owed,omitempty"`       // messages that it won't acknowledge now
+}
+
+// ClaimPayload is the payload of [EventClaim].
+type ClaimPayload struct {
+	Caller
+	Claim      ClaimReason `json:"claim,omitempty"`       // by what right
+	Lease      string      `json:"lease,omitempty"`       // the sum of the lease granted
+	HandoffSeq int64       `json:"handoff_seq,omitempty"` // the handoff that was waiting
+}
+
+// ReleasePayload is the payload of [EventRelease].
+type ReleasePayload struct {
+	Caller
+	Lease   string `json:"lease,omitempty"`           // the sum of the lease that ended
+	Expires Time   `json:"claim_expires_at,omitzero"` // until when the one named may take the stick
+	Nobody  string `json:"nobody,omitempty"`          // why nobody is named
+}
+
+// PassPayload is the payload of [EventPass].
+type PassPayload struct {
+	Caller
+	Lease     string `json:"lease,omitempty"`           // the sum of the lease that ended
+	Reachable *bool  `json:"reachable,omitempty"`       // the recipient listens
+	Expires   Time   `json:"claim_expires_at,omitzero"` // until when the recipient may take the stick
+}
+
+// ReroutedPayload is the payload of [EventRerouted].
+type ReroutedPayload struct {
+	Caller
+	Prior   AgentID `json:"prior,omitempty"`           // who lost the reservation
+	Verdict Verdict `json:"verdict,omitempty"`         // of the one who lost it
+	Expires Time    `json:"claim_expires_at,omitzero"` // until when the one named may take the stick
+	Nobody  string  `json:"nobody,omitempty"`          // why nobody is named
+}
+
+// TakeoverPayload is the payload of [EventTakeover].
+type TakeoverPayload struct {
+	Caller
+	Lease      string    `json:"lease,omitempty"`       // the sum of the lease granted
+	HandoffSeq int64     `json:"handoff_seq,omitempty"` // the handoff that was waiting
+	Cause      Cause     `json:"cause,omitempty"`       // what opened the takeover
+	Prior      AgentID   `json:"prior,omitempty"`       // who lost the stick, or a reservation of it
+	Verdict    Verdict   `json:"verdict,omitempty"`     // of the one who lost it
+	Ends       bool      `json:"ends_turn,omitempty"`   // a turn ended without a handoff
+	RelayedBy  AgentID   `json:"relayed_by,omitempty"`  // the agent that relayed a person's word
+	Told       []AgentID `json:"told,omitempty"`        // the people in whose inboxes it lies
+}
+
+// ClosePayload is the payload of [EventClose].
+type ClosePayload struct{ Caller }
+
+// ReopenPayload is the payload of [EventReopen].
+type ReopenPayload struct{ Caller }
+
+// RestoredPayload is the payload of [EventRestored].
+type RestoredPayload struct {
+	Caller
+	Prior      AgentID `json:"prior,omitempty"`      // who lost the stick, or a reservation of it
+	Ends       bool    `json:"ends_turn,omitempty"`  // a turn ended without a handoff
+	Generation int64   `json:"generation,omitempty"` // counts restarts and restores
+	World      string  `json:"world,omitempty"`      // "reboot" or "restore"
+}
+
+// PolicyChangedPayload is the payload of [EventPolicyChanged].
+type PolicyChangedPayload struct {
+	Caller
+	Policy map[string]Change `json:"policy,omitempty"` // by the names of policies
+	Order  []AgentID         `json:"order,omitempty"`  // the new order of members
+}
+
+// Change is what a value was and what it became.
+type Change struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// OwnerIdlePayload is the payload of [EventOwnerIdle].
+type OwnerIdlePayload struct {
+	Caller
+	IdleSince Time `json:"idle_since,omitzero"` // when the owner last did something
+}
+
+func (p LeavePayload) turnEndedOf(e Event) AgentID    { return ifEnds(p.Ends, e.From) }
+func (p KickPayload) turnEndedOf(e Event) AgentID     { return ifEnds(p.Ends, e.To) }
+func (p TakeoverPayload) turnEndedOf(e Event) AgentID { return ifEnds(p.Ends, p.Prior) }
+func (p RestoredPayload) turnEndedOf(e Event) AgentID { return ifEnds(p.Ends, p.Prior) }
+
+func ifEnds(ends bool, a AgentID) AgentID {
+	if ends {
+		return a
+	}
+	return ""
+}
+
+func (p LeavePayload) leaseSum() string    { return p.Lease }
+func (p KickPayload) leaseSum() string     { return p.Lease }
+func (p ClaimPayload) leaseSum() string    { return p.Lease }
+func (p ReleasePayload) leaseSum() string  { return p.Lease }
+func (p PassPayload) leaseSum() string     { return p.Lease }
+func (p TakeoverPayload) leaseSum() string { return p.Lease }
+
+// Owing notes in the event by which a member stopped taking part which messages it won't
+// acknowledge now.
+func (e Event) Owing(messages []int64) Event {
+	if e.Type == EventKick {
+		return Amend(e, func(p *KickPayload) { p.Owed = messages })
+	}
+	return Amend(e, func(p *LeavePayload) { p.Owed = messages })
+}
+
+// roomEvents are the events of members and of the turn.
+var roomEvents = []EventInfo{
+	row(kind[JoinPayload]{
+		Type: EventJoin, Meaning: "a member joined", For: forNamed,
+		Say: func(e Event, _ JoinPayload) string { return who(e.From) + " joined" },
+		Replay: func(c *Record, e *Event, p JoinPayload) error {
+			c.member(e.From, func(m *MemberRecord) {
+				m.State, m.JoinSeq = Joined, e.Seq
+				if m.Ordinal == 0 {
+					m.Ordinal = p.Ordinal
+				}
+			})
+			return nil
+		},
+	}),
+	row(kind[LeavePayload]{
+		Type: EventLeave, Meaning: "a member left; an owner without a handoff abandoned its turn", For: forNamed,
+		Say: func(e Event, p LeavePayload) string {
+			if p.Ends {
+				return who(e.From) + " left and abandoned its turn" + because(e.Reason) + owed(p.Owed)
+			}
+			return who(e.From) + " left" + because(e.Reason) + owed(p.Owed)
+		},
+		Replay: func(c *Record, e *Event, p LeavePayload) error {
+			c.unreserve(e.From)
+			c.member(e.From, func(m *MemberRecord) { m.State = Left })
+			if c.Sessions[e.From].Running {
+				return errors.New("its session hasn't ended")
+			}
+			if p.Ends {
+				if c.Owner != e.From || c.LeaseSum != p.Lease {
+					return errors.New("the one who abandons doesn't own")
+				}
+				c.endTurn(e.From, e.Seq)
+			}
+			c.addressOwed(e, p.Owed)
+			return nil
+		},
+	}),
+	row(kind[KickPayload]{
+		Type: EventKick, Meaning: "a member was removed", For: forRecipient,
+		Say: func(e Event, p KickPayload) string {
+			s := fmt.Sprintf("%s removed %s", who(e.From), who(e.To))
+			if p.Verdict == Gone {
+				s += ", which was gone"
+			}
+			if p.Ends {
+				s += "; its turn ended"
+			}
+			return s + relayed(p.RelayedBy) + because(e.Reason) + owed(p.Owed)
+		},
+		Replay: func(c *Record, e *Event, p KickPayload) error {
+			c.unreserve(e.To)
+			c.member(e.To, func(m *MemberRecord) { m.State = Kicked })
+			c.endSession(e.To)
+			if p.Ends {
+				c.endTurn(e.To, e.Seq)
+			}
+			address(e, p.Told)
+			c.addressOwed(e, p.Owed)
+			return nil
+		},
+	}),
+	row(kind[ClaimPayload]{
+		Type: EventClaim, Meaning: "the stick was claimed: a turn began", Turn: nextTurn, For: forNamed,
+		Say: func(e Event, _ ClaimPayload) string {
+			return fmt.Sprintf("%s took the stick (turn %d)", who(e.From), e.Turn)
+		},
+		Replay: func(c *Record, e *Event, p ClaimPayload) error {
+			switch {
+			case c.State == Owned:
+				return fmt.Errorf("the stick is owned by %s", c.Owner)
+			case p.Claim != OpenClaim && c.Reserved != e.From:
+				return fmt.Errorf("the stick is reserved for %s", c.Reserved)
+			case p.Claim == OpenClaim && c.State != Idle:
+				return errors.New("the stick isn't free")
+			}
+			c.grant(e.From, p.Lease, true)
+			return nil
+		},
+	}),
+	row(kind[ReleasePayload]{
+		Type: EventRelease, Meaning: "the owner gave the stick back with a handoff; to_agent_id is the one named next", For: forRecipient,
+		Say: func(e Event, _ ReleasePayload) string {
+			s := who(e.From) + " released the stick"
+			if e.To != "" {
+				s += ", next is " + who(e.To)
+			}
+			return s + next(e)
+		},
+		Replay: func(c *Record, e *Event, p ReleasePayload) error { return c.handOver(e, p.Lease, ByRelease) },
+	}),
+	row(kind[PassPayload]{
+		Type: EventPass, Meaning: "the owner passed the stick to a member with a handoff", For: forRecipient,
+		Say: func(e Event, _ PassPayload) string {
+			return fmt.Sprintf("%s passed the stick to %s%s", who(e.From), who(e.To), next(e))
+		},
+		Replay: func(c *Record, e *Event, p PassPayload) error { return c.handOver(e, p.Lease, ByPass) },
+	}),
+	row(kind[ReroutedPayload]{
+		Type: EventRerouted, Meaning: "a reservation moved on, or a turn that ended without a handoff was given on", For: forRecipient,
+		Say: func(e Event, p ReroutedPayload) string {
+			to := "the stick is free"
+			if e.To != "" {
+				to = "next is " + who(e.To)
+			}
+			switch {
+			case p.Prior == "":
+				return to
+			case p.Verdict == Gone:
+				return fmt.Sprintf("%s is gone; %s", who(p.Prior), to)
+			}
+			return fmt.Sprintf("%s didn't take the stick; %s", who(p.Prior), to)
+		},
+		Replay: func(c *Record, e *Event, _ ReroutedPayload) error {
+			c.free()
+			c.reserve(e.To, ByRelease)
+			return nil
+		},
+	}),
+	row(kind[TakeoverPayload]{
+		Type: EventTakeover, Meaning: "the stick was taken from its owner or recipient", Turn: nextTurn, For: forRecipient,
+		Say: func(e Event, p TakeoverPayload) string {
+			from := "nobody"
+			if p.Prior != "" {
+				from = who(p.Prior)
+			}
+			return fmt.Sprintf("%s took the stick over from %s (%s, turn %d)%s%s", who(e.From), from,
+				strings.ReplaceAll(string(p.Cause), "_", " "), e.Turn, relayed(p.RelayedBy), because(e.Reason))
+		},
+		Replay: func(c *Record, e *Event, p TakeoverPayload) error {
+			if p.Ends {
+				c.endTurn(p.Prior, e.Seq)
+			}
+			c.grant(e.From, p.Lease, false)
+			address(e, p.Told)
+			return nil
+		},
+	}),
+	row(kind[ClosePayload]{
+		Type: EventClose, Meaning: "the room was closed", For: forNamed,
+		Say: func(e Event, _ ClosePayload) string { return who(e.From) + " closed the room" + because(e.Reason) },
+		Replay: func(c *Record, _ *Event, _ ClosePayload) error {
+			c.Closed = true
+			c.free()
+			return nil
+		},
+	}),
+	row(kind[ReopenPayload]{
+		Type: EventReopen, Meaning: "the room was opened again", For: forNamed,
+		Say: func(e Event, _ ReopenPayload) string { return who(e.From) + " opened the room again" },
+		Replay: func(c *Record, _ *Event, _ ReopenPayload) error {
+			c.Closed = false
+			return nil
+		},
+	}),
+	row(kind[RestoredPayload]{
+		Type: EventRestored, Meaning: "leases and reservations ended because the machine restarted or the database was restored", Turn: laterTurn, For: forRecipient,
+		Say: func(_ Event, p RestoredPayload) string {
+			s := "the machine restarted"
+			if p.World == "restore" {
+				s = "the database was restored"
+			}
+			if p.Ends {
+				s += "; the turn of " + who(p.Prior) + " ended"
+			}
+			return s
+		},
+		Replay: func(c *Record, e *Event, p RestoredPayload) error {
+			if e.Turn < c.Turn {
+				return errors.New("turn ids never fall")
+			}
+			if p.Ends {
+				c.endTurn(p.Prior, e.Seq)
+			}
+			c.free()
+			c.Prior = ""
+			c.Turn, c.Generation = e.Turn, p.Generation
+			clear(c.Reservations)
+			return nil
+		},
+	}),
+	row(kind[PolicyChangedPayload]{
+		Type: EventPolicyChanged, Meaning: "a policy or the order of members was changed", For: forRecipient,
+		Say: func(e Event, p PolicyChangedPayload) string {
+			var parts []string
+			for _, k := range slices.Sorted(maps.Keys(p.Policy)) {
+				parts = append(parts, fmt.Sprintf("%s from %s to %s", k, p.Policy[k].From, p.Policy[k].To))
+			}
+			if len(p.Order) > 0 {
+				names := make([]string, len(p.Order))
+				for i, a := range p.Order {
+					names[i] = who(a)
+				}
+				parts = append(parts, "the order to "+strings.Join(names, ", "))
+			}
+			if len(parts) == 0 { // by a newer program, or damaged
+				return who(e.From) + " changed a policy"
+			}
+			return who(e.From) + " changed " + strings.Join(parts, ", ")
+		},
+		Replay: func(c *Record, _ *Event, p PolicyChangedPayload) error {
+			for k, v := range p.Policy {
+				c.Policy[k] = v.To
+			}
+			for i, a := range p.Order {
+				c.member(a, func(m *MemberRecord) { m.Ordinal = i + 1 })
+			}
+			return nil
+		},
+	}),
+	row(kind[OwnerIdlePayload]{
+		Type: EventOwnerIdle, Meaning: "the owner was told that it looks idle", For: forRecipient,
+		Say: func(e Event, p OwnerIdlePayload) string {
+			return fmt.Sprintf("%s holds the stick and did nothing for %s", who(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
+		},
+		Replay: unchanged[OwnerIdlePayload],
+	}),
+}

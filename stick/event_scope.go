@@ -1,0 +1,138 @@
+package stick
+
+import (
+	"errors"
+	"fmt"
+
+	"talkingstick/stick/glob"
+)
+
+// ReservedPayload is the payload of [EventReserved].
+type ReservedPayload struct {
+	Caller
+	Pattern  glob.Pattern `json:"pattern,omitempty"`  // what was reserved
+	TTL      Millis       `json:"ttl_ms,omitempty"`   // for how long
+	Replaces int64        `json:"replaces,omitempty"` // the same agent's reservation that it stands for now
+}
+
+// UnreservedPayload is the payload of [EventUnreserved].
+type UnreservedPayload struct {
+	Caller
+	Verdict       Verdict      `json:"verdict,omitempty"`        // of its owner, where it was taken over
+	Pattern       glob.Pattern `json:"pattern,omitempty"`        // what was reserved
+	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that stood
+	Stale         bool         `json:"stale,omitempty"`          // it was taken over because it was stale
+}
+
+// IncursionPayload is the payload of [EventIncursion]: the message to both sides, and its facts.
+type IncursionPayload struct {
+	Caller
+	Verdict Verdict `json:"verdict,omitempty"` // of the owner of the reservation
+	*Message
+	Pattern       glob.Pattern `json:"pattern,omitempty"`        // the one asked for
+	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that stood
+	Held          glob.Pattern `json:"held,omitempty"`           // its pattern
+	Witness       string       `json:"example,omitempty"`        // a path that both mean
+}
+
+// ResumePayload is the payload of [EventResume]: the message to the one who had the work, and its
+// facts.
+type ResumePayload struct {
+	Caller
+	Verdict Verdict `json:"verdict,omitempty"` // of the owner of the reservation
+	*Message
+	Pattern       glob.Pattern `json:"pattern,omitempty"`        // what was reserved, if it is about a reservation
+	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that stood
+}
+
+// StickDeniedPayload is the payload of [EventStickDenied].
+type StickDeniedPayload struct {
+	Caller
+	Paths []string `json:"paths,omitempty"` // some of them
+}
+
+// LateEditPayload is the payload of [EventLateEdit].
+type LateEditPayload struct {
+	Caller
+	Paths     []string `json:"paths,omitempty"`      // some of them
+	Tool      string   `json:"tool,omitempty"`       // the harness's tool that edited
+	NeverHeld bool     `json:"never_held,omitempty"` // the agent never had the stick
+}
+
+// scopeEvents are the events of reservations and edits.
+var scopeEvents = []EventInfo{
+	row(kind[ReservedPayload]{
+		Type: EventReserved, Meaning: "paths were reserved", For: forNamed,
+		Say: func(e Event, p ReservedPayload) string {
+			return fmt.Sprintf("%s reserved %s", who(e.From), paths(p.Pattern)) + task(e)
+		},
+		Replay: func(c *Record, e *Event, p ReservedPayload) error {
+			delete(c.Reservations, p.Replaces)
+			c.Reservations[e.Seq] = p.of(*e)
+			return nil
+		},
+	}),
+	row(kind[UnreservedPayload]{
+		Type: EventUnreserved, Meaning: "a reservation ended before its time", For: forReader,
+		Say: func(e Event, p UnreservedPayload) string {
+			what := paths(p.Pattern)
+			switch {
+			case p.Stale:
+				return fmt.Sprintf("%s took over %s, which %s had reserved and left", who(e.From), what, who(e.To))
+			case e.To != "":
+				return fmt.Sprintf("%s ended %s's reservation of %s", who(e.From), who(e.To), what)
+			}
+			return fmt.Sprintf("%s gave %s free", who(e.From), what)
+		},
+		Replay: func(c *Record, _ *Event, p UnreservedPayload) error {
+			if _, ok := c.Reservations[p.ReservationID]; !ok {
+				return errors.New("there is no such reservation")
+			}
+			delete(c.Reservations, p.ReservationID)
+			return nil
+		},
+	}),
+	row(kind[IncursionPayload]{
+		Type: EventIncursion, Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both", For: forBoth,
+		Say: func(e Event, p IncursionPayload) string {
+			return fmt.Sprintf("%s wants %s, which overlaps with %s of %s", who(e.From), paths(p.Pattern), paths(p.Held), who(e.To))
+		},
+		Replay: unchanged[IncursionPayload],
+	}),
+	row(kind[ResumePayload]{
+		Type: EventResume, Meaning: "work that somebody had left was taken up; its payload is the RESUME to the one who had it", For: forReader,
+		Say: func(e Event, p ResumePayload) string {
+			whose := "an earlier session"
+			if e.To != "" {
+				whose = who(e.To)
+			}
+			s := who(e.From) + " resumed the work of " + whose
+			if p.Pattern != "" {
+				s += " on " + paths(p.Pattern)
+			}
+			return s
+		},
+		Replay: unchanged[ResumePayload],
+	}),
+	row(kind[StickDeniedPayload]{
+		Type: EventStickDenied, Meaning: "a hook kept an agent without the stick from editing; once in a turn", For: forNamed,
+		Say: func(e Event, p StickDeniedPayload) string {
+			return fmt.Sprintf("%s wanted to edit %s and was denied", who(e.From), edited(p.Paths))
+		},
+		Replay: unchanged[StickDeniedPayload],
+	}),
+	row(kind[LateEditPayload]{
+		Type: EventLateEdit, Meaning: "an edit ended after the right to make it was lost, or was made without one", For: forAuthor,
+		Say: func(e Event, p LateEditPayload) string {
+			s := fmt.Sprintf("%s edited %s after it had lost the right to", who(e.From), edited(p.Paths))
+			if p.NeverHeld {
+				s = fmt.Sprintf("%s edited %s without the right to", who(e.From), edited(p.Paths))
+			}
+			if e.To != "" {
+				s += "; " + who(e.To) + " holds the stick: look at the file before you go on"
+			}
+			return s
+		},
+		Replay: unchanged[LateEditPayload],
+	}),
+}

@@ -1,0 +1,80 @@
+package stick
+
+import (
+	"errors"
+	"fmt"
+)
+
+// SessionStartedPayload is the payload of [EventSessionStarted].
+type SessionStartedPayload struct {
+	Caller
+	Prior   AgentID `json:"prior,omitempty"`     // whose session never ended: the primary's, or that of the helper whose context file it has now
+	Verdict Verdict `json:"verdict,omitempty"`   // of the one before
+	Role    Role    `json:"role,omitempty"`      // what it is from now on
+	Context string  `json:"context,omitempty"`   // the name of its context file; absent for the primary's own
+	Start   Start   `json:"start,omitempty"`     // how it began
+	Written Time    `json:"written_at,omitzero"` // when the context file that it recovers was last written
+}
+
+// SessionEndedPayload is the payload of [EventSessionEnded].
+type SessionEndedPayload struct {
+	Caller
+	Role    Role   `json:"role,omitempty"`    // what it was
+	Context string `json:"context,omitempty"` // the name of its context file; absent for the primary's own
+}
+
+// sessionEvents are the events of sessions.
+var sessionEvents = []EventInfo{
+	row(kind[SessionStartedPayload]{
+		Type: EventSessionStarted, Meaning: "a session started; its payload tells its role", For: forNamed,
+		Say: func(e Event, p SessionStartedPayload) string {
+			s := who(e.From) + " started a session"
+			switch p.Role {
+			case RolePrimary:
+				s = who(e.From) + " is the primary"
+			case RoleHelper:
+				s = who(e.From) + " works here as a helper"
+			}
+			if p.Context != "" {
+				s += ", " + clip(p.Context, maxContext)
+			}
+			switch {
+			case p.Start == StartRecover:
+				s += ", and recovers what was left behind"
+			case p.Prior != "":
+				s += " after " + who(p.Prior)
+			}
+			return s
+		},
+		Replay: func(c *Record, e *Event, p SessionStartedPayload) error {
+			c.endSession(p.Prior)
+			for a, s := range c.Sessions {
+				if a != e.From && p.Role == RolePrimary && s.Running && s.Role == RolePrimary {
+					return fmt.Errorf("%s is the primary", a)
+				}
+			}
+			c.Sessions[e.From] = Session{p.Role, p.Context, true, e.CreatedAt}
+			return nil
+		},
+	}),
+	row(kind[SessionEndedPayload]{
+		Type: EventSessionEnded, Meaning: "a session ended: by its own act, as its harness told, or because its process carries another", For: forNamed,
+		Say: func(e Event, p SessionEndedPayload) string {
+			s := who(e.From) + " ended its session"
+			if p.Role != "" {
+				s += " as " + clip(string(p.Role), 20)
+			}
+			return s + because(e.Reason)
+		},
+		Replay: func(c *Record, e *Event, p SessionEndedPayload) error {
+			if !c.Sessions[e.From].Running {
+				return errors.New("it has no session")
+			}
+			c.endSession(e.From)
+			if p.Role == RolePrimary {
+				c.EndedAt = e.CreatedAt
+			}
+			return nil
+		},
+	}),
+}

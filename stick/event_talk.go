@@ -1,0 +1,124 @@
+package stick
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MessageSentPayload is the payload of [EventMessageSent]: the message.
+type MessageSentPayload struct {
+	Caller
+	*Message
+}
+
+// MessageReadPayload is the payload of [EventMessageRead].
+type MessageReadPayload struct {
+	Caller
+	MessageID int64 `json:"message_id,omitempty"` // the event that holds the message
+}
+
+// MessageAckedPayload is the payload of [EventMessageAcked].
+type MessageAckedPayload struct {
+	Caller
+	MessageID int64 `json:"message_id,omitempty"` // the event that holds the message
+}
+
+// MessageWithdrawnPayload is the payload of [EventMessageWithdrawn].
+type MessageWithdrawnPayload struct {
+	Caller
+	MessageID int64 `json:"message_id,omitempty"` // the event that holds the message
+}
+
+// NoteAddedPayload is the payload of [EventNoteAdded].
+type NoteAddedPayload struct {
+	Caller
+	Note string `json:"note,omitempty"`      // its text
+	Turn int64  `json:"note_turn,omitempty"` // the turn that it is about, if it is about one
+}
+
+// NoteResolvedPayload is the payload of [EventNoteResolved].
+type NoteResolvedPayload struct {
+	Caller
+	NoteID int64 `json:"note_id,omitempty"` // the event that added the note
+}
+
+// message makes the message of every payload that embeds one its [Event.Message].
+func (m *Message) message() *Message { return m }
+
+// talkEvents are the events of messages and notes.
+var talkEvents = []EventInfo{
+	row(kind[MessageSentPayload]{
+		Type: EventMessageSent, Meaning: "a message was sent; its payload holds it", For: forNamed,
+		Say: func(e Event, p MessageSentPayload) string {
+			if p.Message == nil { // damaged
+				return who(e.From) + " sent a message"
+			}
+			return p.said(who(e.From)) + p.Gist(160)
+		},
+		Replay: func(c *Record, e *Event, p MessageSentPayload) error {
+			if p.Message == nil {
+				return errors.New("it lacks its message")
+			}
+			c.Messages++
+			c.senders[e.Seq] = e.From
+			e.For = c.recipients(e.From, *p.Message)
+			return nil
+		},
+	}),
+	row(kind[MessageReadPayload]{
+		Type: EventMessageRead, Meaning: "a recipient opened a message", For: forNamed,
+		Say: func(e Event, p MessageReadPayload) string {
+			return fmt.Sprintf("Seen by %s: message %d", who(e.From), p.MessageID)
+		},
+		Replay: func(c *Record, e *Event, p MessageReadPayload) error {
+			return c.receipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt), nil })
+		},
+	}),
+	row(kind[MessageAckedPayload]{
+		Type: EventMessageAcked, Meaning: "a recipient accepted a message", For: forRecipient,
+		Say: func(e Event, p MessageAckedPayload) string {
+			return fmt.Sprintf("Accepted by %s: message %d", who(e.From), p.MessageID)
+		},
+		Replay: func(c *Record, e *Event, p MessageAckedPayload) error {
+			return c.receipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt).Ack(e.CreatedAt) })
+		},
+	}),
+	row(kind[MessageWithdrawnPayload]{
+		Type: EventMessageWithdrawn, Meaning: "the sender took a message back", For: forNamed,
+		Say: func(e Event, p MessageWithdrawnPayload) string {
+			return fmt.Sprintf("%s withdrew message %d", who(e.From), p.MessageID)
+		},
+		Replay: func(c *Record, e *Event, p MessageWithdrawnPayload) error {
+			for k, r := range c.Receipts {
+				if after := r.Withdraw(); k.Event == p.MessageID && after != r {
+					c.Receipts[k] = after
+					e.For = append(e.For, Addressee{Agent: k.Agent})
+				}
+			}
+			return nil
+		},
+	}),
+	row(kind[NoteAddedPayload]{
+		Type: EventNoteAdded, Meaning: "a note was left; its payload holds it", For: forNamed,
+		Say: func(e Event, p NoteAddedPayload) string { return who(e.From) + " left a note" + because(p.Note) },
+		Replay: func(c *Record, e *Event, p NoteAddedPayload) error {
+			c.Notes[e.Seq] = p.of(*e)
+			return nil
+		},
+	}),
+	row(kind[NoteResolvedPayload]{
+		Type: EventNoteResolved, Meaning: "a note was dealt with", For: forNamed,
+		Say: func(e Event, p NoteResolvedPayload) string {
+			return fmt.Sprintf("%s resolved note %d", who(e.From), p.NoteID)
+		},
+		Replay: func(c *Record, e *Event, p NoteResolvedPayload) error {
+			n, ok := c.Notes[p.NoteID]
+			if !ok {
+				return errors.New("there is no such note")
+			}
+			n.ResolvedAt, n.ResolvedBy = e.CreatedAt, e.From
+			c.Notes[p.NoteID] = n
+			return nil
+		},
+	}),
+}

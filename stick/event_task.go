@@ -1,0 +1,334 @@
+package stick
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// TaskPayload is the payload of an event of a task; each type has its own F. Nil if it is damaged.
+type TaskPayload[F TaskFacts] struct {
+	Caller
+	Task *F `json:"task,omitempty"`
+}
+
+// TaskFacts is what an event of a task says of it. Each type has a struct of its own, which embeds
+// [TaskStatus].
+type TaskFacts interface{ status() TaskStatus }
+
+// TaskStatus is what every event of a task says.
+type TaskStatus struct {
+	State   TaskState `json:"state"`   // from now on
+	Attempt int       `json:"attempt"` // which attempt at the task, from 1
+}
+
+func (s TaskStatus) status() TaskStatus      { return s }
+func (s *TaskStatus) setStatus(x TaskStatus) { *s = x }
+
+func (p TaskPayload[F]) taskStatus() (s TaskStatus, ok bool) {
+	if p.Task == nil {
+		return s, false
+	}
+	return (*p.Task).status(), true
+}
+
+// TaskStatus is the state of the task from this event on. ok is false if it is no event of a task, or
+// damaged.
+func (e Event) TaskStatus() (s TaskStatus, ok bool) {
+	if p, is := e.Decode().(interface{ taskStatus() (TaskStatus, bool) }); is {
+		return p.taskStatus()
+	}
+	return s, false
+}
+
+// TaskFactsOf is what an event says of its task. ok is false for an event of a type that has other
+// facts, and for a damaged one.
+func TaskFactsOf[F TaskFacts](e Event) (f F, ok bool) {
+	p, ok := PayloadOf[TaskPayload[F]](e)
+	if !ok || p.Task == nil {
+		return f, false
+	}
+	return *p.Task, true
+}
+
+// TaskAssignedFacts are the facts of [EventTaskAssigned].
+type TaskAssignedFacts struct {
+	TaskStatus
+	Description string `json:"description,omitempty"`
+	Spec        string `json:"spec,omitempty"`
+	Branch      string `json:"branch,omitempty"`
+	Worktree    string `json:"worktree,omitempty"`    // from the workspace's root
+	Integration string `json:"integration,omitempty"` // the branch that it will be merged into
+	Base        string `json:"base,omitempty"`        // the commit that the branch begins at
+}
+
+// TaskStartedFacts are the facts of [EventTaskStarted].
+type TaskStartedFacts struct{ TaskStatus }
+
+// TaskConflictedFacts are the facts of [EventTaskConflicted].
+type TaskConflictedFacts struct {
+	TaskStatus
+	Base  string   `json:"base,omitempty"`  // the commit that the work is rebased onto
+	Files []string `json:"files,omitempty"` // in conflict
+}
+
+// TaskReviewRequestedFacts are the facts of [EventTaskReviewRequested].
+type TaskReviewRequestedFacts struct {
+	TaskStatus
+	Base        string         `json:"base,omitempty"`         // the commit that the work is based on
+	Head        string         `json:"head,omitempty"`         // the commit to be reviewed
+	Patch       string         `json:"patch,omitempty"`        // the sum of what it changes
+	Kept        bool           `json:"kept,omitempty"`         // it is the same change as was approved
+	ChangesGate bool           `json:"changes_gate,omitempty"` // it changes the file that says how it is judged
+	Evidence    []TaskEvidence `json:"evidence,omitempty"`     // what the worker showed
+}
+
+// TaskApprovedFacts are the facts of [EventTaskApproved].
+type TaskApprovedFacts struct {
+	TaskStatus
+	Head     string `json:"head,omitempty"`     // the commit approved
+	Override bool   `json:"override,omitempty"` // by a person who may not review it otherwise
+}
+
+// TaskChangesRequestedFacts are the facts of [EventTaskChangesRequested].
+type TaskChangesRequestedFacts struct {
+	TaskStatus
+	Head   string   `json:"head,omitempty"`   // the commit that was judged
+	Files  []string `json:"files,omitempty"`  // in conflict
+	Cause  string   `json:"cause,omitempty"`  // why
+	Report string   `json:"report,omitempty"` // the blob with what the gate said
+}
+
+// TaskMergeStartedFacts are the facts of [EventTaskMergeStarted].
+type TaskMergeStartedFacts struct {
+	TaskStatus
+	Base   string `json:"base,omitempty"`   // the commit of the integration branch
+	Head   string `json:"head,omitempty"`   // the commit approved
+	Result string `json:"result,omitempty"` // the commit made of both
+}
+
+// TaskCompletedFacts are the facts of [EventTaskCompleted].
+type TaskCompletedFacts struct {
+	TaskStatus
+	Head   string `json:"head,omitempty"`   // the commit of the task that was merged
+	Result string `json:"result,omitempty"` // the commit made for it; absent when the branch contained it already
+}
+
+// TaskFailedFacts are the facts of [EventTaskFailed].
+type TaskFailedFacts struct {
+	TaskStatus
+	Cause string `json:"cause,omitempty"` // why
+}
+
+// TaskRetriedFacts are the facts of [EventTaskRetried].
+type TaskRetriedFacts struct {
+	TaskStatus
+	Base string `json:"base,omitempty"` // the commit that the new attempt begins at
+}
+
+// TaskRolledBackFacts are the facts of [EventTaskRolledBack].
+type TaskRolledBackFacts struct {
+	TaskStatus
+	Result string `json:"result,omitempty"` // the commit that took the merge back
+	Cause  string `json:"cause,omitempty"`  // why
+}
+
+// TaskEvidence is the outcome of a command that a worker ran to show something.
+type TaskEvidence struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	Exit    int    `json:"exit"`
+	Millis  int64  `json:"took_ms"`
+	Output  string `json:"output"` // the blob that holds what it printed
+	Size    int64  `json:"size"`
+	Cut     bool   `json:"cut,omitempty"` // it printed more than is kept
+}
+
+// taskKind is a type of events of tasks, as its row is written.
+type taskKind[F TaskFacts] struct {
+	Type    EventType
+	Meaning string
+	For     func(Event) []Addressee
+	Say     func(Event, F) string
+	Apply   func(*Task, Event, F) // what it changes beside state and attempt
+}
+
+// taskRow makes a row of the table. A part that is missing stays so, and a test names it.
+func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
+	general := kind[TaskPayload[F]]{Type: k.Type, Meaning: k.Meaning, For: k.For}
+	if k.Say != nil {
+		general.Say = func(e Event, p TaskPayload[F]) string {
+			if p.Task == nil { // damaged
+				p.Task = new(F)
+			}
+			return k.Say(e, *p.Task)
+		}
+	}
+	if k.Apply != nil {
+		general.task = func(t Task, e Event, p TaskPayload[F]) (Task, error) {
+			if p.Task == nil {
+				return t, errors.New("it lacks what it says of its task")
+			}
+			t, err := t.after(e, (*p.Task).status())
+			if err == nil {
+				k.Apply(&t, e, *p.Task)
+			}
+			return t, err
+		}
+		general.Replay = func(c *Record, e *Event, p TaskPayload[F]) error {
+			key := TaskKey(e.Task)
+			t, err := general.task(c.Tasks[key], *e, p)
+			if err != nil {
+				return err
+			}
+			c.Tasks[key] = t
+			k := AttemptKey{key, t.Attempt}
+			c.Attempts[k] = c.Attempts[k].after(*e, (*p.Task).status())
+			if r, ok := any(*p.Task).(reviewer); ok {
+				c.Reviews[e.Seq] = r.review(*e)
+			}
+			return nil
+		}
+	}
+	return row(general)
+}
+
+// reviewer is implemented by the facts of events that judge a commit.
+type reviewer interface{ review(Event) TaskReview }
+
+func (f TaskApprovedFacts) review(e Event) TaskReview {
+	return TaskReview{
+		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Verdict: e.Type, Head: f.Head, Body: e.Reason, At: e.CreatedAt,
+	}
+}
+
+func (f TaskChangesRequestedFacts) review(e Event) TaskReview {
+	return TaskReview{
+		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Verdict: e.Type, Head: f.Head, Body: e.Reason, Report: f.Report, At: e.CreatedAt,
+	}
+}
+
+func (p TaskPayload[F]) reviewOf(e Event) (TaskReview, bool) {
+	if p.Task != nil {
+		if r, ok := any(*p.Task).(reviewer); ok {
+			return r.review(e), true
+		}
+	}
+	return TaskReview{}, false
+}
+
+// taskEvents are the events of tasks.
+var taskEvents = []EventInfo{
+	taskRow(taskKind[TaskAssignedFacts]{
+		Type: EventTaskAssigned, Meaning: "a task was made, with a branch and a worktree", For: forNamed,
+		Say: func(e Event, f TaskAssignedFacts) string {
+			return fmt.Sprintf("%s made the task %s%s", who(e.From), taskOf(e), because(f.Description))
+		},
+		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
+			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
+			t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base = f.Description, f.Spec, f.Branch, f.Worktree, f.Integration, f.Base
+		},
+	}),
+	taskRow(taskKind[TaskStartedFacts]{
+		Type: EventTaskStarted, Meaning: "an agent took a task on", For: forNamed,
+		Say: func(e Event, _ TaskStartedFacts) string { return fmt.Sprintf("%s works on %s", who(e.From), taskOf(e)) },
+		Apply: func(t *Task, e Event, _ TaskStartedFacts) {
+			t.replace(e.From)
+			t.HeartbeatAt = 0
+		},
+	}),
+	taskRow(taskKind[TaskConflictedFacts]{
+		Type: EventTaskConflicted, Meaning: "a task's branch conflicts with the integration branch; a rebase is in progress", For: forNamed,
+		Say: func(e Event, f TaskConflictedFacts) string {
+			return fmt.Sprintf("%s met a conflict in %s%s", who(e.From), taskOf(e), because(strings.Join(f.Files, ", ")))
+		},
+		Apply: func(t *Task, _ Event, f TaskConflictedFacts) {
+			t.unapprove()
+			t.Base = f.Base
+		},
+	}),
+	taskRow(taskKind[TaskReviewRequestedFacts]{
+		Type: EventTaskReviewRequested, Meaning: "a commit of a task waits for review", For: forRecipient,
+		Say: func(e Event, f TaskReviewRequestedFacts) string {
+			return fmt.Sprintf("%s asks for a review of %s%s", who(e.From), taskOf(e), at(f.Head))
+		},
+		Apply: func(t *Task, _ Event, f TaskReviewRequestedFacts) {
+			t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate
+			t.Cause, t.Reason = "", ""
+			if f.Kept {
+				t.Approved = f.Head
+			} else {
+				t.unapprove()
+			}
+		},
+	}),
+	taskRow(taskKind[TaskApprovedFacts]{
+		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
+		Say: func(e Event, f TaskApprovedFacts) string {
+			return fmt.Sprintf("%s approved %s%s", who(e.From), taskOf(e), at(f.Head))
+		},
+		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
+			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
+		},
+	}),
+	taskRow(taskKind[TaskChangesRequestedFacts]{
+		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer's word, a conflict, or a red gate", For: forNamed,
+		Say: func(e Event, _ TaskChangesRequestedFacts) string {
+			return fmt.Sprintf("%s gave %s back%s", who(e.From), taskOf(e), because(e.Reason))
+		},
+		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
+			t.unapprove()
+			t.Cause, t.Reason = f.Cause, e.Reason
+		},
+	}),
+	taskRow(taskKind[TaskMergeStartedFacts]{
+		Type: EventTaskMergeStarted, Meaning: "a task began to land", For: forNamed,
+		Say: func(e Event, f TaskMergeStartedFacts) string {
+			return fmt.Sprintf("%s began to merge %s%s", who(e.From), taskOf(e), at(f.Head))
+		},
+		Apply: func(*Task, Event, TaskMergeStartedFacts) {},
+	}),
+	taskRow(taskKind[TaskCompletedFacts]{
+		Type: EventTaskCompleted, Meaning: "the integration branch contains a task", For: forRecipient,
+		Say: func(e Event, f TaskCompletedFacts) string {
+			return fmt.Sprintf("%s merged %s%s", who(e.From), taskOf(e), at(f.Result))
+		},
+		Apply: func(t *Task, _ Event, f TaskCompletedFacts) {
+			t.Head, t.Result, t.Cause, t.Reason = f.Head, f.Result, "", ""
+		},
+	}),
+	taskRow(taskKind[TaskFailedFacts]{
+		Type: EventTaskFailed, Meaning: "a task was given up or called off", For: forRecipient,
+		Say: func(e Event, f TaskFailedFacts) string {
+			did := "gave up"
+			if f.Cause == CauseCancelled {
+				did = "called off"
+			}
+			return fmt.Sprintf("%s %s %s%s", who(e.From), did, taskOf(e), because(e.Reason))
+		},
+		Apply: func(t *Task, e Event, f TaskFailedFacts) {
+			t.unapprove()
+			t.Cause, t.Reason = f.Cause, e.Reason
+		},
+	}),
+	taskRow(taskKind[TaskRetriedFacts]{
+		Type: EventTaskRetried, Meaning: "another attempt at a task began", For: forRecipient,
+		Say: func(e Event, _ TaskRetriedFacts) string {
+			return fmt.Sprintf("%s began another attempt at %s", who(e.From), taskOf(e))
+		},
+		Apply: func(t *Task, _ Event, f TaskRetriedFacts) {
+			t.replace("")
+			t.Base, t.Head, t.Patch, t.Result, t.Cause, t.Reason, t.ChangesGate = f.Base, "", "", "", "", "", false
+		},
+	}),
+	taskRow(taskKind[TaskRolledBackFacts]{
+		Type: EventTaskRolledBack, Meaning: "the merge of a task was taken back by a new commit", For: forRecipient,
+		Say: func(e Event, _ TaskRolledBackFacts) string {
+			return fmt.Sprintf("%s took the merge of %s back%s", who(e.From), taskOf(e), because(e.Reason))
+		},
+		Apply: func(t *Task, e Event, f TaskRolledBackFacts) {
+			t.unapprove()
+			t.Cause, t.Reason, t.Result = f.Cause, e.Reason, f.Result
+		},
+	}),
+}
