@@ -2,12 +2,17 @@ package stick
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // Handoff is what one holder of the stick leaves to the next.
+//
+// What a caller gives is in [HandoffFields], a row a field.
 type Handoff struct {
 	Status        string     `json:"status"`      // what was done and learned, what is unfinished
 	NextAction    string     `json:"next_action"` // what the next holder should do
@@ -17,6 +22,113 @@ type Handoff struct {
 
 	// Workspace is added by the program; what a caller gives is dropped.
 	Workspace *Workspace `json:"workspace"`
+}
+
+// HandoffField is a row of the table of what a handoff says. The check, the flags, the text for people
+// and the template are made from it; the MCP schema and the skill are tested against it.
+type HandoffField struct {
+	Name     string // in JSON
+	Flag     string // of the commands that take a handoff
+	Usage    string // of the flag
+	Label    string // before each of its values, when it is shown
+	Meaning  string // for whoever will write one
+	Required bool
+	Repeated bool // it has any number of values
+
+	// Set puts what the flag was given into a handoff.
+	Set func(h *Handoff, given []string) error
+
+	// Show is what people read of it, a text for each value.
+	Show func(h Handoff) []string
+
+	texts func(h Handoff) []string // all texts in it, as they were given
+	check func(h Handoff) error    // nil if any text will do
+}
+
+// HandoffFields is the table, in the order in which a handoff is shown.
+var HandoffFields = []HandoffField{
+	textField("status", func(h *Handoff) *string { return &h.Status }, HandoffField{
+		Flag: "status", Label: "status", Usage: "what you did, what you learned, what is unfinished",
+		Meaning: "what you did, what you learned, what is unfinished",
+	}),
+	textField("next_action", func(h *Handoff) *string { return &h.NextAction }, HandoffField{
+		Flag: "next-action", Label: "next", Usage: "what the next holder should do",
+		Meaning: "what the next holder should do",
+	}),
+	{
+		Name: "artifacts", Flag: "artifact", Label: "file", Repeated: true,
+		Usage:   "a file to load, as path[:from-to][:role][:note]; may be given again",
+		Meaning: "files to load: path, lines, role (" + strings.Join(Roles, ", ") + "), note",
+		Set: func(h *Handoff, given []string) error {
+			for _, s := range given {
+				a, err := ParseArtifact(s)
+				if err != nil {
+					return err
+				}
+				h.Artifacts = append(h.Artifacts, a)
+			}
+			return nil
+		},
+		Show: func(h Handoff) (lines []string) {
+			for _, a := range h.Artifacts {
+				lines = append(lines, a.String())
+			}
+			return lines
+		},
+		texts: func(h Handoff) (texts []string) {
+			for _, a := range h.Artifacts {
+				texts = append(texts, a.Path, a.Note)
+			}
+			return texts
+		},
+		check: func(h Handoff) error {
+			for _, a := range h.Artifacts {
+				if err := a.check(); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	},
+	listField("open_questions", func(h *Handoff) *[]string { return &h.OpenQuestions }, HandoffField{
+		Flag: "question", Label: "question", Usage: "an open question; may be given again",
+		Meaning: "what you couldn't decide",
+	}),
+	listField("do_not", func(h *Handoff) *[]string { return &h.DoNot }, HandoffField{
+		Flag: "do-not", Label: "do not", Usage: "what the next holder should leave alone; may be given again",
+		Meaning: "what the next holder should leave alone",
+	}),
+}
+
+// textField completes the row of a field that has to hold one text.
+func textField(name string, at func(*Handoff) *string, f HandoffField) HandoffField {
+	f.Name, f.Required = name, true
+	f.Set = func(h *Handoff, given []string) error {
+		*at(h) = given[0]
+		return nil
+	}
+	f.texts = func(h Handoff) []string { return []string{*at(&h)} }
+	f.Show = f.texts
+	f.check = func(h Handoff) error {
+		if strings.TrimSpace(*at(&h)) != "" {
+			return nil
+		}
+		return badHandoff(name, "handoff.%s must be non-empty", name).
+			Hintf("say in status what you did and what is unfinished, and in next_action what the next holder should do")
+	}
+	return f
+}
+
+// listField completes the row of a field that may hold several texts.
+func listField(name string, at func(*Handoff) *[]string, f HandoffField) HandoffField {
+	f.Name, f.Repeated = name, true
+	f.Set = func(h *Handoff, given []string) error {
+		*at(h) = given
+		return nil
+	}
+	f.texts = func(h Handoff) []string { return *at(&h) }
+	f.Show = f.texts
+	return f
 }
 
 // Artifact points at a file that the next holder should load.
@@ -43,29 +155,19 @@ const MaxHandoff = 64 << 10
 // invalid text, an unknown role, a bad range of lines, or more than [MaxHandoff] bytes. It fails
 // with [CodeInvalidHandoff], and the field is named.
 func (h Handoff) Check() error {
-	for _, f := range []struct{ name, text string }{{"status", h.Status}, {"next_action", h.NextAction}} {
-		if strings.TrimSpace(f.text) == "" {
-			return badHandoff(f.name, "handoff.%s must be non-empty", f.name).
-				Hintf("say in status what you did and what is unfinished, and in next_action what the next holder should do")
+	for _, f := range HandoffFields {
+		if f.check == nil {
+			continue
+		}
+		if err := f.check(h); err != nil {
+			return err
 		}
 	}
-	texts := slices.Concat([]string{h.Status, h.NextAction}, h.OpenQuestions, h.DoNot)
-	for _, a := range h.Artifacts {
-		texts = append(texts, a.Path, a.Note)
-		if strings.TrimSpace(a.Path) == "" {
-			return badHandoff("artifacts", "an artifact needs a path")
-		}
-		if !slices.Contains(Roles, a.Role) {
-			return badHandoff("artifacts", "the role of artifact %q is one of %s, not %q",
-				clip(a.Path, 60), strings.Join(Roles, ", "), clip(a.Role, 30))
-		}
-		if l := a.Lines; l != nil && (l[0] < 1 || l[1] < l[0]) {
-			return badHandoff("artifacts", "the lines of artifact %q run from %d to %d", clip(a.Path, 60), l[0], l[1])
-		}
-	}
-	for _, t := range texts {
-		if !utf8.ValidString(t) || strings.ContainsRune(t, 0) {
-			return badHandoff("handoff", "the handoff holds bytes that aren't UTF-8 text")
+	for _, f := range HandoffFields {
+		for _, t := range f.texts(h) {
+			if !utf8.ValidString(t) || strings.ContainsRune(t, 0) {
+				return badHandoff("handoff", "the handoff holds bytes that aren't UTF-8 text")
+			}
 		}
 	}
 	h.Workspace = nil
@@ -76,6 +178,57 @@ func (h Handoff) Check() error {
 	if len(b) > MaxHandoff {
 		return badHandoff("handoff", "the handoff has %d bytes; at most %d fit", len(b), MaxHandoff).
 			Hintf("put the long part into a file of the workspace and point at it with an artifact")
+	}
+	return nil
+}
+
+// ParseArtifact reads path[:from-to][:role][:note]. Without a role it is one to examine.
+func ParseArtifact(s string) (Artifact, error) {
+	a := Artifact{Role: "examine"}
+	path, rest, _ := strings.Cut(s, ":")
+	a.Path = path
+	if part, after, _ := strings.Cut(rest, ":"); part != "" && strings.IndexFunc(part, func(r rune) bool { return (r < '0' || r > '9') && r != '-' }) < 0 {
+		from, to, ranged := strings.Cut(part, "-")
+		if !ranged {
+			to = from
+		}
+		var l Lines
+		var err1, err2 error
+		l[0], err1 = strconv.Atoi(from)
+		l[1], err2 = strconv.Atoi(to)
+		if err := errors.Join(err1, err2); err != nil {
+			return a, badHandoff("artifacts", "the lines of artifact %q aren't of the form 10-20", clip(s, 80))
+		}
+		a.Lines, rest = &l, after
+	}
+	if role, note, _ := strings.Cut(rest, ":"); role != "" {
+		a.Role, a.Note = role, note
+	}
+	return a, nil
+}
+
+// String is the artifact in one line.
+func (a Artifact) String() string {
+	s := Line(a.Path)
+	if a.Lines != nil {
+		s += fmt.Sprintf(":%d-%d", a.Lines[0], a.Lines[1])
+	}
+	s += " (" + a.Role + ")"
+	if a.Note != "" {
+		s += " " + Line(a.Note)
+	}
+	return s
+}
+
+func (a Artifact) check() error {
+	switch l := a.Lines; {
+	case strings.TrimSpace(a.Path) == "":
+		return badHandoff("artifacts", "an artifact needs a path")
+	case !slices.Contains(Roles, a.Role):
+		return badHandoff("artifacts", "the role of artifact %q is one of %s, not %q",
+			clip(a.Path, 60), strings.Join(Roles, ", "), clip(a.Role, 30))
+	case l != nil && (l[0] < 1 || l[1] < l[0]):
+		return badHandoff("artifacts", "the lines of artifact %q run from %d to %d", clip(a.Path, 60), l[0], l[1])
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package stick
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -74,4 +76,57 @@ func TestHandoffCheck(t *testing.T) {
 		equal(t, "sum after it was stored", stored.Chain("p"), e.Chain("p"))
 		equal(t, "the given one", h.Workspace.Dirty[0], "\xfe")
 	})
+}
+
+// TestHandoffFields finds, by name, what a field of the handoff lacks: its row, or a part of it.
+func TestHandoffFields(t *testing.T) {
+	rows := map[string]bool{}
+	for _, f := range HandoffFields {
+		if f.Flag == "" || f.Label == "" || f.Usage == "" || f.Meaning == "" || f.Set == nil || f.Show == nil || f.texts == nil {
+			t.Errorf("the row of %s lacks a part: %+v", f.Name, f)
+			continue
+		}
+		rows[f.Name] = true
+		h := Handoff{Status: "s", NextAction: "n"}
+		if err := f.Set(&h, []string{"path\x00"}); err != nil {
+			t.Errorf("%s can't be set: %v", f.Name, err)
+		}
+		var m map[string]any
+		b, _ := json.Marshal(h)
+		_ = json.Unmarshal(b, &m)
+		if s := fmt.Sprint(m[f.Name]); !strings.Contains(s, "path") {
+			t.Errorf("what is set as %s isn't there in JSON: %s", f.Name, b)
+		}
+		if s := strings.Join(f.Show(h), " "); !strings.Contains(s, "path") {
+			t.Errorf("%s isn't shown: %q", f.Name, s)
+		}
+		if h.Check() == nil {
+			t.Errorf("%s is taken with a NUL in it", f.Name)
+		}
+		h = Handoff{Status: "s", NextAction: "n"}
+		if f.Required {
+			_ = f.Set(&h, []string{" "})
+			refused(t, h.Check(), CodeInvalidHandoff, map[string]any{"field": f.Name})
+		}
+	}
+	for name := range jsonNames(reflect.TypeFor[Handoff]()) {
+		if !rows[name] && name != "workspace" { // the program adds it
+			t.Errorf("%s has no row in HandoffFields", name)
+		}
+	}
+}
+
+func TestParseArtifact(t *testing.T) {
+	for in, want := range map[string]string{
+		"a.go": "a.go (examine)", "a.go:3": "a.go:3-3 (examine)", "a.go:3-8": "a.go:3-8 (examine)", "a.go:edit": "a.go (edit)",
+		"a.go:3-8:review:see: this": "a.go:3-8 (review) see: this",
+	} {
+		a, err := ParseArtifact(in)
+		if err != nil {
+			t.Errorf("%q: %v", in, err)
+		}
+		equal(t, in, a.String(), want)
+	}
+	_, err := ParseArtifact("a.go:3-")
+	refused(t, err, CodeInvalidHandoff, map[string]any{"field": "artifacts"})
 }

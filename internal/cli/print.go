@@ -123,24 +123,10 @@ func (p *page) until(t stick.Time) string {
 // handoff adds a handoff. The lines of its bodies are indented, so that no body can look like a
 // line of ours.
 func (p *page) handoff(h stick.Handoff) {
-	p.body("status", h.Status)
-	p.body("next", h.NextAction)
-	for _, a := range h.Artifacts {
-		line := stick.Line(a.Path)
-		if a.Lines != nil {
-			line += fmt.Sprintf(":%d-%d", a.Lines[0], a.Lines[1])
+	for _, f := range stick.HandoffFields {
+		for _, text := range f.Show(h) {
+			p.body(f.Label, text)
 		}
-		line += " (" + a.Role + ")"
-		if a.Note != "" {
-			line += " " + stick.Line(a.Note)
-		}
-		p.body("file", line)
-	}
-	for _, q := range h.OpenQuestions {
-		p.body("question", q)
-	}
-	for _, d := range h.DoNot {
-		p.body("do not", d)
 	}
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
 		files := "file"

@@ -280,13 +280,11 @@ type JoinPathResult struct {
 
 // HandoffTemplate says what a handoff holds, for those who will write one.
 func HandoffTemplate() map[string]string {
-	return map[string]string{
-		"status":         "what I did, what I learned, what is unfinished",
-		"next_action":    "what the next holder should do",
-		"artifacts":      "files to load: path, lines, role (" + strings.Join(stick.Roles, ", ") + "), note",
-		"open_questions": "what I couldn't decide",
-		"do_not":         "what the next holder should leave alone",
+	template := map[string]string{}
+	for _, f := range stick.HandoffFields {
+		template[f.Name] = f.Meaning
 	}
+	return template
 }
 
 // JoinPath joins the room of a path, and makes it when there is none. It fails with

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"strings"
 	"testing"
 
 	"talkingstick/internal/proc"
@@ -88,5 +89,16 @@ func TestRows(t *testing.T) {
 	}
 	if _, ok := ByName("hal"); ok {
 		t.Error("there is a row for hal")
+	}
+}
+
+// TestSkillTellsTheHandoff: the skill says by which flag each part of a handoff is given.
+func TestSkillTellsTheHandoff(t *testing.T) {
+	_, section, _ := strings.Cut(string(Skill), "## A real handoff")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, f := range stick.HandoffFields {
+		if !strings.Contains(section, "`--"+f.Flag) {
+			t.Errorf("the skill doesn't tell of --%s, the %s of a handoff", f.Flag, f.Name)
+		}
 	}
 }

@@ -17,8 +17,7 @@ var words = map[string]string{
 	"park":               "events only, never the turn",
 	"turn_only":          "ignore events",
 	"replace":            "end your other wait",
-	"status":             "what you did, what you learned, what is unfinished",
-	"next_action":        "what the next holder should do",
+	"next_action":        "what the next holder should do", // of a HANDOFF message
 	"path":               "in the workspace",
 	"role":               strings.Join(stick.Roles, ", "),
 	"lines":              "[from, to]",
@@ -38,6 +37,20 @@ var words = map[string]string{
 	"set":                "key=value each",
 	"about_turn":         "for this turn only",
 	"sent":               "what others owe you",
+}
+
+// meaning says what a parameter of a struct means. Of a handoff's fields only those are explained that
+// have to be there.
+func meaning(of reflect.Type, name string) string {
+	if of != reflect.TypeFor[stick.Handoff]() {
+		return words[name]
+	}
+	for _, f := range stick.HandoffFields {
+		if f.Name == name && f.Required {
+			return f.Meaning
+		}
+	}
+	return ""
 }
 
 // hidden are parameters that tools don't offer: what only the command line can mean, the fields of
@@ -100,7 +113,7 @@ func object(t reflect.Type) map[string]any {
 	var required []string
 	for _, f := range fields(t) {
 		p := schemaOf(f.Type)
-		if w := words[f.name]; w != "" {
+		if w := meaning(t, f.name); w != "" {
 			p["description"] = w
 		}
 		properties[f.name] = p

@@ -11,12 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/task"
+	"talkingstick/stick"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing them")
@@ -209,4 +211,27 @@ func snake(name string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
+}
+
+// TestHandoffSchema: the tool takes every field of a handoff, and asks for those that have to be there.
+func TestHandoffSchema(t *testing.T) {
+	s := object(reflect.TypeFor[stick.Handoff]())
+	properties := s["properties"].(map[string]any)
+	required, _ := s["required"].([]string)
+	for _, f := range stick.HandoffFields {
+		p, ok := properties[f.Name].(map[string]any)
+		if !ok {
+			t.Errorf("%s isn't in the schema of a handoff", f.Name)
+			continue
+		}
+		if f.Required != slices.Contains(required, f.Name) {
+			t.Errorf("that %s is required is %v, and the schema says %v", f.Name, f.Required, !f.Required)
+		}
+		if f.Required && p["description"] != f.Meaning {
+			t.Errorf("%s is explained as %v, want %q", f.Name, p["description"], f.Meaning)
+		}
+	}
+	if len(properties) != len(stick.HandoffFields) {
+		t.Errorf("the schema of a handoff has %d fields, want %d", len(properties), len(stick.HandoffFields))
+	}
 }
