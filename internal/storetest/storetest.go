@@ -5,6 +5,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -127,6 +128,42 @@ func Again(t *testing.T, db *store.DB, options ...Option) *store.DB {
 	second := open(t, s.opt)
 	known.Store(second, place{p.backend, s.opt})
 	return second
+}
+
+// olds are databases that earlier programs wrote, as dumps.
+//
+//go:embed testdata/*.sql
+var olds embed.FS
+
+// Old opens a database as the program of a commit left it. before, if it isn't nil, sees the database before
+// the present store does. See testdata/README.md for what is in it.
+func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Option) *store.DB {
+	t.Helper()
+	dump, err := olds.ReadFile("testdata/" + commit + ".sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s setup
+	for _, o := range options {
+		o(&s)
+	}
+	b := backends[0] // earlier programs knew no other
+	s.opt = b.options(t, s.opt)
+	raw := b.raw(t, s.opt)
+	raw.SetMaxOpenConns(1)
+	if _, err := raw.Exec(string(dump)); err != nil {
+		t.Fatalf("load the dump of %s: %v", commit, err)
+	}
+	if before != nil {
+		before(raw)
+	}
+	if err := raw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, s.opt)
+	known.Store(db, place{b, s.opt})
+	t.Cleanup(func() { check(t, db, s.damaged) })
+	return db
 }
 
 // Options are what the database of a test was opened with.
