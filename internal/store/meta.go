@@ -6,13 +6,6 @@ import (
 	"talkingstick/stick"
 )
 
-// schema is the newest migration that this program knows. minReader is the oldest program that
-// can read what it writes, counted in schemas: additive migrations don't raise it.
-const (
-	schema    = 6
-	minReader = 5 // who doesn't know of sessions wouldn't end that of a member that leaves
-)
-
 // seqJump is how far the event counter jumps when a world ends: past anything that can have
 // been issued. The last commits before a power loss may be gone; they fit into a write-ahead log
 // of 16 MiB, and an event takes more than 16 bytes.
@@ -50,7 +43,7 @@ func (tx *Tx) readMeta() error {
 	if err != nil {
 		return err
 	}
-	if m.minReader > schema {
+	if m.minReader > tx.db.schema() {
 		return stick.Errorf(stick.CodeUpgraded, "the database was upgraded by a newer tt while this one ran").
 			Hintf("run the command again with the newer tt")
 	}

@@ -24,8 +24,9 @@ var unrecorded = map[string]string{
 	"Open":       "the recording begins after it",
 	"connect":    "settings of SQLite's connections",
 	"create":     "the mark in SQLite's file, and the first table, which the schema is read from",
-	"migrate":    "SQLite's journal, and the migrations, which are run as they are",
+	"migrate":    "SQLite's journal, and the migrations",
 	"checkpoint": "SQLite's write-ahead log",
+	"script":     "the migrations, which are run as they are",
 	"hurry":      "a setting of SQLite's connections",
 	"rollback":   "no query",
 }

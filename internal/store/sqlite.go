@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,9 +11,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -27,9 +24,6 @@ import (
 
 // applicationID marks a SQLite file as ours: "TTst" in the file's header.
 const applicationID = 0x54547374
-
-//go:embed migrations
-var migrations embed.FS
 
 // inspect looks at the header of a database file before SQLite does, so that a file of another
 // program isn't even opened by it. fresh is true when there is no file yet, or an empty one.
@@ -113,11 +107,11 @@ func (db *DB) prepare(ctx context.Context, fresh bool) error {
 	if err := read(); err != nil {
 		return err
 	}
-	if reader > schema {
-		return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d and this tt knows %d", reader, schema).
+	if newest := db.schema(); reader > newest {
+		return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d and this tt knows %d", reader, newest).
 			With("schema", have).Hintf("use the newer tt that wrote it")
 	}
-	if have >= schema {
+	if have >= db.schema() {
 		return nil
 	}
 	return db.locked(ctx, func() error {
@@ -162,27 +156,13 @@ func (db *DB) migrate(have int64) error {
 	if _, err := db.conn.ExecContext(background, "PRAGMA journal_mode=WAL"); err != nil {
 		return classify(err)
 	}
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		number, err := strconv.ParseInt(path.Base(name)[:4], 10, 64)
-		if err != nil {
-			return fmt.Errorf("migration %s: %w", name, err)
-		}
-		if number <= have {
+	for _, m := range db.migrations {
+		if m.number <= have {
 			continue
 		}
-		text, err := migrations.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		script := fmt.Sprintf("BEGIN IMMEDIATE;\n%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';\nCOMMIT",
-			text, number, minReader)
-		if _, err := db.conn.ExecContext(background, script); err != nil {
+		if _, err := db.conn.ExecContext(background, m.script()); err != nil {
 			_, _ = db.conn.ExecContext(background, "ROLLBACK")
-			return fmt.Errorf("migration %d: %w", number, classify(err))
+			return fmt.Errorf("migration %d: %w", m.number, classify(err))
 		}
 	}
 	return nil

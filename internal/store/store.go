@@ -40,7 +40,8 @@ type DB struct {
 	opt  Options
 	Bell *bell.Dir
 
-	lock *bell.Mutex // held by writers, across processes
+	lock       *bell.Mutex // held by writers, across processes
+	migrations []migration // all that this program knows
 
 	mu    sync.Mutex // guards the rest: a connection serves one transaction at a time
 	conn  *sql.Conn
@@ -81,6 +82,10 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	if opt.ReadWait == 0 {
 		opt.ReadWait = 5 * time.Second
 	}
+	migrations, err := readMigrations(embedded)
+	if err != nil {
+		return nil, err
+	}
 	path := filepath.Join(opt.Dir, FileName)
 	fresh, err := inspect(path)
 	if err != nil {
@@ -97,7 +102,7 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 			return nil, err
 		}
 	}
-	db := &DB{opt: opt, stmts: map[string]*sql.Stmt{}}
+	db := &DB{opt: opt, migrations: migrations, stmts: map[string]*sql.Stmt{}}
 	if db.Bell, err = bell.Open(opt.Dir); err != nil {
 		return nil, notWritable(opt.Dir, err)
 	}

@@ -1,3 +1,4 @@
+-- min_reader: 1
 -- Rooms, members, the log.
 --
 -- A column is derived or evidence. What is derived can be rebuilt from the events of its room,

@@ -1,3 +1,4 @@
+-- min_reader: 2. An older program would pass the stick on without the messages in it being heard.
 -- Messages, receipts, notes.
 
 -- Whom an event is for, a row for each of them, and what became of it there: what a wait returns

@@ -1,3 +1,4 @@
+-- min_reader: 4. An older program wouldn't end the reservations of a member that leaves.
 -- Reservations of paths. Derived: a row is there while the reservation stands, stale or not.
 CREATE TABLE reservations (
     event_seq INTEGER PRIMARY KEY REFERENCES events (event_seq), -- the event that made it

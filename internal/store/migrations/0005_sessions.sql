@@ -1,3 +1,4 @@
+-- min_reader: 5. An older program wouldn't end the session of a member that leaves.
 -- The session that a member has in a room, and its role there. All of it is derived.
 
 ALTER TABLE members ADD COLUMN role TEXT NOT NULL DEFAULT ''; -- of the running session, or of the last one

@@ -1,3 +1,4 @@
+-- min_reader: 5
 -- Tasks, their attempts and reviews; what is being done to git for them; blobs.
 
 CREATE TABLE tasks (

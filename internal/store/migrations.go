@@ -1,0 +1,84 @@
+package store
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// embedded holds the files of the migrations. They are the only place that says which schema this program knows
+// and which programs can read it.
+//
+//go:embed migrations
+var embedded embed.FS
+
+// migration is one file of the migrations. Its name begins with its number, and its first line says which programs
+// can read and write a database that has it: those that know at least the schema minReader.
+type migration struct {
+	number    int64
+	minReader int64
+	text      string
+}
+
+// minReaderMark begins the first line of each migration.
+const minReaderMark = "-- min_reader: "
+
+// readMigrations reads the migrations in order. It refuses whatever in their directory isn't one, because a file
+// that is overlooked would leave databases that claim a schema which they don't have.
+func readMigrations(fsys fs.FS) ([]migration, error) {
+	files, err := fs.ReadDir(fsys, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	var out []migration
+	for _, f := range files { // sorted by name
+		m, err := readMigration(fsys, f.Name(), int64(len(out)+1))
+		if err != nil {
+			return nil, fmt.Errorf("migration %s: %w", f.Name(), err)
+		}
+		if n := len(out); n > 0 && m.minReader < out[n-1].minReader {
+			return nil, fmt.Errorf("migration %s: min_reader falls from %d to %d", f.Name(), out[n-1].minReader, m.minReader)
+		}
+		out = append(out, m)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("there are no migrations")
+	}
+	return out, nil
+}
+
+func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
+	m := migration{number: number}
+	if digits, rest, _ := strings.Cut(name, "_"); digits != fmt.Sprintf("%04d", number) || len(rest) <= len(".sql") || !strings.HasSuffix(rest, ".sql") {
+		return m, fmt.Errorf("want a name such as %04d_subject.sql: numbers have four digits and no gaps", number)
+	}
+	b, err := fs.ReadFile(fsys, "migrations/"+name)
+	if err != nil {
+		return m, err
+	}
+	m.text = string(b)
+	head, body, _ := strings.Cut(m.text, "\n")
+	value, marked := strings.CutPrefix(head, minReaderMark)
+	value, _, _ = strings.Cut(value, ".") // what follows says why
+	m.minReader, err = strconv.ParseInt(value, 10, 64)
+	switch {
+	case !marked || err != nil:
+		return m, fmt.Errorf(`the first line must say which programs can read the database, as in %q`, fmt.Sprintf("%s%d", minReaderMark, number))
+	case m.minReader < 1 || m.minReader > number:
+		return m, fmt.Errorf("min_reader %d isn't one of the schemas up to this one", m.minReader)
+	case strings.TrimSpace(body) == "":
+		return m, fmt.Errorf("it changes nothing")
+	}
+	return m, nil
+}
+
+// script applies a migration and records it, all or nothing.
+func (m migration) script() string {
+	return fmt.Sprintf("BEGIN IMMEDIATE;\n%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';\nCOMMIT",
+		m.text, m.number, m.minReader)
+}
+
+// schema is the number of the newest migration that this program knows.
+func (db *DB) schema() int64 { return db.migrations[len(db.migrations)-1].number }

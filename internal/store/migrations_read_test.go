@@ -1,0 +1,79 @@
+package store
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// TestMigrationsAreCounted: each file among the migrations is one, and a new database has all of them and says so.
+func TestMigrationsAreCounted(t *testing.T) {
+	files, err := fs.ReadDir(embedded, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms, err := readMigrations(embedded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ms) != len(files) {
+		t.Errorf("%d files are %d migrations", len(files), len(ms))
+	}
+	db, err := Open(background, Options{Dir: t.TempDir()}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	newest := ms[len(ms)-1]
+	err = db.View(background, func(tx *Tx) error {
+		if tx.meta.schema != int64(len(files)) || tx.meta.minReader != newest.minReader {
+			t.Errorf("after %s a new database has schema %d and min_reader %d", files[len(files)-1].Name(), tx.meta.schema, tx.meta.minReader)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMigrationsThatAreNone: a file that would be overlooked, or that doesn't say who can read what it makes, is
+// refused by its name.
+func TestMigrationsThatAreNone(t *testing.T) {
+	const fine = "CREATE TABLE t (a INTEGER);\n"
+	for name, c := range map[string]struct{ file, text, says string }{
+		"a gap":                    {"0003_c.sql", "-- min_reader: 1\n" + fine, "0002_subject.sql"},
+		"a number twice":           {"0001_b.sql", "-- min_reader: 1\n" + fine, "0002_subject.sql"},
+		"a short number":           {"2_b.sql", "-- min_reader: 1\n" + fine, "0002_subject.sql"},
+		"no subject":               {"0002_.sql", "-- min_reader: 1\n" + fine, "0002_subject.sql"},
+		"another kind of file":     {"0002_b.txt", "-- min_reader: 1\n" + fine, "0002_subject.sql"},
+		"no first line":            {"0002_b.sql", fine, "the first line"},
+		"a later line":             {"0002_b.sql", "\n-- min_reader: 1\n" + fine, "the first line"},
+		"no number":                {"0002_b.sql", "-- min_reader: all\n" + fine, "the first line"},
+		"a reader from the future": {"0002_b.sql", "-- min_reader: 3\n" + fine, "min_reader 3"},
+		"no reader":                {"0002_b.sql", "-- min_reader: 0\n" + fine, "min_reader 0"},
+		"nothing":                  {"0002_b.sql", "-- min_reader: 1\n\n", "changes nothing"},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			fsys := fstest.MapFS{
+				"migrations/0001_a.sql": {Data: []byte("-- min_reader: 1. It is the first.\n" + fine)},
+				"migrations/" + c.file:  {Data: []byte(c.text)},
+			}
+			ms, err := readMigrations(fsys)
+			if err == nil || !strings.Contains(err.Error(), c.file) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%d migrations were read: %v", len(ms), err)
+			}
+		})
+	}
+	fsys := fstest.MapFS{}
+	for i, reader := range []int{1, 2, 1} {
+		fsys[fmt.Sprintf("migrations/%04d_x.sql", i+1)] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- min_reader: %d\n%s", reader, fine)}
+	}
+	if _, err := readMigrations(fsys); err == nil || !strings.Contains(err.Error(), "0003_x.sql: min_reader falls") {
+		t.Errorf("a min_reader that falls: %v", err)
+	}
+	if _, err := readMigrations(fstest.MapFS{"migrations": {Mode: fs.ModeDir}}); err == nil {
+		t.Error("no migrations were read")
+	}
+}
