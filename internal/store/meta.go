@@ -15,7 +15,6 @@ type meta struct {
 	schema     int64
 	minReader  int64
 	generation int64
-	boot       string
 	world      string
 }
 
@@ -33,8 +32,6 @@ func (tx *Tx) readMeta() error {
 			m.minReader, _ = strconv.ParseInt(value, 10, 64)
 		case "generation":
 			m.generation, _ = strconv.ParseInt(value, 10, 64)
-		case "boot":
-			m.boot = value
 		case "world":
 			m.world = value
 		}
@@ -54,20 +51,40 @@ func (tx *Tx) setMeta(key, value string) error {
 	return tx.exec("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
 }
 
-// enterWorld begins a new generation when this is the first write after another boot. All leases
+// noticeReboot begins a new generation when this is the first write of a host after it started again. All leases
 // and reservations end then; each room says so in its log when it is next written.
-func (tx *Tx) enterWorld() error {
-	boot := tx.db.opt.Boot
-	if boot == "" || boot == tx.meta.boot {
+//
+// Every boot that has written is kept, and one that is known is never news. So two hosts with the same machine id
+// (copies of one image) end each other's leases at most once when one of them starts, and not at every write; and of
+// a host and its containers, which have one boot and several machine ids, only the first to write begins anything.
+func (tx *Tx) noticeReboot() error {
+	boot, machine := tx.db.opt.Boot, tx.db.opt.Machine
+	if boot == "" || tx.db.bootKnown {
 		return nil
 	}
-	if tx.meta.boot != "" {
+	var bootKnown, hostKnown, bothKnown bool
+	err := tx.scan("SELECT machine, boot FROM boots ORDER BY boot, machine", nil, func(scan func(...any) error) error {
+		var m, b string
+		err := scan(&m, &b)
+		bootKnown = bootKnown || b == boot
+		hostKnown = hostKnown || m == machine || m == "" // without an id it may have been this host's
+		bothKnown = bothKnown || b == boot && m == machine
+		return err
+	})
+	if err != nil || bothKnown {
+		return err
+	}
+	if hostKnown && !bootKnown {
 		if err := tx.newGeneration("reboot"); err != nil {
 			return err
 		}
 	}
-	tx.meta.boot = boot
-	return tx.setMeta("boot", boot)
+	if machine != "" { // what was known without an id was this host's, or is over
+		if err := tx.exec("DELETE FROM boots WHERE machine = ''"); err != nil {
+			return err
+		}
+	}
+	return tx.exec("INSERT INTO boots (machine, boot) VALUES (?, ?)", machine, boot)
 }
 
 // newGeneration ends the world in which leases were granted.

@@ -21,7 +21,7 @@ import (
 // unrecorded are the functions whose statements nobody but SQLite runs. Neither they nor their
 // callers' calls of them are looked at.
 var unrecorded = map[string]string{
-	"Open":       "the recording begins after it",
+	"open":       "the recording begins after it",
 	"connect":    "settings of SQLite's connections",
 	"create":     "the mark in SQLite's file, and the first table, which the schema is read from",
 	"migrate":    "SQLite's journal, and the migrations",
@@ -201,7 +201,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 func rebooted(t *testing.T) *store.DB {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := store.Open(ctx, store.Options{Dir: dir, Boot: "the first"}, true)
+	db, err := store.Open(ctx, store.Options{Dir: dir, Machine: "m", Boot: "the first"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func rebooted(t *testing.T) *store.DB {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if db, err = store.Open(ctx, store.Options{Dir: dir, Boot: "the second"}, false); err != nil {
+	if db, err = store.Open(ctx, store.Options{Dir: dir, Machine: "m", Boot: "the second"}, false); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -22,8 +22,11 @@ const FileName = "rooms.sqlite"
 
 // Options is what a store needs of its surroundings.
 type Options struct {
-	Dir   string           // the data directory
-	Boot  string           // this machine's boot id; leases don't outlive it
+	Dir string // the data directory
+	// Machine is this host's id, which may be empty and which other hosts may have as well. Boot is the id of its
+	// boot; leases don't outlive it.
+	Machine, Boot string
+
 	Now   func() time.Time // nil for the real clock
 	NewID func() string    // nil for random ids
 	// WriteWait bounds how long a writer waits for the others; 0 for 15 seconds.
@@ -48,7 +51,8 @@ type DB struct {
 	pool  *sql.DB
 	stmts map[string]*sql.Stmt
 
-	commits int // of this process
+	commits   int  // of this process
+	bootKnown bool // the database knows under which boot this process runs
 
 	lastPolicy struct { // the policy that was decoded last
 		text   string
@@ -67,6 +71,15 @@ var ErrAbsent = errors.New("there is no database yet")
 // A process opens a database file once: to look at the file's header, Open reads the file beside
 // SQLite, and closing a file drops the locks that this process's other connections hold on it.
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
+	migrations, err := readMigrations(embedded)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, opt, create, migrations)
+}
+
+// open is Open for a program that knows these migrations.
+func open(ctx context.Context, opt Options, create bool, migrations []migration) (*DB, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
@@ -81,10 +94,6 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	}
 	if opt.ReadWait == 0 {
 		opt.ReadWait = 5 * time.Second
-	}
-	migrations, err := readMigrations(embedded)
-	if err != nil {
-		return nil, err
 	}
 	path := filepath.Join(opt.Dir, FileName)
 	fresh, err := inspect(path)
@@ -190,7 +199,7 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	}
 	defer tx.rollback()
 	tx.write = true
-	if err := tx.enterWorld(); err != nil {
+	if err := tx.noticeReboot(); err != nil {
 		return nil, classify(err)
 	}
 	if err := fn(tx); err != nil {
@@ -204,6 +213,7 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	if err := tx.commit(); err != nil {
 		return rope, classify(err)
 	}
+	db.bootKnown = true
 	db.opt.Kill("after commit")
 	db.checkpoint()
 	return rope, nil

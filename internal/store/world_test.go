@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"talkingstick/internal/store"
@@ -69,4 +71,105 @@ func TestTheFirstBootEndsNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// host is a machine under one of its boots.
+func host(machine, boot string) []storetest.Option {
+	return []storetest.Option{storetest.Machine(machine), storetest.Boot(boot)}
+}
+
+// TestEachHostHasItsBoot: hosts that write in turns end nothing of each other's. The first write of a host that has
+// started again ends the generation, once, whoever else writes before and after.
+func TestEachHostHasItsBoot(t *testing.T) {
+	for name, c := range map[string]struct {
+		writes      [][2]string // machine and boot, in order
+		generations []int64     // after each write
+	}{
+		"two hosts in turns": {
+			[][2]string{{"a", "1"}, {"b", "1'"}, {"a", "1"}, {"b", "1'"}, {"a", "1"}},
+			[]int64{1, 1, 1, 1, 1},
+		},
+		"each starts again": {
+			[][2]string{{"a", "1"}, {"b", "1'"}, {"a", "2"}, {"b", "1'"}, {"a", "2"}, {"b", "2'"}, {"a", "2"}},
+			[]int64{1, 1, 2, 2, 2, 3, 3},
+		},
+		"copies of one image have one id": {
+			[][2]string{{"a", "1"}, {"a", "1'"}, {"a", "1"}, {"a", "1'"}, {"a", "2"}, {"a", "1'"}},
+			[]int64{1, 2, 2, 2, 3, 3},
+		},
+		"copies without an id": {
+			[][2]string{{"", "1"}, {"", "1'"}, {"", "1"}, {"", "1'"}},
+			[]int64{1, 2, 2, 2},
+		},
+		"a container has its host's boot": {
+			[][2]string{{"a", "1"}, {"c", "1"}, {"a", "2"}, {"c", "2"}, {"c", "3"}, {"a", "3"}, {"c", "3"}},
+			[]int64{1, 1, 2, 2, 3, 3, 3},
+		},
+		"a container without an id": {
+			[][2]string{{"a", "1"}, {"", "1"}, {"a", "1"}, {"", "2"}, {"a", "2"}, {"", "2"}, {"a", "3"}, {"", "3"}, {"a", "3"}},
+			[]int64{1, 1, 1, 2, 2, 2, 3, 3, 3},
+		},
+		"a boot that nobody can tell": {
+			[][2]string{{"a", "1"}, {"a", ""}, {"a", "1"}},
+			[]int64{1, 1, 1},
+		},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				for i, w := range c.writes {
+					again := storetest.Again(t, db, host(w[0], w[1])...)
+					for range 2 {
+						update(t, again, func(tx *store.Tx) error {
+							if tx.Generation() != c.generations[i] {
+								t.Errorf("write %d, of %s under boot %s, was in generation %d, want %d", i, w[0], w[1], tx.Generation(), c.generations[i])
+							}
+							return nil
+						})
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestARebootIsNoticedAgainAfterARollback: a write that fails hasn't noticed anything.
+func TestARebootIsNoticedAgainAfterARollback(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		update(t, storetest.Again(t, db, host("a", "1")...), func(*store.Tx) error { return nil })
+		again := storetest.Again(t, db, host("a", "2")...)
+		failed := errors.New("it failed")
+		if err := again.Update(ctx, func(*store.Tx) error { return failed }); !errors.Is(err, failed) {
+			t.Fatal(err)
+		}
+		update(t, again, func(tx *store.Tx) error {
+			if tx.Generation() != 2 {
+				t.Errorf("the generation is %d", tx.Generation())
+			}
+			return nil
+		})
+	})
+}
+
+// TestBootOfAnEarlierProgram: it is known, but not of which host. The first host to write has it, or has started again.
+func TestBootOfAnEarlierProgram(t *testing.T) {
+	const last = "5e1f0c2b-0000-4000-8000-000000000002" // in the dump
+	for name, c := range map[string]struct {
+		boot       string
+		generation int64
+	}{
+		"the same boot": {last, 2},
+		"another boot":  {"third", 3},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			db := storetest.Old(t, "8cc1f78", nil, host("a", c.boot)...)
+			for _, as := range [][]storetest.Option{host("a", c.boot), host("b", "fourth"), host("a", c.boot)} {
+				update(t, storetest.Again(t, db, as...), func(tx *store.Tx) error {
+					if tx.Generation() != c.generation {
+						t.Errorf("the generation is %d, want %d", tx.Generation(), c.generation)
+					}
+					return nil
+				})
+			}
+		})
+	}
 }

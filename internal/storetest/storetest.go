@@ -76,6 +76,9 @@ func Counted() Option {
 // Boot is the boot id of the machine on which the store believes to be.
 func Boot(id string) Option { return func(s *setup) { s.opt.Boot = id } }
 
+// Machine is the id of that machine; without it the machine has none.
+func Machine(id string) Option { return func(s *setup) { s.opt.Machine = id } }
+
 // WriteWait bounds how long a writer waits for the others.
 func WriteWait(d time.Duration) Option { return func(s *setup) { s.opt.WriteWait = d } }
 

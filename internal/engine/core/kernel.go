@@ -71,7 +71,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 		return nil, err
 	}
 	db, err := store.Open(ctx, store.Options{
-		Dir: k.Config.Dir, Boot: k.Config.Procs.World.Boot, Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill,
+		Dir: k.Config.Dir, Machine: k.Config.Procs.World.Machine, Boot: k.Config.Procs.World.Boot, Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill,
 		WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait,
 	}, create)
 	if err != nil {
