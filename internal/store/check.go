@@ -9,38 +9,14 @@ import (
 	"talkingstick/stick"
 )
 
-// Check looks for damage and for contradictions: SQLite's own check, references between tables,
+// Check looks for damage and for contradictions: the database's own check, references between tables,
 // the chain of sums, the counter, and every room rebuilt from its log against what is stored. It
 // returns what it found, a sentence each.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found = nil
 		report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-		texts := func(pragma string) error {
-			return tx.scan(pragma, nil, func(scan func(...any) error) error {
-				var s string
-				if err := scan(&s); err != nil {
-					return err
-				}
-				if s != "ok" {
-					report("the database file: %s", s)
-				}
-				return nil
-			})
-		}
-		if err := texts("PRAGMA integrity_check"); err != nil {
-			return err
-		}
-		err := tx.scan("PRAGMA foreign_key_check", nil, func(scan func(...any) error) error {
-			var table, parent string
-			var row, key any
-			if err := scan(&table, &row, &parent, &key); err != nil {
-				return err
-			}
-			report("a row of %s names something that isn't in %s", table, parent)
-			return nil
-		})
-		if err != nil {
+		if err := db.dialect.check(tx, report); err != nil {
 			return err
 		}
 		return tx.checkRooms(report)

@@ -1,4 +1,4 @@
-package store_test
+package store
 
 import (
 	"fmt"
@@ -6,8 +6,26 @@ import (
 	"testing"
 )
 
-// The store has one text of its schema and one of each query, which is SQLite's. These functions
-// say how it reads on PostgreSQL; they move into the store with the backend that needs them.
+// postgresDialect is as much of PostgreSQL's dialect as can be tested without a driver: how it reads the migrations
+// and the queries. It moves to postgres.go with the backend.
+var postgresDialect = dialect{schema: postgresSchema, query: postgresQuery, read: "BEGIN", write: "BEGIN"}
+
+// PostgresSchema is the script that makes the schema on PostgreSQL.
+func PostgresSchema(t *testing.T) string {
+	t.Helper()
+	ms, err := readMigrations(embedded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := postgresDialect.schemaText(metaTable)
+	for _, m := range ms {
+		script += "\n" + m.script(postgresDialect) + ";"
+	}
+	return script
+}
+
+// PostgresQuery is a query as the store would send it to PostgreSQL.
+func PostgresQuery(text string) string { return postgresDialect.queryText(text) }
 
 // tokens are what may have to be replaced, and what nothing is replaced in: literals, quoted names
 // and comments.

@@ -75,9 +75,9 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 }
 
 // script applies a migration and records it, all or nothing.
-func (m migration) script() string {
-	return fmt.Sprintf("BEGIN IMMEDIATE;\n%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';\nCOMMIT",
-		m.text, m.number, m.minReader)
+func (m migration) script(d dialect) string {
+	return fmt.Sprintf("%s;\n%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';\nCOMMIT",
+		d.write, d.schemaText(m.text), m.number, m.minReader)
 }
 
 // schema is the number of the newest migration that this program knows.

@@ -28,7 +28,10 @@ func TestPostgres(t *testing.T) {
 	rec := recorded(t, db)
 	texts := queries(rec)
 	pg := startPostgres(t)
-	pg.migrate(t, db)
+	pg.run(t, store.PostgresSchema(t))
+	if got, want := pg.run(t, "SELECT key || value FROM meta ORDER BY key;"), strings.Join(column(t, openRaw(t, fresh(t).Dir()), "SELECT key || value FROM meta ORDER BY key"), "\n")+"\n"; got != want {
+		t.Errorf("PostgreSQL has\n%sand SQLite has\n%s", got, want)
+	}
 	t.Run("columns", func(t *testing.T) {
 		out := pg.run(t, `SELECT table_name || '.' || column_name || ' is ' || data_type || ' ' || COALESCE(collation_name, '')
 			FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1;`)
@@ -45,7 +48,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("queries", func(t *testing.T) {
 		var script strings.Builder
 		for i, text := range texts {
-			fmt.Fprintf(&script, "\\warn at q%d:\nPREPARE q%d AS %s;\n", i, i, postgresQuery(text))
+			fmt.Fprintf(&script, "\\warn at q%d:\nPREPARE q%d AS %s;\n", i, i, store.PostgresQuery(text))
 		}
 		script.WriteString("SELECT name || ' ' || array_to_string(parameter_types, ',') FROM pg_prepared_statements;\n")
 		out, said, err := pg.psql(script.String(), false)
@@ -178,18 +181,4 @@ func (pg cluster) run(t *testing.T, script string) string {
 		t.Fatalf("psql: %v\n%s\n%s", err, said, script)
 	}
 	return out
-}
-
-// migrate applies all migrations in order, each in a transaction, as the store does. The table meta,
-// which they count themselves in, is older than they are.
-func (pg cluster) migrate(t *testing.T, db *store.DB) {
-	t.Helper()
-	var meta string
-	if err := openRaw(t, db.Dir()).QueryRow("SELECT sql FROM sqlite_master WHERE name = 'meta'").Scan(&meta); err != nil {
-		t.Fatal(err)
-	}
-	pg.run(t, postgresSchema(meta)+";")
-	for _, m := range readMigrations(t, 99) {
-		pg.run(t, "BEGIN;\n"+postgresSchema(m)+"\nCOMMIT;")
-	}
 }

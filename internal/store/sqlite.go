@@ -25,6 +25,55 @@ import (
 // applicationID marks a SQLite file as ours: "TTst" in the file's header.
 const applicationID = 0x54547374
 
+// FileName is the name of the database in the data directory.
+const FileName = "rooms.sqlite"
+
+// sqliteDialect reads everything as it is written.
+var sqliteDialect = dialect{
+	read:      "BEGIN",
+	write:     "BEGIN IMMEDIATE",
+	classify:  classify,
+	check:     checkFile,
+	limitWait: hurry,
+	committed: checkpoint,
+}
+
+// openSQLite completes [Open].
+//
+// A process opens a database file once: to look at the file's header, it reads the file beside
+// SQLite, and closing a file drops the locks that this process's other connections hold on it.
+func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
+	dir := db.opt.Dir
+	path := filepath.Join(dir, FileName)
+	fresh, err := inspect(path)
+	if err != nil {
+		return nil, err
+	}
+	if fresh && !create {
+		return nil, ErrAbsent
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, notWritable(dir, err)
+	}
+	if fresh {
+		if err := touch(path); err != nil {
+			return nil, err
+		}
+	}
+	if db.Bell, err = bell.Open(dir); err != nil {
+		return nil, notWritable(dir, err)
+	}
+	db.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
+	if err := db.connect(path); err != nil {
+		return nil, err
+	}
+	if err := db.prepare(ctx, fresh); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
 // inspect looks at the header of a database file before SQLite does, so that a file of another
 // program isn't even opened by it. fresh is true when there is no file yet, or an empty one.
 func inspect(file string) (fresh bool, err error) {
@@ -79,7 +128,7 @@ func (db *DB) connect(file string) error {
 }
 
 // hurry has writers wait no longer for a program that isn't us than they would for one that is.
-func (db *DB) hurry() {
+func hurry(db *DB) {
 	_, _ = db.conn.ExecContext(background, busyTimeout(db.opt.WriteWait)) // else it waits for longer
 }
 
@@ -142,8 +191,7 @@ func (db *DB) create() error {
 		return classify(err)
 	}
 	if tables == 0 {
-		mark := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"+
-			"INSERT INTO meta (key, value) VALUES ('schema', '0'), ('min_reader', '0'), ('generation', '1'); COMMIT", applicationID)
+		mark := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; %s COMMIT", applicationID, metaTable)
 		if _, err := db.conn.ExecContext(background, mark); err != nil {
 			return classify(err)
 		}
@@ -160,12 +208,58 @@ func (db *DB) migrate(have int64) error {
 		if m.number <= have {
 			continue
 		}
-		if _, err := db.conn.ExecContext(background, m.script()); err != nil {
+		if _, err := db.conn.ExecContext(background, m.script(db.dialect)); err != nil {
 			_, _ = db.conn.ExecContext(background, "ROLLBACK")
 			return fmt.Errorf("migration %d: %w", m.number, classify(err))
 		}
 	}
 	return nil
+}
+
+// A write-ahead log of more than so many bytes is moved into the database itself by a writer. Whoever
+// opens the database while nobody else has it open reads the whole log first, so that it is kept short
+// by processes that come and go. One that goes on writing has it open itself and lets it grow: moving
+// it often would cost it a fifth of its turns. The automatic checkpoint is put off while anybody reads.
+const (
+	shortWAL = 2 << 20
+	longWAL  = 16 << 20
+	goesOn   = 8 // a process goes on writing after so many commits
+)
+
+// checkpoint moves a write-ahead log that has grown too large into the database. It doesn't wait
+// for those who read just now, one of whom may be stopped: the next writer tries again.
+func checkpoint(db *DB) {
+	limit := int64(shortWAL)
+	if db.commits++; db.commits > goesOn {
+		limit = longWAL
+	}
+	if info, err := os.Stat(filepath.Join(db.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {
+		_, _ = db.conn.ExecContext(background, busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(db.opt.ReadWait))
+	}
+}
+
+// checkFile asks SQLite whether the file and the references between its tables are whole.
+func checkFile(tx *Tx, report func(format string, args ...any)) error {
+	err := tx.scan("PRAGMA integrity_check", nil, func(scan func(...any) error) error {
+		var s string
+		err := scan(&s)
+		if err == nil && s != "ok" {
+			report("the database file: %s", s)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return tx.scan("PRAGMA foreign_key_check", nil, func(scan func(...any) error) error {
+		var table, parent string
+		var row, key any
+		if err := scan(&table, &row, &parent, &key); err != nil {
+			return err
+		}
+		report("a row of %s names something that isn't in %s", table, parent)
+		return nil
+	})
 }
 
 // classify gives the failures of SQLite their codes, by number and never by text.

@@ -8,17 +8,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"talkingstick/internal/bell"
 	"talkingstick/stick"
 )
-
-// FileName is the name of the database in the data directory.
-const FileName = "rooms.sqlite"
 
 // Options is what a store needs of its surroundings.
 type Options struct {
@@ -44,6 +39,7 @@ type DB struct {
 	Bell *bell.Dir
 
 	lock       *bell.Mutex // held by writers, across processes
+	dialect    dialect
 	migrations []migration // all that this program knows
 
 	mu    sync.Mutex // guards the rest: a connection serves one transaction at a time
@@ -67,9 +63,6 @@ var ErrAbsent = errors.New("there is no database yet")
 // they are missing, else it answers [ErrAbsent] then. It fails with
 // [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
 // [stick.CodeDatabaseBusy] and [stick.CodeDataDirNotWritable].
-//
-// A process opens a database file once: to look at the file's header, Open reads the file beside
-// SQLite, and closing a file drops the locks that this process's other connections hold on it.
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	migrations, err := readMigrations(embedded)
 	if err != nil {
@@ -95,35 +88,7 @@ func open(ctx context.Context, opt Options, create bool, migrations []migration)
 	if opt.ReadWait == 0 {
 		opt.ReadWait = 5 * time.Second
 	}
-	path := filepath.Join(opt.Dir, FileName)
-	fresh, err := inspect(path)
-	if err != nil {
-		return nil, err
-	}
-	if fresh && !create {
-		return nil, ErrAbsent
-	}
-	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
-		return nil, notWritable(opt.Dir, err)
-	}
-	if fresh {
-		if err := touch(path); err != nil {
-			return nil, err
-		}
-	}
-	db := &DB{opt: opt, migrations: migrations, stmts: map[string]*sql.Stmt{}}
-	if db.Bell, err = bell.Open(opt.Dir); err != nil {
-		return nil, notWritable(opt.Dir, err)
-	}
-	db.lock = bell.NewMutex(filepath.Join(opt.Dir, "write.lock"))
-	if err := db.connect(path); err != nil {
-		return nil, err
-	}
-	if err := db.prepare(ctx, fresh); err != nil {
-		db.Close()
-		return nil, err
-	}
-	return db, nil
+	return openSQLite(ctx, &DB{opt: opt, dialect: sqliteDialect, migrations: migrations, stmts: map[string]*sql.Stmt{}}, create)
 }
 
 // Dir is the data directory.
@@ -140,16 +105,6 @@ func (db *DB) Close() error {
 	return errors.Join(db.conn.Close(), db.pool.Close(), db.lock.Close())
 }
 
-// A write-ahead log of more than so many bytes is moved into the database itself by a writer. Whoever
-// opens the database while nobody else has it open reads the whole log first, so that it is kept short
-// by processes that come and go. One that goes on writing has it open itself and lets it grow: moving
-// it often would cost it a fifth of its turns. The automatic checkpoint is put off while anybody reads.
-const (
-	shortWAL = 2 << 20
-	longWAL  = 16 << 20
-	goesOn   = 8 // a process goes on writing after so many commits
-)
-
 // View runs fn in a transaction that reads one state of the database. fn must not keep tx.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
@@ -157,12 +112,12 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	tx, err := db.begin("BEGIN")
+	tx, err := db.begin(db.dialect.read)
 	if err != nil {
 		return err
 	}
 	defer tx.rollback()
-	return classify(fn(tx))
+	return db.dialect.classify(fn(tx))
 }
 
 // Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns
@@ -191,19 +146,19 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.opt.WriteWait < db.opt.ReadWait {
-		db.hurry()
+		db.dialect.limitWait(db)
 	}
-	tx, err := db.begin("BEGIN IMMEDIATE")
+	tx, err := db.begin(db.dialect.write)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.rollback()
 	tx.write = true
 	if err := tx.noticeReboot(); err != nil {
-		return nil, classify(err)
+		return nil, db.dialect.classify(err)
 	}
 	if err := fn(tx); err != nil {
-		return nil, classify(err)
+		return nil, db.dialect.classify(err)
 	}
 	rope, err := db.Bell.Pull(tx.rings...)
 	if err != nil {
@@ -211,24 +166,12 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	}
 	db.opt.Kill("before commit")
 	if err := tx.commit(); err != nil {
-		return rope, classify(err)
+		return rope, db.dialect.classify(err)
 	}
 	db.bootKnown = true
 	db.opt.Kill("after commit")
-	db.checkpoint()
+	db.dialect.committed(db)
 	return rope, nil
-}
-
-// checkpoint moves a write-ahead log that has grown too large into the database. It doesn't wait
-// for those who read just now, one of whom may be stopped: the next writer tries again.
-func (db *DB) checkpoint() {
-	limit := int64(shortWAL)
-	if db.commits++; db.commits > goesOn {
-		limit = longWAL
-	}
-	if info, err := os.Stat(filepath.Join(db.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {
-		_, _ = db.conn.ExecContext(background, busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(db.opt.ReadWait))
-	}
 }
 
 // background is the context of single statements: transactions are short and end by themselves,
@@ -248,12 +191,12 @@ type Tx struct {
 
 func (db *DB) begin(how string) (*Tx, error) {
 	if _, err := db.exec(how); err != nil {
-		return nil, classify(err)
+		return nil, db.dialect.classify(err)
 	}
 	tx := &Tx{db: db, sums: map[stick.RoomID]string{}, now: stick.At(db.opt.Now())}
 	if err := tx.readMeta(); err != nil {
 		tx.rollback()
-		return nil, classify(err)
+		return nil, db.dialect.classify(err)
 	}
 	return tx, nil
 }
@@ -308,7 +251,7 @@ func (db *DB) stmt(text string) (*sql.Stmt, error) {
 	if s, ok := db.stmts[text]; ok {
 		return s, nil
 	}
-	s, err := db.conn.PrepareContext(background, text)
+	s, err := db.conn.PrepareContext(background, db.dialect.queryText(text))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// knowsSQLite matches what only SQLite has.
+var knowsSQLite = regexp.MustCompile(`(?i)sqlite|pragma|immediate|rowid|\bwal\b`)
+
+// TestOneFileKnowsSQLite: no other file of the store imports SQLite or says anything in its words.
+func TestOneFileKnowsSQLite(t *testing.T) {
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING && knowsSQLite.MatchString(s.Value) {
+				if name == "sqlite.go" {
+					found++
+				} else {
+					t.Errorf("%s: %s belongs into sqlite.go", set.Position(s.Pos()), s.Value)
+				}
+			}
+			return true
+		})
+	}
+	if found < 10 {
+		t.Errorf("sqlite.go has %d such texts", found)
+	}
+}
