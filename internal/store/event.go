@@ -48,8 +48,8 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 		if err != nil {
 			return nil, fmt.Errorf("append event: %w", err)
 		}
-		if err := tx.address(*e); err != nil {
-			return nil, fmt.Errorf("address event: %w", err)
+		if err := tx.putReceipts(*e); err != nil {
+			return nil, fmt.Errorf("put receipts: %w", err)
 		}
 		if err := tx.putNote(*e); err != nil {
 			return nil, fmt.Errorf("note: %w", err)

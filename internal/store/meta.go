@@ -15,7 +15,7 @@ type meta struct {
 	schema     int64
 	minReader  int64
 	generation int64
-	world      string
+	cause      string // of the generation
 }
 
 func (tx *Tx) readMeta() error {
@@ -33,7 +33,7 @@ func (tx *Tx) readMeta() error {
 		case "generation":
 			m.generation, _ = strconv.ParseInt(value, 10, 64)
 		case "world":
-			m.world = value
+			m.cause = value
 		}
 		return nil
 	})
@@ -88,13 +88,13 @@ func (tx *Tx) noticeReboot() error {
 }
 
 // newGeneration ends the world in which leases were granted.
-func (tx *Tx) newGeneration(world string) error {
+func (tx *Tx) newGeneration(cause string) error {
 	tx.meta.generation++
-	tx.meta.world = world
+	tx.meta.cause = cause
 	if err := tx.setMeta("generation", strconv.FormatInt(tx.meta.generation, 10)); err != nil {
 		return err
 	}
-	if err := tx.setMeta("world", world); err != nil {
+	if err := tx.setMeta("world", cause); err != nil {
 		return err
 	}
 	return tx.exec("UPDATE counters SET value = value + ? WHERE name = 'event_seq'", seqJump)

@@ -21,15 +21,15 @@ import (
 // unrecorded are the functions whose statements nobody but SQLite runs. Neither they nor their
 // callers' calls of them are looked at.
 var unrecorded = map[string]string{
-	"openSQLite": "the recording begins after it",
-	"connect":    "settings of SQLite's connections",
-	"create":     "the mark in SQLite's file, and the first table, which the schema is read from",
-	"migrate":    "SQLite's journal, and the migrations",
-	"checkpoint": "SQLite's write-ahead log",
-	"metaTable":  "made with the migrations, which PostgreSQL runs, too",
-	"script":     "the migrations, which are run as they are",
-	"hurry":      "a setting of SQLite's connections",
-	"rollback":   "no query",
+	"openSQLite":     "the recording begins after it",
+	"connect":        "settings of SQLite's connections",
+	"create":         "the mark in SQLite's file, and the first table, which the schema is read from",
+	"migrate":        "SQLite's journal, and the migrations",
+	"checkpoint":     "SQLite's write-ahead log",
+	"metaTable":      "made with the migrations, which PostgreSQL runs, too",
+	"script":         "the migrations, which are run as they are",
+	"limitWriteWait": "a setting of SQLite's connections",
+	"rollback":       "no query",
 }
 
 // notAsked begins what only SQLite is asked, and what is the same everywhere.

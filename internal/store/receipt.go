@@ -12,8 +12,8 @@ func receiptFields(c *stick.Receipt) []any {
 	return []any{&c.Agent, &c.Event, &c.Owes, &c.Thread, &c.ReadAt, &c.AckedAt, &c.Withdrawn, &c.ShownAt}
 }
 
-// address notes whom an event is for.
-func (tx *Tx) address(e stick.Event) error {
+// putReceipts notes whom an event is for.
+func (tx *Tx) putReceipts(e stick.Event) error {
 	for _, c := range e.Receipts() {
 		err := tx.exec(`INSERT INTO receipts (room_id, agent_id, event_seq, owes, thread, read_at, acked_at, withdrawn, is_open, shown_at)
 			VALUES (?, ?, ?, ?, ?, 0, 0, 0, ?, 0)`, e.Room, c.Agent, c.Event, c.Owes, c.Thread, c.Open())

@@ -34,7 +34,7 @@ var sqliteDialect = dialect{
 	write:     "BEGIN IMMEDIATE",
 	classify:  classify,
 	check:     checkFile,
-	limitWait: hurry,
+	limitWait: limitWriteWait,
 	committed: checkpoint,
 }
 
@@ -45,7 +45,7 @@ var sqliteDialect = dialect{
 func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 	dir := db.opt.Dir
 	path := filepath.Join(dir, FileName)
-	fresh, err := inspect(path)
+	fresh, err := readHeader(path)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 		return nil, notWritable(dir, err)
 	}
 	if fresh {
-		if err := touch(path); err != nil {
+		if err := createFile(path); err != nil {
 			return nil, err
 		}
 	}
@@ -74,9 +74,9 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 	return db, nil
 }
 
-// inspect looks at the header of a database file before SQLite does, so that a file of another
+// readHeader looks at the header of a database file before SQLite does, so that a file of another
 // program isn't even opened by it. fresh is true when there is no file yet, or an empty one.
-func inspect(file string) (fresh bool, err error) {
+func readHeader(file string) (fresh bool, err error) {
 	f, err := os.Open(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -99,9 +99,9 @@ func inspect(file string) (fresh bool, err error) {
 	return false, nil
 }
 
-// touch makes an empty database file that only its owner can read. SQLite gives the files beside
+// createFile makes an empty database file that only its owner can read. SQLite gives the files beside
 // it the same permissions.
-func touch(file string) error {
+func createFile(file string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return notWritable(filepath.Dir(file), err)
@@ -127,8 +127,8 @@ func (db *DB) connect(file string) error {
 	return classify(err)
 }
 
-// hurry has writers wait no longer for a program that isn't us than they would for one that is.
-func hurry(db *DB) {
+// limitWriteWait has writers wait no longer for a program that isn't us than they would for one that is.
+func limitWriteWait(db *DB) {
 	_, _ = db.conn.ExecContext(background, busyTimeout(db.opt.WriteWait)) // else it waits for longer
 }
 

@@ -134,9 +134,9 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := db.lock.Lock(wait); err != nil {
 		return db.busy(ctx, began, err)
 	}
-	rope, err := db.update(fn)
+	ringer, err := db.update(fn)
 	db.lock.Unlock()
-	rope.Ring()
+	ringer.Ring()
 	return err
 }
 
@@ -160,18 +160,18 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	if err := fn(tx); err != nil {
 		return nil, db.dialect.classify(err)
 	}
-	rope, err := db.Bell.Pull(tx.rings...)
+	ringer, err := db.Bell.Pull(tx.rings...)
 	if err != nil {
 		return nil, notWritable(db.opt.Dir, err)
 	}
 	db.opt.Kill("before commit")
 	if err := tx.commit(); err != nil {
-		return rope, db.dialect.classify(err)
+		return ringer, db.dialect.classify(err)
 	}
 	db.bootKnown = true
 	db.opt.Kill("after commit")
 	db.dialect.committed(db)
-	return rope, nil
+	return ringer, nil
 }
 
 // background is the context of single statements: transactions are short and end by themselves,
@@ -226,7 +226,7 @@ func (tx *Tx) Writes() bool { return tx.write }
 func (tx *Tx) Generation() int64 { return tx.meta.generation }
 
 // World says what began the current generation: "reboot" or "restore", empty for the first.
-func (tx *Tx) World() string { return tx.meta.world }
+func (tx *Tx) World() string { return tx.meta.cause }
 
 // Ring has the waiters of a room look again after the commit.
 func (tx *Tx) Ring(r stick.RoomID) {
