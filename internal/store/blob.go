@@ -11,14 +11,14 @@ import (
 	"talkingstick/stick"
 )
 
-// Blob is the name of content that lies in a file of its own.
+// Blob identifies content that is kept in a file of its own.
 type Blob struct {
 	Sum  string
 	Size int64
 }
 
-// WriteBlob puts content where blobs lie, before the transaction that names it: the file is complete
-// and on the disk when a row can point at it. A file that no row names costs space and nothing else.
+// WriteBlob writes the file of a blob. Call it before the transaction that adds the blob, so that no row ever
+// names an incomplete file. A file that no row names costs only space.
 func (db *DB) WriteBlob(content []byte) (Blob, error) {
 	sum := sha256.Sum256(content)
 	b := Blob{hex.EncodeToString(sum[:]), int64(len(content))}
@@ -67,18 +67,18 @@ func (db *DB) blobPath(sum string) string {
 	return filepath.Join(db.opt.Dir, "blobs", sum[:2], sum[2:])
 }
 
-// AddBlob names a blob that was written.
+// AddBlob records a blob whose file was written.
 func (tx *Tx) AddBlob(b Blob) error {
 	return tx.exec("INSERT INTO blobs (sum, size, created_at) VALUES (?, ?, ?) ON CONFLICT (sum) DO NOTHING", b.Sum, b.Size, tx.now)
 }
 
-// HasBlob tells whether a blob is named.
+// HasBlob reports whether a blob is recorded.
 func (tx *Tx) HasBlob(sum string) (bool, error) {
 	var have string
 	return tx.one("SELECT sum FROM blobs WHERE sum = ?", []any{sum}, &have)
 }
 
-// FindBlob finds the blob whose sum begins with a text; ok is false when there is none, or more than one.
+// FindBlob finds the blob whose sum begins with a prefix; ok is false when none does, or more than one.
 func (tx *Tx) FindBlob(prefix string) (sum string, ok bool, err error) {
 	var found []string
 	err = tx.scan("SELECT sum FROM blobs WHERE sum >= ? AND sum < ? ORDER BY sum LIMIT 2", []any{prefix, prefix + "g"}, func(scan func(...any) error) error {

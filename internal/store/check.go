@@ -9,9 +9,9 @@ import (
 	"talkingstick/stick"
 )
 
-// Check looks for damage and for contradictions: the database's own check, references between tables,
-// the chain of sums, the counter, and every room rebuilt from its log against what is stored. It
-// returns what it found, a sentence each.
+// Check looks for damage and contradictions. It runs the database's own check, verifies the chain of sums and the
+// counter, replays the log of every room and compares the result with what is stored. It returns a sentence for
+// each thing found.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found = nil

@@ -10,7 +10,7 @@ import (
 )
 
 // append adds events of a room to the log, in order, and returns them with their sequence
-// numbers. The counter stays locked until the commit, so nobody can read a later event first.
+// numbers. The counter stays locked until the commit, so no later number can be committed first.
 func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, error) {
 	if len(events) == 0 {
 		return nil, nil
@@ -68,7 +68,7 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 const eventColumns = `e.event_seq, e.event_id, e.room_id, e.turn_id, e.event_type, e.from_agent_id, e.to_agent_id,
 	e.session_id, e.task_id, e.handoff, e.reason, e.payload, e.created_at, e.sum`
 
-// scanEvent reads a row of eventColumns, with further columns behind them.
+// scanEvent reads a row of eventColumns and of further columns after them.
 func scanEvent(scan func(...any) error, more ...any) (e stick.Event, err error) {
 	var handoff, payload string
 	err = scan(append([]any{
@@ -88,7 +88,8 @@ func scanEvent(scan func(...any) error, more ...any) (e stick.Event, err error) 
 	return e, nil
 }
 
-// bounded cuts what a query with one row too many returned, and turns it round if it ran backwards.
+// bounded drops the extra row that a query asked for to learn whether there are more, and reverses the rest if
+// the query ran backwards.
 func bounded[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
 	more := len(rows) > limit
 	if more {
@@ -103,13 +104,13 @@ func bounded[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
 // EventQuery selects events of a room. Filters come before the limit.
 type EventQuery struct {
 	Room   stick.RoomID
-	After  int64 // only events behind this one
+	After  int64 // only events after this one
 	Turn   int64 // only events of this turn, 0 for all
 	Types  []stick.EventType
 	From   stick.AgentID
 	Task   string
 	For    stick.AgentID // only events that are for this agent
-	Fresh  bool          // with For: only what wasn't shown to it and wasn't taken back
+	Fresh  bool          // with For: only what wasn't shown to it or withdrawn
 	Limit  int
 	Newest bool // the newest ones up to the limit, instead of the oldest
 }
@@ -122,7 +123,7 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		where = append(where, condition)
 		args = append(args, values...)
 	}
-	if q.For != "" { // by the index of those it is for
+	if q.For != "" { // by the index of addressees
 		from, seq = "receipts r JOIN events e ON e.event_seq = r.event_seq", "r.event_seq"
 		where[0] = "r.room_id = ?"
 		filter("r.agent_id = ?", q.For)
@@ -179,7 +180,7 @@ func (tx *Tx) LastSeq(room stick.RoomID) (seq int64, err error) {
 	return seq, err
 }
 
-// Cursor is how far an agent has read a stream of a room. ok is false when it never read it.
+// Cursor returns how far an agent has read a stream of a room. ok is false when it has never read it.
 func (tx *Tx) Cursor(room stick.RoomID, a stick.AgentID, stream string) (seq int64, ok bool, err error) {
 	ok, err = tx.one("SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?", []any{room, a, stream}, &seq)
 	return seq, ok, err

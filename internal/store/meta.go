@@ -6,9 +6,9 @@ import (
 	"talkingstick/stick"
 )
 
-// seqJump is how far the event counter jumps when a world ends: past anything that can have
-// been issued. The last commits before a power loss may be gone; they fit into a write-ahead log
-// of 16 MiB, and an event takes more than 16 bytes.
+// seqJump is how far the event counter jumps when a generation ends: past every number that can have been issued.
+// A power loss may undo the last commits. They fit into a write-ahead log of 16 MiB, and an event takes more
+// than 16 bytes.
 const seqJump = 1 << 20
 
 type meta struct {
@@ -87,7 +87,7 @@ func (tx *Tx) noticeReboot() error {
 	return tx.exec("INSERT INTO boots (machine, boot) VALUES (?, ?)", machine, boot)
 }
 
-// newGeneration ends the world in which leases were granted.
+// newGeneration begins a generation, which ends the leases and reservations of the one before.
 func (tx *Tx) newGeneration(cause string) error {
 	tx.meta.generation++
 	tx.meta.cause = cause

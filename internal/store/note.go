@@ -6,7 +6,7 @@ import (
 	"talkingstick/stick"
 )
 
-// putNote stores what an event says of a note.
+// putNote stores what an event changes about a note.
 func (tx *Tx) putNote(e stick.Event) error {
 	switch e.Type {
 	case stick.EventNoteAdded:
@@ -46,7 +46,7 @@ func (tx *Tx) Notes(q NoteQuery) (notes []stick.Note, more bool, err error) {
 	return bounded(notes, q.Limit, true)
 }
 
-// CountNotes tells how many notes a query selects, whatever its limit.
+// CountNotes counts how many notes a query selects, whatever its limit.
 func (tx *Tx) CountNotes(q NoteQuery) (n int, err error) {
 	where, args := q.where()
 	_, err = tx.one("SELECT COUNT(*) FROM notes WHERE "+where, args, &n)

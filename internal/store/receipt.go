@@ -12,7 +12,7 @@ func receiptFields(c *stick.Receipt) []any {
 	return []any{&c.Agent, &c.Event, &c.Owes, &c.Thread, &c.ReadAt, &c.AckedAt, &c.Withdrawn, &c.ShownAt}
 }
 
-// putReceipts notes whom an event is for.
+// putReceipts stores a receipt for each addressee of an event.
 func (tx *Tx) putReceipts(e stick.Event) error {
 	for _, c := range e.Receipts() {
 		err := tx.exec(`INSERT INTO receipts (room_id, agent_id, event_seq, owes, thread, read_at, acked_at, withdrawn, is_open, shown_at)
@@ -24,19 +24,19 @@ func (tx *Tx) putReceipts(e stick.Event) error {
 	return nil
 }
 
-// Receipt is what became of an event at an agent; ok is false when the event isn't for it.
+// Receipt returns an agent's receipt for an event; ok is false when the event isn't addressed to it.
 func (tx *Tx) Receipt(room stick.RoomID, a stick.AgentID, event int64) (c stick.Receipt, ok bool, err error) {
 	ok, err = tx.one("SELECT "+receiptColumns+" FROM receipts r WHERE r.room_id = ? AND r.agent_id = ? AND r.event_seq = ?",
 		[]any{room, a, event}, receiptFields(&c)...)
 	return c, ok, err
 }
 
-// Receipts are what became of an event at all those it is for, ordered by name.
+// Receipts returns the receipts of all addressees of an event, ordered by name.
 func (tx *Tx) Receipts(event int64) ([]stick.Receipt, error) {
 	return tx.receipts("WHERE r.event_seq = ? ORDER BY r.agent_id", event)
 }
 
-// Owed lists, in the order of the log, what an agent has yet to acknowledge in a room.
+// Owed lists the messages that an agent must still acknowledge in a room, in the order of the log.
 func (tx *Tx) Owed(room stick.RoomID, a stick.AgentID) ([]stick.Receipt, error) {
 	return tx.receipts("WHERE r.room_id = ? AND r.agent_id = ? AND r.is_open = 1 AND r.owes = ? ORDER BY r.event_seq", room, a, stick.OwesAck)
 }
@@ -52,45 +52,45 @@ func (tx *Tx) receipts(where string, args ...any) ([]stick.Receipt, error) {
 	return out, err
 }
 
-// PutReceipt stores what became of a message at a recipient.
+// PutReceipt stores a recipient's receipt for a message.
 func (tx *Tx) PutReceipt(room stick.RoomID, c stick.Receipt) error {
 	return tx.exec("UPDATE receipts SET read_at = ?, acked_at = ?, withdrawn = ?, is_open = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ?",
 		c.ReadAt, c.AckedAt, c.Withdrawn, c.Open(), room, c.Agent, c.Event)
 }
 
-// Shown notes that an event was put into the context of one it is for. The first time counts.
+// Shown records when an event was first put into the context of an addressee.
 func (tx *Tx) Shown(room stick.RoomID, a stick.AgentID, event int64) error {
 	return tx.exec("UPDATE receipts SET shown_at = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0", tx.now, room, a, event)
 }
 
-// Open counts what an agent's inbox holds: what it hasn't read, and what it has to acknowledge.
+// Open counts what an agent's inbox holds: messages it hasn't read, and messages it must acknowledge.
 func (tx *Tx) Open(room stick.RoomID, a stick.AgentID) (unread, unacked int, err error) {
 	_, err = tx.one(`SELECT COALESCE(SUM(CASE WHEN read_at = 0 THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN owes = ? THEN 1 ELSE 0 END), 0)
 		FROM receipts WHERE room_id = ? AND agent_id = ? AND is_open = 1`, []any{stick.OwesAck, room, a}, &unread, &unacked)
 	return unread, unacked, err
 }
 
-// InboxQuery selects entries of inboxes: messages, and what else asks to be read.
+// InboxQuery selects entries of inboxes: messages and other events that must be read.
 type InboxQuery struct {
 	Room   stick.RoomID
 	Agent  stick.AgentID // whose inbox; empty for all
 	States []stick.ReceiptState
-	Open   bool          // only those of which something is owed
+	Open   bool          // only those that must still be read or acknowledged
 	From   stick.AgentID // only those of this sender
 	Task   string
 	Thread string
-	After  int64 // the oldest behind this number, instead of the newest
+	After  int64 // the oldest after this number, instead of the newest
 	Limit  int
 }
 
-// InboxEntry is an event with what became of it at one of those it is for.
+// InboxEntry is an event with the receipt of one addressee.
 type InboxEntry struct {
 	stick.Event
 	stick.Receipt
 }
 
-// Inbox returns the newest entries up to the limit, or the oldest behind After; in either case the
-// oldest first, and whether there are more.
+// Inbox returns the newest entries up to the limit, or with After the oldest after it. It lists the oldest
+// first and reports whether there are more.
 func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 	where, args := []string{"r.room_id = ?", "r.event_seq > ?", "r.owes <> 0"}, []any{q.Room, q.After}
 	filter := func(condition string, values ...any) {

@@ -9,7 +9,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// putReservation stores what an event says of reservations.
+// putReservation stores what an event changes about reservations.
 func (tx *Tx) putReservation(e stick.Event) error {
 	switch e.Type {
 	case stick.EventReserved, stick.EventUnreserved:
@@ -46,8 +46,8 @@ type ReservationQuery struct {
 	Limit int           // 0 for all
 }
 
-// Reservations returns reservations, the earliest first, and whether there are more. In a room that
-// wasn't restored yet after a reboot there are none.
+// Reservations returns reservations, the earliest first, and whether there are more. There are none in a room
+// that hasn't recorded the last reboot yet, because all of them have ended.
 func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bool, err error) {
 	where, args := "", []any{}
 	if q.ID != 0 {
@@ -71,7 +71,7 @@ func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bo
 	return out, false, err
 }
 
-// reservations loads those for which some of what they are joined with fits, and a condition holds.
+// reservations loads the reservations of a room that match a join and a condition.
 func (tx *Tx) reservations(room stick.RoomID, join string, joined []any, where string, args ...any) (out []stick.Reservation, err error) {
 	err = tx.scan(`SELECT v.event_seq, v.agent_id, v.pattern, v.task_id, v.ttl_ms, v.made_at
 		FROM reservations v JOIN rooms r ON r.room_id = v.room_id AND r.generation = ?`+join+` WHERE v.room_id = ?`+where,
@@ -118,9 +118,9 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 		}
 		var ends []any
 		for _, d := range some {
-			ends = append(ends, d+"/", d+"0") // the character behind "/"
+			ends = append(ends, d+"/", d+"0") // the character after "/"
 		}
-		// A join, because with alternatives in the condition the index would be read from end to end.
+		// A join, because alternatives in the condition would read the whole index.
 		join := " JOIN (VALUES " + strings.TrimSuffix(strings.Repeat("(?, ?), ", len(some)), ", ") + ") d ON v.prefix > d.column1 AND v.prefix < d.column2"
 		vs, err := tx.reservations(room, join, ends, " ORDER BY v.event_seq")
 		if err != nil {

@@ -34,7 +34,8 @@ func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	return r, nil
 }
 
-// policy decodes the policy of a room. Most rooms have the same one, and every look reads it.
+// policy decodes the policy of a room. It keeps the last one, because every read of a room needs it and most
+// rooms have the same.
 func (db *DB) policy(text string) (p stick.Policy, err error) {
 	if text != db.lastPolicy.text {
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
@@ -81,8 +82,8 @@ func (tx *Tx) room(where string, arg any) (r stick.Room, ok bool, err error) {
 	return r, ok, err
 }
 
-// RoomPart loads of a room only what tells whether the turn stands as it stood: no listeners, and
-// of the members the owner, the one it is reserved for, and a. It fails with [stick.CodeNoRoom].
+// RoomPart loads only as much of a room as shows whether the turn has changed: no listeners, and of the members
+// the owner, the one whom the stick is reserved for, and a. It fails with [stick.CodeNoRoom].
 func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	var r stick.Room
 	found := false
@@ -101,7 +102,7 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	return r, err
 }
 
-// RoomsAt finds for each chain of paths the room at the first of them that has one, empty for none.
+// RoomsAt finds, for each chain of paths, the room of the first path that has one. It is empty for none.
 func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
 	at := map[string]stick.RoomID{}
 	for _, c := range chains {
@@ -147,8 +148,8 @@ func marks(values []string) (string, []any) {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", "), args
 }
 
-// TurnAt tells how the turn stands in the room with an id or, without one, of the first of the paths
-// that has one; the id is empty when there is none.
+// TurnAt returns the turn of the room with an id or, without an id, of the first path that has a room. The
+// returned id is empty when there is no room.
 func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state stick.TurnState, err error) {
 	if room != "" {
 		_, err = tx.one("SELECT room_id, state FROM rooms WHERE room_id = ?", []any{room}, &id, &state)
@@ -169,7 +170,7 @@ func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
 	if below != "" || len(at) > 0 {
 		dir := strings.TrimSuffix(below, "/")
 		query += " WHERE (canonical_path > ? AND canonical_path < ?)"
-		args = append(args, dir+"/", dir+"0") // "0" is the character behind "/"
+		args = append(args, dir+"/", dir+"0") // "0" is the character after "/"
 		for _, p := range at {
 			query += " OR canonical_path = ?"
 			args = append(args, p)
@@ -207,9 +208,8 @@ func (tx *Tx) NewRoom(path string) (stick.Room, error) {
 	return r, err
 }
 
-// Save stores what a rule made of a room, with the events that say so. The events get their
-// sequence numbers here, and the room is returned as it was stored. When events were made, the
-// room's waiters are rung.
+// Save stores a room as a rule has changed it, together with the rule's events. It gives the events their sequence
+// numbers and returns the room as it was stored. If there are events, the room's waiters wake after the commit.
 func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, []stick.Event, error) {
 	events, err := tx.append(after.ID, events)
 	if err != nil {
@@ -222,7 +222,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	}
 	for i, m := range after.Members {
 		var was stick.Member
-		known := i < len(before.Members) && before.Members[i].Agent == m.Agent // rules keep the order, as a rule
+		known := i < len(before.Members) && before.Members[i].Agent == m.Agent // rules rarely change the order
 		if known {
 			was = before.Members[i]
 		} else {

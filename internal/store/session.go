@@ -36,14 +36,14 @@ func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.Ag
 	return before, err
 }
 
-// Known tells whether a name belongs to any session or member.
+// Known reports whether a name belongs to any session or member.
 func (tx *Tx) Known(a stick.AgentID) (bool, error) {
 	var n int
 	_, err := tx.one(`SELECT (SELECT COUNT(*) FROM sessions WHERE agent_id = ?) + (SELECT COUNT(*) FROM members WHERE agent_id = ?)`, []any{a, a}, &n)
 	return n > 0, err
 }
 
-// Processes lists what is recorded as carrying an agent.
+// Processes lists the processes that are recorded as carrying an agent.
 func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 	var out []stick.Evidence
 	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof FROM processes WHERE agent_id = ? ORDER BY seen_at, process_key`, []any{a},
@@ -62,38 +62,38 @@ func (tx *Tx) PutSession(s Session) error {
 		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.now)
 }
 
-// Hooked notes that a hook of a session fired, and since when the session is idle, zero for one that
-// works. No tool call is in progress then. A session that had ended goes on.
+// Hooked records that a hook of a session fired outside a tool call. idleAt is when the session became idle, zero
+// if it is working. A session that had ended is running again.
 func (tx *Tx) Hooked(sessionKey string, idleAt stick.Time) error {
 	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = ?, busy_since = 0, ended_at = 0 WHERE session_key = ?", tx.now, idleAt, sessionKey)
 }
 
-// Busy notes that a tool call of a session began, unless one is in progress.
+// Busy records that a tool call of a session began, unless one is in progress.
 func (tx *Tx) Busy(sessionKey string) error {
 	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END, ended_at = 0 WHERE session_key = ?",
 		tx.now, tx.now, sessionKey)
 }
 
-// HookTimes is what hooks have told of a session: when the last one fired, and since when the session
-// is idle or a tool call in progress; zero for never and for neither.
+// HookTimes is what hooks have reported about a session: when the last one fired, and since when the session has
+// been idle or a tool call in progress. Zero means never, or not now.
 type HookTimes struct {
 	At, IdleAt, BusySince stick.Time
 }
 
-// HookTimes tells what hooks have told of a session.
+// HookTimes returns what hooks have reported about a session.
 func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
 	_, err = tx.one("SELECT hooks_at, idle_at, busy_since FROM sessions WHERE session_key = ?", []any{sessionKey}, &h.At, &h.IdleAt, &h.BusySince)
 	return h, err
 }
 
-// LastHook is when any hook of a harness last fired, zero for never.
+// LastHook returns when any hook of a harness last fired, zero for never.
 func (tx *Tx) LastHook(harness string) (at stick.Time, err error) {
 	_, err = tx.one("SELECT COALESCE(MAX(hooks_at), 0) FROM sessions WHERE harness = ?", []any{harness}, &at)
 	return at, err
 }
 
-// EndSession notes that a session ended. live tells whether its agent has another one that didn't. One
-// without an id is no other: it is what the agent was known by until something told its session's id.
+// EndSession records that a session ended. live reports whether its agent has another one that is running. A
+// session without an id doesn't count as another: the agent was known by it until its session's id was known.
 func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err error) {
 	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0 WHERE session_key = ? AND ended_at = 0", tx.now, sessionKey); err != nil {
 		return false, err
@@ -152,12 +152,12 @@ func (tx *Tx) PutListener(room stick.RoomID, l stick.Listener) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.ID, room, l.Agent, l.Intent, l.Deaf, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
 }
 
-// DropListener ends a wait's registration. Ending it twice is no fault.
+// DropListener ends a wait's registration. It may be called twice.
 func (tx *Tx) DropListener(id stick.ListenerID) error {
 	return tx.exec("DELETE FROM listeners WHERE listener_id = ?", id)
 }
 
-// HasListener tells whether a wait is still registered.
+// HasListener reports whether a wait is still registered.
 func (tx *Tx) HasListener(id stick.ListenerID) (bool, error) {
 	var n int
 	return tx.one("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, &n)

@@ -74,8 +74,8 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 	return db, nil
 }
 
-// readHeader looks at the header of a database file before SQLite does, so that a file of another
-// program isn't even opened by it. fresh is true when there is no file yet, or an empty one.
+// readHeader reads the header of a database file before SQLite opens it, because SQLite may change a file of
+// another program by opening it. fresh is true when there is no file yet, or an empty one.
 func readHeader(file string) (fresh bool, err error) {
 	f, err := os.Open(file)
 	switch {
@@ -91,7 +91,7 @@ func readHeader(file string) (fresh bool, err error) {
 	case n == 0 && errors.Is(err, io.EOF):
 		return true, nil
 	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
-		return false, corrupt(fmt.Errorf("%s is no SQLite database", file))
+		return false, corrupt(fmt.Errorf("%s is not an SQLite database", file))
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
 		return false, stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
 			With("path", file).Hintf("move it aside and start a new one: tt doctor --adopt")
@@ -99,8 +99,8 @@ func readHeader(file string) (fresh bool, err error) {
 	return false, nil
 }
 
-// createFile makes an empty database file that only its owner can read. SQLite gives the files beside
-// it the same permissions.
+// createFile creates an empty database file that only its owner can read. SQLite gives the files that it puts
+// beside it the same permissions.
 func createFile(file string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -122,12 +122,12 @@ func (db *DB) connect(file string) error {
 		return classify(err)
 	}
 	db.pool, db.conn = pool, conn
-	// The last closer would move the whole log into the database; a writer does that when it is due.
+	// Foreign keys are checked only on connections that ask for it.
 	_, err = conn.ExecContext(background, busyTimeout(db.opt.ReadWait)+"; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
 	return classify(err)
 }
 
-// limitWriteWait has writers wait no longer for a program that isn't us than they would for one that is.
+// limitWriteWait limits how long a writer waits for a lock, whoever holds it: another tt or another program.
 func limitWriteWait(db *DB) {
 	_, _ = db.conn.ExecContext(background, busyTimeout(db.opt.WriteWait)) // else it waits for longer
 }
@@ -136,7 +136,7 @@ func busyTimeout(d time.Duration) string {
 	return fmt.Sprintf("PRAGMA busy_timeout=%d", d.Milliseconds())
 }
 
-// prepare makes the schema, or brings it up to date, or refuses a newer one.
+// prepare creates the schema or brings it up to date. It refuses a database that needs a newer program.
 func (db *DB) prepare(ctx context.Context, fresh bool) error {
 	if fresh {
 		if err := db.locked(ctx, db.create); err != nil {
@@ -164,7 +164,7 @@ func (db *DB) prepare(ctx context.Context, fresh bool) error {
 		return nil
 	}
 	return db.locked(ctx, func() error {
-		if err := read(); err != nil { // another process may have been first
+		if err := read(); err != nil { // another process may have migrated it meanwhile
 			return err
 		}
 		return db.migrate(have)
@@ -183,8 +183,8 @@ func (db *DB) locked(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// create makes the schema in a new file. It is written in the rollback journal's mode, so that
-// the header in the file itself bears our mark before the first write-ahead log exists.
+// create marks a new file as ours and creates the table that migrations are counted in. It uses the rollback
+// journal: the mark must be in the file's header before the first write-ahead log exists.
 func (db *DB) create() error {
 	var tables int
 	if err := db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
@@ -199,7 +199,7 @@ func (db *DB) create() error {
 	return nil
 }
 
-// migrate applies the migrations behind have, each in a transaction of its own.
+// migrate applies the migrations after number have, each in a transaction of its own.
 func (db *DB) migrate(have int64) error {
 	if _, err := db.conn.ExecContext(background, "PRAGMA journal_mode=WAL"); err != nil {
 		return classify(err)
@@ -216,18 +216,18 @@ func (db *DB) migrate(have int64) error {
 	return nil
 }
 
-// A write-ahead log of more than so many bytes is moved into the database itself by a writer. Whoever
-// opens the database while nobody else has it open reads the whole log first, so that it is kept short
-// by processes that come and go. One that goes on writing has it open itself and lets it grow: moving
-// it often would cost it a fifth of its turns. The automatic checkpoint is put off while anybody reads.
+// A writer moves the write-ahead log into the database once the log is larger than this. A process that opens the
+// database while no other has it open reads the whole log first, so processes that come and go keep it short.
+// A process that writes on and on has the database open anyway and lets the log grow: frequent checkpoints would
+// cost it a fifth of its turns. SQLite's own checkpoint isn't enough, because it gives up while anybody reads.
 const (
 	shortWAL = 2 << 20
 	longWAL  = 16 << 20
-	goesOn   = 8 // a process goes on writing after so many commits
+	goesOn   = 8 // after so many commits a process counts as one that writes on and on
 )
 
-// checkpoint moves a write-ahead log that has grown too large into the database. It doesn't wait
-// for those who read just now, one of whom may be stopped: the next writer tries again.
+// checkpoint moves a write-ahead log that has grown too large into the database. It doesn't wait for readers,
+// one of which may be stopped: the next writer tries again.
 func checkpoint(db *DB) {
 	limit := int64(shortWAL)
 	if db.commits++; db.commits > goesOn {
@@ -283,7 +283,7 @@ func classify(err error) error {
 
 func corrupt(err error) *stick.Error {
 	return stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %w", err).
-		Hintf("keep the file and look at what can be read: tt doctor")
+		Hintf("keep the file, and see what can still be read: tt doctor")
 }
 
 func notWritable(dir string, err error) *stick.Error {
@@ -301,7 +301,8 @@ func notWritable(dir string, err error) *stick.Error {
 	return e
 }
 
-// busy names the process that holds the write lock, also where it was the caller's time that ran out first.
+// busy returns the error that names the process which holds the write lock. It does so too when the caller's own
+// deadline passed first.
 func (db *DB) busy(ctx context.Context, began time.Time, err error) error {
 	held, ok := errors.AsType[*bell.HeldError](err)
 	waited := db.opt.WriteWait

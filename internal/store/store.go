@@ -1,6 +1,6 @@
 // Package store keeps Talking Stick's state in a database that many processes open at once.
-// The database decides: ownership, roles and states exist only here. The store loads and saves
-// what the rules of package stick work on; it doesn't know the rules.
+// The database decides: ownership, roles and states exist nowhere else. The rules are in package stick;
+// the store only loads what they need and saves what they return.
 package store
 
 import (
@@ -15,7 +15,7 @@ import (
 	"talkingstick/stick"
 )
 
-// Options is what a store needs of its surroundings.
+// Options says where the database is and what the store takes from its environment.
 type Options struct {
 	Dir string // the data directory
 	// Machine is this host's id, which may be empty and which other hosts may have as well. Boot is the id of its
@@ -26,7 +26,7 @@ type Options struct {
 	NewID func() string    // nil for random ids
 	// WriteWait bounds how long a writer waits for the others; 0 for 15 seconds.
 	WriteWait time.Duration
-	// ReadWait bounds how long anything waits for a program that locks the database and isn't us; 0 for
+	// ReadWait bounds how long any transaction waits while another program, not tt, locks the database; 0 for
 	// 5 seconds.
 	ReadWait time.Duration
 	// Kill is called at named points of an update, so that tests can end the process there.
@@ -56,11 +56,11 @@ type DB struct {
 	}
 }
 
-// ErrAbsent is returned by [Open] when there is no database and none is to be made.
+// ErrAbsent is returned by [Open] when there is no database and create is false.
 var ErrAbsent = errors.New("there is no database yet")
 
-// Open opens the database in opt.Dir. With create it makes the directory and the database when
-// they are missing, else it answers [ErrAbsent] then. It fails with
+// Open opens the database in opt.Dir. If there is none, Open creates it and its directory when create is true,
+// and returns [ErrAbsent] otherwise. It fails with
 // [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
 // [stick.CodeDatabaseBusy] and [stick.CodeDataDirNotWritable].
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
@@ -97,8 +97,8 @@ func (db *DB) Dir() string { return db.opt.Dir }
 // NewID makes an id that is never made again.
 func (db *DB) NewID() string { return db.opt.NewID() }
 
-// Close ends the connection. A program that is about to exit need not close: the operating
-// system releases the locks, and the work of the last one to close is saved.
+// Close ends the connection. A program that is about to exit needn't call it: the operating system releases the
+// locks, and closing last would cost the time of a checkpoint.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -121,9 +121,9 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns
-// nil. Afterwards it rings for the rooms that fn named. fn may be run again, so it has no effect
-// outside of the transaction. Update fails with what fn returns, and with
-// [stick.CodeDatabaseBusy] when others held the database for too long.
+// nil. Then it wakes the waiters of the rooms that fn named. fn may run more than once, so it must change nothing
+// outside the transaction. Update returns the error of fn, and [stick.CodeDatabaseBusy] when other writers
+// kept the lock for too long.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -140,8 +140,8 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return err
 }
 
-// update is Update under the write lock. The bells of the rooms are in hand before the commit,
-// so that this process rings even if it dies right after it.
+// update does the work of Update under the write lock. It opens the bells of the rooms before it commits: the
+// operating system closes them when the process dies, and closing rings. So the waiters wake even then.
 func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -174,8 +174,8 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	return ringer, nil
 }
 
-// background is the context of single statements: transactions are short and end by themselves,
-// and a context that can be cancelled would cost a goroutine for each statement.
+// background is the context of single statements. Transactions are short, and a context that can be cancelled
+// costs a goroutine for each statement.
 var background = context.Background()
 
 // Tx is a transaction.
@@ -204,7 +204,7 @@ func (db *DB) begin(how string) (*Tx, error) {
 func (tx *Tx) rollback() {
 	if !tx.done {
 		tx.done = true
-		_, _ = tx.db.exec("ROLLBACK") // nothing was kept; a failure to say so changes nothing
+		_, _ = tx.db.exec("ROLLBACK") // nothing was committed, so a failure changes nothing
 	}
 }
 
@@ -219,16 +219,16 @@ func (tx *Tx) commit() error {
 // Now is the time of the transaction, read once, after its lock was taken.
 func (tx *Tx) Now() stick.Time { return tx.now }
 
-// Writes tells whether the transaction may change anything.
+// Writes reports whether the transaction may change anything.
 func (tx *Tx) Writes() bool { return tx.write }
 
-// Generation numbers the world in which leases are valid. See [Tx.World].
+// Generation is the current generation. A lease ends with the generation in which it was granted.
 func (tx *Tx) Generation() int64 { return tx.meta.generation }
 
 // World says what began the current generation: "reboot" or "restore", empty for the first.
 func (tx *Tx) World() string { return tx.meta.cause }
 
-// Ring has the waiters of a room look again after the commit.
+// Ring wakes the waiters of a room after the commit.
 func (tx *Tx) Ring(r stick.RoomID) {
 	for _, have := range tx.rings {
 		if have == string(r) {
@@ -283,7 +283,7 @@ func (tx *Tx) scan(text string, args []any, row func(scan func(...any) error) er
 	return rows.Err()
 }
 
-// one runs a query for at most one row and tells whether there was one.
+// one runs a query for at most one row and reports whether there was one.
 func (tx *Tx) one(text string, args []any, into ...any) (bool, error) {
 	stmt, err := tx.db.stmt(text)
 	if err != nil {

@@ -21,7 +21,7 @@ func scanTask(scan func(...any) error) (t stick.Task, err error) {
 	return t, err
 }
 
-// putTask stores what an event says of its task: the task, its attempt, a verdict.
+// putTask stores what an event changes about its task: the task, its attempt, a decision.
 func (tx *Tx) putTask(e stick.Event) error {
 	if !e.Type.OfTask() {
 		return nil
@@ -131,7 +131,7 @@ func (tx *Tx) Attempts(room stick.RoomID, id string) (attempts []stick.TaskAttem
 	return attempts, err
 }
 
-// Reviews lists the verdicts on a task.
+// Reviews lists the decisions on a task.
 func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview, err error) {
 	err = tx.scan(`SELECT event_seq, attempt, reviewer, verdict, head, body, report, at FROM reviews
 		WHERE room_id = ? AND task_key = ? ORDER BY event_seq`, []any{room, stick.TaskKey(id)}, func(scan func(...any) error) error {
@@ -143,19 +143,19 @@ func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview,
 	return reviews, err
 }
 
-// Heartbeat notes that a task's worker says that it works.
+// Heartbeat records that a task's worker has said that it works.
 func (tx *Tx) Heartbeat(room stick.RoomID, id string) error {
 	return tx.exec("UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?", tx.now, room, stick.TaskKey(id))
 }
 
-// Saw notes which commit of a task an agent has seen.
+// Saw records which commit of a task an agent has seen.
 func (tx *Tx) Saw(room stick.RoomID, id string, a stick.AgentID, head string) error {
 	return tx.exec(`INSERT INTO task_views (room_id, task_key, agent_id, head, seen_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (room_id, task_key, agent_id) DO UPDATE SET head = excluded.head, seen_at = excluded.seen_at`,
 		room, stick.TaskKey(id), a, head, tx.now)
 }
 
-// Seen is the commit of a task that an agent saw last; empty for none.
+// Seen returns the commit of a task that an agent saw last, empty for none.
 func (tx *Tx) Seen(room stick.RoomID, id string, a stick.AgentID) (head string, err error) {
 	_, err = tx.one("SELECT head FROM task_views WHERE room_id = ? AND task_key = ? AND agent_id = ?", []any{room, stick.TaskKey(id), a}, &head)
 	return head, err
@@ -173,7 +173,7 @@ type TaskRun struct {
 	Output    string // the blob
 }
 
-// PutRun stores a command that was started for an attempt, or how it stands now.
+// PutRun stores a command that was started for an attempt, or its new state.
 func (tx *Tx) PutRun(room stick.RoomID, r TaskRun) error {
 	p := r.Process
 	return tx.exec(`INSERT INTO task_runs (room_id, task_key, attempt, command, machine, boot, pid_ns, pid, start_time, started_at, ended_at, exit, output)
@@ -217,15 +217,15 @@ type Intent struct {
 
 const intentColumns = "intent_id, room_id, task_key, attempt, kind, agent_id, data, pid, started_at, ended_at, outcome"
 
-// PutIntent stores an intent that begins now, or replaces the data of one that isn't ended. There is
-// one at a time for each task.
+// PutIntent stores an intent that begins now, or replaces the data of an open one. A task has at most one open
+// intent.
 func (tx *Tx) PutIntent(i Intent) error {
 	return tx.exec(`INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '')
 		ON CONFLICT (intent_id) DO UPDATE SET data = excluded.data, pid = excluded.pid WHERE intents.ended_at = 0`,
 		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.now)
 }
 
-// EndIntent notes how an intent ended. It fails when it had ended before.
+// EndIntent records how an intent ended. It fails when it had ended before.
 func (tx *Tx) EndIntent(id, outcome string) error {
 	var found string
 	ok, err := tx.one("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{max(tx.now, 1), outcome, id}, &found)
@@ -235,7 +235,7 @@ func (tx *Tx) EndIntent(id, outcome string) error {
 	return err
 }
 
-// Intents lists what isn't ended in a room, or for one task.
+// Intents lists the open intents of a room, or of one task.
 func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 	where, args := "room_id = ? AND ended_at = 0", []any{room}
 	if id != "" {
@@ -249,7 +249,7 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 	return open, err
 }
 
-// Intended lists what was ever intended for a task, of one kind, ended or not.
+// Intended lists all intents of one kind that a task has ever had.
 func (tx *Tx) Intended(room stick.RoomID, id, kind string) (all []Intent, err error) {
 	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE room_id = ? AND task_key = ? AND kind = ? ORDER BY started_at, intent_id",
 		[]any{room, stick.TaskKey(id), kind}, func(scan func(...any) error) error {
@@ -260,7 +260,7 @@ func (tx *Tx) Intended(room stick.RoomID, id, kind string) (all []Intent, err er
 	return all, err
 }
 
-// Intent loads an intent that isn't ended.
+// Intent loads an open intent.
 func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
 	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id", []any{id}, func(scan func(...any) error) error {
 		ok = true
