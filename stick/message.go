@@ -184,7 +184,7 @@ func (c Contract) Says() []ContractField {
 }
 
 // Overdue tells whether a message that should have been seen within a minute wasn't, so that it
-// interrupts no more: shown is when its recipient got it, zero for not yet.
+// interrupts no more: shown is when its recipient got it, zero before that.
 func (m Message) Overdue(sent, shown, now Time) bool {
 	if shown.IsZero() {
 		shown = now

@@ -38,7 +38,7 @@ func (r Room) State(s *Sight, now Time) RoomState {
 }
 
 // Seen is r as somebody sees it who may write nothing: a room from another world is shown as it
-// will be once it is restored.
+// is after its restore.
 func (r Room) Seen(generation int64, now Time) Room {
 	r, _ = r.Restore(generation, "", now)
 	return r

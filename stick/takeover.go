@@ -250,7 +250,7 @@ func (r Room) round(o Opening, now Time) round {
 	return round{t.Round, t.RoundAt, t.OfferedAt}
 }
 
-// offerAt is when the open takeover is offered to a: the k-th of those not yet told in this round
+// offerAt is when the open takeover is offered to a: the k-th of those who weren't told in this round
 // is told k graces after the round began, or k+1 graces after the last offer. told is true when
 // a was told already; at is then the start of the next round.
 func (r Room) offerAt(a AgentID, o Opening, s *Sight, now Time) (at Time, told bool) {

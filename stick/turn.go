@@ -98,7 +98,7 @@ func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	return r.noFuture(now)
 }
 
-// noFuture lets nothing that the owner did lie in the future. After the clock went back, what it
+// noFuture lets no act of the owner lie after now. After the clock went back, what it
 // does now would else count for less than what it did before, and its lease couldn't be renewed
 // until the clock has caught up.
 func (r Room) noFuture(now Time) Room {

@@ -40,7 +40,7 @@ func (d *Dir) Pull(rooms ...string) (*Rope, error) {
 
 // openBell opens the bell of room for writing and makes it if it is the first to want it. It
 // makes it although nobody listens yet: a waiter may come before the commit, and must find the
-// very file that will be closed after it.
+// very file that is closed after it.
 func (d *Dir) openBell(room string) (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE
 	f, err := os.OpenFile(d.bell(room), flags, 0o600)

@@ -14,7 +14,7 @@ import (
 func (a *app) notesCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "notes", Short: "Leave, list and resolve notes", Args: noArgs,
-		Long: "Notes stay until somebody resolves them; messages are for now, and a handoff is for the next holder.",
+		Long: "Notes stay until somebody resolves them; a message is for who reads it now, a handoff for the next holder.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(a.notesAddCmd(), a.notesListCmd(), a.notesResolveCmd())

@@ -188,7 +188,7 @@ and is the working directory by default; it is the last argument, or the flag `+
 		}
 		switch {
 		case c.CommandPath() == "tt":
-			g.line("\nAlone it shows how the room of the working directory stands, like `tt state`; outside of rooms it says how to start,\nand in JSON `{\"room_state\": \"none\", \"next_action\": \"tt join\"}`.")
+			g.line("\nAlone it shows how the room of the working directory stands, like `tt state`; outside of rooms it says how to start,\nand in JSON `{\"room_state\": \"none\", \"next_action\": \"tt wait\"}`.")
 		case c.CommandPath() == "tt completion":
 			g.line("\nFor bash, zsh, fish and PowerShell; `tt completion <shell> --help` says how to load it.")
 			continue
@@ -652,12 +652,14 @@ func (g *reference) environment() string {
 The data directory is, in this order: ` + "`$TALKING_STICK_DATA_DIR`, `$XDG_DATA_HOME/talking-stick`, `~/.local/share/talking-stick`" + `; on
 Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has mode 0700, its files 0600.`)
 	g.table([]string{"file", "what it is"},
-		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it while it is in use; copy it only while nothing uses it"},
+		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. Copy all three together, while nothing uses them"},
 		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
 		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
 		[]string{"`waits/`", "a locked file for each wait that is blocked now"},
 		[]string{"`tasks/`", "a file for each task and for each branch that tasks are merged into, locked while a command is at work on it"},
 		[]string{"`blobs/`", "outputs of gates, of workers' commands and of evidence, by their SHA-256"},
+		[]string{"`tt.log`, `tt.log.1`", "what hooks couldn't do, a line each; the second file is the older one"},
+		[]string{"`update-migrations.log`", "the entries of the npm program that `tt install` removed"},
 	)
 	g.line("\nIn a workspace with a room, beside what the project puts there:")
 	g.table([]string{"file", "what it is"},
@@ -666,7 +668,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 		[]string{"`.talking-stick/.gitignore`", "keeps these files out of git"},
 		[]string{"`.talking-stick/instructions.md`", "the project's own words for the briefing of sessions, at most 4096 bytes"},
 	)
-	g.line("\n## The project's file\n\n`.talking-stick.toml` at the root of the workspace. A section or key that isn't known is an error. The sections `[gate]` and\n`[worker]` may stand in it and have no effect yet.")
+	g.line("\n## The project's file\n\n`.talking-stick.toml` at the root of the workspace. A section or key that isn't known is an error. `[gate]` and `[worker]` are\nread at the head of the integration branch, the other sections in the workspace.")
 	rows = nil
 	for _, k := range config.Keys() {
 		rows = append(rows, []string{code("[" + k.Section + "]"), code(k.Name), k.Kind, k.Meaning})

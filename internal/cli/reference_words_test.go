@@ -328,7 +328,7 @@ var common = map[string]string{
 	"files":                     "the files that it changes",
 	"gate":                      "green, or none",
 	"head":                      "the commit that is meant",
-	"integration":               "the branch that it will be merged into",
+	"integration":               "the branch that it is merged into",
 	"report":                    "the sum of what the gate printed",
 	"reviews":                   "the verdicts on it",
 	"size":                      "in bytes",

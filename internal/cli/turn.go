@@ -149,7 +149,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	}
 }
 
-// delivered tells the events that come with a wait's answer, messages with their bodies.
+// delivered prints the events in a wait's answer, messages with their bodies.
 func (p *page) delivered(res engine.WaitForTurnResult) {
 	for _, e := range res.Events {
 		p.told(e)

@@ -212,7 +212,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 	var p task.WorkerDoneParams
 	c := &cobra.Command{
 		Use: "done", Short: "Rebase what is committed, and ask for a review", Args: noArgs,
-		Long: "Rebase the task's branch onto the branch that it will be merged into, and ask for a review of what comes out. Uncommitted\n" +
+		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. Uncommitted\n" +
 			"changes are refused. A rebase that stops at a conflict is left in progress: resolve it, git rebase --continue, and then\n" +
 			"tt worker done --skip-rebase.",
 	}

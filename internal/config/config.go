@@ -1,5 +1,5 @@
 // Package config reads .talking-stick.toml, in which a project says how it wants to be worked on. The
-// file may come with a clone from anybody, so everything in it is checked here.
+// file is part of the clone, and anybody may have written it, so everything in it is checked here.
 package config
 
 import (

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// What comes with a clone may be anything: a link to somebody's secrets, a device without an end, a FIFO
+// A clone may hold anything: a link to somebody's secrets, a device without an end, a FIFO
 // that nobody writes to. So everything of that kind is read here.
 
 // What [Open] and [ReadFile] refuse.

@@ -290,7 +290,7 @@ func (k *consumer) finished() bool {
 	}
 }
 
-// settle says what has to come in the end. From then on the consumer isn't killed any more.
+// settle says what has to arrive in the end. From then on the consumer isn't killed any more.
 func (k *consumer) settle(meant map[int64]letter) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

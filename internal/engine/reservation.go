@@ -158,7 +158,7 @@ func (e *Engine) roots(ctx context.Context, w core.Where) (root, dir string, err
 	err = db.View(ctx, func(tx *store.Tx) error {
 		r, err := core.FindRoom(tx, w, place)
 		if stick.CodeOf(err) == stick.CodeNoRoom && place != nil {
-			return nil // it will be made at the root
+			return nil // the first reservation makes it, at the root
 		}
 		root = r.Path
 		return err

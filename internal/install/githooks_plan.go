@@ -20,7 +20,7 @@ type hookChange struct {
 	want  string // as it is to be; empty when it is to go
 	state int    // what was there when the change was planned
 	aside bool   // what is there is to be moved aside
-	back  bool   // something lies beside that is to come back
+	back  bool   // what was moved aside goes back to its place
 	made  bool   // the directory is made for it, or was
 	kill  func(string)
 }

@@ -20,7 +20,7 @@ const (
 // word is an argument of a command.
 type word struct {
 	text string
-	ok   bool // it says what it will be: no variable, no substitution
+	ok   bool // its value shows in the text: no variable, no substitution
 }
 
 func literal(s string) word { return word{s, true} }

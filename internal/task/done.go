@@ -53,7 +53,7 @@ type doneRun struct {
 	id   string // of the intent
 }
 
-// WorkerDone rebases a task's branch onto the branch that it will be merged into, and asks for a review.
+// WorkerDone rebases a task's branch onto its integration branch, and asks for a review.
 // It fails with [stick.CodeDirtyTree], [stick.CodeRebaseConflict], [stick.CodeInvalidTransition],
 // [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and [stick.CodeGitFailed].
 func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDoneResult, error) {

@@ -19,7 +19,7 @@ type WorkerRetryParams struct {
 }
 
 // WorkerRetry begins another attempt at a task that failed, on its branch where that exists, else from
-// the branch that it will be merged into. It fails with [stick.CodeNotFound],
+// the integration branch. It fails with [stick.CodeNotFound],
 // [stick.CodeInvalidTransition] and [stick.CodeLanding].
 func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
@@ -47,7 +47,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	if have { // what it is based on is where it left the branch that it will be merged into, and not where that is now
+	if have { // what it is based on is where it left the integration branch, and not where that is now
 		if base, err := rp.git.MergeBase(ctx, rp.root, m.base, at); err != nil {
 			return res, err
 		} else if base == at { // nothing of its own is in it: the attempt begins where a new task would

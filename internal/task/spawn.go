@@ -86,7 +86,7 @@ type WorkerSpawnParams struct {
 	TaskID      string `json:"task_id"`
 	Description string `json:"description,omitempty"`
 	Spec        string `json:"spec,omitempty"`
-	Base        string `json:"base,omitempty"` // a commit; empty for the branch that it will be merged into
+	Base        string `json:"base,omitempty"` // a commit; empty for the integration branch
 }
 
 // WorkerSpawnResult is a task that was made.
@@ -211,7 +211,7 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 	})
 }
 
-// planSpawn says what a new task's branch and worktree will be. It refuses what is there already.
+// planSpawn chooses the branch and the worktree of a new task. It refuses what is there already.
 func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
 	name, err := rp.integration(ctx)
 	if err != nil {
