@@ -16,7 +16,7 @@ import (
 	"talkingstick/stick"
 )
 
-var updateDocs = flag.Bool("docs.update", false, "write the generated parts of docs/PROTOCOL.md instead of comparing them")
+var updateDocs = flag.Bool("docs.update", false, "write the generated parts of docs/PROTOCOL.md, and what the README's commands print, instead of comparing them")
 
 // TestProtocolDiagrams compares the diagrams of docs/PROTOCOL.md with what the rules do. There is
 // no table of transitions that they could be drawn from and that could be wrong: each edge was

@@ -37,6 +37,8 @@ const (
 	Points = "TT_TEST_POINTS"
 	// Clock moves tt's clock by a duration.
 	Clock = "TT_TEST_CLOCK"
+	// Still is a time in Unix milliseconds, at which tt's clock stands still but for what Clock moves it.
+	Still = "TT_TEST_STILL"
 	// FileSystem is the type of a network file system on which tt believes its data to lie.
 	FileSystem = "TT_TEST_FILE_SYSTEM"
 	// Boot is the id of the boot on which tt believes to be.
@@ -112,13 +114,7 @@ func Env() cli.Env {
 	if kind := os.Getenv(FileSystem); kind != "" {
 		env.Local = func(dir string) error { return workspace.Remote(dir, kind) }
 	}
-	if d := os.Getenv(Clock); d != "" {
-		offset, err := time.ParseDuration(d)
-		if err != nil {
-			panic(err)
-		}
-		env.Now = func() time.Time { return time.Now().Add(offset) }
-	}
+	env.Now = clock(os.Getenv(Still), os.Getenv(Clock))
 	kill, stop := at(os.Getenv(Kill)), at(os.Getenv(Stop))
 	env.Kill = func(point string) {
 		pass(os.Getenv(Points), point)
@@ -130,6 +126,28 @@ func Env() cli.Env {
 		}
 	}
 	return env
+}
+
+// clock is a clock that stands still at a time, if there is one, and that is moved by an offset.
+func clock(still, offset string) func() time.Time {
+	if still == "" && offset == "" {
+		return nil
+	}
+	var moved time.Duration
+	var err error
+	if offset != "" {
+		if moved, err = time.ParseDuration(offset); err != nil {
+			panic(err)
+		}
+	}
+	if still == "" {
+		return func() time.Time { return time.Now().Add(moved) }
+	}
+	ms, err := strconv.ParseInt(still, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return func() time.Time { return time.UnixMilli(ms).Add(moved) }
 }
 
 // pass notes that tt came by a point.
