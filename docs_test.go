@@ -3,6 +3,7 @@ package talkingstick_test
 import (
 	"flag"
 	"fmt"
+	"go/ast"
 	"io/fs"
 	"maps"
 	"os"
@@ -387,6 +388,93 @@ func anchorOf(title string) string {
 		}
 		return -1
 	}, strings.ToLower(strings.TrimSpace(title)))
+}
+
+var (
+	span       = regexp.MustCompile("`([^`\n]+)`")
+	identifier = regexp.MustCompile(`^(?:([a-z]+)\.)?(?:[A-Z]\w*\.)*([A-Z]\w*)(?:\(\))?$`)
+	folder     = regexp.MustCompile(`(?m)^( *)((?:\w+/)+) `)
+)
+
+// TestArchitecture compares ARCHITECTURE with the code: the folders that it lists with those that there are, and
+// the names in its code spans with what is declared.
+func TestArchitecture(t *testing.T) {
+	const path = "docs/ARCHITECTURE.md"
+	text := documents(t)[path]
+	list, _, _ := strings.Cut(text, "## Who imports whom")
+	listed, above := map[string]bool{}, ""
+	for _, m := range folder.FindAllStringSubmatch(list, -1) {
+		dir := strings.TrimSuffix(m[2], "/")
+		if m[1] == "" {
+			above = dir
+		} else {
+			dir = above + "/" + dir
+		}
+		listed[dir] = true
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			t.Errorf("%s lists %s/, which isn't there", path, dir)
+		}
+	}
+	declared, packages := map[string]bool{}, map[string]bool{}
+	for _, f := range parse(t) {
+		packages[f.tree.Name.Name] = true
+		for dir := f.dir; ; dir = filepath.ToSlash(filepath.Dir(dir)) {
+			if listed[dir] || dir == "." {
+				if dir == "." && f.dir != "." {
+					t.Errorf("%s doesn't list %s/", path, f.dir)
+				}
+				break
+			}
+		}
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				declared[n.Name.Name] = true
+			case *ast.TypeSpec:
+				declared[n.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					declared[name.Name] = true
+				}
+			case *ast.Field:
+				for _, name := range n.Names {
+					declared[name.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	for _, m := range span.FindAllStringSubmatch(text, -1) {
+		id := identifier.FindStringSubmatch(m[1])
+		if id == nil || id[1] == "" && !strings.Contains(m[1], ".") || id[1] != "" && !packages[id[1]] {
+			continue // a word, a variable, the standard library
+		}
+		if !declared[id[2]] {
+			t.Errorf("%s names %s, which nothing declares", path, m[1])
+		}
+	}
+}
+
+// TestDependencies compares DEPENDENCIES with go.mod.
+func TestDependencies(t *testing.T) {
+	const path = "docs/DEPENDENCIES.md"
+	b, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := documents(t)[path]
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v`).FindAllStringSubmatch(string(b), -1) {
+		name := regexp.MustCompile(`/v\d+$`).ReplaceAllString(m[1], "")
+		if !strings.Contains(text, strings.TrimPrefix(name, "github.com/")) {
+			t.Errorf("%s doesn't name %s, which go.mod requires", path, m[1])
+		}
+	}
+	for _, m := range span.FindAllStringSubmatch(text, -1) {
+		owner, name, ok := strings.Cut(m[1], "/")
+		if ok && owner != "internal" && owner != "confedit" && owner != ".ci" && !strings.Contains(m[1], " ") && !strings.Contains(string(b), owner+"/"+name) {
+			t.Errorf("%s names %s, which go.mod doesn't", path, m[1])
+		}
+	}
 }
 
 // documents are the texts of the repository by path.
