@@ -133,40 +133,40 @@ func (r report) write(dir string) error {
 // method is how the figures come about; it stands below the table.
 const method = `## How it is measured
 
-All processes run ` + "`tt`" + ` as it is shipped (` + "`CGO_ENABLED=0 go build -trimpath -ldflags \"-s -w\"`" + `), in scratch directories on
-the disk of the temporary directory. What is compared runs in turn within one loop, after warm-ups. Times are medians, with the
-99th percentile in brackets; of fewer than 100 samples that is the largest. A ratio is one of medians of the same loop.
+All processes run ` + "`tt`" + ` as it is shipped (` + "`CGO_ENABLED=0 go build -trimpath -ldflags \"-s -w\"`" + `), in scratch directories on the disk of
+the temporary directory. Programs that are compared run in turn within one loop, after warm-ups. Times are medians, with the 99th
+percentile in brackets; of fewer than 100 samples that is the largest. A ratio is one of medians of the same loop.
 
 - **start**: whole processes, from before their start until the kernel has told their parent of their end. *Empty Go* is a program
-  without statements, *Go + one read* opens the same database with the same driver and reads one row. The room has two members.
-- **hook**: whole processes, started and timed by a process that is named like a harness, with what it tells its hook on their
-  standard input. Its agent is a member of the room, in which two others are and have talked; nothing is new for it, so that the hook
-  after a tool call only reads. The hook of the session's start writes that it fired.
-- **rebase**: ` + "`git rebase`" + ` of five commits onto three others, one path each, in three repositories in turn: one has our hooks and is a room
-  that enforces the stick, one has a hook that does nothing, and one has none. The agent that holds the stick does the rebase.
-- **release → wait**: another process waits in ` + "`tt wait`" + ` for 20 ms at least when ` + "`tt release`" + ` is started. The time lies between the ends
-  of both processes as their parent learns of them; it is negative when the waiter ends first.
-- **exit**: what the kernel needs to end a process which does nothing more, with and without an inotify watch that was removed just
-  before. Every wait that is woken by inotify pays it, and the 99th percentiles of the rows above and below are mostly this.
-- **send → receiver**: the receiver has been blocked for 20 ms at least when ` + "`tt msg send`" + ` is started. The time lies between the news of
-  the sender's end and the reading of the line that ` + "`tt msg recv --follow`" + ` prints, or the end of the ` + "`tt wait --park`" + `; it is negative when
+  without statements. *Go + one read* opens the same database with the same driver and reads one row. The room has two members.
+- **hook**: whole processes. A process that is named like a harness starts and times them, and writes what a harness tells its hook to
+  their standard input. Its agent is a member of the room; two others are there and have talked. Nothing is new for the agent, so the
+  hook after a tool call only reads. The hook of the session's start writes that it fired.
+- **rebase**: ` + "`git rebase`" + ` of five commits onto three others, one path each, in three repositories in turn. One has our hooks and is a
+  room that enforces the stick, one has a hook that does nothing, and one has none. The agent that holds the stick does the rebase.
+- **release → wait**: another process has been in ` + "`tt wait`" + ` for at least 20 ms when ` + "`tt release`" + ` is started. The time lies between the
+  ends of both processes, as their parent learns of them. It is negative when the waiter ends first.
+- **exit**: how long the kernel takes to end a process that does nothing more, with and without an inotify watch that was removed just
+  before. Every wait that inotify wakes pays it, and the 99th percentiles of the rows above and below are mostly this.
+- **send → receiver**: the receiver has been blocked for at least 20 ms when ` + "`tt msg send`" + ` is started. The time starts with the news of
+  the sender's end. It stops when the line of ` + "`tt msg recv --follow`" + ` was read, or when ` + "`tt wait --park`" + ` has ended. It is negative when
   the receiver is first.
-- **killed → wait**: the owner is a process that is named like a harness and has claimed by a ` + "`tt`" + ` of its own. It gets SIGKILL; the
-  time ends when the parent learns that the blocked ` + "`tt wait`" + ` has exited with the takeover.
-- **turns/s, try + release**: eight processes, each with one engine that stays open, a member each of one room, which they name by
-  its id. Each repeats: one ` + "`WaitForTurn`" + ` that doesn't block; when that brought the turn, one ` + "`ReleaseStick`" + ` with a handoff and
-  the fence it was given; when it didn't, 10 ms of rest. A turn counts when its release has committed. The room needs no git. The
-  second row has no rest: eight processes that never pause are more than the cores can run, and most of what they do is to ask in vain.
-- **turns/s, fair hand-over**: the same eight, each repeating a ` + "`WaitForTurn`" + ` without limit and a ` + "`ReleaseStick`" + `. Every turn goes to
-  the waiter that went longest without it, so that every turn is a change of processes, and its event wakes all waiters.
-- **crowd**: members of one room, each with a process of ` + "`tt msg recv --follow`" + ` of its own, and one message to ` + "`room`" + `, which gives each of
-  them a row of its own. The time runs from the start of the ` + "`tt msg send`" + ` until the last of them has printed its message and the
-  parent has read that.
-- **idle**: the time that all threads of the processes spent on a processor (schedstat), after the slow net under the bell has come to
-  its longest.
-- **scale**: a small database of 1,000 events in 10 rooms and a large one of 1,000,000 in 10,000. The room that is asked about has 109
-  events in the small one and 10,099 in the large one, spread among the others. Their logs are turns, in which nearly each third event is
-  a message that is read and acknowledged. Of the messages of the room that is asked about, a tenth are for the one who asks (in the small one
-  more of them), and 20 are open. *Query* is the call of the operation in a process that has the database open, *process* the whole
-  command. The rules made both databases, and the doctor's check finds nothing in them.
+- **killed → wait**: the owner is a process that is named like a harness, and has claimed by a ` + "`tt`" + ` of its own. It gets SIGKILL. The time
+  ends when the parent learns that the blocked ` + "`tt wait`" + ` has exited with the takeover.
+- **turns/s, try + release**: eight processes, each with one engine that stays open, each a member of one room, which they name by its
+  id. Each repeats one ` + "`WaitForTurn`" + ` that doesn't block. If that brought the turn, it does one ` + "`ReleaseStick`" + ` with a handoff and the
+  fence it was given; else it rests for 10 ms. A turn counts when its release has committed. The room needs no git. The second row has no
+  rest: eight processes that never pause are more than the cores can run, and most of their asking fails.
+- **turns/s, fair hand-over**: the same eight, each repeating a ` + "`WaitForTurn`" + ` without limit and a ` + "`ReleaseStick`" + `. Every turn goes to the
+  waiter that went longest without it. So every turn is a change of processes, and its event wakes all waiters.
+- **crowd**: members of one room, each with a ` + "`tt msg recv --follow`" + ` process of its own, and one message to ` + "`room`" + `, which gives each of
+  them a row of its own. The time runs from the start of the ` + "`tt msg send`" + ` until the last of them has printed its message and the parent
+  has read that.
+- **idle**: the time that all threads of the processes spent on a processor (schedstat), after the slow net under the bell has reached
+  its longest interval.
+- **scale**: a small database of 1,000 events in 10 rooms, and a large one of 1,000,000 in 10,000. The room in question has 109 events in
+  the small one and 10,099 in the large one, spread among the others. Their logs are turns, in which nearly each third event is a message
+  that is read and acknowledged. Of the messages of that room, a tenth are for the one who asks (in the small one more of them), and 20
+  are open. *Query* is the call of the operation in a process that has the database open, *process* the whole command. The rules made
+  both databases, and the doctor's check finds nothing in them.
 `
