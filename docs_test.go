@@ -477,6 +477,66 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+var commandHeading = regexp.MustCompile(`(?m)^## (.+)$`)
+
+// TestCommandsInDocuments compares the commands and flags in the documents' code spans with those of the
+// generated reference.
+func TestCommandsInDocuments(t *testing.T) {
+	docs := documents(t)
+	reference := docs["docs/reference/commands.md"]
+	section, hidden := map[string]string{}, []string{"tt guard", "tt help", "tt hook git"}
+	at := commandHeading.FindAllStringSubmatchIndex(reference, -1)
+	for i, m := range at {
+		end := len(reference)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		section[reference[m[2]:m[3]]] = reference[m[0]:end]
+	}
+	everywhere := section["Flags of all commands"]
+	if len(section) < 50 || everywhere == "" {
+		t.Fatal("the reference of commands has another form")
+	}
+	checked := 0
+	for path, text := range docs {
+		if strings.HasPrefix(path, "internal/") || strings.HasPrefix(path, "docs/reference/") || strings.HasPrefix(path, "docs/bench/") {
+			continue
+		}
+		for _, m := range span.FindAllStringSubmatch(text, -1) {
+			words := strings.Fields(m[1])
+			if words[0] != "tt" || slices.ContainsFunc(hidden, func(h string) bool { return strings.HasPrefix(m[1], h) }) {
+				continue
+			}
+			command := "tt"
+			for _, word := range words[1:] {
+				next := command + " " + word
+				if section[next] == "" {
+					if plainWord.MatchString(word) && strings.Contains(reference, "\n## "+command+" ") {
+						t.Errorf("%s: %s: there is no command %s", path, m[1], next)
+					}
+					break
+				}
+				command = next
+			}
+			for _, word := range words {
+				name, _, _ := strings.Cut(word, "=")
+				if plainFlag.MatchString(name) && name != "--help" && !strings.Contains(section[command]+everywhere, "`"+name) {
+					t.Errorf("%s: %s: %s has no flag %s", path, m[1], command, name)
+				}
+			}
+			checked++
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d commands were found in the documents", checked)
+	}
+}
+
+var (
+	plainWord = regexp.MustCompile(`^[a-z][a-z-]*$`)
+	plainFlag = regexp.MustCompile(`^--[a-z-]+$`)
+)
+
 var (
 	decisionTitle  = regexp.MustCompile(`^# (\d+)\. (.+)\n\n`)
 	decisionStatus = regexp.MustCompile(`^Status: (accepted|superseded by \[\d+\]\(\S+\)), \d{4}-\d\d-\d\d(; revised in place until \d{4}-\d\d-\d\d)?(; amended by \[\d+\]\(\S+\), \d{4}-\d\d-\d\d)*\.$`)
