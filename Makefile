@@ -71,7 +71,7 @@ generate: ## write what is generated: docs/reference, the diagrams of docs/PROTO
 
 .PHONY: verify
 verify: generate ## fail if what is generated isn't what is checked in
-	@git diff --exit-code -- docs || { echo "docs were out of date; they are generated now: commit them"; exit 1; }
+	@git diff --exit-code -- docs README.md || { echo "docs were out of date; they are generated now: commit them"; exit 1; }
 
 .PHONY: deps-test
 deps-test: ## install what the tests need on Debian (as root), else say what is missing
