@@ -65,9 +65,9 @@ bench: ## measure, and print the table of docs/bench
 	$(GO) run ./internal/bench
 
 .PHONY: generate
-generate: ## write what is generated: docs/reference, the diagrams of docs/PROTOCOL.md, the README's outputs
+generate: ## write what is generated: docs/reference, the diagrams of documents, the README's outputs
 	$(GO) test ./internal/cli -run '^TestReference$$' -reference.update -count=1
-	$(GO) test . -run '^(TestProtocolDiagrams|TestReadme)$$' -docs.update -count=1
+	$(GO) test . -run '^(TestProtocolDiagrams|TestImportDiagram|TestReadme)$$' -docs.update -count=1
 
 .PHONY: verify
 verify: generate ## fail if what is generated isn't what is checked in

@@ -17,26 +17,36 @@ import (
 	"talkingstick/stick"
 )
 
-var updateDocs = flag.Bool("docs.update", false, "write the generated parts of docs/PROTOCOL.md, and what the README's commands print, instead of comparing them")
+var updateDocs = flag.Bool("docs.update", false, "write the generated parts of documents, and what the README's commands print, instead of comparing them")
 
 // TestProtocolDiagrams compares the diagrams of docs/PROTOCOL.md with what the rules do. There is
 // no table of transitions that they could be drawn from and that could be wrong: each edge was
 // taken by running a rule on a room.
 func TestProtocolDiagrams(t *testing.T) {
-	const path = "docs/PROTOCOL.md"
+	edges := walk(t)
+	compareGenerated(t, "docs/PROTOCOL.md", map[string]string{
+		"turn":    diagram(edges.turns),
+		"table":   edges.table(),
+		"members": diagram(edges.members),
+		"tasks":   taskDiagram() + taskTable(),
+	})
+}
+
+// TestImportDiagram compares the diagram of docs/ARCHITECTURE.md with the table of allowed imports.
+func TestImportDiagram(t *testing.T) {
+	compareGenerated(t, "docs/ARCHITECTURE.md", map[string]string{"imports": importDiagram()})
+}
+
+// compareGenerated compares the generated parts of a document, which stand between comments, or writes them.
+func compareGenerated(t *testing.T, path string, parts map[string]string) {
+	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	was := string(b)
-	edges := walk(t)
 	is := was
-	for name, text := range map[string]string{
-		"turn":    diagram(edges.turns),
-		"table":   edges.table(),
-		"members": diagram(edges.members),
-		"tasks":   taskDiagram() + taskTable(),
-	} {
+	for name, text := range parts {
 		begin, end := "<!-- generated: "+name+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(is, begin)
 		_, after, ended := strings.Cut(rest, end)
@@ -52,8 +62,46 @@ func TestProtocolDiagrams(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("the diagrams of %s aren't what the rules do: make generate", path)
+		t.Errorf("the generated parts of %s aren't what the code says: make generate", path)
 	}
+}
+
+// importDiagram draws the packages of the program and what they import, without what follows: where one
+// imports a second and that a third, no arrow goes from the first to the third.
+func importDiagram() string {
+	var b strings.Builder
+	b.WriteString("```mermaid\nflowchart TD\n")
+	name := func(dir string) string { return strings.TrimPrefix(strings.TrimPrefix(dir, "internal/"), "cmd/") }
+	from := map[string][]string{} // by what they import
+	for _, dir := range slices.Sorted(maps.Keys(edges)) {
+		if slices.Contains(testOnly, dir) || strings.HasPrefix(dir, "internal/bench") || strings.HasPrefix(dir, "internal/e2e") {
+			continue
+		}
+		var to []string
+		for _, dep := range slices.Sorted(maps.Keys(edges[dir])) {
+			_, ours := edges[dep]
+			if ours = ours || dep == "stick"; !ours {
+				continue
+			}
+			follows := false
+			for other := range edges[dir] {
+				follows = follows || other != dep && reaches(other, dep, map[string]bool{})
+			}
+			if !follows {
+				to = append(to, name(dep))
+			}
+		}
+		if len(to) > 0 {
+			key := strings.Join(to, " & ")
+			from[key] = append(from[key], name(dir))
+		}
+	}
+	var lines []string
+	for to, dirs := range from {
+		lines = append(lines, fmt.Sprintf("    %s --> %s\n", strings.Join(dirs, " & "), to))
+	}
+	slices.Sort(lines)
+	return b.String() + strings.Join(lines, "") + "```\n"
 }
 
 // edge of a diagram: by which act a thing goes from one state to another.

@@ -19,8 +19,8 @@ type WorkerRetryParams struct {
 }
 
 // WorkerRetry begins another attempt at a task that failed, on its branch where that exists, else from
-// the integration branch. It fails with [stick.CodeNotFound],
-// [stick.CodeInvalidTransition] and [stick.CodeLanding].
+// the integration branch. It fails with [stick.CodeNotFound], [stick.CodeInvalidTransition] and
+// [stick.CodeLanding].
 func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
 	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
