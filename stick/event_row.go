@@ -202,7 +202,7 @@ func (t EventType) Grants() bool {
 	return ok && info.turn == nextTurn
 }
 
-// Whom an event is for. What a rule has put into For comes with it.
+// Whom an event is for. It adds to what a rule has put into For.
 
 // forNamed is whom the rule named, which may be nobody.
 func forNamed(e Event) []Addressee { return e.For }

@@ -12,7 +12,7 @@ type ReservedPayload struct {
 	Caller
 	Pattern  glob.Pattern `json:"pattern,omitempty"`  // what was reserved
 	TTL      Millis       `json:"ttl_ms,omitempty"`   // for how long
-	Replaces int64        `json:"replaces,omitempty"` // the same agent's reservation that it stands for now
+	Replaces int64        `json:"replaces,omitempty"` // the same agent's reservation that it replaces
 }
 
 // UnreservedPayload is the payload of [EventUnreserved].

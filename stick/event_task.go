@@ -58,7 +58,7 @@ type TaskAssignedFacts struct {
 	Spec        string `json:"spec,omitempty"`
 	Branch      string `json:"branch,omitempty"`
 	Worktree    string `json:"worktree,omitempty"`    // from the workspace's root
-	Integration string `json:"integration,omitempty"` // the branch that it will be merged into
+	Integration string `json:"integration,omitempty"` // the branch that a merge moves
 	Base        string `json:"base,omitempty"`        // the commit that the branch begins at
 }
 

@@ -84,7 +84,7 @@ type Task struct {
 	Spec        string
 	Branch      string
 	Worktree    string // from the workspace's root
-	Integration string // the branch that it will be merged into
+	Integration string // the branch that a merge moves
 	Base        string // the commit that it began from, or was last rebased onto
 	Head        string // the commit that was last offered for review
 	Patch       string // a sum of what Head changes, whatever it is based on
