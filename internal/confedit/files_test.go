@@ -42,8 +42,8 @@ func TestFiles(t *testing.T) {
 		"mcp.json":             {confedit.JSONSet([]string{"mcpServers", "tt"}, stdio), confedit.JSONRemove([]string{"mcpServers", "tt"}, 0)},
 		"codex-hooks.json":     {confedit.All(start, preTool), confedit.All(noPreTool, noStart)},
 		"gemini-settings.json": {
-			confedit.All(before, confedit.JSONSet([]string{"mcpServers", "tt"}, stdio), confedit.JSONPutElement([]string{"context", "fileName"}, ours, "/bin/tt.md")),
-			confedit.All(noBefore, confedit.JSONRemove([]string{"mcpServers", "tt"}, 0), confedit.JSONRemoveElements([]string{"context", "fileName"}, ours, 0)),
+			confedit.All(before, confedit.JSONSet([]string{"mcpServers", "tt"}, stdio)),
+			confedit.All(noBefore, confedit.JSONRemove([]string{"mcpServers", "tt"}, 0)),
 		},
 		"opencode.jsonc": {
 			confedit.JSONSet([]string{"mcp", "tt"}, mcpServer{Type: "local", Command: []string{"/usr/bin/tt", "mcp"}, Enabled: true}),

@@ -155,3 +155,30 @@ func (d *jsonDoc) dropHook(steps []*hujson.Value, index []int, ours Ours, keep, 
 	}
 	return nil
 }
+
+// array walks to the array at a path. steps is shorter than the path when there is none.
+func (d *jsonDoc) array(path []string) (steps []*hujson.Value, index []int, arr *hujson.Array, err error) {
+	steps, index, err = d.walk(path)
+	if err != nil || len(steps) <= len(path) {
+		return steps, index, nil, err
+	}
+	v := steps[len(path)]
+	arr, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return nil, nil, nil, &PathError{Path: path, Why: "is " + kindText(v) + ", not an array"}
+	}
+	return steps, index, arr, nil
+}
+
+// matching are the places of the elements that are ours.
+func matching(arr *hujson.Array, ours Ours) []int {
+	var at []int
+	if arr != nil {
+		for i := range arr.Elements {
+			if ours(raw(&arr.Elements[i])) {
+				at = append(at, i)
+			}
+		}
+	}
+	return at
+}

@@ -288,7 +288,6 @@ func TestPropertyHooks(t *testing.T) {
 		set, remove := confedit.JSONPutHook(path, ours, ourGroup), confedit.JSONRemoveHook(path, ours, 2)
 		if !mixed {
 			thereAndBack(t, src, set, remove)
-			thereAndBack(t, src, confedit.JSONPutElement(path, ours, "/bin/tt"), confedit.JSONRemoveElements(path, ours, 2))
 			return
 		}
 		out, ok := must(t, set, src)

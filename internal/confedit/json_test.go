@@ -119,7 +119,7 @@ func TestJSONRefused(t *testing.T) {
 		})
 	}
 	var wrong *confedit.PathError
-	if _, _, err := confedit.JSONPutElement([]string{"a", "b c"}, ours, "/bin/tt")([]byte(`{"a": {"b c": {}}}`)); !errors.As(err, &wrong) || err.Error() != `a."b c" is an object, not an array` {
+	if _, _, err := confedit.JSONPutHook([]string{"a", "b c"}, ours, ourGroup)([]byte(`{"a": {"b c": {}}}`)); !errors.As(err, &wrong) || err.Error() != `a."b c" is an object, not an array` {
 		t.Error(err)
 	}
 	if _, _, err := confedit.JSONSet([]string{"a"}, func() {})(nil); err == nil {

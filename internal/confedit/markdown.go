@@ -72,13 +72,6 @@ func SetImport(file string) Edit {
 	}
 }
 
-// HasBlock tells whether the file has a block of ours.
-func HasBlock(src []byte) (bool, error) {
-	body, _ := cutBOM(src)
-	_, ok, err := findBlock(body)
-	return ok, err
-}
-
 // cutBOM splits a byte order mark off; mark has no room to be appended to in place.
 func cutBOM(src []byte) (body, mark []byte) {
 	if rest, ok := bytes.CutPrefix(src, []byte(bom)); ok {
