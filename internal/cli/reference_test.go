@@ -623,8 +623,8 @@ func (g *reference) environment() string {
 	g.line("\n## Variables")
 	var rows [][]string
 	known := map[string]bool{"HOME": true, "USER": true} // read by way of the standard library, and of a list
-	for _, s := range harness.Setups {                   // by their table
-		known[s.ConfigEnv] = true
+	for _, r := range harness.Rows {                     // by their table
+		known[r.Setup.ConfigEnv] = true
 	}
 	for _, v := range variables {
 		if !g.src.variables[v.name] && !known[v.name] {

@@ -88,6 +88,9 @@ type Row struct {
 
 	// Apart are arguments with which a process has its sessions itself, whatever daemon there is.
 	Apart []string
+
+	// Setup says how it is told of us.
+	Setup Setup
 }
 
 // Waking says how an idle agent is woken.
@@ -132,133 +135,7 @@ func Names() []string {
 }
 
 // Rows is the table of harnesses. When nothing else tells which of two it is, the earlier counts.
-var Rows = []Row{
-	{
-		Name:       "claude",
-		Title:      "Claude Code",
-		Programs:   []string{"claude"},
-		Scripts:    []string{"claude"},
-		Packages:   []string{"/@anthropic-ai/claude-code/", "/claude/versions/"},
-		SessionEnv: []string{"CLAUDE_CODE_SESSION_ID"},
-		Markers:    []string{"CLAUDECODE"}, // not CLAUDE_PROJECT_DIR: Gemini sets it too
-		Hooks: []Hook{
-			{HookSessionStart, "SessionStart"},
-			{HookPrompt, "UserPromptSubmit"},
-			{HookBeforeTool, "PreToolUse"},
-			{HookAfterTool, "PostToolUse"},
-			{HookStop, "Stop"},
-			{HookSessionEnd, "SessionEnd"},
-		},
-		Editors: []Editor{
-			{Tool: "Edit", Path: "file_path"},
-			{Tool: "Write", Path: "file_path"},
-			{Tool: "MultiEdit", Path: "file_path"},
-			{Tool: "NotebookEdit", Path: "notebook_path"},
-			{Tool: "Bash", Command: "command", Follows: true},
-		},
-		HookBlock:   "block",
-		Wake:        WakeExit,
-		Interactive: [2]string{"CLAUDE_CODE_ENTRYPOINT", "cli"},
-		Proves:      stick.ProvesSession,
-	},
-	{
-		// npm's launcher is a node process with the native program as its child. The terminal
-		// program may leave its sessions to a daemon, which is then the ancestor of commands.
-		Name:       "codex",
-		Title:      "Codex",
-		Programs:   []string{"codex"},
-		Scripts:    []string{"codex"},
-		Packages:   []string{"/@openai/codex/"},
-		Sandboxes:  []string{"codex-linux-sandbox"},
-		SessionEnv: []string{"CODEX_SESSION_ID"}, // a sub-agent has its parent's; CODEX_THREAD_ID would be its own
-		Markers:    []string{"CODEX_CI"},
-		// Its MCP servers get no environment. A sub-agent's calls tell its parent's session here.
-		CallSession: []string{"x-codex-turn-metadata", "session_id"},
-		Hooks: []Hook{
-			{HookSessionStart, "SessionStart"},
-			{HookPrompt, "UserPromptSubmit"},
-			{HookBeforeTool, "PreToolUse"},
-			{HookAfterTool, "PostToolUse"},
-			{HookStop, "Stop"},
-			{HookSessionEnd, "SessionEnd"},
-		},
-		Editors:   []Editor{{Tool: "apply_patch", Patch: "command"}, {Tool: "Bash", Command: "command"}},
-		HookBlock: "block",
-		Wake:      WakeQueue,
-		Proves:    stick.ProvesSession,
-		Carriers:  []string{"app-server", "mcp-server"},
-		Daemons:   []string{"app-server", "mcp-server"},
-		Listening: []string{"unix:", "ws:"}, // the value of --listen; an editor talks to it by its standard streams
-		Apart:     []string{"exec", "e"},
-	},
-	{
-		// A node process that starts itself again with more memory.
-		Name:       "gemini",
-		Title:      "Gemini CLI",
-		Programs:   []string{"gemini"},
-		Scripts:    []string{"gemini"},
-		Packages:   []string{"/@google/gemini-cli/"},
-		SessionEnv: []string{"GEMINI_SESSION_ID"}, // in hooks only
-		Markers:    []string{"GEMINI_CLI"},
-		Hooks: []Hook{
-			{HookSessionStart, "SessionStart"},
-			{HookPrompt, "BeforeAgent"},
-			{HookBeforeTool, "BeforeTool"},
-			{HookAfterTool, "AfterTool"},
-			{HookStop, "AfterAgent"},
-			{HookSessionEnd, "SessionEnd"},
-		},
-		Editors: []Editor{
-			{Tool: "write_file", Path: "file_path"},
-			{Tool: "replace", Path: "file_path"},
-			{Tool: "run_shell_command", Command: "command", Dir: "dir_path"},
-		},
-		HookDeny:   "deny",
-		HookBlock:  "deny",
-		NoGitHooks: true, // it sets core.hooksPath to nothing
-		Proves:     stick.ProvesSession,
-	},
-	{
-		// From its documentation; nobody has seen how its processes look. Gemini CLI's settings
-		// directory is its, too.
-		Name:     "antigravity",
-		Title:    "Antigravity",
-		Programs: []string{"agy", "antigravity"},
-		Proves:   stick.ProvesCarrier, // until it is known: its life proves nothing
-	},
-	{
-		Name:     "opencode",
-		Title:    "OpenCode",
-		Programs: []string{"opencode"},
-		Scripts:  []string{"opencode"},
-		Packages: []string{"/opencode-ai/"},
-		Markers:  []string{"OPENCODE"},
-		Hooks: []Hook{ // as our own plugin tells them
-			{HookSessionStart, "session_start"},
-			{HookPrompt, "prompt"},
-			{HookBeforeTool, "before_tool"},
-			{HookAfterTool, "after_tool"},
-			{HookStop, "stop"},
-			{HookSessionEnd, "session_end"},
-		},
-		Editors: []Editor{
-			{Tool: "edit", Path: "filePath"},
-			{Tool: "write", Path: "filePath"},
-			{Tool: "multiedit", Path: "filePath"},
-			{Tool: "patch", Patch: "patchText"},
-			{Tool: "apply_patch", Patch: "patchText"},
-			{Tool: "bash", Command: "command", Dir: "workdir"},
-		},
-		HookDeny:  "deny",
-		HookBlock: "block",
-		Wake:      WakeExit,
-		Proves:    stick.ProvesSession,
-		Carriers:  []string{"serve", "web", "acp", "--port"},
-		Daemons:   []string{"serve", "web"},
-		Listening: []string{"serve", "web"},
-		Attached:  []string{"attach"},
-	},
-}
+var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow}
 
 // workerRow recognises a command that tt started in the worktree of a task. It is no harness: nothing is
 // installed for it, and a harness inside of it is nearer to its own commands, and is who they belong to.

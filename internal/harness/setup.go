@@ -1,9 +1,6 @@
 package harness
 
-import (
-	_ "embed"
-	"strings"
-)
+import _ "embed"
 
 // Skill is the text of our skill, and Instructions what the instructions of a project say of us.
 var (
@@ -11,8 +8,6 @@ var (
 	Skill string
 	//go:embed files/instructions.md
 	Instructions string
-	//go:embed files/opencode.js
-	openCodePlugin string
 )
 
 // SkillName is the name of our skill, and of what we put into a harness's configuration where that
@@ -55,61 +50,4 @@ type command struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
-}
-
-// Setups says how each harness is told of us.
-var Setups = map[string]Setup{
-	"claude": {
-		Config: ".claude", ConfigEnv: "CLAUDE_CONFIG_DIR",
-		Skills:   Scoped{".claude/skills", ".claude/skills"},
-		Hooks:    Scoped{".claude/settings.json", ".claude/settings.json"},
-		HookUnit: 1, Async: "asyncRewake",
-		Server: Scoped{".claude.json", ".mcp.json"}, ServerAt: []string{"mcpServers"},
-		Entry: func(tt string) any { return command{"stdio", tt, []string{"mcp"}} },
-	},
-	"codex": {
-		Config: ".codex", ConfigEnv: "CODEX_HOME",
-		Skills:   agents,
-		Hooks:    Scoped{".codex/hooks.json", ".codex/hooks.json"},
-		HookUnit: 1, Async: "async",
-		Server: Scoped{".codex/config.toml", ".codex/config.toml"}, ServerAt: []string{"mcp_servers"}, TOML: true,
-		Sandbox: []string{"sandbox_workspace_write", "writable_roots"},
-		Review:  "open /hooks in Codex once and trust tt's hooks; until then it skips them silently",
-	},
-	"gemini": {
-		Config:   ".gemini",
-		Skills:   agents,
-		Hooks:    Scoped{".gemini/settings.json", ".gemini/settings.json"},
-		HookUnit: 1000,
-		Server:   Scoped{".gemini/settings.json", ".gemini/settings.json"}, ServerAt: []string{"mcpServers"},
-		Entry: func(tt string) any { return command{"", tt, []string{"mcp"}} },
-	},
-	"opencode": {
-		Config: ".config/opencode",
-		Skills: agents,
-		Server: Scoped{".config/opencode/opencode.json", "opencode.json"}, ServerAt: []string{"mcp"},
-		Entry: func(tt string) any {
-			return struct {
-				Type    string   `json:"type"`
-				Command []string `json:"command"`
-				Enabled bool     `json:"enabled"`
-			}{"local", []string{tt, "mcp"}, true}
-		},
-		Plugin: Scoped{".config/opencode/plugin/talking-stick.js", ".opencode/plugin/talking-stick.js"},
-		Code:   func(tt string) string { return strings.ReplaceAll(openCodePlugin, `"{{tt}}"`, quoteJS(tt)) },
-	},
-	// Its hooks fail closed on an answer that they don't expect, and nobody has tried ours there, so
-	// it gets none.
-	"antigravity": {
-		Config: ".gemini/config",
-		Skills: agents,
-		Server: Scoped{".gemini/config/mcp_config.json", ".agents/mcp_config.json"}, ServerAt: []string{"mcpServers"},
-		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
-		Unproven: true,
-	},
-}
-
-// quoteJS is a path as a string of JavaScript.
-func quoteJS(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

@@ -92,7 +92,7 @@ func (s *Status) add(t Target, row harness.Row, scope string) {
 		s.Installed, s.Missing = Partly, missing
 	}
 	if row.Name == "codex" {
-		trusted := t.trusted(t.path(harness.Setups[row.Name], harness.Setups[row.Name].Hooks))
+		trusted := t.trusted(t.path(row.Setup, row.Setup.Hooks))
 		if s.Trusted == nil || trusted != nil && !*trusted {
 			s.Trusted = trusted
 		}
@@ -152,7 +152,7 @@ func lookPath(path, name string) string {
 // where it was told before, unless it doesn't trust it yet.
 func Next(t Target, steps []FileChange) (next []string) {
 	for _, row := range harness.Rows {
-		s := harness.Setups[row.Name]
+		s := row.Setup
 		asked := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name })
 		changed := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name && (c.State == New || c.State == Changed) })
 		if !asked {

@@ -145,7 +145,8 @@ func TestCodexTrust(t *testing.T) {
 		}
 		return *s.Trusted, true
 	}
-	review := "codex: " + harness.Setups["codex"].Review
+	codex, _ := harness.ByName("codex")
+	review := "codex: " + codex.Setup.Review
 	if yes, told := trust(); yes || !told || !slices.Contains(Next(w.t, steps), review) {
 		t.Errorf("before anybody trusted them: %v %v, %v", yes, told, Next(w.t, steps))
 	}

@@ -68,9 +68,9 @@ func (s FileChange) Pending() bool {
 // Found lists the harnesses that were used on this machine, by their configuration.
 func Found(t Target) []string {
 	var found []string
-	for _, name := range harness.Names() {
-		if info, err := os.Stat(t.config(harness.Setups[name])); err == nil && info.IsDir() {
-			found = append(found, name)
+	for _, row := range harness.Rows {
+		if info, err := os.Stat(t.config(row.Setup)); err == nil && info.IsDir() {
+			found = append(found, row.Name)
 		}
 	}
 	return found
@@ -348,7 +348,7 @@ func (p *plan) own(row harness.Row, x part) error {
 // to forget us.
 func (p *plan) sharers(file string) (names []string) {
 	for _, row := range harness.Rows {
-		if !slices.Contains(p.names, row.Name) && p.t.skillFile(harness.Setups[row.Name]) == file && p.told(row.Name) {
+		if !slices.Contains(p.names, row.Name) && p.t.skillFile(row.Setup) == file && p.told(row.Name) {
 			names = append(names, row.Name)
 		}
 	}

@@ -425,7 +425,8 @@ func TestHookBeforeATool(t *testing.T) {
 		if json.Unmarshal(config["hooks"][c.event], &groups) != nil || json.Unmarshal(config["hooks"][c.after], &after) != nil {
 			t.Fatal(before)
 		}
-		want := 5 * harness.Setups[c.name].HookUnit
+		row, _ := harness.ByName(c.name)
+		want := 5 * row.Setup.HookUnit
 		if len(groups) != 1 || groups[0].Matcher != c.tools || len(groups[0].Hooks) != 1 || groups[0].Hooks[0].Timeout != want {
 			t.Errorf("%s: before a tool %+v", c.name, groups)
 		}

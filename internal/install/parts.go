@@ -41,7 +41,7 @@ const skill = "skill"
 
 // parts lists what a harness is told by in this scope, in the order in which it is put there.
 func (t Target) parts(row harness.Row) []part {
-	s := harness.Setups[row.Name]
+	s := row.Setup
 	all := []part{{what: skill, file: t.skillFile(s), text: harness.Skill, ours: func(have []byte) bool {
 		return string(have) == harness.Skill || isShipped(have)
 	}}}

@@ -41,7 +41,8 @@ func (t Target) trusted(file string) *bool {
 	if err != nil || json.Unmarshal(raw, &events) != nil {
 		return nil
 	}
-	config, _ := os.ReadFile(filepath.Join(t.config(harness.Setups["codex"]), "config.toml")) // none trusts nothing
+	codex, _ := harness.ByName("codex")
+	config, _ := os.ReadFile(filepath.Join(t.config(codex.Setup), "config.toml")) // none trusts nothing
 	files := []string{file}
 	if real, err := filepath.EvalSymlinks(file); err == nil && real != file {
 		files = append(files, real)

@@ -1,0 +1,40 @@
+package harness
+
+import "talkingstick/stick"
+
+// geminiRow is Google's Gemini CLI. A node process that starts itself again with more memory.
+var geminiRow = Row{
+	Name:       "gemini",
+	Title:      "Gemini CLI",
+	Programs:   []string{"gemini"},
+	Scripts:    []string{"gemini"},
+	Packages:   []string{"/@google/gemini-cli/"},
+	SessionEnv: []string{"GEMINI_SESSION_ID"}, // in hooks only
+	Markers:    []string{"GEMINI_CLI"},
+	Hooks: []Hook{
+		{HookSessionStart, "SessionStart"},
+		{HookPrompt, "BeforeAgent"},
+		{HookBeforeTool, "BeforeTool"},
+		{HookAfterTool, "AfterTool"},
+		{HookStop, "AfterAgent"},
+		{HookSessionEnd, "SessionEnd"},
+	},
+	Editors: []Editor{
+		{Tool: "write_file", Path: "file_path"},
+		{Tool: "replace", Path: "file_path"},
+		{Tool: "run_shell_command", Command: "command", Dir: "dir_path"},
+	},
+	HookDeny:   "deny",
+	HookBlock:  "deny",
+	NoGitHooks: true, // it sets core.hooksPath to nothing
+	Proves:     stick.ProvesSession,
+
+	Setup: Setup{
+		Config:   ".gemini",
+		Skills:   agents,
+		Hooks:    Scoped{".gemini/settings.json", ".gemini/settings.json"},
+		HookUnit: 1000,
+		Server:   Scoped{".gemini/settings.json", ".gemini/settings.json"}, ServerAt: []string{"mcpServers"},
+		Entry: func(tt string) any { return command{"", tt, []string{"mcp"}} },
+	},
+}

@@ -1,0 +1,65 @@
+package harness
+
+import (
+	_ "embed"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+//go:embed opencode/plugin.js
+var openCodePlugin string
+
+// openCodeRow is OpenCode.
+var openCodeRow = Row{
+	Name:     "opencode",
+	Title:    "OpenCode",
+	Programs: []string{"opencode"},
+	Scripts:  []string{"opencode"},
+	Packages: []string{"/opencode-ai/"},
+	Markers:  []string{"OPENCODE"},
+	Hooks: []Hook{ // as our own plugin tells them
+		{HookSessionStart, "session_start"},
+		{HookPrompt, "prompt"},
+		{HookBeforeTool, "before_tool"},
+		{HookAfterTool, "after_tool"},
+		{HookStop, "stop"},
+		{HookSessionEnd, "session_end"},
+	},
+	Editors: []Editor{
+		{Tool: "edit", Path: "filePath"},
+		{Tool: "write", Path: "filePath"},
+		{Tool: "multiedit", Path: "filePath"},
+		{Tool: "patch", Patch: "patchText"},
+		{Tool: "apply_patch", Patch: "patchText"},
+		{Tool: "bash", Command: "command", Dir: "workdir"},
+	},
+	HookDeny:  "deny",
+	HookBlock: "block",
+	Wake:      WakeExit,
+	Proves:    stick.ProvesSession,
+	Carriers:  []string{"serve", "web", "acp", "--port"},
+	Daemons:   []string{"serve", "web"},
+	Listening: []string{"serve", "web"},
+	Attached:  []string{"attach"},
+
+	Setup: Setup{
+		Config: ".config/opencode",
+		Skills: agents,
+		Server: Scoped{".config/opencode/opencode.json", "opencode.json"}, ServerAt: []string{"mcp"},
+		Entry: func(tt string) any {
+			return struct {
+				Type    string   `json:"type"`
+				Command []string `json:"command"`
+				Enabled bool     `json:"enabled"`
+			}{"local", []string{tt, "mcp"}, true}
+		},
+		Plugin: Scoped{".config/opencode/plugin/talking-stick.js", ".opencode/plugin/talking-stick.js"},
+		Code:   func(tt string) string { return strings.ReplaceAll(openCodePlugin, `"{{tt}}"`, quoteJS(tt)) },
+	},
+}
+
+// quoteJS is a path as a string of JavaScript.
+func quoteJS(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
