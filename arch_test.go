@@ -12,11 +12,14 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"talkingstick/internal/harness"
 )
 
 const module = "talkingstick"
@@ -344,6 +347,43 @@ func TestSurroundings(t *testing.T) {
 		if !used[dir] {
 			t.Errorf("%s is allowed to read its surroundings and doesn't", dir)
 		}
+	}
+}
+
+// TestInstallKnowsNoHarness keeps all that is particular to one harness in its row and its folder:
+// package install names none, neither in code nor in a comment nor in a file that it writes.
+func TestInstallKnowsNoHarness(t *testing.T) {
+	const dir = "internal/install"
+	read := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "testdata":
+			return fs.SkipDir
+		case d.IsDir() || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		read++
+		text := strings.ToLower(string(b))
+		for _, row := range harness.Rows {
+			for _, name := range append(row.Environment(), row.Name, row.Title) {
+				if strings.Contains(text, strings.ToLower(name)) {
+					t.Errorf("%s knows %s by %q: that belongs into its row in internal/harness", path, row.Title, name)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read == 0 {
+		t.Errorf("%s has no files", dir)
 	}
 }
 

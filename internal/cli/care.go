@@ -104,7 +104,7 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 				h.Fix += " --project"
 			}
 		case s.Trusted != nil && !*s.Trusted:
-			h.Fix = row.Setup.Review
+			h.Fix = row.Setup.Trust.Review
 		case h.LastHook.IsZero() && len(row.Hooks) > 0:
 			h.Fix = "start a new session of " + row.Title + " in a workspace that has a room"
 		}

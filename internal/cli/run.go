@@ -25,12 +25,9 @@ const runName = "tt-worker"
 // projectEnviron is the environment of commands that a project has run: without what would make them
 // another agent, or have git work elsewhere.
 func projectEnviron(env []string) []string {
-	clear := append(slices.Clone(callers), "TT_JSON", "CLAUDE_CODE_SSE_PORT")
+	clear := append(slices.Clone(callers), "TT_JSON")
 	for _, r := range harness.Rows {
-		clear = append(append(clear, r.SessionEnv...), r.Markers...)
-		if r.Interactive[0] != "" {
-			clear = append(clear, r.Interactive[0])
-		}
+		clear = append(clear, r.Environment()...)
 	}
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -9,14 +9,19 @@ var antigravityRow = Row{
 	Title:    "Antigravity",
 	Programs: []string{"agy", "antigravity"},
 	Proves:   stick.ProvesCarrier, // until it is known: its life proves nothing
+	Unproven: "only its documentation is known (decision 34)",
 
 	// Its hooks fail closed on an answer that they don't expect, and nobody has tried ours there, so
 	// it gets none.
 	Setup: Setup{
 		Config: ".gemini/config",
 		Skills: agents,
-		Server: Scoped{".gemini/config/mcp_config.json", ".agents/mcp_config.json"}, ServerAt: []string{"mcpServers"},
+
+		Server:   Scoped{".gemini/config/mcp_config.json", ".agents/mcp_config.json"},
+		ServerAt: []string{"mcpServers"},
 		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
-		Unproven: true,
+
+		Next:          "start a new session; it gets no hooks, so tell it to use tt, and nobody has tried it yet",
+		NextInProject: newSessionTrust,
 	},
 }

@@ -10,7 +10,8 @@ var claudeRow = Row{
 	Scripts:    []string{"claude"},
 	Packages:   []string{"/@anthropic-ai/claude-code/", "/claude/versions/"},
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID"},
-	Markers:    []string{"CLAUDECODE"}, // not CLAUDE_PROJECT_DIR: Gemini sets it too
+	Markers:    []string{"CLAUDECODE"},           // not CLAUDE_PROJECT_DIR: Gemini sets it too
+	Ties:       []string{"CLAUDE_CODE_SSE_PORT"}, // its editor's
 	Hooks: []Hook{
 		{HookSessionStart, "SessionStart"},
 		{HookPrompt, "UserPromptSubmit"},
@@ -33,10 +34,19 @@ var claudeRow = Row{
 
 	Setup: Setup{
 		Config: ".claude", ConfigEnv: "CLAUDE_CONFIG_DIR",
-		Skills:   Scoped{".claude/skills", ".claude/skills"},
+		Skills:       Scoped{".claude/skills", ".claude/skills"},
+		Instructions: "CLAUDE.md",
+
 		Hooks:    Scoped{".claude/settings.json", ".claude/settings.json"},
-		HookUnit: 1, Async: "asyncRewake",
-		Server: Scoped{".claude.json", ".mcp.json"}, ServerAt: []string{"mcpServers"},
-		Entry: func(tt string) any { return command{"stdio", tt, []string{"mcp"}} },
+		HookUnit: 1,
+		Beside:   func(h *Handler) { h.AsyncRewake = true },
+
+		Server:      Scoped{".claude.json", ".mcp.json"},
+		ServerAt:    []string{"mcpServers"},
+		ServerMoves: true,
+		Entry:       func(tt string) any { return command{"stdio", tt, []string{"mcp"}} },
+
+		Next:          newSession,
+		NextInProject: "start a new session here, trust the folder and allow the server tt when it asks",
 	},
 }

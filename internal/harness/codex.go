@@ -1,6 +1,17 @@
 package harness
 
-import "talkingstick/stick"
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"talkingstick/stick"
+)
 
 // codexRow is OpenAI's Codex. npm's launcher is a node process with the native program as its child.
 // The terminal program may leave its sessions to a daemon, which is then the ancestor of commands.
@@ -26,6 +37,9 @@ var codexRow = Row{
 	Editors:   []Editor{{Tool: "apply_patch", Patch: "command"}, {Tool: "Bash", Command: "command"}},
 	HookBlock: "block",
 	Wake:      WakeQueue,
+	QueueCommand: func(program, session, text string) []string {
+		return []string{program, "queue", "--thread", session, "--message", text}
+	},
 	Proves:    stick.ProvesSession,
 	Carriers:  []string{"app-server", "mcp-server"},
 	Daemons:   []string{"app-server", "mcp-server"},
@@ -34,11 +48,69 @@ var codexRow = Row{
 
 	Setup: Setup{
 		Config: ".codex", ConfigEnv: "CODEX_HOME",
-		Skills:   agents,
+		Skills: agents,
+
 		Hooks:    Scoped{".codex/hooks.json", ".codex/hooks.json"},
-		HookUnit: 1, Async: "async",
-		Server: Scoped{".codex/config.toml", ".codex/config.toml"}, ServerAt: []string{"mcp_servers"}, TOML: true,
-		Sandbox: []string{"sandbox_workspace_write", "writable_roots"},
-		Review:  "open /hooks in Codex once and trust tt's hooks; until then it skips them silently",
+		HookUnit: 1,
+		Beside:   func(h *Handler) { h.Async = true },
+		Trust: &Trust{
+			File: "config.toml", At: codexTrustAt, Note: codexTrustNote,
+			Review: "open /hooks in Codex once and trust tt's hooks; until then it skips them silently",
+		},
+
+		Server:   Scoped{".codex/config.toml", ".codex/config.toml"},
+		ServerAt: []string{"mcp_servers"},
+		TOML:     true,
+		Sandbox:  []string{"sandbox_workspace_write", "writable_roots"},
+
+		Next:          newSession,
+		NextInProject: newSessionTrust,
 	},
+}
+
+// Codex runs a hook only if a person has trusted it, and tells nobody when it doesn't. What is trusted
+// stands in its config.toml: for each hook, by its file and place, the digest of what it does.
+
+// codexHookLimit is the time limit of a hook without one, and codexEndLimit the longest of one at the end
+// of a session, in seconds.
+const (
+	codexHookLimit = 600
+	codexEndLimit  = 3
+)
+
+func codexTrustAt(file, event string, group, handler int) []string {
+	return []string{"hooks", "state", fmt.Sprintf("%s:%s:%d:%d", file, snake(event), group, handler), "trusted_hash"}
+}
+
+// codexTrustNote is the digest by which Codex knows a hook. The time limit in it is the one that counts.
+func codexTrustNote(event string, matcher *string, handler json.RawMessage) string {
+	h := Handler{Timeout: codexHookLimit}
+	if json.Unmarshal(handler, &h) != nil {
+		return "none"
+	}
+	if event == "SessionEnd" {
+		h.Timeout = min(h.Timeout, codexEndLimit)
+	}
+	// The keys of maps are written in their order, which is what Codex does.
+	v := map[string]any{"event_name": snake(event), "hooks": []any{
+		map[string]any{"async": h.Async, "command": h.Command, "timeout": h.Timeout, "type": h.Type},
+	}}
+	if matcher != nil {
+		v["matcher"] = *matcher
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return "none"
+	}
+	sum := sha256.Sum256(bytes.TrimSpace(b.Bytes()))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+var capital = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z])([A-Z])`) })
+
+// snake is the name of an event as Codex writes it there: SessionStart as session_start.
+func snake(event string) string {
+	return strings.ToLower(capital().ReplaceAllString(event, "${1}_${2}"))
 }

@@ -30,11 +30,17 @@ var geminiRow = Row{
 	Proves:     stick.ProvesSession,
 
 	Setup: Setup{
-		Config:   ".gemini",
-		Skills:   agents,
+		Config: ".gemini",
+		Skills: agents,
+
 		Hooks:    Scoped{".gemini/settings.json", ".gemini/settings.json"},
 		HookUnit: 1000,
-		Server:   Scoped{".gemini/settings.json", ".gemini/settings.json"}, ServerAt: []string{"mcpServers"},
-		Entry: func(tt string) any { return command{"", tt, []string{"mcp"}} },
+
+		Server:   Scoped{".gemini/settings.json", ".gemini/settings.json"},
+		ServerAt: []string{"mcpServers"},
+		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
+
+		Next:          newSession,
+		NextInProject: newSessionTrust,
 	},
 }

@@ -46,7 +46,10 @@ var openCodeRow = Row{
 	Setup: Setup{
 		Config: ".config/opencode",
 		Skills: agents,
-		Server: Scoped{".config/opencode/opencode.json", "opencode.json"}, ServerAt: []string{"mcp"},
+
+		Server:      Scoped{".config/opencode/opencode.json", "opencode.json"},
+		ServerAt:    []string{"mcp"},
+		ServerJSONC: true,
 		Entry: func(tt string) any {
 			return struct {
 				Type    string   `json:"type"`
@@ -54,10 +57,17 @@ var openCodeRow = Row{
 				Enabled bool     `json:"enabled"`
 			}{"local", []string{tt, "mcp"}, true}
 		},
+
 		Plugin: Scoped{".config/opencode/plugin/talking-stick.js", ".opencode/plugin/talking-stick.js"},
 		Code:   func(tt string) string { return strings.ReplaceAll(openCodePlugin, `"{{tt}}"`, quoteJS(tt)) },
+
+		Next:          pluginSession,
+		NextInProject: pluginSession,
 	},
 }
+
+// pluginSession is what a person does then.
+const pluginSession = "start a new session; the first one fetches what plugins need from npm"
 
 // quoteJS is a path as a string of JavaScript.
 func quoteJS(s string) string {

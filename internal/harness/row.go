@@ -46,6 +46,9 @@ type Row struct {
 	// Markers are environment variables by which it tells commands that they run inside of it.
 	Markers []string
 
+	// Ties are other variables that tie a command to the very program that runs it.
+	Ties []string
+
 	// Hooks are the events that we listen to; none where its hooks can't be trusted to be harmless.
 	Hooks []Hook
 
@@ -61,6 +64,10 @@ type Row struct {
 
 	// Wake says how an idle agent of it can be woken.
 	Wake Waking
+
+	// QueueCommand is the command that gives a session something to do, with a program as [Row.Program]
+	// finds it. It is there for [WakeQueue].
+	QueueCommand func(program, session, text string) []string
 
 	// NoGitHooks says that git runs no hooks in its shell.
 	NoGitHooks bool
@@ -89,6 +96,10 @@ type Row struct {
 	// Apart are arguments with which a process has its sessions itself, whatever daemon there is.
 	Apart []string
 
+	// Unproven says why nobody has seen it run with us; empty for one that tests run. Then what its row
+	// says is from its documentation.
+	Unproven string
+
 	// Setup says how it is told of us.
 	Setup Setup
 }
@@ -108,10 +119,13 @@ func (r Row) Headless(getenv func(string) string) bool {
 	return r.Interactive[0] != "" && getenv(r.Interactive[0]) != r.Interactive[1]
 }
 
-// QueueCommand is the command that gives a session something to do, with a program as [Row.Program]
-// finds it.
-func (r Row) QueueCommand(program, session, text string) []string {
-	return []string{program, "queue", "--thread", session, "--message", text}
+// Environment lists the variables by which a command shows that it runs inside of the harness, and where.
+func (r Row) Environment() []string {
+	all := slices.Concat(r.SessionEnv, r.Markers, r.Ties)
+	if r.Interactive[0] != "" {
+		all = append(all, r.Interactive[0])
+	}
+	return all
 }
 
 // Program is the harness's own program: the one that runs among the ancestors, where it was started by an

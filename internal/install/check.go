@@ -91,11 +91,8 @@ func (s *Status) add(t Target, row harness.Row, scope string) {
 	case s.Installed != All:
 		s.Installed, s.Missing = Partly, missing
 	}
-	if row.Name == "codex" {
-		trusted := t.trusted(t.path(row.Setup, row.Setup.Hooks))
-		if s.Trusted == nil || trusted != nil && !*trusted {
-			s.Trusted = trusted
-		}
+	if trusted := t.trusted(row); s.Trusted == nil || trusted != nil && !*trusted {
+		s.Trusted = trusted
 	}
 }
 
@@ -152,30 +149,19 @@ func lookPath(path, name string) string {
 // where it was told before, unless it doesn't trust it yet.
 func Next(t Target, steps []FileChange) (next []string) {
 	for _, row := range harness.Rows {
-		s := row.Setup
 		asked := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name })
 		changed := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name && (c.State == New || c.State == Changed) })
 		if !asked {
 			continue
 		}
-		if trusted := t.trusted(t.path(s, s.Hooks)); s.Review != "" && trusted != nil && !*trusted {
-			next = append(next, row.Name+": "+s.Review)
-			continue // opening it comes before anything else
-		}
-		if !changed {
-			continue
-		}
+		trusted := t.trusted(row)
 		switch {
-		case row.Name == "claude" && t.Project != "":
-			next = append(next, row.Name+": start a new session here, trust the folder and allow the server tt when it asks")
-		case t.Project != "" && s.Plugin.Project == "":
-			next = append(next, row.Name+": start a new session here, and trust the folder when it asks")
-		case s.Unproven:
-			next = append(next, row.Name+": start a new session; it gets no hooks, so tell it to use tt, and nobody has tried it yet")
-		case s.Plugin.User != "":
-			next = append(next, row.Name+": start a new session; the first one fetches what plugins need from npm")
-		default:
-			next = append(next, row.Name+": start a new session; those that run don't know it yet")
+		case trusted != nil && !*trusted:
+			next = append(next, row.Name+": "+row.Setup.Trust.Review)
+		case changed && t.Project != "":
+			next = append(next, row.Name+": "+row.Setup.NextInProject)
+		case changed:
+			next = append(next, row.Name+": "+row.Setup.Next)
 		}
 	}
 	return next

@@ -2,10 +2,9 @@ package install
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,7 +145,7 @@ func TestCodexTrust(t *testing.T) {
 		return *s.Trusted, true
 	}
 	codex, _ := harness.ByName("codex")
-	review := "codex: " + codex.Setup.Review
+	review := "codex: " + codex.Setup.Trust.Review
 	if yes, told := trust(); yes || !told || !slices.Contains(Next(w.t, steps), review) {
 		t.Errorf("before anybody trusted them: %v %v, %v", yes, told, Next(w.t, steps))
 	}
@@ -167,8 +166,8 @@ func TestCodexTrust(t *testing.T) {
 			if event == "Stop" && g == 0 {
 				continue // the other's
 			}
-			key := quoted(hooks + ":" + snake(event) + ":" + string(rune('0'+g)) + ":0")
-			config += "\n[hooks.state." + key + "]\ntrusted_hash = \"" + trustHash(event, in.Matcher, in.Hooks[0]) + "\"\n"
+			at := codex.Setup.Trust.At(hooks, event, g, 0)
+			config += fmt.Sprintf("\n[%s.%s.%q]\n%s = %q\n", at[0], at[1], at[2], at[3], codex.Setup.Trust.Note(event, in.Matcher, in.Hooks[0]))
 			n++
 		}
 	}
@@ -191,39 +190,7 @@ func TestCodexTrust(t *testing.T) {
 	if strings.Count(w.read("home/.codex/config.toml"), "trusted_hash") != 7 {
 		t.Error("what Codex noted isn't ours to remove")
 	}
-	if trusted := w.t.trusted(hooks); trusted != nil {
+	if trusted := w.t.trusted(codex); trusted != nil {
 		t.Error("without hooks of ours there is nothing to trust")
 	}
-}
-
-// The digest is the one that Codex's own rule gives.
-func TestTrustHash(t *testing.T) {
-	matcher := "Bash"
-	for _, c := range []struct {
-		event, hook string
-		matcher     *string
-		plain       string
-	}{
-		{
-			"PreToolUse", `{"type":"command","command":"[ ! -x 'a b' ] || tt <&2","timeout":20}`, &matcher,
-			`{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"[ ! -x 'a b' ] || tt <&2","timeout":20,"type":"command"}],"matcher":"Bash"}`,
-		},
-		{
-			"UserPromptSubmit", `{"type":"command","command":"tt","async":true}`, nil,
-			`{"event_name":"user_prompt_submit","hooks":[{"async":true,"command":"tt","timeout":600,"type":"command"}]}`,
-		},
-		{ // measured with Codex 0.169.0: it is the limit that counts, not the one that is written
-			"SessionEnd", `{"type":"command","command":"tt","timeout":5}`, nil,
-			`{"event_name":"session_end","hooks":[{"async":false,"command":"tt","timeout":3,"type":"command"}]}`,
-		},
-	} {
-		if got := trustHash(c.event, c.matcher, json.RawMessage(c.hook)); got != "sha256:"+digest(c.plain) {
-			t.Errorf("%s: %s", c.event, got)
-		}
-	}
-}
-
-func digest(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
 }

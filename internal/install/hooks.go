@@ -12,20 +12,6 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// handler is a hook's handler.
-type handler struct {
-	Type        string `json:"type"`
-	Command     string `json:"command"`
-	Timeout     int    `json:"timeout,omitempty"`
-	Async       bool   `json:"async,omitempty"`
-	AsyncRewake bool   `json:"asyncRewake,omitempty"`
-}
-
-type group struct {
-	Matcher string    `json:"matcher,omitempty"`
-	Hooks   []handler `json:"hooks"`
-}
-
 // Limits of hooks in seconds: what a harness waits for, and how long one that wakes may wait.
 const (
 	hookTimeout = 5
@@ -37,7 +23,7 @@ type hook struct {
 	event string // the harness's name
 	tools string // which it is for; empty for all, and where it isn't for tools
 	wake  bool
-	handler
+	harness.Handler
 }
 
 // wanted lists the hooks that a harness is to have.
@@ -50,12 +36,11 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 		if h.Event == harness.HookBeforeTool {
 			tools = row.EditorTools()
 		}
-		all = append(all, hook{h.Name, tools, false, handler{Type: "command", Command: t.hookCommand(row.Name, ""), Timeout: hookTimeout * s.HookUnit}})
-		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Async != "" {
-			all = append(all, hook{h.Name, "", true, handler{
-				Type: "command", Command: t.hookCommand(row.Name, " --wake"), Timeout: wakeTimeout * s.HookUnit,
-				Async: s.Async == "async", AsyncRewake: s.Async == "asyncRewake",
-			}})
+		all = append(all, hook{h.Name, tools, false, harness.Handler{Type: "command", Command: t.hookCommand(row.Name, ""), Timeout: hookTimeout * s.HookUnit}})
+		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Beside != nil {
+			waker := harness.Handler{Type: "command", Command: t.hookCommand(row.Name, " --wake"), Timeout: wakeTimeout * s.HookUnit}
+			s.Beside(&waker)
+			all = append(all, hook{h.Name, "", true, waker})
 		}
 	}
 	return all
@@ -64,7 +49,7 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 func (t Target) hooks(row harness.Row, s harness.Setup) confedit.Edit {
 	var edits []confedit.Edit
 	for _, h := range t.wanted(row, s) {
-		edits = append(edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(row.Name, h.wake), group{Matcher: h.tools, Hooks: []handler{h.handler}}))
+		edits = append(edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(row.Name, h.wake), harness.HookGroup{Matcher: h.tools, Hooks: []harness.Handler{h.Handler}}))
 	}
 	if edits == nil {
 		return nil
@@ -113,7 +98,7 @@ func (t Target) isHook(name string, wake bool) confedit.Ours {
 		end += " --wake"
 	}
 	return func(element json.RawMessage) bool {
-		var h handler
+		var h harness.Handler
 		if json.Unmarshal(element, &h) != nil || !strings.HasSuffix(h.Command, end) {
 			return false
 		}

@@ -103,11 +103,20 @@ func (t Target) path(s harness.Setup, p harness.Scoped) string {
 		if rest, ok := strings.CutPrefix(p.User, s.Config+"/"); ok {
 			return below(t.config(s), rest)
 		}
-		if p.User == s.Config+".json" { // Claude Code keeps it beside its directory, and in a moved one
-			return below(t.config(s), p.User)
-		}
 	}
 	return t.home(p.User)
+}
+
+// serverFile is where a harness keeps its MCP servers in this scope.
+func (t Target) serverFile(s harness.Setup) string {
+	file := t.path(s, s.Server)
+	if s.ServerMoves && t.Project == "" && t.Getenv(s.ConfigEnv) != "" {
+		file = below(t.config(s), s.Server.User)
+	}
+	if s.ServerJSONC {
+		return either(file, file+"c")
+	}
+	return file
 }
 
 func below(dir, path string) string {

@@ -348,7 +348,9 @@ func TestHookCommandsRun(t *testing.T) {
 	for file, name := range map[string]string{
 		"home/.claude/settings.json": "claude", "home/.codex/hooks.json": "codex", "home/.gemini/settings.json": "gemini",
 	} {
-		var config struct{ Hooks map[string][]group }
+		var config struct {
+			Hooks map[string][]harness.HookGroup
+		}
 		if err := json.Unmarshal([]byte(w.read(file)), &config); err != nil {
 			t.Fatal(err)
 		}
@@ -421,7 +423,7 @@ func TestHookBeforeATool(t *testing.T) {
 		if err := json.Unmarshal([]byte(before), &config); err != nil {
 			t.Fatal(err)
 		}
-		var groups, after []group
+		var groups, after []harness.HookGroup
 		if json.Unmarshal(config["hooks"][c.event], &groups) != nil || json.Unmarshal(config["hooks"][c.after], &after) != nil {
 			t.Fatal(before)
 		}

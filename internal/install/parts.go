@@ -47,10 +47,7 @@ func (t Target) parts(row harness.Row) []part {
 	}}}
 	all = append(all, part{what: "hooks", file: t.path(s, s.Hooks), set: t.hooks(row, s), remove: t.noHooks(row, s)})
 	server := t.server(s)
-	server.file = t.path(s, s.Server)
-	if row.Name == "opencode" {
-		server.file = either(server.file, server.file+"c")
-	}
+	server.file = t.serverFile(s)
 	all = append(all, server)
 	if t.Project == "" && len(s.Sandbox) > 0 {
 		all = append(all, part{
@@ -74,13 +71,19 @@ func (t Target) parts(row harness.Row) []part {
 // instructions are what a project tells all harnesses.
 func instructions(t Target) []part {
 	no := func(func([]string) int) confedit.Edit { return confedit.RemoveBlock() }
-	return []part{
-		{
-			what: "instructions", file: filepath.Join(t.Project, "AGENTS.md"), remove: no,
-			set: confedit.SetBlock(strings.TrimSpace(harness.Instructions)),
-		},
-		{what: "instructions", file: filepath.Join(t.Project, "CLAUDE.md"), remove: no, set: confedit.SetImport("AGENTS.md")},
+	all := []part{{
+		what: "instructions", file: filepath.Join(t.Project, harness.InstructionsFile), remove: no,
+		set: confedit.SetBlock(strings.TrimSpace(harness.Instructions)),
+	}}
+	for _, row := range harness.Rows {
+		if own := row.Setup.Instructions; own != "" {
+			all = append(all, part{
+				what: "instructions", file: filepath.Join(t.Project, own), remove: no,
+				set: confedit.SetImport(harness.InstructionsFile),
+			})
+		}
 	}
+	return all
 }
 
 // skillFile is where the skill of a harness lies.
