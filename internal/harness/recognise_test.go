@@ -8,51 +8,54 @@ import (
 	"talkingstick/stick"
 )
 
+// sightings are processes as they were seen, and whose they are.
+var sightings = []struct {
+	name  string
+	p     proc.Info
+	want  string // "" for none
+	proof stick.Proof
+}{
+	{"claude", claude, "claude", stick.ProvesSession},
+	{"claude as a versioned file", run("2.1.197", "/home/dev/.local/share/claude/versions/2.1.197"), "claude", stick.ProvesSession},
+	{"claude in node, of an older version", run("node", "node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"), "claude", stick.ProvesSession},
+	{"claude, its command line hidden", run("claude"), "claude", stick.ProvesSession},
+	{"claude under another name", run("claude", "cc"), "claude", stick.ProvesSession},
+	{"claude on Windows", run("claude.exe", `C:\Users\dev\.local\bin\claude.exe`), "claude", stick.ProvesSession},
+	{"codex, the launcher", codexNode, "codex", stick.ProvesSession},
+	{"codex, the program", codex, "codex", stick.ProvesSession},
+	{"codex on Windows", run("node.exe", `C:\Program Files\nodejs\node.exe`, `C:\npm\node_modules\@openai\codex\bin\codex.js`), "codex", stick.ProvesSession},
+	{"codex, the daemon", codexd, "codex", stick.ProvesCarrier},
+	{"codex, the daemon behind options", run("codex", "codex", "-c", "a=b", "app-server"), "codex", stick.ProvesCarrier},
+	{"codex, the daemon's launcher", run("node", "node", "/usr/bin/codex", "app-server"), "codex", stick.ProvesCarrier},
+	{"codex, its sandbox", codexBox, "codex", ""},
+	{"codex, its sandbox under the program's name", run("codex", "codex-linux-sandbox", "--"), "codex", ""},
+	{"gemini", gemini1, "gemini", stick.ProvesSession},
+	{"gemini with more memory", gemini2, "gemini", stick.ProvesSession},
+	{"gemini in bun", run("bun", "bun", "run", "/home/dev/gemini.js"), "gemini", stick.ProvesSession},
+	{"gemini behind a required script", run("node", "node", "-r", "/opt/trace.js", "/usr/bin/gemini"), "gemini", stick.ProvesSession},
+	{"gemini in a node that names its threads", run("node-MainThread", "node", "/usr/bin/gemini"), "gemini", stick.ProvesSession},
+	{"gemini's package", run("node", "node", "/usr/lib/node_modules/@google/gemini-cli/dist/index.js"), "gemini", stick.ProvesSession},
+	{"opencode", opencode, "opencode", stick.ProvesSession},
+	{"opencode, a server", openserve, "opencode", stick.ProvesCarrier},
+	{"opencode, a port", openport, "opencode", stick.ProvesCarrier},
+	{"opencode, a port in one word", run("opencode", "opencode", "--port=4096"), "opencode", stick.ProvesCarrier},
+
+	{"a worker's command", run("tt", "tt-worker", "worker", "run"), "worker", stick.ProvesSession},
+	{"tt itself", run("tt", "/usr/local/bin/tt", "worker", "run"), "", ""},
+
+	{"a shell", bash, "", ""},
+	{"a login shell", login, "", ""},
+	{"a shell script called like a harness", run("claude", "/bin/bash", "/home/dev/bin/claude"), "", ""},
+	{"a Python script called like a harness", run("gemini", "/usr/bin/python3", "/home/dev/bin/gemini"), "", ""},
+	{"an editor of a file called like a harness", run("vim", "vim", "/home/dev/codex"), "", ""},
+	{"a server given a harness's name", run("node", "node", "server.js", "gemini"), "", ""},
+	{"node alone", run("node", "node"), "", ""},
+	{"a longer name", run("codex-something", "codex-something"), "", ""},
+	{"nothing known", run(""), "", ""},
+}
+
 func TestRecognise(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		p     proc.Info
-		want  string // "" for none
-		proof stick.Proof
-	}{
-		{"claude", claude, "claude", stick.ProvesSession},
-		{"claude as a versioned file", run("2.1.197", "/home/dev/.local/share/claude/versions/2.1.197"), "claude", stick.ProvesSession},
-		{"claude in node, of an older version", run("node", "node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"), "claude", stick.ProvesSession},
-		{"claude, its command line hidden", run("claude"), "claude", stick.ProvesSession},
-		{"claude under another name", run("claude", "cc"), "claude", stick.ProvesSession},
-		{"claude on Windows", run("claude.exe", `C:\Users\dev\.local\bin\claude.exe`), "claude", stick.ProvesSession},
-		{"codex, the launcher", codexNode, "codex", stick.ProvesSession},
-		{"codex, the program", codex, "codex", stick.ProvesSession},
-		{"codex on Windows", run("node.exe", `C:\Program Files\nodejs\node.exe`, `C:\npm\node_modules\@openai\codex\bin\codex.js`), "codex", stick.ProvesSession},
-		{"codex, the daemon", codexd, "codex", stick.ProvesCarrier},
-		{"codex, the daemon behind options", run("codex", "codex", "-c", "a=b", "app-server"), "codex", stick.ProvesCarrier},
-		{"codex, the daemon's launcher", run("node", "node", "/usr/bin/codex", "app-server"), "codex", stick.ProvesCarrier},
-		{"codex, its sandbox", codexBox, "codex", ""},
-		{"codex, its sandbox under the program's name", run("codex", "codex-linux-sandbox", "--"), "codex", ""},
-		{"gemini", gemini1, "gemini", stick.ProvesSession},
-		{"gemini with more memory", gemini2, "gemini", stick.ProvesSession},
-		{"gemini in bun", run("bun", "bun", "run", "/home/dev/gemini.js"), "gemini", stick.ProvesSession},
-		{"gemini behind a required script", run("node", "node", "-r", "/opt/trace.js", "/usr/bin/gemini"), "gemini", stick.ProvesSession},
-		{"gemini in a node that names its threads", run("node-MainThread", "node", "/usr/bin/gemini"), "gemini", stick.ProvesSession},
-		{"gemini's package", run("node", "node", "/usr/lib/node_modules/@google/gemini-cli/dist/index.js"), "gemini", stick.ProvesSession},
-		{"opencode", opencode, "opencode", stick.ProvesSession},
-		{"opencode, a server", openserve, "opencode", stick.ProvesCarrier},
-		{"opencode, a port", openport, "opencode", stick.ProvesCarrier},
-		{"opencode, a port in one word", run("opencode", "opencode", "--port=4096"), "opencode", stick.ProvesCarrier},
-
-		{"a worker's command", run("tt", "tt-worker", "worker", "run"), "worker", stick.ProvesSession},
-		{"tt itself", run("tt", "/usr/local/bin/tt", "worker", "run"), "", ""},
-
-		{"a shell", bash, "", ""},
-		{"a login shell", login, "", ""},
-		{"a shell script called like a harness", run("claude", "/bin/bash", "/home/dev/bin/claude"), "", ""},
-		{"a Python script called like a harness", run("gemini", "/usr/bin/python3", "/home/dev/bin/gemini"), "", ""},
-		{"an editor of a file called like a harness", run("vim", "vim", "/home/dev/codex"), "", ""},
-		{"a server given a harness's name", run("node", "node", "server.js", "gemini"), "", ""},
-		{"node alone", run("node", "node"), "", ""},
-		{"a longer name", run("codex-something", "codex-something"), "", ""},
-		{"nothing known", run(""), "", ""},
-	} {
+	for _, c := range sightings {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := recognise(c.p)
 			if ok != (c.want != "") || got.row.Name != c.want || got.proof != c.proof {
@@ -62,7 +65,7 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-// The rows are complete and don't get in each other's way.
+// The rows don't get in each other's way.
 func TestRows(t *testing.T) {
 	taken := map[string]string{}
 	take := func(row Row, values ...[]string) {
@@ -76,12 +79,6 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for _, row := range Rows {
-		if err := checkName(row.Name+":1a2b3c4d", "table"); err != nil {
-			t.Error(err)
-		}
-		if row.Title == "" || row.Proves == "" || len(row.Markers) == 0 && row.Unproven == "" || row.Name == Human {
-			t.Errorf("the row of %s isn't complete", row.Name)
-		}
 		take(row, row.Programs, row.Packages, row.Sandboxes, row.SessionEnv, row.Markers)
 		if got, ok := ByName(row.Name); !ok || got.Title != row.Title {
 			t.Errorf("ByName(%q) = %+v, %v", row.Name, got, ok)
