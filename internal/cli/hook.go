@@ -89,7 +89,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 	case harness.HookPrompt, harness.HookAfterTool:
 		return a.deliver(ctx, e, p, row, in)
 	case harness.HookStop:
-		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: in.Held})
+		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: in.AlreadyBlocked})
 		if err == nil && res.Block {
 			a.write(row.WriteHook(in, harness.HookAnswer{Block: res.Reason}))
 		}
@@ -119,7 +119,7 @@ func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (o
 			c.WriteWait = editWrites
 		}
 	}
-	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: in.Dir}, Sub: in.Sub}, nil
+	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: in.Dir}, Sub: in.Subagent}, nil
 }
 
 // beforeTool says whether a tool may run. Silence lets it, also when the decision fails or takes too

@@ -167,7 +167,7 @@ func inspected(t *testing.T, e *engine.Engine, tasks *task.Tasks, work string) *
 	}
 	at, none := core.Where{Path: work}, int64(0)
 	by := func(name stick.AgentID) core.Caller {
-		return harness.Found{As: string(name), AsSource: "test", Harness: "claude", User: "ann", Host: "here"}
+		return harness.Caller{As: string(name), AsSource: "test", Harness: "claude", User: "ann", Host: "here"}
 	}
 	must := func(err error) {
 		t.Helper()

@@ -61,7 +61,7 @@ func (d *desk) engine() *engine.Engine {
 
 // caller is an agent with a session of its own in this process.
 func (d *desk) caller(session string) core.Caller {
-	return harness.Found{Harness: "claude", SessionID: session, Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
+	return harness.Caller{Harness: "claude", SessionID: session, Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
 }
 
 // TestEnginesInOneProcess hands the stick round between goroutines of two engines. It is run with

@@ -131,13 +131,13 @@ func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, sight *
 	}
 	free := func(name string, from, step int) int {
 		for i := from; i >= 0 && i < len(out); i += step {
-			if out[i].Harness == name && out[i].Shows && out[i].member == "" && !out[i].mine {
+			if out[i].Harness == name && out[i].DaemonTerminal && out[i].member == "" && !out[i].mine {
 				return i
 			}
 		}
 		return -1
 	}
-	if by.Shown {
+	if by.OnDaemon {
 		if i := free(by.Harness, len(out)-1, -1); i >= 0 {
 			out[i].mine, out[i].member = true, me
 		}
@@ -159,7 +159,7 @@ func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, sight *
 func (s scanResult) has(m stick.Member, by core.Caller) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
 		is := func(a harness.Running) bool { return a.Process == e.Process }
-		return slices.ContainsFunc(s.Agents, is) || slices.ContainsFunc(s.elsewhere, is) || e.Process == by.Process && !by.Shown
+		return slices.ContainsFunc(s.Agents, is) || slices.ContainsFunc(s.elsewhere, is) || e.Process == by.Process && !by.OnDaemon
 	})
 }
 

@@ -107,7 +107,7 @@ func TestSessionStartsByData(t *testing.T) {
 				}
 				if c.led {
 					e := on(proctest.Machine(before+1, proctest.Process{PID: before, PPID: 1, Comm: "claude", Dir: work}, proctest.Process{PID: before + 1, PPID: before, Comm: "tt", Dir: work}))
-					at.Caller = harness.Found{Harness: "claude", SessionID: "one", Process: stick.Process{Boot: "b", PIDNS: "n", PID: before, Start: before}, Proof: stick.ProvesSession}
+					at.Caller = harness.Caller{Harness: "claude", SessionID: "one", Process: stick.Process{Boot: "b", PIDNS: "n", PID: before, Start: before}, Proof: stick.ProvesSession}
 					if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: at.Caller, Path: work}); err != nil {
 						t.Fatal(err)
 					}
@@ -137,7 +137,7 @@ func TestSessionStartsByData(t *testing.T) {
 				}
 				p := c.see(work)
 				e := on(p)
-				at.Caller = harness.Found{Harness: "codex", SessionID: "two", Process: stick.Process{Boot: p.World.Boot, PIDNS: p.World.PIDNS, PID: me, Start: me}, Proof: stick.ProvesSession}
+				at.Caller = harness.Caller{Harness: "codex", SessionID: "two", Process: stick.Process{Boot: p.World.Boot, PIDNS: p.World.PIDNS, PID: me, Start: me}, Proof: stick.ProvesSession}
 				res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at, Auto: true})
 				if err != nil {
 					t.Fatal(err)

@@ -6,7 +6,7 @@ import "talkingstick/stick"
 // first, then the nearest harness among the ancestors, and the environment only where the
 // ancestors can't all be seen.
 func (r *resolver) harness() (*Row, error) {
-	r.look()
+	r.findNearest()
 	if r.in.SessionID != "" && r.in.SessionHarness != "" {
 		row, ok := ByName(r.in.SessionHarness)
 		if !ok {
@@ -28,8 +28,8 @@ func (r *resolver) harness() (*Row, error) {
 	return r.fromEnvironment(), nil
 }
 
-// look finds the nearest harness among the ancestors, and the outermost process of its run.
-func (r *resolver) look() {
+// findNearest finds the nearest harness among the ancestors, and the outermost process of its run.
+func (r *resolver) findNearest() {
 	for i, p := range r.in.Chain {
 		near, ok := recognise(p)
 		if !ok {
@@ -86,30 +86,30 @@ func (r *resolver) sayStale() {
 
 // agent fills in what is found of an agent of row.
 func (r *resolver) agent(row Row) {
-	r.found.Harness = row.Name
+	r.caller.Harness = row.Name
 	near := r.seen && r.near.row.Name == row.Name
 	name, id := r.env(row.SessionEnv)
 	switch {
 	case r.in.SessionID != "":
-		r.found.SessionID = r.in.SessionID
+		r.caller.SessionID = r.in.SessionID
 		r.say("The session id was given with the call.")
 	case name == "":
 		r.say("No session id was found.")
 	case near || !r.in.Complete:
-		r.found.SessionID, r.found.Earlier = id, r.in.Spawned
+		r.caller.SessionID, r.caller.Earlier = id, r.in.Spawned
 		r.say("The session id is that of %s.", name)
 	}
 	switch {
 	case near && !r.near.sandbox:
-		r.found.Process, r.found.Proof, r.found.Shown = r.process.ID, r.near.proof, r.near.shown
+		r.caller.Process, r.caller.Proof, r.caller.OnDaemon = r.process.ID, r.near.proof, r.near.onDaemon
 		r.say("%s", proofText[r.near.proof])
 	case r.seen && !near:
 		r.say("The nearest harness isn't %s, so no process is evidence.", row.Title)
 	default:
 		r.say("Its process can't be seen, so no process is evidence.")
 	}
-	if r.found.As != "" {
-		r.say("%s gives it the name %s.", r.in.AsSource, r.found.As)
+	if r.caller.As != "" {
+		r.say("%s gives it the name %s.", r.in.AsSource, r.caller.As)
 	}
 }
 

@@ -37,9 +37,9 @@ var claudeRow = Row{
 		Skills:       Scoped{".claude/skills", ".claude/skills"},
 		Instructions: "CLAUDE.md",
 
-		Hooks:    Scoped{".claude/settings.json", ".claude/settings.json"},
-		HookUnit: 1,
-		Beside:   func(h *Handler) { h.AsyncRewake = true },
+		Hooks:      Scoped{".claude/settings.json", ".claude/settings.json"},
+		HookUnit:   1,
+		Background: func(h *Handler) { h.AsyncRewake = true },
 
 		Server:      Scoped{".claude.json", ".mcp.json"},
 		ServerAt:    []string{"mcpServers"},

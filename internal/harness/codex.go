@@ -40,19 +40,19 @@ var codexRow = Row{
 	QueueCommand: func(program, session, text string) []string {
 		return []string{program, "queue", "--thread", session, "--message", text}
 	},
-	Proves:    stick.ProvesSession,
-	Carriers:  []string{"app-server", "mcp-server"},
-	Daemons:   []string{"app-server", "mcp-server"},
-	Listening: []string{"unix:", "ws:"}, // the value of --listen; an editor talks to it by its standard streams
-	Apart:     []string{"exec", "e"},
+	Proves:     stick.ProvesSession,
+	Carriers:   []string{"app-server", "mcp-server"},
+	Daemons:    []string{"app-server", "mcp-server"},
+	Listening:  []string{"unix:", "ws:"}, // the value of --listen; an editor talks to it by its standard streams
+	Standalone: []string{"exec", "e"},
 
 	Setup: Setup{
 		Config: ".codex", ConfigEnv: "CODEX_HOME",
 		Skills: agents,
 
-		Hooks:    Scoped{".codex/hooks.json", ".codex/hooks.json"},
-		HookUnit: 1,
-		Beside:   func(h *Handler) { h.Async = true },
+		Hooks:      Scoped{".codex/hooks.json", ".codex/hooks.json"},
+		HookUnit:   1,
+		Background: func(h *Handler) { h.Async = true },
 		Trust: &Trust{
 			File: "config.toml", At: codexTrustAt, Note: codexTrustNote,
 			Review: "open /hooks in Codex once and trust tt's hooks; until then it skips them silently",

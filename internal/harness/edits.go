@@ -65,38 +65,38 @@ func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) E
 	case e.Path != "":
 		out.add(dir, field(e.Path))
 	case e.Patch != "":
-		for _, path := range shell.Patch(field(e.Patch)) {
+		for _, path := range shell.PatchFiles(field(e.Patch)) {
 			out.add(dir, path)
 		}
 	case e.Command != "":
 		command, at := field(e.Command), under(dir, field(e.Dir))
 		if after && e.Follows && dir != "" {
-			return followed(out, command, at)
+			return afterCommand(out, command, at)
 		}
-		out.claim(shell.Edits(command, at))
+		out.set(shell.Edits(command, at))
 	}
 	return out
 }
 
-// followed tells what a command has changed that ended in a directory, or in one that the harness left
+// afterCommand tells what a command has changed that ended in a directory, or in one that the harness left
 // for that of the session. Where it began is told by the way that it went; if not even that is known,
 // what it named by whole paths is all there is.
-func followed(out Edits, command, end string) Edits {
+func afterCommand(out Edits, command, end string) Edits {
 	c := shell.Edits(command, "")
 	if c.End != "" && filepath.IsLocal(c.End) {
 		c = shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end))
-		out.claim(c)
+		out.set(c)
 		return out
 	}
 	for _, paths := range []*[]string{&c.Paths, &c.Names, &c.Trees} {
 		*paths = slices.DeleteFunc(*paths, func(path string) bool { return !filepath.IsAbs(path) })
 	}
-	out.claim(c)
+	out.set(c)
 	return out
 }
 
-// claim notes what a command changes.
-func (e *Edits) claim(c shell.Changes) { e.Paths, e.Names, e.Trees = c.Paths, c.Names, c.Trees }
+// set notes what a command changes.
+func (e *Edits) set(c shell.Changes) { e.Paths, e.Names, e.Trees = c.Paths, c.Names, c.Trees }
 
 func (e *Edits) add(dir, path string) {
 	if path == "" || strings.ContainsRune(path, 0) {

@@ -32,28 +32,28 @@ const NewsHead = "Talking Stick, new for you (it doesn't give you the turn):"
 
 // HookInput is what a harness tells its hook.
 type HookInput struct {
-	Event     HookEvent
-	Name      string // the harness's own name for the event
-	SessionID string
-	Dir       string // where the session works; empty if it wasn't told or isn't absolute
-	Why       string // why a session started or ended, in the harness's words
-	Held      bool   // the agent goes on only because a hook has just held it back
-	Sub       bool   // a sub-agent did it, inside of the session
-	Woken     bool   // the prompt is what we woke the agent with
-	Edits     Edits  // before and after a tool: what it changes
+	Event          HookEvent
+	Name           string // the harness's own name for the event
+	SessionID      string
+	Dir            string // where the session works; empty if it wasn't told or isn't absolute
+	Why            string // why a session started or ended, in the harness's words
+	AlreadyBlocked bool   // the agent goes on only because a hook has just held it back
+	Subagent       bool   // a sub-agent did it, inside of the session
+	Woken          bool   // the prompt is what we woke the agent with
+	Edits          Edits  // before and after a tool: what it changes
 }
 
-// told is what we read of it. Its fields have the same names in all harnesses.
-type told struct {
-	Session string `json:"session_id"`
-	Name    string `json:"hook_event_name"`
-	Dir     string `json:"cwd"`
-	Source  string `json:"source"`
-	Reason  string `json:"reason"`
-	Held    bool   `json:"stop_hook_active"`
-	Sub     string `json:"agent_id"`
-	Prompt  string `json:"prompt"`
-	Tool    string `json:"tool_name"`
+// hookMessage is what we read of it. Its fields have the same names in all harnesses.
+type hookMessage struct {
+	Session        string `json:"session_id"`
+	Name           string `json:"hook_event_name"`
+	Dir            string `json:"cwd"`
+	Source         string `json:"source"`
+	Reason         string `json:"reason"`
+	AlreadyBlocked bool   `json:"stop_hook_active"`
+	Subagent       string `json:"agent_id"`
+	Prompt         string `json:"prompt"`
+	Tool           string `json:"tool_name"`
 
 	Input json.RawMessage `json:"tool_input"` // as the tool has it
 }
@@ -61,11 +61,11 @@ type told struct {
 // ReadHook reads what the harness tells its hook on standard input. It fails for what it can't read;
 // events that we don't listen to have an empty Event.
 func (r Row) ReadHook(b []byte) (HookInput, error) {
-	var in told
+	var in hookMessage
 	if err := json.Unmarshal(b, &in); err != nil {
 		return HookInput{}, fmt.Errorf("what %s told its hook can't be read: %w", r.Title, err)
 	}
-	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, Held: in.Held, Sub: in.Sub != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
+	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Subagent: in.Subagent != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
 	if filepath.IsAbs(in.Dir) {
 		out.Dir = in.Dir
 	}
@@ -75,7 +75,7 @@ func (r Row) ReadHook(b []byte) (HookInput, error) {
 	switch {
 	case out.Event == HookBeforeTool || out.Event == HookAfterTool:
 		out.Edits = r.edits(in.Tool, in.Input, out.Dir, out.Event == HookAfterTool)
-	case out.Sub:
+	case out.Subagent:
 		out.Event = "" // neither does the session start, stop or end with it, nor is it the one that is prompted
 	}
 	return out, nil

@@ -9,7 +9,7 @@ import (
 // person fills in what is found of a person. What stands for them is the outermost of their
 // processes in the terminal, usually the login shell.
 func (r *resolver) person() {
-	f := &r.found
+	f := &r.caller
 	f.Person, f.Harness = true, Human
 	r.say("So this is a person: %s.", f.User)
 	if len(r.in.Chain) > 0 {

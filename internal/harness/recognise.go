@@ -8,34 +8,34 @@ import (
 	"talkingstick/stick"
 )
 
-// sighting is what a process shows to be.
-type sighting struct {
-	row     Row
-	proof   stick.Proof
-	shown   bool // a daemon whose sessions are seen in terminals
-	sandbox bool // not the harness itself, but the sandbox around one of its commands
+// match is what a process shows to be.
+type match struct {
+	row      Row
+	proof    stick.Proof
+	onDaemon bool // a daemon whose sessions are seen in terminals
+	sandbox  bool // not the harness itself, but the sandbox around one of its commands
 }
 
 // sameAs tells whether two processes, one the parent of the other, are one run of a harness: a
 // launcher and its program. A daemon isn't one with the session that happened to start it.
-func (s sighting) sameAs(o sighting) bool {
+func (s match) sameAs(o match) bool {
 	return s.row.Name == o.row.Name && s.proof == o.proof && s.sandbox == o.sandbox
 }
 
 // recognise tells which harness p is a process of.
-func recognise(p proc.Info) (sighting, bool) {
+func recognise(p proc.Info) (match, bool) {
 	for _, r := range Rows {
 		switch {
 		case runsAs(p, r.Sandboxes):
-			return sighting{row: r, sandbox: true}, true
+			return match{row: r, sandbox: true}, true
 		case r.runs(p):
-			return sighting{row: r, proof: r.proofOf(p), shown: r.serves(p)}, true
+			return match{row: r, proof: r.proofOf(p), onDaemon: r.servesTerminals(p)}, true
 		}
 	}
 	if runsAs(p, workerRow.Programs) {
-		return sighting{row: workerRow, proof: workerRow.Proves}, true
+		return match{row: workerRow, proof: workerRow.Proves}, true
 	}
-	return sighting{}, false
+	return match{}, false
 }
 
 // runs tells whether p is the harness's program, or an interpreter that runs its script.
@@ -60,18 +60,18 @@ func (r Row) proofOf(p proc.Info) stick.Proof {
 	return r.Proves
 }
 
-// serves tells whether p, a process of the harness, is a daemon to which agents' terminals come.
-func (r Row) serves(p proc.Info) bool {
+// servesTerminals tells whether p, a process of the harness, is a daemon to which agents' terminals come.
+func (r Row) servesTerminals(p proc.Info) bool {
 	return started(p, r.Daemons) && slices.ContainsFunc(p.Args[1:], func(arg string) bool {
 		_, value, _ := strings.Cut(arg, "=")
 		return slices.ContainsFunc(r.Listening, func(with string) bool { return strings.HasPrefix(arg, with) || strings.HasPrefix(value, with) })
 	})
 }
 
-// shows tells whether p, a process of the harness, may be a terminal at which somebody sees what a
+// showsDaemon tells whether p, a process of the harness, may be a terminal at which somebody sees what a
 // daemon does.
-func (r Row) shows(p proc.Info) bool {
-	return len(r.Listening) > 0 && p.TTY != "" && !started(p, r.Daemons) && !started(p, r.Apart) && (len(r.Attached) == 0 || started(p, r.Attached))
+func (r Row) showsDaemon(p proc.Info) bool {
+	return len(r.Listening) > 0 && p.TTY != "" && !started(p, r.Daemons) && !started(p, r.Standalone) && (len(r.Attached) == 0 || started(p, r.Attached))
 }
 
 // started tells whether p was started with one of some arguments.

@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// sightings are processes as they were seen, and whose they are.
-var sightings = []struct {
+// seenProcesses are processes as they were seen, and whose they are.
+var seenProcesses = []struct {
 	name  string
 	p     proc.Info
 	want  string // "" for none
@@ -55,7 +55,7 @@ var sightings = []struct {
 }
 
 func TestRecognise(t *testing.T) {
-	for _, c := range sightings {
+	for _, c := range seenProcesses {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := recognise(c.p)
 			if ok != (c.want != "") || got.row.Name != c.want || got.proof != c.proof {

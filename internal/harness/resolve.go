@@ -25,8 +25,8 @@ type Input struct {
 	Host string
 }
 
-// Found is who calls, as far as that shows without the database.
-type Found struct {
+// Caller is who calls, as far as that shows without the database.
+type Caller struct {
 	As        string        // the name that was asked for; it changes nothing else
 	AsSource  string        // where it was asked for; empty without As
 	Harness   string        // the name of a row, or [Human]
@@ -34,7 +34,7 @@ type Found struct {
 	Earlier   bool          // SessionID may be one that the process carried before: what is known of the process comes first
 	Process   stick.Process // the harness's process, or the person's outermost one in the terminal; zero if unseen
 	Proof     stick.Proof   // what Process proves; empty without one
-	Shown     bool          // Process is a daemon, and the agent is seen in a terminal's process
+	OnDaemon  bool          // Process is a daemon, and the agent is seen in a terminal's process
 	Terminal  string        // a person's terminal; empty without one
 	Person    bool
 	User      string   // fit for an agent id: a person is human:<User>
@@ -45,7 +45,7 @@ type Found struct {
 // Seed is the text from which an agent's id is made, equal for equal agents. It is empty for a
 // person, who is called by name. Where no session is known, those that share a process are one
 // agent; where no process is known either, those of a harness, user and host are.
-func (f Found) Seed() string {
+func (f Caller) Seed() string {
 	switch {
 	case f.Person:
 		return ""
@@ -60,41 +60,41 @@ func (f Found) Seed() string {
 // Resolve tells who calls. It fails with [stick.CodeUsage] when the name that was asked for
 // can't be one, when an agent asks for a person's, and when the call names a harness that isn't
 // known.
-func Resolve(in Input) (Found, error) {
-	r := resolver{in: in, found: Found{As: in.As, User: userName(in.User), Host: in.Host}}
+func Resolve(in Input) (Caller, error) {
+	r := resolver{in: in, caller: Caller{As: in.As, User: userName(in.User), Host: in.Host}}
 	if err := checkName(in.As, in.AsSource); err != nil {
-		return Found{}, err
+		return Caller{}, err
 	}
 	if in.As != "" {
-		r.found.AsSource = in.AsSource
+		r.caller.AsSource = in.AsSource
 	}
 	row, err := r.harness()
 	if err != nil {
-		return Found{}, err
+		return Caller{}, err
 	}
 	if row == nil {
 		r.person()
-		return r.found, nil
+		return r.caller, nil
 	}
 	if strings.HasPrefix(in.As, Human+":") || in.As == Human {
-		return Found{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, and this is a shell inside %s",
+		return Caller{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, and this is a shell inside %s",
 			in.AsSource, in.As, row.Title).With("field", in.AsSource)
 	}
 	r.agent(*row)
-	return r.found, nil
+	return r.caller, nil
 }
 
 // resolver collects what is found.
 type resolver struct {
 	in      Input
-	found   Found
-	near    sighting // the nearest harness among the ancestors
+	caller  Caller
+	near    match // the nearest harness among the ancestors
 	process proc.Info
 	seen    bool // near and process are set
 }
 
 func (r *resolver) say(format string, args ...any) {
-	r.found.Explain = append(r.found.Explain, fmt.Sprintf(format, args...))
+	r.caller.Explain = append(r.caller.Explain, fmt.Sprintf(format, args...))
 }
 
 // env returns the first of names that is set in the environment, and its value. Empty, 0 and

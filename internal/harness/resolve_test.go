@@ -85,19 +85,19 @@ func TestResolve(t *testing.T) {
 		complete = true
 		unseen   = false
 	)
-	agent := func(harness, session string, pid int, proof stick.Proof) Found {
-		f := Found{Harness: harness, SessionID: session, Proof: proof}
+	agent := func(harness, session string, pid int, proof stick.Proof) Caller {
+		f := Caller{Harness: harness, SessionID: session, Proof: proof}
 		if pid != 0 {
 			f.Process = id(pid)
 		}
 		return f
 	}
-	shown := func(f Found) Found {
-		f.Shown = true
+	onDaemon := func(f Caller) Caller {
+		f.OnDaemon = true
 		return f
 	}
-	person := func(terminal string, pid int) Found {
-		f := Found{Harness: Human, Person: true, Terminal: terminal}
+	person := func(terminal string, pid int) Caller {
+		f := Caller{Harness: Human, Person: true, Terminal: terminal}
 		if pid != 0 {
 			f.Process, f.Proof = id(pid), stick.ProvesTurn
 		}
@@ -109,7 +109,7 @@ func TestResolve(t *testing.T) {
 		complete bool
 		env      env
 		call     [2]string // session id and harness given with the call
-		want     Found
+		want     Caller
 	}{
 		// Each harness as it is.
 		{
@@ -145,17 +145,17 @@ func TestResolve(t *testing.T) {
 		{
 			"codex: a command under the daemon", at(bash, codexd, systemd), complete, codexEnv,
 			[2]string{},
-			shown(agent("codex", session2, 999, stick.ProvesCarrier)),
+			onDaemon(agent("codex", session2, 999, stick.ProvesCarrier)),
 		},
 		{
 			"codex: a hook under the daemon", at(codexd, systemd), complete, nil,
 			[2]string{session2, "codex"},
-			shown(agent("codex", session2, 1000, stick.ProvesCarrier)),
+			onDaemon(agent("codex", session2, 1000, stick.ProvesCarrier)),
 		},
 		{
 			"codex: the daemon isn't one with the program that started it", at(codexd, codex, codexNode, login, systemd), complete, nil,
 			[2]string{session2, "codex"},
-			shown(agent("codex", session2, 1000, stick.ProvesCarrier)),
+			onDaemon(agent("codex", session2, 1000, stick.ProvesCarrier)),
 		},
 		{
 			"codex: a session in the daemon's tree isn't the daemon", at(bash, codex, codexd, systemd), complete, codexEnv,
@@ -201,7 +201,7 @@ func TestResolve(t *testing.T) {
 		{
 			"opencode: under a server", at(bash, openserve, systemd), complete, openEnv,
 			[2]string{},
-			shown(agent("opencode", "", 999, stick.ProvesCarrier)),
+			onDaemon(agent("opencode", "", 999, stick.ProvesCarrier)),
 		},
 		{
 			"opencode: with a port for clients", at(bash, openport, systemd), complete, openEnv,
@@ -451,7 +451,7 @@ func TestResolveRefuses(t *testing.T) {
 func TestSeed(t *testing.T) {
 	p, q := id(1), id(2)
 	seeds := map[string]string{}
-	for name, f := range map[string]Found{
+	for name, f := range map[string]Caller{
 		"a session":               {Harness: "claude", SessionID: "s", Process: p},
 		"another session":         {Harness: "claude", SessionID: "t", Process: p},
 		"another's session":       {Harness: "codex", SessionID: "s", Process: p},
@@ -469,8 +469,8 @@ func TestSeed(t *testing.T) {
 	if seeds[""] != "a person" {
 		t.Errorf("the empty seed is that of %q", seeds[""])
 	}
-	one := Found{Harness: "claude", SessionID: "s", Process: p, Explain: []string{"x"}}
-	if one.Seed() != (Found{Harness: "claude", SessionID: "s", Process: q}).Seed() {
+	one := Caller{Harness: "claude", SessionID: "s", Process: p, Explain: []string{"x"}}
+	if one.Seed() != (Caller{Harness: "claude", SessionID: "s", Process: q}).Seed() {
 		t.Error("a session resumed in another process has another seed")
 	}
 }

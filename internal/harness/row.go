@@ -90,11 +90,11 @@ type Row struct {
 	Listening []string
 
 	// Attached are arguments by which a process shows that its sessions are a daemon's; without them
-	// each may be, but for those with an argument that is listed in Apart.
+	// each may be, but for those with an argument that is listed in Standalone.
 	Attached []string
 
-	// Apart are arguments with which a process has its sessions itself, whatever daemon there is.
-	Apart []string
+	// Standalone are arguments with which a process has its sessions itself, whatever daemon there is.
+	Standalone []string
 
 	// Unproven says why nobody has seen it run with us; empty for one that tests run. Then what its row
 	// says is from its documentation.

@@ -13,7 +13,7 @@ var realPrograms map[string]bool
 
 // known is what the tests know of harnesses beside their rows.
 type known struct {
-	processes map[string]bool                       // seen in sightings
+	processes map[string]bool                       // seen in seenProcesses
 	told      map[string]map[string]json.RawMessage // in testdata/hooks.json
 	answers   map[string]map[string][]string        // the fields that it understands
 	programs  map[string]bool                       // in e2e/realharness; nil where that isn't known
@@ -21,7 +21,7 @@ type known struct {
 
 func whatTestsKnow(t *testing.T) known {
 	k := known{processes: map[string]bool{}, told: samples(t), answers: maps.Clone(answers), programs: maps.Clone(realPrograms)}
-	for _, s := range sightings {
+	for _, s := range seenProcesses {
 		k.processes[s.want] = true
 	}
 	return k
@@ -41,7 +41,7 @@ func lacks(row Row, k known) (parts []string) {
 	need("Programs", len(row.Programs) > 0)
 	need("Proves", row.Proves != "")
 	need("SessionEnv or Markers", len(row.SessionEnv)+len(row.Markers) > 0 || !seen)
-	need("a process in sightings", k.processes[row.Name] || !seen)
+	need("a process in seenProcesses", k.processes[row.Name] || !seen)
 	need("a program in e2e/realharness", k.programs[row.Name] || !seen || k.programs == nil)
 
 	need("Setup.Config", s.Config != "")
@@ -73,9 +73,9 @@ func lacks(row Row, k known) (parts []string) {
 	}
 	switch row.Wake {
 	case WakeExit:
-		need("Setup.Beside", s.Beside != nil || s.Plugin.User != "")
+		need("Setup.Background", s.Background != nil || s.Plugin.User != "")
 	case WakeQueue:
-		need("QueueCommand", row.QueueCommand != nil && s.Beside != nil)
+		need("QueueCommand", row.QueueCommand != nil && s.Background != nil)
 	}
 	return parts
 }
@@ -105,7 +105,7 @@ func TestANewHarnessWithoutAPart(t *testing.T) {
 		{"claude", func(r *Row, k *known) { r.Programs = nil }, "Programs"},
 		{"claude", func(r *Row, k *known) { r.Proves = "" }, "Proves"},
 		{"gemini", func(r *Row, k *known) { r.SessionEnv, r.Markers = nil, nil }, "SessionEnv or Markers"},
-		{"gemini", func(r *Row, k *known) { delete(k.processes, r.Name) }, "a process in sightings"},
+		{"gemini", func(r *Row, k *known) { delete(k.processes, r.Name) }, "a process in seenProcesses"},
 		{"gemini", func(r *Row, k *known) { k.programs = map[string]bool{} }, "a program in e2e/realharness"},
 		{"antigravity", func(r *Row, k *known) { r.Setup.Config = "" }, "Setup.Config"},
 		{"gemini", func(r *Row, k *known) { r.Setup.Skills.Project = "" }, "Setup.Skills"},
@@ -121,7 +121,7 @@ func TestANewHarnessWithoutAPart(t *testing.T) {
 		{"gemini", func(r *Row, k *known) { delete(k.answers, r.Name) }, "its answers in hook_test.go"},
 		{"gemini", without(HookStop), "a hook for stop; a sample of stop in testdata/hooks.json"},
 		{"gemini", func(r *Row, k *known) { delete(k.told[r.Name], "AfterAgent") }, "a sample of stop in testdata/hooks.json"},
-		{"claude", func(r *Row, k *known) { r.Setup.Beside = nil }, "Setup.Beside"},
+		{"claude", func(r *Row, k *known) { r.Setup.Background = nil }, "Setup.Background"},
 		{"codex", func(r *Row, k *known) { r.QueueCommand = nil }, "QueueCommand"},
 	} {
 		row, _ := ByName(c.from)

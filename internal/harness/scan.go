@@ -10,10 +10,10 @@ import (
 
 // Running is an agent's process that a scan found.
 type Running struct {
-	Harness string
-	Process stick.Process // the outermost of its run, as an agent's evidence is
-	Dir     string        // where it works; empty where that may not be read
-	Shows   bool          // it is a terminal, and may show a session that a daemon carries
+	Harness        string
+	Process        stick.Process // the outermost of its run, as an agent's evidence is
+	Dir            string        // where it works; empty where that may not be read
+	DaemonTerminal bool          // it is a terminal, and may show a session that a daemon carries
 }
 
 // Roster is what a scan found of agents.
@@ -63,7 +63,7 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 		if skip(outer, nil) || slices.ContainsFunc(to, func(r Running) bool { return r.Process == outer.ID }) {
 			return to
 		}
-		return append(to, Running{near.row.Name, outer.ID, dir, near.row.shows(p)})
+		return append(to, Running{near.row.Name, outer.ID, dir, near.row.showsDaemon(p)})
 	}
 	for _, s := range sweep.Inside {
 		out.Agents = add(out.Agents, s.Info, s.Dir)

@@ -106,7 +106,7 @@ func TestShows(t *testing.T) {
 	} {
 		p := proc.Info{Args: strings.Fields(c.args), TTY: c.tty}
 		near, ok := recognise(p)
-		if got := near.row.shows(p); !ok || got != c.want {
+		if got := near.row.showsDaemon(p); !ok || got != c.want {
 			t.Errorf("%q on %q: %v", c.args, c.tty, got)
 		}
 	}
@@ -126,8 +126,8 @@ func TestServes(t *testing.T) {
 		"opencode --port 4096":                          false,
 		"opencode acp":                                  false,
 	} {
-		if near, ok := recognise(proc.Info{Args: strings.Fields(args)}); !ok || near.shown != want {
-			t.Errorf("%q: %v", args, near.shown)
+		if near, ok := recognise(proc.Info{Args: strings.Fields(args)}); !ok || near.onDaemon != want {
+			t.Errorf("%q: %v", args, near.onDaemon)
 		}
 	}
 }

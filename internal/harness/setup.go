@@ -32,10 +32,10 @@ type Setup struct {
 	Skills       Scoped // the directory of skills
 	Instructions string // the file that it reads instead of [InstructionsFile], if it does: it is made to import that
 
-	Hooks    Scoped         // the file of hooks, in the layout that harnesses have in common
-	HookUnit int            // what a second is in the file of hooks: 1, or 1000
-	Beside   func(*Handler) // has a hook run beside the session, without holding it up; nil where none can
-	Trust    *Trust         // whom its hooks have to be trusted by before they run; nil where they just run
+	Hooks      Scoped         // the file of hooks, in the layout that harnesses have in common
+	HookUnit   int            // what a second is in the file of hooks: 1, or 1000
+	Background func(*Handler) // has a hook run beside the session, without holding it up; nil where none can
+	Trust      *Trust         // whom its hooks have to be trusted by before they run; nil where they just run
 
 	Server      Scoped   // the file of MCP servers
 	ServerAt    []string // where in it they stand

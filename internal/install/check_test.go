@@ -22,7 +22,7 @@ import (
 func never(context.Context, string, ...string) ([]byte, error) { panic("a program was run") }
 
 // check gives the status of each harness that is shown.
-func (w *world) check(run Run) map[string]Status {
+func (w *machine) check(run Run) map[string]Status {
 	all := map[string]Status{}
 	for _, s := range Check(context.Background(), w.t, run) {
 		all[s.Harness] = s
@@ -32,7 +32,7 @@ func (w *world) check(run Run) map[string]Status {
 
 // The status says of each harness that was used whether it was told of us, where, and what lacks.
 func TestCheck(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	if got := w.check(never); len(got) != 0 {
 		t.Errorf("where no harness was used: %+v", got)
 	}
@@ -86,7 +86,7 @@ func TestCheck(t *testing.T) {
 
 // Versions are asked of programs that PATH finds, all at once, and no harness may take long for it.
 func TestCheckVersions(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.install(allNames...)
 	for _, name := range []string{"claude", "codex", "gemini", "agy"} {
 		w.write("tools/"+name, "")
@@ -134,7 +134,7 @@ func TestCheckVersions(t *testing.T) {
 // Codex trusts a hook by its file, its place and what it does; any change has to be trusted anew. Until
 // all are, the next step is to open /hooks.
 func TestCodexTrust(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.write("home/.codex/hooks.json", `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "other"}]}]}}`)
 	steps := w.install("codex")
 	trust := func() (yes, told bool) {

@@ -13,7 +13,7 @@ type crash struct{}
 func TestCrashAndAgain(t *testing.T) {
 	for _, project := range []bool{false, true} {
 		for n := 1; ; n++ {
-			w := handMadeWorld(t)
+			w := handMadeMachine(t)
 			if project {
 				w.inProject()
 			}
@@ -36,7 +36,7 @@ func TestCrashAndAgain(t *testing.T) {
 }
 
 // dies has the process of an install or uninstall end at the n-th point; it tells whether there was one.
-func (w *world) dies(n int, planner func(Target, []string) ([]FileChange, error)) (died bool) {
+func (w *machine) dies(n int, planner func(Target, []string) ([]FileChange, error)) (died bool) {
 	w.Helper()
 	defer func() {
 		if r := recover(); r != nil {

@@ -123,12 +123,12 @@ func (t Target) stub(text string, made bool) string {
 	return strings.Replace(text, "{{tt}}", word(t.TT), 1)
 }
 
-// whereStub is the line of a hook that names the program: another place isn't another hook.
-var whereStub = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^tt=.*$`) })
+// stubProgram is the line of a hook that names the program: another place isn't another hook.
+var stubProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^tt=.*$`) })
 
 // isStub tells whether a hook is ours, and nobody edited it.
 func isStub(have []byte, text string) bool {
-	plain := whereStub().ReplaceAllLiteral(have, []byte("tt={{tt}}"))
+	plain := stubProgram().ReplaceAllLiteral(have, []byte("tt={{tt}}"))
 	plain = []byte(strings.Replace(string(plain), madeDir, "", 1))
 	return string(plain) == text || isShipped(plain)
 }

@@ -17,13 +17,13 @@ import (
 )
 
 // inRepository makes the world's project a repository, without git.
-func (w *world) inRepository() Repository {
+func (w *machine) inRepository() Repository {
 	top := filepath.Join(w.root, "app")
 	w.write("app/.git/HEAD", "ref: refs/heads/main\n")
 	return Repository{Path: top, Top: top, Git: filepath.Join(top, ".git")}
 }
 
-func (w *world) mode(name string, mode os.FileMode) {
+func (w *machine) mode(name string, mode os.FileMode) {
 	w.Helper()
 	if err := os.Chmod(filepath.Join(w.root, name), mode); err != nil {
 		w.Fatal(err)
@@ -31,7 +31,7 @@ func (w *world) mode(name string, mode os.FileMode) {
 }
 
 // entries are all names below the world, and where links lead.
-func (w *world) entries() map[string]string {
+func (w *machine) entries() map[string]string {
 	w.Helper()
 	all := w.tree()
 	err := filepath.WalkDir(w.root, func(path string, d os.DirEntry, err error) error {
@@ -65,30 +65,33 @@ func whatStates(steps []FileChange) (all []string) {
 
 // Whatever hooks were there come back as they were: bytes, mode, link, and no directory where none was.
 func TestGitHooksAndBack(t *testing.T) {
-	for name, lay := range map[string]func(w *world){
-		"no directory": func(*world) {},
-		"an empty one": func(w *world) { w.write("app/.git/hooks/x", ""); os.Remove(filepath.Join(w.root, "app/.git/hooks/x")) },
-		"samples":      func(w *world) { w.write("app/.git/hooks/pre-commit.sample", "#!/bin/sh\n") },
-		"a hook": func(w *world) {
+	for name, lay := range map[string]func(w *machine){
+		"no directory": func(*machine) {},
+		"an empty one": func(w *machine) {
+			w.write("app/.git/hooks/x", "")
+			os.Remove(filepath.Join(w.root, "app/.git/hooks/x"))
+		},
+		"samples": func(w *machine) { w.write("app/.git/hooks/pre-commit.sample", "#!/bin/sh\n") },
+		"a hook": func(w *machine) {
 			w.write("app/.git/hooks/pre-commit", "#!/bin/sh\nexit 0")
 			w.mode("app/.git/hooks/pre-commit", 0o750)
 		},
-		"one that is off": func(w *world) {
+		"one that is off": func(w *machine) {
 			w.write("app/.git/hooks/pre-commit", "#!/bin/sh\nexit 1\n")
 			w.mode("app/.git/hooks/pre-commit", 0o644)
 		},
-		"one of both": func(w *world) {
+		"one of both": func(w *machine) {
 			w.write("app/.git/hooks/reference-transaction", "\x7fELF\x00binary")
 			w.mode("app/.git/hooks/reference-transaction", 0o700)
 		},
-		"a link": func(w *world) {
+		"a link": func(w *machine) {
 			w.write("app/tools/check", "#!/bin/sh\n")
 			w.write("app/.git/hooks/x", "")
 			if err := os.Symlink("../../tools/check", filepath.Join(w.root, "app/.git/hooks/pre-commit")); err != nil {
 				w.Fatal(err)
 			}
 		},
-		"a link to nowhere": func(w *world) {
+		"a link to nowhere": func(w *machine) {
 			w.write("app/.git/hooks/x", "")
 			if err := os.Symlink("nowhere", filepath.Join(w.root, "app/.git/hooks/pre-commit")); err != nil {
 				w.Fatal(err)
@@ -96,7 +99,7 @@ func TestGitHooksAndBack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newMachine(t)
 			r := w.inRepository()
 			lay(w)
 			before := w.entries()
@@ -151,7 +154,7 @@ func TestGitHooksAndBack(t *testing.T) {
 
 // What somebody edited, or put in our place, isn't ours to replace or remove.
 func TestGitHooksOfOthers(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	r := w.inRepository()
 	const hook = "app/.git/hooks/pre-commit"
 	w.write(hook, "#!/bin/sh\necho before\n")
@@ -192,7 +195,7 @@ func TestGitHooksOfOthers(t *testing.T) {
 
 // Hooks go where git looks for them, if that is the repository's own.
 func TestGitHooksPath(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	r := w.inRepository()
 	w.write("app/.githooks/x", "")
 	w.write("everywhere/pre-commit", "#!/bin/sh\n")
@@ -272,7 +275,7 @@ func TestGitHooksPath(t *testing.T) {
 
 // The lines for other people's hooks are shell, and let everything pass but a refusal.
 func TestGitLines(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	for _, c := range []struct {
 		program string
 		want    bool
@@ -292,7 +295,7 @@ func TestGitLines(t *testing.T) {
 }
 
 // stubs are the installed hooks, run as git runs them.
-func (w *world) runHook(name, stdin string, args ...string) (calls string, ok bool) {
+func (w *machine) runHook(name, stdin string, args ...string) (calls string, ok bool) {
 	w.Helper()
 	called := filepath.Join(w.root, "called")
 	_ = os.Remove(called) // there is none at first
@@ -310,7 +313,7 @@ func (w *world) runHook(name, stdin string, args ...string) (calls string, ok bo
 func TestReferenceTransactionStub(t *testing.T) {
 	const zero, one = "0000000000000000000000000000000000000000", "1111111111111111111111111111111111111111"
 	zero256, one256 := strings.Repeat("0", 64), strings.Repeat("0", 63)+"1"
-	w := newWorld(t)
+	w := newMachine(t)
 	r := w.inRepository()
 	const program = "#!/bin/sh\n{ echo \"$*\"; cat; } >>\"$CALLED\"\nexit %d\n"
 	w.write("my bin/tt", fmt.Sprintf(program, 0))
@@ -360,7 +363,7 @@ func TestReferenceTransactionStub(t *testing.T) {
 // A hook that was there gets the same arguments and the same bytes, after ours has allowed it; its
 // status is the hook's.
 func TestHooksThatWereThere(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	r := w.inRepository()
 	w.write("my bin/tt", "#!/bin/sh\necho \"ours $*\" >>\"$CALLED\"\nexit $(cat \"$0.status\")\n")
 	w.write("my bin/tt.status", "0")
@@ -419,7 +422,7 @@ func TestHookKeepsItsName(t *testing.T) {
 		"#!/bin/sh\n": "pre-commit", "#!/usr/bin/env sh\n": "pre-commit", "#!/bin/sh -e\nfalse || :\n": "pre-commit", "#!/usr/bin/env bash\n": "pre-commit",
 		"#!/usr/bin/env -S sh -e\n": "pre-commit", "": "pre-commit.before-talking-stick", "#!/usr/bin/env -S sh -u -e\n": "pre-commit",
 	} {
-		w := newWorld(t)
+		w := newMachine(t)
 		r := w.inRepository()
 		w.write("my bin/tt", "#!/bin/sh\n")
 		w.write("app/.git/hooks/run", "echo \"$(basename \"$0\") $*\" >>\"$CALLED\"\nexit 3\n")
@@ -438,7 +441,7 @@ func TestHookKeepsItsName(t *testing.T) {
 
 // A tool that writes its hooks anew, as package managers have it do, can be followed by an install.
 func TestHooksWrittenAnew(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	r := w.inRepository()
 	const hook, theirs = "app/.git/hooks/pre-commit", "#!/bin/sh\necho theirs\n"
 	w.write(hook, theirs)
@@ -460,7 +463,7 @@ func TestHooksWrittenAnew(t *testing.T) {
 // Wherever the process ends, doing it again completes it, and uninstalling gives back what was there.
 func TestGitHooksCrash(t *testing.T) {
 	for n := 1; ; n++ {
-		w := newWorld(t)
+		w := newMachine(t)
 		r := w.inRepository()
 		w.write("app/.git/hooks/pre-commit", "#!/bin/sh\n")
 		before := w.tree()

@@ -37,9 +37,9 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 			tools = row.EditorTools()
 		}
 		all = append(all, hook{h.Name, tools, false, harness.Handler{Type: "command", Command: t.hookCommand(row.Name, ""), Timeout: hookTimeout * s.HookUnit}})
-		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Beside != nil {
+		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Background != nil {
 			waker := harness.Handler{Type: "command", Command: t.hookCommand(row.Name, " --wake"), Timeout: wakeTimeout * s.HookUnit}
-			s.Beside(&waker)
+			s.Background(&waker)
 			all = append(all, hook{h.Name, "", true, waker})
 		}
 	}

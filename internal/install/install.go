@@ -114,7 +114,7 @@ func (t Target) serverFile(s harness.Setup) string {
 		file = below(t.config(s), s.Server.User)
 	}
 	if s.ServerJSONC {
-		return either(file, file+"c")
+		return existing(file, file+"c")
 	}
 	return file
 }
@@ -181,13 +181,13 @@ func (p *plan) project() error {
 // to all of them.
 func (p *plan) anyLeft() bool {
 	return p.removing && slices.ContainsFunc(harness.Names(), func(name string) bool {
-		return !slices.Contains(p.names, name) && p.told(name)
+		return !slices.Contains(p.names, name) && p.installed(name)
 	})
 }
 
-// told tells whether a harness has anything of ours, beside a skill, which it may share. What can't be
+// installed reports whether a harness has anything of ours, beside a skill, which it may share. What can't be
 // read may have.
-func (p *plan) told(name string) bool {
+func (p *plan) installed(name string) bool {
 	row, _ := harness.ByName(name)
 	for _, x := range p.t.parts(row) {
 		if x.what == skill {
@@ -357,7 +357,7 @@ func (p *plan) own(row harness.Row, x part) error {
 // to forget us.
 func (p *plan) sharers(file string) (names []string) {
 	for _, row := range harness.Rows {
-		if !slices.Contains(p.names, row.Name) && p.t.skillFile(row.Setup) == file && p.told(row.Name) {
+		if !slices.Contains(p.names, row.Name) && p.t.skillFile(row.Setup) == file && p.installed(row.Name) {
 			names = append(names, row.Name)
 		}
 	}

@@ -23,7 +23,7 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 	for _, scope := range []string{"user", "project"} {
 		for _, names := range append([][]string{allNames}, []string{"claude"}, []string{"codex"}, []string{"gemini"}, []string{"antigravity"}, []string{"opencode"}) {
 			t.Run(scope+" "+strings.Join(names, " "), func(t *testing.T) {
-				w := handMadeWorld(t)
+				w := handMadeMachine(t)
 				if scope == "project" {
 					w.inProject()
 				}
@@ -65,7 +65,7 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 // between, so that what was there had to be changed.
 func TestUninstallLeavesNoFile(t *testing.T) {
 	for _, project := range []bool{false, true} {
-		w := newWorld(t)
+		w := newMachine(t)
 		if project {
 			w.inProject()
 		}
@@ -94,7 +94,7 @@ func TestUninstallLeavesNoFile(t *testing.T) {
 
 // What others changed since stays, and what stood there empty before us stays, too.
 func TestUninstallKeepsWhatOthersChangedSince(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.write("home/.claude.json", "{\n  \"mcpServers\": {}\n}\n")
 	w.write("home/.claude/settings.json", `{"hooks": {"Stop": []}}`)
 	w.install("claude")
@@ -112,7 +112,7 @@ func TestUninstallKeepsWhatOthersChangedSince(t *testing.T) {
 // A copy that isn't from before us, because somebody wrote into a file that we made, brings nothing of
 // ours back; and a copy beside a file of ours doesn't keep that.
 func TestUninstallDoesNotRestoreOurs(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.install("gemini", "claude")
 	settings := "home/.gemini/settings.json"
 	w.write(settings, strings.Replace(w.read(settings), "{\n", "{\n  \"theme\": \"dark\",\n", 1))
@@ -133,7 +133,7 @@ func TestUninstallDoesNotRestoreOurs(t *testing.T) {
 
 // Files of white space, and empty ones, come back.
 func TestUninstallRestoresBlankFiles(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.write("home/.claude/settings.json", "\n\n")
 	w.write("home/.claude.json", "")
 	w.write("home/.codex/config.toml", "\n# nothing yet\n\n")
@@ -157,7 +157,7 @@ func TestMalformedIsRefusedUntouched(t *testing.T) {
 		"app/AGENTS.md":                       confedit.Begin + "\nno end\n",
 	} {
 		t.Run(file, func(t *testing.T) {
-			w := newWorld(t)
+			w := newMachine(t)
 			if strings.HasPrefix(file, "app/") {
 				w.inProject()
 			}
@@ -180,7 +180,7 @@ func TestNpmEntriesGo(t *testing.T) {
 		"home/.gemini/settings.json":          `{"mcpServers":{"talking-stick":{"command":"node","args":["/opt/talking-stick/dist/cli.js","mcp"]}}}`,
 		"home/.config/opencode/opencode.json": `{"mcp":{"talking-stick":{"type":"local","command":["talking-stick","mcp"]}}}`,
 	}
-	w := newWorld(t)
+	w := newMachine(t)
 	for file, text := range npm {
 		w.write(file, text)
 	}
@@ -209,7 +209,7 @@ func TestNpmEntriesGo(t *testing.T) {
 		`{"command":"vault","args":["mcp"]}`, `{"command":"tt","args":["serve"]}`, `{"url":"https://example.com"}`, `{"command":"node","args":["other.js","mcp"]}`,
 		`{"command":` + quoted(w.t.TT) + `,"args":["mcp"]}`, // this program, under another name
 	} {
-		w := &world{T: t, root: w.root, t: w.t, env: w.env}
+		w := &machine{T: t, root: w.root, t: w.t, env: w.env}
 		w.write("home/.claude.json", `{"mcpServers":{"talking-stick":`+entry+`}}`)
 		if len(Npm(w.install("claude"))) != 0 || !strings.Contains(w.read("home/.claude.json"), entry) {
 			t.Errorf("%s was taken for the npm program: %s", entry, w.read("home/.claude.json"))
@@ -229,7 +229,7 @@ func quoted(s string) string {
 // A server called tt that is another program stays through install and uninstall; one of ours keeps
 // what somebody added to it.
 func TestServersCalledTT(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.write("home/.claude.json", `{"mcpServers":{"tt":{"command":"timetracker","args":["mcp"]}}}`)
 	w.write("home/.codex/config.toml", "[mcp_servers.tt]\ncommand = \"/usr/bin/timetracker\"\n")
 	steps := w.install("claude", "codex")
@@ -270,7 +270,7 @@ func TestServersCalledTT(t *testing.T) {
 // instructions.
 func TestSharedSkillStaysWhileUsed(t *testing.T) {
 	shared := "home/.agents/skills/talking-stick/SKILL.md"
-	w := newWorld(t)
+	w := newMachine(t)
 	w.install("codex", "gemini", "opencode")
 	steps := w.uninstall("codex")
 	i := slices.IndexFunc(steps, func(s FileChange) bool { return s.What == "skill" })
@@ -304,7 +304,7 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 
 // A skill or plugin that somebody edited is left alone by install and uninstall, and told.
 func TestEditedFilesOfOursStay(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.install("claude", "opencode")
 	edited := []string{"home/.claude/skills/talking-stick/SKILL.md", "home/.config/opencode/plugin/talking-stick.js"}
 	for _, file := range edited {
@@ -323,7 +323,7 @@ func TestEditedFilesOfOursStay(t *testing.T) {
 
 // A skill that is a symbolic link into somebody's own collection is left alone by uninstall.
 func TestLinkedSkillStays(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.write("dotfiles/SKILL.md", harness.Skill)
 	link := filepath.Join(w.root, "home/.claude/skills/talking-stick/SKILL.md")
 	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
@@ -343,7 +343,7 @@ func TestLinkedSkillStays(t *testing.T) {
 // The command of a hook is one that a shell runs as it is meant, whatever is in the path, and that says
 // nothing and succeeds when the program is gone.
 func TestHookCommandsRun(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.install("claude", "codex", "gemini")
 	for file, name := range map[string]string{
 		"home/.claude/settings.json": "claude", "home/.codex/hooks.json": "codex", "home/.gemini/settings.json": "gemini",
@@ -387,7 +387,7 @@ func TestHookCommandsRun(t *testing.T) {
 
 // Variables that move a harness's configuration move all of what it is told.
 func TestMovedConfigurations(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	w.env["CLAUDE_CONFIG_DIR"] = filepath.Join(w.root, "moved/claude")
 	w.env["CODEX_HOME"] = filepath.Join(w.root, "moved/codex")
 	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.root, "moved/config")
@@ -411,7 +411,7 @@ func TestMovedConfigurations(t *testing.T) {
 // The hook before a tool is for the tools that edit, and for no other: it would start a process for
 // each. One who installed tt before there was this hook gets it, and keeps the others as they were.
 func TestHookBeforeATool(t *testing.T) {
-	w := newWorld(t)
+	w := newMachine(t)
 	for _, c := range []struct{ name, file, event, tools, after string }{
 		{"claude", "home/.claude/settings.json", "PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash", "PostToolUse"},
 		{"codex", "home/.codex/hooks.json", "PreToolUse", "apply_patch|Bash", "PostToolUse"},

@@ -61,8 +61,8 @@ func (t Target) parts(row harness.Row) []part {
 	if path := t.path(s, s.Plugin); path != "" {
 		text := s.Code(t.TT)
 		all = append(all, part{what: "plugin", file: path, text: text, ours: func(have []byte) bool {
-			plain := whereTT().ReplaceAll(have, nil)
-			return bytes.Equal(plain, whereTT().ReplaceAll([]byte(text), nil)) || isShipped(plain)
+			plain := pluginProgram().ReplaceAll(have, nil)
+			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) || isShipped(plain)
 		}})
 	}
 	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil })
@@ -94,8 +94,8 @@ func (t Target) skillFile(s harness.Setup) string {
 	return ""
 }
 
-// whereTT is the line of a plugin that names the program: another place isn't another plugin.
-var whereTT = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const TT = ".*"$`) })
+// pluginProgram is the line of a plugin that names the program: another place isn't another plugin.
+var pluginProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const TT = ".*"$`) })
 
 // shipped are the digests of skills and plugins of earlier versions: an unedited one is replaced.
 var shipped = []string{}
@@ -105,8 +105,8 @@ func isShipped(have []byte) bool {
 	return slices.Contains(shipped, hex.EncodeToString(sum[:]))
 }
 
-// either is the second path where only that exists.
-func either(first, second string) string {
+// existing is the second path where only that exists.
+func existing(first, second string) string {
 	if _, err := os.Stat(first); err != nil {
 		if _, err := os.Stat(second); err == nil {
 			return second

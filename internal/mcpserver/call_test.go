@@ -223,7 +223,7 @@ func TestAnswerOfACancelledCall(t *testing.T) {
 	d := newDesk(t)
 	d.join(other, agent)
 	d.say(other, agent, "one")
-	s := &server{ctx: t.Context(), o: d.o, shown: map[stick.AgentID]engine.WaitForTurnResult{}}
+	s := &server{ctx: t.Context(), o: d.o, unconfirmed: map[stick.AgentID]engine.WaitForTurnResult{}}
 	var wait tool
 	for _, row := range tools {
 		if row.name == "wait_for_turn" {

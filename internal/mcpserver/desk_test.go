@@ -77,7 +77,7 @@ func newDesk(t *testing.T) *desk {
 
 // caller is an agent whose name is assumed; its process is the test's, which lives.
 func (d *desk) caller(name stick.AgentID) core.Caller {
-	return harness.Found{As: string(name), AsSource: "test", Harness: "claude", Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
+	return harness.Caller{As: string(name), AsSource: "test", Harness: "claude", Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
 }
 
 func (d *desk) at() core.Where { return core.Where{Path: d.work} }

@@ -8,9 +8,9 @@ import (
 	"talkingstick/stick"
 )
 
-// words say what parameters mean that their names don't tell. Every word is paid for in each
+// meanings say what parameters mean that their names don't tell. Every word is paid for in each
 // session of each agent.
-var words = map[string]string{
+var meanings = map[string]string{
 	"room_id":            "from join_path; default: the room of the working directory",
 	"context_path":       "default: the working directory",
 	"max_wait_ms":        "0 looks once",
@@ -43,7 +43,7 @@ var words = map[string]string{
 // have to be there.
 func meaning(of reflect.Type, name string) string {
 	if of != reflect.TypeFor[stick.Handoff]() {
-		return words[name]
+		return meanings[name]
 	}
 	for _, f := range stick.HandoffFields {
 		if f.Name == name && f.Required {
@@ -57,8 +57,8 @@ func meaning(of reflect.Type, name string) string {
 // contracts, which a category's message can say in its body, and what the program fills in.
 var hidden = map[string]bool{"workspace": true, "room_path": true, "from_now": true, "from_start": true, "name": true}
 
-// own is what is hidden in one place and not in another.
-func own(of reflect.Type, name string) bool {
+// hiddenIn is what is hidden in one place and not in another.
+func hiddenIn(of reflect.Type, name string) bool {
 	return name == "path" && of.Name() == "Where"
 }
 
@@ -99,7 +99,7 @@ func fields(t reflect.Type) (out []field) {
 		switch {
 		case f.Anonymous && name == "":
 			out = append(out, fields(f.Type)...)
-		case name == "-" || !f.IsExported() || hidden[name] || own(t, name):
+		case name == "-" || !f.IsExported() || hidden[name] || hiddenIn(t, name):
 		default:
 			out = append(out, field{name, strings.Contains(options, "omit") || f.Type.Kind() == reflect.Pointer, f})
 		}

@@ -60,7 +60,7 @@ func newServer(ctx context.Context, o Options) *mcp.Server {
 	if o.Progress == 0 {
 		o.Progress = 10 * time.Second
 	}
-	s := &server{ctx: ctx, o: o, shown: map[stick.AgentID]engine.WaitForTurnResult{}}
+	s := &server{ctx: ctx, o: o, unconfirmed: map[stick.AgentID]engine.WaitForTurnResult{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: "talking-stick", Title: "Talking Stick", Version: o.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range tools {
@@ -77,9 +77,9 @@ type server struct {
 	o   Options
 
 	mu sync.Mutex
-	// shown holds the last events that a wait answered with. That the caller has them shows when
+	// unconfirmed holds the last events that a wait answered with. That the caller has them shows when
 	// it calls again; an answer that got lost is given again instead.
-	shown map[stick.AgentID]engine.WaitForTurnResult
+	unconfirmed map[stick.AgentID]engine.WaitForTurnResult
 }
 
 // handler performs calls of a tool. Failures are answers of the tool, with the same fields as on
@@ -115,7 +115,7 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 	waited, ok := result.(engine.WaitForTurnResult)
 	if ok && err == nil && len(waited.Events) > 0 && ctx.Err() == nil { // nobody gets the answer of a call that was cancelled
 		s.mu.Lock()
-		s.shown[waited.AgentID] = waited
+		s.unconfirmed[waited.AgentID] = waited
 		s.mu.Unlock()
 	}
 	return result, err
@@ -124,7 +124,7 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 // delivered notes that the caller has got what its last wait answered with.
 func (s *server) delivered(ctx context.Context, by core.Caller) error {
 	s.mu.Lock()
-	waiting := len(s.shown) > 0
+	waiting := len(s.unconfirmed) > 0
 	s.mu.Unlock()
 	if !waiting {
 		return nil
@@ -134,8 +134,8 @@ func (s *server) delivered(ctx context.Context, by core.Caller) error {
 		return err
 	}
 	s.mu.Lock()
-	res, ok := s.shown[me.AgentID]
-	delete(s.shown, me.AgentID)
+	res, ok := s.unconfirmed[me.AgentID]
+	delete(s.unconfirmed, me.AgentID)
 	s.mu.Unlock()
 	if !ok {
 		return nil

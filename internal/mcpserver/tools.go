@@ -45,14 +45,14 @@ func row[P, R any](name, description string, k kind, call func(*server, context.
 		run: func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error) {
 			p := arguments.(*P)
 			reflect.ValueOf(p).Elem().FieldByName("Caller").Set(reflect.ValueOf(by))
-			s.bound(p)
+			s.limitWait(p)
 			return call(s, ctx, *p)
 		},
 	}
 }
 
-// bound limits how long a wait lasts.
-func (s *server) bound(p any) {
+// limitWait limits how long a wait lasts.
+func (s *server) limitWait(p any) {
 	switch p := p.(type) {
 	case *engine.WaitForTurnParams:
 		p.AtMost = s.o.Wait

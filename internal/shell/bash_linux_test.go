@@ -37,7 +37,7 @@ func TestAsBashDoes(t *testing.T) {
 		"nohup nice -n 1 timeout 10 rm a.go", "f() { rm a.go; cd sub; }; f; rm c.go", "rm() { :; }; rm a.go", "echo 'rm a.go' \"> b.go\" # > c.go", "x=$(rm a.go)",
 		"time rm a.go", "! rm a.go", "[[ -f a.go ]] && rm a.go", "while true; do rm a.go; break; done", "until rm a.go; do :; done", "case x in x) rm a.go;; esac",
 	} {
-		dir := place(t)
+		dir := scratchDir(t)
 		before := snapshot(t, dir, true)
 		claimed := Edits(command, dir)
 		c := exec.Command(bash, "-c", command)

@@ -34,7 +34,7 @@ func (w *walker) run(args []word, stdin string) {
 	case "cd", "pushd":
 		w.cd(args)
 	case "popd":
-		w.known = false
+		w.dirKnown = false
 	case "eval":
 		w.eval(args)
 	case "sh", "bash", "dash", "zsh", "ksh", "ash":
@@ -97,7 +97,7 @@ func (w *walker) prefix(name string, args []word, stdin string) {
 	}
 	at, moves := o.value("C", "D", "chdir")
 	if name == "env" || name == "sudo" || name == "doas" {
-		w.apart(func(w *walker) { // none of them runs what changes the shell itself
+		w.inSubshell(func(w *walker) { // none of them runs what changes the shell itself
 			if moves && (name == "env" || o.has("D", "chdir")) {
 				w.enter(at)
 			}
@@ -119,7 +119,7 @@ func afterVariables(args []word) []word {
 func (w *walker) cd(args []word) {
 	rest := parse(args, "").rest
 	if len(rest) != 1 || rest[0].text == "-" || strings.HasPrefix(rest[0].text, "+") {
-		w.known = false // home, or where it was before
+		w.dirKnown = false // home, or where it was before
 		return
 	}
 	w.enter(rest[0])
@@ -139,7 +139,7 @@ func (w *walker) eval(args []word) {
 // shell walks through what is given to another shell: with -c, or on its standard input.
 func (w *walker) shell(args []word, stdin string) {
 	o := parse(args, "+o:O:", "rcfile", "init-file")
-	w.apart(func(w *walker) {
+	w.inSubshell(func(w *walker) {
 		switch {
 		case o.has("c"):
 			if len(o.rest) > 0 && o.rest[0].ok {
@@ -225,13 +225,13 @@ func (w *walker) patch(args []word, stdin string) {
 	if len(args) > 0 {
 		stdin = args[0].text
 	}
-	for _, p := range Patch(stdin) {
+	for _, p := range PatchFiles(stdin) {
 		w.change(literal(p))
 	}
 }
 
-// Patch lists the files that a patch in Codex's form changes, as it names them.
-func Patch(text string) (files []string) {
+// PatchFiles lists the files that a patch in Codex's form changes, as it names them.
+func PatchFiles(text string) (files []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		for _, head := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {

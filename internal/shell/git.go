@@ -16,7 +16,7 @@ func (w *walker) git(args []word) {
 	if at := slices.Index(ahead, literal("-C")); at >= 0 && slices.Contains(ahead[at+1:], literal("-C")) {
 		return // each starts from the one before; nobody writes that
 	}
-	w.apart(func(w *walker) {
+	w.inSubshell(func(w *walker) {
 		for _, name := range []string{"C", "work-tree"} {
 			if at, ok := o.value(name); ok {
 				w.enter(at)

@@ -42,26 +42,26 @@ func Edits(command, dir string) (c Changes) {
 			c = Changes{} // the parser is another's: what it chokes on can't be told
 		}
 	}()
-	w := walker{dir: dir, known: true, shared: &shared{steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
+	w := walker{dir: dir, dirKnown: true, shared: &shared{steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
 	w.script(command)
-	if w.known {
-		w.found.End = filepath.Clean(w.dir)
+	if w.dirKnown {
+		w.changes.End = filepath.Clean(w.dir)
 	}
-	return w.found
+	return w.changes
 }
 
 // walker goes through a command in the order in which it runs.
 type walker struct {
-	dir   string // where it is
-	known bool   // whether that is known
-	names bool   // what is changed is the name, and not what a link of that name leads to
+	dir      string // where it is
+	dirKnown bool   // whether that is known
+	nameOnly bool   // what is changed is the name, and not what a link of that name leads to
 	*shared
 }
 
 // shared is what subshells have in common with their parents.
 type shared struct {
-	found Changes
-	funcs map[string]*syntax.Stmt
+	changes Changes
+	funcs   map[string]*syntax.Stmt
 
 	steps, bytes, entries int // what is left of the limits
 }
@@ -72,21 +72,21 @@ func (w *walker) script(text string) {
 	if w.bytes < 0 || len(text) > maxCommand || depth(text) > maxDepth || strings.Count(text, "?") > maxMarks {
 		return
 	}
-	in := &hurried{Reader: strings.NewReader(text), until: time.Now().Add(maxTime)}
+	in := &timedReader{Reader: strings.NewReader(text), until: time.Now().Add(maxTime)}
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(in, "")
 	if err == nil {
 		w.stmts(f.Stmts)
 	}
 }
 
-// hurried is a text that ends with an error when reading it takes too long. The parser reads a KiB at a
+// timedReader is a text that ends with an error when reading it takes too long. The parser reads a KiB at a
 // time, so a command as people and agents write them is read at once, however slow the machine is.
-type hurried struct {
+type timedReader struct {
 	*strings.Reader
 	until time.Time
 }
 
-func (h *hurried) Read(b []byte) (int, error) {
+func (h *timedReader) Read(b []byte) (int, error) {
 	if int64(h.Len()) < h.Size() && time.Now().After(h.until) {
 		return 0, errors.New("this takes too long")
 	}
@@ -109,8 +109,8 @@ func depth(text string) (most int) {
 	return most
 }
 
-// apart walks through what runs in a shell of its own: a cd in it ends with it.
-func (w *walker) apart(f func(*walker)) {
+// inSubshell walks through what runs in a shell of its own: a cd in it ends with it.
+func (w *walker) inSubshell(f func(*walker)) {
 	sub := *w
 	f(&sub)
 }
@@ -171,7 +171,7 @@ func (w *walker) command(cmd syntax.Command, stdin string) {
 	case *syntax.Block:
 		w.stmts(c.Stmts)
 	case *syntax.Subshell:
-		w.apart(func(w *walker) { w.stmts(c.Stmts) })
+		w.inSubshell(func(w *walker) { w.stmts(c.Stmts) })
 	case *syntax.IfClause:
 		w.ifClause(c)
 	case *syntax.WhileClause:
@@ -201,7 +201,7 @@ func (w *walker) command(cmd syntax.Command, stdin string) {
 			w.stmt(c.Stmt)
 		}
 	case *syntax.CoprocClause:
-		w.apart(func(w *walker) { w.stmt(c.Stmt) })
+		w.inSubshell(func(w *walker) { w.stmt(c.Stmt) })
 	case nil: // redirections alone
 	default: // tests, arithmetic, declarations
 		w.within(c)
@@ -220,12 +220,12 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 		w.stmt(c.X)
 		from := other.dir
 		other.stmt(c.Y)
-		if !other.known || other.dir != from {
-			w.known = false
+		if !other.dirKnown || other.dir != from {
+			w.dirKnown = false
 		}
 	default:
-		w.apart(func(w *walker) { w.stmt(c.X) })
-		w.apart(func(w *walker) { w.stmt(c.Y) })
+		w.inSubshell(func(w *walker) { w.stmt(c.X) })
+		w.inSubshell(func(w *walker) { w.stmt(c.Y) })
 	}
 }
 
@@ -258,8 +258,8 @@ func (w *walker) oneOf(branches ...[]*syntax.Stmt) {
 // join goes on after one of two branches has run: where they end in different places, nobody knows
 // where what follows runs.
 func (w *walker) join(other walker) {
-	if !other.known || other.dir != w.dir {
-		w.known = false
+	if !other.dirKnown || other.dir != w.dir {
+		w.dirKnown = false
 	}
 }
 
@@ -276,10 +276,10 @@ func (w *walker) within(node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			w.apart(func(w *walker) { w.stmts(n.Stmts) })
+			w.inSubshell(func(w *walker) { w.stmts(n.Stmts) })
 			return false
 		case *syntax.ProcSubst:
-			w.apart(func(w *walker) { w.stmts(n.Stmts) })
+			w.inSubshell(func(w *walker) { w.stmts(n.Stmts) })
 			return false
 		}
 		return true
@@ -288,10 +288,10 @@ func (w *walker) within(node syntax.Node) {
 
 // byName walks through a command that removes, moves or replaces files.
 func (w *walker) byName(f func()) {
-	was := w.names
-	w.names = true
+	was := w.nameOnly
+	w.nameOnly = true
 	f()
-	w.names = was
+	w.nameOnly = was
 }
 
 // change notes that the file of a word is changed.
@@ -300,13 +300,13 @@ func (w *walker) change(x word) {
 	if !ok || strings.HasPrefix(filepath.ToSlash(path), "/dev/") {
 		return
 	}
-	switch known := slices.Contains(w.found.Paths, path); {
-	case !w.names:
-		w.found.Names = slices.DeleteFunc(w.found.Names, func(name string) bool { return name == path })
+	switch known := slices.Contains(w.changes.Paths, path); {
+	case !w.nameOnly:
+		w.changes.Names = slices.DeleteFunc(w.changes.Names, func(name string) bool { return name == path })
 	case !known:
-		w.found.Names = add(w.found.Names, path)
+		w.changes.Names = add(w.changes.Names, path)
 	}
-	w.found.Paths = add(w.found.Paths, path)
+	w.changes.Paths = add(w.changes.Paths, path)
 }
 
 // changeInside is change for a command that reaches only what lies in a directory. The one in which it
@@ -314,12 +314,12 @@ func (w *walker) change(x word) {
 func (w *walker) changeInside(x word) {
 	path, ok := w.path(x)
 	rel, err := filepath.Rel(path, w.dir)
-	if !ok || !w.known || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
+	if !ok || !w.dirKnown || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
 		w.change(x)
 		return
 	}
 	const end = string(filepath.Separator)
-	w.found.Paths = add(w.found.Paths, strings.TrimSuffix(path, end)+end)
+	w.changes.Paths = add(w.changes.Paths, strings.TrimSuffix(path, end)+end)
 }
 
 func (w *walker) changeAll(all []word) {
@@ -330,8 +330,8 @@ func (w *walker) changeAll(all []word) {
 
 // changeTree notes that any file of the checkout may be changed in which the walker is.
 func (w *walker) changeTree() {
-	if w.known {
-		w.found.Trees = add(w.found.Trees, filepath.Clean(w.dir))
+	if w.dirKnown {
+		w.changes.Trees = add(w.changes.Trees, filepath.Clean(w.dir))
 	}
 }
 
@@ -349,7 +349,7 @@ func (w *walker) path(x word) (string, bool) {
 		return "", false
 	case filepath.IsAbs(x.text):
 		return filepath.Clean(x.text), true
-	case !w.known || strings.HasPrefix(x.text, "/"): // on Windows that is a place of the shell's own
+	case !w.dirKnown || strings.HasPrefix(x.text, "/"): // on Windows that is a place of the shell's own
 		return "", false
 	}
 	return filepath.Join(w.dir, x.text), true
@@ -375,8 +375,8 @@ func (w *walker) isDir(x word) bool {
 func (w *walker) enter(x word) {
 	path, ok := w.path(x)
 	if !ok {
-		w.known = false
+		w.dirKnown = false
 		return
 	}
-	w.dir, w.known = path, true
+	w.dir, w.dirKnown = path, true
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// place makes a directory with some files in it.
-func place(t testing.TB) string {
+// scratchDir makes a directory with some files in it.
+func scratchDir(t testing.TB) string {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ type row struct {
 
 func check(t *testing.T, rows []row) {
 	t.Helper()
-	dir := place(t)
+	dir := scratchDir(t)
 	for _, r := range rows {
 		c := Edits(r.command, dir)
 		var got []string
@@ -355,7 +355,7 @@ func FuzzShellEdits(f *testing.F) {
 	} {
 		f.Add(c)
 	}
-	dir := place(f)
+	dir := scratchDir(f)
 	f.Fuzz(func(t *testing.T, command string) {
 		got := Edits(command, dir)
 		for _, paths := range [][]string{got.Paths, got.Trees} {

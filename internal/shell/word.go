@@ -218,7 +218,7 @@ func (w *walker) glob(pattern string) []string {
 	at := []string{w.dir}
 	if strings.HasPrefix(pattern, "/") {
 		at = []string{"/"}
-	} else if !w.known {
+	} else if !w.dirKnown {
 		return nil
 	}
 	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {

@@ -42,7 +42,7 @@ func TestClaimRun(t *testing.T) {
 		t.Cleanup(func() { kernel.Close() })
 		return task.New(task.Config{Kernel: kernel})
 	}
-	by := harness.Found{Harness: "claude", SessionID: "one"}
+	by := harness.Caller{Harness: "claude", SessionID: "one"}
 	at := core.Where{Path: work}
 	if _, err := on(100).WorkerInit(t.Context(), task.WorkerInitParams{Caller: by, Where: at}); err != nil {
 		t.Fatal(err)

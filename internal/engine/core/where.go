@@ -17,7 +17,7 @@ type Where struct {
 }
 
 // Caller is who calls, as the surface found out.
-type Caller = harness.Found
+type Caller = harness.Caller
 
 // NoRoom refuses an operation outside of rooms.
 func NoRoom(path string) *stick.Error {

@@ -13,16 +13,16 @@ import (
 )
 
 // world is a home directory with harnesses in it, and a project. Its paths have spaces and quotes.
-type world struct {
+type machine struct {
 	*testing.T
 	root string
 	t    Target
 	env  map[string]string
 }
 
-func newWorld(t *testing.T) *world {
+func newMachine(t *testing.T) *machine {
 	t.Helper()
-	w := &world{T: t, root: filepath.Join(t.TempDir(), `Pat's "new" disk`), env: map[string]string{}}
+	w := &machine{T: t, root: filepath.Join(t.TempDir(), `Pat's "new" disk`), env: map[string]string{}}
 	w.t = Target{
 		Home: filepath.Join(w.root, "home"), TT: filepath.Join(w.root, "my bin", "tt"), DataDir: filepath.Join(w.root, "data"),
 		Getenv: func(name string) string { return w.env[name] },
@@ -35,9 +35,9 @@ func newWorld(t *testing.T) *world {
 }
 
 // inProject has the world's harnesses told of us by a project.
-func (w *world) inProject() { w.t.Project = filepath.Join(w.root, "app") }
+func (w *machine) inProject() { w.t.Project = filepath.Join(w.root, "app") }
 
-func (w *world) write(name, text string) {
+func (w *machine) write(name, text string) {
 	w.Helper()
 	path := filepath.Join(w.root, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -48,7 +48,7 @@ func (w *world) write(name, text string) {
 	}
 }
 
-func (w *world) read(name string) string {
+func (w *machine) read(name string) string {
 	w.Helper()
 	b, err := os.ReadFile(filepath.Join(w.root, name))
 	if err != nil {
@@ -59,7 +59,7 @@ func (w *world) read(name string) string {
 
 // tree is every file, with its mode, but for what a write that was killed has left: that goes with a
 // later write, when it is old enough.
-func (w *world) tree() map[string]string {
+func (w *machine) tree() map[string]string {
 	w.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
@@ -88,24 +88,24 @@ func (w *world) tree() map[string]string {
 }
 
 // same fails when the files aren't those of before.
-func (w *world) same(what string, before map[string]string) {
+func (w *machine) same(what string, before map[string]string) {
 	w.Helper()
 	if d := cmp.Diff(before, w.tree()); d != "" {
 		w.Errorf("%s:\n%s", what, d)
 	}
 }
 
-func (w *world) install(names ...string) []FileChange {
+func (w *machine) install(names ...string) []FileChange {
 	w.Helper()
 	return w.apply(Install(w.t, names))
 }
 
-func (w *world) uninstall(names ...string) []FileChange {
+func (w *machine) uninstall(names ...string) []FileChange {
 	w.Helper()
 	return w.apply(Uninstall(w.t, names))
 }
 
-func (w *world) apply(steps []FileChange, err error) []FileChange {
+func (w *machine) apply(steps []FileChange, err error) []FileChange {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -117,7 +117,7 @@ func (w *world) apply(steps []FileChange, err error) []FileChange {
 }
 
 // states are the states of the files of a plan, by the ends of their paths.
-func (w *world) states(steps []FileChange) map[string]string {
+func (w *machine) states(steps []FileChange) map[string]string {
 	all := map[string]string{}
 	for _, s := range steps {
 		name, _ := filepath.Rel(w.root, s.File)
@@ -144,9 +144,9 @@ var handMade = map[string]string{
 	"app/CLAUDE.md":                        "Be brief.\n",
 }
 
-// handMadeWorld is a world with those files.
-func handMadeWorld(t *testing.T) *world {
-	w := newWorld(t)
+// handMadeMachine is a world with those files.
+func handMadeMachine(t *testing.T) *machine {
+	w := newMachine(t)
 	for name, text := range handMade {
 		w.write(name, text)
 	}
@@ -154,7 +154,7 @@ func handMadeWorld(t *testing.T) *world {
 }
 
 // holds fails unless every byte that was there still is, in its order.
-func (w *world) holds(name, before, after string) {
+func (w *machine) holds(name, before, after string) {
 	w.Helper()
 	left := before
 	for i := range len(after) {
