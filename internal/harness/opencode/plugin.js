@@ -1,6 +1,6 @@
 // Talking Stick in OpenCode: made by `tt install opencode`, removed by `tt uninstall opencode`.
-// It tells tt what happens in a session, shows the model what tt has for it, stops a tool where tt says
-// that it may not change a file now, and wakes an idle session. When tt is gone or fails, it does nothing.
+// It tells tt what happens in a session, shows the model what tt answers, stops a tool that may not change a
+// file now, and wakes an idle session. If tt is missing or fails, it does nothing.
 import { spawn, spawnSync } from "node:child_process"
 
 const TT = "{{tt}}"
@@ -8,7 +8,7 @@ const TT = "{{tt}}"
 // The tools that change files.
 const EDITORS = ["edit", "write", "multiedit", "patch", "apply_patch", "bash"]
 
-// Runs a hook and resolves to what it said: nothing on any fault.
+// Runs a hook and resolves to its answer, which is empty if anything fails.
 function hook(event, directory, more = {}, args = []) {
   return new Promise((done) => {
     let out = "", err = ""
@@ -33,13 +33,13 @@ function hook(event, directory, more = {}, args = []) {
 const context = (said) => said.hookSpecificOutput?.additionalContext ?? ""
 
 async function server({ client, directory }) {
-  const briefed = new Map() // what sessions still have to be told at their next prompt
-  const children = new Set() // sessions of sub-agents, which are their parents' to coordinate
-  const held = new Set() // sessions that were just told not to stop yet
+  const briefed = new Map() // by session: what its next prompt brings along
+  const children = new Set() // sessions of sub-agents: their parents coordinate
+  const held = new Set() // sessions that have just been told not to stop yet
 
   const say = (id, text) => client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text }] } }).catch(() => {})
 
-  // What a tool was called with, and whether by a sub-agent.
+  // A tool call, and whether a sub-agent makes it.
   const call = (input, args) => ({
     agent_id: children.has(input.sessionID) ? input.sessionID : "", tool_name: input.tool, tool_input: args ?? {},
   })
@@ -55,7 +55,7 @@ async function server({ client, directory }) {
     if (wake.code === 2 && wake.err) await say(id, wake.err)
   }
 
-  // A session goes on for as long as OpenCode does, which tells nobody when it ends.
+  // OpenCode doesn't say when a session ends, so it ends with OpenCode.
   let started = false
   process.on("exit", () => {
     if (!started) return
@@ -74,7 +74,7 @@ async function server({ client, directory }) {
       } else if (event.type === "session.compacted" && !children.has(p.sessionID)) {
         briefed.set(p.sessionID, hook("session_start", directory, { source: "compact" }).then(context))
       } else if (event.type === "session.idle" && !children.has(p.sessionID)) {
-        idle(p.sessionID) // not awaited: it may wait for long
+        idle(p.sessionID) // not awaited: it may wait for hours
       }
     },
     "chat.message": async (input, output) => {
@@ -99,7 +99,7 @@ async function server({ client, directory }) {
   }
 }
 
-// The present plugin loader calls the function; the coming one wants an id and a setup.
+// Today's plugin loader calls the function. The next one asks for an id and a setup.
 async function setup(ctx) {
   const hooks = await server({ client: { session: { promptAsync: ({ path, body }) => ctx.session.prompt({ sessionID: path.id, parts: body.parts, delivery: "queue" }) } }, directory: ctx.directory ?? process.cwd() })
   ctx.tool?.hook?.("execute.before", hooks["tool.execute.before"])

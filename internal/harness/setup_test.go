@@ -1,0 +1,19 @@
+package harness
+
+import "testing"
+
+// TestSkillBudget: every session of every agent pays for the skill that it loads, and for the project's
+// instructions.
+func TestSkillBudget(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		most       int // tokens, of four bytes each
+	}{
+		{"skill", Skill, 1200},
+		{"instructions", Instructions, 250},
+	} {
+		if tokens := (len(c.text) + 3) / 4; tokens > c.most {
+			t.Errorf("the %s is %d tokens, and may be %d", c.name, tokens, c.most)
+		}
+	}
+}
