@@ -8,12 +8,11 @@ import (
 	"talkingstick/stick"
 )
 
-// meanings say what parameters mean that their names don't tell. Every word is paid for in each
-// session of each agent.
+// meanings explains the parameters whose names don't. Every session of every agent pays for each word.
 var meanings = map[string]string{
 	"room_id":            "from join_path; default: the room of the working directory",
 	"context_path":       "default: the working directory",
-	"max_wait_ms":        "0 looks once",
+	"max_wait_ms":        "0 checks once",
 	"park":               "events only, never the turn",
 	"turn_only":          "ignore events",
 	"replace":            "end your other wait",
@@ -26,17 +25,17 @@ var meanings = map[string]string{
 	"category":           "INFO, HANDOFF, BLOCKED, RESUME or INCURSION",
 	"reason":             "why",
 	"reply_to":           "a message_id",
-	"state":              "unread, read, acked, all; default: what you owe",
+	"state":              "unread, read, acked, all; default: still open for you",
 	"event":              "only these types",
 	"target":             "self, any or an agent",
 	"after":              "a cursor",
 	"operator_requested": "a person told you to",
-	"force":              "also one that isn't gone; only on a person's word",
+	"force":              "even if they aren't gone; only on a person's word",
 	"force_new":          "a nested room at the path",
 	"abandon":            "why the turn ends without a handoff",
 	"set":                "key=value each",
 	"about_turn":         "for this turn only",
-	"sent":               "what others owe you",
+	"sent":               "messages you sent that are still open",
 }
 
 // meaning says what a parameter of a struct means. Of a handoff's fields only those are explained that
@@ -53,16 +52,16 @@ func meaning(of reflect.Type, name string) string {
 	return ""
 }
 
-// hidden are parameters that tools don't offer: what only the command line can mean, the fields of
-// contracts, which a category's message can say in its body, and what the program fills in.
+// hidden are the parameters that tools don't offer: those that mean something on the command line only,
+// and those that the program fills in.
 var hidden = map[string]bool{"workspace": true, "room_path": true, "from_now": true, "from_start": true, "name": true}
 
-// hiddenIn is what is hidden in one place and not in another.
+// hiddenIn reports whether a parameter is hidden in one struct, though others offer it.
 func hiddenIn(of reflect.Type, name string) bool {
 	return name == "path" && of.Name() == "Where"
 }
 
-// names lists the parameters of a tool.
+// names lists a tool's parameters.
 func (t tool) names() []string {
 	var names []string
 	for _, f := range fields(t.params) {
@@ -71,7 +70,7 @@ func (t tool) names() []string {
 	return names
 }
 
-// schema is the tool's input schema, as terse as it can be.
+// schema returns the tool's input schema, as short as it can be.
 func (t tool) schema() map[string]any {
 	s := object(t.params)
 	properties := s["properties"].(map[string]any)
@@ -91,7 +90,7 @@ type field struct {
 	reflect.StructField
 }
 
-// fields lists what encoding/json reads into a struct, less what is hidden.
+// fields lists what encoding/json reads into a struct, without hidden parameters.
 func fields(t reflect.Type) (out []field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -107,7 +106,7 @@ func fields(t reflect.Type) (out []field) {
 	return out
 }
 
-// object is the schema of a struct.
+// object returns the schema of a struct.
 func object(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	var required []string

@@ -1,6 +1,6 @@
-// Package mcpserver serves the operations of package engine as tools of the Model Context Protocol,
-// for harnesses that reach tools more easily than a command line, and for shells in sandboxes that
-// can't write the database. It does nothing that an operation doesn't do.
+// Package mcpserver offers the operations of package engine as tools of the Model Context Protocol: for
+// harnesses that call tools more easily than commands, and for agents whose sandbox can't write the
+// database. It only translates; what a tool does, its operation does.
 package mcpserver
 
 import (
@@ -18,44 +18,43 @@ import (
 	"talkingstick/stick"
 )
 
-// Options are what a server needs of its surroundings.
+// Options configure a server.
 type Options struct {
 	Engine  *engine.Engine
 	Tasks   *task.Tasks
 	Version string
 
-	// Caller tells who makes a call.
+	// Caller finds out who makes a call.
 	Caller func(Call) (core.Caller, error)
 
-	// All serves every tool and not only those that an agent needs all the time.
+	// All offers every tool, and not only those that an agent needs all the time.
 	All bool
 
-	// Wait is how long a wait lasts at most where its caller doesn't say: as long as every
-	// harness lets a tool take.
+	// Wait bounds a wait whose caller sets no limit: every harness lets a tool run for that long.
 	Wait time.Duration
 
-	// Progress is how often a wait that was given a progress token says that it still runs; zero
-	// for every ten seconds.
+	// Progress is how often a call with a progress token reports that it still runs. Zero means every
+	// ten seconds.
 	Progress time.Duration
 }
 
-// Call is what a call says of its caller.
+// Call is what a call tells about its caller.
 type Call struct {
 	As   string         // agent_id_override
 	Meta map[string]any // the harness's own remarks
 }
 
-// Run serves one client on a pair of streams until the client closes its side or ctx ends.
+// Run serves one client over a pair of streams, until the client closes its side or ctx ends.
 func Run(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) error {
 	return newServer(ctx, o).Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 }
 
-// instructions are what a harness tells its model of the server.
-const instructions = "Several agents share this workspace; only the one whose turn it is may change files. " +
-	"Before changing any: wait_for_turn until status is your_turn, again when it answers not_yet. " +
-	"Then work, and end the turn with release_stick and a real handoff. Events and messages never give the turn."
+// instructions are what a harness tells its model about the server.
+const instructions = "Several agents share this workspace. Only the one whose turn it is may change files. " +
+	"Before you change any, call wait_for_turn until its status is your_turn; call it again on not_yet. " +
+	"Then work, and end the turn with release_stick and a real handoff. Events and messages never give you the turn."
 
-// newServer makes a server whose calls end with ctx at the latest.
+// newServer makes a server. Its calls end when ctx does.
 func newServer(ctx context.Context, o Options) *mcp.Server {
 	if o.Progress == 0 {
 		o.Progress = 10 * time.Second
@@ -71,19 +70,19 @@ func newServer(ctx context.Context, o Options) *mcp.Server {
 	return m
 }
 
-// server is a server of one client.
+// server serves one client.
 type server struct {
-	ctx context.Context // the server's own: the SDK waits for calls that run, and doesn't end them
+	ctx context.Context // the server's own: at its end the SDK waits for running calls, so we end them
 	o   Options
 
 	mu sync.Mutex
-	// unconfirmed holds the last events that a wait answered with. That the caller has them shows when
-	// it calls again; an answer that got lost is given again instead.
+	// unconfirmed holds the events of each agent's last wait. When the agent calls again, it has seen
+	// them. If the answer got lost, it hasn't, and the next wait delivers them again.
 	unconfirmed map[stick.AgentID]engine.WaitForTurnResult
 }
 
-// handler performs calls of a tool. Failures are answers of the tool, with the same fields as on
-// every other surface, so that the model sees them.
+// handler performs calls of a tool. A failure is an answer too, with the same fields as on every other
+// surface, so that the model sees it.
 func (s *server) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -113,7 +112,7 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 	}
 	result, err := t.run(ctx, s, by, arguments)
 	waited, ok := result.(engine.WaitForTurnResult)
-	if ok && err == nil && len(waited.Events) > 0 && ctx.Err() == nil { // nobody gets the answer of a call that was cancelled
+	if ok && err == nil && len(waited.Events) > 0 && ctx.Err() == nil { // nobody sees the answer of a cancelled call
 		s.mu.Lock()
 		s.unconfirmed[waited.AgentID] = waited
 		s.mu.Unlock()
@@ -121,7 +120,7 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 	return result, err
 }
 
-// delivered notes that the caller has got what its last wait answered with.
+// delivered records that the caller has seen the events of its last wait.
 func (s *server) delivered(ctx context.Context, by core.Caller) error {
 	s.mu.Lock()
 	waiting := len(s.unconfirmed) > 0
@@ -143,7 +142,7 @@ func (s *server) delivered(ctx context.Context, by core.Caller) error {
 	return s.o.Engine.Delivered(ctx, res)
 }
 
-// progress says from time to time that a call still runs, if the client wants to hear it.
+// progress reports from time to time that a call still runs, if the client has asked for that.
 func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -170,7 +169,7 @@ func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest) (stop f
 	}
 }
 
-// answer makes a tool's answer of a result or a failure.
+// answer makes a tool's answer from a result or a failure.
 func answer(v any, failed bool) (*mcp.CallToolResult, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -24,17 +24,17 @@ type tool struct {
 	name        string
 	description string
 	kind        kind
-	required    []string // parameters that can't be left out here
+	required    []string // parameters that this tool needs
 	params      reflect.Type
 	run         func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error)
 }
 
-// op makes a tool of an operation on rooms.
+// op makes a tool from an operation on rooms.
 func op[P, R any](name, description string, k kind, call func(*engine.Engine, context.Context, P) (R, error), required ...string) tool {
 	return row(name, description, k, func(s *server, ctx context.Context, p P) (R, error) { return call(s.o.Engine, ctx, p) }, required)
 }
 
-// taskOp makes a tool of an operation on tasks.
+// taskOp makes a tool from an operation on tasks.
 func taskOp[P, R any](name, description string, k kind, call func(*task.Tasks, context.Context, P) (R, error), required ...string) tool {
 	return row(name, description, k, func(s *server, ctx context.Context, p P) (R, error) { return call(s.o.Tasks, ctx, p) }, required)
 }
@@ -51,7 +51,7 @@ func row[P, R any](name, description string, k kind, call func(*server, context.
 	}
 }
 
-// limitWait limits how long a wait lasts.
+// limitWait bounds a wait by what the harness allows a tool.
 func (s *server) limitWait(p any) {
 	switch p := p.(type) {
 	case *engine.WaitForTurnParams:
@@ -61,19 +61,19 @@ func (s *server) limitWait(p any) {
 	}
 }
 
-// kind says what a harness should know of a tool before it lets a model call it.
+// kind is what a harness should know about a tool before it lets a model call it.
 type kind int
 
 const (
 	always kind = 1 << iota // an agent needs it all the time
 	reads                   // it changes nothing
-	asks                    // it takes something from others, so that a person may want to be asked
+	asks                    // it takes something from others: a person may want to be asked first
 
 	rare kind = 0
 )
 
-// hints tell harnesses that a tool reaches nothing but our own database, and deletes nothing there.
-// Codex refuses the others where it has nobody to ask.
+// hints tell a harness that a tool reaches only our own database, and deletes nothing there. A harness
+// may refuse other tools where it has nobody to ask.
 func (k kind) hints() *mcp.ToolAnnotations {
 	no := false
 	h := &mcp.ToolAnnotations{OpenWorldHint: &no, ReadOnlyHint: k&reads != 0}
@@ -86,56 +86,56 @@ func (k kind) hints() *mcp.ToolAnnotations {
 // tools is the table of tools. Their names are those of the operations.
 var tools = []tool{
 	op("list_rooms", "List the rooms around a path.", always|reads, (*engine.Engine).ListRooms),
-	op("join_path", "Join the room of a workspace; it is made if there is none. Once per session.", always, (*engine.Engine).JoinPath),
+	op("join_path", "Join the room of a workspace, or make it. Once per session.", always, (*engine.Engine).JoinPath),
 	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn lets you change files; call again on not_yet. "+
-		"Read the handoff that comes with the turn. With park you only hear events, also while you hold the stick.", always, (*engine.Engine).WaitForTurn),
+		"Read the handoff that comes with it. With park you only get events, even while you hold the stick.", always, (*engine.Engine).WaitForTurn),
 	op("heartbeat", "Renew your lease; needed only where lease_kept_by is heartbeat.", always, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
-	op("release_stick", "End your turn with a handoff; the room names the next one. Then wait_for_turn again.", always,
+	op("release_stick", "End your turn with a handoff; the room chooses who is next. Then wait_for_turn again.", always,
 		(*engine.Engine).ReleaseStick, "room_id", "lease_id", "expected_turn_id", "handoff"),
-	op("pass_stick", "End your turn and reserve the stick for one member that has to go next. Prefer release_stick.", always,
+	op("pass_stick", "End your turn with a handoff to the one member who has to be next. Prefer release_stick.", always,
 		(*engine.Engine).PassStick, "room_id", "lease_id", "expected_turn_id", "to_agent_id", "handoff"),
-	op("takeover_stick", "Take the stick over, only when a takeover is open or a person asked for it.", always, (*engine.Engine).TakeoverStick, "reason"),
-	op("get_room_state", "Tell who holds the stick, who is there, and what to do next.", always|reads, (*engine.Engine).GetRoomState),
-	op("get_room_events", "Read the room's log: the newest events, or those behind a cursor.", always|reads, (*engine.Engine).GetRoomEvents),
+	op("takeover_stick", "Take over the stick, only when a takeover is open or a person asked for it.", always, (*engine.Engine).TakeoverStick, "reason"),
+	op("get_room_state", "Show who holds the stick, who is there and what to do next.", always|reads, (*engine.Engine).GetRoomState),
+	op("get_room_events", "Read the room's log: the newest events, or those after a cursor.", always|reads, (*engine.Engine).GetRoomEvents),
 	op("send_message", "Send a message to members by name, or to room. It never moves the stick.", always, (*engine.Engine).SendMessage, "to"),
 	op("get_inbox", "List your messages that are unread or not acknowledged.", always|reads, (*engine.Engine).GetInbox),
-	op("ack_message", "Accept messages that you act on; their senders are told.", always, (*engine.Engine).AckMessage, "message_ids"),
+	op("ack_message", "Accept the messages you act on; this tells their senders.", always, (*engine.Engine).AckMessage, "message_ids"),
 
-	op("wait_for_events", "Wait for the next events without wanting the turn or marking anything.", reads, (*engine.Engine).WaitForEvents),
-	op("read_message", "Mark messages as read, which accepts nothing.", rare, (*engine.Engine).ReadMessage, "message_ids"),
+	op("wait_for_events", "Wait for the next events, without asking for the turn or marking them as read.", reads, (*engine.Engine).WaitForEvents),
+	op("read_message", "Mark messages as read, without accepting them.", rare, (*engine.Engine).ReadMessage, "message_ids"),
 	op("get_message", "Show a message and who has seen or accepted it.", reads, (*engine.Engine).GetMessage, "message_id"),
-	op("withdraw_message", "Take back a message of yours that isn't accepted yet.", rare, (*engine.Engine).WithdrawMessage, "message_id"),
+	op("withdraw_message", "Withdraw your message before it is accepted.", rare, (*engine.Engine).WithdrawMessage, "message_id"),
 	op("add_note", "Leave a note that stays until somebody resolves it.", rare, (*engine.Engine).AddNote, "body"),
-	op("list_notes", "List the notes that aren't resolved.", reads, (*engine.Engine).ListNotes),
-	op("resolve_note", "Mark a note as dealt with.", rare, (*engine.Engine).ResolveNote, "note_id"),
-	op("reserve_paths", "Reserve files, directories or patterns for yourself; overlaps are told to both sides.", rare, (*engine.Engine).ReservePaths, "paths"),
-	op("release_paths", "Give reserved paths free: by pattern, by number, or all of yours.", rare, (*engine.Engine).ReleasePaths),
-	op("list_reservations", "List what is reserved and by whom.", reads, (*engine.Engine).ListReservations),
-	op("may_edit", "Tell whether you may change paths now.", reads, (*engine.Engine).MayEdit, "paths"),
-	op("get_conflicts", "Tell which files the working trees of the repository would really collide on, and whom to talk to.", reads, (*engine.Engine).GetConflicts),
-	op("leave_room", "Leave the room; a holder leaves with a handoff or says why it abandons the turn.", rare, (*engine.Engine).LeaveRoom),
-	op("kick_member", "Remove a member that is gone; force only on a person's word.", asks, (*engine.Engine).KickMember, "agent_id"),
-	op("close_room", "Close the room, as its holder with a handoff.", asks, (*engine.Engine).CloseRoom),
-	op("reorder_members", "Change the order in which policy order=sequence goes round.", rare, (*engine.Engine).ReorderMembers, "order"),
-	op("get_roster", "Tell which other agents are at work in a workspace, with process, directory and role.", reads, (*engine.Engine).GetRoster),
-	taskOp("worker_start", "Take on the task whose worktree you are in; tells what to do.", rare, (*task.Tasks).WorkerStart),
-	taskOp("worker_done", "Ask for a review of what you committed for your task. It rebases first; uncommitted changes are refused.", rare, (*task.Tasks).WorkerDone),
-	taskOp("worker_fail", "Give your task up, with the reason.", asks, (*task.Tasks).WorkerFail, "reason"),
-	taskOp("worker_heartbeat", "Say that you work on your task; tells how it stands.", rare, (*task.Tasks).WorkerHeartbeat),
-	taskOp("worker_context", "Tell what your task is and what to do in it.", reads, (*task.Tasks).WorkerContext),
-	op("set_room_policy", "Tell the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
+	op("list_notes", "List open notes.", reads, (*engine.Engine).ListNotes),
+	op("resolve_note", "Resolve a note.", rare, (*engine.Engine).ResolveNote, "note_id"),
+	op("reserve_paths", "Reserve files, directories or patterns; both sides hear of overlaps.", rare, (*engine.Engine).ReservePaths, "paths"),
+	op("release_paths", "Release reserved paths: by pattern, by number, or all of yours.", rare, (*engine.Engine).ReleasePaths),
+	op("list_reservations", "List reserved paths and who reserved them.", reads, (*engine.Engine).ListReservations),
+	op("may_edit", "Ask whether you may change paths now.", reads, (*engine.Engine).MayEdit, "paths"),
+	op("get_conflicts", "List the files on which the repository's working trees really collide, and whom to talk to.", reads, (*engine.Engine).GetConflicts),
+	op("leave_room", "Leave the room. If you hold the stick, give a handoff or say why you abandon the turn.", rare, (*engine.Engine).LeaveRoom),
+	op("kick_member", "Remove a member who is gone; force only on a person's word.", asks, (*engine.Engine).KickMember, "agent_id"),
+	op("close_room", "Close the room. If you hold the stick, give a handoff.", asks, (*engine.Engine).CloseRoom),
+	op("reorder_members", "Change the order that policy order=sequence follows.", rare, (*engine.Engine).ReorderMembers, "order"),
+	op("get_roster", "List the other agents at work in a workspace, with process, directory and role.", reads, (*engine.Engine).GetRoster),
+	taskOp("worker_start", "Start the task of this worktree; says what to do.", rare, (*task.Tasks).WorkerStart),
+	taskOp("worker_done", "Ask for a review of your commits. Rebases them first; refuses uncommitted changes.", rare, (*task.Tasks).WorkerDone),
+	taskOp("worker_fail", "Give up your task, with the reason.", asks, (*task.Tasks).WorkerFail, "reason"),
+	taskOp("worker_heartbeat", "Report that you still work on your task; says how it stands.", rare, (*task.Tasks).WorkerHeartbeat),
+	taskOp("worker_context", "Show your task and what to do in it.", reads, (*task.Tasks).WorkerContext),
+	op("set_room_policy", "Show the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
 }
 
-// override is the parameter that every tool has beside those of its operation.
+// override is a parameter that every tool has, beside those of its operation.
 const override = "agent_id_override"
 
-// arguments reads the arguments of a call: a pointer to the operation's parameters. What isn't a
-// parameter is refused rather than ignored.
+// arguments reads a call's arguments into the operation's parameters, and returns a pointer to them. It
+// refuses an argument that isn't a parameter: a model that misspells one should hear of it.
 func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) {
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
-			return nil, "", stick.Errorf(stick.CodeUsage, "the arguments of %s are a JSON object", t.name).With("field", "arguments")
+			return nil, "", stick.Errorf(stick.CodeUsage, "the arguments of %s must be a JSON object", t.name).With("field", "arguments")
 		}
 	}
 	if v, ok := given[override]; ok {
@@ -151,7 +151,7 @@ func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) 
 				Hintf("its parameters are %s", strings.Join(names, ", "))
 		}
 		if string(bytes.TrimSpace(v)) == "null" {
-			delete(given, name) // as if it weren't there
+			delete(given, name) // null means that it isn't given
 		}
 	}
 	for _, name := range t.required {
@@ -172,7 +172,7 @@ func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) 
 	return p.Interface(), as, nil
 }
 
-// explain says what is wrong with arguments that can't be read.
+// explain turns a decoding error into one that names the argument.
 func (t tool) explain(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return t.bad(wrong.Field, jsonKind(wrong.Type))
@@ -182,7 +182,7 @@ func (t tool) explain(err error) error {
 	}
 	why := strings.TrimPrefix(err.Error(), "json: ")
 	e := stick.Errorf(stick.CodeUsage, "the arguments of %s can't be read: %s", t.name, stick.Clip(why, 120)).With("field", "arguments")
-	if quoted, ok := strings.CutPrefix(why, "unknown field "); ok { // within an object; the package has no error type for it
+	if quoted, ok := strings.CutPrefix(why, "unknown field "); ok { // inside an object; encoding/json has no error type for it
 		if name, err := strconv.Unquote(quoted); err == nil {
 			e.With("field", stick.Clip(name, 40))
 		}
@@ -191,7 +191,7 @@ func (t tool) explain(err error) error {
 }
 
 func (t tool) bad(field, kind string) *stick.Error {
-	return stick.Errorf(stick.CodeUsage, "%s of %s is %s", field, t.name, kind).With("field", field)
+	return stick.Errorf(stick.CodeUsage, "%s of %s must be %s", field, t.name, kind).With("field", field)
 }
 
 func jsonKind(t reflect.Type) string {
