@@ -2,9 +2,9 @@ package harness
 
 import "talkingstick/stick"
 
-// harness tells which harness calls; nil means a person. What was given with the call comes
-// first, then the nearest harness among the ancestors, and the environment only where the
-// ancestors can't all be seen.
+// harness finds the harness that calls; nil means a person. A harness that the call itself names comes
+// first, then the nearest one among the ancestors. The environment counts only if some ancestors can't be
+// seen.
 func (r *resolver) harness() (*Row, error) {
 	r.findNearest()
 	if r.in.SessionID != "" && r.in.SessionHarness != "" {
@@ -56,7 +56,8 @@ func (r *resolver) findNearest() {
 	}
 }
 
-// fromEnvironment finds a harness by what it told the caller's environment: best by a session id.
+// fromEnvironment finds a harness by the caller's environment: by a session id if there is one, else by a
+// marker.
 func (r *resolver) fromEnvironment() *Row {
 	for i := range Rows {
 		if name, _ := r.env(Rows[i].SessionEnv); name != "" {
@@ -73,18 +74,18 @@ func (r *resolver) fromEnvironment() *Row {
 	return nil
 }
 
-// sayStale explains which variables weren't believed.
+// sayStale explains which variables were ignored.
 func (r *resolver) sayStale() {
 	for _, row := range Rows {
 		for _, names := range [][]string{row.SessionEnv, row.Markers} {
 			if name, _ := r.env(names); name != "" {
-				r.say("%s is set, but %s isn't an ancestor, so it isn't believed.", name, row.Title)
+				r.say("%s is set, but %s isn't an ancestor, so the variable is ignored.", name, row.Title)
 			}
 		}
 	}
 }
 
-// agent fills in what is found of an agent of row.
+// agent fills in the caller as an agent of row.
 func (r *resolver) agent(row Row) {
 	r.caller.Harness = row.Name
 	near := r.seen && r.near.row.Name == row.Name
@@ -92,21 +93,21 @@ func (r *resolver) agent(row Row) {
 	switch {
 	case r.in.SessionID != "":
 		r.caller.SessionID = r.in.SessionID
-		r.say("The session id was given with the call.")
+		r.say("The call itself gives the session id.")
 	case name == "":
 		r.say("No session id was found.")
 	case near || !r.in.Complete:
 		r.caller.SessionID, r.caller.Earlier = id, r.in.Spawned
-		r.say("The session id is that of %s.", name)
+		r.say("The session id comes from %s.", name)
 	}
 	switch {
 	case near && !r.near.sandbox:
 		r.caller.Process, r.caller.Proof, r.caller.OnDaemon = r.process.ID, r.near.proof, r.near.onDaemon
 		r.say("%s", proofText[r.near.proof])
 	case r.seen && !near:
-		r.say("The nearest harness isn't %s, so no process is evidence.", row.Title)
+		r.say("The nearest harness isn't %s, so no process vouches for the session.", row.Title)
 	default:
-		r.say("Its process can't be seen, so no process is evidence.")
+		r.say("Its process can't be seen, so no process vouches for the session.")
 	}
 	if r.caller.As != "" {
 		r.say("%s gives it the name %s.", r.in.AsSource, r.caller.As)
@@ -115,5 +116,5 @@ func (r *resolver) agent(row Row) {
 
 var proofText = map[stick.Proof]string{
 	stick.ProvesSession: "While that process lives, so does the session.",
-	stick.ProvesCarrier: "That process carries sessions of others and outlives them, so its life proves nothing.",
+	stick.ProvesCarrier: "That process runs sessions of others and outlives them, so its life proves nothing.",
 }

@@ -2,8 +2,8 @@ package harness
 
 import "talkingstick/stick"
 
-// antigravityRow is Google's Antigravity, from its documentation: nobody has seen how its processes look.
-// Gemini CLI's settings directory is its, too.
+// antigravityRow is Google's Antigravity, as its documentation describes it. It shares Gemini CLI's
+// settings directory.
 var antigravityRow = Row{
 	Name:     "antigravity",
 	Title:    "Antigravity",
@@ -11,8 +11,7 @@ var antigravityRow = Row{
 	Proves:   stick.ProvesCarrier, // until it is known: its life proves nothing
 	Unproven: "only its documentation is known (decision 34)",
 
-	// Its hooks fail closed on an answer that they don't expect, and nobody has tried ours there, so
-	// it gets none.
+	// It gets no hooks. It treats an unexpected answer as a refusal, and nobody has tried our answers there.
 	Setup: Setup{
 		Config: ".gemini/config",
 		Skills: agents,

@@ -24,7 +24,7 @@ var codexRow = Row{
 	Sandboxes:  []string{"codex-linux-sandbox"},
 	SessionEnv: []string{"CODEX_SESSION_ID"}, // a sub-agent has its parent's; CODEX_THREAD_ID would be its own
 	Markers:    []string{"CODEX_CI"},
-	// Its MCP servers get no environment. A sub-agent's calls tell its parent's session here.
+	// Its MCP servers get no environment. A sub-agent's calls name its parent's session here.
 	CallSession: []string{"x-codex-turn-metadata", "session_id"},
 	Hooks: []Hook{
 		{HookSessionStart, "SessionStart"},
@@ -68,11 +68,11 @@ var codexRow = Row{
 	},
 }
 
-// Codex runs a hook only if a person has trusted it, and tells nobody when it doesn't. What is trusted
-// stands in its config.toml: for each hook, by its file and place, the digest of what it does.
+// Codex runs only hooks that a person has trusted, and skips the others silently. Its config.toml notes, by
+// a hook's file and place, a digest of what the person trusted.
 
-// codexHookLimit is the time limit of a hook without one, and codexEndLimit the longest of one at the end
-// of a session, in seconds.
+// codexHookLimit is the time limit of a hook that sets none, and codexEndLimit the longest at the end of a
+// session, in seconds.
 const (
 	codexHookLimit = 600
 	codexEndLimit  = 3
@@ -82,7 +82,8 @@ func codexTrustAt(file, event string, group, handler int) []string {
 	return []string{"hooks", "state", fmt.Sprintf("%s:%s:%d:%d", file, snake(event), group, handler), "trusted_hash"}
 }
 
-// codexTrustNote is the digest by which Codex knows a hook. The time limit in it is the one that counts.
+// codexTrustNote returns the digest by which Codex knows a hook. It contains the effective time limit, not
+// the one in the file.
 func codexTrustNote(event string, matcher *string, handler json.RawMessage) string {
 	h := Handler{Timeout: codexHookLimit}
 	if json.Unmarshal(handler, &h) != nil {
@@ -91,7 +92,7 @@ func codexTrustNote(event string, matcher *string, handler json.RawMessage) stri
 	if event == "SessionEnd" {
 		h.Timeout = min(h.Timeout, codexEndLimit)
 	}
-	// The keys of maps are written in their order, which is what Codex does.
+	// encoding/json sorts the keys of maps, as Codex does.
 	v := map[string]any{"event_name": snake(event), "hooks": []any{
 		map[string]any{"async": h.Async, "command": h.Command, "timeout": h.Timeout, "type": h.Type},
 	}}
@@ -110,7 +111,7 @@ func codexTrustNote(event string, matcher *string, handler json.RawMessage) stri
 
 var capital = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z])([A-Z])`) })
 
-// snake is the name of an event as Codex writes it there: SessionStart as session_start.
+// snake writes SessionStart as session_start, as Codex does in its notes.
 func snake(event string) string {
 	return strings.ToLower(capital().ReplaceAllString(event, "${1}_${2}"))
 }

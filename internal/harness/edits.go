@@ -10,30 +10,30 @@ import (
 	"talkingstick/internal/shell"
 )
 
-// Editor is a tool that changes files, and the field of its input that tells which. Of Path, Patch and
-// Command it has one.
+// Editor is a tool that changes files, and the field of its input that says which. It has one of Path,
+// Patch and Command.
 type Editor struct {
 	Tool    string
 	Path    string // a file
-	Patch   string // a patch in Codex's form
-	Command string // a command of the shell
-	Dir     string // where the command runs, if that isn't where the session is
-	Follows bool   // after the command, the session is where its cd led to
+	Patch   string // a patch, as for apply_patch
+	Command string // a shell command
+	Dir     string // the field with the directory of the command, if it isn't the session's
+	Follows bool   // a cd in the command moves the session too
 }
 
-// Edits is what a tool is going to change, or has changed, as far as it can be told. What can't be told
-// isn't in it: a command may change more.
+// Edits is what a tool is going to change, or has changed, as far as its input shows. A command may change
+// more.
 type Edits struct {
 	Tool  string   // the harness's name of the tool
-	Paths []string // cleaned, in order, each once; absolute, unless the session's directory wasn't told
-	Names []string // those of Paths that are only removed, moved or replaced: links themselves, not what they lead to
-	Trees []string // directories where any file of the checkout around them may change: git reset --hard
+	Paths []string // cleaned, in order, each once; absolute if the session's directory is known
+	Names []string // those of Paths where a link itself is removed, moved or replaced, not what it leads to
+	Trees []string // directories in whose checkout any file may change, as by git reset --hard
 }
 
-// Any tells whether anything is going to change that we know of.
+// Any reports whether we know of any change.
 func (e Edits) Any() bool { return len(e.Paths)+len(e.Trees) > 0 }
 
-// EditorTools is the pattern by which a harness tells the tools for the hook before them.
+// EditorTools is the pattern of the tools that a harness runs the hook before a tool for.
 func (r Row) EditorTools() string {
 	names := make([]string, len(r.Editors))
 	for i, e := range r.Editors {
@@ -42,8 +42,8 @@ func (r Row) EditorTools() string {
 	return strings.Join(names, "|")
 }
 
-// edits tells what a tool with its input changes, in a session that works in dir; after the tool, that
-// is where it works then.
+// edits returns what a tool changes in a session that works in dir. After the tool, dir is where the
+// session works then.
 func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) Edits {
 	out := Edits{Tool: tool}
 	i := slices.IndexFunc(r.Editors, func(e Editor) bool { return e.Tool == tool })
@@ -57,7 +57,7 @@ func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) E
 	}
 	field := func(name string) (s string) {
 		if json.Unmarshal(in[name], &s) != nil {
-			return "" // it isn't what we know, so it tells nothing
+			return "" // not the form that we know
 		}
 		return s
 	}
@@ -78,9 +78,9 @@ func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) E
 	return out
 }
 
-// afterCommand tells what a command has changed that ended in a directory, or in one that the harness left
-// for that of the session. Where it began is told by the way that it went; if not even that is known,
-// what it named by whole paths is all there is.
+// afterCommand adds what a command has changed. end is the session's directory after it: where a cd of the
+// command led, unless the harness went back from there. The command's own steps show where it began. If
+// they don't, only its absolute paths count.
 func afterCommand(out Edits, command, end string) Edits {
 	c := shell.Edits(command, "")
 	if c.End != "" && filepath.IsLocal(c.End) {
@@ -95,7 +95,7 @@ func afterCommand(out Edits, command, end string) Edits {
 	return out
 }
 
-// set notes what a command changes.
+// set takes over what a command changes.
 func (e *Edits) set(c shell.Changes) { e.Paths, e.Names, e.Trees = c.Paths, c.Names, c.Trees }
 
 func (e *Edits) add(dir, path string) {
@@ -107,7 +107,7 @@ func (e *Edits) add(dir, path string) {
 	}
 }
 
-// under is a path seen from a directory; without a path it is the directory.
+// under returns a path as seen from dir; without a path, dir.
 func under(dir, path string) string {
 	switch {
 	case path == "":

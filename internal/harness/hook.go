@@ -8,42 +8,42 @@ import (
 	"strings"
 )
 
-// HookEvent is what happened in a harness, whatever the harness calls it.
+// HookEvent is what happens in a harness, whatever the harness calls it.
 type HookEvent string
 
-// What hooks tell.
+// The events of hooks.
 const (
 	HookSessionStart HookEvent = "session_start"
-	HookPrompt       HookEvent = "prompt"      // a person or a script said something
-	HookBeforeTool   HookEvent = "before_tool" // for the tools that are [Row.Editors]
+	HookPrompt       HookEvent = "prompt"      // a person or a script gives the agent a prompt
+	HookBeforeTool   HookEvent = "before_tool" // only for the tools in [Row.Editors]
 	HookAfterTool    HookEvent = "after_tool"
-	HookStop         HookEvent = "stop" // the agent wants to end its turn of the conversation
+	HookStop         HookEvent = "stop" // the agent is about to stop
 	HookSessionEnd   HookEvent = "session_end"
 )
 
-// Hook is an event of a harness that we listen to.
+// Hook is an event that we listen to.
 type Hook struct {
 	Event HookEvent
 	Name  string // the harness's own name for it
 }
 
-// NewsHead is the first line of what is new for an agent, also when it is woken with it.
+// NewsHead is the first line of the news for an agent, including those that wake it.
 const NewsHead = "Talking Stick, new for you (it doesn't give you the turn):"
 
-// HookInput is what a harness tells its hook.
+// HookInput is what a harness passes to its hook.
 type HookInput struct {
 	Event          HookEvent
 	Name           string // the harness's own name for the event
 	SessionID      string
-	Dir            string // where the session works; empty if it wasn't told or isn't absolute
+	Dir            string // where the session works; empty if it is unknown or not absolute
 	Why            string // why a session started or ended, in the harness's words
-	AlreadyBlocked bool   // the agent goes on only because a hook has just held it back
-	Subagent       bool   // a sub-agent did it, inside of the session
-	Woken          bool   // the prompt is what we woke the agent with
-	Edits          Edits  // before and after a tool: what it changes
+	AlreadyBlocked bool   // the agent still runs only because a hook has just blocked its stop
+	Subagent       bool   // it happens in a sub-agent of the session
+	Woken          bool   // the prompt is ours: it woke the agent
+	Edits          Edits  // what the tool changes, before and after it
 }
 
-// hookMessage is what we read of it. Its fields have the same names in all harnesses.
+// hookMessage is the part that we read. All harnesses use the same names of fields.
 type hookMessage struct {
 	Session        string `json:"session_id"`
 	Name           string `json:"hook_event_name"`
@@ -55,15 +55,15 @@ type hookMessage struct {
 	Prompt         string `json:"prompt"`
 	Tool           string `json:"tool_name"`
 
-	Input json.RawMessage `json:"tool_input"` // as the tool has it
+	Input json.RawMessage `json:"tool_input"` // its form depends on the tool
 }
 
-// ReadHook reads what the harness tells its hook on standard input. It fails for what it can't read;
-// events that we don't listen to have an empty Event.
+// ReadHook reads a hook's standard input. It fails if that isn't JSON of the expected form. Event is empty
+// for events that we don't listen to.
 func (r Row) ReadHook(b []byte) (HookInput, error) {
 	var in hookMessage
 	if err := json.Unmarshal(b, &in); err != nil {
-		return HookInput{}, fmt.Errorf("what %s told its hook can't be read: %w", r.Title, err)
+		return HookInput{}, fmt.Errorf("the input of a hook of %s can't be read: %w", r.Title, err)
 	}
 	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Subagent: in.Subagent != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
 	if filepath.IsAbs(in.Dir) {
@@ -76,20 +76,21 @@ func (r Row) ReadHook(b []byte) (HookInput, error) {
 	case out.Event == HookBeforeTool || out.Event == HookAfterTool:
 		out.Edits = r.edits(in.Tool, in.Input, out.Dir, out.Event == HookAfterTool)
 	case out.Subagent:
-		out.Event = "" // neither does the session start, stop or end with it, nor is it the one that is prompted
+		out.Event = "" // a sub-agent's start, prompt, stop and end aren't the session's
 	}
 	return out, nil
 }
 
-// HookAnswer is what a hook says.
+// HookAnswer is what a hook answers.
 type HookAnswer struct {
-	Context string // what the model is told
+	Context string // what the model gets to read
 	Block   string // why the agent shouldn't stop yet
 	Deny    string // why the tool may not run
 }
 
-// WriteHook puts an answer into the harness's words; nothing for an answer that says nothing: to allow
-// a tool would skip the harness's own question to its user, so that is never said. A harness gets no field that it doesn't know, because some refuse the whole answer then.
+// WriteHook writes an answer in the harness's dialect. It returns nil for an empty answer: allowing a tool
+// would skip the harness's own question to its user, so we never do. A harness gets only fields that it
+// knows, because some reject the whole answer otherwise.
 func (r Row) WriteHook(in HookInput, a HookAnswer) []byte {
 	var v map[string]any
 	switch {

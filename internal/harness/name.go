@@ -2,7 +2,7 @@ package harness
 
 import "talkingstick/stick"
 
-// checkName tells why name, asked for at source, can't be an agent's. Empty asks for nothing.
+// checkName fails if name, which was asked for at source, can't be an agent's. Empty asks for none.
 func checkName(name, source string) error {
 	if name == "" {
 		return nil
@@ -10,7 +10,7 @@ func checkName(name, source string) error {
 	if _, err := stick.ParseAgentID(name); err != nil {
 		return stick.Errorf(stick.CodeUsage, "%s %q isn't an agent's name", source, stick.Clip(name, 80)).
 			With("field", source).
-			Hintf("a name is like claude, claude:reviewer or codex:1a2b3c4d")
+			Hintf("use a name like claude, claude:reviewer or codex:1a2b3c4d")
 	}
 	return nil
 }

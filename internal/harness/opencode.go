@@ -18,7 +18,7 @@ var openCodeRow = Row{
 	Scripts:  []string{"opencode"},
 	Packages: []string{"/opencode-ai/"},
 	Markers:  []string{"OPENCODE"},
-	Hooks: []Hook{ // as our own plugin tells them
+	Hooks: []Hook{ // by the names that our plugin gives them
 		{HookSessionStart, "session_start"},
 		{HookPrompt, "prompt"},
 		{HookBeforeTool, "before_tool"},
@@ -66,10 +66,10 @@ var openCodeRow = Row{
 	},
 }
 
-// pluginSession is what a person does then.
+// pluginSession is what a person does once the plugin is there.
 const pluginSession = "start a new session; the first one fetches what plugins need from npm"
 
-// quoteJS is a path as a string of JavaScript.
+// quoteJS writes a path as a string of JavaScript.
 func quoteJS(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

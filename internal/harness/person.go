@@ -6,8 +6,8 @@ import (
 	"talkingstick/stick"
 )
 
-// person fills in what is found of a person. What stands for them is the outermost of their
-// processes in the terminal, usually the login shell.
+// person fills in the caller as a person. Their process is the outermost one in the terminal, usually the
+// login shell.
 func (r *resolver) person() {
 	f := &r.caller
 	f.Person, f.Harness = true, Human
@@ -16,7 +16,7 @@ func (r *resolver) person() {
 		f.Terminal = r.in.Chain[0].TTY
 	}
 	if f.Terminal == "" {
-		r.say("There is no terminal, so no process is evidence.")
+		r.say("There is no terminal, so no process vouches for them.")
 	} else {
 		for _, p := range r.in.Chain {
 			if p.TTY == f.Terminal {
@@ -31,10 +31,10 @@ func (r *resolver) person() {
 	}
 }
 
-// nameLimit is the length of an agent's name.
+// nameLimit is the longest name of an agent.
 const nameLimit = 64
 
-// userName makes a user's name fit for an agent's.
+// userName turns a user's name into one that fits into an agent's.
 func userName(user string) string {
 	name := strings.Map(func(c rune) rune {
 		switch {

@@ -8,21 +8,21 @@ import (
 	"talkingstick/stick"
 )
 
-// match is what a process shows to be.
+// match is a process that belongs to a harness.
 type match struct {
 	row      Row
 	proof    stick.Proof
-	onDaemon bool // a daemon whose sessions are seen in terminals
-	sandbox  bool // not the harness itself, but the sandbox around one of its commands
+	onDaemon bool // it is a daemon whose sessions show in terminals
+	sandbox  bool // it isn't the harness itself but the sandbox of one of its commands
 }
 
-// sameAs tells whether two processes, one the parent of the other, are one run of a harness: a
-// launcher and its program. A daemon isn't one with the session that happened to start it.
+// sameAs reports whether a process and its parent are one run of a harness: a launcher and its program.
+// A daemon and the session that happened to start it are two.
 func (s match) sameAs(o match) bool {
 	return s.row.Name == o.row.Name && s.proof == o.proof && s.sandbox == o.sandbox
 }
 
-// recognise tells which harness p is a process of.
+// recognise finds the harness that p belongs to.
 func recognise(p proc.Info) (match, bool) {
 	for _, r := range Rows {
 		switch {
@@ -38,7 +38,7 @@ func recognise(p proc.Info) (match, bool) {
 	return match{}, false
 }
 
-// runs tells whether p is the harness's program, or an interpreter that runs its script.
+// runs reports whether p is the harness's program, or an interpreter that runs its script.
 func (r Row) runs(p proc.Info) bool {
 	if runsAs(p, r.Programs) || len(p.Args) > 0 && r.packaged(p.Args[0]) {
 		return true
@@ -52,7 +52,7 @@ func (r Row) packaged(path string) bool {
 	return slices.ContainsFunc(r.Packages, func(piece string) bool { return strings.Contains(path, piece) })
 }
 
-// proofOf returns what p, a process of the harness, proves.
+// proofOf returns what the life of p, a process of the harness, proves.
 func (r Row) proofOf(p proc.Info) stick.Proof {
 	if started(p, r.Carriers) {
 		return stick.ProvesCarrier
@@ -60,7 +60,7 @@ func (r Row) proofOf(p proc.Info) stick.Proof {
 	return r.Proves
 }
 
-// servesTerminals tells whether p, a process of the harness, is a daemon to which agents' terminals come.
+// servesTerminals reports whether p, a process of the harness, is a daemon to which agents' terminals connect.
 func (r Row) servesTerminals(p proc.Info) bool {
 	return started(p, r.Daemons) && slices.ContainsFunc(p.Args[1:], func(arg string) bool {
 		_, value, _ := strings.Cut(arg, "=")
@@ -68,13 +68,12 @@ func (r Row) servesTerminals(p proc.Info) bool {
 	})
 }
 
-// showsDaemon tells whether p, a process of the harness, may be a terminal at which somebody sees what a
-// daemon does.
+// showsDaemon reports whether p, a process of the harness, may be the terminal of a daemon's session.
 func (r Row) showsDaemon(p proc.Info) bool {
 	return len(r.Listening) > 0 && p.TTY != "" && !started(p, r.Daemons) && !started(p, r.Standalone) && (len(r.Attached) == 0 || started(p, r.Attached))
 }
 
-// started tells whether p was started with one of some arguments.
+// started reports whether p was started with one of some arguments.
 func started(p proc.Info, with []string) bool {
 	return slices.ContainsFunc(p.Args[min(1, len(p.Args)):], func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -85,9 +84,9 @@ func started(p proc.Info, with []string) bool {
 // commLimit is the length to which Linux cuts a process's name.
 const commLimit = 15
 
-// runsAs tells whether p runs under one of names. The kernel names a process after the script
-// when an interpreter runs one, so there only the arguments count: a shell script that is called
-// like a harness, and starts it, isn't one.
+// runsAs reports whether p runs under one of names. The kernel names a process after its script, so for an
+// interpreter only the arguments count: a shell script named like a harness, which starts it, isn't the
+// harness.
 func runsAs(p proc.Info, names []string) bool {
 	var program string
 	if len(p.Args) > 0 {
@@ -99,16 +98,16 @@ func runsAs(p proc.Info, names []string) bool {
 	})
 }
 
-// scripting are interpreters in which no harness is written.
+// scripting are interpreters that run no harness.
 var scripting = []string{
 	"sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd",
 	"python", "python3", "perl", "ruby",
 }
 
-// interpreters are those in which harnesses are written.
+// interpreters are those that run harnesses.
 var interpreters = []string{"node", "nodejs", "bun", "deno"}
 
-// valued are the interpreters' flags that take the next argument.
+// valued are the interpreters' flags with a value in the next argument.
 var valued = []string{"-r", "--require", "--import"}
 
 // scriptOf returns the script that p runs as an interpreter, or "".

@@ -8,43 +8,43 @@ import (
 	"talkingstick/stick"
 )
 
-// Input is everything from which identity is resolved.
+// Input is everything that identity is resolved from.
 type Input struct {
 	Getenv   func(string) string
 	Chain    []proc.Info // the caller's ancestors, the nearest first
 	Complete bool        // Chain goes to the top
 
-	As       string // the name the caller asked for, or ""
-	AsSource string // where that was asked: "--as", "TT_HARNESS_AGENT_ID", …
+	As       string // the name that the caller asks for, if any
+	AsSource string // where it asks for it: "--as", "TT_HARNESS_AGENT_ID", …
 
-	SessionID      string // given with the call: a hook's input, an MCP call's _meta; else ""
-	SessionHarness string // whose session that is; "" if the call didn't say
-	Spawned        bool   // Getenv tells the environment of when a server was started, not that of the call
+	SessionID      string // given with the call, in a hook's input or an MCP call's _meta; else empty
+	SessionHarness string // whose session that is; empty if the call doesn't say
+	Spawned        bool   // Getenv reads the environment in which a server was started, not the call's
 
 	User string
 	Host string
 }
 
-// Caller is who calls, as far as that shows without the database.
+// Caller is who calls, as far as that is known without the database.
 type Caller struct {
-	As        string        // the name that was asked for; it changes nothing else
-	AsSource  string        // where it was asked for; empty without As
+	As        string        // the name that the caller asks for; nothing else follows from it
+	AsSource  string        // where it asks for it; empty without As
 	Harness   string        // the name of a row, or [Human]
 	SessionID string        // empty when it isn't known
-	Earlier   bool          // SessionID may be one that the process carried before: what is known of the process comes first
-	Process   stick.Process // the harness's process, or the person's outermost one in the terminal; zero if unseen
-	Proof     stick.Proof   // what Process proves; empty without one
-	OnDaemon  bool          // Process is a daemon, and the agent is seen in a terminal's process
+	Earlier   bool          // SessionID may be an older one of the process: a newer one in the database comes first
+	Process   stick.Process // the harness's, or the person's outermost in the terminal; zero if it can't be seen
+	Proof     stick.Proof   // what the life of Process proves; empty without a Process
+	OnDaemon  bool          // Process is a daemon, and another process is the agent's terminal
 	Terminal  string        // a person's terminal; empty without one
 	Person    bool
 	User      string   // fit for an agent id: a person is human:<User>
 	Host      string   // as given
-	Explain   []string // how it was found, one plain sentence each
+	Explain   []string // how all this was found, in sentences
 }
 
-// Seed is the text from which an agent's id is made, equal for equal agents. It is empty for a
-// person, who is called by name. Where no session is known, those that share a process are one
-// agent; where no process is known either, those of a harness, user and host are.
+// Seed is the text from which an agent's id is made: the same for the same agent. It is empty for a person,
+// who has a name. Without a session, callers that share a process are one agent. Without a process too,
+// those with the same harness, user and host are.
 func (f Caller) Seed() string {
 	switch {
 	case f.Person:
@@ -57,9 +57,8 @@ func (f Caller) Seed() string {
 	return f.Harness + " unseen " + f.Host + " " + f.User
 }
 
-// Resolve tells who calls. It fails with [stick.CodeUsage] when the name that was asked for
-// can't be one, when an agent asks for a person's, and when the call names a harness that isn't
-// known.
+// Resolve finds out who calls. It fails with [stick.CodeUsage] if the caller asks for an impossible name, if
+// an agent asks for a person's name, and if the call names an unknown harness.
 func Resolve(in Input) (Caller, error) {
 	r := resolver{in: in, caller: Caller{As: in.As, User: userName(in.User), Host: in.Host}}
 	if err := checkName(in.As, in.AsSource); err != nil {
@@ -77,14 +76,14 @@ func Resolve(in Input) (Caller, error) {
 		return r.caller, nil
 	}
 	if strings.HasPrefix(in.As, Human+":") || in.As == Human {
-		return Caller{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, and this is a shell inside %s",
+		return Caller{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, but this is a shell inside %s",
 			in.AsSource, in.As, row.Title).With("field", in.AsSource)
 	}
 	r.agent(*row)
 	return r.caller, nil
 }
 
-// resolver collects what is found.
+// resolver collects what is known about the caller.
 type resolver struct {
 	in      Input
 	caller  Caller
@@ -97,8 +96,7 @@ func (r *resolver) say(format string, args ...any) {
 	r.caller.Explain = append(r.caller.Explain, fmt.Sprintf(format, args...))
 }
 
-// env returns the first of names that is set in the environment, and its value. Empty, 0 and
-// false don't count.
+// env returns the first of names that is set, and its value. Empty, 0 and false count as not set.
 func (r *resolver) env(names []string) (name, value string) {
 	for _, name := range names {
 		switch value := r.in.Getenv(name); strings.ToLower(value) {

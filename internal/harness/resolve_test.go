@@ -386,20 +386,20 @@ func TestExplain(t *testing.T) {
 	}{
 		{"a run of two processes", Input{Chain: at(bash, codex, codexNode, systemd), Complete: true, Getenv: codexEnv.get}, []string{
 			"The nearest harness is Codex: process 999 (codex), started by its own process 998 (node).",
-			"The session id is that of CODEX_SESSION_ID.",
+			"The session id comes from CODEX_SESSION_ID.",
 			"While that process lives, so does the session.",
 		}},
 		{"stale variables", Input{Chain: at(login, systemd), Complete: true, Getenv: claudeEnv.get}, []string{
 			"No ancestor is a harness.",
-			"CLAUDE_CODE_SESSION_ID is set, but Claude Code isn't an ancestor, so it isn't believed.",
-			"CLAUDECODE is set, but Claude Code isn't an ancestor, so it isn't believed.",
+			"CLAUDE_CODE_SESSION_ID is set, but Claude Code isn't an ancestor, so the variable is ignored.",
+			"CLAUDECODE is set, but Claude Code isn't an ancestor, so the variable is ignored.",
 			"So this is a person: dev.",
 			"Process 1000 holds the terminal pts/3; its end proves nothing.",
 		}},
 		{"a sandbox, with a name", Input{Chain: at(bash, codexBox), Getenv: codexEnv.get, As: "codex:b", AsSource: "TT_HARNESS_AGENT_ID"}, []string{
 			"The nearest harness is Codex: process 999 (codex-linux-san) is its sandbox.",
-			"The session id is that of CODEX_SESSION_ID.",
-			"Its process can't be seen, so no process is evidence.",
+			"The session id comes from CODEX_SESSION_ID.",
+			"Its process can't be seen, so no process vouches for the session.",
 			"TT_HARNESS_AGENT_ID gives it the name codex:b.",
 		}},
 	} {
@@ -430,7 +430,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"a line end", Input{As: "a\n"}, `--as "a" isn't an agent's name`},
 		{"too long", Input{As: strings.Repeat("a", 65)}, `--as "` + strings.Repeat("a", 65) + `" isn't an agent's name`},
 		{"a name that means something else", Input{As: "next"}, `--as "next" isn't an agent's name`},
-		{"an agent that calls itself a person", Input{As: "human:dev", Chain: inClaude}, `--as "human:dev" is a person's name, and this is a shell inside Claude Code`},
+		{"an agent that calls itself a person", Input{As: "human:dev", Chain: inClaude}, `--as "human:dev" is a person's name, but this is a shell inside Claude Code`},
 		{"a session of an unknown harness", Input{SessionID: "x", SessionHarness: "hal"}, `"hal" isn't a known harness`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package harness knows the coding agents' programs ("harnesses"): how their processes look, how
-// they tell the session, and what their processes prove. What is known of a harness stands in
-// one row of [Rows]; everything else here reads that table.
+// Package harness knows the programs in which agents run: how their processes look, where they name the
+// session, how they talk to hooks, and where they keep their configuration. All that is particular to one
+// harness is in its file, in one row of [Rows]. Everything else here reads that table.
 package harness
 
 import (
@@ -15,111 +15,107 @@ import (
 // Human is the harness name of a person.
 const Human = "human"
 
-// Row is what is known of one harness.
+// Row is all we know about one harness.
 type Row struct {
 	Name  string // the prefix of its agents' ids
 	Title string // its name for people
 
-	// Programs are the names by which its own program runs, without ".exe".
+	// Programs are the names of its own program, without ".exe".
 	Programs []string
 
-	// Scripts are the names of the scripts by which an interpreter such as node runs it, without
-	// their endings.
+	// Scripts are the names of its script, without the ending, where an interpreter such as node runs it.
 	Scripts []string
 
-	// Packages are pieces of the path of its program or script, for installations that start
-	// it under another name.
+	// Packages are parts of the path to its program or script, for installations that start it under
+	// another name.
 	Packages []string
 
-	// Sandboxes are programs inside of which it runs commands in a pid namespace of their own.
-	// Seeing one tells the harness, but its life is only that of a command.
+	// Sandboxes are programs that run its commands in a pid namespace of their own. One of them shows
+	// which harness it is, but lives only as long as a command.
 	Sandboxes []string
 
-	// SessionEnv are the environment variables in which it tells its session id to the commands
-	// it runs.
+	// SessionEnv are the variables in which its commands find the session id.
 	SessionEnv []string
 
-	// CallSession is the path by which a call of an MCP tool tells the session in its remarks. Its
-	// first part is also how such a call is recognised.
+	// CallSession is the path to the session id in the _meta of an MCP call. Only this harness's calls have
+	// its first part.
 	CallSession []string
 
-	// Markers are environment variables by which it tells commands that they run inside of it.
+	// Markers are variables that show a command that it runs inside the harness.
 	Markers []string
 
-	// Ties are other variables that tie a command to the very program that runs it.
+	// Ties are further variables that tie a command to the one running program.
 	Ties []string
 
-	// Hooks are the events that we listen to; none where its hooks can't be trusted to be harmless.
+	// Hooks are the events that we listen to. There are none where a hook of ours might do harm.
 	Hooks []Hook
 
-	// Editors are its tools that change files, those that run commands among them.
+	// Editors are its tools that change files, including those that run commands.
 	Editors []Editor
 
-	// HookDeny is its word for a tool that may not run, where it decides in one word; else it is the
-	// permission that is denied.
+	// HookDeny is its word for a tool that may not run, where a hook answers with one word. Elsewhere a hook
+	// denies a permission.
 	HookDeny string
 
 	// HookBlock is its word for an agent that shouldn't stop yet.
 	HookBlock string
 
-	// Wake says how an idle agent of it can be woken.
+	// Wake is how an idle agent can be woken.
 	Wake Waking
 
-	// QueueCommand is the command that gives a session something to do, with a program as [Row.Program]
-	// finds it. It is there for [WakeQueue].
+	// QueueCommand, for [WakeQueue], is the command that gives a session something to do. The program is
+	// that of [Row.Program].
 	QueueCommand func(program, session, text string) []string
 
-	// NoGitHooks says that git runs no hooks in its shell.
+	// NoGitHooks is set if git runs no hooks in its shell.
 	NoGitHooks bool
 
-	// Interactive is the variable and the value by which hooks see that a person is at it.
+	// Interactive is a variable, and the value that it has in hooks when a person uses the harness.
 	Interactive [2]string
 
-	// Proves says what its process tells about the session in it.
+	// Proves is what the life of its process proves about the session.
 	Proves stick.Proof
 
-	// Carriers are arguments with which its process carries sessions for others and outlives
-	// them, as a daemon does.
+	// Carriers are arguments with which a process carries sessions and outlives them, as a daemon does.
 	Carriers []string
 
-	// Daemons are those of them with which it is no agent's at all, and serves agents that run elsewhere.
+	// Daemons are those of the Carriers with which a process is no agent itself, and serves agents elsewhere.
 	Daemons []string
 
-	// Listening are beginnings of a daemon's arguments by which it shows that agents' terminals come to it.
-	// Another one serves the program that started it, such as an editor, and nobody is at a terminal.
+	// Listening are beginnings of a daemon's arguments. With one of them, agents' terminals connect to it.
+	// Without, it serves the program that started it, such as an editor, and nobody is at a terminal.
 	Listening []string
 
-	// Attached are arguments by which a process shows that its sessions are a daemon's; without them
-	// each may be, but for those with an argument that is listed in Standalone.
+	// Attached are arguments with which a daemon runs the sessions of a process. Where there are none, it
+	// may run those of any process without an argument from Standalone.
 	Attached []string
 
-	// Standalone are arguments with which a process has its sessions itself, whatever daemon there is.
+	// Standalone are arguments with which a process runs its sessions itself, daemon or not.
 	Standalone []string
 
-	// Unproven says why nobody has seen it run with us; empty for one that tests run. Then what its row
-	// says is from its documentation.
+	// Unproven says why tests don't run it. What its row says is from its documentation then.
 	Unproven string
 
-	// Setup says how it is told of us.
+	// Setup says how tt is installed in it.
 	Setup Setup
 }
 
-// Waking says how an idle agent is woken.
+// Waking is a way to wake an idle agent.
 type Waking string
 
 // The ways of waking. None of them types into a terminal.
 const (
 	WakeNone  Waking = ""
-	WakeExit  Waking = "exit"  // a hook that runs in the background ends with a status that means it
-	WakeQueue Waking = "queue" // by a command of the harness
+	WakeExit  Waking = "exit"  // a hook in the background ends with an exit status that asks for it
+	WakeQueue Waking = "queue" // a command of the harness gives the session something to do
 )
 
-// Headless tells whether nobody is at the harness, so that nothing of it is ever idle.
+// Headless reports whether nobody is at the harness. Then no agent of it is ever idle.
 func (r Row) Headless(getenv func(string) string) bool {
 	return r.Interactive[0] != "" && getenv(r.Interactive[0]) != r.Interactive[1]
 }
 
-// Environment lists the variables by which a command shows that it runs inside of the harness, and where.
+// Environment lists all variables that show that a command runs inside the harness, and in which session.
 func (r Row) Environment() []string {
 	all := slices.Concat(r.SessionEnv, r.Markers, r.Ties)
 	if r.Interactive[0] != "" {
@@ -128,8 +124,8 @@ func (r Row) Environment() []string {
 	return all
 }
 
-// Program is the harness's own program: the one that runs among the ancestors, where it was started by an
-// absolute path, which PATH needn't lead to. Else it is its name.
+// Program returns the harness's program: the one among the ancestors, if it was started by an absolute
+// path, because PATH may lead elsewhere. Otherwise it returns its name.
 func (r Row) Program(chain []proc.Info) string {
 	for _, p := range chain {
 		if len(p.Args) > 0 && filepath.IsAbs(p.Args[0]) && slices.Contains(r.Programs, strings.TrimSuffix(filepath.Base(p.Args[0]), ".exe")) {
@@ -148,11 +144,11 @@ func Names() []string {
 	return names
 }
 
-// Rows is the table of harnesses. When nothing else tells which of two it is, the earlier counts.
+// Rows is the table of harnesses. Where two of them fit, the earlier counts.
 var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow}
 
 // workerRow recognises a command that tt started in the worktree of a task. It is no harness: nothing is
-// installed for it, and a harness inside of it is nearer to its own commands, and is who they belong to.
+// installed for it. A harness that it runs is nearer to its own commands, so those belong to the harness.
 var workerRow = Row{Name: "worker", Title: "a worker's command", Programs: []string{"tt-worker"}, Proves: stick.ProvesSession}
 
 // ByName returns the row of a harness.
@@ -165,8 +161,8 @@ func ByName(name string) (Row, bool) {
 	return Row{}, false
 }
 
-// SessionOfCall tells the harness and the session that a call of an MCP tool names in its remarks;
-// both are empty where it names none.
+// SessionOfCall returns the harness and the session that the _meta of an MCP call names. Both are empty if
+// it names none.
 func SessionOfCall(meta map[string]any) (harness, session string) {
 	for _, r := range Rows {
 		var at any = meta

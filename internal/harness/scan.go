@@ -11,24 +11,23 @@ import (
 // Running is an agent's process that a scan found.
 type Running struct {
 	Harness        string
-	Process        stick.Process // the outermost of its run, as an agent's evidence is
+	Process        stick.Process // the outermost of its run, as in [Caller]
 	Dir            string        // where it works; empty where that may not be read
-	DaemonTerminal bool          // it is a terminal, and may show a session that a daemon carries
+	DaemonTerminal bool          // it may be the terminal of a daemon's session
 }
 
-// Roster is what a scan found of agents.
+// Roster is what a scan found.
 type Roster struct {
 	Blind  bool      // nothing can be seen from here
-	Agents []Running // those that work inside, but for the caller, what is above it and what it started
-	Hidden []Running // those of which it can't be told where they work
-	Closed int       // of how many processes not even the name could be read
+	Agents []Running // those that work inside, without the caller, its ancestors and what it started
+	Hidden []Running // those whose directory can't be read
+	Closed int       // the number of processes whose name can't be read either
 
-	Related []stick.Process // the caller's own, those above it, and the agents that it started
+	Related []stick.Process // the caller, its ancestors, and the agents that it started
 }
 
-// Scan finds the agents that work inside. self is the calling process, and agent the harness's process
-// that it belongs to, zero if there is none. Daemons are no agents, and of a launcher and its program
-// one is found.
+// Scan finds the agents that work inside. self is the calling process, and agent the process of its harness,
+// zero if it has none. Daemons aren't agents, and a launcher and its program are one.
 func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Process) (Roster, error) {
 	sweep, err := t.Scan(inside, Named)
 	if err != nil || sweep.Blind {
@@ -83,7 +82,7 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 	return out, nil
 }
 
-// Named tells whether a process of that short name may be a harness's.
+// Named reports whether a process with that short name may be a harness's.
 func Named(comm string) bool {
 	name := programName(comm)
 	fits := func(program string) bool { return name == program[:min(len(program), commLimit)] }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Skill is the text of our skill, and Instructions what the instructions of a project say of us.
+// Skill is our skill. Instructions are what we add to a project's instructions.
 var (
 	//go:embed files/SKILL.md
 	Skill string
@@ -13,43 +13,42 @@ var (
 	Instructions string
 )
 
-// SkillName is the name of our skill, and of what we put into a harness's configuration where that
-// isn't the server.
+// SkillName is the name of our skill, and of anything else in a harness's configuration but the server.
 const SkillName = "talking-stick"
 
-// InstructionsFile is the file of a project in which harnesses look for instructions.
+// InstructionsFile is the file in a project that harnesses read.
 const InstructionsFile = "AGENTS.md"
 
 // ServerName is the name of our MCP server in a harness's configuration.
 const ServerName = "tt"
 
-// Setup says where and how a harness is told of us. Paths are relative: below the home directory, or
-// below the workspace's root.
+// Setup says how tt is installed in a harness. Paths are relative to the home directory, or to the
+// workspace's root.
 type Setup struct {
-	Config    string // the directory that shows that the harness was used here, below the home directory
+	Config    string // its directory below the home directory: it exists once the harness was used
 	ConfigEnv string // the variable that moves it, if there is one
 
 	Skills       Scoped // the directory of skills
-	Instructions string // the file that it reads instead of [InstructionsFile], if it does: it is made to import that
+	Instructions string // the file that it reads instead of [InstructionsFile], if any: we have it import that one
 
-	Hooks      Scoped         // the file of hooks, in the layout that harnesses have in common
-	HookUnit   int            // what a second is in the file of hooks: 1, or 1000
-	Background func(*Handler) // has a hook run beside the session, without holding it up; nil where none can
-	Trust      *Trust         // whom its hooks have to be trusted by before they run; nil where they just run
+	Hooks      Scoped         // the file of hooks, as a map of events to [HookGroup]s
+	HookUnit   int            // how it counts a second of Timeout: 1 or 1000
+	Background func(*Handler) // has a hook run in the background; nil if hooks can't
+	Trust      *Trust         // how it notes which hooks a person trusts; nil if it runs them all
 
 	Server      Scoped   // the file of MCP servers
-	ServerAt    []string // where in it they stand
-	ServerMoves bool     // ConfigEnv moves the file too, though it isn't below Config
-	ServerJSONC bool     // the file may have the ending .jsonc instead
-	TOML        bool     // the file is TOML, else JSON
+	ServerAt    []string // the path of keys to them
+	ServerMoves bool     // ConfigEnv moves the file too, although it isn't below Config
+	ServerJSONC bool     // the file may end with .jsonc instead
+	TOML        bool     // the file is TOML, not JSON
 	Entry       func(tt string) any
-	Sandbox     []string // where Server lists the directories that its sandbox may write, if it has one
+	Sandbox     []string // the path of keys, in the same file, to the directories that its sandbox may write
 
-	Plugin Scoped // a file of ours
+	Plugin Scoped // our plugin, where it has no file of hooks
 	Code   func(tt string) string
 
-	Next          string // what a person does until it uses what it was told
-	NextInProject string // the same where a project tells it
+	Next          string // what a person does to start using tt
+	NextInProject string // the same after tt install --project
 }
 
 // What a person does in most harnesses, for [Setup.Next] and [Setup.NextInProject].
@@ -58,9 +57,9 @@ const (
 	newSessionTrust = "start a new session here, and trust the folder when it asks"
 )
 
-// HookGroup and Handler are how hooks stand in a harness's file: for each event a list of groups.
+// HookGroup is an element of a list in a harness's file of hooks. Each event has such a list.
 type HookGroup struct {
-	Matcher string    `json:"matcher,omitempty"` // the tools that it is for
+	Matcher string    `json:"matcher,omitempty"` // the tools it is for
 	Hooks   []Handler `json:"hooks"`
 }
 
@@ -73,24 +72,23 @@ type Handler struct {
 	AsyncRewake bool   `json:"asyncRewake,omitempty"`
 }
 
-// Trust says how a harness notes which hooks a person has trusted. It skips the others, and tells nobody.
+// Trust says how a harness notes which hooks a person trusts. It skips the others without a word.
 type Trust struct {
 	File string // a TOML file below Config
-	// At is where in it stands what the harness notes of a hook: of a file, and in it of an event's group
-	// and handler.
+	// At returns the path of keys to the harness's note about one hook: a handler in a group of an event.
 	At func(file, event string, group, handler int) []string
-	// Note is what it notes there of a hook that it trusts.
+	// Note returns what the harness notes there when a person trusts the hook.
 	Note   func(event string, matcher *string, handler json.RawMessage) string
 	Review string // what a person does to trust them
 }
 
-// Scoped is a path for a person and one for a project; empty where there is none.
+// Scoped is a path for a user and one for a project. Either may be empty.
 type Scoped struct{ User, Project string }
 
-// agents is where all but Claude Code look for skills.
+// agents is where most harnesses look for skills.
 var agents = Scoped{".agents/skills", ".agents/skills"}
 
-// command is a server's entry as most harnesses have it.
+// command is the usual form of a server's entry.
 type command struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
