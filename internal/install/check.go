@@ -15,32 +15,32 @@ import (
 	"talkingstick/stick"
 )
 
-// Status is how a harness stands to us.
+// Status is how far tt is installed in a harness.
 type Status struct {
 	Harness   string   `json:"harness"`
-	Version   string   `json:"version,omitempty"`       // of its program, when PATH finds it and it tells
+	Version   string   `json:"version,omitempty"`       // of its program, when PATH finds it and it answers
 	Installed string   `json:"installed"`               // all, partly or no
 	Scopes    []string `json:"scopes"`                  // where: user, project
-	Missing   []string `json:"missing,omitempty"`       // what lacks or is there in another form, when it is installed partly
-	Trusted   *bool    `json:"hooks_trusted,omitempty"` // whether it runs our hooks; absent where it doesn't tell
-	Problem   string   `json:"problem,omitempty"`       // why it can't be told
+	Missing   []string `json:"missing,omitempty"`       // what is missing or outdated, when tt is installed partly
+	Trusted   *bool    `json:"hooks_trusted,omitempty"` // whether it runs our hooks; absent where it doesn't say
+	Problem   string   `json:"problem,omitempty"`       // why its configuration can't be read
 }
 
-// How much of us a harness was told.
+// How far tt is installed.
 const (
 	All    = "all"
 	Partly = "partly"
 	No     = "no"
 )
 
-// Run runs a program and gives what it prints.
+// Run runs a program and returns what it prints.
 type Run func(ctx context.Context, program string, args ...string) ([]byte, error)
 
-// runLimit bounds how long a harness may think about its version.
+// runLimit bounds how long a harness may take to print its version.
 const runLimit = 3 * time.Second
 
-// Check tells how each harness that was used on this machine stands to us: in the user's own
-// configuration, and with a project in the project's, too. It changes nothing.
+// Check reports how far tt is installed in each harness that was used on this machine: in the user's own
+// configuration and, with a project, in the project's too. It changes nothing.
 func Check(ctx context.Context, t Target, run Run) []Status {
 	user := t
 	user.Project = ""
@@ -65,23 +65,23 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 	return all
 }
 
-// add adds how a harness stands in a scope.
+// add adds what a scope has installed.
 func (s *Status) add(t Target, row harness.Row, scope string) {
 	p := &plan{t: t, files: confedit.Files{Home: t.Home}}
 	var missing []string
-	told := false
+	any := false
 	for _, x := range t.parts(row) {
 		has, err := p.has(x)
 		if err != nil {
 			s.Problem = stick.AsError(explain(err)).Message
 			return
 		}
-		told = told || has && x.what != skill // a skill may be another harness's
+		any = any || has && x.what != skill // harnesses may share a skill
 		if !has || !p.current(x) {
 			missing = append(missing, x.what)
 		}
 	}
-	if !told {
+	if !any {
 		return
 	}
 	s.Scopes = append(s.Scopes, scope)
@@ -96,7 +96,7 @@ func (s *Status) add(t Target, row harness.Row, scope string) {
 	}
 }
 
-// current tells whether a part that is there is as we would put it there.
+// current reports whether a part looks as we would install it now.
 func (p *plan) current(x part) bool {
 	if x.text != "" {
 		have, err := os.ReadFile(x.file)
@@ -108,8 +108,8 @@ func (p *plan) current(x part) bool {
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+[0-9A-Za-z.+-]*`) })
 
-// version asks a harness's program for its version; empty when there is no such program, or it doesn't
-// say in time.
+// version asks a harness's program for its version. It is empty when there is no such program, or when
+// that doesn't answer in time.
 func version(ctx context.Context, path string, row harness.Row, run Run) string {
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
@@ -127,7 +127,7 @@ func version(ctx context.Context, path string, row harness.Row, run Run) string 
 	return ""
 }
 
-// lookPath finds a program in the directories of a PATH.
+// lookPath finds a program in the directories of path.
 func lookPath(path, name string) string {
 	endings := []string{""}
 	if runtime.GOOS == "windows" {
@@ -145,8 +145,8 @@ func lookPath(path, name string) string {
 	return ""
 }
 
-// Next says what a person has to do for each harness of a plan until it uses what it was told; nothing
-// where it was told before, unless it doesn't trust it yet.
+// Next says what a person has to do before each harness of a plan uses what was installed. It says
+// nothing about a harness that had everything before, unless that still has to trust the hooks.
 func Next(t Target, steps []FileChange) (next []string) {
 	for _, row := range harness.Rows {
 		asked := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name })

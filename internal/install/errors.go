@@ -8,24 +8,24 @@ import (
 	"talkingstick/stick"
 )
 
-// explain gives the failures of editing their codes.
+// explain gives a failure of an edit its code and its next step.
 func explain(err error) error {
 	switch e := err.(type) {
 	case *confedit.MalformedError:
-		return stick.Errorf(stick.CodeConfigMalformed, "%s can't be read as what it should be: line %d, column %d: %s", e.File, e.Line, e.Col, e.Why).
-			With("path", e.File).Hintf("mend the file and run the command again; nothing was changed")
+		return stick.Errorf(stick.CodeConfigMalformed, "%s isn't valid: line %d, column %d: %s", e.File, e.Line, e.Col, e.Why).
+			With("path", e.File).Hintf("nothing was changed; fix the file and run the command again")
 	case *confedit.PathError:
 		return stick.Errorf(stick.CodeConfigMalformed, "%s", err).With("path", e.File).
-			Hintf("mend the file and run the command again; nothing was changed")
+			Hintf("nothing was changed; fix the file and run the command again")
 	case *confedit.MarkerError:
 		return stick.Errorf(stick.CodeConfigMalformed, "%s", err).With("path", e.File).
-			Hintf("mend the file and run the command again; nothing was changed")
+			Hintf("nothing was changed; fix the file and run the command again")
 	case *confedit.ChangedError:
-		return stick.Errorf(stick.CodeConfigChanged, "%s was changed by somebody else meanwhile", e.File).With("path", e.File).
+		return stick.Errorf(stick.CodeConfigChanged, "somebody else has just changed %s", e.File).With("path", e.File).
 			Hintf("run the command again")
 	case *confedit.FileError:
 		if e.Err != nil && os.IsPermission(e.Err) || e.Err == nil || isPathError(e.Err) {
-			return stick.Errorf(stick.CodeConfigUnwritable, "%s", err).With("path", e.File).Hintf("see who may write it, and run the command again")
+			return stick.Errorf(stick.CodeConfigUnwritable, "%s", err).With("path", e.File).Hintf("check who may write it, and run the command again")
 		}
 	}
 	return err

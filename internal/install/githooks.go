@@ -12,7 +12,7 @@ import (
 	"talkingstick/stick"
 )
 
-// Git is the name under which hooks of git are installed, beside the names of harnesses.
+// Git is what git's hooks are installed as, beside the names of harnesses.
 const Git = "git"
 
 var (
@@ -22,12 +22,12 @@ var (
 	referenceTransaction string
 )
 
-// gitHooks are the hooks that a repository gets.
+// gitHooks are the hooks that we put into a repository.
 var gitHooks = []struct{ name, text string }{{"pre-commit", preCommit}, {"reference-transaction", referenceTransaction}}
 
-// Repository is a git repository, and where it says its hooks are.
+// Repository is a git repository, and where it keeps its hooks.
 type Repository struct {
-	Path string // from where it was found
+	Path string // the path from which it was found
 	Git  string // the git directory of all of its worktrees
 	Top  string // the main checkout's top level; empty in a bare repository
 	Bare bool
@@ -37,27 +37,27 @@ type Repository struct {
 	Origin    string // and in which file
 }
 
-// hooksDir is the directory of a repository's hooks. It fails for one that isn't the repository's own:
-// what is put there would run in others, too.
+// hooksDir returns the directory of a repository's hooks. It fails where that isn't the repository's own,
+// because hooks in it would run in other repositories too.
 func (t Target) hooksDir(r Repository) (string, error) {
 	switch {
 	case r.Git == "":
-		return "", stick.Errorf(stick.CodeNoRepository, "there is no git repository for %s", stick.Line(r.Path)).With("path", r.Path).
-			Hintf("go into the repository that is to get the hooks, or make one: git init")
+		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(r.Path)).With("path", r.Path).
+			Hintf("run the command in a repository, or make one: git init")
 	case r.Bare:
-		return "", stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, without a working tree that agents could share", stick.Line(r.Git)).With("path", r.Git).
-			Hintf("run the command in a clone that agents work in")
+		return "", stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: it has no working tree for agents to share", stick.Line(r.Git)).With("path", r.Git).
+			Hintf("run the command in the clone where agents work")
 	}
 	dir := filepath.Join(r.Git, "hooks")
 	if r.HooksPath != "" {
 		dir = filepath.FromSlash(r.HooksPath)
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(r.Top, dir) // git takes it from where it runs hooks
+			dir = filepath.Join(r.Top, dir) // git runs hooks there
 		}
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() && r.HooksPath != "" {
-		return "", stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath in %s is %s, which isn't a directory: git runs no hooks here", stick.Line(r.Origin), stick.Line(dir)).
-			With("path", dir).Hintf("if they aren't switched off on purpose: git config --%s --unset core.hooksPath", r.Scope)
+		return "", stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath in %s is %s, which isn't a directory, so git runs no hooks here", stick.Line(r.Origin), stick.Line(dir)).
+			With("path", dir).Hintf("unless somebody switched hooks off on purpose: git config --%s --unset core.hooksPath", r.Scope)
 	}
 	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
 	if own && (inside(dir, r.Git) || r.Top != "" && inside(dir, r.Top)) {
@@ -67,11 +67,11 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if r.HooksPath != "" {
 		why += ", as core.hooksPath in " + stick.Line(r.Origin) + " says"
 	}
-	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that isn't this repository's own, so nothing is put there", why).With("path", dir).
-		Hintf("add by hand, to the hook pre-commit there, the line `%s`, and as the last one to reference-transaction `%s`", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
+	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt puts nothing there", why).With("path", dir).
+		Hintf("add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
 }
 
-// gitLine is what a hook of somebody else's says to ask us.
+// gitLine is the line by which somebody else's hook asks tt.
 func (t Target) gitLine(name string) string {
 	tt := word(t.TT)
 	if name == "pre-commit" {
@@ -80,7 +80,7 @@ func (t Target) gitLine(name string) string {
 	return `[ "$1" != prepared ] || [ ! -x ` + tt + " ] || " + tt + " hook git reference-transaction prepared || [ $? -ne 4 ] || exit 1"
 }
 
-// word makes a path one word of a POSIX shell, which runs git's hooks on every system.
+// word quotes a path for the POSIX shell, which runs git's hooks on every system.
 func word(path string) string {
 	if plainPath().MatchString(path) {
 		return path
@@ -88,13 +88,13 @@ func word(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// inside tells whether a path, or where it leads, lies in a directory.
+// inside reports whether a path lies in a directory, with all links followed.
 func inside(path, dir string) bool {
 	if !filepath.IsAbs(path) {
 		return false
 	}
 	real := path
-	for rest := ""; ; { // the end of it need not exist
+	for rest := ""; ; { // its last parts may not exist yet
 		if found, err := filepath.EvalSymlinks(real); err == nil {
 			real = filepath.Join(found, rest)
 			break
@@ -112,10 +112,10 @@ func inside(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// madeDir stands in hooks whose directory was made for them, so that it can go with them.
+// madeDir is a line of hooks whose directory we made: the directory goes when they do.
 const madeDir = "# Their directory was made for the hooks of Talking Stick.\n"
 
-// stub is the text of a hook.
+// stub returns the text of a hook.
 func (t Target) stub(text string, made bool) string {
 	if made {
 		text = strings.Replace(text, "tt={{tt}}\n", madeDir+"tt={{tt}}\n", 1)
@@ -123,10 +123,10 @@ func (t Target) stub(text string, made bool) string {
 	return strings.Replace(text, "{{tt}}", word(t.TT), 1)
 }
 
-// stubProgram is the line of a hook that names the program: another place isn't another hook.
+// stubProgram matches the line of a hook that names the program. A moved program doesn't make it another hook.
 var stubProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^tt=.*$`) })
 
-// isStub tells whether a hook is ours, and nobody edited it.
+// isStub reports whether a hook is ours and unedited.
 func isStub(have []byte, text string) bool {
 	plain := stubProgram().ReplaceAllLiteral(have, []byte("tt={{tt}}"))
 	plain = []byte(strings.Replace(string(plain), madeDir, "", 1))
@@ -144,7 +144,7 @@ const (
 	otherHook
 )
 
-// hookAt looks what lies at a hook's place. A link is never ours.
+// hookAt reads what lies at a hook's path. A link is never ours.
 func hookAt(path, text string) (state int, have []byte, err error) {
 	info, err := os.Lstat(path)
 	switch {

@@ -11,26 +11,26 @@ import (
 	"talkingstick/stick"
 )
 
-// hookChange puts a hook of ours into its place or takes it away. What is there by others is moved
-// beside it as it is, link or file, and comes back by the same way.
+// hookChange installs a hook of ours or removes it. Somebody else's hook at that path, link or file, is
+// moved beside it, and moved back when ours goes.
 type hookChange struct {
 	file  string
 	text  string // the hook, as shipped
-	have  []byte // ours, as it is there now
-	want  string // as it is to be; empty when it is to go
-	state int    // what was there when the change was planned
-	aside bool   // what is there is to be moved aside
-	back  bool   // what was moved aside goes back to its place
-	made  bool   // the directory is made for it, or was
+	have  []byte // our hook as it is now
+	want  string // what our hook becomes; empty when it goes
+	state int    // what lay there when the change was planned
+	aside bool   // somebody else's hook has to be moved aside
+	back  bool   // a hook that was moved aside comes back
+	made  bool   // we made the directory for it
 	kill  func(string)
 }
 
-// beside is where a hook lies that was there before ours.
+// beside is where a hook lies that was moved aside for ours.
 func beside(file string) string { return file + confedit.BackupSuffix }
 
 func (c *hookChange) pending() bool { return string(c.have) != c.want || c.back }
 
-// diff shows the hook, and not what is moved: that stays as it is.
+// diff shows our hook only: a hook that is moved doesn't change.
 func (c *hookChange) diff() string {
 	d := confedit.Change{Path: c.file, Exists: c.have != nil, Before: c.have, After: []byte(c.want), Delete: c.want == ""}
 	if c.have == nil && c.want == "" {
@@ -39,8 +39,8 @@ func (c *hookChange) diff() string {
 	return d.Diff()
 }
 
-// InstallGit plans the hooks of a repository. It writes nothing. It fails where the repository's hooks
-// aren't its own.
+// InstallGit plans the hooks of a repository. It writes nothing. It fails where the directory of hooks
+// isn't the repository's own.
 func InstallGit(t Target, r Repository) ([]FileChange, error) {
 	dir, err := t.hooksDir(r)
 	if err != nil {
@@ -61,14 +61,14 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		}
 		switch {
 		case c.state == editedHook:
-			s.State, s.Note = Kept, "somebody edited it; it stays as it is"
+			s.State, s.Note = Kept, "somebody has edited it, so it stays"
 		case c.state == otherHook && kept:
-			s.State, s.Note = Kept, "a hook from before lies beside it already, as "+filepath.Base(beside(c.file))+"; remove the one that isn't needed"
+			s.State, s.Note = Kept, "an earlier hook is already kept beside it, as "+filepath.Base(beside(c.file))+"; remove the one you don't need"
 		default:
 			c.made = c.made || bytes.Contains(c.have, []byte(madeDir))
 			c.want, c.aside = t.stub(h.text, c.made), c.state == otherHook
 			if c.aside {
-				s.Note = "the hook that is there is kept beside it, and runs after it"
+				s.Note = "the present hook is kept beside it, and runs after it"
 				c.have = nil
 			}
 			s.hook, s.State = c, New
@@ -84,8 +84,8 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 	return steps, nil
 }
 
-// keepsAnother tells whether a hook lies beside ours that isn't the one which is to go there. A tool that
-// writes its hooks anew leaves the same one there twice.
+// keepsAnother reports whether the place beside our hook is taken by a different hook than the one to move
+// there. A tool that writes its hook again leaves the same hook in both places.
 func keepsAnother(c *hookChange) (bool, error) {
 	info, err := os.Lstat(beside(c.file))
 	switch {
@@ -98,8 +98,8 @@ func keepsAnother(c *hookChange) (bool, error) {
 	return !bytes.Equal(b, c.have), err
 }
 
-// UninstallGit plans how a repository's hooks become what they were. It looks in both places where
-// they may have been put: core.hooksPath may have changed since.
+// UninstallGit plans how a repository gets its old hooks back. Ours may lie in two places, because
+// core.hooksPath may have changed since.
 func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 	var dirs []string
 	at, refused := t.hooksDir(r)
@@ -130,7 +130,7 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 	return steps, nil
 }
 
-// removeHook plans the end of one hook.
+// removeHook plans the removal of one hook.
 func (t Target) removeHook(file, text string) (s FileChange, err error) {
 	c := &hookChange{file: file, text: text, kill: t.Kill}
 	s = FileChange{Harness: Git, What: filepath.Base(file), File: file, State: Absent}
@@ -141,19 +141,19 @@ func (t Target) removeHook(file, text string) (s FileChange, err error) {
 	c.back, c.made = err == nil, bytes.Contains(c.have, []byte(madeDir))
 	switch {
 	case c.state == editedHook:
-		s.State, s.Note = Kept, "somebody edited it; it stays as it is"
+		s.State, s.Note = Kept, "somebody has edited it, so it stays"
 	case c.state == otherHook && c.back:
-		s.State, s.Note = Kept, "it isn't ours; a hook from before lies beside it, as "+filepath.Base(beside(file))
+		s.State, s.Note = Kept, "it isn't ours; an earlier hook is kept beside it, as "+filepath.Base(beside(file))
 	case c.state == ourHook || c.state == noHook && c.back:
 		s.State, s.hook = Removed, c
 		if c.back {
-			s.Note = "the hook from before comes back"
+			s.Note = "the earlier hook comes back"
 		}
 	}
 	return s, nil
 }
 
-// write makes the change. A process that ends meanwhile leaves what doing it again completes.
+// write makes the change. If the process dies halfway, doing it again completes the change.
 func (c *hookChange) write() error {
 	if !c.pending() {
 		return nil
@@ -172,14 +172,14 @@ func (c *hookChange) write() error {
 		err = c.drop(temp)
 	}
 	if err != nil {
-		_ = os.Remove(temp) // the first error is the one to tell
+		_ = os.Remove(temp) // the first error is the one to report
 		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", stick.Line(c.file), cause(err)).With("path", c.file).
-			Hintf("see who may write there, and run the command again")
+			Hintf("check who may write there, and run the command again")
 	}
 	return nil
 }
 
-// put puts our hook there. It is whole, under another name, before what is there makes room.
+// put installs our hook. It is complete under another name before the present hook is moved aside.
 func (c *hookChange) put(temp string) error {
 	if err := os.MkdirAll(filepath.Dir(c.file), 0o755); err != nil {
 		return err
@@ -199,9 +199,9 @@ func (c *hookChange) put(temp string) error {
 	return err
 }
 
-// drop takes our hook away, and gives its place back to what was there before.
+// drop removes our hook, and moves the earlier one back.
 func (c *hookChange) drop(temp string) error {
-	_ = os.Remove(temp) // of an install that didn't end
+	_ = os.Remove(temp) // left by an install that died
 	var err error
 	if c.back {
 		err = os.Rename(beside(c.file), c.file)
@@ -209,7 +209,7 @@ func (c *hookChange) drop(temp string) error {
 		err = os.Remove(c.file)
 	}
 	if err == nil && c.made {
-		_ = os.Remove(filepath.Dir(c.file)) // it stays while something is in it
+		_ = os.Remove(filepath.Dir(c.file)) // fails, as it should, while something is in it
 	}
 	c.point("after drop")
 	return err
@@ -221,7 +221,7 @@ func (c *hookChange) point(name string) {
 	}
 }
 
-// cause is what the system said, without the names of files.
+// cause is the system's error, without the names of files.
 func cause(err error) error {
 	if e := errors.Unwrap(err); e != nil {
 		return e
@@ -229,15 +229,15 @@ func cause(err error) error {
 	return err
 }
 
-// GitStatus is how a repository's hooks stand to us.
+// GitStatus is how far our hooks are installed in a repository.
 type GitStatus struct {
 	Path      string   `json:"path,omitempty"`    // the directory of the hooks
 	Installed string   `json:"installed"`         // all, partly or no
-	Missing   []string `json:"missing,omitempty"` // what lacks or is there in another form, when it is installed partly
-	Problem   string   `json:"problem,omitempty"` // why nothing can be put there
+	Missing   []string `json:"missing,omitempty"` // what is missing or outdated, when they are installed partly
+	Problem   string   `json:"problem,omitempty"` // why none can be installed
 }
 
-// CheckGit tells how a repository's hooks stand to us. It changes nothing.
+// CheckGit reports how far our hooks are installed in a repository. It changes nothing.
 func CheckGit(t Target, r Repository) GitStatus {
 	s := GitStatus{Installed: No}
 	steps, err := InstallGit(t, r)

@@ -16,7 +16,7 @@ import (
 	"talkingstick/stick"
 )
 
-// inRepository makes the world's project a repository, without git.
+// inRepository makes the machine's project a repository, without git.
 func (w *machine) inRepository() Repository {
 	top := filepath.Join(w.root, "app")
 	w.write("app/.git/HEAD", "ref: refs/heads/main\n")
@@ -30,7 +30,7 @@ func (w *machine) mode(name string, mode os.FileMode) {
 	}
 }
 
-// entries are all names below the world, and where links lead.
+// entries are all names below the machine's root, and where links lead.
 func (w *machine) entries() map[string]string {
 	w.Helper()
 	all := w.tree()

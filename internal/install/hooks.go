@@ -12,21 +12,21 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// Limits of hooks in seconds: what a harness waits for, and how long one that wakes may wait.
+// Time limits of hooks in seconds: of one that a harness waits for, and of one that waits to wake an agent.
 const (
 	hookTimeout = 5
 	wakeTimeout = 24 * 60 * 60
 )
 
-// hook is a handler of ours, and where it is put.
+// hook is a handler of ours, and where it belongs.
 type hook struct {
-	event string // the harness's name
-	tools string // which it is for; empty for all, and where it isn't for tools
+	event string // the harness's name for it
+	tools string // the tools it is for; empty for all, and for events without a tool
 	wake  bool
 	harness.Handler
 }
 
-// wanted lists the hooks that a harness is to have.
+// wanted lists the hooks that a harness gets.
 func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 	if s.Hooks.User == "" {
 		return nil
@@ -68,8 +68,8 @@ func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]strin
 	}
 }
 
-// hookCommand is the command of a hook. It does nothing when the program is gone. Its text stays the
-// same from version to version, because harnesses trust it by its text.
+// hookCommand returns the command of a hook. It does nothing when the program is gone. Its text never
+// changes between versions, because harnesses trust a command by its text.
 func (t Target) hookCommand(name, more string) string {
 	tt := quote(t.TT)
 	if runtime.GOOS == "windows" {
@@ -80,7 +80,7 @@ func (t Target) hookCommand(name, more string) string {
 
 var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`) })
 
-// quote makes a path one word of a shell.
+// quote quotes a path for a shell.
 func quote(path string) string {
 	if plainPath().MatchString(path) {
 		return path
@@ -91,7 +91,7 @@ func quote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// isHook tells our handlers of a harness's hooks: by what they run, wherever the program lies.
+// isHook recognises our handlers among a harness's hooks: by what they run, wherever the program lies.
 func (t Target) isHook(name string, wake bool) confedit.Ours {
 	end := " hook " + name
 	if wake {
@@ -106,7 +106,7 @@ func (t Target) isHook(name string, wake bool) confedit.Ours {
 	}
 }
 
-// isTT tells whether the last word of a command is this program, by the name of its file.
+// isTT reports whether the last word of a command names this program's file.
 func (t Target) isTT(command string) bool {
 	base := func(s string) string { return strings.TrimSuffix(s[strings.LastIndexAny(s, `/\ `)+1:], ".exe") }
 	return base(command) == "tt" || base(command) == base(t.TT)

@@ -1,6 +1,6 @@
-// Package install tells harnesses of us, and makes them forget us again: the skill, hooks, the MCP
-// server and plugins, each in the harness's own files and in its own words. What others wrote there
-// stays as it is, to the byte.
+// Package install connects harnesses and git to tt, and disconnects them: the skill, hooks, the MCP server
+// and plugins, each in the harness's own files and format. Every byte that others wrote there stays. What
+// is particular to one harness is in its row in package harness; here no harness has a name.
 package install
 
 import (
@@ -16,20 +16,20 @@ import (
 	"talkingstick/stick"
 )
 
-// Target is where harnesses are told of us.
+// Target is what to install, and where.
 type Target struct {
 	Home    string
 	Project string // the workspace's root; empty for the user's own configuration
-	TT      string // the program, by an absolute path that stays when it is upgraded
+	TT      string // the program: an absolute path that an upgrade keeps
 	DataDir string
 	Getenv  func(string) string
 	Kill    func(point string) // for tests
 }
 
-// FileChange is a change of one file, ready to be made.
+// FileChange is a planned change of one file.
 type FileChange struct {
-	Harness string `json:"harness"` // or project, for what is told to all of them
-	What    string `json:"what"`    // what of ours the file holds
+	Harness string `json:"harness"` // or project, for what all harnesses read
+	What    string `json:"what"`    // what the file holds of tt
 	File    string `json:"file"`
 	State   string `json:"state"`          // new, changed, there, removed, absent or kept
 	Note    string `json:"note,omitempty"` // what to know about it
@@ -37,20 +37,20 @@ type FileChange struct {
 
 	change *confedit.Change
 	hook   *hookChange // instead of change, of a hook of git's
-	npm    []byte      // an entry of the npm program that goes
+	npm    []byte      // the entry of the npm program that it removes
 }
 
 // The states of a change.
 const (
-	New     = "new"     // it is put there
-	Changed = "changed" // it is there in another form, or its file is
-	There   = "there"   // it is there already
+	New     = "new"     // the file is made
+	Changed = "changed" // the file exists and is changed
+	There   = "there"   // everything is there already
 	Removed = "removed"
 	Absent  = "absent" // there is nothing to remove
-	Kept    = "kept"   // it isn't ours any more, or others need it, and stays
+	Kept    = "kept"   // it stays: others need it, or somebody has edited it
 )
 
-// Show sets Diff.
+// Show fills in Diff.
 func (s *FileChange) Show() {
 	switch {
 	case s.change != nil:
@@ -60,12 +60,12 @@ func (s *FileChange) Show() {
 	}
 }
 
-// Pending tells whether the change would change anything.
+// Pending reports whether there is anything to change.
 func (s FileChange) Pending() bool {
 	return s.change != nil && s.change.Changed() || s.hook != nil && s.hook.pending()
 }
 
-// Found lists the harnesses that were used on this machine, by their configuration.
+// Found lists the harnesses that were used on this machine: those with a configuration.
 func Found(t Target) []string {
 	var found []string
 	for _, row := range harness.Rows {
@@ -76,7 +76,7 @@ func Found(t Target) []string {
 	return found
 }
 
-// config is the directory of a harness's configuration.
+// config returns the directory of a harness's configuration.
 func (t Target) config(s harness.Setup) string {
 	if s.ConfigEnv != "" {
 		if dir := t.Getenv(s.ConfigEnv); dir != "" {
@@ -86,7 +86,7 @@ func (t Target) config(s harness.Setup) string {
 	return t.home(s.Config)
 }
 
-// home is a path below the home directory, or below where .config was moved to.
+// home returns a path below the home directory. What is in .config follows XDG_CONFIG_HOME.
 func (t Target) home(path string) string {
 	if rest, ok := strings.CutPrefix(path, ".config/"); ok && filepath.IsAbs(t.Getenv("XDG_CONFIG_HOME")) {
 		return below(t.Getenv("XDG_CONFIG_HOME"), rest)
@@ -94,7 +94,7 @@ func (t Target) home(path string) string {
 	return below(t.Home, path)
 }
 
-// path is where a file of a harness lies; empty where there is none in this scope.
+// path returns where a harness's file lies in this scope; empty where it has none.
 func (t Target) path(s harness.Setup, p harness.Scoped) string {
 	if t.Project != "" {
 		return below(t.Project, p.Project)
@@ -107,7 +107,7 @@ func (t Target) path(s harness.Setup, p harness.Scoped) string {
 	return t.home(p.User)
 }
 
-// serverFile is where a harness keeps its MCP servers in this scope.
+// serverFile returns the file in which a harness keeps its MCP servers in this scope.
 func (t Target) serverFile(s harness.Setup) string {
 	file := t.path(s, s.Server)
 	if s.ServerMoves && t.Project == "" && t.Getenv(s.ConfigEnv) != "" {
@@ -126,20 +126,20 @@ func below(dir, path string) string {
 	return filepath.Join(dir, filepath.FromSlash(path))
 }
 
-// plan collects changes. Edits of one file are one change.
+// plan collects changes. All edits of one file are one change.
 type plan struct {
 	t        Target
 	removing bool
-	names    []string // the harnesses that it is for
+	names    []string // the harnesses to change
 	files    confedit.Files
 	steps    []FileChange
 }
 
-// Install plans what harnesses are told. It writes nothing. It fails with [stick.CodeConfigMalformed]
-// for a file that can't be read, before anything is changed.
+// Install plans the changes that connect harnesses to tt. It writes nothing. It fails with
+// [stick.CodeConfigMalformed] for a file that doesn't parse, before anything is changed.
 func Install(t Target, names []string) ([]FileChange, error) { return makePlan(t, names, false) }
 
-// Uninstall plans how harnesses forget us.
+// Uninstall plans the changes that undo [Install].
 func Uninstall(t Target, names []string) ([]FileChange, error) { return makePlan(t, names, true) }
 
 func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
@@ -162,7 +162,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	return p.steps, nil
 }
 
-// project plans the instructions of a project.
+// project plans a project's instructions, which all its harnesses read.
 func (p *plan) project() error {
 	left := p.anyLeft()
 	for _, x := range instructions(p.t) {
@@ -177,16 +177,15 @@ func (p *plan) project() error {
 	return nil
 }
 
-// anyLeft tells whether a harness that isn't asked to forget us still has us: it needs what is told
-// to all of them.
+// anyLeft reports whether a harness outside of this plan still has tt, and so needs what harnesses share.
 func (p *plan) anyLeft() bool {
 	return p.removing && slices.ContainsFunc(harness.Names(), func(name string) bool {
 		return !slices.Contains(p.names, name) && p.installed(name)
 	})
 }
 
-// installed reports whether a harness has anything of ours, beside a skill, which it may share. What can't be
-// read may have.
+// installed reports whether a harness has anything of tt, a skill aside, which it may share with others.
+// A file that can't be read may have something.
 func (p *plan) installed(name string) bool {
 	row, _ := harness.ByName(name)
 	for _, x := range p.t.parts(row) {
@@ -200,8 +199,8 @@ func (p *plan) installed(name string) bool {
 	return false
 }
 
-// Apply makes the changes of a plan, one file after the other. What was made before a failure stays,
-// and doing it all again goes on.
+// Apply makes the changes of a plan, one file after the other. A failure leaves the earlier ones made;
+// doing it again makes the rest.
 func Apply(steps []FileChange) error {
 	for _, s := range steps {
 		if s.hook != nil {
@@ -216,13 +215,13 @@ func Apply(steps []FileChange) error {
 			return explain(err)
 		}
 		if dir := filepath.Dir(s.File); s.State == Removed && s.What == skill && filepath.Base(dir) == harness.SkillName {
-			_ = os.Remove(dir) // it stays if it holds something else
+			_ = os.Remove(dir) // fails, as it should, if it holds something else
 		}
 	}
 	return nil
 }
 
-// Npm lists the entries of the npm program that a plan removes, by file.
+// Npm returns the entries of the npm program that a plan removes, by file.
 func Npm(steps []FileChange) map[string]json.RawMessage {
 	gone := map[string]json.RawMessage{}
 	for _, s := range steps {
@@ -233,11 +232,11 @@ func Npm(steps []FileChange) map[string]json.RawMessage {
 	return gone
 }
 
-// harness plans for one harness.
+// harness plans the changes for one harness.
 func (p *plan) harness(row harness.Row) error {
 	parts := p.t.parts(row)
 	for i, x := range parts {
-		// A file may hold hooks and servers both: it is edited once, where the first of them stands.
+		// A file may hold both hooks and servers. It is edited once, for all its parts.
 		same := func(y part) bool { return y.file == x.file }
 		if slices.ContainsFunc(parts[:i], same) {
 			continue
@@ -255,7 +254,7 @@ func (p *plan) harness(row harness.Row) error {
 	return nil
 }
 
-// edit plans a change of a file that others write, too.
+// edit plans a change of a file that others write too.
 func (p *plan) edit(name, path string, parts []part) error {
 	e := setAll(parts)
 	var err error
@@ -273,18 +272,18 @@ func (p *plan) edit(name, path string, parts []part) error {
 	for _, x := range parts {
 		what = append(what, x.what)
 		if x.other != nil && x.other(s.change.Before) {
-			notes = append(notes, fmt.Sprintf("a server called %s is there that runs another program; it stays, and ours isn't there", harness.ServerName))
+			notes = append(notes, fmt.Sprintf("it already has a server called %s, which runs another program; that stays, so ours isn't installed", harness.ServerName))
 		}
 		if x.npm == nil || p.removing {
 			continue
 		}
 		if s.npm = x.npm(s.change.Before); s.npm != nil {
-			notes = append(notes, "an entry of the npm program goes")
+			notes = append(notes, "removes the entry of the npm program")
 		}
 	}
 	s.What, s.Note = strings.Join(what, ", "), strings.Join(notes, "; ")
 	if s.change.Backup != "" && onlyOurs(s.change.Before, parts) {
-		s.change.Backup = "" // there was no file before us
+		s.change.Backup = "" // we made the file
 	}
 	p.steps = append(p.steps, s)
 	return nil
@@ -312,7 +311,7 @@ func (p *plan) step(name, path string, e confedit.Edit) (FileChange, error) {
 	return s, nil
 }
 
-// own plans a file that is all ours. One that isn't, or that somebody edited, is left alone.
+// own plans a file that is all ours. One that somebody else made or edited is left alone.
 func (p *plan) own(row harness.Row, x part) error {
 	if slices.ContainsFunc(p.steps, func(s FileChange) bool { return s.File == x.file }) {
 		return nil // harnesses share it
@@ -326,7 +325,7 @@ func (p *plan) own(row harness.Row, x part) error {
 	case err != nil && !os.IsNotExist(err):
 		return explain(&confedit.FileError{File: x.file, Why: "can't be read", Err: err})
 	case err == nil && !x.ours(have):
-		return keep("it isn't ours, or somebody edited it; it stays as it is")
+		return keep("somebody else has made or edited it, so it stays")
 	case err == nil && p.removing && x.what == skill:
 		if others := p.sharers(x.file); len(others) > 0 {
 			return keep("still used by " + strings.Join(others, " and "))
@@ -343,18 +342,17 @@ func (p *plan) own(row harness.Row, x part) error {
 	}
 	if p.removing && s.change.Exists {
 		if s.change.Target != filepath.Clean(x.file) {
-			return keep("it is a symbolic link, which isn't ours; it stays as it is")
+			return keep("it is a symbolic link that somebody else has made, so it stays")
 		}
 		s.change.Delete = true
 	}
-	s.change.Backup = "" // nobody else's words are in it
+	s.change.Backup = "" // it holds nothing of anybody else
 	s.What = x.what
 	p.steps = append(p.steps, s)
 	return nil
 }
 
-// sharers are the harnesses that look for their skills where a skill lies, have us, and aren't asked
-// to forget us.
+// sharers lists the harnesses outside of this plan that have tt and read a skill from the same file.
 func (p *plan) sharers(file string) (names []string) {
 	for _, row := range harness.Rows {
 		if !slices.Contains(p.names, row.Name) && p.t.skillFile(row.Setup) == file && p.installed(row.Name) {

@@ -12,7 +12,7 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// world is a home directory with harnesses in it, and a project. Its paths have spaces and quotes.
+// machine is a home directory with harnesses in it, and a project. Its paths have spaces and quotes.
 type machine struct {
 	*testing.T
 	root string
@@ -34,7 +34,7 @@ func newMachine(t *testing.T) *machine {
 	return w
 }
 
-// inProject has the world's harnesses told of us by a project.
+// inProject makes the machine's project the target.
 func (w *machine) inProject() { w.t.Project = filepath.Join(w.root, "app") }
 
 func (w *machine) write(name, text string) {
@@ -144,7 +144,7 @@ var handMade = map[string]string{
 	"app/CLAUDE.md":                        "Be brief.\n",
 }
 
-// handMadeMachine is a world with those files.
+// handMadeMachine is a machine with those files.
 func handMadeMachine(t *testing.T) *machine {
 	w := newMachine(t)
 	for name, text := range handMade {

@@ -18,28 +18,28 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// part is one thing by which a harness is told of us.
+// part is one thing that connects a harness to tt.
 type part struct {
 	what string
 	file string
 
-	// Of a file that is all ours:
+	// For a file that is all ours:
 	text string
 	ours func(have []byte) bool // nobody edited it
 
-	// Of a file that others write, too. keep tells of a path of keys how much of it has to stay when
-	// it becomes empty.
+	// For a file that others write too. keep returns how many of the first keys of a path stay when they
+	// become empty.
 	set    confedit.Edit
 	remove func(keep func(path []string) int) confedit.Edit
-	npm    func(src []byte) []byte // the npm program's entry, which set takes away; nil when there is none
-	other  func(src []byte) bool   // what stands in our place is somebody else's, and is left alone
+	npm    func(src []byte) []byte // the npm program's entry, which set removes; nil when there is none
+	other  func(src []byte) bool   // reports whether somebody else's entry has our name, and stays
 	toml   bool
 }
 
-// skill is what the part is called that harnesses may share.
+// skill names the part that harnesses may share.
 const skill = "skill"
 
-// parts lists what a harness is told by in this scope, in the order in which it is put there.
+// parts lists what connects a harness to tt in this scope, in the order of installation.
 func (t Target) parts(row harness.Row) []part {
 	s := row.Setup
 	all := []part{{what: skill, file: t.skillFile(s), text: harness.Skill, ours: func(have []byte) bool {
@@ -68,7 +68,7 @@ func (t Target) parts(row harness.Row) []part {
 	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil })
 }
 
-// instructions are what a project tells all harnesses.
+// instructions are what all harnesses read in a project.
 func instructions(t Target) []part {
 	no := func(func([]string) int) confedit.Edit { return confedit.RemoveBlock() }
 	all := []part{{
@@ -86,7 +86,7 @@ func instructions(t Target) []part {
 	return all
 }
 
-// skillFile is where the skill of a harness lies.
+// skillFile returns where the skill of a harness lies.
 func (t Target) skillFile(s harness.Setup) string {
 	if dir := t.path(s, s.Skills); dir != "" {
 		return filepath.Join(dir, harness.SkillName, "SKILL.md")
@@ -94,11 +94,13 @@ func (t Target) skillFile(s harness.Setup) string {
 	return ""
 }
 
-// pluginProgram is the line of a plugin that names the program: another place isn't another plugin.
+// pluginProgram matches the line of a plugin that names the program. A moved program doesn't make it
+// another plugin.
 var pluginProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const TT = ".*"$`) })
 
-// shipped are the digests of skills, plugins and hooks of git of earlier versions, without the line that
-// names the program. One that nobody edited is replaced. testdata/shipped has their texts.
+// shipped holds the digests of what earlier versions installed: skills, plugins and git's hooks, without
+// the line that names the program. A file with one of them was never edited, so it is replaced.
+// testdata/shipped has their texts.
 var shipped = []string{
 	"5c3a19857cc31d81246e5c605d22b1225ed5e02cc9fdc27022414a37fd5e5687", // a skill
 	"807ab01aab10be069892052ede857332d15f21a447c751a0b10a20df6efef17b", // a plugin
@@ -111,7 +113,7 @@ func isShipped(have []byte) bool {
 	return slices.Contains(shipped, hex.EncodeToString(sum[:]))
 }
 
-// existing is the second path where only that exists.
+// existing returns first, but second where only that exists.
 func existing(first, second string) string {
 	if _, err := os.Stat(first); err != nil {
 		if _, err := os.Stat(second); err == nil {
@@ -121,7 +123,7 @@ func existing(first, second string) string {
 	return first
 }
 
-// has tells whether a part is there, in whatever form.
+// has reports whether a part is there, in whatever form.
 func (p *plan) has(x part) (bool, error) {
 	if x.text != "" {
 		have, err := os.ReadFile(x.file)
@@ -149,16 +151,16 @@ func removeAll(parts []part, keep func(path []string) int) confedit.Edit {
 	return confedit.All(edits...)
 }
 
-// onlyOurs tells whether a file holds something of ours and nothing else, so that we have made it.
+// onlyOurs reports whether a file holds something of ours and nothing else: then we made it.
 func onlyOurs(src []byte, parts []part) bool {
 	out, changed, err := removeAll(parts, nothingStays)(src)
 	rest := bytes.Join(bytes.Fields(out), nil)
 	return err == nil && changed && (len(rest) == 0 || string(rest) == "{}")
 }
 
-// restoring is the edit that takes what is ours out of a file. What can't be seen in the file, an
-// object that stood there empty, or the white space of a blank file, the copy from before the first
-// edit tells: objects in it stay, and if all that changed since then is ours, its bytes come back.
+// restoring returns the edit that removes what is ours from a file. The file doesn't show everything: an
+// object may have been empty before us, or the whole file blank. The copy from before our first edit does.
+// Objects in the copy stay, and if nothing but ours has changed since, its bytes come back.
 func restoring(path string, parts []part) (confedit.Edit, error) {
 	plain := removeAll(parts, nothingStays)
 	before, err := os.ReadFile(path + confedit.BackupSuffix)
@@ -169,13 +171,13 @@ func restoring(path string, parts []part) (confedit.Edit, error) {
 		return nil, explain(&confedit.FileError{File: path + confedit.BackupSuffix, Why: "can't be read", Err: err})
 	}
 	if _, ours, err := plain(before); err != nil || ours {
-		return plain, nil // it isn't from before us, or can't tell
+		return plain, nil // the copy isn't from before us, or doesn't parse
 	}
 	npm := slices.ContainsFunc(parts, func(x part) bool { return x.npm != nil && x.npm(before) != nil })
 	careful := removeAll(parts, func(keys []string) int { return depth(before, parts[0].toml, keys) })
 	return func(src []byte) ([]byte, bool, error) {
 		out, changed, err := careful(src)
-		if err != nil || !changed || npm { // the npm program's entry doesn't come back
+		if err != nil || !changed || npm { // the npm program's entry must not come back
 			return out, changed, err
 		}
 		with, _, err := setAll(parts)(before)
@@ -189,7 +191,7 @@ func restoring(path string, parts []part) (confedit.Edit, error) {
 	}, nil
 }
 
-// depth is how much of a path of keys stands in a file.
+// depth returns how many of the first keys of a path a file has.
 func depth(src []byte, toml bool, keys []string) int {
 	for n := len(keys); n > 0; n-- {
 		var found bool
@@ -206,8 +208,8 @@ func depth(src []byte, toml bool, keys []string) int {
 	return 0
 }
 
-// get gives what stands at a path of keys as JSON; nil when nothing does, or it can't be read, which
-// is told when it is edited.
+// get returns the value at a path of keys as JSON. It is nil when there is none, and when the file
+// doesn't parse: the edit reports that.
 func get(src []byte, toml bool, keys []string) json.RawMessage {
 	if !toml {
 		v, _, err := confedit.JSONGet(src, keys)

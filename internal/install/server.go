@@ -12,8 +12,8 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// server is the part that registers the MCP server. An entry of ours that is there keeps what somebody
-// added to it, a time limit or more arguments; only the program's place is set. An entry under our
+// server returns the part that registers the MCP server. An existing entry of ours keeps what somebody
+// added to it, such as a time limit or more arguments; only the program's path is set. An entry under our
 // name that runs something else isn't ours, and stays.
 func (t Target) server(s harness.Setup) part {
 	at := append(slices.Clone(s.ServerAt), harness.ServerName)
@@ -57,7 +57,7 @@ func removeEntry(s harness.Setup, at []string, keep int) confedit.Edit {
 	return confedit.JSONRemove(at, keep)
 }
 
-// setServer puts our entry in its place, or the program's place into the entry that is there.
+// setServer adds our entry, or sets the program's path in the existing one.
 func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) confedit.Edit {
 	ours := t.runsUs(have)
 	argv, list := argvOf(have)
@@ -76,7 +76,7 @@ func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) co
 	}
 }
 
-// argvOf is the command line of a server's entry; list tells that the command is written as one list.
+// argvOf returns the command line of a server's entry. list reports that the entry writes it as one list.
 func argvOf(entry []byte) (argv []string, list bool) {
 	var e struct {
 		Command json.RawMessage `json:"command"`
@@ -94,14 +94,14 @@ func argvOf(entry []byte) (argv []string, list bool) {
 	return nil, false
 }
 
-// runsUs tells whether a server's entry runs this program.
+// runsUs reports whether a server's entry runs this program.
 func (t Target) runsUs(entry []byte) bool {
 	argv, _ := argvOf(entry)
 	return len(argv) > 1 && argv[1] == "mcp" && t.isTT(argv[0])
 }
 
-// runsNpm tells whether a server's entry runs the npm program of the same name: as tt or talking-stick
-// by name, by a package runner, or by its script. What is this very file isn't that program.
+// runsNpm reports whether a server's entry runs the npm program of the same name: as tt or talking-stick,
+// by a package runner, or by its script. This program itself isn't that one, whatever it is called.
 func (t Target) runsNpm(entry []byte) bool {
 	argv, _ := argvOf(entry)
 	if len(argv) == 0 || argv[len(argv)-1] != "mcp" {
@@ -116,7 +116,7 @@ func (t Target) runsNpm(entry []byte) bool {
 	return false
 }
 
-// same tells whether two paths are the same file.
+// same reports whether two paths are the same file.
 func same(a, b string) bool {
 	if !filepath.IsAbs(a) {
 		return false

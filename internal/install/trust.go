@@ -9,8 +9,8 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// trusted reports whether a harness runs all hooks of ours that its file of hooks holds; nil when it runs
-// hooks without asking, when the file holds none of ours, or when it can't be read.
+// trusted reports whether a harness trusts all our hooks in its file of hooks. It is nil when the harness
+// runs hooks without asking, when the file has none of ours, and when it can't be read.
 func (t Target) trusted(row harness.Row) *bool {
 	trust := row.Setup.Trust
 	if trust == nil {
