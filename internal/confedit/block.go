@@ -2,9 +2,9 @@ package confedit
 
 import "strings"
 
-// appendBlock puts lines at the end of the file, behind a blank line. Where the file's last line
-// lacks its end, so does the block's: by that, removing it knows to take away the end that this
-// gave to the line before.
+// appendBlock adds lines at the end of the file, after a blank line. If the file's last line has no line
+// end, the block's last line gets none either: this tells removeLines to remove the line end that the block
+// added to the line before.
 func appendBlock(src []byte, lines []string) []splice {
 	nl, end := newline(src), len(src)
 	text := strings.Join(lines, nl)
@@ -20,9 +20,8 @@ func appendBlock(src []byte, lines []string) []splice {
 	return []splice{{end, end, text}}
 }
 
-// removeLines takes src[start:end] away, which is whole lines, and with blankLine the blank line before
-// them. At the end of a file whose last line has no end, the line before loses its end too: what
-// appendBlock did is undone.
+// removeLines removes src[start:end], which is whole lines, and with blankLine the blank line before them. At
+// the end of a file without a last line end, it also removes the line end before, to undo appendBlock.
 func removeLines(src []byte, start, end int, blankLine bool) []splice {
 	if blankLine {
 		if n := newlineBefore(src, start); n > 0 && (start == n || newlineBefore(src, start-n) > 0) {

@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Edit makes a file's new bytes from its present ones. A file that doesn't exist is nil. changed is
-// false when there was nothing to do, and then out is src. An Edit is pure, never writes into src,
-// and after an error out is src.
+// Edit turns a file's bytes into its new bytes. A file that doesn't exist is nil. changed is false when there
+// is nothing to do; out is src then, and after an error. An Edit is pure and never writes into src.
 //
-// Its errors are [*MalformedError], [*PathError] and [*MarkerError]; any other is a fault of ours.
+// Its errors are [*MalformedError], [*PathError] and [*MarkerError]; any other is a bug of ours.
 type Edit func(src []byte) (out []byte, changed bool, err error)
 
-// All is one edit after the other: either all of them are made or none.
+// All makes one edit after the other: all of them, or none.
 func All(edits ...Edit) Edit {
 	return func(src []byte) ([]byte, bool, error) {
 		out := src
@@ -33,7 +32,7 @@ type splice struct {
 	text     string
 }
 
-// apply makes the splices. They don't overlap; those at the same place are made in their order.
+// apply makes the splices. They don't overlap; those at the same place keep their order.
 func apply(src []byte, splices []splice) []byte {
 	splices = slices.Clone(splices)
 	slices.SortStableFunc(splices, func(a, b splice) int { return a.from - b.from })
@@ -51,20 +50,20 @@ type span struct{ start, end int }
 
 const bom = "\xef\xbb\xbf"
 
-// rounds bounds how many places of a file one edit may change. It only ends what a fault of ours
-// would otherwise make endless.
+// rounds bounds how many places of a file one edit may change. It only stops a bug of ours from looping
+// for ever.
 const rounds = 1000
 
 // document is a parsed file.
 type document interface {
-	// rest is what the file means without what is ours, in a form to compare.
+	// rest returns what the file means without what is ours, in a form that can be compared.
 	rest() any
-	// plan is the next change to make: none when there is nothing left to do.
+	// plan returns the next change, none when there is nothing left to do.
 	plan() ([]splice, error)
 }
 
-// run makes the changes that a document plans, one at a time, and checks each result: it parses,
-// and the rest means what it meant.
+// run makes the changes that a document plans, one at a time. After each it checks that the file still
+// parses, and that the rest still means the same.
 func run(src []byte, parse func([]byte) (document, error), same func(a, b any) bool) ([]byte, bool, error) {
 	text, mark := src, ""
 	if bytes.HasPrefix(src, []byte(bom)) {
@@ -88,7 +87,7 @@ func run(src []byte, parse func([]byte) (document, error), same func(a, b any) b
 		}
 		text = apply(text, splices)
 		if d, err = parse(text); err != nil {
-			return src, false, &unsafeError{"it doesn't parse any more: " + err.Error()}
+			return src, false, &unsafeError{"the result doesn't parse: " + err.Error()}
 		}
 		if !same(before, d.rest()) {
 			return src, false, &unsafeError{"something that isn't ours changed"}
@@ -97,7 +96,7 @@ func run(src []byte, parse func([]byte) (document, error), same func(a, b any) b
 	return src, false, &unsafeError{"it would never end"}
 }
 
-// newline is the line end of a text: that of its first line.
+// newline returns a text's line end: that of its first line.
 func newline(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
@@ -105,7 +104,7 @@ func newline(src []byte) string {
 	return "\n"
 }
 
-// newlineAt is how long the line end at src[i:] is: 0 if there is none.
+// newlineAt returns the length of the line end at src[i:], 0 if there is none.
 func newlineAt(src []byte, i int) int {
 	switch {
 	case i < len(src) && src[i] == '\n':
@@ -116,7 +115,7 @@ func newlineAt(src []byte, i int) int {
 	return 0
 }
 
-// newlineBefore is how long the line end that ends at i is: 0 if there is none.
+// newlineBefore returns the length of the line end just before i, 0 if there is none.
 func newlineBefore(src []byte, i int) int {
 	switch {
 	case i >= 2 && src[i-1] == '\n' && src[i-2] == '\r':

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MalformedError says that a file isn't what its name promises, and where. Nothing was changed.
+// MalformedError says that a file doesn't parse, and where. Nothing was changed.
 type MalformedError struct {
 	File string // empty when the edit was applied to bytes
 	Line int    // from 1
@@ -22,8 +22,8 @@ func (e *MalformedError) Error() string {
 	return place + ": " + e.Why
 }
 
-// PathError says that a file parses, but isn't laid out so that the edit could be made: something on
-// the path of keys isn't an object, or a key stands twice. Nothing was changed.
+// PathError says that a file parses but has no room for the edit: something on the path of keys isn't an
+// object, or a key is there twice. Nothing was changed.
 type PathError struct {
 	File string
 	Path []string // from the root to what is wrong
@@ -54,12 +54,12 @@ func (e *MarkerError) Error() string {
 	return s
 }
 
-// ChangedError says that somebody else changed the file between reading and writing it. Nothing was
-// written; doing the same again is right.
+// ChangedError says that somebody else changed the file after we read it. Nothing was written; the caller
+// should try again.
 type ChangedError struct{ File string }
 
 func (e *ChangedError) Error() string {
-	return e.File + " was changed by somebody else meanwhile; try again"
+	return "somebody else has just changed " + e.File + "; try again"
 }
 
 // FileError says that a file can't be edited at all: it isn't a regular file, or is protected.
@@ -79,14 +79,14 @@ func (e *FileError) Error() string {
 // Unwrap gives the system's error.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// unsafeError is a fault of this package: its own result failed the check. Nothing was changed.
+// unsafeError is a bug of this package: its own result failed the check. Nothing was changed.
 type unsafeError struct{ why string }
 
 func (e *unsafeError) Error() string {
-	return "the edit was given up, since it would have damaged the file: " + e.why
+	return "tt didn't change the file, because the edit would have damaged it: " + e.why
 }
 
-// named puts the file's name into an error of an edit.
+// named adds the file's name to an error of an edit.
 func named(err error, file string) error {
 	switch e := err.(type) {
 	case *MalformedError:
@@ -101,7 +101,7 @@ func named(err error, file string) error {
 	return err
 }
 
-// pathText writes a path of keys as people do: hooks.PreToolUse, projects."/home/ann/app".
+// pathText writes a path of keys for people: hooks.PreToolUse, projects."/home/ann/app".
 func pathText(path []string) string {
 	if len(path) == 0 {
 		return "the file's value"
@@ -116,7 +116,7 @@ func pathText(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// bareKey tells whether k needs no quotes in TOML and in our messages.
+// bareKey reports whether k needs no quotes in TOML and in our messages.
 func bareKey(k string) bool {
 	for _, r := range k {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {

@@ -12,42 +12,42 @@ import (
 
 // Files edits files. Its zero value is ready to use.
 type Files struct {
-	// Home is the user's home directory. What is made anew in it under a name that begins with a dot,
-	// and what is made below that, is for the user alone (0700, 0600); all else that is made is as
-	// the umask has it. May be empty.
+	// Home is the user's home directory; it may be empty. New files and directories in it, or below it, are
+	// for the user alone (0600, 0700) if the first part of their path begins with a dot. All others follow
+	// the umask.
 	Home string
-	// Kill is called at named points of a write, so that tests can end the process there.
+	// Kill is called at named points of a write, where tests end the process.
 	Kill func(point string)
 }
 
 // Options say how a file is edited.
 type Options struct {
-	// Removing is for an edit that takes away what an earlier one put there: no backup is made; a
-	// backup with just the bytes that the file gets is deleted; and a file that is left blank or as
-	// an empty object, and has no backup, is deleted, since then it was made by us.
+	// Removing is for an edit that removes what an earlier one has set. It makes no backup. It deletes a
+	// backup that equals the new file. It deletes a file that becomes blank or an empty object and has no
+	// backup, because then we made it.
 	Removing bool
 }
 
-// BackupSuffix is appended to a file's name for the copy that is made before its first edit.
+// BackupSuffix ends the name of the copy that is made before the first edit of a file.
 const BackupSuffix = ".before-talking-stick"
 
 // Change is an edit of a file that is ready to be written.
 type Change struct {
-	Path   string // as it was given
+	Path   string // as given
 	Target string // the file itself, behind symbolic links
-	Exists bool   // it did when it was read
+	Exists bool   // when it was read
 	Before []byte // what it held
-	After  []byte // what it is to hold
-	Delete bool   // it is to be deleted
-	Backup string // the copy that is to be made; empty when none is
+	After  []byte // what it will hold
+	Delete bool   // it will be deleted
+	Backup string // the copy to make first; empty for none
 
 	files Files
 	opt   Options
 	info  fs.FileInfo // of Target, when it exists
 }
 
-// Prepare reads a file and applies an edit; nothing is written. A symbolic link is followed, and
-// stays one. A file that isn't there is edited as nil, and made if the edit puts something into it.
+// Prepare reads a file and applies an edit, but writes nothing. It follows a symbolic link, which stays one.
+// A file that doesn't exist is nil to the edit, and is made if the edit returns something.
 //
 // Its errors are those of the edit, with the file's name, and [*FileError].
 func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
@@ -82,12 +82,12 @@ func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
 	return c, nil
 }
 
-// nothing tells whether a file says nothing: it is blank or an empty object, without comments.
+// nothing reports whether a file is blank or an empty object, without comments.
 func nothing(src []byte) bool {
 	return blank(src) || bytes.Equal(bytes.Join(bytes.Fields(bytes.TrimPrefix(src, []byte(bom))), nil), []byte("{}"))
 }
 
-// resolve finds the file behind a path: its name, and what it is (nil when there is none).
+// resolve finds the file behind a path: its name, and its info if it exists.
 func resolve(path string) (target string, info fs.FileInfo, err error) {
 	path = filepath.Clean(path)
 	link, err := os.Lstat(path)
@@ -95,7 +95,7 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return path, nil, nil
 	case err != nil:
-		return "", nil, &FileError{path, "can't be looked at", errors.Unwrap(err)}
+		return "", nil, &FileError{path, "can't be read", errors.Unwrap(err)}
 	}
 	target = path
 	if link.Mode()&fs.ModeSymlink != 0 {
@@ -104,7 +104,7 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 		}
 	}
 	if info, err = os.Stat(target); err != nil {
-		return "", nil, &FileError{path, "can't be looked at", errors.Unwrap(err)}
+		return "", nil, &FileError{path, "can't be read", errors.Unwrap(err)}
 	}
 	if !info.Mode().IsRegular() {
 		return "", nil, &FileError{File: path, Why: "isn't a regular file"}
@@ -112,11 +112,11 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 	return target, info, nil
 }
 
-// Changed tells whether there is anything to write.
+// Changed reports whether there is anything to write.
 func (c *Change) Changed() bool { return !bytes.Equal(c.Before, c.After) || c.Delete }
 
-// Diff is the change as a unified diff: empty when there is none. It shows lines of the file, and
-// with them what may stand there that is secret.
+// Diff is the change as a unified diff, empty when there is none. It shows lines of the file, which may hold
+// secrets.
 func (c *Change) Diff() string {
 	if !c.Changed() {
 		return ""

@@ -6,19 +6,18 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Hooks stand in the files of Claude Code, Codex and Gemini CLI in the same shape: for each event an
-// array of groups, and in each group, beside a matcher, the array "hooks" of handlers.
+// Several harnesses keep hooks in the same shape: for each event an array of groups, and in each group a
+// matcher and the array "hooks" of handlers.
 //
 //	{"hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "…"}]}]}}
 //
-// A group is ours when all its handlers are, and there is one. People also move a handler of ours
-// into a group of theirs; that group is theirs, and in it only the handler is ours.
+// A group is ours if it has handlers, and all of them are ours. People also move our handler into a group of
+// theirs. That group is theirs; only the handler in it is ours.
 
 // handlersKey is where a group has its handlers.
 const handlersKey = "hooks"
 
-// handlers gives the handlers of a group: nil when it hasn't the shape of one. Such a group isn't
-// ours, and is left alone.
+// handlers returns the handlers of a group, nil if it doesn't have that shape: then it isn't ours.
 func handlers(group *hujson.Value) (arr *hujson.Array, at int) {
 	at, err := member(group, nil, handlersKey)
 	if err != nil || at < 0 {
@@ -28,14 +27,14 @@ func handlers(group *hujson.Value) (arr *hujson.Array, at int) {
 	return arr, at
 }
 
-// ownGroup tells whether a group is ours, and which of its handlers are.
+// ownGroup reports whether a group is ours, and which of its handlers are.
 func ownGroup(group *hujson.Value, ours Ours) (own bool, at []int) {
 	arr, _ := handlers(group)
 	at = matching(arr, ours)
 	return len(at) > 0 && len(at) == len(arr.Elements), at
 }
 
-// inHooks accepts for leaving out our groups, our handlers, and what is empty on the way.
+// inHooks accepts for removal our groups, our handlers, and what is empty on the way to them.
 func inHooks(path []string, ours Ours) func(at trail, v *hujson.Value, empty bool) bool {
 	on := onPath(path)
 	return func(at trail, v *hujson.Value, empty bool) bool {
@@ -53,15 +52,14 @@ func inHooks(path []string, ours Ours) func(at trail, v *hujson.Value, empty boo
 	}
 }
 
-// JSONPutHook sees to it that our handler stands once in the array of groups at a path, as in
-// {"hooks", "PreToolUse"}. ours tells our handlers from others; group is the group as we want it,
-// with one handler, which ours accepts.
+// JSONPutHook puts our handler once into the array of groups at a path, such as {"hooks", "PreToolUse"}.
+// ours recognises our handlers. group is the group that we want, with one handler, which ours accepts.
 //
 //   - If no handler of ours is there, group is appended.
-//   - A group that is ours is made equal to group where it stands.
-//   - A handler of ours in somebody's group stays there, under their matcher, and is made equal to the
+//   - A group of ours stays in its place, and becomes equal to group.
+//   - A handler of ours in somebody else's group stays there, under their matcher, and becomes equal to the
 //     handler in group.
-//   - Further handlers of ours are taken away. One in a group of ours is preferred to stay.
+//   - Any further handler of ours is removed. One in a group of ours stays rather than one elsewhere.
 func JSONPutHook(path []string, ours Ours, group any) Edit {
 	compact, err := marshal(group)
 	if err != nil {
@@ -104,8 +102,8 @@ func JSONPutHook(path []string, ours Ours, group any) Edit {
 	}, inHooks(path, ours))
 }
 
-// preferred is which handler of ours is to stay: the first group of ours (handler is -1 then), else
-// the first handler of ours in another's group. group is -1 when there is none.
+// preferred chooses the handler of ours that stays: the first group of ours (handler is -1 then), else the
+// first handler of ours in somebody else's group. group is -1 when there is none.
 func preferred(arr *hujson.Array, ours Ours) (group, handler int) {
 	group, handler = -1, -1
 	for i := range arr.Elements {
@@ -120,9 +118,9 @@ func preferred(arr *hujson.Array, ours Ours) (group, handler int) {
 	return group, handler
 }
 
-// JSONRemoveHook takes our handlers out of the array of groups at a path: groups of ours as a whole,
-// from others' groups the handler alone. The array and the objects around it go too when they become
-// empty, but for those at path[:1] to path[:keep].
+// JSONRemoveHook removes our handlers from the array of groups at a path: our groups as a whole, and only the
+// handler from somebody else's group. The array and the objects around it go too when they become empty,
+// except those at path[:1] to path[:keep].
 func JSONRemoveHook(path []string, ours Ours, keep int) Edit {
 	return editJSON(func(d *jsonDoc) ([]splice, error) {
 		steps, index, arr, err := d.array(path)
@@ -133,7 +131,7 @@ func JSONRemoveHook(path []string, ours Ours, keep int) Edit {
 	}, inHooks(path, ours))
 }
 
-// dropHook takes the last handler of ours away that isn't to stay; nil when there is none.
+// dropHook removes the last handler of ours that doesn't stay; nil when there is none.
 func (d *jsonDoc) dropHook(steps []*hujson.Value, index []int, ours Ours, keep, keepGroup, keepHandler int) []splice {
 	arr := steps[len(steps)-1].Value.(*hujson.Array)
 	for i := len(arr.Elements) - 1; i >= 0; i-- {
@@ -156,7 +154,7 @@ func (d *jsonDoc) dropHook(steps []*hujson.Value, index []int, ours Ours, keep, 
 	return nil
 }
 
-// array walks to the array at a path. steps is shorter than the path when there is none.
+// array walks to the array at a path. steps ends before the path does when there is none.
 func (d *jsonDoc) array(path []string) (steps []*hujson.Value, index []int, arr *hujson.Array, err error) {
 	steps, index, err = d.walk(path)
 	if err != nil || len(steps) <= len(path) {
@@ -170,7 +168,7 @@ func (d *jsonDoc) array(path []string) (steps []*hujson.Value, index []int, arr 
 	return steps, index, arr, nil
 }
 
-// matching are the places of the elements that are ours.
+// matching returns the indexes of our elements.
 func matching(arr *hujson.Array, ours Ours) []int {
 	var at []int
 	if arr != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// depth is how deep brackets may be nested. The parser recurses without a limit, and Go can't recover
-// from a full stack.
+// depth is how deeply brackets may be nested. The parser recurses without a limit, and Go can't recover from
+// a full stack.
 const depth = 1000
 
 // jsonDoc is a parsed JSON file, with comments and trailing commas if it has any.
@@ -22,13 +22,13 @@ type jsonDoc struct {
 	plain bool
 }
 
-// parseJSON parses a file. It is strict but for comments and trailing commas.
+// parseJSON parses a file. It is strict, but allows comments and trailing commas.
 func parseJSON(src []byte) (*jsonDoc, error) {
 	if line, col, deep := tooDeep(src); deep {
 		return nil, &MalformedError{Line: line, Col: col, Why: "brackets are nested too deeply"}
 	}
-	// The parser wants a line end after a line comment, also at the end of the file. The offsets
-	// stay what they are.
+	// The parser wants a line end after a line comment, even at the end of the file. Adding one there
+	// moves no offset.
 	root, err := hujson.Parse(append(slices.Clip(src), '\n'))
 	if err != nil {
 		return nil, jsonError(src, err)
@@ -43,7 +43,7 @@ func parseJSON(src []byte) (*jsonDoc, error) {
 	return d, nil
 }
 
-// jsonError takes the place out of the parser's message, and leaves out the contents that it cites.
+// jsonError takes the place from the parser's message, and leaves out the contents that it quotes.
 func jsonError(src []byte, err error) error {
 	m := &MalformedError{Line: 1, Col: 1}
 	place, why, ok := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
@@ -51,7 +51,7 @@ func jsonError(src []byte, err error) error {
 		why = "isn't JSON"
 	}
 	if line, col := position(src, len(src)); m.Line > line {
-		m.Line, m.Col = line, col // behind the line end that we put there
+		m.Line, m.Col = line, col // after the line end that we added
 	}
 	if strings.HasPrefix(why, "invalid literal") {
 		why = "invalid literal"
@@ -103,8 +103,8 @@ func position(src []byte, i int) (line, col int) {
 	return 1 + bytes.Count(src[:i], []byte("\n")), 1 + i - lineStart(src, i)
 }
 
-// hiddenLineEnd finds a carriage return inside of a line comment (-1 if there is none). For the
-// parser the comment goes on; for JavaScript it ends there, and what follows counts.
+// hiddenLineEnd finds a carriage return inside a line comment, -1 if there is none. To the parser the comment
+// goes on after it; to JavaScript it ends there, and the rest of the line counts.
 func (d *jsonDoc) hiddenLineEnd() int {
 	src := d.src
 	if !bytes.ContainsRune(src, '\r') {
@@ -132,7 +132,7 @@ func (d *jsonDoc) hiddenLineEnd() int {
 	return found
 }
 
-// list gives the items of an object or array; ok is false for other values.
+// list returns the items of an object or array; ok is false for other values.
 func (d *jsonDoc) list(v *hujson.Value) (l list, ok bool) {
 	l = list{src: d.src, open: v.StartOffset + 1, close: v.EndOffset - 1}
 	switch c := v.Value.(type) {
@@ -168,7 +168,7 @@ func kindText(v *hujson.Value) string {
 	}
 }
 
-// member finds a key in an object: its index, -1 if it isn't there. path is where the object stands.
+// member finds a key in an object: its index, -1 if it isn't there. path leads to the object.
 func member(v *hujson.Value, path []string, key string) (int, error) {
 	obj, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -187,8 +187,8 @@ func member(v *hujson.Value, path []string, key string) (int, error) {
 	return at, nil
 }
 
-// walk follows a path of keys from the root as far as it goes. steps[0] is the root, steps[i] what
-// stands at path[:i], index[i] the place of path[i] in steps[i].
+// walk follows a path of keys from the root, as far as it exists. steps[0] is the root, steps[i] the value at
+// path[:i], index[i] the place of path[i] in steps[i].
 func (d *jsonDoc) walk(path []string) (steps []*hujson.Value, index []int, err error) {
 	v := &d.root
 	steps = append(steps, v)
@@ -206,7 +206,7 @@ func (d *jsonDoc) walk(path []string) (steps []*hujson.Value, index []int, err e
 	return steps, index, nil
 }
 
-// raw is a value as plain JSON.
+// raw returns a value as plain JSON.
 func raw(v *hujson.Value) json.RawMessage {
 	c := v.Clone()
 	c.BeforeExtra, c.AfterExtra = nil, nil
@@ -214,8 +214,8 @@ func raw(v *hujson.Value) json.RawMessage {
 	return json.RawMessage(c.Pack())
 }
 
-// JSONGet gives what stands at a path of keys, as plain JSON. found is false when nothing does, and
-// for a blank file. Its errors are those of an [Edit].
+// JSONGet returns the value at a path of keys as plain JSON. found is false if there is none, and for a
+// blank file. Its errors are those of an [Edit].
 func JSONGet(src []byte, path []string) (value json.RawMessage, found bool, err error) {
 	src = bytes.TrimPrefix(src, []byte(bom))
 	if blank(src) {
@@ -232,5 +232,5 @@ func JSONGet(src []byte, path []string) (value json.RawMessage, found bool, err 
 	return raw(steps[len(path)]), true, nil
 }
 
-// blank tells whether a file holds nothing but white space.
+// blank reports whether a file holds nothing but white space.
 func blank(src []byte) bool { return len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte(bom)))) == 0 }

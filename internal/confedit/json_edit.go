@@ -4,7 +4,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// onPath accepts for leaving out what stands at the path, and what is empty on the way there.
+// onPath accepts for removal the value at the path, and what is empty on the way to it.
 func onPath(path []string) func(at trail, v *hujson.Value, empty bool) bool {
 	return func(at trail, _ *hujson.Value, empty bool) bool {
 		if empty {
@@ -14,9 +14,8 @@ func onPath(path []string) func(at trail, v *hujson.Value, empty bool) bool {
 	}
 }
 
-// JSONSet puts a value at a path of keys, making the objects on the way. What stands there already is
-// left as it is when it means the same, and otherwise replaced. value is anything that encoding/json
-// can write; the order of its fields is the order in the file.
+// JSONSet sets the value at a path of keys, and makes the objects on the way. A value that already means the
+// same stays as it is written. value is anything that encoding/json can write; its fields keep their order.
 func JSONSet(path []string, value any) Edit {
 	compact, err := marshal(value)
 	if err != nil {
@@ -41,8 +40,8 @@ func JSONSet(path []string, value any) Edit {
 	}, onPath(path))
 }
 
-// create puts a value at the end of a path that goes on beyond what is there: as one member, with
-// the objects between.
+// create sets a value at a path that the file has only the first part of: it adds one member, with the
+// objects for the rest of the path.
 func (d *jsonDoc) create(steps []*hujson.Value, path []string, compact []byte) ([]splice, error) {
 	n := len(steps) - 1
 	for i := len(path) - 1; i > n; i-- {
@@ -51,9 +50,9 @@ func (d *jsonDoc) create(steps []*hujson.Value, path []string, compact []byte) (
 	return d.insert(steps, path[n], compact), nil
 }
 
-// JSONRemove takes away what stands at a path of keys. Objects on the path that become empty by it go
-// too, but for the root and for those at path[:1] to path[:keep]; one that holds a comment stays. So
-// keep 0 removes all that [JSONSet] made, and len(path) nothing but the value.
+// JSONRemove removes the value at a path of keys. Objects on the path that become empty go too, except the
+// root, those at path[:1] to path[:keep], and those that hold a comment. So keep 0 removes all that
+// [JSONSet] made, and len(path) only the value.
 func JSONRemove(path []string, keep int) Edit {
 	if len(path) == 0 {
 		return failing(&PathError{Why: "can't be removed"})
@@ -67,10 +66,10 @@ func JSONRemove(path []string, keep int) Edit {
 	}, onPath(path))
 }
 
-// drop takes away the last step, and those around it that hold nothing else, down to keep. index
-// has the place of each step but the root in the one before it.
+// drop removes the last step, and the steps around it that hold nothing else, down to keep. index has the
+// place of each step in the one before it.
 func (d *jsonDoc) drop(steps []*hujson.Value, index []int, keep int) []splice {
-	n := len(steps) - 1 // what goes
+	n := len(steps) - 1 // the step to remove
 	for n-1 > max(keep, 0) {
 		l, _ := d.list(steps[n-1])
 		if len(l.items) != 1 || l.commented() {

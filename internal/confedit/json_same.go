@@ -10,14 +10,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// sameJSON tells whether a value means the same as compact JSON: the order of keys, the escapes of
-// strings and the writing of numbers don't count.
+// sameJSON reports whether a value means the same as compact JSON, whatever the order of keys, the escapes of
+// strings and the notation of numbers.
 func sameJSON(v *hujson.Value, compact []byte) bool {
 	other, err := hujson.Parse(compact)
 	return err == nil && meaning(v, nil, nil, true) == meaning(&other, nil, nil, true)
 }
 
-// trail is where a value stands: a key for each object, and "" with elem for each array.
+// trail leads to a value: a key for each object, and "" with elem for each array.
 type trail []step
 
 type step struct {
@@ -25,14 +25,13 @@ type step struct {
 	elem bool
 }
 
-// is tells whether t is the path of keys.
+// is reports whether t is the path of keys.
 func (t trail) is(path []string) bool {
 	return slices.EqualFunc(t, path, func(s step, k string) bool { return !s.elem && s.key == k })
 }
 
-// meaning writes what a value means, in one form for all writings of it. What drop accepts is left
-// out, and so are objects and arrays that drop has emptied, or that are empty and that it accepts
-// when they are.
+// meaning writes what a value means, the same for all notations of it. It leaves out what drop accepts, the
+// objects and arrays that this empties, and the empty ones that drop accepts.
 func meaning(v *hujson.Value, at trail, drop func(at trail, v *hujson.Value, empty bool) bool, sorted bool) string {
 	var parts []string
 	add := func(prefix string, child *hujson.Value, s step) {
@@ -72,7 +71,7 @@ func meaning(v *hujson.Value, at trail, drop func(at trail, v *hujson.Value, emp
 	return string(lit)
 }
 
-// number writes a number in one form. Digits beyond what a float holds count.
+// number writes a number in one notation. It keeps digits that don't fit into a float.
 func number(s string) string {
 	if !strings.ContainsAny(s, ".eE") {
 		return s
@@ -84,8 +83,8 @@ func number(s string) string {
 	return strconv.FormatInt(int64(f), 10)
 }
 
-// jsonEdit is an edit of a JSON file: its next change, and what is ours in it, to be left out of the
-// comparison.
+// jsonEdit is an edit of a JSON file: how it finds its next change, and what is ours, which the comparison
+// leaves out.
 type jsonEdit struct {
 	*jsonDoc
 	next func(d *jsonDoc) ([]splice, error)
@@ -95,13 +94,13 @@ type jsonEdit struct {
 func (e jsonEdit) plan() ([]splice, error) { return e.next(e.jsonDoc) }
 func (e jsonEdit) rest() any               { return restOfJSON{e.plain, meaning(&e.root, nil, e.ours, false)} }
 
-// restOfJSON is what must not change: the meaning, and that plain JSON is plain.
+// restOfJSON is what must not change: the meaning, and that a plain file is plain.
 type restOfJSON struct {
 	plain   bool
 	meaning string
 }
 
-// editJSON makes an Edit of a plan. A blank file is taken for {} when something is to be put into it.
+// editJSON makes an Edit. It takes a blank file for {} if something has to go into it.
 func editJSON(next func(d *jsonDoc) ([]splice, error), ours func(at trail, v *hujson.Value, empty bool) bool) Edit {
 	parse := func(src []byte) (document, error) {
 		d, err := parseJSON(src)
@@ -127,10 +126,10 @@ func editJSON(next func(d *jsonDoc) ([]splice, error), ours func(at trail, v *hu
 	}
 }
 
-// failing is an edit that can't be made at all.
+// failing is an edit that always fails.
 func failing(err error) Edit {
 	return func(src []byte) ([]byte, bool, error) { return src, false, err }
 }
 
-// Ours tells of a decoded element of an array whether it is one of ours.
+// Ours reports whether an element of an array is ours.
 type Ours func(element json.RawMessage) bool

@@ -8,7 +8,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// jsonStyle is how a file is written.
+// jsonStyle is the layout of a file.
 type jsonStyle struct {
 	newline string
 	unit    string // one step of indentation
@@ -16,8 +16,8 @@ type jsonStyle struct {
 	comma   string // between a comma and the next item on one line
 }
 
-// detect finds out how the file is written, from the first place that tells. Where none does, it is
-// two spaces a step, and a space behind colons and commas.
+// detect takes the layout from the first place in the file that shows it. The default is an indentation of two
+// spaces, and a space after colons and commas.
 func (d *jsonDoc) detect() jsonStyle {
 	st := jsonStyle{newline: newline(d.src), unit: "  ", colon: " ", comma: " "}
 	unit, colon, comma := false, false, false
@@ -54,7 +54,7 @@ func (d *jsonDoc) detect() jsonStyle {
 	return st
 }
 
-// marshal makes compact plain JSON of a value.
+// marshal writes a value as compact plain JSON.
 func marshal(value any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -69,8 +69,7 @@ func marshal(value any) ([]byte, error) {
 	return c.Bytes(), nil
 }
 
-// render writes compact JSON in the file's style: over several lines from the indentation base on,
-// or on one line.
+// render lays out compact JSON in the file's style: on several lines, indented from base on, or on one line.
 func (st jsonStyle) render(compact []byte, spread bool, base string) string {
 	var b bytes.Buffer
 	if spread {
@@ -98,9 +97,8 @@ func (st jsonStyle) render(compact []byte, spread bool, base string) string {
 	return b.String()
 }
 
-// insert puts an item at the end of the last of the given steps: key and value into an object, a
-// value alone into an array. Whether it takes several lines is as the items beside it do, or, where
-// there are none, as in what is around it.
+// insert adds an item at the end of the last step: a key and value to an object, a value to an array. It
+// follows the items beside it, or else what is around it, in taking one line or several.
 func (d *jsonDoc) insert(steps []*hujson.Value, key string, compact []byte) []splice {
 	in := steps[len(steps)-1]
 	l, _ := d.list(in)
@@ -129,8 +127,8 @@ func (d *jsonDoc) insert(steps []*hujson.Value, key string, compact []byte) []sp
 	return l.add(text, lay)
 }
 
-// spreadAt tells whether items of the last of the steps stand on lines of their own: the innermost
-// step that isn't empty tells.
+// spreadAt reports whether items of the last step get lines of their own: the innermost step that isn't empty
+// shows it.
 func (d *jsonDoc) spreadAt(steps []*hujson.Value) bool {
 	for i := len(steps) - 1; i >= 0; i-- {
 		if l, ok := d.list(steps[i]); ok && (len(l.items) > 0 || l.spread()) {
@@ -140,7 +138,7 @@ func (d *jsonDoc) spreadAt(steps []*hujson.Value) bool {
 	return true
 }
 
-// replace writes another value in the place of v, which stands in the last of the steps.
+// replace writes another value in the place of v, which is in the last step.
 func (d *jsonDoc) replace(steps []*hujson.Value, v *hujson.Value, compact []byte) []splice {
 	spread := d.spreadAt(steps) || bytes.ContainsRune(d.src[v.StartOffset:v.EndOffset], '\n')
 	text := d.style.render(compact, spread, lineIndent(d.src, v.StartOffset))

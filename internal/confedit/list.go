@@ -2,34 +2,34 @@ package confedit
 
 import "bytes"
 
-// list is what stands between two brackets, items with commas between them: a JSON object or array,
-// a TOML array or inline table. Its methods put an item at the end and take one away, so that taking
-// away what was put restores the bytes, whatever comments, blank lines and commas there are:
+// list is what is between two brackets, items with commas between them: a JSON object or array, a TOML array
+// or inline table. One method adds an item at the end, another removes an item. Removing what was added
+// restores the bytes, whatever comments, blank lines and commas there are, because of these rules:
 //
-//   - an item with a comma behind it was put behind one that had a comma (a trailing comma stays
-//     trailing); one without was put behind one that had none, which then got it;
-//   - an item that begins its line was put there with that line's end and indentation; one that
-//     doesn't, with the blanks before it;
-//   - the only item of a list with no comment before it brought the line end behind it along.
+//   - An item with a comma after it was added after one with a comma (a trailing comma stays trailing). One
+//     without was added after one that had none, and which then got one.
+//   - An item that begins its line was added with that line's end and indentation. Any other was added with
+//     the blanks before it.
+//   - The only item of a list, without a comment before it, was added with the line end after it.
 type list struct {
 	src   []byte
-	open  int // behind the opening bracket
-	close int // before the closing bracket
+	open  int // just after the opening bracket
+	close int // just before the closing bracket
 	items []span
 	hash  bool // comments are TOML's: # to the end of the line
 }
 
-// layout is how an item is to be put into a list.
+// layout is how an item is added to a list.
 type layout struct {
-	newline     string // for where no line end near tells
+	newline     string // where no line end nearby shows it
 	indent      string // of an item that begins a line
 	closeIndent string // of the closing bracket of a list that was empty
 	spread      bool   // an empty list gets its item on a line of its own
 	space       string // between a comma and the next item on the same line
 }
 
-// gap reads what stands between items: the place of the comma (-1 if there is none), the comments
-// without the line ends that end them, and whether there is a line end outside of comments.
+// gap reads what is between items: the place of the comma (-1 if there is none), the comments without their
+// line ends, and whether there is a line end outside comments.
 func (l list) gap(from, to int) (comma int, comments []span, lines bool) {
 	comma = -1
 	for i := from; i < to; {
@@ -61,10 +61,10 @@ func (l list) gap(from, to int) (comma int, comments []span, lines bool) {
 	return comma, comments, lines
 }
 
-// lineComment tells whether a comment goes to the end of its line.
+// lineComment reports whether a comment goes to the end of its line.
 func (l list) lineComment(c span) bool { return l.src[c.start] == '#' || l.src[c.start+1] == '/' }
 
-// before and after are the limits of the gaps around item i.
+// before and after are the outer ends of the gaps around item i.
 func (l list) before(i int) int {
 	if i == 0 {
 		return l.open
@@ -79,14 +79,14 @@ func (l list) after(i int) int {
 	return l.items[i+1].start
 }
 
-// leads tells whether item i begins its line.
+// leads reports whether item i begins its line.
 func (l list) leads(i int) bool {
 	from := l.before(i)
 	at := blanksBefore(l.src, l.items[i].start, from)
 	return at > from && newlineBefore(l.src, at) > 0
 }
 
-// spread tells whether the list's last items stand on lines of their own.
+// spread reports whether the list's last items have lines of their own.
 func (l list) spread() bool {
 	n := len(l.items)
 	if n == 0 {
@@ -98,7 +98,7 @@ func (l list) spread() bool {
 	return lead || tail
 }
 
-// commented tells whether there is a comment in the list outside of its items.
+// commented reports whether there is a comment in the list outside its items.
 func (l list) commented() bool {
 	from := l.open
 	for i, it := range l.items {
@@ -111,8 +111,8 @@ func (l list) commented() bool {
 	return len(c) > 0
 }
 
-// lineEnd is the line end to write at a place: that of the line which ends there. After a lone
-// carriage return it is long, so that taking it away leaves that one alone.
+// lineEnd returns the line end to write at a place: that of the line that ends there. After a lone carriage
+// return it is the long one, so that removing it doesn't remove that one too.
 func (l list) lineEnd(at int, otherwise string) string {
 	if n := newlineAt(l.src, at); n > 0 {
 		return string(l.src[at : at+n])
@@ -123,8 +123,8 @@ func (l list) lineEnd(at int, otherwise string) string {
 	return otherwise
 }
 
-// spaces skips white space from i on that ends no line, not beyond end. A carriage return alone is
-// such: nobody ends lines so any more, but it may stand there.
+// spaces skips white space that ends no line, from i on and not beyond end. A lone carriage return ends none:
+// nobody ends lines that way any more, but a file may have one.
 func (l list) spaces(i, end int) int {
 	for i < end && (l.src[i] == ' ' || l.src[i] == '\t' || l.src[i] == '\r' && newlineAt(l.src, i) == 0) {
 		i++
@@ -132,8 +132,8 @@ func (l list) spaces(i, end int) int {
 	return i
 }
 
-// restOfLine is where a line that goes on at from ends: before its line end, or, when the list ends
-// on that line, behind the last comment.
+// restOfLine returns where the line of from ends: before its line end or, if the list ends on that line, after
+// the last comment.
 func (l list) restOfLine(from int) int {
 	_, comments, _ := l.gap(from, l.close)
 	at, i := from, from
@@ -150,7 +150,7 @@ func (l list) restOfLine(from int) int {
 	}
 }
 
-// add puts an item at the end.
+// add adds an item at the end.
 func (l list) add(text string, lay layout) []splice {
 	n := len(l.items)
 	if n == 0 {
@@ -192,8 +192,7 @@ func (l list) addFirst(text string, lay layout) []splice {
 	return []splice{{at, at, l.lineEnd(at, lay.newline) + lay.indent + text}}
 }
 
-// remove takes item i away, with its comma, and with its line where it had one for itself. Comments
-// around it stay.
+// remove removes item i, its comma, and its line if it had one for itself. Comments around it stay.
 func (l list) remove(i int) []splice {
 	it := l.items[i]
 	from, to := l.before(i), l.after(i)
@@ -201,7 +200,7 @@ func (l list) remove(i int) []splice {
 	prevComma, lead, _ := l.gap(from, it.start)
 
 	var out []splice
-	end := it.end // of what goes in one piece
+	end := it.end // of the piece to remove
 	tail := it.end
 	if comma >= 0 {
 		tail = comma + 1
@@ -210,7 +209,7 @@ func (l list) remove(i int) []splice {
 		} else {
 			out = append(out, splice{comma, tail, ""})
 		}
-	} else if i > 0 && prevComma >= 0 { // it was the last one, without a comma: nor has the next last one
+	} else if i > 0 && prevComma >= 0 { // the last item had no comma: neither gets the item that is last now
 		out = append(out, splice{prevComma, prevComma + 1, ""})
 	}
 	next := l.spaces(end, to)
@@ -228,7 +227,7 @@ func (l list) remove(i int) []splice {
 		inComment := len(lead) > 0 && lead[len(lead)-1].end == start && l.lineComment(lead[len(lead)-1])
 		goesOn := !lineEnds && (!closes || inComment)
 		if goesOn || inComment && bytes.ContainsRune(l.src[end:next], '\r') {
-			start = it.start // what follows takes our place, not the end of the comment above
+			start = it.start // what follows takes our place, and doesn't join the comment above
 			end = next
 			break
 		}

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Begin and End are the lines around our block in a Markdown file. A line that is nothing but a
-// marker counts wherever it stands, also in an example between backquotes.
+// Begin and End are the lines around our block in a Markdown file. Such a line counts wherever it is, even
+// in an example between backquotes.
 const (
 	Begin = "<!-- talking-stick:begin -->"
 	End   = "<!-- talking-stick:end -->"
 )
 
-// SetBlock sees to it that the file has a block of ours, with these lines between [Begin] and [End].
-// It is appended behind a blank line, or, if there is one, given this text where it stands.
+// SetBlock puts a block of ours with this text into the file, between [Begin] and [End]. A block that is
+// there gets the text in its place; a new one is added at the end, after a blank line.
 func SetBlock(text string) Edit {
 	lines := []string{Begin}
 	if text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"); text != "" {
@@ -45,7 +45,7 @@ func SetBlock(text string) Edit {
 	}
 }
 
-// RemoveBlock takes our block away, with the blank line before it.
+// RemoveBlock removes our block, and the blank line before it.
 func RemoveBlock() Edit {
 	return func(src []byte) ([]byte, bool, error) {
 		body, mark := cutBOM(src)
@@ -57,9 +57,9 @@ func RemoveBlock() Edit {
 	}
 }
 
-// SetImport sees to it that a CLAUDE.md imports a file, by the line @file. Where somebody has written
-// that import already, nothing is done; otherwise it is put into a block of ours, so that
-// [RemoveBlock] takes away what we put there and nothing else. The file can't have another block.
+// SetImport has a file of instructions import another one, by the line @file. It does nothing where somebody
+// has written that import already. Otherwise the import is a block of ours, which [RemoveBlock] removes.
+// The file can't have another block.
 func SetImport(file string) Edit {
 	line := regexp.MustCompile(`(?m)(^|[ \t])@(\./)?` + regexp.QuoteMeta(file) + `([ \t\r]|$)`)
 	set := SetBlock("@" + file)
@@ -72,7 +72,7 @@ func SetImport(file string) Edit {
 	}
 }
 
-// cutBOM splits a byte order mark off; mark has no room to be appended to in place.
+// cutBOM splits off a byte order mark. mark has no spare capacity, so appending to it copies.
 func cutBOM(src []byte) (body, mark []byte) {
 	if rest, ok := bytes.CutPrefix(src, []byte(bom)); ok {
 		return rest, []byte(bom)
@@ -92,7 +92,7 @@ func findBlock(src []byte) (block span, ok bool, err error) {
 		case text == Begin:
 			begin, block.start = n+1, at
 		case text == End && begin == 0:
-			return span{}, false, &MarkerError{Line: n + 1, Why: "a block ends that didn't begin"}
+			return span{}, false, &MarkerError{Line: n + 1, Why: "a block ends that hasn't begun"}
 		case text == End && end > 0:
 			return span{}, false, &MarkerError{Line: n + 1, Why: "the block ends a second time"}
 		case text == End:
@@ -101,7 +101,7 @@ func findBlock(src []byte) (block span, ok bool, err error) {
 		at += len(l)
 	}
 	if begin > 0 && end == 0 {
-		return span{}, false, &MarkerError{Line: begin, Why: "the block that begins here doesn't end"}
+		return span{}, false, &MarkerError{Line: begin, Why: "the block that begins here has no end"}
 	}
 	return block, begin > 0, nil
 }

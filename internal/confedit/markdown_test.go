@@ -31,8 +31,8 @@ func TestMarkdownBlock(t *testing.T) {
 
 func TestMarkdownRefused(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
-		"no end":         {"a\n" + begin + "x\n", "line 2: the block that begins here doesn't end"},
-		"no begin":       {"a\n" + end, "line 2: a block ends that didn't begin"},
+		"no end":         {"a\n" + begin + "x\n", "line 2: the block that begins here has no end"},
+		"no begin":       {"a\n" + end, "line 2: a block ends that hasn't begun"},
 		"two blocks":     {begin + end + begin + end, "line 3: a second block begins"},
 		"two ends":       {begin + end + end, "line 3: the block ends a second time"},
 		"begin in begin": {begin + begin + end, "line 2: a second block begins"},

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// keepOwner has nothing to do: here a new file belongs to the user, and its directory says who may
-// use it.
+// keepOwner does nothing: on this system a new file belongs to the user, and its directory says who may use
+// it.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
-// syncDir has nothing to do: a directory can't be opened to be synced here.
+// syncDir does nothing: this system can't open a directory to sync it.
 func syncDir(string) {}

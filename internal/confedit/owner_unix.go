@@ -22,7 +22,7 @@ func keepOwner(f *os.File, of fs.FileInfo) error {
 	return f.Chown(int(was.Uid), int(was.Gid))
 }
 
-// syncDir puts a rename on the disk. File systems that can't are no worse than without.
+// syncDir syncs a rename to the disk. A file system that can't do that is no worse off than before.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlDoc is a parsed TOML file: what it means, and where each expression stands.
+// tomlDoc is a parsed TOML file: what it means, and where each expression is.
 type tomlDoc struct {
 	src   []byte
 	tree  map[string]any
@@ -22,14 +22,14 @@ type tomlExpr struct {
 	header bool     // [table]
 	array  bool     // [[table]], a header too
 	key    []string // from the root of the file
-	table  int      // how many parts of key the header above gave
+	table  int      // how many parts of key come from the header above
 	start  int      // of its first line
-	end    int      // behind its last line's end
+	end    int      // after its last line's end
 	body   span     // key = value, without indentation and comment; of a header, the key
 	value  tomlValue
 }
 
-// tomlValue is where a value stands.
+// tomlValue is where a value is.
 type tomlValue struct {
 	span
 	kind    unstable.Kind
@@ -44,7 +44,7 @@ type tomlMember struct {
 	value tomlValue
 }
 
-// parseTOML parses a file, and refuses what any reader of TOML refuses, like a key that stands twice.
+// parseTOML parses a file. It refuses what every reader of TOML refuses, such as a key that is there twice.
 func parseTOML(src []byte) (*tomlDoc, error) {
 	d := &tomlDoc{src: src, tree: map[string]any{}}
 	if err := toml.Unmarshal(src, &d.tree); err != nil {
@@ -78,7 +78,7 @@ func parseTOML(src []byte) (*tomlDoc, error) {
 	return d, nil
 }
 
-// tomlError takes the place out of the parser's error, and leaves out numbers that it cites.
+// tomlError takes the place from the parser's error, and leaves out numbers that it quotes.
 func tomlError(err error) error {
 	m := &MalformedError{Line: 1, Col: 1, Why: strings.TrimPrefix(err.Error(), "toml: ")}
 	var e *toml.DecodeError
@@ -91,7 +91,7 @@ func tomlError(err error) error {
 	return m
 }
 
-// tomlKey gives the parts of a key, and where it begins and ends.
+// tomlKey returns the parts of a key, and where it begins and ends.
 func tomlKey(n *unstable.Node) (parts []string, start, end int) {
 	for it := n.Key(); it.Next(); {
 		k := it.Node()
@@ -103,7 +103,7 @@ func tomlKey(n *unstable.Node) (parts []string, start, end int) {
 	return parts, start, end
 }
 
-// lineAfter is behind the line end that follows src[i].
+// lineAfter returns the place after the line end that follows src[i].
 func lineAfter(src []byte, i int) int {
 	if n := bytes.IndexByte(src[i:], '\n'); n >= 0 {
 		return i + n + 1
@@ -111,14 +111,14 @@ func lineAfter(src []byte, i int) int {
 	return len(src)
 }
 
-// valueStart is where the value begins whose key ends at i.
+// valueStart returns where the value of a key begins that ends at i.
 func (d *tomlDoc) valueStart(i, end int) int {
 	i = blanks(d.src, i, end)
-	return blanks(d.src, min(i+1, end), end) // behind the =
+	return blanks(d.src, min(i+1, end), end) // after the =
 }
 
-// value finds where a value and its parts stand. The parser says it for scalars only; between those
-// there is nothing but brackets, commas, comments and white space.
+// value finds where a value and its parts are. The parser knows it for scalars only. Between those there are
+// only brackets, commas, comments and white space.
 func (d *tomlDoc) value(n *unstable.Node, start int) tomlValue {
 	v := tomlValue{span: span{start, start}, kind: n.Kind}
 	switch n.Kind {
@@ -161,7 +161,7 @@ func (d *tomlDoc) skip(i int) int {
 	return i
 }
 
-// list gives the items of an array or inline table.
+// list returns the items of an array or inline table.
 func (d *tomlDoc) list(v tomlValue) list {
 	l := list{src: d.src, open: v.start + 1, close: v.end - 1, hash: true}
 	for _, e := range v.elems {
@@ -173,8 +173,7 @@ func (d *tomlDoc) list(v tomlValue) list {
 	return l
 }
 
-// at gives what the file means at a path. An error tells that the path leads through something that
-// isn't a table.
+// at returns what the file means at a path. It fails if the path leads through something that isn't a table.
 func (d *tomlDoc) at(path []string) (value any, found bool, err error) {
 	value = d.tree
 	for i, k := range path {
@@ -203,8 +202,7 @@ func tomlKind(v any) string {
 	}
 }
 
-// place is where the value at a path was written as a value: on a line of its own, or as a member of
-// inline tables. ok is false for what headers and dotted keys make.
+// place is where a value is written as such: on a line of its own, or as a member of inline tables.
 type place struct {
 	expr   int
 	inline []tomlValue // the inline tables around it, from outside
@@ -212,6 +210,7 @@ type place struct {
 	value  tomlValue
 }
 
+// find returns the place of the value at a path. ok is false for a table made by headers and dotted keys.
 func (d *tomlDoc) find(path []string) (p place, ok bool) {
 	for i, x := range d.exprs {
 		if x.header || len(x.key) > len(path) || !slices.Equal(x.key, path[:len(x.key)]) {
@@ -234,8 +233,8 @@ func (d *tomlDoc) find(path []string) (p place, ok bool) {
 	return place{}, false
 }
 
-// closed finds the innermost inline table at or around a path. What belongs into one can't stand
-// outside of it. rest is what of the path goes on in it.
+// closed finds the innermost inline table at or around a path. Its keys can't be written outside of it. rest is
+// the part of the path inside of it.
 func (d *tomlDoc) closed(path []string) (v tomlValue, rest []string, ok bool) {
 	for n := len(path); n > 0; n-- {
 		if p, found := d.find(path[:n]); found && p.value.kind == unstable.InlineTable {
@@ -245,7 +244,7 @@ func (d *tomlDoc) closed(path []string) (v tomlValue, rest []string, ok bool) {
 	return tomlValue{}, nil, false
 }
 
-// section is the end of a header's part of the file: the index behind its last line with a key.
+// section returns the end of a header's part of the file: the index after its last line with a key.
 func (d *tomlDoc) section(header int) int {
 	i := header + 1
 	for i < len(d.exprs) && !d.exprs[i].header {

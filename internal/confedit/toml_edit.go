@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// tomlEdit is an edit of a TOML file. ours takes out of the file's meaning what the edit is about.
+// tomlEdit is an edit of a TOML file. ours removes from the file's meaning what the edit is about.
 type tomlEdit struct {
 	*tomlDoc
 	next func(d *tomlDoc) ([]splice, error)
@@ -17,7 +17,7 @@ type tomlEdit struct {
 func (e tomlEdit) plan() ([]splice, error) { return e.next(e.tomlDoc) }
 func (e tomlEdit) rest() any               { return without(e.tree, e.path, e.ours) }
 
-// without copies a table less what ours takes at the path, and less what is empty on the way there.
+// without copies a table, less what ours removes at the path and what is empty on the way to it.
 func without(tree map[string]any, path []string, ours func(any) (any, bool)) map[string]any {
 	out := maps.Clone(tree)
 	v, ok := out[path[0]]
@@ -54,11 +54,10 @@ func editTOML(path []string, next func(d *tomlDoc) ([]splice, error), ours func(
 	return func(src []byte) ([]byte, bool, error) { return run(src, parse, sameTOML) }
 }
 
-// TOMLSetTable sees to it that the table at a path has these keys with these values. If there is no
-// such table, it is appended to the file as a block, [path] and behind it a block for each subtable;
-// where it would belong into an inline table, it is put there. In a table that is there, however it
-// is written, values that differ are replaced in their place and keys that lack are added; other keys
-// of it stay. path has at least two parts.
+// TOMLSetTable sets keys of the table at a path. A new table is added at the end of the file, as a block [path]
+// and a block for each subtable, or inside the inline table that it belongs to. In an existing table,
+// however it is written, values that differ are replaced in their place, missing keys are added, and other
+// keys stay. path has at least two parts.
 func TOMLSetTable(path []string, table TOMLTable) Edit {
 	all := table.leaves(path)
 	for _, l := range all {
@@ -97,7 +96,7 @@ func TOMLSetTable(path []string, table TOMLTable) Edit {
 	})
 }
 
-// newTable puts a table where there is none.
+// newTable adds a table.
 func (d *tomlDoc) newTable(path []string, table TOMLTable) ([]splice, error) {
 	if v, rest, ok := d.closed(path); ok {
 		text, err := tomlText(table)
@@ -110,8 +109,8 @@ func (d *tomlDoc) newTable(path []string, table TOMLTable) ([]splice, error) {
 	return appendBlock(d.src, lines), nil
 }
 
-// setLeaf gives one value of a table that is there; nil when it has it. top is how many parts of the
-// leaf's path the table has.
+// setLeaf sets one value of an existing table; nil when it has that value. top is how many parts of the leaf's
+// path lead to the table.
 func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
 	text, err := tomlText(l.value)
 	if err != nil {
@@ -135,12 +134,12 @@ func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
 			return s, nil
 		}
 	}
-	// The table is there by its subtables alone.
+	// The table exists only by its subtables.
 	return appendBlock(d.src, []string{"[" + tomlPath(l.path[:top]) + "]", tomlPath(l.path[top:]) + " = " + text}), nil
 }
 
-// addTo puts a key into the table at a path, in the way in which that one is written: into the
-// inline table, under the header, or behind the last line with a dotted key. nil when it isn't there.
+// addTo adds a key to the table at a path, as that table is written: in the inline table, under the header, or
+// after the last line with a dotted key. nil when there is no such table.
 func (d *tomlDoc) addTo(table, key []string, text string) []splice {
 	if v, rest, ok := d.closed(table); ok {
 		return d.addMember(v, slices.Concat(rest, key), text)
@@ -161,7 +160,7 @@ func (d *tomlDoc) header(table []string) int {
 	return slices.IndexFunc(d.exprs, func(x tomlExpr) bool { return x.header && !x.array && slices.Equal(x.key, table) })
 }
 
-// lineAfter puts a line behind an expression, indented as that.
+// lineAfter adds a line after an expression, with the same indentation.
 func (d *tomlDoc) lineAfter(i int, line string) []splice {
 	x := d.exprs[i]
 	line = lineIndent(d.src, x.body.start) + line
@@ -171,12 +170,12 @@ func (d *tomlDoc) lineAfter(i int, line string) []splice {
 	return []splice{{x.end, x.end, newline(d.src) + line}}
 }
 
-// addMember puts a key into an inline table.
+// addMember adds a key to an inline table.
 func (d *tomlDoc) addMember(v tomlValue, key []string, text string) []splice {
 	return d.list(v).add(tomlPath(key)+" = "+text, d.layout(v))
 }
 
-// layout is how items of an array or inline table stand.
+// layout returns how the items of an array or inline table are laid out.
 func (d *tomlDoc) layout(v tomlValue) layout {
 	l := d.list(v)
 	outer := lineIndent(d.src, v.start)
@@ -193,8 +192,8 @@ func (d *tomlDoc) layout(v tomlValue) layout {
 	return lay
 }
 
-// TOMLGet gives what a TOML file means at a path: map[string]any, []any, string, int64, float64, bool
-// or a date. found is false when nothing stands there. Its errors are those of an [Edit].
+// TOMLGet returns what a TOML file means at a path: map[string]any, []any, string, int64, float64, bool or a
+// date. found is false if there is nothing. Its errors are those of an [Edit].
 func TOMLGet(src []byte, path []string) (value any, found bool, err error) {
 	d, err := parseTOML(bytes.TrimPrefix(src, []byte(bom)))
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// TOMLRemoveTable takes away the table at a path with its subtables, however they are written: under
-// headers, with dotted keys, inline. Tables around it stay. From a header to the last key under it everything goes; comments
-// behind that stay, since they mostly belong to what follows. path has at least two parts.
+// TOMLRemoveTable removes the table at a path and its subtables, however they are written: under headers, with
+// dotted keys, inline. Tables around it stay. Everything from a header to the last key under it goes.
+// Comments after that stay, since they mostly belong to what follows. path has at least two parts.
 func TOMLRemoveTable(path []string) Edit {
 	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
 		if _, found, err := d.at(path); err != nil || !found {
@@ -17,7 +17,7 @@ func TOMLRemoveTable(path []string) Edit {
 	}, func(any) (any, bool) { return nil, false })
 }
 
-// removeLast takes away the last piece of what is written about a path.
+// removeLast removes the last piece of what is written about a path.
 func (d *tomlDoc) removeLast(path []string) []splice {
 	for i, x := range slices.Backward(d.exprs) {
 		if len(x.key) < len(path) || !slices.Equal(x.key[:len(path)], path) || !x.header && x.table >= len(path) {
@@ -43,12 +43,12 @@ func (d *tomlDoc) removeLast(path []string) []splice {
 	return nil
 }
 
-// removeSection takes away a header and what is under it, with the blank line before.
+// removeSection removes a header, what is under it, and the blank line before.
 func (d *tomlDoc) removeSection(header int) []splice {
 	return removeLines(d.src, d.exprs[header].start, d.exprs[d.section(header)-1].end, true)
 }
 
-// removeLine takes away a line with a key, but for a comment at its end.
+// removeLine removes a line with a key, but keeps a comment at its end.
 func (d *tomlDoc) removeLine(i int) []splice {
 	x := d.exprs[i]
 	if at := blanks(d.src, x.body.end, x.end); at < x.end && d.src[at] == '#' {
@@ -57,9 +57,9 @@ func (d *tomlDoc) removeLine(i int) []splice {
 	return removeLines(d.src, x.start, x.end, false)
 }
 
-// TOMLAddElement sees to it that the array at a path holds an element: a string, bool or number. It
-// is appended, in the way in which the array is written; if there is no array, it is made in its
-// table, and the table at the end of the file. path has at least two parts.
+// TOMLAddElement adds an element to the array at a path, unless it is there: a string, bool or number. It
+// follows the layout of the array. A missing array is made in its table, and a missing table at the end of
+// the file. path has at least two parts.
 func TOMLAddElement(path []string, element any) Edit {
 	text, err := tomlText(element)
 	if err != nil {
@@ -85,8 +85,8 @@ func TOMLAddElement(path []string, element any) Edit {
 	}, lessElement(element))
 }
 
-// TOMLRemoveElement takes an element out of the array at a path. With prune, an array that becomes
-// empty goes too, and so does the header above it if nothing else, not even a comment, is under it.
+// TOMLRemoveElement removes an element from the array at a path. With prune, an array that becomes empty goes
+// too, and so does its header if nothing else is under it, not even a comment.
 func TOMLRemoveElement(path []string, element any, prune bool) Edit {
 	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
 		v, found, err := d.at(path)
@@ -115,7 +115,7 @@ func TOMLRemoveElement(path []string, element any, prune bool) Edit {
 	}, lessElement(element))
 }
 
-// loneHeader tells whether a header has one line under it, no comment on both, and no subtable.
+// loneHeader reports whether a header has just one line under it, no subtable, and no comment on either line.
 func (d *tomlDoc) loneHeader(h int) bool {
 	x := d.exprs[h]
 	if !x.header || x.array || d.section(h) != h+2 || d.exprs[h+1].start != x.end {
@@ -130,7 +130,7 @@ func (d *tomlDoc) loneHeader(h int) bool {
 	return ok && len(t) == 1 && len(line.key) == len(x.key)+1
 }
 
-// array gives the elements of an array that is written as one.
+// array returns the elements of an array, and its place. It fails for an array of tables.
 func (d *tomlDoc) array(path []string, v any) (place, []any, error) {
 	arr, ok := v.([]any)
 	if !ok {
@@ -148,7 +148,7 @@ func isElement(element any) func(any) bool {
 	return func(v any) bool { return sameTOML(v, want) }
 }
 
-// lessElement leaves an element out of an array, and the array if nothing remains.
+// lessElement removes an element from an array, and the array if nothing remains.
 func lessElement(element any) func(any) (any, bool) {
 	return func(v any) (any, bool) {
 		arr, ok := v.([]any)

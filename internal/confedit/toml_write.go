@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// TOMLTable is a table to write, in its order.
+// TOMLTable is a table to write, in this order.
 type TOMLTable []TOMLEntry
 
 // TOMLEntry is a key with a string, bool, int, int64, float64, []string, []any of those, or a
@@ -25,7 +25,7 @@ type leaf struct {
 	value any
 }
 
-// leaves are the values of a table and its subtables.
+// leaves returns the values of a table and its subtables.
 func (t TOMLTable) leaves(under []string) []leaf {
 	var out []leaf
 	for _, e := range t {
@@ -132,8 +132,8 @@ func tomlPath(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// lines writes a table as a block with its header, and its subtables as blocks behind it. A table
-// that has nothing but subtables has no header of its own.
+// lines writes a table as a block with its header, followed by a block for each subtable. A table of nothing
+// but subtables gets no header of its own.
 func (t TOMLTable) lines(path []string) ([]string, error) {
 	var own, subs []string
 	for _, e := range t {
@@ -163,7 +163,7 @@ func (t TOMLTable) lines(path []string) ([]string, error) {
 	return append(append([]string{"[" + tomlPath(path) + "]"}, own...), subs...), nil
 }
 
-// plainValue is a value to write as the parser would give it back.
+// plainValue turns a value to write into what the parser would return for it.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -190,7 +190,7 @@ func plainValue(v any) any {
 	return v
 }
 
-// sameTOML compares what the parser gave; not a number is itself here.
+// sameTOML compares what the parser returns. NaN equals itself here.
 func sameTOML(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

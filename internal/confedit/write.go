@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Write makes the change: first the backup, then the new file in one step, by renaming. A process or
-// machine that ends meanwhile leaves the old file or the new one, and at worst a file with a name
-// like .settings.json.talking-stick-… beside it, which a later write removes. Mode and owner stay;
-// hard links to the file, extended attributes and access control lists don't.
+// Write makes the change: first the backup, then the new file in one step, by renaming. If the process or the
+// machine dies, the old file or the new one is there, and at worst a file named like
+// .settings.json.talking-stick-… beside it, which a later write removes. The file keeps its mode and owner,
+// but loses hard links, extended attributes and access control lists.
 //
-// Right before the last step the file is read again; [*ChangedError] says that it isn't any more what
-// was prepared. Who writes between that and the rename isn't noticed. Other errors are [*FileError].
+// Just before the last step it reads the file again, and fails with [*ChangedError] if that has changed. It
+// can't notice a write between that and the rename. Other errors are [*FileError].
 func (c *Change) Write() error {
 	if c.Changed() {
 		if err := c.write(); err != nil {
@@ -26,7 +26,7 @@ func (c *Change) Write() error {
 	}
 	if c.opt.Removing && !c.Delete {
 		if saved, err := os.ReadFile(c.Path + BackupSuffix); err == nil && bytes.Equal(saved, c.After) {
-			_ = os.Remove(c.Path + BackupSuffix) // it stays, at worst
+			_ = os.Remove(c.Path + BackupSuffix) // at worst it stays
 		}
 	}
 	return nil
@@ -41,7 +41,7 @@ func (c *Change) write() error {
 	}
 	dir := filepath.Dir(c.Target)
 	if err := c.files.mkdir(dir); err != nil {
-		return c.failed("can't get its directory", err)
+		return c.failed("can't be written: its directory can't be made", err)
 	}
 	if c.Backup != "" {
 		c.kill("before backup")
@@ -51,7 +51,7 @@ func (c *Change) write() error {
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, fs.ErrExist) { // somebody made one meanwhile: that one counts
+		if err != nil && !errors.Is(err, fs.ErrExist) { // somebody has just made one: keep that
 			return c.failed("can't be backed up", err)
 		}
 		c.kill("after backup")
@@ -75,7 +75,7 @@ func (c *Change) kill(point string) {
 	}
 }
 
-// failed puts the file's name into a system's error.
+// failed adds the file's name to a system's error.
 func (c *Change) failed(why string, err error) error {
 	var changed *ChangedError
 	var file *FileError
@@ -96,7 +96,7 @@ func (c *Change) failed(why string, err error) error {
 	return &FileError{c.Path, why, err}
 }
 
-// same checks that the path still leads to the file that was read, and that it holds what it held.
+// same checks that the path still leads to the file that was read, and that the file hasn't changed.
 func (c *Change) same() error {
 	target, info, err := resolve(c.Path)
 	if err != nil {
@@ -118,8 +118,8 @@ func (c *Change) same() error {
 	return nil
 }
 
-// replace gives a file new bytes: beside it in a file of its own, on the disk, and then, if last
-// agrees, under its name.
+// replace gives a file new bytes. It writes them to a new file beside it, syncs that and, if last agrees,
+// renames it.
 func (c *Change) replace(name string, data []byte, last func() error) error {
 	temp := filepath.Join(filepath.Dir(name), tempPrefix(name)+strings.ToLower(rand.Text()[:8]))
 	perm := fs.FileMode(0o600)
@@ -147,12 +147,12 @@ func (c *Change) replace(name string, data []byte, last func() error) error {
 		err = os.Rename(temp, name)
 	}
 	if err != nil {
-		_ = os.Remove(temp) // the first error is the one to tell
+		_ = os.Remove(temp) // the first error is the one to report
 	}
 	return err
 }
 
-// own gives a new file the owner and mode of the one that it replaces.
+// own gives a new file the owner and mode of the one it replaces.
 func (c *Change) own(f *os.File) error {
 	if err := keepOwner(f, c.info); err != nil {
 		return &FileError{c.Path, "can't keep its owner", err}
@@ -162,10 +162,10 @@ func (c *Change) own(f *os.File) error {
 
 func tempPrefix(name string) string { return "." + filepath.Base(name) + ".talking-stick-" }
 
-// stale is how old a file must be that a write which didn't end left behind. No write takes so long.
+// stale is the age at which a temporary file counts as left behind. No write takes that long.
 const stale = time.Hour
 
-// sweep removes what earlier writes of this file, which didn't end, have left.
+// sweep removes what earlier writes of this file left behind when they died.
 func (c *Change) sweep(dir string) {
 	written, err := os.Stat(c.Target)
 	if err != nil {
@@ -210,8 +210,8 @@ func (f Files) dirMode(dir string) fs.FileMode {
 	return 0o755
 }
 
-// private tells whether a path is something in the home directory whose name begins with a dot, or
-// below that.
+// private reports whether a path is in the home directory, and the first part of its name there begins with a
+// dot.
 func (f Files) private(path string) bool {
 	if f.Home == "" {
 		return false
