@@ -35,7 +35,7 @@ func TestCrashAndAgain(t *testing.T) {
 	}
 }
 
-// dies has the process of an install or uninstall end at the n-th point; it tells whether there was one.
+// dies has the process of an install or uninstall end at the n-th point; it reports whether there was one.
 func (w *machine) dies(n int, planner func(Target, []string) ([]FileChange, error)) (died bool) {
 	w.Helper()
 	defer func() {

@@ -151,7 +151,7 @@ func hookAt(path, text string) (state int, have []byte, err error) {
 	case os.IsNotExist(err):
 		return noHook, nil, nil
 	case err != nil:
-		return 0, nil, &confedit.FileError{File: path, Why: "can't be looked at", Err: err}
+		return 0, nil, &confedit.FileError{File: path, Why: "can't be read", Err: err}
 	case info.IsDir():
 		return 0, nil, &confedit.FileError{File: path, Why: "isn't a regular file"}
 	case !info.Mode().IsRegular():

@@ -226,7 +226,7 @@ func (c *client) ok(tool string, arguments any) doc {
 	return res
 }
 
-// same tells whether two texts are the same JSON.
+// same reports whether two texts are the same JSON.
 func same(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	var x, y any

@@ -159,7 +159,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	}
 }
 
-// operation tells whether a method has the shape of an operation: a context and a struct with the
+// operation reports whether a method has the shape of an operation: a context and a struct with the
 // caller in it, and a struct and an error back.
 func operation(m reflect.Type) bool {
 	if m.NumIn() != 3 || m.NumOut() != 2 || m.In(1) != reflect.TypeFor[context.Context]() || m.Out(1) != reflect.TypeFor[error]() {

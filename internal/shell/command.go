@@ -13,14 +13,14 @@ func (w *walker) call(c *syntax.CallExpr, stdin string) {
 	for _, a := range c.Assigns {
 		w.within(a)
 		if a.Name != nil && (a.Name.Value == "GIT_DIR" || a.Name.Value == "GIT_WORK_TREE") && len(c.Args) > 0 {
-			return // it works on another tree than the one around it
+			return // it works on another tree than the one here
 		}
 	}
 	w.substitutions(c.Args...)
 	w.run(w.args(c.Args), stdin)
 }
 
-// run tells what a command with its arguments changes.
+// run notes what a command changes.
 func (w *walker) run(args []word, stdin string) {
 	if w.steps--; w.steps < 0 || len(args) == 0 || !args[0].ok {
 		return
@@ -60,13 +60,13 @@ func (w *walker) run(args []word, stdin string) {
 	}
 }
 
-// prefix runs the command that follows a program which does nothing but run it in some way.
+// prefix handles programs that only run the command in their arguments.
 func (w *walker) prefix(name string, args []word, stdin string) {
 	var o options
 	switch name {
 	case "command":
 		if o = parse(args, "+"); o.has("v", "V") {
-			return // it only asks
+			return // it only prints where the command is
 		}
 	case "builtin", "nohup", "setsid", "noglob", "nocorrect", "busybox":
 		o = parse(args, "+")
@@ -80,7 +80,7 @@ func (w *walker) prefix(name string, args []word, stdin string) {
 		o = parse(args, "+i:o:e:", "input", "output", "error")
 	case "timeout":
 		if o = parse(args, "+s:k:", "signal", "kill-after"); len(o.rest) > 0 {
-			o.rest = o.rest[1:] // how long
+			o.rest = o.rest[1:] // the time limit
 		}
 	case "sudo", "doas":
 		if o = parse(args, "+u:g:h:p:C:r:t:T:U:D:R:", "user", "group", "host", "prompt", "chdir", "chroot"); o.has("R", "chroot", "i", "login") {
@@ -93,11 +93,11 @@ func (w *walker) prefix(name string, args []word, stdin string) {
 		}
 		o.rest = afterVariables(o.rest)
 	default:
-		return // what it does can't be told
+		return // nobody knows what it changes
 	}
 	at, moves := o.value("C", "D", "chdir")
 	if name == "env" || name == "sudo" || name == "doas" {
-		w.inSubshell(func(w *walker) { // none of them runs what changes the shell itself
+		w.inSubshell(func(w *walker) { // none of them changes the shell's own directory
 			if moves && (name == "env" || o.has("D", "chdir")) {
 				w.enter(at)
 			}
@@ -108,7 +108,7 @@ func (w *walker) prefix(name string, args []word, stdin string) {
 	w.run(o.rest, stdin)
 }
 
-// afterVariables leaves NAME=value out at the front.
+// afterVariables skips NAME=value at the front.
 func afterVariables(args []word) []word {
 	for len(args) > 0 && strings.Contains(args[0].text, "=") {
 		args = args[1:]
@@ -119,7 +119,7 @@ func afterVariables(args []word) []word {
 func (w *walker) cd(args []word) {
 	rest := parse(args, "").rest
 	if len(rest) != 1 || rest[0].text == "-" || strings.HasPrefix(rest[0].text, "+") {
-		w.dirKnown = false // home, or where it was before
+		w.dirKnown = false // the home or the previous directory
 		return
 	}
 	w.enter(rest[0])
@@ -136,7 +136,7 @@ func (w *walker) eval(args []word) {
 	w.script(strings.Join(all, " "))
 }
 
-// shell walks through what is given to another shell: with -c, or on its standard input.
+// shell walks through the script of another shell, given by -c or on its standard input.
 func (w *walker) shell(args []word, stdin string) {
 	o := parse(args, "+o:O:", "rcfile", "init-file")
 	w.inSubshell(func(w *walker) {
@@ -151,11 +151,11 @@ func (w *walker) shell(args []word, stdin string) {
 	})
 }
 
-// sed changes its files with -i. Its first argument is the script, unless that is given by -e or -f.
+// sed changes its files with -i. Its first argument is the script, unless -e or -f gives that.
 func (w *walker) sed(args []word) {
 	for i, a := range args {
 		if a.text == "-i" && i+1 < len(args) && args[i+1] == literal("") {
-			args = append(args[:i+1:i+1], args[i+2:]...) // BSD's way to say that it keeps no copy
+			args = append(args[:i+1:i+1], args[i+2:]...) // BSD's way of keeping no backup
 			break
 		}
 	}
@@ -166,7 +166,7 @@ func (w *walker) perl(args []word) {
 	w.inPlace(parse(args, "+e:E:i::M::m::I:F::0::l::x::C::D::V::d::"), "e", "E")
 }
 
-// inPlace notes the files that sed and perl change; the options of script are those that give it.
+// inPlace notes the files that sed and perl change. script lists the options that give their script.
 func (w *walker) inPlace(o options, script ...string) {
 	files := o.rest
 	if !o.has(script...) && len(files) > 0 {
@@ -176,12 +176,12 @@ func (w *walker) inPlace(o options, script ...string) {
 	case !o.has("i", "in-place"):
 	case o.has("follow-symlinks"):
 		w.changeAll(files)
-	default: // the file is written anew, and then replaced
+	default: // they write a new file, which replaces the old one
 		w.byName(func() { w.changeAll(files) })
 	}
 }
 
-// move is mv, and without the sources cp.
+// move handles mv and, where the sources stay, cp.
 func (w *walker) move(args []word, sources bool) {
 	o := parse(args, "t:S:", "target-directory", "suffix")
 	from := o.rest
@@ -206,8 +206,8 @@ func (w *walker) move(args []word, sources bool) {
 	}
 }
 
-// changeIn notes the file that comes to lie in a directory; of all that lies in another one, as in
-// cp -r other/. here, that is the directory itself.
+// changeIn notes the new file in a directory. If that is everything of another one, as in cp -r other/. here,
+// it notes the directory itself.
 func (w *walker) changeIn(dir, file word) {
 	if !dir.ok || !file.ok || dir.text == "" || file.text == "" {
 		return
@@ -220,7 +220,7 @@ func (w *walker) changeIn(dir, file word) {
 	}
 }
 
-// patch is Codex's program for patches, which takes one as its argument or on its standard input.
+// patch handles apply_patch, Codex's program. The patch is its argument, or its standard input.
 func (w *walker) patch(args []word, stdin string) {
 	if len(args) > 0 {
 		stdin = args[0].text
@@ -230,7 +230,7 @@ func (w *walker) patch(args []word, stdin string) {
 	}
 }
 
-// PatchFiles lists the files that a patch in Codex's form changes, as it names them.
+// PatchFiles lists the files that a patch for apply_patch changes, by the names in it.
 func PatchFiles(text string) (files []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

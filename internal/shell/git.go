@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// git tells what a git command changes in the files of the checkout. What changes only the index,
-// refs or nothing isn't noted.
+// git notes what a git command changes in the files of the checkout. It ignores the index and refs.
 func (w *walker) git(args []word) {
 	o := parse(args, "+C:c:", "git-dir", "work-tree", "namespace", "exec-path", "config-env", "super-prefix")
 	if len(o.rest) == 0 || !o.rest[0].ok || o.has("git-dir", "help", "h", "version") {
@@ -14,7 +13,7 @@ func (w *walker) git(args []word) {
 	}
 	ahead := args[:len(args)-len(o.rest)]
 	if at := slices.Index(ahead, literal("-C")); at >= 0 && slices.Contains(ahead[at+1:], literal("-C")) {
-		return // each starts from the one before; nobody writes that
+		return // each is relative to the one before; nobody writes that
 	}
 	w.inSubshell(func(w *walker) {
 		for _, name := range []string{"C", "work-tree"} {
@@ -34,9 +33,9 @@ func (w *walker) gitCommand(name string, args []word) {
 	case "checkout":
 		w.gitCheckout(args)
 	case "switch":
-		w.changeTree() // of a new branch, too: whoever works there would commit to it
+		w.changeTree() // for a new branch too: others who work here would commit to it
 	case "branch":
-		// Which branch is checked out isn't known here, but the one without a name is.
+		// A rename with one name is that of the checked-out branch.
 		if o := parse(args, "u:", "set-upstream-to"); o.has("m", "M", "move") && len(o.rest) < 2 {
 			w.changeTree()
 		}
@@ -75,7 +74,7 @@ func (w *walker) gitCommand(name string, args []word) {
 	}
 }
 
-// gitCheckout tells git's two meanings apart as git does: what is a file is restored, else it is a
+// gitCheckout tells the two meanings of git checkout apart as git does: a file is restored, anything else is a
 // branch or a commit.
 func (w *walker) gitCheckout(args []word) {
 	o := parse(args, "b:B:U:", "orphan", "conflict", "pathspec-from-file")
@@ -85,7 +84,7 @@ func (w *walker) gitCheckout(args []word) {
 	case o.dash >= 0 && o.dash < len(o.rest):
 		w.pathspecs(o, o.rest[o.dash:])
 	case o.has("b", "B", "orphan"):
-		w.changeTree() // also where no file changes: whoever works there would commit to the new branch
+		w.changeTree() // even if no file changes: others who work here would commit to the new branch
 	case len(o.rest) == 0:
 		if o.has("f", "force", "p", "patch") {
 			w.changeTree()
@@ -113,7 +112,7 @@ func (w *walker) gitStash(args []word) {
 	}
 }
 
-// pathspecs notes what git finds by them; without any, that is the tree.
+// pathspecs notes what git finds by them: without any, the whole tree.
 func (w *walker) pathspecs(o options, all []word) {
 	if len(all) == 0 || o.has("pathspec-from-file") {
 		w.changeTree()
@@ -124,7 +123,7 @@ func (w *walker) pathspecs(o options, all []word) {
 		case w.exists(x) || !strings.ContainsAny(x.text, ":*?["):
 			w.changeInside(x)
 		default:
-			w.changeTree() // git's own patterns look below, or at the top
+			w.changeTree() // git matches its patterns below, or from the top
 		}
 	}
 }

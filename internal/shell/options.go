@@ -2,16 +2,16 @@ package shell
 
 import "strings"
 
-// options are the arguments of a command, as getopt would take them apart.
+// options are a command's arguments, as getopt would parse them.
 type options struct {
-	given map[string]word // by letter, or by the long name; without a value it is empty
+	given map[string]word // by letter or long name; empty without a value
 	rest  []word
-	dash  int // how many of rest stand before "--"; -1 without it
+	dash  int // how many of rest are before "--"; -1 without it
 }
 
-// parse takes arguments apart. short is in getopt's words: "e:" takes a value, "i::" takes one only in
-// the same argument, a "+" at the front ends the options at the first other argument. long are the
-// long options that take a value in the next argument.
+// parse parses arguments. short is written as for getopt: "e:" takes a value, "i::" takes one only in the same
+// argument, and after a "+" at the front the first other argument ends the options. long lists the long
+// options that take a value from the next argument.
 func parse(args []word, short string, long ...string) options {
 	o := options{given: map[string]word{}, dash: -1}
 	ordered := strings.HasPrefix(short, "+")
@@ -47,7 +47,7 @@ func parse(args []word, short string, long ...string) options {
 	return o
 }
 
-// cluster takes short options apart that stand together.
+// cluster parses short options in one argument.
 func (o *options) cluster(a word, short string, next func() word) {
 	for j := 1; j < len(a.text); j++ {
 		letter := a.text[j : j+1]
@@ -71,7 +71,7 @@ func (o *options) cluster(a word, short string, next func() word) {
 	}
 }
 
-// has tells whether one of some options is given.
+// has reports whether any of names is given.
 func (o options) has(names ...string) bool {
 	for _, n := range names {
 		if _, ok := o.given[n]; ok {
@@ -81,7 +81,7 @@ func (o options) has(names ...string) bool {
 	return false
 }
 
-// value is that of the first of some options that is given.
+// value returns the value of the first of names that is given.
 func (o options) value(names ...string) (word, bool) {
 	for _, n := range names {
 		if v, ok := o.given[n]; ok {

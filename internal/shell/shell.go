@@ -1,6 +1,6 @@
-// Package shell tells which files a shell command is going to change, as far as that shows in its
-// text. Where it can't tell, it claims nothing: variables, scripts, what programs do by themselves.
-// It is no guard against somebody who wants to hide what a command does.
+// Package shell finds the files that a shell command is going to change, as far as the command's text shows
+// them. It doesn't guess at variables, scripts, or what programs do by themselves. It is no guard against
+// somebody who wants to hide what a command does.
 package shell
 
 import (
@@ -14,32 +14,32 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Changes is what a command is going to change. Paths are absolute if the directory was given, and
-// cleaned, but for a separator at the end.
+// Changes is what a command is going to change. Paths are clean, except for a separator at the end, and
+// absolute if the directory is known.
 type Changes struct {
-	Paths []string // in the order of the command, each once; a directory means all that is below it, with a separator at the end not itself
-	Names []string // those of Paths that are only removed, moved or replaced: a link itself, not what it leads to
-	Trees []string // where something runs that may change any file of its checkout: git reset --hard
-	End   string   // the directory in which the shell is at the end; empty when that can't be told
+	Paths []string // in the command's order, each once; a directory means everything below it, and itself unless it ends with a separator
+	Names []string // those of Paths where a link itself is removed, moved or replaced, not what it leads to
+	Trees []string // where a command runs that may change any file of its checkout, such as git reset --hard
+	End   string   // where the shell is at the end; empty if that is unknown
 }
 
-// Limits of what is looked at. A hook has to answer at once, whatever a command looks like.
+// Limits of the work. A hook has to answer at once, whatever a command looks like.
 const (
-	maxCommand = 64 << 10 // bytes of a command; one with more is mostly the text of a file
+	maxCommand = 64 << 10 // bytes of a command; a longer one is mostly the text of a file
 	maxParsed  = 2 * maxCommand
-	maxDepth   = 200  // brackets in each other
-	maxMarks   = 2000 // question marks: arithmetic with many takes the square of them
-	maxSteps   = 5000 // simple commands, also in functions that are called again
+	maxDepth   = 200  // nested brackets
+	maxMarks   = 2000 // question marks: the parser needs quadratic time for them in arithmetic
+	maxSteps   = 5000 // simple commands, counted each time a function runs them
 	maxPaths   = 1000
 	maxTime    = 15 * time.Millisecond // for the parser
 )
 
-// Edits tells what a command is going to change that a POSIX shell or bash runs in dir. Without dir,
-// paths are relative to wherever it runs.
+// Edits returns what a command will change when a POSIX shell or bash runs it in dir. Without dir, paths are
+// relative to wherever it runs.
 func Edits(command, dir string) (c Changes) {
 	defer func() {
 		if recover() != nil {
-			c = Changes{} // the parser is another's: what it chokes on can't be told
+			c = Changes{} // the parser isn't ours, and may panic
 		}
 	}()
 	w := walker{dir: dir, dirKnown: true, shared: &shared{steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
@@ -52,21 +52,21 @@ func Edits(command, dir string) (c Changes) {
 
 // walker goes through a command in the order in which it runs.
 type walker struct {
-	dir      string // where it is
+	dir      string // where the shell is
 	dirKnown bool   // whether that is known
-	nameOnly bool   // what is changed is the name, and not what a link of that name leads to
+	nameOnly bool   // the command changes a link itself, not what it leads to
 	*shared
 }
 
-// shared is what subshells have in common with their parents.
+// shared is what a subshell and its parent share.
 type shared struct {
 	changes Changes
 	funcs   map[string]*syntax.Stmt
 
-	steps, bytes, entries int // what is left of the limits
+	steps, bytes, entries int // what the limits still allow
 }
 
-// script walks through what a shell reads. What can't be parsed is skipped as a whole.
+// script walks through a script. It skips one that doesn't parse.
 func (w *walker) script(text string) {
 	w.bytes -= len(text)
 	if w.bytes < 0 || len(text) > maxCommand || depth(text) > maxDepth || strings.Count(text, "?") > maxMarks {
@@ -79,8 +79,8 @@ func (w *walker) script(text string) {
 	}
 }
 
-// timedReader is a text that ends with an error when reading it takes too long. The parser reads a KiB at a
-// time, so a command as people and agents write them is read at once, however slow the machine is.
+// timedReader reads a text, and fails when that takes too long. The parser reads one KiB at a time, so it reads
+// an ordinary command at once, however slow the machine is.
 type timedReader struct {
 	*strings.Reader
 	until time.Time
@@ -88,13 +88,12 @@ type timedReader struct {
 
 func (h *timedReader) Read(b []byte) (int, error) {
 	if int64(h.Len()) < h.Size() && time.Now().After(h.until) {
-		return 0, errors.New("this takes too long")
+		return 0, errors.New("the parser takes too long")
 	}
 	return h.Reader.Read(b)
 }
 
-// depth is how many brackets stand open at most, whatever they mean. The parser's time rises with its
-// square.
+// depth returns how many brackets are open at once, whatever they mean. The parser's time grows with its square.
 func depth(text string) (most int) {
 	open := 0
 	for i := 0; i < len(text); i++ {
@@ -109,7 +108,7 @@ func depth(text string) (most int) {
 	return most
 }
 
-// inSubshell walks through what runs in a shell of its own: a cd in it ends with it.
+// inSubshell walks through what runs in a subshell, which ends the effect of a cd in it.
 func (w *walker) inSubshell(f func(*walker)) {
 	sub := *w
 	f(&sub)
@@ -138,7 +137,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	w.command(s.Cmd, stdin)
 }
 
-// redirect notes the file that a redirection writes, and gives the text that it reads.
+// redirect notes the file that a redirection writes, and returns the text that it reads.
 func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
 	w.substitutions(r.Word)
 	w.substitutions(r.Hdoc)
@@ -157,7 +156,7 @@ func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
 	return stdin
 }
 
-// isDescriptor tells whether what follows >& is a file descriptor, and not a file.
+// isDescriptor reports whether what follows >& is a file descriptor, and not a file.
 func isDescriptor(s string) bool {
 	return strings.Trim(s, "0123456789") == "" || strings.HasSuffix(s, "-")
 }
@@ -215,7 +214,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 		w.stmt(c.X)
 		w.stmt(c.Y)
 	case syntax.OrStmt:
-		// The second runs where the first has failed, which mostly is where that began.
+		// The second command runs if the first fails, mostly in the directory where that began.
 		other := *w
 		w.stmt(c.X)
 		from := other.dir
@@ -244,7 +243,7 @@ func (w *walker) ifClause(c *syntax.IfClause) {
 	}
 }
 
-// oneOf walks through branches of which one runs.
+// oneOf walks through branches. One of them runs.
 func (w *walker) oneOf(branches ...[]*syntax.Stmt) {
 	start := *w
 	w.stmts(branches[0])
@@ -255,15 +254,15 @@ func (w *walker) oneOf(branches ...[]*syntax.Stmt) {
 	}
 }
 
-// join goes on after one of two branches has run: where they end in different places, nobody knows
-// where what follows runs.
+// join goes on after one of two branches. If they end in different directories, nobody knows where the next
+// command runs.
 func (w *walker) join(other walker) {
 	if !other.dirKnown || other.dir != w.dir {
 		w.dirKnown = false
 	}
 }
 
-// substitutions walks through the commands inside of words: $(…), `…`, <(…) and >(…).
+// substitutions walks through the commands inside words: $(…), `…`, <(…) and >(…).
 func (w *walker) substitutions(words ...*syntax.Word) {
 	for _, word := range words {
 		if word != nil {
@@ -286,7 +285,7 @@ func (w *walker) within(node syntax.Node) {
 	})
 }
 
-// byName walks through a command that removes, moves or replaces files.
+// byName walks through a command that removes, moves or replaces files, links themselves among them.
 func (w *walker) byName(f func()) {
 	was := w.nameOnly
 	w.nameOnly = true
@@ -309,8 +308,8 @@ func (w *walker) change(x word) {
 	w.changes.Paths = add(w.changes.Paths, path)
 }
 
-// changeInside is change for a command that reaches only what lies in a directory. The one in which it
-// runs, and those around that, it doesn't change as entries of what is around them.
+// changeInside is change for a command that reaches only what is inside a directory. It doesn't change the
+// directory in which it runs, or one around it, as an entry of its parent.
 func (w *walker) changeInside(x word) {
 	path, ok := w.path(x)
 	rel, err := filepath.Rel(path, w.dir)
@@ -328,7 +327,7 @@ func (w *walker) changeAll(all []word) {
 	}
 }
 
-// changeTree notes that any file of the checkout may be changed in which the walker is.
+// changeTree notes that any file of the present checkout may change.
 func (w *walker) changeTree() {
 	if w.dirKnown {
 		w.changes.Trees = add(w.changes.Trees, filepath.Clean(w.dir))
@@ -342,26 +341,26 @@ func add(paths []string, path string) []string {
 	return append(paths, path)
 }
 
-// path is the file that a word names.
+// path returns the file that a word names.
 func (w *walker) path(x word) (string, bool) {
 	switch {
 	case !x.ok || x.text == "" || strings.ContainsRune(x.text, 0):
 		return "", false
 	case filepath.IsAbs(x.text):
 		return filepath.Clean(x.text), true
-	case !w.dirKnown || strings.HasPrefix(x.text, "/"): // on Windows that is a place of the shell's own
+	case !w.dirKnown || strings.HasPrefix(x.text, "/"): // on Windows the shell has its own root
 		return "", false
 	}
 	return filepath.Join(w.dir, x.text), true
 }
 
-// exists tells whether a word names a file that is there.
+// exists reports whether a word names an existing file.
 func (w *walker) exists(x word) bool {
 	path, ok := w.path(x)
 	return ok && exists(path)
 }
 
-// isDir tells whether a word names a directory.
+// isDir reports whether a word names a directory.
 func (w *walker) isDir(x word) bool {
 	path, ok := w.path(x)
 	if !ok {
@@ -371,7 +370,7 @@ func (w *walker) isDir(x word) bool {
 	return strings.HasSuffix(x.text, "/") || err == nil && info.IsDir()
 }
 
-// enter changes the directory; to a word that doesn't tell, the place is unknown.
+// enter changes the directory. After a word that isn't known, neither is the directory.
 func (w *walker) enter(x word) {
 	path, ok := w.path(x)
 	if !ok {

@@ -10,22 +10,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits of what a word is expanded to.
+// Limits of a word's expansion.
 const (
 	maxFields  = 200
 	maxBraces  = 50
-	maxEntries = 5000 // of directories that are read, for the whole command
+	maxEntries = 5000 // of the directories that one command has us read
 )
 
 // word is an argument of a command.
 type word struct {
 	text string
-	ok   bool // its value shows in the text: no variable, no substitution
+	ok   bool // its text is known: it has no variable and no substitution
 }
 
 func literal(s string) word { return word{s, true} }
 
-// fields are the arguments that a word becomes: braces and patterns are expanded.
+// fields returns the arguments that a word expands to, by its braces and patterns.
 func (w *walker) fields(x *syntax.Word) (all []word) {
 	if braces(x) <= maxBraces {
 		syntax.SplitBraces(x)
@@ -40,7 +40,7 @@ func (w *walker) fields(x *syntax.Word) (all []word) {
 		default:
 			names := w.glob(pattern)
 			if len(names) == 0 {
-				all = append(all, word{text: text}) // it stays what it is, and is the name of nothing
+				all = append(all, word{text: text}) // the shell leaves it as it is, and it names no file
 			}
 			for _, name := range names {
 				all = append(all, literal(name))
@@ -66,8 +66,8 @@ func (w *walker) args(words []*syntax.Word) (all []word) {
 	return all
 }
 
-// unbrace expands {a,b} as bash does. A word that becomes too many, or that counts, is left as it is,
-// and then doesn't tell.
+// unbrace expands {a,b} as bash does. It leaves a word as it is, and so unknown, if that counts ({1..3}) or
+// becomes too many.
 func unbrace(parts []syntax.WordPart) [][]syntax.WordPart {
 	i := slices.IndexFunc(parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.BraceExp); return ok })
 	if i < 0 {
@@ -94,14 +94,14 @@ func unbrace(parts []syntax.WordPart) [][]syntax.WordPart {
 	return all
 }
 
-// flat is the text of a word, and its pattern if it has wildcards. It isn't ok if it doesn't tell.
+// flat returns a word's text, and its pattern if it has wildcards. It isn't ok if the text isn't known.
 func flat(parts []syntax.WordPart) (text, pattern string, ok bool) {
 	var f flattener
 	ok = true
 	for i, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			ok = ok && (i > 0 || !strings.HasPrefix(p.Value, "~")) // somebody's home
+			ok = ok && (i > 0 || !strings.HasPrefix(p.Value, "~")) // a home directory
 			f.bare(p.Value)
 		case *syntax.SglQuoted:
 			ok = ok && (!p.Dollar || !strings.Contains(p.Value, `\`))
@@ -119,13 +119,13 @@ func flat(parts []syntax.WordPart) (text, pattern string, ok bool) {
 	return f.text.String(), "", ok
 }
 
-// flattener gathers a word's text, and the pattern of [path.Match] that it is.
+// flattener collects a word's text, and the same as a pattern of [path.Match].
 type flattener struct {
 	text, pattern strings.Builder
 	wild          bool
 }
 
-// bare adds what isn't quoted.
+// bare adds text without quotes.
 func (f *flattener) bare(s string) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -148,7 +148,7 @@ func (f *flattener) bare(s string) {
 	}
 }
 
-// quoted adds what stands for itself.
+// quoted adds text that means itself.
 func (f *flattener) quoted(s string) {
 	f.text.WriteString(s)
 	for i := 0; i < len(s); i++ {
@@ -159,7 +159,7 @@ func (f *flattener) quoted(s string) {
 	}
 }
 
-// double adds what stands between double quotes.
+// double adds text between double quotes.
 func (f *flattener) double(q *syntax.DblQuoted) (ok bool) {
 	ok = true
 	for _, p := range q.Parts {
@@ -173,7 +173,7 @@ func (f *flattener) double(q *syntax.DblQuoted) (ok bool) {
 	return ok
 }
 
-// unescape takes the backslashes away that stand before one of some characters.
+// unescape removes the backslashes before any of some characters.
 func unescape(s, special string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -188,8 +188,8 @@ func unescape(s, special string) string {
 	return b.String()
 }
 
-// heredoc is the text of a here-document. With a quoted end nothing in it is special. What doesn't tell
-// in it is a zero byte.
+// heredoc returns the text of a here-document. If its end is quoted, nothing in it is special. Each unknown part
+// becomes a zero byte.
 func heredoc(r *syntax.Redirect) string {
 	if r.Hdoc == nil {
 		return ""
@@ -213,7 +213,7 @@ func heredoc(r *syntax.Redirect) string {
 	return b.String()
 }
 
-// glob lists the files that a pattern matches, as long as the directories are small.
+// glob lists the files that a pattern matches, within the limits.
 func (w *walker) glob(pattern string) []string {
 	at := []string{w.dir}
 	if strings.HasPrefix(pattern, "/") {
@@ -239,8 +239,8 @@ func (w *walker) glob(pattern string) []string {
 	return at
 }
 
-// matching lists what matches in a directory. As for a shell, names with a dot at the front are
-// matched only by a pattern with one.
+// matching lists the names in a directory that match. As in a shell, only a pattern that begins with a dot
+// matches a name that does.
 func (w *walker) matching(dir, pattern string) (names []string) {
 	if w.entries <= 0 {
 		return nil
@@ -250,7 +250,7 @@ func (w *walker) matching(dir, pattern string) (names []string) {
 		return nil
 	}
 	defer f.Close()
-	entries, _ := f.ReadDir(w.entries) // the rest doesn't count, whatever the reason
+	entries, _ := f.ReadDir(w.entries) // whatever can't be read doesn't count
 	w.entries -= len(entries) + 1
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") != strings.HasPrefix(pattern, ".") {
