@@ -2,7 +2,11 @@ package harness
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +136,53 @@ func TestANewHarnessWithoutAPart(t *testing.T) {
 		c.drop(&row, &k)
 		if got := strings.Join(lacks(row, k), "; "); got != c.want {
 			t.Errorf("%s without %s lacks %q", c.from, c.want, got)
+		}
+	}
+}
+
+// TestEveryRowIsInTheTable: a row that Rows leaves out compiles, and would do nothing.
+func TestEveryRowIsInTheTable(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared, listed := []string{}, []string{"workerRow"} // it is no harness
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			group, ok := d.(*ast.GenDecl)
+			if !ok || group.Tok != token.VAR || strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, s := range group.Specs {
+				v := s.(*ast.ValueSpec)
+				if len(v.Values) != 1 {
+					continue
+				}
+				lit, ok := v.Values[0].(*ast.CompositeLit)
+				if !ok {
+					continue
+				}
+				if of, ok := lit.Type.(*ast.Ident); ok && of.Name == "Row" {
+					declared = append(declared, v.Names[0].Name)
+				}
+				for _, e := range lit.Elts {
+					if id, ok := e.(*ast.Ident); ok && v.Names[0].Name == "Rows" {
+						listed = append(listed, id.Name)
+					}
+				}
+			}
+		}
+	}
+	if len(declared) != len(Rows)+1 {
+		t.Errorf("%d rows are declared, and %d are in the table", len(declared)-1, len(Rows))
+	}
+	for _, name := range declared {
+		if !slices.Contains(listed, name) {
+			t.Errorf("%s isn't in Rows", name)
 		}
 	}
 }
