@@ -38,7 +38,7 @@ type Change struct {
 	Exists bool   // when it was read
 	Before []byte // what it held
 	After  []byte // what it will hold
-	Delete bool   // it will be deleted
+	Delete bool   // the edit deletes it
 	Backup string // the copy to make first; empty for none
 
 	files Files
