@@ -19,7 +19,7 @@ func TestMayEdit(t *testing.T) {
 		says    string
 	}{
 		{name: "nothing is enforced", enforce: EnforceOff, ask: Editing{Paths: []string{"src/a.go"}}},
-		{name: "without the stick", enforce: EnforceStick, ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a holds the stick since just now (review it)"},
+		{name: "without the stick", enforce: EnforceStick, ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a has just taken the stick (review it)"},
 		{name: "the holder", enforce: EnforceStick, ask: Editing{By: "a", Paths: []string{"src/a.go"}}},
 		{name: "the holder, all of the tree", enforce: EnforceStick, ask: Editing{By: "a", Tree: true}},
 		{name: "all of the tree", enforce: EnforceStick, ask: Editing{Tree: true}, denied: []string{}, says: "the working tree can't be changed"},
@@ -73,7 +73,7 @@ func TestMayEdit(t *testing.T) {
 		},
 		{
 			name: "a directory of which a part is reserved", enforce: EnforceScopes, setup: func(f *fixture) { f.reserves("b", "src/lib") },
-			ask: Editing{Dirs: []string{"src"}}, denied: []string{"src"}, says: "a holds the stick",
+			ask: Editing{Dirs: []string{"src"}}, denied: []string{"src"}, says: "a has just taken the stick",
 		},
 		{
 			name: "a directory that another's pattern reaches into", enforce: EnforceScopes,

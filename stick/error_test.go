@@ -61,7 +61,7 @@ func TestError(t *testing.T) {
 		_, err := f.release("b", Fence{1, "x"}, handoff)
 		b, _ := json.Marshal(err)
 		equal(t, "envelope", string(b), `{"current_owner":"a","current_turn_id":1,"error":"stale_lease",`+
-			`"hint":"stop, and wait: tt wait; ask: tt msg send a \"…\"","message":"turn 1 isn't yours; a holds the stick since just now",`+
+			`"hint":"stop, and wait: tt wait; ask: tt msg send a \"…\"","message":"turn 1 isn't yours; a has just taken the stick",`+
 			`"room_state":"owned"}`)
 		b, _ = json.Marshal(Errorf(CodeNoRoom, "there is no room"))
 		equal(t, "the least", string(b), `{"error":"no_room","message":"there is no room"}`)

@@ -243,7 +243,7 @@ var roomEvents = []EventInfo{
 		Replay: func(c *Record, e *Event, p PassPayload) error { return c.handOver(e, p.Lease, ByPass) },
 	}),
 	row(kind[ReroutedPayload]{
-		Type: EventRerouted, Meaning: "a reservation moved on, or a turn that ended without a handoff was given on", For: forRecipient,
+		Type: EventRerouted, Meaning: "the stick went on to the next one: a reservation was lost, or a turn ended without a handoff", For: forRecipient,
 		Say: func(e Event, p ReroutedPayload) string {
 			to := "the stick is free"
 			if e.To != "" {
@@ -270,7 +270,7 @@ var roomEvents = []EventInfo{
 			if p.Prior != "" {
 				from = who(p.Prior)
 			}
-			return fmt.Sprintf("%s took the stick over from %s (%s, turn %d)%s%s", who(e.From), from,
+			return fmt.Sprintf("%s took over the stick from %s (%s, turn %d)%s%s", who(e.From), from,
 				strings.ReplaceAll(string(p.Cause), "_", " "), e.Turn, relayed(p.RelayedBy), because(e.Reason))
 		},
 		Replay: func(c *Record, e *Event, p TakeoverPayload) error {
@@ -300,14 +300,14 @@ var roomEvents = []EventInfo{
 		},
 	}),
 	row(kind[RestoredPayload]{
-		Type: EventRestored, Meaning: "leases and reservations ended because the machine restarted or the database was restored", Turn: laterTurn, For: forRecipient,
+		Type: EventRestored, Meaning: "the machine restarted or the database was restored, which ended all leases and reservations", Turn: laterTurn, For: forRecipient,
 		Say: func(_ Event, p RestoredPayload) string {
 			s := "the machine restarted"
 			if p.World == "restore" {
 				s = "the database was restored"
 			}
 			if p.Ends {
-				s += "; the turn of " + who(p.Prior) + " ended"
+				s += "; " + who(p.Prior) + "'s turn ended"
 			}
 			return s
 		},
@@ -357,7 +357,7 @@ var roomEvents = []EventInfo{
 	row(kind[OwnerIdlePayload]{
 		Type: EventOwnerIdle, Meaning: "the owner was told that it looks idle", For: forRecipient,
 		Say: func(e Event, p OwnerIdlePayload) string {
-			return fmt.Sprintf("%s holds the stick and did nothing for %s", who(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
+			return fmt.Sprintf("%s holds the stick and has done nothing for %s", who(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
 		},
 		Replay: unchanged[OwnerIdlePayload],
 	}),

@@ -78,11 +78,11 @@ var scopeEvents = []EventInfo{
 			what := paths(p.Pattern)
 			switch {
 			case p.Stale:
-				return fmt.Sprintf("%s took over %s, which %s had reserved and left", who(e.From), what, who(e.To))
+				return fmt.Sprintf("%s took over %s's stale reservation of %s", who(e.From), who(e.To), what)
 			case e.To != "":
 				return fmt.Sprintf("%s ended %s's reservation of %s", who(e.From), who(e.To), what)
 			}
-			return fmt.Sprintf("%s gave %s free", who(e.From), what)
+			return fmt.Sprintf("%s released %s", who(e.From), what)
 		},
 		Replay: func(c *Record, _ *Event, p UnreservedPayload) error {
 			if _, ok := c.Reservations[p.ReservationID]; !ok {
@@ -95,12 +95,12 @@ var scopeEvents = []EventInfo{
 	row(kind[IncursionPayload]{
 		Type: EventIncursion, Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both", For: forBoth,
 		Say: func(e Event, p IncursionPayload) string {
-			return fmt.Sprintf("%s wants %s, which overlaps with %s of %s", who(e.From), paths(p.Pattern), paths(p.Held), who(e.To))
+			return fmt.Sprintf("%s wants %s, which overlaps with %s, reserved by %s", who(e.From), paths(p.Pattern), paths(p.Held), who(e.To))
 		},
 		Replay: unchanged[IncursionPayload],
 	}),
 	row(kind[ResumePayload]{
-		Type: EventResume, Meaning: "work that somebody had left was taken up; its payload is the RESUME to the one who had it", For: forReader,
+		Type: EventResume, Meaning: "an agent resumed the work of another; its payload is the RESUME to that one", For: forReader,
 		Say: func(e Event, p ResumePayload) string {
 			whose := "an earlier session"
 			if e.To != "" {
@@ -115,18 +115,18 @@ var scopeEvents = []EventInfo{
 		Replay: unchanged[ResumePayload],
 	}),
 	row(kind[StickDeniedPayload]{
-		Type: EventStickDenied, Meaning: "a hook kept an agent without the stick from editing; once in a turn", For: forNamed,
+		Type: EventStickDenied, Meaning: "a hook denied an edit to an agent without the stick; noted once a turn", For: forNamed,
 		Say: func(e Event, p StickDeniedPayload) string {
-			return fmt.Sprintf("%s wanted to edit %s and was denied", who(e.From), edited(p.Paths))
+			return fmt.Sprintf("%s tried to edit %s and was denied", who(e.From), edited(p.Paths))
 		},
 		Replay: unchanged[StickDeniedPayload],
 	}),
 	row(kind[LateEditPayload]{
-		Type: EventLateEdit, Meaning: "an edit ended after the right to make it was lost, or was made without one", For: forAuthor,
+		Type: EventLateEdit, Meaning: "an agent finished an edit after it had lost the right to make it, or without ever having had it", For: forAuthor,
 		Say: func(e Event, p LateEditPayload) string {
-			s := fmt.Sprintf("%s edited %s after it had lost the right to", who(e.From), edited(p.Paths))
+			s := fmt.Sprintf("%s edited %s after it had lost the right to do so", who(e.From), edited(p.Paths))
 			if p.NeverHeld {
-				s = fmt.Sprintf("%s edited %s without the right to", who(e.From), edited(p.Paths))
+				s = fmt.Sprintf("%s edited %s without the right to do so", who(e.From), edited(p.Paths))
 			}
 			if e.To != "" {
 				s += "; " + who(e.To) + " holds the stick: look at the file before you go on"

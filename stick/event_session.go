@@ -58,7 +58,7 @@ var sessionEvents = []EventInfo{
 		},
 	}),
 	row(kind[SessionEndedPayload]{
-		Type: EventSessionEnded, Meaning: "a session ended: by its own act, as its harness told, or because its process carries another", For: forNamed,
+		Type: EventSessionEnded, Meaning: "a session ended: it said so, its harness said so, or its process now runs another one", For: forNamed,
 		Say: func(e Event, p SessionEndedPayload) string {
 			s := who(e.From) + " ended its session"
 			if p.Role != "" {

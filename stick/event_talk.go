@@ -84,7 +84,7 @@ var talkEvents = []EventInfo{
 		},
 	}),
 	row(kind[MessageWithdrawnPayload]{
-		Type: EventMessageWithdrawn, Meaning: "the sender took a message back", For: forNamed,
+		Type: EventMessageWithdrawn, Meaning: "the sender withdrew a message", For: forNamed,
 		Say: func(e Event, p MessageWithdrawnPayload) string {
 			return fmt.Sprintf("%s withdrew message %d", who(e.From), p.MessageID)
 		},
@@ -107,7 +107,7 @@ var talkEvents = []EventInfo{
 		},
 	}),
 	row(kind[NoteResolvedPayload]{
-		Type: EventNoteResolved, Meaning: "a note was dealt with", For: forNamed,
+		Type: EventNoteResolved, Meaning: "a note was resolved", For: forNamed,
 		Say: func(e Event, p NoteResolvedPayload) string {
 			return fmt.Sprintf("%s resolved note %d", who(e.From), p.NoteID)
 		},

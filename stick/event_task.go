@@ -220,9 +220,9 @@ func (p TaskPayload[F]) reviewOf(e Event) (TaskReview, bool) {
 // taskEvents are the events of tasks.
 var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskAssignedFacts]{
-		Type: EventTaskAssigned, Meaning: "a task was made, with a branch and a worktree", For: forNamed,
+		Type: EventTaskAssigned, Meaning: "a task was created, with a branch and a worktree", For: forNamed,
 		Say: func(e Event, f TaskAssignedFacts) string {
-			return fmt.Sprintf("%s made the task %s%s", who(e.From), taskOf(e), because(f.Description))
+			return fmt.Sprintf("%s created task %s%s", who(e.From), taskOf(e), because(f.Description))
 		},
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
@@ -230,8 +230,8 @@ var taskEvents = []EventInfo{
 		},
 	}),
 	taskRow(taskKind[TaskStartedFacts]{
-		Type: EventTaskStarted, Meaning: "an agent took a task on", For: forNamed,
-		Say: func(e Event, _ TaskStartedFacts) string { return fmt.Sprintf("%s works on %s", who(e.From), taskOf(e)) },
+		Type: EventTaskStarted, Meaning: "an agent started a task", For: forNamed,
+		Say: func(e Event, _ TaskStartedFacts) string { return fmt.Sprintf("%s started %s", who(e.From), taskOf(e)) },
 		Apply: func(t *Task, e Event, _ TaskStartedFacts) {
 			t.replace(e.From)
 			t.HeartbeatAt = 0
@@ -240,7 +240,7 @@ var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskConflictedFacts]{
 		Type: EventTaskConflicted, Meaning: "a task's branch conflicts with the integration branch; a rebase is in progress", For: forNamed,
 		Say: func(e Event, f TaskConflictedFacts) string {
-			return fmt.Sprintf("%s met a conflict in %s%s", who(e.From), taskOf(e), because(strings.Join(f.Files, ", ")))
+			return fmt.Sprintf("%s hit a conflict in %s%s", who(e.From), taskOf(e), because(strings.Join(f.Files, ", ")))
 		},
 		Apply: func(t *Task, _ Event, f TaskConflictedFacts) {
 			t.unapprove()
@@ -250,7 +250,7 @@ var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskReviewRequestedFacts]{
 		Type: EventTaskReviewRequested, Meaning: "a commit of a task waits for review", For: forRecipient,
 		Say: func(e Event, f TaskReviewRequestedFacts) string {
-			return fmt.Sprintf("%s asks for a review of %s%s", who(e.From), taskOf(e), at(f.Head))
+			return fmt.Sprintf("%s asked for a review of %s%s", who(e.From), taskOf(e), at(f.Head))
 		},
 		Apply: func(t *Task, _ Event, f TaskReviewRequestedFacts) {
 			t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate
@@ -272,9 +272,9 @@ var taskEvents = []EventInfo{
 		},
 	}),
 	taskRow(taskKind[TaskChangesRequestedFacts]{
-		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer's word, a conflict, or a red gate", For: forNamed,
+		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red", For: forNamed,
 		Say: func(e Event, _ TaskChangesRequestedFacts) string {
-			return fmt.Sprintf("%s gave %s back%s", who(e.From), taskOf(e), because(e.Reason))
+			return fmt.Sprintf("%s sent %s back%s", who(e.From), taskOf(e), because(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.unapprove()
@@ -282,9 +282,9 @@ var taskEvents = []EventInfo{
 		},
 	}),
 	taskRow(taskKind[TaskMergeStartedFacts]{
-		Type: EventTaskMergeStarted, Meaning: "a task began to land", For: forNamed,
+		Type: EventTaskMergeStarted, Meaning: "the merge of a task started", For: forNamed,
 		Say: func(e Event, f TaskMergeStartedFacts) string {
-			return fmt.Sprintf("%s began to merge %s%s", who(e.From), taskOf(e), at(f.Head))
+			return fmt.Sprintf("%s started to merge %s%s", who(e.From), taskOf(e), at(f.Head))
 		},
 		Apply: func(*Task, Event, TaskMergeStartedFacts) {},
 	}),
@@ -298,11 +298,11 @@ var taskEvents = []EventInfo{
 		},
 	}),
 	taskRow(taskKind[TaskFailedFacts]{
-		Type: EventTaskFailed, Meaning: "a task was given up or called off", For: forRecipient,
+		Type: EventTaskFailed, Meaning: "a task was given up or cancelled", For: forRecipient,
 		Say: func(e Event, f TaskFailedFacts) string {
 			did := "gave up"
 			if f.Cause == CauseCancelled {
-				did = "called off"
+				did = "cancelled"
 			}
 			return fmt.Sprintf("%s %s %s%s", who(e.From), did, taskOf(e), because(e.Reason))
 		},
@@ -312,9 +312,9 @@ var taskEvents = []EventInfo{
 		},
 	}),
 	taskRow(taskKind[TaskRetriedFacts]{
-		Type: EventTaskRetried, Meaning: "another attempt at a task began", For: forRecipient,
+		Type: EventTaskRetried, Meaning: "another attempt at a task started", For: forRecipient,
 		Say: func(e Event, _ TaskRetriedFacts) string {
-			return fmt.Sprintf("%s began another attempt at %s", who(e.From), taskOf(e))
+			return fmt.Sprintf("%s started another attempt at %s", who(e.From), taskOf(e))
 		},
 		Apply: func(t *Task, _ Event, f TaskRetriedFacts) {
 			t.replace("")
@@ -322,9 +322,9 @@ var taskEvents = []EventInfo{
 		},
 	}),
 	taskRow(taskKind[TaskRolledBackFacts]{
-		Type: EventTaskRolledBack, Meaning: "the merge of a task was taken back by a new commit", For: forRecipient,
+		Type: EventTaskRolledBack, Meaning: "a new commit reverted a merged task", For: forRecipient,
 		Say: func(e Event, _ TaskRolledBackFacts) string {
-			return fmt.Sprintf("%s took the merge of %s back%s", who(e.From), taskOf(e), because(e.Reason))
+			return fmt.Sprintf("%s reverted the merge of %s%s", who(e.From), taskOf(e), because(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskRolledBackFacts) {
 			t.unapprove()

@@ -81,7 +81,7 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 			return r, nil, err
 		}
 	case q.Handoff != nil:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick leaves a handoff; %s", r.Holder(now)))
+		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick can leave a handoff; %s", r.Holder(now)))
 	}
 	// Left first, so that the release rule doesn't name the one who leaves.
 	given := r
@@ -188,9 +188,9 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		r = next
 		events = append(events, release.with(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
 	case r.Turn.State == Owned:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick may close the room; %s", r.Holder(now)))
+		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick can close the room; %s", r.Holder(now)))
 	case !q.Person:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "an agent closes a room while it holds the stick; %s", r.Holder(now)).
+		return r, nil, r.facts(Errorf(CodeNotOwner, "an agent can only close a room while it holds the stick; %s", r.Holder(now)).
 			Hintf("take the turn first: tt wait"))
 	}
 	if r.Turn.State == Reserved {
@@ -228,7 +228,7 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 		return r, nil, nil
 	}
 	if key := r.Policy.relaxed(p); key != "" && !person {
-		return r, nil, Errorf(CodePersonOnly, "only a person relaxes %s", key).With("field", key).
+		return r, nil, Errorf(CodePersonOnly, "only a person may relax %s", key).With("field", key).
 			Hintf("ask a person to run it")
 	}
 	r.Policy = p

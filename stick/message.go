@@ -283,7 +283,7 @@ func (r Room) Send(q Sending, s *Sight, now Time) (Room, []Event, error) {
 		return r, nil, r.closed()
 	}
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
-		return r, nil, Errorf(CodeContractIncomplete, "a %s message of this room also says %s", m.Category, strings.Join(missing, ", ")).
+		return r, nil, Errorf(CodeContractIncomplete, "in this room a %s message must also say %s", m.Category, strings.Join(missing, ", ")).
 			With("missing", missing).Hintf("add %s", flags(missing))
 	}
 	to, err := r.recipients(q)
@@ -341,7 +341,7 @@ func (r Room) recipients(q Sending) ([]AgentID, error) {
 	case len(m.To) == 0:
 		return nil, badMessage("to", "the message is for nobody").Hintf("name a member, or room for all of them")
 	case len(m.To) > MaxRecipients:
-		return nil, badMessage("to", "the message names %d recipients; at most %d are possible", len(m.To), MaxRecipients).
+		return nil, badMessage("to", "the message names %d recipients; at most %d are allowed", len(m.To), MaxRecipients).
 			Hintf("to reach all members: room")
 	}
 	var to []AgentID
@@ -360,7 +360,7 @@ func (r Room) recipients(q Sending) ([]AgentID, error) {
 		}
 		switch {
 		case a == ToRoom || a == ToBroadcast || a == ToSystem:
-			return nil, badMessage("to", "%s stands alone and not beside other recipients", a).
+			return nil, badMessage("to", "%s can't be combined with other recipients", a).
 				Hintf("name members, or %s", a)
 		case a == q.By:
 			return nil, badMessage("to", "%s is you", a).Hintf(`to keep something for later: tt notes add "…"`)

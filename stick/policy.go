@@ -100,11 +100,11 @@ var PolicyKeys = []PolicyKey{
 		duration: func(p *Policy) *time.Duration { return &p.OwnerIdleTTL },
 	},
 	{
-		Name: "wait_for_turn_max_wait", Meaning: "how long a wait for the turn lasts at most that is a call through a server",
+		Name: "wait_for_turn_max_wait", Meaning: "the longest wait for the turn in one call of an MCP tool",
 		duration: func(p *Policy) *time.Duration { return &p.TurnMaxWait },
 	},
 	{
-		Name: "wait_for_events_max_wait", Meaning: "the same for a wait for events",
+		Name: "wait_for_events_max_wait", Meaning: "the longest wait for events in one call of an MCP tool",
 		duration: func(p *Policy) *time.Duration { return &p.EventsMaxWait },
 	},
 	{
@@ -112,12 +112,12 @@ var PolicyKeys = []PolicyKey{
 		words: []string{string(Fair), string(Sequence)}, word: func(p *Policy) *string { return (*string)(&p.Order) },
 	},
 	{
-		Name: "require_contracts", Meaning: "true refuses messages that lack a field of their category; only a person sets it back",
+		Name: "require_contracts", Meaning: "true refuses messages that lack a field of their category; only a person may relax it",
 		yes: func(p *Policy) *bool { return &p.RequireContracts },
 	},
 	{
-		Name: "enforce", Meaning: "who may edit: off hinders nobody, stick only lets the holder, scopes also those who reserved the path; " +
-			"only a person relaxes it",
+		Name: "enforce", Meaning: "who may edit: off lets everybody, stick only the holder, scopes also those who have reserved the path; " +
+			"only a person may relax it",
 		words: []string{string(EnforceOff), string(EnforceStick), string(EnforceScopes)}, word: func(p *Policy) *string { return (*string)(&p.Enforce) },
 	},
 }
@@ -155,18 +155,18 @@ func (p Policy) Set(key, value string) (Policy, error) {
 	switch {
 	case k.word != nil:
 		if !slices.Contains(k.words, value) {
-			return p, Errorf(CodeUsage, "%s is %s, not %q", key, strings.Join(k.words, " or "), clip(value, 60)).With("field", key)
+			return p, Errorf(CodeUsage, "%s must be %s, not %q", key, strings.Join(k.words, " or "), clip(value, 60)).With("field", key)
 		}
 		*k.word(&p) = value
 	case k.yes != nil:
 		if value != "true" && value != "false" {
-			return p, Errorf(CodeUsage, "%s is true or false, not %q", key, clip(value, 60)).With("field", key)
+			return p, Errorf(CodeUsage, "%s must be true or false, not %q", key, clip(value, 60)).With("field", key)
 		}
 		*k.yes(&p) = value == "true"
 	default:
 		d, err := time.ParseDuration(value)
 		if err != nil || d < minPolicyDuration || d > maxPolicyDuration {
-			return p, Errorf(CodeUsage, "%s is a duration from %s to %s such as 45m or 90s, not %q",
+			return p, Errorf(CodeUsage, "%s must be a duration from %s to %s such as 45m or 90s, not %q",
 				key, shortDuration(minPolicyDuration), shortDuration(maxPolicyDuration), clip(value, 60)).With("field", key)
 		}
 		*k.duration(&p) = d.Truncate(time.Millisecond)

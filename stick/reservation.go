@@ -152,10 +152,10 @@ func first(have, err *Error) *Error {
 func (q Reserving) check() error {
 	switch {
 	case len(q.Patterns) == 0:
-		return Errorf(CodeUsage, "nothing is named to reserve").With("field", "paths").
-			Hintf("name a file, a directory or a pattern: tt reserve 'src/**/*.go'")
+		return Errorf(CodeUsage, "name what to reserve").With("field", "paths").
+			Hintf("a file, a directory or a pattern, as in: tt reserve 'src/**/*.go'")
 	case len(q.Patterns) > MaxPatterns:
-		return Errorf(CodeUsage, "%d patterns at once; at most %d are possible", len(q.Patterns), MaxPatterns).With("field", "paths").
+		return Errorf(CodeUsage, "%d patterns at once are too many; at most %d are allowed", len(q.Patterns), MaxPatterns).With("field", "paths").
 			Hintf("reserve the directory that holds them")
 	}
 	if err := CheckReservationTTL(q.TTL); err != nil {
@@ -167,8 +167,8 @@ func (q Reserving) check() error {
 // CheckReservationTTL refuses a time that no reservation lives, with [CodeUsage].
 func CheckReservationTTL(ttl time.Duration) error {
 	if ttl < MinReservationTTL || ttl > MaxReservationTTL {
-		return Errorf(CodeUsage, "a reservation lives from %s to %s, not %s", shortDuration(MinReservationTTL), shortDuration(MaxReservationTTL), shortDuration(ttl)).
-			With("field", "ttl_ms").Hintf("its time runs from your last act on, so that it lasts while you work")
+		return Errorf(CodeUsage, "a reservation lasts from %s to %s, not %s", shortDuration(MinReservationTTL), shortDuration(MaxReservationTTL), shortDuration(ttl)).
+			With("field", "ttl_ms").Hintf("its time starts again whenever you act, so it lasts while you work")
 	}
 	return nil
 }
@@ -271,7 +271,7 @@ func (r Room) staleHeld(m Meet, now Time) *Error {
 		why = "its owner is gone"
 	}
 	return m.facts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s", m.Agent, m.Pattern, Ago(now.Sub(m.MadeAt)), why)).
-		Hintf("look whether its work is lying there (git status), then take it: tt reserve --takeover-stale %s", shellWord(string(m.Asked)))
+		Hintf("check whether its work is still there (git status), then take it: tt reserve --takeover-stale %s", shellWord(string(m.Asked)))
 }
 
 func (m Meet) facts(e *Error) *Error {

@@ -24,15 +24,15 @@ func TestEventSay(t *testing.T) {
 		{Event{Type: EventRerouted, To: "c"}, "next is c"},
 		{Event{Type: EventRerouted, To: "c"}.with(ReroutedPayload{Prior: "b"}), "b didn't take the stick; next is c"},
 		{Event{Type: EventRerouted}.with(ReroutedPayload{Prior: "b", Verdict: Gone}), "b is gone; the stick is free"},
-		{Event{Type: EventTakeover, From: "a", Turn: 4, Reason: "it hangs"}.with(TakeoverPayload{Prior: "b", Cause: OwnerTimeout}), "a took the stick over from b (owner timeout, turn 4): it hangs"},
-		{Event{Type: EventTakeover, From: "a", Turn: 4}.with(TakeoverPayload{Cause: OperatorRequested, RelayedBy: "a"}), "a took the stick over from nobody (operator requested, turn 4) on a person's word"},
+		{Event{Type: EventTakeover, From: "a", Turn: 4, Reason: "it hangs"}.with(TakeoverPayload{Prior: "b", Cause: OwnerTimeout}), "a took over the stick from b (owner timeout, turn 4): it hangs"},
+		{Event{Type: EventTakeover, From: "a", Turn: 4}.with(TakeoverPayload{Cause: OperatorRequested, RelayedBy: "a"}), "a took over the stick from nobody (operator requested, turn 4) on a person's word"},
 		{Event{Type: EventClose, From: "human:x", Reason: "done"}, "human:x closed the room: done"},
 		{Event{Type: EventReopen, From: "a"}, "a opened the room again"},
-		{Event{Type: EventRestored}.with(RestoredPayload{World: "reboot", Ends: true, Prior: "a"}), "the machine restarted; the turn of a ended"},
+		{Event{Type: EventRestored}.with(RestoredPayload{World: "reboot", Ends: true, Prior: "a"}), "the machine restarted; a's turn ended"},
 		{Event{Type: EventRestored}.with(RestoredPayload{World: "restore", Prior: "a"}), "the database was restored"},
 		{Event{Type: EventPolicyChanged, From: "a"}.with(PolicyChangedPayload{Policy: map[string]Change{"order": {"fair", "sequence"}, "claim_ttl": {"20m", "30m"}}}), "a changed claim_ttl from 20m to 30m, order from fair to sequence"},
 		{Event{Type: EventPolicyChanged, From: "a"}.with(PolicyChangedPayload{Order: []AgentID{"b", "a"}}), "a changed the order to b, a"},
-		{Event{Type: EventOwnerIdle, To: "a", CreatedAt: start.Add(50 * time.Minute)}.with(OwnerIdlePayload{IdleSince: start}), "a holds the stick and did nothing for 50 min"},
+		{Event{Type: EventOwnerIdle, To: "a", CreatedAt: start.Add(50 * time.Minute)}.with(OwnerIdlePayload{IdleSince: start}), "a holds the stick and has done nothing for 50 min"},
 		{Event{Type: EventLeave, From: "a"}.with(LeavePayload{Owed: []int64{7}}), "a left; message 7 won't be answered"},
 		{Event{Type: EventKick, From: "a", To: "b"}.with(KickPayload{Owed: []int64{7, 9}}), "a removed b; message 7 and others won't be answered"},
 		{message("a", Message{To: []AgentID{"b"}, Category: Info, Body: "the build\nis green"}), "a told b: the build is green"},
@@ -72,11 +72,11 @@ func TestHolder(t *testing.T) {
 	f := room(t).member("a", "b")
 	equal(t, "idle", f.Holder(f.now), "nobody holds the stick")
 	f.owns("a").after(5 * time.Minute)
-	equal(t, "owned", f.Holder(f.now), "a holds the stick since 5 min")
+	equal(t, "owned", f.Holder(f.now), "a has held the stick for 5 min")
 	f.passes("b").after(3 * time.Second)
-	equal(t, "reserved", f.Holder(f.now), "the stick is reserved for b since 3 s")
+	equal(t, "reserved", f.Holder(f.now), "the stick is reserved for b, who was named 3 s ago")
 	f.owns("b")
-	equal(t, "owned after a handoff", f.Holder(f.now), "b holds the stick since just now (do the other half)")
+	equal(t, "owned after a handoff", f.Holder(f.now), "b has just taken the stick (do the other half)")
 	f.must(f.close(Closing{By: "b", Fence: f.fence(), Handoff: &handoff}))
 	equal(t, "closed", f.Holder(f.now), "the room is closed")
 }

@@ -183,7 +183,7 @@ func (r Room) guardEnd() Deadline {
 }
 
 func (r Room) prior(now Time) *Error {
-	return r.facts(Errorf(CodePriorOwner, "you had the stick last and others wait for it; %s", r.Holder(now)).
+	return r.facts(Errorf(CodePriorOwner, "you had the stick last and others are waiting for it; %s", r.Holder(now)).
 		Hintf("%s", r.Instead()))
 }
 
@@ -193,7 +193,7 @@ func (r Room) closed() *Error {
 
 // notOpen refuses a takeover and says when one could open.
 func (r Room) notOpen(s *Sight, now Time) *Error {
-	e := r.facts(Errorf(CodeTakeoverNotAvailable, "no takeover is open; %s", r.Holder(now)).
+	e := r.facts(Errorf(CodeTakeoverNotAvailable, "you can't take over now; %s", r.Holder(now)).
 		Hintf("%s", r.Instead()))
 	if at := r.opensAt(s, now); !at.IsZero() {
 		e.With("opens_at", at)

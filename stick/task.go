@@ -209,7 +209,7 @@ func (t Task) NextStep() string {
 	case TaskFailed:
 		return "to begin again: tt worker retry " + t.ID
 	}
-	return "nothing is left to do; tt worker show " + t.ID + " tells its history"
+	return "nothing is left to do; tt worker show " + t.ID + " shows its history"
 }
 
 // facts adds how the task stands to an error.

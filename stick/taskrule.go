@@ -29,7 +29,7 @@ func (t Task) fenced(c TaskCall) error {
 
 func (t Task) stale(format string, args ...any) error {
 	return t.facts(Errorf(CodeStaleAttempt, format, args...)).
-		Hintf("stop this work; tt worker show %s tells what became of it", t.ID)
+		Hintf("stop this work; tt worker show %s tells what happened", t.ID)
 }
 
 // Mine refuses callers that aren't the task's worker. A person may act for it. It fails with
@@ -210,7 +210,7 @@ type TaskVerdict struct {
 func (t Task) reviewer(v TaskVerdict) error {
 	switch {
 	case v.Override && !v.Person:
-		return t.facts(Errorf(CodePersonOnly, "only a person may approve what it can't review"))
+		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review"))
 	case t.Worked(v.By) && !v.Override:
 		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so another has to review it", v.By, t.ID)).
 			Hintf("tt state lists the members; ask one of them, or a person")
@@ -225,7 +225,7 @@ func (t Task) offered(v TaskVerdict) error {
 	case t.Head:
 		return nil
 	case "":
-		return t.stalled(v, "the branch %s isn't there any more", t.Branch).Hintf("put it back: git branch %s %s", t.Branch, short(t.Head))
+		return t.stalled(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: git branch %s %s", t.Branch, short(t.Head))
 	}
 	return t.stalled(v, "%s is at %s, and commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
 		Hintf(`its worker offers what is new: tt worker done --task %s; or give it back: tt worker request-changes %s "…"`, t.ID, t.ID)
@@ -299,7 +299,7 @@ func (t Task) RequestChanges(v TaskVerdict, what string) (Event, error) {
 		return Event{}, err
 	}
 	if strings.TrimSpace(what) == "" {
-		return Event{}, Errorf(CodeUsage, "say what has to change").With("field", "reason").
+		return Event{}, Errorf(CodeUsage, "say what must change").With("field", "reason").
 			Hintf(`tt worker request-changes %s "…"`, t.ID)
 	}
 	if err := checkReason("reason", what); err != nil {
@@ -424,8 +424,8 @@ func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
 func (t Task) rollback() (TaskStep, error) {
 	s, err := t.step(ActRollback)
 	if err == nil && t.Result == "" {
-		err = t.facts(Errorf(CodeInvalidTransition, "%s has no merge of its own that could be taken back: %s contained it already", t.ID, t.Integration)).
-			Hintf("see what brought it there, git log %s; and undo it by a task, tt worker spawn, with git revert", t.Integration)
+		err = t.facts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it", t.ID, t.Integration)).
+			Hintf("find what brought it there (git log %s), and revert that in a new task: tt worker spawn", t.Integration)
 	}
 	return s, err
 }

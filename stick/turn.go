@@ -1,6 +1,9 @@
 package stick
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Fence is what an owner's command carries: the grant that it believes in.
 type Fence struct {
@@ -64,15 +67,23 @@ func (r Room) Holder(now Time) string {
 	case r.Closed:
 		return "the room is closed"
 	case r.Turn.State == Owned:
-		s := string(r.Turn.Owner) + " holds the stick since " + Age(now.Sub(r.Turn.GrantedAt))
+		s := Holds(r.Turn.Owner, now.Sub(r.Turn.GrantedAt))
 		if r.Turn.NextAction != "" {
 			s += " (" + clip(r.Turn.NextAction, 80) + ")"
 		}
 		return s
 	case r.Turn.State == Reserved:
-		return "the stick is reserved for " + string(r.Turn.ReservedFor) + " since " + Age(now.Sub(r.Turn.ReservedAt))
+		return "the stick is reserved for " + string(r.Turn.ReservedFor) + ", who was named " + Ago(now.Sub(r.Turn.ReservedAt))
 	}
 	return "nobody holds the stick"
+}
+
+// Holds says in words that an agent has held the stick for a time.
+func Holds(a AgentID, d time.Duration) string {
+	if d < time.Second {
+		return string(a) + " has just taken the stick"
+	}
+	return string(a) + " has held the stick for " + Age(d)
 }
 
 // grant gives the stick to a: the one place where a turn begins.

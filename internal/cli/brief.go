@@ -62,7 +62,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
 		p.linef("The stick is reserved for you: tt wait takes the turn and brings the handoff.")
 	default:
-		p.linef("Now %s.", stick.Line(res.Holder))
+		p.linef("%s.", stick.Line(res.Holder))
 	}
 	if res.Unread+res.Unacked > 0 {
 		p.linef("For you: %d unread, %d to accept (tt inbox).", res.Unread, res.Unacked)

@@ -203,7 +203,7 @@ func TestGitWithoutTheStick(t *testing.T) {
 			if after := r.must("", "git rev-parse main"); after != before {
 				t.Error("the branch was moved")
 			}
-			if c.denied && (!strings.Contains(out, "holder holds the stick") || !strings.Contains(out, "hint: ")) {
+			if c.denied && (!strings.Contains(out, "now: holder has ") || !strings.Contains(out, "hint: ")) {
 				t.Errorf("what it says:\n%s", out)
 			}
 			if b, err := os.ReadFile(filepath.Join(r.work, "data", "tt.log")); err == nil {

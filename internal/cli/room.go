@@ -116,7 +116,7 @@ func (p *page) standing(r engine.PathRoom) {
 	case r.State == stick.StateClosed:
 		p.linef("the room is closed")
 	case r.Owner != nil:
-		line := string(*r.Owner) + " holds the stick since " + stick.Age(p.now.Sub(r.GrantedAt))
+		line := stick.Holds(*r.Owner, p.now.Sub(r.GrantedAt))
 		if r.NextActionOfTurn != "" {
 			line += " (" + stick.Clip(r.NextActionOfTurn, 80) + ")"
 		}

@@ -162,9 +162,9 @@ func (p *page) delivered(res engine.WaitForTurnResult) {
 func (p *page) whoHas(res engine.WaitForTurnResult) {
 	switch {
 	case res.Owner != nil && *res.Owner == res.AgentID:
-		p.linef("you hold the stick since %s", stick.Age(p.now.Sub(res.OwnedSince)))
+		p.linef("you have held the stick for %s", stick.Age(p.now.Sub(res.OwnedSince)))
 	case res.Owner != nil:
-		p.linef("%s holds the stick since %s", *res.Owner, stick.Age(p.now.Sub(res.OwnedSince)))
+		p.linef("%s", stick.Holds(*res.Owner, p.now.Sub(res.OwnedSince)))
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
 		p.linef("the stick is reserved for you")
 	case res.ReservedFor != nil:

@@ -36,7 +36,7 @@ func TestHarnessesAskBeforeEdits(t *testing.T) {
 
 func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 	h.Require(t)
-	const reason = "claude:other holds the stick since 3 min"
+	const reason = "claude:other has held the stick for 3 min"
 	row, _ := harness.ByName(h.Name)
 	before := row.Hooks[slices.IndexFunc(row.Hooks, func(h harness.Hook) bool { return h.Event == harness.HookBeforeTool })]
 	s := newStage(t)

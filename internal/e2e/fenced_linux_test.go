@@ -93,7 +93,7 @@ func (f *fence) isTakenOver(take func()) {
 	if _, err := command.WriteString("late\n"); err != nil {
 		f.t.Fatal(err)
 	}
-	const late = "edited notes.txt after it had lost the right to; " + reviewer + " holds the stick"
+	const late = "edited notes.txt after it had lost the right to do so; " + reviewer + " holds the stick"
 	if said := f.talk.hear(); !strings.Contains(said, late) {
 		f.t.Errorf("it wrote after it was taken over, and is told\n%s", said)
 	}
@@ -166,8 +166,8 @@ func (f *fence) end() {
 	}
 }
 
-// holding says who holds the stick, and since when; denial is what a model is told that may not edit.
-const holding = reviewer + ` holds the stick since (just now|\d+ (s|min))`
+// holding says who holds the stick, and for how long; denial is what a model is told that may not edit.
+const holding = reviewer + ` has (just taken the stick|held the stick for \d+ (s|min))`
 
 var denial = regexp.MustCompile(`Talking Stick: notes\.txt can't be changed now: ` + holding + `[^\n]*\. Wait: tt wait; `)
 
