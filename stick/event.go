@@ -136,9 +136,9 @@ func (e Event) Receipts() []Receipt {
 	return out
 }
 
-// tell puts an event that an agent made on a person's word into the inboxes of all people in the
+// tellPeople puts an event that an agent made on a person's word into the inboxes of all people in the
 // room, and returns both for its payload: who relayed the word, and whom it is told.
-func (r Room) tell(e *Event) (by AgentID, told []AgentID) {
+func (r Room) tellPeople(e *Event) (by AgentID, told []AgentID) {
 	for _, m := range r.Members {
 		if m.State == Joined && m.Agent.Human() {
 			told = append(told, m.Agent)

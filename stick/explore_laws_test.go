@@ -202,7 +202,7 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 				return "a lease timed out that a process keeps"
 			}
 		case OwnerIdle:
-			if !b.noticed() || from.now < b.Turn.IdleNoticeAt.Add(b.Policy.WaiterGrace) && !from.jumped {
+			if !b.idleNoticeSent() || from.now < b.Turn.IdleNoticeAt.Add(b.Policy.WaiterGrace) && !from.jumped {
 				return "replaced as idle before it was told and had its grace"
 			}
 		}

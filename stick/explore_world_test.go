@@ -613,7 +613,7 @@ func (sc *scenario) normal(w world) world {
 				n.RenewedAt = 0
 			}
 		}
-		if w.room.noticed() {
+		if w.room.idleNoticeSent() {
 			n.IdleNoticeAt = aged(t.IdleNoticeAt, g+open)
 		}
 		n.OpenedAt = aged(t.OpenedAt, open)

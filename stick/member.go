@@ -16,7 +16,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		return r, nil, false, r.facts(Errorf(CodeKicked, "%s was removed from this room", a).
 			Hintf("ask a person; on their word: tt join"))
 	case r.Closed && !explicit:
-		return r, nil, false, r.closed()
+		return r, nil, false, r.errClosed()
 	}
 	if r.Closed {
 		r.Closed = false
@@ -99,12 +99,12 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 	}
 	leave := r.event(EventLeave, q.By, "").with(p)
 	leave.Reason = abandon
-	return r.follow(append(append(ended, events...), leave), q.By, s, now)
+	return r.rerouteAfter(append(append(ended, events...), leave), q.By, s, now)
 }
 
-// follow names the next one when the member that has just stopped taking part had the stick, or
+// rerouteAfter names the next one when the member that has just stopped taking part had the stick, or
 // had it reserved.
-func (r Room) follow(events []Event, a AgentID, s *Sight, now Time) (Room, []Event, error) {
+func (r Room) rerouteAfter(events []Event, a AgentID, s *Sight, now Time) (Room, []Event, error) {
 	t := r.Turn
 	if t.State == Idle && events[len(events)-1].TurnEndedOf() != "" || t.State == Reserved && t.ReservedFor == a {
 		next, moved := r.reroute(s, now)
@@ -147,13 +147,13 @@ func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
 	kick := r.event(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
 	if q.Relayed && p.Forced {
-		p.RelayedBy, p.Told = r.tell(&kick)
+		p.RelayedBy, p.Told = r.tellPeople(&kick)
 	}
 	if r.Turn.State == Owned && r.Turn.Owner == q.Who {
 		p.Ends, p.Prior, p.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
 		r = r.free(q.Who, now)
 	}
-	return r.follow([]Event{kick.with(p)}, q.Who, s, now)
+	return r.rerouteAfter([]Event{kick.with(p)}, q.Who, s, now)
 }
 
 // Closing is a request to close a room.
@@ -175,7 +175,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	var events []Event
 	switch {
 	case r.Closed:
-		return r, nil, r.closed()
+		return r, nil, r.errClosed()
 	case r.Turn.State == Owned && r.Turn.Owner == q.By:
 		if q.Handoff == nil {
 			return r, nil, badHandoff("status", "you hold the stick: close the room with a handoff").

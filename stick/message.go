@@ -280,7 +280,7 @@ func (r Room) Send(q Sending, s *Sight, now Time) (Room, []Event, error) {
 		return r, nil, err
 	}
 	if r.Closed {
-		return r, nil, r.closed()
+		return r, nil, r.errClosed()
 	}
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
 		return r, nil, Errorf(CodeContractIncomplete, "in this room a %s message must also say %s", m.Category, strings.Join(missing, ", ")).

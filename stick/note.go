@@ -26,7 +26,7 @@ type Note struct {
 func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) {
 	switch {
 	case r.Closed:
-		return nil, r.closed()
+		return nil, r.errClosed()
 	case !utf8.ValidString(body) || strings.ContainsRune(body, 0):
 		return nil, badMessage("body", "the note holds bytes that aren't UTF-8 text")
 	case strings.TrimSpace(body) == "":

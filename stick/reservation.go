@@ -100,7 +100,7 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Sight, now Time) (even
 		return nil, nil, err
 	}
 	if r.Closed {
-		return nil, nil, r.closed()
+		return nil, nil, r.errClosed()
 	}
 	mine := q.mine(near)
 	taken := map[int64]bool{}

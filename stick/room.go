@@ -385,13 +385,13 @@ func (r Room) idle() Deadline {
 	return d
 }
 
-// noticed tells whether the owner was told that it looks idle and did nothing since.
-func (r Room) noticed() bool {
+// idleNoticeSent reports whether the owner was told that it looks idle and has done nothing since.
+func (r Room) idleNoticeSent() bool {
 	return !r.Turn.IdleNoticeAt.IsZero() && r.Turn.IdleSince == r.activity()
 }
 
-// notice is when an owner that was told that it looks idle may be replaced.
-func (r Room) notice() Deadline { return Deadline{r.Turn.IdleNoticeAt, r.Policy.WaiterGrace} }
+// idleNoticeEnds is when an owner that was told that it looks idle may be replaced.
+func (r Room) idleNoticeEnds() Deadline { return Deadline{r.Turn.IdleNoticeAt, r.Policy.WaiterGrace} }
 
 // unacknowledged is when a grant that its owner never reacted to may be taken over. It exists
 // only where a reaction would be seen, that is where hooks fire.

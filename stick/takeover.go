@@ -42,11 +42,11 @@ func (r Room) Opening(s *Sight, now Time) Opening {
 		if d, ok := r.unacknowledged(); ok && d.Due(now) {
 			return Opening{ClaimTimeout, since(d, now)}
 		}
-		if !r.kept(s, now) {
+		if !r.leaseStands(s, now) {
 			return Opening{OwnerTimeout, since(r.lease(), now)}
 		}
-		if r.keptIdle(s) && r.noticed() && r.notice().Due(now) {
-			return Opening{OwnerIdle, since(r.notice(), now)}
+		if r.keptWhileIdle(s) && r.idleNoticeSent() && r.idleNoticeEnds().Due(now) {
+			return Opening{OwnerIdle, since(r.idleNoticeEnds(), now)}
 		}
 	case t.State == Reserved:
 		if !r.joined(t.ReservedFor) || r.gone(t.ReservedFor, s) {
@@ -59,23 +59,23 @@ func (r Room) Opening(s *Sight, now Time) Opening {
 	return Opening{}
 }
 
-// kept tells whether the lease of the current owner still stands.
-func (r Room) kept(s *Sight, now Time) bool {
+// leaseStands reports whether the lease of the current owner still stands.
+func (r Room) leaseStands(s *Sight, now Time) bool {
 	return r.LeaseKeptBy(s) == KeptByProcess || !r.lease().Due(now)
 }
 
-// keptIdle tells whether something other than the owner's own calls keeps the lease, so that it
+// keptWhileIdle reports whether something other than the owner's own calls keeps the lease, so that it
 // would never time out however idle the owner is.
-func (r Room) keptIdle(s *Sight) bool { return r.LeaseKeptBy(s) != KeptByHeartbeat }
+func (r Room) keptWhileIdle(s *Sight) bool { return r.LeaseKeptBy(s) != KeptByHeartbeat }
 
-// idleDue tells whether the owner has to be told now that it looks idle.
-func (r Room) idleDue(s *Sight, now Time) bool {
-	return !r.Closed && r.Turn.State == Owned && r.keptIdle(s) && !r.noticed() && r.idle().Due(now) &&
+// idleNoticeDue reports whether the owner has to be told now that it looks idle.
+func (r Room) idleNoticeDue(s *Sight, now Time) bool {
+	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s) && !r.idleNoticeSent() && r.idle().Due(now) &&
 		!r.gone(r.Turn.Owner, s)
 }
 
-// noticeIdle tells the owner, in its stream, that it looks idle. A grace later it may be replaced.
-func (r Room) noticeIdle(now Time) (Room, []Event) {
+// sendIdleNotice tells the owner, in its stream, that it looks idle. A grace later it may be replaced.
+func (r Room) sendIdleNotice(now Time) (Room, []Event) {
 	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.activity()
 	return r, []Event{r.event(EventOwnerIdle, "", r.Turn.Owner).with(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
 }
@@ -113,7 +113,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 	t := r.Turn
 	switch {
 	case r.Closed:
-		return r, nil, "", r.closed()
+		return r, nil, "", r.errClosed()
 	case !r.joined(q.By):
 		return r, nil, "", r.unknown(q.By, "can't take over", s)
 	case t.State == Owned && t.Owner == q.By:
@@ -125,7 +125,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 			return r, events, why, nil
 		}
 		if !q.Operator {
-			return r, nil, "", r.prior(now)
+			return r, nil, "", r.errPriorOwner(now)
 		}
 	}
 	o := r.Opening(s, now)
@@ -135,12 +135,12 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 		cause = OperatorRequested
 	case !o.Open():
 		var told []Event
-		if r.idleDue(s, now) {
-			r, told = r.noticeIdle(now)
+		if r.idleNoticeDue(s, now) {
+			r, told = r.sendIdleNotice(now)
 		}
-		return r, told, "", r.notOpen(s, now)
-	case cause == ClaimTimeout && r.guarded(q.By, s, now):
-		return r, nil, "", r.prior(now)
+		return r, told, "", r.errNotOpen(s, now)
+	case cause == ClaimTimeout && r.priorOwnerMustWait(q.By, s, now):
+		return r, nil, "", r.errPriorOwner(now)
 	}
 	p := TakeoverPayload{Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner, Ends: t.State == Owned}
 	if t.State == Reserved {
@@ -161,14 +161,14 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 	e := r.event(EventTakeover, q.By, p.Prior)
 	e.Reason = strings.TrimSpace(q.Reason)
 	if q.Relayed && q.Operator {
-		p.RelayedBy, p.Told = r.tell(&e)
+		p.RelayedBy, p.Told = r.tellPeople(&e)
 	}
 	return r, []Event{e.with(p)}, TookOver, nil
 }
 
-// guarded tells whether a, who passed the stick on, must let another go first: while another
+// priorOwnerMustWait reports whether a, who passed the stick on, must let another go first: while another
 // waits for work, and for a grace from the end of the recipient's time.
-func (r Room) guarded(a AgentID, s *Sight, now Time) bool {
+func (r Room) priorOwnerMustWait(a AgentID, s *Sight, now Time) bool {
 	return r.Turn.Prior == a && !r.guardEnd().Due(now) && r.another(s, a, r.Turn.ReservedFor, r.Turn.Owner)
 }
 
@@ -182,17 +182,17 @@ func (r Room) guardEnd() Deadline {
 	return Deadline{c.SetAt, c.TTL + r.Policy.WaiterGrace}
 }
 
-func (r Room) prior(now Time) *Error {
+func (r Room) errPriorOwner(now Time) *Error {
 	return r.facts(Errorf(CodePriorOwner, "you had the stick last and others are waiting for it; %s", r.Holder(now)).
 		Hintf("%s", r.Instead()))
 }
 
-func (r Room) closed() *Error {
+func (r Room) errClosed() *Error {
 	return r.facts(Errorf(CodeRoomClosed, "the room is closed").Hintf("open it again on purpose: tt join"))
 }
 
-// notOpen refuses a takeover and says when one could open.
-func (r Room) notOpen(s *Sight, now Time) *Error {
+// errNotOpen refuses a takeover and says when one could open.
+func (r Room) errNotOpen(s *Sight, now Time) *Error {
 	e := r.facts(Errorf(CodeTakeoverNotAvailable, "you can't take over now; %s", r.Holder(now)).
 		Hintf("%s", r.Instead()))
 	if at := r.opensAt(s, now); !at.IsZero() {
@@ -217,9 +217,9 @@ func (r Room) opensAt(s *Sight, now Time) Time {
 	if r.LeaseKeptBy(s) != KeptByProcess {
 		at = earlier(at, r.lease().At())
 	}
-	if r.keptIdle(s) {
-		if r.noticed() {
-			at = earlier(at, r.notice().At())
+	if r.keptWhileIdle(s) {
+		if r.idleNoticeSent() {
+			at = earlier(at, r.idleNoticeEnds().At())
 		} else {
 			at = earlier(at, max(now, r.idle().At()).Add(r.Policy.WaiterGrace))
 		}
@@ -275,7 +275,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Sight, now Time) (at Time, told b
 	for range k {
 		at = at.Add(r.Policy.WaiterGrace)
 	}
-	if o.Cause == ClaimTimeout && r.guarded(a, s, now) {
+	if o.Cause == ClaimTimeout && r.priorOwnerMustWait(a, s, now) {
 		at = max(at, r.guardEnd().At())
 	}
 	return at, false

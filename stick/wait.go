@@ -73,14 +73,14 @@ func (r Room) Ask(q Asking, s *Sight, now Time) (Room, []Event, Answer) {
 	if why != "" {
 		return r, append(events, claimed...), Answer{Status: YourTurn, Claim: why, Changed: changed || why != AlreadyOwner}
 	}
-	if r.idleDue(s, now) && now >= q.NotSoon {
+	if r.idleNoticeDue(s, now) && now >= q.NotSoon {
 		var told []Event
-		r, told = r.noticeIdle(now)
+		r, told = r.sendIdleNotice(now)
 		events, changed = append(events, told...), true
 	}
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		if !q.Blocking {
-			if o.Cause == ClaimTimeout && r.guarded(q.Agent, s, now) {
+			if o.Cause == ClaimTimeout && r.priorOwnerMustWait(q.Agent, s, now) {
 				return r, events, Answer{Changed: changed}
 			}
 			return r, events, Answer{Status: TakeoverAvailable, Opening: o, Changed: changed}
@@ -108,7 +108,7 @@ func (r Room) deadline(a AgentID, s *Sight, now Time) Time {
 	}
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		at, told := r.offerAt(a, o, s, now)
-		if !told && t.State == Owned && r.keptIdle(s) && !r.noticed() {
+		if !told && t.State == Owned && r.keptWhileIdle(s) && !r.idleNoticeSent() {
 			at = earlier(at, r.idle().At()) // the owner is to be told that it looks idle all the same
 		}
 		return at
@@ -123,9 +123,9 @@ func (r Room) deadline(a AgentID, s *Sight, now Time) Time {
 	if r.LeaseKeptBy(s) != KeptByProcess {
 		at = earlier(at, r.lease().At())
 	}
-	if r.keptIdle(s) {
-		if r.noticed() {
-			at = earlier(at, r.notice().At())
+	if r.keptWhileIdle(s) {
+		if r.idleNoticeSent() {
+			at = earlier(at, r.idleNoticeEnds().At())
 		} else {
 			at = earlier(at, r.idle().At())
 		}

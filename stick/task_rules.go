@@ -205,9 +205,9 @@ type TaskVerdict struct {
 	Override bool   // a person's: it doesn't matter who did the work
 }
 
-// reviewer refuses who may not judge the task: who worked on it, unless it is a person who overrides that. It
+// mayReview refuses who may not judge the task: who worked on it, unless it is a person who overrides that. It
 // fails with [CodeAuthorCannotReview] and [CodePersonOnly].
-func (t Task) reviewer(v TaskVerdict) error {
+func (t Task) mayReview(v TaskVerdict) error {
 	switch {
 	case v.Override && !v.Person:
 		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review"))
@@ -218,32 +218,32 @@ func (t Task) reviewer(v TaskVerdict) error {
 	return nil
 }
 
-// offered refuses when the branch isn't at the commit that was offered for review. Looking at it again doesn't
+// isOffered refuses when the branch isn't at the commit that was offered for review. Looking at it again doesn't
 // help then: its worker has to offer what is new. It fails with [CodeReviewStale].
-func (t Task) offered(v TaskVerdict) error {
+func (t Task) isOffered(v TaskVerdict) error {
 	switch v.Branch {
 	case t.Head:
 		return nil
 	case "":
-		return t.stalled(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: git branch %s %s", t.Branch, short(t.Head))
+		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: git branch %s %s", t.Branch, short(t.Head))
 	}
-	return t.stalled(v, "%s is at %s, and commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
+	return t.errReviewStale(v, "%s is at %s, and commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
 		Hintf(`its worker offers what is new: tt worker done --task %s; or give it back: tt worker request-changes %s "…"`, t.ID, t.ID)
 }
 
-// saw refuses a verdict on another commit than those that it can be about. It fails with [CodeReviewStale].
-func (t Task) saw(v TaskVerdict, about ...string) error {
+// hasSeen refuses a verdict on another commit than those that it can be about. It fails with [CodeReviewStale].
+func (t Task) hasSeen(v TaskVerdict, about ...string) error {
 	switch {
 	case v.Head == "":
-		return t.stalled(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: tt worker diff %s", t.ID)
+		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: tt worker diff %s", t.ID)
 	case !slices.Contains(about, v.Head):
-		return t.stalled(v, "you saw commit %s of %s, and commit %s was offered for review", short(v.Head), t.ID, short(t.Head)).
+		return t.errReviewStale(v, "you saw commit %s of %s, and commit %s was offered for review", short(v.Head), t.ID, short(t.Head)).
 			Hintf("look at what is new: tt worker diff %s", t.ID)
 	}
 	return nil
 }
 
-func (t Task) stalled(v TaskVerdict, format string, args ...any) *Error {
+func (t Task) errReviewStale(v TaskVerdict, format string, args ...any) *Error {
 	e := t.facts(Errorf(CodeReviewStale, format, args...)).With("head", v.Branch)
 	if v.Head != "" {
 		e = e.With("seen", v.Head)
@@ -251,16 +251,16 @@ func (t Task) stalled(v TaskVerdict, format string, args ...any) *Error {
 	return e
 }
 
-// approves refuses an approval that doesn't bind: it is for the commit that was offered, seen by somebody else,
+// mayApprove refuses an approval that doesn't bind: it is for the commit that was offered, seen by somebody else,
 // and only while the branch is there.
-func (t Task) approves(v TaskVerdict) error {
-	if err := t.reviewer(v); err != nil {
+func (t Task) mayApprove(v TaskVerdict) error {
+	if err := t.mayReview(v); err != nil {
 		return err
 	}
-	if err := t.offered(v); err != nil {
+	if err := t.isOffered(v); err != nil {
 		return err
 	}
-	return t.saw(v, t.Head)
+	return t.hasSeen(v, t.Head)
 }
 
 func short(commit string) string {
@@ -276,14 +276,14 @@ func (t Task) Approve(v TaskVerdict, reason string) (*Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return nil, err
 	}
-	if t.State == TaskApproved && v.Head == t.Approved && t.approves(v) == nil {
+	if t.State == TaskApproved && v.Head == t.Approved && t.mayApprove(v) == nil {
 		return nil, nil
 	}
 	s, err := t.step(ActApprove)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.approves(v); err != nil {
+	if err := t.mayApprove(v); err != nil {
 		return nil, err
 	}
 	e := taskEvent(t, s, v.By, t.Worker, TaskApprovedFacts{Head: t.Head, Override: v.Override})
@@ -305,10 +305,10 @@ func (t Task) RequestChanges(v TaskVerdict, what string) (Event, error) {
 	if err := checkReason("reason", what); err != nil {
 		return Event{}, err
 	}
-	if err := t.reviewer(v); err != nil {
+	if err := t.mayReview(v); err != nil {
 		return Event{}, err
 	}
-	if err := t.saw(v, t.Head, v.Branch); err != nil {
+	if err := t.hasSeen(v, t.Head, v.Branch); err != nil {
 		return Event{}, err
 	}
 	e := taskEvent(t, s, v.By, t.Worker, TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview})
