@@ -20,7 +20,7 @@ type (
 	ListenerID string
 )
 
-// Human tells whether a is a person.
+// Human reports whether a is a person.
 func (a AgentID) Human() bool { return strings.HasPrefix(string(a), "human:") }
 
 var agentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._-]+)?$`) })

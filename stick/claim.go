@@ -41,7 +41,7 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Sight, now Time) (Room, []Event
 	return r, []Event{r.event(EventClaim, a, "").with(p)}, why
 }
 
-// deferred tells whether a, who ended the last turn, must let others go first.
+// deferred reports whether a, who ended the last turn, must let others go first.
 func (r Room) deferred(a AgentID, s *Sight, now Time) bool {
 	return r.Turn.Prior == a && !r.grace(r.Turn.FreeSince).Due(now) && r.another(s, a)
 }

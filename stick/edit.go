@@ -118,7 +118,7 @@ func (q Editing) leftToPrimary(m Member) (theirs []string, why string) {
 	return theirs, why
 }
 
-// Enforces tells whether the room holds agents to its rules when they edit.
+// Enforces reports whether the room holds agents to its rules when they edit.
 func (r Room) Enforces() bool { return !r.Closed && r.Policy.Enforce != EnforceOff }
 
 // MayWorkOn is nil when an agent may change the worktree and the branch of a task: its worker may, and
@@ -165,7 +165,7 @@ func (x rules) of(path string) *Reservation {
 	return nil
 }
 
-// below tells whether a directory with all that could lie below it is its asker's to change: by one
+// below reports whether a directory with all that could lie below it is its asker's to change: by one
 // reservation, which comes before everybody else's of anything there. What another has reserved inside of
 // what the asker had reserved before doesn't count, for the earlier decides.
 func (x rules) below(dir string) (mine bool, instead *Reservation) {
@@ -243,7 +243,7 @@ func (r Room) Reserved(q Editing, near []Reservation, s *Sight, now Time) (out [
 	return out
 }
 
-// touches tells whether a pattern means something of what is to be changed.
+// touches reports whether a pattern means something of what is to be changed.
 func (q Editing) touches(p glob.Pattern) bool {
 	return slices.ContainsFunc(q.Paths, p.Matcher(q.Fold)) ||
 		slices.ContainsFunc(q.Dirs, func(dir string) bool { return p.Meets(dir, q.Fold) })

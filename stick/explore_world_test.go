@@ -182,12 +182,12 @@ func (w *world) sight() *Sight {
 	return s
 }
 
-// living tells whether the agent can act.
+// living reports whether the agent can act.
 func (w *world) living(i int) bool { return w.actors[i].proc != Gone }
 
 func (w *world) fence() Fence { return Fence{w.room.Turn.ID, w.room.Turn.Lease} }
 
-// due tells whether a running wait has a reason to look.
+// due reports whether a running wait has a reason to look.
 func (w *world) due(i int) bool {
 	a := w.actors[i]
 	return a.wait == running && (a.woken || (a.deadline != 0 && a.deadline <= w.now))

@@ -62,7 +62,7 @@ func (c Category) info() CategoryInfo {
 	return Categories[i]
 }
 
-// Asks tells whether messages of the category ask for an acknowledgement unless their sender says
+// Asks reports whether messages of the category ask for an acknowledgement unless their sender says
 // otherwise.
 func (c Category) Asks() bool { return c.info().Ack }
 
@@ -103,7 +103,7 @@ const Interrupt = "interrupt"
 // urgentFor is for how long a message interrupts. What is older would interrupt something else.
 const urgentFor = time.Minute
 
-// Urgent tells whether a message that was sent then interrupts whoever sees it now.
+// Urgent reports whether a message that was sent then interrupts whoever sees it now.
 func (m Message) Urgent(sent, now Time) bool {
 	return m.Hint == Interrupt && !(Deadline{sent, urgentFor}).Due(now)
 }
@@ -183,7 +183,7 @@ func (c Contract) Says() []ContractField {
 	return says
 }
 
-// Overdue tells whether a message that should have been seen within a minute wasn't, so that it
+// Overdue reports whether a message that should have been seen within a minute wasn't, so that it
 // interrupts no more: shown is when its recipient got it, zero before that.
 func (m Message) Overdue(sent, shown, now Time) bool {
 	if shown.IsZero() {

@@ -12,7 +12,7 @@ type Process struct {
 	Start   int64  `json:"start_time"` // the kernel's number for when the process started, in its own unit
 }
 
-// IsZero tells whether p names no process.
+// IsZero reports whether p names no process.
 func (p Process) IsZero() bool { return p.PID == 0 }
 
 // Key is p as one string, fit for an index: equal keys are equal processes.
@@ -20,7 +20,7 @@ func (p Process) Key() string {
 	return fmt.Sprintf("%s/%s/%s/%d/%d", p.Machine, p.Boot, p.PIDNS, p.PID, p.Start)
 }
 
-// SameWorld tells whether p and q live where their pids can be compared: on the same boot and
+// SameWorld reports whether p and q live where their pids can be compared: on the same boot and
 // in the same pid namespace.
 func (p Process) SameWorld(q Process) bool { return p.Boot == q.Boot && p.PIDNS == q.PIDNS }
 

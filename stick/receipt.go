@@ -57,7 +57,7 @@ func (c Receipt) State() ReceiptState {
 	return Unread
 }
 
-// Open tells whether the recipient still owes something.
+// Open reports whether the recipient still owes something.
 func (c Receipt) Open() bool {
 	switch c.State() {
 	case Unread:

@@ -58,7 +58,7 @@ func (r Room) lapse(v Reservation) Deadline {
 	return Deadline{max(v.MadeAt, m.LastSeenAt), v.TTL.Duration()}
 }
 
-// Stale tells whether a reservation is past its time or its owner is gone: it denies nobody then,
+// Stale reports whether a reservation is past its time or its owner is gone: it denies nobody then,
 // and may be taken over.
 func (r Room) Stale(v Reservation, s *Sight, now Time) bool {
 	return r.lapse(v).Due(now) || r.gone(v.Agent, s)

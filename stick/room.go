@@ -151,7 +151,7 @@ type Sight struct {
 	missed bool
 }
 
-// Missed tells whether a rule asked for something that wasn't probed.
+// Missed reports whether a rule asked for something that wasn't probed.
 func (s *Sight) Missed() bool { return s.missed }
 
 func (s *Sight) process(p Process) Verdict {
@@ -237,7 +237,7 @@ func (r Room) gone(a AgentID, s *Sight) bool {
 	return ok && m.Verdict(s) == Gone
 }
 
-// Listening tells whether a waits now, with the given intent if one is given.
+// Listening reports whether a waits now, with the given intent if one is given.
 func (r Room) Listening(a AgentID, intent Intent, s *Sight) bool {
 	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
 		return l.Agent == a && (intent == "" || l.Intent == intent) && s.listener(l.ID) != Gone
@@ -256,7 +256,7 @@ func (r Room) waiting(s *Sight) []Member {
 	return r.inOrder(out)
 }
 
-// another tells whether a member other than those given waits for work.
+// another reports whether a member other than those given waits for work.
 func (r Room) another(s *Sight, but ...AgentID) bool {
 	for _, m := range r.Members {
 		if m.State == Joined && !slices.Contains(but, m.Agent) && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
@@ -288,7 +288,7 @@ func (r Room) distance(m Member) int {
 	return d
 }
 
-// Active tells whether a member takes part now: it listens, or its process lives, or it acted
+// Active reports whether a member takes part now: it listens, or its process lives, or it acted
 // within Policy.PresenceTTL; and it isn't gone.
 func (r Room) Active(a AgentID, now Time, s *Sight) bool {
 	m, ok := r.Member(a)

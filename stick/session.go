@@ -258,7 +258,7 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Sight) string {
 	}
 }
 
-// writes tells whether a context file is that of a member's running session, also where the file system
+// writes reports whether a context file is that of a member's running session, also where the file system
 // doesn't tell letters of different case apart.
 func (m Member) writes(name string) bool {
 	return m.State == Joined && m.Session.Running && strings.EqualFold(m.Session.Context, name)
@@ -316,7 +316,7 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 	return []Event{e}
 }
 
-// Registered tells whether a process is one of a running session.
+// Registered reports whether a process is one of a running session.
 func (r Room) Registered(p Process) (AgentID, bool) {
 	for _, m := range r.Members {
 		if m.State != Joined || !m.Session.Running {
@@ -331,7 +331,7 @@ func (r Room) Registered(p Process) (AgentID, bool) {
 	return "", false
 }
 
-// Before tells whether p began before q, so that of several at the same instant one is the first:
+// Before reports whether p began before q, so that of several at the same instant one is the first:
 // for processes of one world, in the order of their starts and then of their pids.
 func (p Process) Before(q Process) bool {
 	if !p.SameWorld(q) {
@@ -343,7 +343,7 @@ func (p Process) Before(q Process) bool {
 // toRole is how a message names the sessions with a role.
 const toRole = "role:"
 
-// NamesRole tells whether a recipient of a message is a role rather than a member.
+// NamesRole reports whether a recipient of a message is a role rather than a member.
 func NamesRole(to AgentID) bool { return strings.HasPrefix(string(to), toRole) }
 
 // withRole lists the members whose running session has the role that a recipient names; ok is false

@@ -23,7 +23,7 @@ type Opening struct {
 	Since Time
 }
 
-// Open tells whether there is a takeover to be had.
+// Open reports whether there is a takeover to be had.
 func (o Opening) Open() bool { return o.Cause != "" }
 
 // Opening finds the takeover that is open in a room, if one is.

@@ -129,7 +129,7 @@ const (
 	MaxSpec   = 64 << 10
 )
 
-// isTaskID tells whether a name has only what the name of a task has, and begins as one does.
+// isTaskID reports whether a name has only what the name of a task has, and begins as one does.
 func isTaskID(id string) bool {
 	for i, c := range id {
 		alnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
@@ -160,13 +160,13 @@ func CheckTaskID(id string) error {
 // TaskKey is what makes a task's name unique: file systems may not tell capitals.
 func TaskKey(id string) string { return strings.ToLower(id) }
 
-// Over tells whether nothing more is expected of the task.
+// Over reports whether nothing more is expected of the task.
 func (t Task) Over() bool { return t.State == TaskCompleted || t.State == TaskFailed }
 
-// Busy tells whether a worker is expected to be at it.
+// Busy reports whether a worker is expected to be at it.
 func (t Task) Busy() bool { return t.State == TaskWorking || t.State == TaskConflicted }
 
-// Worked tells whether an agent has ever worked on the task.
+// Worked reports whether an agent has ever worked on the task.
 func (t Task) Worked(a AgentID) bool {
 	return a != "" && (t.Worker == a || slices.Contains(t.Earlier, a))
 }

@@ -28,7 +28,7 @@ func (t Task) after(e Event, s TaskStatus) (Task, error) {
 	return t, nil
 }
 
-// follows tells whether the table has a step of this kind.
+// follows reports whether the table has a step of this kind.
 func (t Task) follows(typ EventType, to TaskStatus) error {
 	attempt := t.Attempt
 	if typ == EventTaskAssigned || typ == EventTaskRetried {
@@ -119,7 +119,7 @@ func ReviewOf(e Event) (TaskReview, bool) {
 	return TaskReview{}, false
 }
 
-// OfTask tells whether an event says something of a task.
+// OfTask reports whether an event says something of a task.
 func (t EventType) OfTask() bool {
 	info, ok := t.row()
 	return ok && info.task != nil

@@ -165,7 +165,7 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	return &e, nil
 }
 
-// sameAsApproved tells whether a commit changes what the approved one changes.
+// sameAsApproved reports whether a commit changes what the approved one changes.
 func (t Task) sameAsApproved(q Offering) bool {
 	return q.Head == t.Approved || q.Patch != "" && q.Patch == t.Patch && t.Head == t.Approved
 }

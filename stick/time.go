@@ -13,7 +13,7 @@ type Time int64
 // At converts t, dropping what is finer than a millisecond.
 func At(t time.Time) Time { return Time(t.UnixMilli()) }
 
-// IsZero tells whether t means "never".
+// IsZero reports whether t means "never".
 func (t Time) IsZero() bool { return t == 0 }
 
 // Add returns t+d.
@@ -68,7 +68,7 @@ type Deadline struct {
 	TTL   time.Duration
 }
 
-// Due tells whether the deadline has passed at now. It is also due when now lies more than a
+// Due reports whether the deadline has passed at now. It is also due when now lies more than a
 // minute before the time at which it was set, because then the clock went back.
 func (d Deadline) Due(now Time) bool {
 	return now >= d.At() || now < d.SetAt.Add(-clockBack)
