@@ -11,7 +11,7 @@ import (
 type Enforce string
 
 const (
-	// EnforceOff hinders nobody; what would be against the rules is only told to who asks.
+	// EnforceOff lets everybody edit. Who asks is told what would be against the rules.
 	EnforceOff Enforce = "off"
 	// EnforceStick lets only the holder of the stick edit. Reservations signal and deny nobody.
 	EnforceStick Enforce = "stick"
