@@ -160,6 +160,7 @@ var edges = map[string]map[string]string{
 		"internal/workspace":   "the same",
 		"stick":                "words",
 	},
+	"internal/testenv":      {},
 	"internal/e2e/modelapi": {},
 	"internal/e2e/realharness": {
 		"golang.org/x/sys": "waiting for the end of a process that is nobody's child any more",
@@ -172,7 +173,7 @@ var edges = map[string]map[string]string{
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/storetest"}
+	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/storetest", "internal/testenv"}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/google/go-cmp":          "differences that can be read",
@@ -200,6 +201,7 @@ var outside = map[string]string{
 	"internal/cli":              "it is where the surroundings are read",
 	"internal/clitest":          "it stands in for main",
 	"internal/e2e/realharness":  "it finds what .ci/npm installed, and says whether that must be there",
+	"internal/testenv":          "it makes the surroundings of tests",
 	"internal/git":              "git needs its environment, less what starts with GIT_",
 }
 

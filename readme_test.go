@@ -17,11 +17,12 @@ import (
 	"time"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
 	clitest.Main()
-	os.Exit(m.Run())
+	os.Exit(testenv.Run(m))
 }
 
 // TestReadme runs the README's commands, which are the lines that begin with $ in its examples, one after the

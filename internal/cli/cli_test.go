@@ -61,6 +61,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -69,7 +70,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "the test binary was started as a guardian, under the wrong name")
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	os.Exit(testenv.Run(m))
 }
 
 // patience bounds every wait for something that has to happen.

@@ -17,11 +17,12 @@ import (
 	"talkingstick/internal/cli"
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/demo"
+	"talkingstick/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
 	clitest.Main()
-	os.Exit(m.Run())
+	os.Exit(testenv.Run(m))
 }
 
 // command is tt demo, as it is started inside of a harness that has a session, without a home, in

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	adopt()
-	status := m.Run()
+	status := testenv.Run(m)
 	if built != "" {
 		if err := os.RemoveAll(built); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -12,34 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
-// TestMain keeps the user's configuration away from git. It can't be done by GIT_ variables alone,
-// because the client drops them.
-func TestMain(m *testing.M) {
-	home, err := os.MkdirTemp("", "")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	for _, v := range os.Environ() { // the tests may run in a hook of git
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") {
-			os.Unsetenv(name)
-		}
-	}
-	os.Setenv("HOME", home)
-	os.Setenv("XDG_CONFIG_HOME", home)
-	os.Setenv("LC_ALL", "C")
-	config := "[user]\n\tname = a\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"
-	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(home)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m)) }
 
 // git runs the real git in dir.
 func git(t testing.TB, dir string, args ...string) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(testenv.Run(m))
 }
 
 // child is another process of the database: it makes a room at a path of its own.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/testenv"
 )
 
 // serverArg has the test binary be an MCP server.
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 		serve()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(testenv.Run(m))
 }
 
 // serve is an MCP server with one tool, which says back what it is told.

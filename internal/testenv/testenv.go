@@ -1,0 +1,164 @@
+// Package testenv keeps tests away from what isn't theirs: the home and the git configuration of whoever
+// runs them, and the repository that holds them. It is linked into tests only.
+package testenv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Run runs the tests of a package and returns their exit status. TestMain of every package whose tests
+// start processes calls it (see TestProcessesHaveSurroundings at the root).
+//
+// The tests get a home in which nothing lies but a name for git's commits, no variable of git, and a git
+// that finds no repository above the folder of the package. When they have ended, the repository that holds them must
+// be where it was: a commit, a switch, a hook or a line of configuration that came meanwhile fails them.
+func Run(m *testing.M) int {
+	holder := find()
+	before := holder.state()
+	clean, err := surround(holder)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the surroundings of the tests:", err)
+		return 1
+	}
+	status := m.Run()
+	if err := clean(); err != nil {
+		fmt.Fprintln(os.Stderr, "the surroundings of the tests:", err)
+		status = max(status, 1)
+	}
+	for _, line := range differences(before, holder.state()) {
+		fmt.Fprintf(os.Stderr, "FAIL: %s of the repository that holds the tests while they ran: %s\n", line, holder.root)
+		status = max(status, 1)
+	}
+	return status
+}
+
+// surround makes the surroundings of the tests. It refuses a directory for temporary files that lies in
+// the repository: what a test takes for an empty place would be a folder of it, and so would be a commit.
+func surround(holder repository) (clean func() error, err error) {
+	if holder.root != "" {
+		temp, err := filepath.EvalSymlinks(os.TempDir())
+		if err != nil {
+			return nil, err
+		}
+		if rel, err := filepath.Rel(holder.root, temp); err == nil && filepath.IsLocal(rel) {
+			return nil, fmt.Errorf("the directory for temporary files, %s, lies in the repository that holds the tests; set TMPDIR to one outside", temp)
+		}
+	}
+	home, err := os.MkdirTemp("", "tt-home-")
+	if err != nil {
+		return nil, err
+	}
+	config := "[user]\n\tname = a\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
+		return nil, err
+	}
+	kept := map[string]string{} // what would move with the home, and costs time to make anew
+	if cache, err := os.UserCacheDir(); err == nil {
+		kept["XDG_CACHE_HOME"] = cache // the harnesses that .ci/npm installs
+		kept["GOCACHE"] = filepath.Join(cache, "go-build")
+	}
+	if user, err := os.UserHomeDir(); err == nil {
+		kept["GOPATH"] = filepath.Join(user, "go")
+	}
+	for name, value := range kept {
+		if os.Getenv(name) == "" {
+			os.Setenv(name, value)
+		}
+	}
+	for _, v := range os.Environ() { // the tests may run in a hook of git
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") && name != "XDG_CACHE_HOME" && name != "XDG_RUNTIME_DIR" {
+			os.Unsetenv(name)
+		}
+	}
+	os.Setenv("HOME", home)
+	os.Setenv("USERPROFILE", home) // Windows
+	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	os.Setenv("LC_ALL", "C") // what git says
+	if holder.root != "" {
+		os.Setenv("GIT_CEILING_DIRECTORIES", holder.root)
+	}
+	return func() error { return os.RemoveAll(home) }, nil
+}
+
+// repository is the one that holds the tests; it is zero if there is none, or no git.
+type repository struct {
+	root   string // of the working tree
+	common string // what its working trees share
+}
+
+func find() repository {
+	out, err := exec.Command("git", "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir").Output()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(lines) != 2 {
+		return repository{}
+	}
+	return repository{root: filepath.FromSlash(lines[0]), common: filepath.FromSlash(lines[1])}
+}
+
+// state is what nobody but a user of the repository changes. Files of the working tree aren't part of it:
+// people edit them while tests run. `make test` compares these too.
+func (r repository) state() map[string]string {
+	state := map[string]string{}
+	if r.root == "" {
+		return state
+	}
+	for what, args := range map[string][]string{
+		"the commit": {"rev-parse", "--quiet", "--verify", "HEAD"},
+		"the branch": {"symbolic-ref", "--quiet", "HEAD"},
+	} {
+		c := exec.Command("git", append([]string{"-C", r.root}, args...)...)
+		c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+		out, err := c.Output()
+		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) { // 1: none yet, or detached
+			out = []byte(err.Error())
+		}
+		state[what] = string(bytes.TrimSpace(out))
+	}
+	config, err := os.ReadFile(filepath.Join(r.common, "config"))
+	if err != nil {
+		config = []byte(err.Error())
+	}
+	state["the configuration"] = string(config)
+	hooks, err := os.ReadDir(filepath.Join(r.common, "hooks"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		state["the hooks"] = err.Error()
+	}
+	for _, h := range hooks {
+		b, err := os.ReadFile(filepath.Join(r.common, "hooks", h.Name()))
+		if err != nil {
+			b = []byte(err.Error())
+		}
+		state["the hook "+h.Name()] = string(b)
+	}
+	return state
+}
+
+// differences says what changed between two states, a line each.
+func differences(before, after map[string]string) []string {
+	var lines []string
+	for _, what := range slices.Sorted(maps.Keys(before)) {
+		if b, a := before[what], after[what]; a != b {
+			line := what + " changed"
+			if !strings.Contains(a+b, "\n") && len(a+b) < 200 {
+				line = fmt.Sprintf("%s changed from %q to %q", what, b, a)
+			}
+			lines = append(lines, line)
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(after)) {
+		if _, had := before[what]; !had {
+			lines = append(lines, what+" came to be")
+		}
+	}
+	return lines
+}
