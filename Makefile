@@ -7,6 +7,7 @@ CAMPAIGN ?= 30s
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # With TT_REQUIRE_ALL=1 a test that skips itself fails the run, unless .ci/skips names it.
+# It also prints a log for people, with the counts at the end (.ci/gotest).
 GOTEST   := $(if $(TT_REQUIRE_ALL),.ci/gotest,$(GO) test)
 
 .DEFAULT_GOAL := help
