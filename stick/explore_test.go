@@ -74,10 +74,16 @@ var scenarios = []scenario{
 
 // TestExplore walks through every state of the stick that three agents can reach, breadth first,
 // and checks the laws in each. `go test ./stick -explore.long` walks through the large
-// configurations too.
+// configurations too; with -short it goes through the first thousands of states of the small ones.
 func TestExplore(t *testing.T) {
+	limit := 4_000_000
+	if testing.Short() {
+		limit = 2_000
+	}
+	left := 0
 	for _, sc := range scenarios {
 		if sc.long && !*exploreLong {
+			left++
 			continue
 		}
 		if sc.order == "" {
@@ -86,7 +92,7 @@ func TestExplore(t *testing.T) {
 		t.Run(strings.ReplaceAll(sc.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
-			found := sc.explore(4_000_000)
+			found := sc.explore(limit)
 			line := fmt.Sprintf("explored %-36s %8d states %9d transitions, longest wait %2d units, %5.1f s",
 				sc.name, found.states, found.transitions, int(found.longest), time.Since(began).Seconds())
 			t.Log(line)
@@ -94,10 +100,15 @@ func TestExplore(t *testing.T) {
 			if found.broken != "" {
 				t.Errorf("%s\n%s", found.broken, strings.Join(found.trace, "\n"))
 			}
-			if found.unfinished {
+			if found.unfinished && testing.Short() {
+				fmt.Printf("-short leaves out what %s comes to after its first %d states\n", sc.name, found.states)
+			} else if found.unfinished {
 				t.Errorf("the configuration is too large to finish")
 			}
 		})
+	}
+	if left > 0 {
+		fmt.Printf("left out without -explore.long: %d large configurations\n", left)
 	}
 }
 
