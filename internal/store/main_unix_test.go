@@ -14,6 +14,6 @@ func signalSelf(role string) {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	case "stop":
-		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		stopThread()
 	}
 }
