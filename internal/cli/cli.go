@@ -52,10 +52,11 @@ type Env struct {
 	Procs func() (*proc.Table, error) // the machine's processes
 
 	// For tests; nil or zero in the program.
-	GitLimit time.Duration // how long hooks of git may take
-	Now      func() time.Time
-	Kill     func(point string)
-	Local    func(dir string) error
+	GitLimit  time.Duration // how long hooks of git may take
+	HookSlack int           // hooks of harnesses may take this many times their limits
+	Now       func() time.Time
+	Kill      func(point string)
+	Local     func(dir string) error
 }
 
 // System is the environment of the real process.

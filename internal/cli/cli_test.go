@@ -15,6 +15,7 @@
 //	start NAME HARNESS [NAME=VALUE…]   start a harness that lives until it is killed
 //	in NAME tt ARG…             run tt in that harness, as its tool calls are
 //
+//	still                       stop the clock of every tt from here on; TT_TEST_CLOCK moves it
 //	listening AGENT…            wait until these members are blocked in a wait
 //	until PATTERN tt ARG…       repeat a command until its output matches
 //	heard NAME PATTERN          wait until a command in the background has printed this
@@ -101,6 +102,9 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "locked": (*story).locked, "handoff": (*story).handoff,
+		"still": func(_ *story, ts *testscript.TestScript, _ []string) {
+			ts.Setenv(clitest.Still, strconv.FormatInt(time.Now().UnixMilli(), 10))
+		},
 		"damaged": func(s *story, _ *testscript.TestScript, _ []string) { s.damaged = true },
 	}
 	maps.Copy(plain, more)
@@ -155,7 +159,7 @@ type story struct {
 
 // given are the variables that a script may set with env.
 var given = []string{
-	clitest.Top, clitest.Clock, clitest.Kill, clitest.Stop, "TT_TRACE", "PATH", "HOME", "USER", "TALKING_STICK_DATA_DIR", "XDG_DATA_HOME",
+	clitest.Top, clitest.Clock, clitest.Still, clitest.HookSlack, clitest.Kill, clitest.Stop, "TT_TRACE", "PATH", "HOME", "USER", "TALKING_STICK_DATA_DIR", "XDG_DATA_HOME",
 	"TT_HARNESS_AGENT_ID", "TT_JSON", "NO_COLOR", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_CI",
 	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_GLOBAL",
 }

@@ -32,6 +32,11 @@ const (
 	editWrites = 20 * time.Millisecond
 )
 
+// slack is a limit as it holds here.
+func (a *app) slack(limit time.Duration) time.Duration {
+	return limit * time.Duration(max(a.HookSlack, 1))
+}
+
 // exitWake is the exit status by which a hook asks its harness to wake the agent.
 const exitWake = 2
 
@@ -79,7 +84,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 	if wake {
 		return a.wakeUp(ctx, e, p, row, in)
 	}
-	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit))
 	defer cancel()
 	switch in.Event {
 	case harness.HookBeforeTool:
@@ -114,9 +119,9 @@ func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (o
 	}
 	c := a.config(procs)
 	if !patient {
-		c.WriteWait, c.ReadWait = hookLimit, hookReads
+		c.WriteWait, c.ReadWait = a.slack(hookLimit), a.slack(hookReads)
 		if in.Event == harness.HookBeforeTool {
-			c.WriteWait = editWrites
+			c.WriteWait = a.slack(editWrites)
 		}
 	}
 	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: in.Dir}, Sub: in.Subagent}, nil
@@ -144,8 +149,8 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 			a.write(row.WriteHook(in, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."}))
 		}
 		return e.EditChecked(ctx, q, d.res)
-	case <-time.After(editLimit):
-		return fmt.Errorf("no decision within %s, so %s was let through", editLimit, in.Edits.Tool)
+	case <-time.After(a.slack(editLimit)):
+		return fmt.Errorf("no decision within %s, so %s was let through", a.slack(editLimit), in.Edits.Tool)
 	}
 }
 
@@ -187,7 +192,7 @@ func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, ro
 // lookAgain has what a tool has changed looked at again. Where somebody else is writing, it leaves half of the
 // time for what is new.
 func (a *app) lookAgain(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) error {
-	ctx, cancel := context.WithTimeout(ctx, hookLimit/2)
+	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2)
 	defer cancel()
 	return e.CheckEdited(ctx, editOf(p, in))
 }

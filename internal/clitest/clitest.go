@@ -6,6 +6,7 @@
 package clitest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,6 +46,9 @@ const (
 	Boot = "TT_TEST_BOOT"
 	// GitLimit is how long hooks of git may take. Without it that is long: tests run on busy machines.
 	GitLimit = "TT_TEST_GIT_LIMIT"
+	// HookSlack is how many times their limits the hooks of harnesses may take, 1 for the limits of the
+	// program. Without it that is many.
+	HookSlack = "TT_TEST_HOOK_SLACK"
 )
 
 // programs are the names of the program; by the last one it calls itself.
@@ -114,6 +118,11 @@ func Env() cli.Env {
 	if kind := os.Getenv(FileSystem); kind != "" {
 		env.Local = func(dir string) error { return workspace.Remote(dir, kind) }
 	}
+	slack, err := number(HookSlack)
+	if err != nil {
+		panic(err)
+	}
+	env.HookSlack = cmp.Or(slack, 100)
 	env.Now = clock(os.Getenv(Still), os.Getenv(Clock))
 	kill, stop := at(os.Getenv(Kill)), at(os.Getenv(Stop))
 	env.Kill = func(point string) {
