@@ -1,0 +1,202 @@
+package stick
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// The tests in this file kill mutants that all others let live (see make mutate).
+
+// TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly: who passed the stick on lets others go first when the
+// recipient's time is over, and only then. Whatever else opens a takeover opens it for the prior owner too.
+func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
+	passed := func(t *testing.T) *fixture { // from a to b, while c waits
+		f := room(t).member("a", "b", "c").alive("a", "c").hooks("b").owns("a").waits("c")
+		return f.passes("b")
+	}
+	claimed := func(t *testing.T, policy ...string) *fixture { // … and b has made no call since its claim
+		f := passed(t)
+		f.Policy.OwnerLeaseTTL = max(f.Policy.OwnerLeaseTTL, limit)
+		if len(policy) > 0 {
+			f.policy(policy...)
+		}
+		r, events, why := f.Claim("b", f.lease(), f.s, f.now)
+		if why != DirectPass {
+			t.Fatalf("b's claim is %q", why)
+		}
+		f.commit(r, events)
+		return f
+	}
+	for _, c := range []struct {
+		cause Cause
+		make  func(t *testing.T) *fixture
+		code  Code // of the refusal, if there is one
+	}{
+		{OwnerGone, func(t *testing.T) *fixture { return claimed(t).gone("b").after(time.Second) }, ""},
+		{OwnerTimeout, func(t *testing.T) *fixture { return claimed(t, "owner_lease_ttl=5m").after(6 * time.Minute) }, ""},
+		{OwnerIdle, func(t *testing.T) *fixture {
+			f := claimed(t, "owner_idle_ttl=5m").alive("b").after(6 * time.Minute)
+			f.ask("c") // who finds b idle, and has it told
+			return f.after(grace)
+		}, ""},
+		{RecipientGone, func(t *testing.T) *fixture { return passed(t).gone("b").after(time.Second) }, ""},
+		{ClaimTimeout, func(t *testing.T) *fixture { return passed(t).after(claim) }, CodePriorOwner},
+		{ClaimTimeout, func(t *testing.T) *fixture { return claimed(t).alive("b").after(claim) }, CodePriorOwner},
+		{ClaimTimeout, func(t *testing.T) *fixture { return passed(t).after(claim + grace) }, ""},
+	} {
+		f := c.make(t)
+		if got := f.opening(); got != c.cause {
+			t.Errorf("%s is open, not %s", got, c.cause)
+			continue
+		}
+		// Not by the fixture's take, which settles first: that would name another recipient.
+		_, _, _, err := f.Takeover(Take{By: "a", Reason: "it is needed"}, "lease", f.s, f.now)
+		if CodeOf(err) != c.code {
+			t.Errorf("%s, %s after the start: the prior owner gets %v, want the code %q", c.cause, f.now.Sub(start), err, c.code)
+		}
+		// Nor is the offer to it put off.
+		o := f.Opening(f.s, f.now)
+		at, _ := f.waits("a").offerAt("a", o, f.s, f.now)
+		if c.cause != ClaimTimeout && at >= f.guardEnd().At() {
+			t.Errorf("%s is offered to the prior owner at the end of a guard that doesn't hold", c.cause)
+		}
+	}
+}
+
+// TestHeartbeatShowsThatTheOwnerLives: it acknowledges the grant, and closes the takeover that the owner's
+// absence had opened.
+func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
+	beat := func(f *fixture) {
+		t.Helper()
+		r, err := f.Heartbeat(f.Turn.Owner, f.fence(), f.s, f.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.commit(r, nil)
+	}
+	granted := func() *fixture { return room(t).member("a", "b").alive("a").hooks("a").owns("a").after(time.Second) }
+
+	f := granted()
+	equal(t, "the opening without a heartbeat, once the time to acknowledge is over", f.after(claim).opening(), ClaimTimeout)
+	f = granted()
+	beat(f)
+	equal(t, "the opening after a heartbeat", f.after(claim).opening(), Cause(""))
+
+	f = granted().gone("a")
+	f.settle("b")
+	opened := f.now
+	equal(t, "the opening of a's absence", f.Opening(f.s, f.after(time.Second).now), Opening{OwnerGone, opened})
+	beat(f.alive("a"))
+	f.after(time.Second).gone("a")
+	equal(t, "the opening of a's second absence", f.Opening(f.s, f.now), Opening{OwnerGone, f.now})
+}
+
+// TestClaimNamesTheHandoffItTakesOver: the latest one, and none that another turn took over already.
+func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
+	named := func(f *fixture) int64 {
+		t.Helper()
+		e := f.log[len(f.log)-1]
+		var payload struct {
+			HandoffSeq int64 `json:"handoff_seq"`
+		}
+		if err := json.Unmarshal(e.Payload, &payload); err != nil || e.Type != EventClaim && e.Type != EventTakeover {
+			t.Fatalf("the last event is a %s: %v", e.Type, err)
+		}
+		return payload.HandoffSeq
+	}
+	f := room(t).member("a", "b", "c").owns("a")
+	equal(t, "the first claim's handoff", named(f), 0)
+	for _, next := range []AgentID{"b", "a"} {
+		f.passes(next)
+		released := f.seq
+		equal(t, "the claim's handoff", named(f.owns(next)), released)
+	}
+	if _, err := f.leave(Leaving{By: "a", Fence: f.fence(), Abandon: "no more time"}); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the handoff of a claim after an abandoned turn", named(f.owns("b")), 0)
+
+	f.passes("c") // who doesn't come
+	released := f.seq
+	f.member("a").after(claim + grace)
+	if _, err := f.takes("a"); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the takeover's handoff", named(f), released)
+}
+
+// TestDoneAfterTheReviewerAskedForChanges: the same commit may be offered again, and is reviewed anew; after
+// the end of an attempt nothing is.
+func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
+	changes := func(t Task) (Event, error) {
+		return t.RequestChanges(TaskVerdict{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "x")
+	}
+	offer := Offering{Base: "b", Head: "h", Patch: "p"}
+	for name, c := range map[string]struct {
+		task  Task
+		state TaskState // to which done leads, if to any
+		code  Code
+	}{
+		"in review":                          {made(t, begun, offers("h", "p")), "", ""}, // asked twice
+		"approved":                           {made(t, begun, offers("h", "p"), approve), "", ""},
+		"changes asked for":                  {made(t, begun, offers("h", "p"), changes), TaskInReview, ""},
+		"changes asked for after approval":   {made(t, begun, offers("h", "p"), approve, changes), TaskInReview, ""},
+		"called off":                         {made(t, begun, offers("h", "p"), cancel), "", CodeStaleAttempt},
+		"called off and tried again":         {made(t, begun, offers("h", "p"), cancel, retry), "", CodeStaleAttempt},
+		"called off after changes asked for": {made(t, begun, offers("h", "p"), changes, cancel), "", CodeStaleAttempt},
+	} {
+		e, err := c.task.Done(theWorker, offer)
+		if CodeOf(err) != c.code || (e == nil) != (c.state == "") {
+			t.Errorf("%s: done makes %+v and %v", name, e, err)
+			continue
+		}
+		if e == nil {
+			continue
+		}
+		e.Seq = 99
+		after, err := c.task.Apply(*e)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		equal(t, name+": the state after done", after.State, c.state)
+		equal(t, name+": what is approved", after.Approved, "")
+	}
+}
+
+// TestNoIdleNoticeToTheDead: an owner whose process has ended isn't told that it looks idle, whoever keeps its
+// lease; it is replaced at once.
+func TestNoIdleNoticeToTheDead(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		verdict Verdict
+		want    bool
+	}{{"alive", Alive, true}, {"unknown", Unknown, true}, {"gone", Gone, false}} {
+		make := func() *fixture {
+			f := room(t).member("a", "b").policy("owner_idle_ttl=5m").owns("a").process("a", ProvesSession, c.verdict)
+			r, err := f.Renew("a", f.fence(), 77, f.now) // a guardian
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.commit(r, nil)
+			return f.after(5 * time.Minute)
+		}
+		told := func(f *fixture) bool {
+			for _, e := range f.log {
+				if e.Type == EventOwnerIdle {
+					return true
+				}
+			}
+			return false
+		}
+		f := make()
+		equal(t, c.name+": is due", f.idleDue(f.s, f.now), c.want)
+		f = make()
+		f.ask("b")
+		equal(t, c.name+": told by one who waits", told(f), c.want)
+		f = make()
+		_, err := f.takes("b")
+		equal(t, c.name+": told by one who takes", told(f), c.want)
+		equal(t, c.name+": b may take at once", err == nil, !c.want)
+	}
+}
