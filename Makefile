@@ -62,6 +62,10 @@ fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 		done || exit 1; \
 	done
 
+.PHONY: mutate
+mutate: ## change one thing in the rules and expect their tests to fail, for all that can be changed (MUTATE="-short -n 150")
+	$(GO) run ./internal/mutate $(MUTATE)
+
 .PHONY: bench
 bench: ## measure, and print the table of docs/bench
 	$(GO) run ./internal/bench
@@ -80,9 +84,10 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 	@.ci/deps
 
 .PHONY: ci-full
-ci-full: ## what CI runs, the race detector, fuzzing, the long campaigns and all pairs of harnesses (about an hour)
+ci-full: ## what CI runs, the race detector, fuzzing, mutants, the long campaigns and all pairs of harnesses (about an hour)
 	.ci/run
 	$(MAKE) test-race
 	$(MAKE) fuzz FUZZTIME=10s
+	$(MAKE) mutate MUTATE="-short -n 150 -seed 1"
 	$(MAKE) campaign
 	$(MAKE) pairs

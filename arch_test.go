@@ -161,6 +161,7 @@ var edges = map[string]map[string]string{
 		"stick":                "words",
 	},
 	"internal/testenv":      {},
+	"internal/mutate":       {},
 	"internal/e2e/modelapi": {},
 	"internal/e2e/realharness": {
 		"golang.org/x/sys": "waiting for the end of a process that is nobody's child any more",
@@ -201,6 +202,7 @@ var outside = map[string]string{
 	"internal/cli":              "it is where the surroundings are read",
 	"internal/clitest":          "it stands in for main",
 	"internal/e2e/realharness":  "it finds what .ci/npm installed, and says whether that must be there",
+	"internal/mutate":           "a program of its own",
 	"internal/testenv":          "it makes the surroundings of tests",
 	"internal/git":              "git needs its environment, less what starts with GIT_",
 }

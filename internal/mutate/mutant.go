@@ -1,0 +1,182 @@
+package main
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mutant is one change of a source file.
+type mutant struct {
+	name       string // file, function, what becomes what; it stays the same when lines move
+	file       string
+	line       int
+	code       []byte // of the whole file, unchanged
+	start, end int    // what is replaced
+	by         string
+}
+
+// source is the changed file.
+func (m mutant) source() []byte {
+	return slices.Concat(m.code[:m.start], []byte(m.by), m.code[m.end:])
+}
+
+// mutantsBelow lists the mutants of the Go files in a folder and below it, but for tests.
+func mutantsBelow(dir string) ([]mutant, error) {
+	var out []mutant
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		ms, err := mutants(path, code)
+		out = append(out, ms...)
+		return err
+	})
+	return out, err
+}
+
+// draw draws n mutants. Which ones depends on their names and the seed alone, so that most stay the same when
+// code is added elsewhere.
+func draw(ms []mutant, n int, seed uint64) []mutant {
+	rank := func(m mutant) uint64 {
+		h := fnv.New64a()
+		h.Write(binary.LittleEndian.AppendUint64(nil, seed))
+		h.Write([]byte(m.name))
+		return h.Sum64() * 0x9e3779b97f4a7c15 >> 3 // FNV alone keeps like names together
+	}
+	out := slices.Clone(ms)
+	slices.SortStableFunc(out, func(a, b mutant) int { return cmp.Compare(rank(a), rank(b)) })
+	if n > 0 && n < len(out) {
+		out = out[:n]
+	}
+	return out
+}
+
+var swapped = map[token.Token][]token.Token{
+	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
+	token.LSS: {token.LEQ}, token.LEQ: {token.LSS}, token.GTR: {token.GEQ}, token.GEQ: {token.GTR},
+	token.ADD: {token.SUB}, token.SUB: {token.ADD},
+}
+
+// mutants lists the mutants of a file: comparisons and sums turned, each part of a condition taken out,
+// conditions of if and case turned off and on, assignments and calls left out, constants changed.
+func mutants(path string, code []byte) ([]mutant, error) {
+	fset := token.NewFileSet()
+	tree, err := parser.ParseFile(fset, path, code, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	at := func(p token.Pos) int { return fset.Position(p).Offset }
+	var out []mutant
+	names := map[string]int{}
+	for _, d := range tree.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Body == nil {
+			continue
+		}
+		in := fn.Name.Name
+		if fn.Recv != nil {
+			t := fn.Recv.List[0].Type
+			if star, ok := t.(*ast.StarExpr); ok {
+				t = star.X
+			}
+			in = string(code[at(t.Pos()):at(t.End())]) + "." + in
+		}
+		add := func(start, end token.Pos, by string) {
+			old := string(code[at(start):at(end)])
+			if by == old {
+				return
+			}
+			name := fmt.Sprintf("%s %s: %s → %s", filepath.ToSlash(path), in, short(old), cmp.Or(short(by), "nothing"))
+			if names[name]++; names[name] > 1 {
+				name += fmt.Sprintf(" #%d", names[name])
+			}
+			out = append(out, mutant{name: name, file: path, line: fset.Position(start).Line, code: code, start: at(start), end: at(end), by: by})
+		}
+		text := func(n ast.Node) string { return string(code[at(n.Pos()):at(n.End())]) }
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				for _, op := range swapped[n.Op] {
+					add(n.Pos(), n.End(), text(n.X)+" "+op.String()+" "+text(n.Y))
+				}
+				if n.Op == token.LAND || n.Op == token.LOR {
+					add(n.Pos(), n.End(), text(n.X))
+					add(n.Pos(), n.End(), text(n.Y))
+				}
+			case *ast.IfStmt:
+				add(n.Cond.Pos(), n.Cond.End(), "!("+text(n.Cond)+")")
+			case *ast.SwitchStmt:
+				if n.Tag != nil {
+					break
+				}
+				for _, s := range n.Body.List {
+					for _, e := range s.(*ast.CaseClause).List {
+						add(e.Pos(), e.End(), "false && ("+text(e)+")")
+						add(e.Pos(), e.End(), "true || ("+text(e)+")")
+					}
+				}
+			case *ast.UnaryExpr:
+				if n.Op == token.NOT {
+					add(n.Pos(), n.End(), text(n.X))
+				}
+			case *ast.AssignStmt:
+				switch n.Tok {
+				case token.DEFINE:
+				case token.ASSIGN:
+					for _, l := range n.Lhs {
+						add(l.Pos(), l.End(), "_")
+					}
+				default: // as +=
+					add(n.Pos(), n.End(), "")
+				}
+			case *ast.IncDecStmt:
+				add(n.Pos(), n.End(), "")
+			case *ast.ExprStmt:
+				add(n.Pos(), n.End(), "")
+			case *ast.Ident:
+				switch n.Name {
+				case "true":
+					add(n.Pos(), n.End(), "false")
+				case "false":
+					add(n.Pos(), n.End(), "true")
+				}
+			case *ast.BasicLit:
+				if v, err := strconv.Atoi(n.Value); n.Kind == token.INT && err == nil {
+					add(n.Pos(), n.End(), strconv.Itoa(v+1))
+				}
+			case *ast.BranchStmt:
+				if n.Label == nil && n.Tok == token.CONTINUE {
+					add(n.Pos(), n.End(), "break")
+				}
+			}
+			return true
+		})
+	}
+	return out, nil
+}
+
+// short is source code as a line of text.
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 120 {
+		h := fnv.New32a()
+		h.Write([]byte(s))
+		s = string(r[:100]) + fmt.Sprintf("… (%08x)", h.Sum32())
+	}
+	return s
+}
