@@ -2,6 +2,7 @@ package stick
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -199,4 +200,60 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 		equal(t, c.name+": told by one who takes", told(f), c.want)
 		equal(t, c.name+": b may take at once", err == nil, !c.want)
 	}
+}
+
+// TestOffersOfALaterRound: in a new round everybody is told once more, and once only; who was told looks again
+// at the start of the next one, whatever else falls due before.
+func TestOffersOfALaterRound(t *testing.T) {
+	f := room(t).member("a", "b").policy("owner_idle_ttl=21m").alive("a").hooks("a").owns("a").waits("b").after(claim)
+	for round := range 3 {
+		equal(t, fmt.Sprintf("round %d: open", round), f.opening(), ClaimTimeout)
+		equal(t, fmt.Sprintf("round %d: b is told", round), f.ask("b").Status, TakeoverAvailable)
+		equal(t, fmt.Sprintf("round %d: b looks again after", round), f.deadline("b"), claim)
+		equal(t, fmt.Sprintf("round %d: b is told again", round), f.ask("b").Status, "")
+		f.after(claim)
+	}
+}
+
+// TestHelperThatBecomesThePrimaryCrashedNothing: a session that goes on in a new process ended no primary one.
+func TestHelperThatBecomesThePrimaryCrashedNothing(t *testing.T) {
+	for _, helper := range []bool{false, true} {
+		f := room(t)
+		f.starts(Starting{By: "a", Helper: helper})
+		got := f.starts(Starting{By: "a"})
+		equal(t, "the role", got.Role, RolePrimary)
+		equal(t, "the agent that crashed", got.Crashed, map[bool]AgentID{false: "a"}[helper])
+	}
+}
+
+// TestBefore: of two processes of one world one began first, also at the same instant; of two worlds nobody knows.
+func TestBefore(t *testing.T) {
+	at := func(start int64, pid int) Process { return Process{Boot: "b", PIDNS: "n", PID: pid, Start: start} }
+	other := at(1, 1)
+	other.Boot = "c"
+	for _, c := range []struct {
+		p, q         Process
+		before, back bool
+	}{
+		{at(1, 9), at(2, 1), true, false},
+		{at(1, 1), at(1, 2), true, false}, // the same instant
+		{at(1, 1), at(1, 1), false, false},
+		{other, at(2, 1), false, false},
+	} {
+		equal(t, fmt.Sprintf("%v before %v", c.p, c.q), c.p.Before(c.q), c.before)
+		equal(t, fmt.Sprintf("%v before %v", c.q, c.p), c.q.Before(c.p), c.back)
+	}
+}
+
+// TestKickOfAnOwnerNamesItsLease: like every other end of a grant.
+func TestKickOfAnOwnerNamesItsLease(t *testing.T) {
+	f := room(t).member("a", "b").owns("a").gone("a")
+	lease := f.Turn.Lease
+	var payload struct {
+		Lease string `json:"lease"`
+	}
+	if err := json.Unmarshal(f.must(f.kick(Kicking{By: "b", Who: "a"}))[0].Payload, &payload); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the lease", payload.Lease, LeaseSum(lease))
 }
