@@ -212,6 +212,9 @@ func (r *run) test(ctx context.Context, binary, dir string, which ...string) (en
 	defer cancel()
 	args := []string{"-c", `ulimit -v 4000000 2>/dev/null; exec "$@"`, "sh", binary, "-test.failfast", "-test.timeout", r.limit.String()}
 	args = append(args, which...)
+	if drawsAtRandom(dir) {
+		args = append(args, "-rapid.nofailfile") // it would write what it finds into the tree
+	}
 	if r.short {
 		args = append(args, "-test.short")
 	}
@@ -227,6 +230,15 @@ func (r *run) test(ctx context.Context, binary, dir string, which ...string) (en
 		return late, ""
 	}
 	return killed, out.String()
+}
+
+// drawsAtRandom tells whether tests of a folder use rapid, and so know its flags.
+func drawsAtRandom(dir string) bool {
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	return err == nil && slices.ContainsFunc(files, func(path string) bool {
+		b, err := os.ReadFile(path)
+		return err == nil && bytes.Contains(b, []byte(`"pgregory.net/rapid"`))
+	})
 }
 
 // survivors reads the list of those that may live: a name a line, with its reason in the comment above.
