@@ -3,6 +3,8 @@ package stick
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -256,4 +258,43 @@ func TestKickOfAnOwnerNamesItsLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "the lease", payload.Lease, LeaseSum(lease))
+}
+
+// TestReplayRefusesWhatCantFollow: events that don't follow from what came before break the replay also when
+// somebody has computed the sums anew.
+func TestReplayRefusesWhatCantFollow(t *testing.T) {
+	message := func() (*fixture, int64) {
+		f := room(t).member("a", "b")
+		return f, f.sent("a", Message{To: []AgentID{"b"}, Body: "x", RequiresAck: true})
+	}
+	f, id := message()
+	acked := f.must(f.acks("b", id))
+	f, id = message() // … and b hadn't
+	withdrawn := f.withdraws("a", id)
+	joined, sent := f.log[:2:2], f.log[2:3:3]
+	notes, _ := f.AddNote("a", "x", true)
+	added := f.commit(f.Room, notes)
+	resolved := f.commit(f.Room, f.ResolveNote("b", NoteOf(added[0])))
+	for name, c := range map[string]struct {
+		log    []Event
+		reason string // "" if the log holds
+	}{
+		"what was done":                 {slices.Concat(joined, sent, acked), ""},
+		"a note resolved":               {slices.Concat(joined, added, resolved), ""},
+		"a withdrawn message accepted":  {slices.Concat(joined, sent, withdrawn, acked), "withdrawn"},
+		"one accepted before it came":   {slices.Concat(joined, acked, sent), "no recipient"},
+		"a note resolved before it was": {slices.Concat(joined, resolved, added), "no such note"},
+	} {
+		var rec Record
+		var err error
+		for _, e := range c.log {
+			e.Sum = e.Chain(rec.Sum)
+			if err = rec.Replay(e); err != nil {
+				break
+			}
+		}
+		if (err == nil) != (c.reason == "") || err != nil && !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
