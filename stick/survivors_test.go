@@ -298,3 +298,30 @@ func TestReplayRefusesWhatCantFollow(t *testing.T) {
 		}
 	}
 }
+
+// TestTaskKeepsWhyItCameBack: why it was returned or failed, and by whose words, until it is offered or tried again.
+func TestTaskKeepsWhyItCameBack(t *testing.T) {
+	changes := func(t Task) (Event, error) {
+		return t.RequestChanges(TaskVerdict{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "name it")
+	}
+	returned := func(t Task) (Event, error) { return t.Return("claude:o", CauseGate, "make test is red", "", nil) }
+	fail := func(t Task) (Event, error) { return t.Fail(theWorker, "too hard") }
+	rollback := func(t Task) (Event, error) { return t.Rollback("claude:o", "r2", "it broke the build") }
+	offered := offers("h", "p")
+	for _, c := range []struct {
+		steps         []func(Task) (Event, error)
+		cause, reason string
+	}{
+		{[]func(Task) (Event, error){begun, offered, changes}, CauseReview, "name it"},
+		{[]func(Task) (Event, error){begun, offered, approve, returned}, CauseGate, "make test is red"},
+		{[]func(Task) (Event, error){begun, fail}, CauseGivenUp, "too hard"},
+		{[]func(Task) (Event, error){begun, cancel}, CauseCancelled, "no"},
+		{[]func(Task) (Event, error){begun, offered, approve, land, rollback}, CauseRolledBack, "it broke the build"},
+		{[]func(Task) (Event, error){begun, offered, changes, offers("i", "q")}, "", ""},
+		{[]func(Task) (Event, error){begun, cancel, retry}, "", ""},
+	} {
+		task := made(t, c.steps...)
+		equal(t, fmt.Sprintf("after %d steps: the cause", len(c.steps)), task.Cause, c.cause)
+		equal(t, fmt.Sprintf("after %d steps: the reason", len(c.steps)), task.Reason, c.reason)
+	}
+}
