@@ -21,7 +21,10 @@ func TestPatternOverlapOfManySets(t *testing.T) {
 		{name(100, "x"), name(100, "y"), OverlapNone},
 		{name(100, ""), name(100, ""), OverlapExact},
 	} {
-		kind, _ := parsed(t, c.a).Overlap(parsed(t, c.b), false)
+		kind, witness := parsed(t, c.a).Overlap(parsed(t, c.b), false)
 		equal(t, "the overlap of "+c.a+" and "+c.b, kind, c.want)
+		if c.want == OverlapExact || c.b == name(100, "?") {
+			equal(t, "the path in both", witness, c.a)
+		}
 	}
 }

@@ -325,3 +325,20 @@ func TestTaskKeepsWhyItCameBack(t *testing.T) {
 		equal(t, fmt.Sprintf("after %d steps: the reason", len(c.steps)), task.Reason, c.reason)
 	}
 }
+
+// TestRestoreBeforeTheFirstTurn: where no turn was granted none can have been lost.
+func TestRestoreBeforeTheFirstTurn(t *testing.T) {
+	f := room(t).member("a")
+	f.commit(f.Restore(3, "restore", f.now))
+	equal(t, "the turn", f.Turn.ID, 0)
+	equal(t, "the first turn after it", f.owns("a").Turn.ID, 1)
+}
+
+// TestOnlyTheWorkerIsFencedOff: to others a task that is over is no attempt of theirs.
+func TestOnlyTheWorkerIsFencedOff(t *testing.T) {
+	over := made(t, begun, cancel)
+	for by, code := range map[AgentID]Code{theWorker.By: CodeStaleAttempt, "pi:x": CodeInvalidTransition} {
+		_, err := over.Start(TaskCall{By: by}, false)
+		equal(t, "the code for "+string(by), CodeOf(err), code)
+	}
+}
