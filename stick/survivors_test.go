@@ -193,7 +193,7 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 			return false
 		}
 		f := make()
-		equal(t, c.name+": is due", f.idleDue(f.s, f.now), c.want)
+		equal(t, c.name+": is due", f.idleNoticeDue(f.s, f.now), c.want)
 		f = make()
 		f.ask("b")
 		equal(t, c.name+": told by one who waits", told(f), c.want)
