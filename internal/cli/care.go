@@ -33,33 +33,16 @@ func (a *app) doctorCmd() *cobra.Command {
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt})
-		if err != nil {
-			return err
-		}
-		if !res.Healthy {
-			a.status = stick.ExitEnvironment
-		}
-		out := doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context()), nil}
-		out.Log = a.faults(a.page().now)
-		return a.print(out, func(p *page) {
-			p.linef("data directory: %s", stick.Line(res.DataDir))
-			for _, f := range res.Findings {
-				p.linef("%-8s %-12s %s", f.Status, f.Check, stick.Line(f.Detail))
-				if f.Fix != "" {
-					p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(f.Fix)))
-				}
+		return answer(a, func(e operations, by core.Caller) (doctorResult, error) {
+			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt})
+			if err != nil {
+				return doctorResult{}, err
 			}
-			for _, h := range out.Harnesses {
-				p.harness(h)
+			if !res.Healthy {
+				a.status = stick.ExitEnvironment
 			}
-			p.gitHooks(out.Git)
-			p.faults(out.Log)
-		})
+			return doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context()), a.faults(a.page().now)}, nil
+		}, (*page).doctor)
 	}
 	return c
 }
@@ -70,6 +53,21 @@ type doctorResult struct {
 	Harnesses []harnessStatus    `json:"harnesses"`     // those that were used on this machine
 	Git       *install.GitStatus `json:"git,omitempty"` // the hooks of the repository of the working directory
 	Log       *faults            `json:"log,omitempty"` // what hooks couldn't say when they failed
+}
+
+func (p *page) doctor(res doctorResult) {
+	p.linef("data directory: %s", stick.Line(res.DataDir))
+	for _, f := range res.Findings {
+		p.linef("%-8s %-12s %s", f.Status, f.Check, stick.Line(f.Detail))
+		if f.Fix != "" {
+			p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(f.Fix)))
+		}
+	}
+	for _, h := range res.Harnesses {
+		p.harness(h)
+	}
+	p.gitHooks(res.Git)
+	p.faults(res.Log)
 }
 
 // harnessStatus is how a harness stands to us.

@@ -174,6 +174,20 @@ func (a *app) open() (operations, core.Caller, error) {
 	return a.operations, caller, nil
 }
 
+// answer is what a command does once it has read its flags: it finds out who calls, runs one operation, and
+// prints the result as JSON or by text.
+func answer[R any](a *app, operation func(operations, core.Caller) (R, error), text func(*page, R)) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	res, err := operation(e, by)
+	if err != nil {
+		return err
+	}
+	return a.print(res, func(p *page) { text(p, res) })
+}
+
 // surroundings are the processes of this machine, and what tells who calls.
 func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 	if a.Home == "" && a.Getenv("TALKING_STICK_DATA_DIR") == "" {

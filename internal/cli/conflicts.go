@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -26,15 +27,9 @@ func (a *app) conflictsCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.conflicts(res) })
+		return answer(a, func(e operations, by core.Caller) (engine.GetConflictsResult, error) {
+			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
+		}, (*page).conflicts)
 	}
 	return c
 }

@@ -45,26 +45,23 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*
 	if err := s.check(); err != nil {
 		return err
 	}
-	st := &stream{a: a, name: s.name, p: engine.WaitForEventsParams{
-		Where: w, EventFilter: s.filter, FromNow: !s.command.Flags().Changed("after"), Name: s.name,
-	}}
-	var err error
-	if st.e, st.p.Caller, err = a.open(); err != nil {
-		return err
+	newest := !s.command.Flags().Changed("after")
+	if !s.wait && !s.follow {
+		return answer(a, func(e operations, by core.Caller) (engine.EventsResult, error) {
+			return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest})
+		}, func(p *page, res engine.EventsResult) { text(p, res, newest) })
 	}
-	switch {
-	case s.follow:
-		return st.follow(ctx)
-	case s.wait:
-		return st.next(ctx, text)
-	}
-	res, err := st.e.GetRoomEvents(ctx, engine.GetRoomEventsParams{
-		Caller: st.p.Caller, Where: w, EventFilter: s.filter, FromStart: !st.p.FromNow,
-	})
+	e, by, err := a.open()
 	if err != nil {
 		return err
 	}
-	return a.print(res, func(p *page) { text(p, res, st.p.FromNow) })
+	st := &stream{a: a, e: e, name: s.name, p: engine.WaitForEventsParams{
+		Caller: by, Where: w, EventFilter: s.filter, FromNow: newest, Name: s.name,
+	}}
+	if s.follow {
+		return st.follow(ctx)
+	}
+	return st.next(ctx, text)
 }
 
 // check completes the filter and refuses what can't match anything.

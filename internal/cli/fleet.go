@@ -26,26 +26,25 @@ func (a *app) workerStatusCmd() *cobra.Command {
 		if p.Where, err = where(args, 0, *path); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
 		if watch {
-			return a.watchTasks(c.Context(), e, p)
+			return a.watchTasks(c.Context(), p)
 		}
-		res, err := e.WorkerStatus(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.tasks(res) })
+		return answer(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
+			p.Caller = by
+			return e.WorkerStatus(c.Context(), p)
+		}, (*page).tasks)
 	}
 	return c
 }
 
 // watchTasks shows the tasks again whenever something has happened in the room, and when workers that say
 // nothing grow older.
-func (a *app) watchTasks(ctx context.Context, e operations, p task.WorkerStatusParams) error {
+func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	p.Caller = by
 	shown := ""
 	for {
 		res, err := e.WorkerStatus(ctx, p)
@@ -150,33 +149,20 @@ func (a *app) workerShowCmd() *cobra.Command {
 	c.Flags().StringVar(&output, "output", "", "print the output of a gate, a command or a piece of evidence by its sum")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
 		if output != "" {
-			return a.output(c.Context(), e, by, output)
+			return answer(a, func(e operations, by core.Caller) (task.WorkerOutputResult, error) {
+				return e.WorkerOutput(c.Context(), task.WorkerOutputParams{Caller: by, Sum: output})
+			}, func(p *page, res task.WorkerOutputResult) { p.block(res.Text) })
 		}
 		if len(args) == 0 {
 			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("tt worker status lists them")
 		}
-		p.TaskID, p.Where, p.Caller = args[0], core.Where{Path: *path}, by
-		res, err := e.WorkerShow(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.task(res) })
+		return answer(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
+			p.TaskID, p.Where, p.Caller = args[0], core.Where{Path: *path}, by
+			return e.WorkerShow(c.Context(), p)
+		}, (*page).task)
 	}
 	return c
-}
-
-// output prints what a command had printed.
-func (a *app) output(ctx context.Context, e operations, by core.Caller, sum string) error {
-	res, err := e.WorkerOutput(ctx, task.WorkerOutputParams{Caller: by, Sum: sum})
-	if err != nil {
-		return err
-	}
-	return a.print(res, func(p *page) { p.block(res.Text) })
 }
 
 // task adds all of one task.

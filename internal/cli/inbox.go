@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -50,16 +51,10 @@ func (a *app) inboxCmd() *cobra.Command {
 }
 
 func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
-	e, by, err := a.open()
-	if err != nil {
-		return err
-	}
-	params.Caller = by
-	res, err := e.GetInbox(ctx, params)
-	if err != nil {
-		return err
-	}
-	return a.print(res, func(p *page) {
+	return answer(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
+		params.Caller = by
+		return e.GetInbox(ctx, params)
+	}, func(p *page, res engine.GetInboxResult) {
 		if !params.Sent {
 			p.linef("%d unread, %d to accept", res.Unread, res.Unacked)
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -36,15 +37,9 @@ func (a *app) leaveCmd() *cobra.Command {
 		if handoff != nil && abandon != "" {
 			return stick.Errorf(stick.CodeUsage, "a turn ends with a handoff or is abandoned, not both")
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.LeaveRoom(c.Context(), engine.LeaveRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.LeaveRoomResult, error) {
+			return e.LeaveRoom(c.Context(), engine.LeaveRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon})
+		}, func(p *page, res engine.LeaveRoomResult) {
 			p.linef("%s left the room%s", res.AgentID, already(res.Already))
 			if res.Abandoned {
 				p.linef("your turn ended without a handoff; the next one gets the one before")
@@ -71,17 +66,11 @@ func (a *app) kickCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.KickMember(c.Context(), engine.KickMemberParams{
-			Caller: by, Where: w, AgentID: stick.AgentID(args[0]), Force: force, Reason: reason,
-		})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.KickMemberResult, error) {
+			return e.KickMember(c.Context(), engine.KickMemberParams{
+				Caller: by, Where: w, AgentID: stick.AgentID(args[0]), Force: force, Reason: reason,
+			})
+		}, func(p *page, res engine.KickMemberResult) {
 			p.linef("%s was removed%s", res.AgentID, already(res.Already))
 			if res.EndedTurn {
 				p.linef("its turn ended; the next one gets the last handoff")
@@ -99,15 +88,9 @@ func (a *app) whoamiCmd() *cobra.Command {
 	c := &cobra.Command{Use: "whoami", Short: "Say who you are to the others", Args: noArgs}
 	c.Flags().BoolVar(&explain, "explain", false, "tell how that was found")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.Whoami(c.Context(), engine.WhoamiParams{Caller: by, Explain: explain})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.WhoamiResult, error) {
+			return e.Whoami(c.Context(), engine.WhoamiParams{Caller: by, Explain: explain})
+		}, func(p *page, res engine.WhoamiResult) {
 			p.linef("%s", res.AgentID)
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))

@@ -143,16 +143,10 @@ func recipientAndBody(c *cobra.Command, args []string) error {
 }
 
 func (a *app) send(ctx context.Context, p engine.SendMessageParams) error {
-	e, by, err := a.open()
-	if err != nil {
-		return err
-	}
-	p.Caller = by
-	res, err := e.SendMessage(ctx, p)
-	if err != nil {
-		return err
-	}
-	return a.print(res, func(pg *page) { pg.sent(res) })
+	return answer(a, func(e operations, by core.Caller) (engine.SendMessageResult, error) {
+		p.Caller = by
+		return e.SendMessage(ctx, p)
+	}, (*page).sent)
 }
 
 // deliveries say how a message reaches a recipient.
@@ -221,15 +215,9 @@ func (a *app) msgShowCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.GetMessageResult, error) {
+			return e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
+		}, func(p *page, res engine.GetMessageResult) {
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
 			p.letter(res.MessageView, "", mine >= 0, mine >= 0 && owes(res.Receipts[mine].State))
 			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {
@@ -303,15 +291,9 @@ func (a *app) mark(ctx context.Context, m marking, path string, messages []strin
 	if err != nil {
 		return err
 	}
-	e, by, err := a.open()
-	if err != nil {
-		return err
-	}
-	res, err := m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: core.Where{Path: path}, MessageIDs: ids})
-	if err != nil {
-		return err
-	}
-	return a.print(res, func(p *page) { p.marked(res, m.word) })
+	return answer(a, func(e operations, by core.Caller) (engine.MessagesResult, error) {
+		return m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: core.Where{Path: path}, MessageIDs: ids})
+	}, func(p *page, res engine.MessagesResult) { p.marked(res, m.word) })
 }
 
 func (p *page) marked(res engine.MessagesResult, word string) {
@@ -334,15 +316,9 @@ func (a *app) msgWithdrawCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.WithdrawMessageResult, error) {
+			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
+		}, func(p *page, res engine.WithdrawMessageResult) {
 			p.linef("message %d is withdrawn%s", res.MessageID, already(res.Already))
 		})
 	}

@@ -40,16 +40,10 @@ func (a *app) notesAddCmd() *cobra.Command {
 		case len(args) > 0:
 			p.Body = args[0]
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.AddNote(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.linef("note %d was left", res.ID) })
+		return answer(a, func(e operations, by core.Caller) (engine.AddNoteResult, error) {
+			p.Caller = by
+			return e.AddNote(c.Context(), p)
+		}, func(p *page, res engine.AddNoteResult) { p.linef("note %d was left", res.ID) })
 	}
 	return c
 }
@@ -65,16 +59,10 @@ func (a *app) notesListCmd() *cobra.Command {
 		if p.Where, err = where(args, 0, *path); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.ListNotes(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
+			p.Caller = by
+			return e.ListNotes(c.Context(), p)
+		}, func(p *page, res engine.ListNotesResult) {
 			if res.More {
 				p.linef("%s", p.faint("older ones are hidden: --limit"))
 			}
@@ -111,15 +99,11 @@ func (a *app) notesResolveCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: core.Where{Path: *path}, NoteID: ids[0]})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.linef("note %d is resolved%s", res.ID, already(res.Already)) })
+		return answer(a, func(e operations, by core.Caller) (engine.ResolveNoteResult, error) {
+			return e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: core.Where{Path: *path}, NoteID: ids[0]})
+		}, func(p *page, res engine.ResolveNoteResult) {
+			p.linef("note %d is resolved%s", res.ID, already(res.Already))
+		})
 	}
 	return c
 }

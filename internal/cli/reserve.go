@@ -39,16 +39,10 @@ func (a *app) reserveCmd() *cobra.Command {
 				return err
 			}
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller, p.Where, p.Paths, p.TTL = by, core.Where{Path: *path}, args, stick.Millis(ttl.Milliseconds())
-		res, err := e.ReservePaths(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.reserved(res) })
+		return answer(a, func(e operations, by core.Caller) (engine.ReservePathsResult, error) {
+			p.Caller, p.Where, p.Paths, p.TTL = by, core.Where{Path: *path}, args, stick.Millis(ttl.Milliseconds())
+			return e.ReservePaths(c.Context(), p)
+		}, (*page).reserved)
 	}
 	return c
 }
@@ -95,16 +89,10 @@ func (a *app) unreserveCmd() *cobra.Command {
 				p.Paths = append(p.Paths, arg)
 			}
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller, p.Where = by, core.Where{Path: *path}
-		res, err := e.ReleasePaths(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.ReleasePathsResult, error) {
+			p.Caller, p.Where = by, core.Where{Path: *path}
+			return e.ReleasePaths(c.Context(), p)
+		}, func(p *page, res engine.ReleasePathsResult) {
 			for _, v := range res.Released {
 				of := ""
 				if v.Agent != res.AgentID {
@@ -133,16 +121,10 @@ func (a *app) reservationsCmd() *cobra.Command {
 		if p.Where, err = where(args, 0, *path); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller, p.Agent = by, stick.AgentID(agent)
-		res, err := e.ListReservations(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.reservations(res) })
+		return answer(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
+			p.Caller, p.Agent = by, stick.AgentID(agent)
+			return e.ListReservations(c.Context(), p)
+		}, (*page).reservations)
 	}
 	return c
 }
@@ -205,19 +187,14 @@ func (a *app) mayEditCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.Tree, "tree", false, "anything in the shared working tree")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller, p.Where, p.Paths = by, core.Where{Path: *path}, args
-		res, err := e.MayEdit(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		if err := res.Refusal(); err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.mayEdit(res) })
+		return answer(a, func(e operations, by core.Caller) (engine.MayEditResult, error) {
+			p.Caller, p.Where, p.Paths = by, core.Where{Path: *path}, args
+			res, err := e.MayEdit(c.Context(), p)
+			if err != nil {
+				return res, err
+			}
+			return res, res.Refusal()
+		}, (*page).mayEdit)
 	}
 	return c
 }

@@ -43,16 +43,10 @@ func (a *app) workerApproveCmd(use string) *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerApprove(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
+			p.Caller = by
+			return e.WorkerApprove(c.Context(), p)
+		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
@@ -84,16 +78,10 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 		case len(args) > 1:
 			p.Reason = args[1]
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerRequestChanges(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
+			p.Caller = by
+			return e.WorkerRequestChanges(c.Context(), p)
+		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
 			if res.MessageID != 0 {
 				p.linef("%s was told by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
@@ -114,19 +102,14 @@ func (a *app) workerDiffCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerDiff(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		if stat {
-			res.Diff, res.Cut = "", false
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (task.WorkerDiffResult, error) {
+			p.Caller = by
+			res, err := e.WorkerDiff(c.Context(), p)
+			if stat {
+				res.Diff, res.Cut = "", false
+			}
+			return res, err
+		}, func(p *page, res task.WorkerDiffResult) {
 			if res.Head == "" {
 				p.linef("%s has no commits", res.TaskID)
 				return
@@ -241,16 +224,10 @@ func (a *app) workerCancelCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerCancel(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (task.WorkerCancelResult, error) {
+			p.Caller = by
+			return e.WorkerCancel(c.Context(), p)
+		}, func(p *page, res task.WorkerCancelResult) {
 			p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already))
 			for _, l := range res.Left {
 				p.linef("left: %s", stick.Line(l))
@@ -274,16 +251,10 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerRetry(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.spawned(c.Context(), e, res, run)
+		return a.spawn(c.Context(), run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+			p.Caller = by
+			return e.WorkerRetry(c.Context(), p)
+		})
 	}
 	return c
 }
@@ -295,16 +266,10 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerRollback(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (task.WorkerRollbackResult, error) {
+			p.Caller = by
+			return e.WorkerRollback(c.Context(), p)
+		}, func(p *page, res task.WorkerRollbackResult) {
 			p.linef("%s is taken back on %s by %s%s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit), already(res.Already))
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))

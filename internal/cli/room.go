@@ -34,15 +34,9 @@ func (a *app) listCmd() *cobra.Command {
 		if limit < 1 {
 			return stick.Errorf(stick.CodeUsage, "--limit is at least 1").With("field", "limit")
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, Path: w.Path, All: all, Limit: limit})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
+			return e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, Path: w.Path, All: all, Limit: limit})
+		}, func(p *page, res engine.ListRoomsResult) {
 			if len(res.Rooms) == 0 {
 				p.linef("no room here; %s would be one", stick.Line(res.Root))
 				p.linef("make it and join it: tt join")
@@ -79,15 +73,9 @@ func (a *app) joinCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.JoinPath(c.Context(), engine.JoinPathParams{Caller: by, Path: w.Path, ForceNew: forceNew})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.JoinPathResult, error) {
+			return e.JoinPath(c.Context(), engine.JoinPathParams{Caller: by, Path: w.Path, ForceNew: forceNew})
+		}, func(p *page, res engine.JoinPathResult) {
 			verb := "you are in"
 			switch {
 			case res.Created:
@@ -155,15 +143,9 @@ func (a *app) stateCmd() *cobra.Command {
 }
 
 func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
-	e, by, err := a.open()
-	if err != nil {
-		return err
-	}
-	res, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
-	if err != nil {
-		return err
-	}
-	return a.print(res, func(p *page) { p.state(res) })
+	return answer(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
+		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
+	}, (*page).state)
 }
 
 func (p *page) state(res engine.GetRoomStateResult) {
@@ -220,15 +202,9 @@ func (a *app) policyCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	show := func(ctx context.Context, w core.Where, set []string) error {
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
+			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
+		}, func(p *page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
 				p.linef("%-25s %-8s %s", k.Name, res.Policy.Get(k.Name), p.faint(k.Meaning))
 			}
@@ -274,15 +250,9 @@ func (a *app) closeCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.CloseRoomResult, error) {
+			return e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
+		}, func(p *page, res engine.CloseRoomResult) {
 			p.linef("the room of %s is closed%s; tt join opens it again", stick.Line(res.Path), already(res.Already))
 		})
 	}
@@ -295,19 +265,13 @@ func (a *app) reorderCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		order := make([]stick.AgentID, len(args))
-		for i, s := range args {
-			order[i] = stick.AgentID(s)
-		}
-		res, err := e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: core.Where{Path: *path}, Order: order})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.ReorderMembersResult, error) {
+			order := make([]stick.AgentID, len(args))
+			for i, s := range args {
+				order[i] = stick.AgentID(s)
+			}
+			return e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: core.Where{Path: *path}, Order: order})
+		}, func(p *page, res engine.ReorderMembersResult) {
 			for i, m := range res.Order {
 				p.linef("%d. %s", i+1, m)
 			}

@@ -41,19 +41,13 @@ func (a *app) rosterCmd() *cobra.Command {
 }
 
 func (a *app) roster(ctx context.Context, w core.Where, all bool) error {
-	e, by, err := a.open()
-	if err != nil {
-		return err
-	}
-	res, err := e.GetRoster(ctx, engine.GetRosterParams{Caller: by, Where: w, All: all})
-	if err != nil {
-		return err
-	}
-	a.status = exitNotAlone
-	if res.Alone {
-		a.status = exitAlone
-	}
-	return a.print(res, func(p *page) { p.roster(res) })
+	return answer(a, func(e operations, by core.Caller) (engine.GetRosterResult, error) {
+		res, err := e.GetRoster(ctx, engine.GetRosterParams{Caller: by, Where: w, All: all})
+		if err == nil && !res.Alone {
+			a.status = exitNotAlone
+		}
+		return res, err
+	}, (*page).roster)
 }
 
 // roster lists agents, a line each: pid and working directory first.

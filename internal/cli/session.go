@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -43,17 +42,11 @@ func (a *app) sessionStartCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		q := a.starting(engine.HookParams{Caller: by, Where: w})
-		q.Helper = helper
-		res, err := e.StartSession(c.Context(), q)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.StartSessionResult, error) {
+			q := a.starting(engine.HookParams{Caller: by, Where: w})
+			q.Helper = helper
+			return e.StartSession(c.Context(), q)
+		}, func(p *page, res engine.StartSessionResult) {
 			if res.RoomID == "" {
 				alone := "you are alone here"
 				if res.Blind {
@@ -77,15 +70,9 @@ func (a *app) sessionEndCmd() *cobra.Command {
 	}
 	c.Flags().StringVar(&abandon, "abandon", "", "why a turn ends without a handoff")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.EndSession(c.Context(), engine.EndSessionParams{HookParams: engine.HookParams{Caller: by}, Wrapped: true, Abandon: abandon})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.EndSessionResult, error) {
+			return e.EndSession(c.Context(), engine.EndSessionParams{HookParams: engine.HookParams{Caller: by}, Wrapped: true, Abandon: abandon})
+		}, func(p *page, res engine.EndSessionResult) {
 			if len(res.Left) == 0 {
 				p.linef("there was no session to end")
 				return
@@ -114,21 +101,11 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 		if err != nil {
 			return err
 		}
-		res, err := a.session(c.Context(), w)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { text(p, res) })
+		return answer(a, func(e operations, by core.Caller) (engine.GetSessionResult, error) {
+			return e.GetSession(c.Context(), engine.GetSessionParams{Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID")})
+		}, text)
 	}
 	return c
-}
-
-func (a *app) session(ctx context.Context, w core.Where) (engine.GetSessionResult, error) {
-	e, by, err := a.open()
-	if err != nil {
-		return engine.GetSessionResult{}, err
-	}
-	return e.GetSession(ctx, engine.GetSessionParams{Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID")})
 }
 
 func (a *app) sessionPathCmd() *cobra.Command {
@@ -217,15 +194,9 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.PromoteSession(c.Context(), engine.PromoteSessionParams{Caller: by, Where: w})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.PromoteSessionResult, error) {
+			return e.PromoteSession(c.Context(), engine.PromoteSessionParams{Caller: by, Where: w})
+		}, func(p *page, res engine.PromoteSessionResult) {
 			p.linef("%s is the primary%s", res.AgentID, already(res.Already))
 			if res.Replaced != nil {
 				p.linef("the session of %s is over by that", *res.Replaced)
@@ -246,15 +217,9 @@ func (a *app) sessionListCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.ListSessions(c.Context(), engine.ListSessionsParams{Caller: by, Where: w, All: all})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.sessions(res) })
+		return answer(a, func(e operations, by core.Caller) (engine.ListSessionsResult, error) {
+			return e.ListSessions(c.Context(), engine.ListSessionsParams{Caller: by, Where: w, All: all})
+		}, (*page).sessions)
 	}
 	return c
 }

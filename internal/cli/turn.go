@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -253,15 +254,9 @@ func (a *app) releaseCmd() *cobra.Command {
 		if handoff == nil {
 			handoff = &stick.Handoff{}
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.ReleaseStickResult, error) {
+			return e.ReleaseStick(c.Context(), engine.ReleaseStickParams{Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff})
+		}, func(p *page, res engine.ReleaseStickResult) {
 			p.linef("you released turn %d%s", res.TurnID, already(res.Already))
 			if res.ReservedFor != nil {
 				p.linef("next is %s", *res.ReservedFor)
@@ -298,17 +293,11 @@ func (a *app) passCmd() *cobra.Command {
 		if handoff == nil {
 			handoff = &stick.Handoff{}
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.PassStick(c.Context(), engine.PassStickParams{
-			Caller: by, Where: w, Fence: f.fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
-		})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.PassStickResult, error) {
+			return e.PassStick(c.Context(), engine.PassStickParams{
+				Caller: by, Where: w, Fence: f.fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
+			})
+		}, func(p *page, res engine.PassStickResult) {
 			p.linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, already(res.Already))
 			if !res.Reachable {
 				p.linef("it isn't listening now; from %s on others may take over", res.ClaimExpiresAt)
@@ -337,18 +326,15 @@ func (a *app) takeCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
-			Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
-		})
-		if err != nil {
-			return err
-		}
-		a.guard(c.Context(), res.Grant)
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.TakeoverStickResult, error) {
+			res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
+				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
+			})
+			if err == nil {
+				a.guard(c.Context(), res.Grant)
+			}
+			return res, err
+		}, func(p *page, res engine.TakeoverStickResult) {
 			if res.From != nil {
 				p.linef("taken over from %s (%s)", *res.From, strings.ReplaceAll(string(res.Cause), "_", " "))
 			}
@@ -370,15 +356,9 @@ func (a *app) heartbeatCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		res, err := e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.fence()})
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (engine.HeartbeatResult, error) {
+			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.fence()})
+		}, func(p *page, res engine.HeartbeatResult) {
 			if res.LeaseExpiresAt.IsZero() {
 				p.linef("turn %d is yours while your process lives; no heartbeat is needed", res.TurnID)
 				return

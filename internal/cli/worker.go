@@ -64,16 +64,10 @@ func (a *app) workerInitCmd() *cobra.Command {
 		if p.Where, err = where(args, 0, *path); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerInit(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (task.WorkerInitResult, error) {
+			p.Caller = by
+			return e.WorkerInit(c.Context(), p)
+		}, func(p *page, res task.WorkerInitResult) {
 			did := "tasks are merged into"
 			if res.Created {
 				did = "made"
@@ -110,49 +104,46 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 		if p.Spec, err = a.specOf(spec); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerSpawn(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.spawned(c.Context(), e, res, run)
+		return a.spawn(c.Context(), run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+			p.Caller = by
+			return e.WorkerSpawn(c.Context(), p)
+		})
 	}
 	return c
 }
 
-// spawned starts the command that works on a task, and tells of the task.
-func (a *app) spawned(ctx context.Context, e operations, res task.WorkerSpawnResult, run string) error {
+// spawn makes a task, or another attempt at one, and starts the command that works on it.
+func (a *app) spawn(ctx context.Context, run string, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
 	started := false
-	if run != "" {
-		var err error
-		if res.Task.Run, started, err = a.startRun(ctx, e, res, run); err != nil {
-			return err
+	return answer(a, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		res, err := operation(e, by)
+		if err == nil && run != "" {
+			res.Task.Run, started, err = a.startRun(ctx, e, res, run)
 		}
+		return res, err
+	}, func(p *page, res task.WorkerSpawnResult) { p.spawned(res, started) })
+}
+
+// spawned tells of a task, and of the command that works on it. started says that this call started it.
+func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
+	p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
+	p.linef("worktree: %s", stick.Line(res.Worktree))
+	p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), stick.Line(res.Task.Integration))
+	if res.Note != "" {
+		p.linef("note: %s", stick.Line(res.Note))
 	}
-	return a.print(res, func(p *page) {
-		p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
-		p.linef("worktree: %s", stick.Line(res.Worktree))
-		p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), stick.Line(res.Task.Integration))
-		if res.Note != "" {
-			p.linef("note: %s", stick.Line(res.Note))
-		}
-		switch r := res.Task.Run; {
-		case r == nil:
-			p.linef("next: start an agent there with what tt worker prompt %s says", res.Task.TaskID)
-			return
-		case started:
-			p.linef("started:  %s", stick.Line(r.Command))
-		case r.Exit != nil:
-			p.linef("ended with %d: %s", *r.Exit, stick.Line(r.Command))
-		default:
-			p.linef("started already: %s", stick.Line(r.Command))
-		}
-		p.linef("how it goes: tt worker status --watch")
-	})
+	switch r := res.Task.Run; {
+	case r == nil:
+		p.linef("next: start an agent there with what tt worker prompt %s says", res.Task.TaskID)
+		return
+	case started:
+		p.linef("started:  %s", stick.Line(r.Command))
+	case r.Exit != nil:
+		p.linef("ended with %d: %s", *r.Exit, stick.Line(r.Command))
+	default:
+		p.linef("started already: %s", stick.Line(r.Command))
+	}
+	p.linef("how it goes: tt worker status --watch")
 }
 
 // specOf reads a specification.
@@ -190,16 +181,10 @@ func (a *app) workerStartCmd() *cobra.Command {
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerStart(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (task.WorkerStartResult, error) {
+			p.Caller = by
+			return e.WorkerStart(c.Context(), p)
+		}, func(p *page, res task.WorkerStartResult) {
 			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
 			p.linef("")
 			p.block(res.Prompt)
@@ -224,16 +209,10 @@ func (a *app) workerDoneCmd() *cobra.Command {
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerDone(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) {
+		return answer(a, func(e operations, by core.Caller) (task.WorkerDoneResult, error) {
+			p.Caller = by
+			return e.WorkerDone(c.Context(), p)
+		}, func(p *page, res task.WorkerDoneResult) {
 			waits := "waits for review"
 			if res.State == stick.TaskApproved {
 				waits = "waits to be merged"
@@ -268,16 +247,10 @@ func (a *app) workerHeartbeatCmd() *cobra.Command {
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerHeartbeat(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.linef("%s is %s", res.TaskID, res.State) })
+		return answer(a, func(e operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
+			p.Caller = by
+			return e.WorkerHeartbeat(c.Context(), p)
+		}, func(p *page, res task.WorkerHeartbeatResult) { p.linef("%s is %s", res.TaskID, res.State) })
 	}
 	return c
 }
@@ -291,16 +264,12 @@ func (a *app) workerFailCmd() *cobra.Command {
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerFail(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already)) })
+		return answer(a, func(e operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
+			p.Caller = by
+			return e.WorkerFail(c.Context(), p)
+		}, func(p *page, res task.WorkerHeartbeatResult) {
+			p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already))
+		})
 	}
 	return c
 }
@@ -317,16 +286,10 @@ func (a *app) workerPromptCmd() *cobra.Command {
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
-		e, by, err := a.open()
-		if err != nil {
-			return err
-		}
-		p.Caller = by
-		res, err := e.WorkerContext(c.Context(), p)
-		if err != nil {
-			return err
-		}
-		return a.print(res, func(p *page) { p.block(res.Prompt) })
+		return answer(a, func(e operations, by core.Caller) (task.WorkerContextResult, error) {
+			p.Caller = by
+			return e.WorkerContext(c.Context(), p)
+		}, func(p *page, res task.WorkerContextResult) { p.block(res.Prompt) })
 	}
 	return c
 }
