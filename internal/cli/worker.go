@@ -296,22 +296,17 @@ func (a *app) workerPromptCmd() *cobra.Command {
 
 func (a *app) workerExportCmd() *cobra.Command {
 	var p task.WorkerExportParams
-	var lines bool
 	c := &cobra.Command{
 		Use: "export [task]", Short: "Print the log of the tasks, an event a line in JSON", Args: between(0, 1, "the name of a task"),
 		Long: "Print every event of the tasks of the room, or of one of them, the oldest first. Each line is one event in JSON, as\n" +
 			"in tt events.",
 	}
-	c.Flags().BoolVar(&lines, "jsonl", true, "an event a line; it is the only form")
 	c.Flags().Int64Var(&p.After, "after", 0, "only events behind this one")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = core.Where{Path: *path}
 		if len(args) > 0 {
 			p.TaskID = args[0]
-		}
-		if !lines {
-			return stick.Errorf(stick.CodeUsage, "--jsonl is the only form").With("field", "jsonl")
 		}
 		e, by, err := a.open()
 		if err != nil {
