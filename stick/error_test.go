@@ -44,7 +44,6 @@ func TestCodes(t *testing.T) {
 			equal(t, "has a constant", constants[c.Code], true)
 			equal(t, "has a meaning", c.Meaning != "", true)
 			equal(t, "has an exit status", slices.Contains(exits, c.Exit), true)
-			equal(t, "has an HTTP status", c.HTTP >= 400 && c.HTTP < 600, true)
 			equal(t, "is found", c.Code.Info(), c)
 		})
 	}

@@ -297,9 +297,9 @@ is refused and tells the owner so ([why](../decisions/0007-take-on-an-idle-owner
 		if c.Retryable {
 			retry = "yes"
 		}
-		rows = append(rows, []string{code(string(c.Code)), strconv.Itoa(c.Exit), strconv.Itoa(c.HTTP), retry, c.Meaning})
+		rows = append(rows, []string{code(string(c.Code)), strconv.Itoa(c.Exit), retry, c.Meaning})
 	}
-	g.table([]string{"code", "exit", "HTTP", "retry", "meaning"}, rows...)
+	g.table([]string{"code", "exit", "retry", "meaning"}, rows...)
 	g.line("\n## Facts\n\nWhat an error's object holds beside `error`, `message` and `hint`, where it applies.")
 	rows = nil
 	for _, f := range slices.Sorted(maps.Keys(facts)) {
