@@ -45,11 +45,11 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 	if m.State == Kicked {
 		all := slices.Concat(q.Paths, q.Dirs)
 		return r.denied(q.what(all)+" may not be changed: you were removed from this room", all).
-			Hintf("ask a person; on their word: tt join")
+			Hintf("ask a person; on their word: %s", Cmd("tt join"))
 	}
 	if theirs, why := q.leftToPrimary(m); len(theirs) > 0 {
 		return r.denied(q.what(theirs)+why+", and you are a helper", theirs).
-			Hintf(`ask it: tt msg send role:primary "…"`)
+			Hintf("ask it: %s", Cmd("tt msg send role:primary …"))
 	}
 	if r.Turn.State == Owned && r.Turn.Owner == q.By {
 		return nil
@@ -86,7 +86,7 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 	if instead != nil {
 		hint := r.Instead()
 		if r.Turn.State != Owned || r.Turn.Owner != instead.Agent { // else it is said already whom to ask
-			hint = fmt.Sprintf(`ask: tt msg send %s "…"; or %s`, instead.Agent, hint)
+			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
 		return r.denied(fmt.Sprintf("%s can't be changed now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
@@ -128,7 +128,7 @@ func (r Room) MayWorkOn(t Task, by AgentID) *Error {
 		return nil
 	}
 	return r.denied(fmt.Sprintf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
-		With("task_id", t.ID).With("worker", t.Worker).Hintf(`tell its worker what you want: tt msg send %s "…"`, t.Worker)
+		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker))
 }
 
 // rules are the reservations that say who may edit what without the stick: those that hold, the earliest

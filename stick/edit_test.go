@@ -127,7 +127,7 @@ func TestMayEdit(t *testing.T) {
 			if no == nil {
 				return
 			}
-			if got := no.Fields["paths"].([]string); no.Code != CodeEditDenied || !slices.Equal(got, tt.denied) || !strings.Contains(no.Message, tt.says) || no.Hint == "" {
+			if got := no.Fields["paths"].([]string); no.Code != CodeEditDenied || !slices.Equal(got, tt.denied) || !strings.Contains(no.Message, tt.says) || len(no.Hint) == 0 {
 				t.Errorf("denied %v: %s (%s)", got, no.Message, no.Hint)
 			}
 		})

@@ -173,7 +173,7 @@ func (c Code) Info() CodeInfo {
 type Error struct {
 	Code    Code
 	Message string         // one sentence for a person or a model; lower case, no full stop
-	Hint    string         // the next safe step, if there is one
+	Hint    Hint           // the next safe step, if there is one
 	Fields  map[string]any // facts for a program: current_owner, current_turn_id, field, …
 	Err     error          // the cause: logged, never shown
 }
@@ -190,12 +190,16 @@ func (e *Error) With(field string, v any) *Error {
 		e.Fields = map[string]any{}
 	}
 	e.Fields[field] = v
+	e.Hint.fill(field, fmt.Sprint(v))
 	return e
 }
 
-// Hintf sets the next safe step and returns e.
+// Hintf sets the next safe step and returns e; see the function [Hintf].
 func (e *Error) Hintf(format string, args ...any) *Error {
-	e.Hint = fmt.Sprintf(format, args...)
+	e.Hint = Hintf(format, args...)
+	for name, v := range e.Fields {
+		e.Hint.fill(name, fmt.Sprint(v))
+	}
 	return e
 }
 
@@ -211,8 +215,8 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 		m = map[string]any{}
 	}
 	m["error"], m["message"] = e.Code, e.Message
-	if e.Hint != "" {
-		m["hint"] = e.Hint
+	if len(e.Hint) > 0 {
+		m["hint"] = e.Hint.String()
 	}
 	return json.Marshal(m)
 }

@@ -14,7 +14,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	switch {
 	case known && m.State == Kicked && !explicit:
 		return r, nil, false, r.facts(Errorf(CodeKicked, "%s was removed from this room", a).
-			Hintf("ask a person; on their word: tt join"))
+			Hintf("ask a person; on their word: %s", Cmd("tt join")))
 	case r.Closed && !explicit:
 		return r, nil, false, r.errClosed()
 	}
@@ -63,7 +63,7 @@ type Leaving struct {
 func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 	if !r.joined(q.By) {
 		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By).
-			Hintf("there is nothing to leave; tt list shows the rooms around here")
+			Hintf("there is nothing to leave; %s shows the rooms around here", Cmd("tt list"))
 	}
 	if err := checkReason("abandon", q.Abandon); err != nil {
 		return r, nil, err
@@ -75,7 +75,7 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 	switch {
 	case owner && q.Handoff == nil && abandon == "":
 		return r, nil, badHandoff("status", "you hold the stick: leave a handoff, or say why you abandon the turn").
-			Hintf(`tt leave --status "…" --next-action "…", or tt leave --abandon "why"`)
+			Hintf("%s, or %s", Cmd("tt leave --status … --next-action …"), Cmd("tt leave --abandon …"))
 	case owner:
 		if err := r.fenced(q.By, q.Fence, now); err != nil {
 			return r, nil, err
@@ -134,13 +134,13 @@ func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
 	}
 	if q.Who == q.By {
 		return r, nil, Errorf(CodeUsage, "you can't remove yourself").With("agent_id", q.Who).
-			Hintf("leave instead: tt leave")
+			Hintf("leave instead: %s", Cmd("tt leave"))
 	}
 	v := m.Verdict(s)
 	if v != Gone && !q.Force {
 		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s", q.Who, Ago(now.Sub(m.LastSeenAt))).
 			With("agent_id", q.Who).With("verdict", v).
-			Hintf("ask a person; on their word: tt kick %s --force", q.Who)
+			Hintf("ask a person; on their word: %s", Cmd("tt kick <agent> --force", q.Who))
 	}
 	p := KickPayload{Verdict: v, Forced: v != Gone}
 	r.edit(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
@@ -179,7 +179,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	case r.Turn.State == Owned && r.Turn.Owner == q.By:
 		if q.Handoff == nil {
 			return r, nil, badHandoff("status", "you hold the stick: close the room with a handoff").
-				Hintf(`tt close --status "…" --next-action "…"`)
+				Hintf("%s", Cmd("tt close --status … --next-action …"))
 		}
 		next, release, err := r.handOver(EventRelease, q.By, q.Fence, *q.Handoff, now)
 		if err != nil {
@@ -191,7 +191,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick can close the room; %s", r.Holder(now)))
 	case !q.Person:
 		return r, nil, r.facts(Errorf(CodeNotOwner, "an agent can only close a room while it holds the stick; %s", r.Holder(now)).
-			Hintf("take the turn first: tt wait"))
+			Hintf("take the turn first: %s", Cmd("tt wait")))
 	}
 	if r.Turn.State == Reserved {
 		r = r.free(r.Turn.Prior, now)
@@ -212,7 +212,7 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 		key, value, ok := strings.Cut(c, "=")
 		if !ok {
 			return r, nil, Errorf(CodeUsage, "%q isn't of the form key=value", clip(c, 60)).
-				Hintf("for example: tt policy set owner_lease_ttl=45m")
+				Hintf("for example: %s", Cmd("tt policy set owner_lease_ttl=45m"))
 		}
 		var err error
 		if p, err = p.Set(key, value); err != nil {
@@ -242,7 +242,7 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	for _, a := range order {
 		if !r.joined(a) {
 			return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a).
-				Hintf("tt state lists the members")
+				Hintf("%s lists the members", Cmd("tt state"))
 		}
 		if _, twice := rank[a]; twice {
 			return r, nil, Errorf(CodeUsage, "%s is named twice", a)

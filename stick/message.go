@@ -363,10 +363,10 @@ func (r Room) recipients(q Sending) ([]AgentID, error) {
 			return nil, badMessage("to", "%s can't be combined with other recipients", a).
 				Hintf("name members, or %s", a)
 		case a == q.By:
-			return nil, badMessage("to", "%s is you", a).Hintf(`to keep something for later: tt notes add "…"`)
+			return nil, badMessage("to", "%s is you", a).Hintf("to keep something for later: %s", Cmd("tt notes add …"))
 		case !r.joined(a):
 			return nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), maxAgentBytes)).
-				With("to_agent_id", a).Hintf("tt state lists the members")
+				With("to_agent_id", a).Hintf("%s lists the members", Cmd("tt state"))
 		case !slices.Contains(to, a):
 			to = append(to, a)
 		}
@@ -390,7 +390,7 @@ func noRecipient(to, leftOut []AgentID) *Error {
 			who = "no other " + role
 		}
 		return Errorf(CodeNoRecipient, "%s is in the room", who).
-			Hintf(`leave it for those who come: tt notes add "…"`)
+			Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 	}
 	names := make([]string, min(len(leftOut), 5))
 	for i := range names {
@@ -401,7 +401,7 @@ func noRecipient(to, leftOut []AgentID) *Error {
 		are = "are"
 	}
 	return Errorf(CodeNoRecipient, "%s %s gone", strings.Join(names, ", "), are).
-		With("left_out", leftOut).Hintf(`leave it for those who come: tt notes add "…"`)
+		With("left_out", leftOut).Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 }
 
 // flags are fields as they are written on a command line.

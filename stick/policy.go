@@ -149,7 +149,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 	i := slices.IndexFunc(PolicyKeys, func(k PolicyKey) bool { return k.Name == key })
 	if i < 0 {
 		return p, Errorf(CodeUsage, "there is no policy %q", clip(key, 60)).With("field", "key").
-			Hintf("did you mean %s? tt policy lists all", nearest(key, policyNames()))
+			Hintf("did you mean %s? %s lists all", nearest(key, policyNames()), Cmd("tt policy"))
 	}
 	k := PolicyKeys[i]
 	switch {

@@ -84,7 +84,7 @@ func TestPolicySet(t *testing.T) {
 	}
 	t.Run("names the nearest key", func(t *testing.T) {
 		_, err := DefaultPolicy().Set("claim_tll", "20m")
-		equal(t, "hint", AsError(err).Hint, "did you mean claim_ttl? tt policy lists all")
+		equal(t, "hint", AsError(err).Hint.String(), "did you mean claim_ttl? tt policy lists all")
 	})
 	t.Run("what was set is what is got", rapid.MakeCheck(func(t *rapid.T) {
 		p := DefaultPolicy()

@@ -36,7 +36,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Sight, now Tim
 	}
 	if to == by {
 		return given, nil, Errorf(CodeUsage, "you hold the stick already").With("to_agent_id", to).
-			Hintf("pass it to another member, or release it: tt release")
+			Hintf("pass it to another member, or release it: %s", Cmd("tt release"))
 	}
 	if !r.Active(to, now, s) {
 		return given, nil, r.unknown(to, "can't be passed the stick", s)
@@ -64,10 +64,10 @@ func (r Room) unknown(a AgentID, what string, s *Sight) *Error {
 	}
 	if a == "" {
 		return Errorf(CodeUnknownMember, "no other member is active").With("to_agent_id", nil).
-			Hintf("release instead; whoever comes next finds the handoff: tt release")
+			Hintf("release instead; whoever comes next finds the handoff: %s", Cmd("tt release"))
 	}
 	return Errorf(CodeUnknownMember, "%s %s: it %s", clip(string(a), 70), what, why).With("to_agent_id", a).
-		Hintf("tt state lists the members; tt release lets the room choose")
+		Hintf("%s lists the members; %s lets the room choose", Cmd("tt state"), Cmd("tt release"))
 }
 
 // handOver is what release and pass share: the fence, the handoff, the end of the turn. The event

@@ -153,7 +153,7 @@ func (q Reserving) check() error {
 	switch {
 	case len(q.Patterns) == 0:
 		return Errorf(CodeUsage, "name what to reserve").With("field", "paths").
-			Hintf("a file, a directory or a pattern, as in: tt reserve 'src/**/*.go'")
+			Hintf("a file, a directory or a pattern, as in: %s", Cmd("tt reserve <path>", "src/**/*.go"))
 	case len(q.Patterns) > MaxPatterns:
 		return Errorf(CodeUsage, "%d patterns at once are too many; at most %d are allowed", len(q.Patterns), MaxPatterns).With("field", "paths").
 			Hintf("reserve the directory that holds them")
@@ -262,7 +262,7 @@ func (r Room) conflict(m Meet) *Error {
 	if m.Overlap != glob.Exact {
 		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, m.Pattern, m.Asked, m.Witness)
 	}
-	return m.facts(e).Hintf(`reserve something else, or ask: tt msg send %s "…"`, m.Agent)
+	return m.facts(e).Hintf("reserve something else, or ask: %s", Cmd("tt msg send <agent> …", m.Agent))
 }
 
 func (r Room) staleHeld(m Meet, now Time) *Error {
@@ -271,7 +271,7 @@ func (r Room) staleHeld(m Meet, now Time) *Error {
 		why = "its owner is gone"
 	}
 	return m.facts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s", m.Agent, m.Pattern, Ago(now.Sub(m.MadeAt)), why)).
-		Hintf("check whether its work is still there (git status), then take it: tt reserve --takeover-stale %s", shellWord(string(m.Asked)))
+		Hintf("check whether its work is still there (%s), then take it: %s", Cmd("git status"), Cmd("tt reserve --takeover-stale <path>", m.Asked))
 }
 
 func (m Meet) facts(e *Error) *Error {
@@ -287,7 +287,7 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 		if v.Agent != by {
 			if !person {
 				return nil, Errorf(CodePersonOnly, "reservation %d is %s's: only its owner or a person ends it", v.ID, v.Agent).
-					With("reservation_id", v.ID).With("owner", v.Agent).Hintf(`ask: tt msg send %s "…"`, v.Agent)
+					With("reservation_id", v.ID).With("owner", v.Agent).Hintf("ask: %s", Cmd("tt msg send <agent> …", v.Agent))
 			}
 			e.To = v.Agent
 		}
@@ -306,9 +306,9 @@ func ParsePattern(s string) (glob.Pattern, error) {
 	}
 	e := Errorf(CodeUsage, "%s", err).With("field", "pattern")
 	if why, ok := errors.AsType[*glob.Error](err); ok && why.Advice != "" {
-		e.Hint = why.Advice
+		e.Hintf("%s", why.Advice)
 		if why.Example != "" {
-			e.Hint += ", as in: tt reserve " + shellWord(string(why.Example))
+			e.Hintf("%s, as in: %s", why.Advice, Cmd("tt reserve <path>", why.Example))
 		}
 	}
 	return "", e

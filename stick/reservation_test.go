@@ -193,7 +193,7 @@ func TestParsePattern(t *testing.T) {
 		p, err := ParsePattern(in)
 		refused(t, err, CodeUsage, map[string]any{"field": "pattern"})
 		equal(t, in, p, "")
-		equal(t, "the hint for "+in, AsError(err).Hint, hint)
+		equal(t, "the hint for "+in, AsError(err).Hint.String(), hint)
 	}
 	p, err := ParsePattern("./src//*.go")
 	if err != nil {

@@ -278,7 +278,7 @@ func (r Room) writes(name string, a AgentID) (AgentID, bool) {
 // [CodeUnknownMember] and [CodeMemberPresent].
 func (r Room) Promote(a AgentID, s *Sight, now Time) (Room, []Event, error) {
 	if !r.runs(a) || !r.joined(a) {
-		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: tt session start")
+		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: %s", Cmd("tt session start"))
 	}
 	me, _ := r.Member(a)
 	if me.leads() {
@@ -291,7 +291,7 @@ func (r Room) Promote(a AgentID, s *Sight, now Time) (Room, []Event, error) {
 		if v == Alive || v == Unknown && !silent.Due(now) {
 			e := Errorf(CodeMemberPresent, "%s is the primary, and was seen %s", prior.Agent, Ago(now.Sub(prior.LastSeenAt))).
 				With("agent_id", prior.Agent).With("verdict", v).
-				Hintf(`ask it to end its session: tt msg send %s "…"`, prior.Agent)
+				Hintf("ask it to end its session: %s", Cmd("tt msg send <agent> …", prior.Agent))
 			return r, nil, e
 		}
 		p.Prior, p.Verdict = prior.Agent, v

@@ -137,7 +137,7 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 	f.Policy.Enforce = EnforceStick
 	f.Turn.State, f.Turn.Owner = Owned, "h:0"
 	var denied *Error
-	if err := ask("h:0", "docs/plan.md"); !errors.As(err, &denied) || denied.Code != CodeEditDenied || !strings.Contains(denied.Hint, "role:primary") {
+	if err := ask("h:0", "docs/plan.md"); !errors.As(err, &denied) || denied.Code != CodeEditDenied || !strings.Contains(denied.Hint.String(), "role:primary") {
 		t.Errorf("the primary's file: %v", err)
 	}
 	if err := ask("h:0", "src/x.go"); err != nil {

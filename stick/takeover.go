@@ -96,7 +96,7 @@ func (q Take) Check() error {
 	}
 	if strings.TrimSpace(q.Reason) == "" {
 		return Errorf(CodeUsage, "a takeover needs a reason").With("field", "reason").
-			Hintf(`say why: tt take --reason "…"`)
+			Hintf("say why: %s", Cmd("tt take --reason …"))
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (r Room) errPriorOwner(now Time) *Error {
 }
 
 func (r Room) errClosed() *Error {
-	return r.facts(Errorf(CodeRoomClosed, "the room is closed").Hintf("open it again on purpose: tt join"))
+	return r.facts(Errorf(CodeRoomClosed, "the room is closed").Hintf("open it again on purpose: %s", Cmd("tt join")))
 }
 
 // errNotOpen refuses a takeover and says when one could open.

@@ -194,22 +194,22 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 }
 
 // NextStep says what is done next with a task in this state, and by whom.
-func (t Task) NextStep() string {
+func (t Task) NextStep() Hint {
 	switch t.State {
 	case TaskAssigned:
-		return "in " + t.Worktree + ": tt worker start"
+		return Hintf("in %s: %s", t.Worktree, Cmd("tt worker start"))
 	case TaskWorking:
-		return "its worker commits, then: tt worker done"
+		return Hintf("its worker commits, then: %s", Cmd("tt worker done"))
 	case TaskConflicted:
-		return "its worker resolves the conflict: git rebase --continue, then tt worker done --skip-rebase"
+		return Hintf("its worker resolves the conflict: %s, then %s", Cmd("git rebase --continue"), Cmd("tt worker done --skip-rebase"))
 	case TaskInReview:
-		return "look at it: tt worker diff " + t.ID + "; then tt worker approve " + t.ID + ", or request-changes"
+		return Hintf("look at it: %s; then %s, or request-changes", Cmd("tt worker diff <task_id>", t.ID), Cmd("tt worker approve <task_id>", t.ID))
 	case TaskApproved:
-		return "tt worker merge " + t.ID
+		return Hintf("%s", Cmd("tt worker merge <task_id>", t.ID))
 	case TaskFailed:
-		return "to begin again: tt worker retry " + t.ID
+		return Hintf("to begin again: %s", Cmd("tt worker retry <task_id>", t.ID))
 	}
-	return "nothing is left to do; tt worker show " + t.ID + " shows its history"
+	return Hintf("nothing is left to do; %s shows its history", Cmd("tt worker show <task_id>", t.ID))
 }
 
 // facts adds how the task stands to an error.

@@ -29,7 +29,7 @@ func (t Task) fenced(c TaskCall) error {
 
 func (t Task) stale(format string, args ...any) error {
 	return t.facts(Errorf(CodeStaleAttempt, format, args...)).
-		Hintf("stop this work; tt worker show %s tells what happened", t.ID)
+		Hintf("stop this work; %s tells what happened", Cmd("tt worker show <task_id>", t.ID))
 }
 
 // Mine refuses callers that aren't the task's worker. A person may act for it. It fails with
@@ -47,7 +47,7 @@ func (t Task) Mine(c TaskCall) error {
 		return t.facts(Errorf(CodeInvalidTransition, "nobody has started %s yet", t.ID)).Hintf("%s", t.NextStep())
 	}
 	return t.facts(Errorf(CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).With("worker", t.Worker).
-		Hintf(`tt worker status lists the tasks; to tell its worker something: tt msg send %s "…"`, t.Worker)
+		Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt worker status"), Cmd("tt msg send <agent> …", t.Worker))
 }
 
 func workerOf(t Task) string {
@@ -97,9 +97,9 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	if t.State != noTask {
 		e := t.facts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State))
 		if t.State == TaskFailed {
-			return Event{}, e.Hintf("to begin it again: tt worker retry %s", t.ID)
+			return Event{}, e.Hintf("to begin it again: %s", Cmd("tt worker retry <task_id>", t.ID))
 		}
-		return Event{}, e.Hintf("tt worker show %s; a new task needs a name of its own", t.ID)
+		return Event{}, e.Hintf("%s; a new task needs a name of its own", Cmd("tt worker show <task_id>", t.ID))
 	}
 	t.ID = q.ID
 	s, err := t.step(ActSpawn)
@@ -128,7 +128,7 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 		return nil, nil
 	case t.State != TaskAssigned && !away:
 		return nil, t.facts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).With("worker", t.Worker).
-			Hintf(`tt worker status lists the tasks; to tell its worker something: tt msg send %s "…"`, t.Worker)
+			Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt worker status"), Cmd("tt msg send <agent> …", t.Worker))
 	}
 	e := taskEvent(t, s, c.By, "", TaskStartedFacts{})
 	return &e, nil
@@ -213,7 +213,7 @@ func (t Task) mayReview(v TaskVerdict) error {
 		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review"))
 	case t.Worked(v.By) && !v.Override:
 		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so another has to review it", v.By, t.ID)).
-			Hintf("tt state lists the members; ask one of them, or a person")
+			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 	return nil
 }
@@ -225,20 +225,21 @@ func (t Task) isOffered(v TaskVerdict) error {
 	case t.Head:
 		return nil
 	case "":
-		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: git branch %s %s", t.Branch, short(t.Head))
+		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: %s", Cmd("git branch <branch> <commit>", t.Branch, short(t.Head)))
 	}
 	return t.errReviewStale(v, "%s is at %s, and commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
-		Hintf(`its worker offers what is new: tt worker done --task %s; or give it back: tt worker request-changes %s "…"`, t.ID, t.ID)
+		Hintf("its worker offers what is new: %s; or give it back: %s",
+			Cmd("tt worker done --task <task_id>", t.ID), Cmd("tt worker request-changes <task_id> …", t.ID))
 }
 
 // hasSeen refuses a verdict on another commit than those that it can be about. It fails with [CodeReviewStale].
 func (t Task) hasSeen(v TaskVerdict, about ...string) error {
 	switch {
 	case v.Head == "":
-		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: tt worker diff %s", t.ID)
+		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt worker diff <task_id>", t.ID))
 	case !slices.Contains(about, v.Head):
 		return t.errReviewStale(v, "you saw commit %s of %s, and commit %s was offered for review", short(v.Head), t.ID, short(t.Head)).
-			Hintf("look at what is new: tt worker diff %s", t.ID)
+			Hintf("look at what is new: %s", Cmd("tt worker diff <task_id>", t.ID))
 	}
 	return nil
 }
@@ -300,7 +301,7 @@ func (t Task) RequestChanges(v TaskVerdict, what string) (Event, error) {
 	}
 	if strings.TrimSpace(what) == "" {
 		return Event{}, Errorf(CodeUsage, "say what must change").With("field", "reason").
-			Hintf(`tt worker request-changes %s "…"`, t.ID)
+			Hintf("%s", Cmd("tt worker request-changes <task_id> …", t.ID))
 	}
 	if err := checkReason("reason", what); err != nil {
 		return Event{}, err
@@ -386,7 +387,7 @@ func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, err
 		return Event{}, err
 	}
 	if strings.TrimSpace(reason) == "" {
-		return Event{}, Errorf(CodeUsage, "say why").With("field", "reason").Hintf(`tt worker fail "…"`)
+		return Event{}, Errorf(CodeUsage, "say why").With("field", "reason").Hintf("%s", Cmd("tt worker fail …"))
 	}
 	if err := checkReason("reason", reason); err != nil {
 		return Event{}, err
@@ -425,7 +426,8 @@ func (t Task) rollback() (TaskStep, error) {
 	s, err := t.step(ActRollback)
 	if err == nil && t.Result == "" {
 		err = t.facts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it", t.ID, t.Integration)).
-			Hintf("find what brought it there (git log %s), and revert that in a new task: tt worker spawn", t.Integration)
+			Hintf("find what brought it there (%s), and revert that in a new task: %s",
+				Cmd("git log <branch>", t.Integration), Cmd("tt worker spawn <task>"))
 	}
 	return s, err
 }

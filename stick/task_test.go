@@ -132,7 +132,7 @@ func TestMovedInReview(t *testing.T) {
 		{"g", "h", "tt worker diff T-1"},
 	} {
 		_, err := reviewed.Approve(see(c.head, c.branch), "")
-		if e := AsError(err); e.Code != CodeReviewStale || !strings.Contains(e.Hint, c.hint) || strings.HasSuffix(e.Message, " ") {
+		if e := AsError(err); e.Code != CodeReviewStale || !strings.Contains(e.Hint.String(), c.hint) || strings.HasSuffix(e.Message, " ") {
 			t.Errorf("%q was seen, the branch is at %q: %v (%s)", c.head, c.branch, e, e.Hint)
 		}
 	}
@@ -188,7 +188,7 @@ func TestApprovalKept(t *testing.T) {
 // each has words for what comes next.
 func TestTaskSteps(t *testing.T) {
 	for _, s := range TaskStates {
-		if (Task{ID: "T", State: s}).NextStep() == "" {
+		if len((Task{ID: "T", State: s}).NextStep()) == 0 {
 			t.Errorf("%s: what is next?", s)
 		}
 		leaves := slices.ContainsFunc(TaskSteps, func(x TaskStep) bool { return slices.Contains(x.From, s) && x.To != "" && x.To != s })

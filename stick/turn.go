@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -47,18 +46,18 @@ func (r Room) facts(e *Error) *Error {
 	case Reserved:
 		e.With("reserved_for", r.Turn.ReservedFor)
 	}
-	if e.Hint == "" {
-		e.Hintf("stop, and wait for your turn: tt wait")
+	if len(e.Hint) == 0 {
+		e.Hintf("stop, and wait for your turn: %s", Cmd("tt wait"))
 	}
 	return e
 }
 
 // Instead is what one who isn't the holder does instead of acting as it.
-func (r Room) Instead() string {
+func (r Room) Instead() Hint {
 	if r.Turn.State != Owned || r.Closed {
-		return "wait for your turn: tt wait"
+		return Hintf("wait for your turn: %s", Cmd("tt wait"))
 	}
-	return fmt.Sprintf(`wait: tt wait; ask: tt msg send %s "…"`, r.Turn.Owner)
+	return Hintf("wait: %s; ask: %s", Cmd("tt wait"), Cmd("tt msg send <agent> …", r.Turn.Owner))
 }
 
 // Holder says in words who has the stick.

@@ -21,7 +21,7 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	res, err := e.StartSession(ctx, q)
 	if stick.CodeOf(err) == stick.CodeProjectConfig && in.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
-		a.write(row.WriteHook(in, harness.HookAnswer{Context: fmt.Sprintf("Talking Stick didn't start this session: %s; %s.", stick.Line(e.Message), stick.Line(e.Hint))}))
+		a.write(row.WriteHook(in, harness.HookAnswer{Context: fmt.Sprintf("Talking Stick didn't start this session: %s; %s.", stick.Line(e.Message), stick.Line(e.Hint.String()))}))
 	}
 	if err != nil || res.RoomID == "" {
 		return err

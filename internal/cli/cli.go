@@ -389,7 +389,7 @@ func strictHelpers(root *cobra.Command) {
 
 // badFlag says what is wrong with a flag, without the words of Go.
 func badFlag(c *cobra.Command, err error) error {
-	e := stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s --help lists the flags", c.CommandPath())
+	e := stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s lists the flags", help(c))
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		what := map[string]string{
 			"duration": "a duration such as 90s or 45m", "int": "a number", "int64": "a number", "bool": "true or false",
@@ -420,14 +420,17 @@ func noArgs(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if c.HasSubCommands() {
-		e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(args[0], 40)).Hintf("%s --help lists the commands", c.CommandPath())
+		e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(args[0], 40)).Hintf("%s lists the commands", help(c))
 		if near := nearest(c, args[0]); near != "" {
-			e.Hintf("did you mean %s %s? %s --help lists the commands", c.CommandPath(), near, c.CommandPath())
+			e.Hintf("did you mean %s? %s lists the commands", stick.Cmd(c.CommandPath()+" "+near), help(c))
 		}
 		return e
 	}
 	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, and was given %q", c.CommandPath(), stick.Clip(args[0], 40))
 }
+
+// help is the command that explains c, under the name by which the program was called.
+func help(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
 
 // nearest is the command that was probably meant, of those that cobra suggests: the one with the
 // most letters in common, so that a slip of the fingers finds its word.
@@ -451,9 +454,9 @@ func between(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return stick.Errorf(stick.CodeUsage, "%s needs %s", c.CommandPath(), what).Hintf("%s --help", c.CommandPath())
+			return stick.Errorf(stick.CodeUsage, "%s needs %s", c.CommandPath(), what).Hintf("%s", help(c))
 		case most >= 0 && len(args) > most:
-			return stick.Errorf(stick.CodeUsage, "%s was given one argument too many: %q", c.CommandPath(), stick.Clip(args[most], 40)).Hintf("%s --help", c.CommandPath())
+			return stick.Errorf(stick.CodeUsage, "%s was given one argument too many: %q", c.CommandPath(), stick.Clip(args[most], 40)).Hintf("%s", help(c))
 		}
 		return nil
 	}

@@ -155,7 +155,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 			}, func(p *page, res task.WorkerOutputResult) { p.block(res.Text) })
 		}
 		if len(args) == 0 {
-			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("tt worker status lists them")
+			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("%s lists them", stick.Cmd("tt worker status"))
 		}
 		return answer(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
 			p.TaskID, p.Where, p.Caller = args[0], core.Where{Path: *path}, by

@@ -34,7 +34,7 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	}
 	if err != nil {
 		return r, stick.Errorf(stick.CodeConfigUnwritable, "git doesn't say where its hooks are: %w", err).With("path", r.Git).
-			Hintf("see what git says here: git status")
+			Hintf("see what git says here: %s", stick.Cmd("git status"))
 	}
 	r.HooksPath, r.Scope, r.Origin = s.Value, s.Scope, s.Origin
 	return r, nil

@@ -178,7 +178,7 @@ var passing = sync.OnceValue(func() *regexp.Regexp {
 func (a *app) program() (string, error) {
 	if passing().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't call it").
-			Hintf("build it first: go install ./cmd/tt; then: tt install")
+			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/tt"), stick.Cmd("tt install"))
 	}
 	self, err := os.Stat(a.Exe)
 	if err != nil {

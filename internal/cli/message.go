@@ -137,7 +137,7 @@ func (a *app) msgSendCmd() *cobra.Command {
 func recipientAndBody(c *cobra.Command, args []string) error {
 	err := between(1, 2, "a recipient and a body")(c, args)
 	if len(args) > 2 {
-		return stick.AsError(err).Hintf(`put the body in quotes: tt msg send %s "…"`, stick.Clip(args[0], 60))
+		return stick.AsError(err).Hintf("put the body in quotes: %s", stick.Cmd("tt msg send <agent> …", stick.Clip(args[0], 60)))
 	}
 	return err
 }

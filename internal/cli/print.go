@@ -66,8 +66,8 @@ func (a *app) printError(e *stick.Error) {
 		return
 	}
 	fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(e.Message))
-	if e.Hint != "" {
-		fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(e.Hint))
+	if len(e.Hint) > 0 {
+		fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(e.Hint.String()))
 	}
 }
 

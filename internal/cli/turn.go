@@ -44,7 +44,7 @@ func (a *app) waitCmd() *cobra.Command {
 		}
 		if timeout < 0 || c.Flags().Changed("timeout") && timeout < time.Millisecond {
 			return stick.Errorf(stick.CodeUsage, "--timeout is a positive duration such as 90s").With("field", "timeout").
-				Hintf("to look without waiting: tt try")
+				Hintf("to look without waiting: %s", stick.Cmd("tt try"))
 		}
 		p := engine.WaitForTurnParams{Where: w, Park: park, TurnOnly: turn, Replace: replace}
 		if timeout > 0 {

@@ -84,7 +84,7 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		c, err := Parse([]byte(text))
 		e := stick.AsError(err)
-		if err == nil || e.Code != stick.CodeProjectConfig || !strings.Contains(e.Message+" "+e.Hint, want) || !c.Session.Auto {
+		if err == nil || e.Code != stick.CodeProjectConfig || !strings.Contains(e.Message+" "+e.Hint.String(), want) || !c.Session.Auto {
 			t.Errorf("%q: %v (%+v)", text, err, c)
 		}
 	}

@@ -53,7 +53,7 @@ func Act(ctx context.Context, program, token string, in io.Reader, out io.Writer
 	bin := filepath.Dir(program)
 	want, err := os.ReadFile(filepath.Join(filepath.Dir(bin), tokenFile))
 	if err != nil || token == "" || token != string(want) {
-		return stick.Errorf(stick.CodeUsage, "an actor is started by the demo itself").Hintf("watch it: tt demo")
+		return stick.Errorf(stick.CodeUsage, "an actor is started by the demo itself").Hintf("watch it: %s", stick.Cmd("tt demo"))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

@@ -55,9 +55,9 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 	}
 	s.finish(err)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		hint := "play it again and look at what it leaves behind: tt demo --keep"
+		hint := stick.Hintf("play it again and look at what it leaves behind: %s", stick.Cmd("tt demo --keep"))
 		if s.scratch == "" {
-			hint = "set TMPDIR to a directory that can be written"
+			hint = stick.Hintf("set TMPDIR to a directory that can be written")
 		}
 		err = stick.Errorf(stick.CodeInternal, "the demo failed: %w", err).Hintf("%s", hint)
 	}

@@ -355,7 +355,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	}
 	if no != nil {
 		res.Allowed, res.RoomID, res.Enforce, res.refusal = false, a.room.ID, a.room.Policy.Enforce, no
-		res.Reason, res.Hint = no.Message, no.Hint
+		res.Reason, res.Hint = no.Message, no.Hint.String()
 		res.Denied, _ = no.Fields["paths"].([]string)
 		if res.Holder = ""; t.State == stick.Owned {
 			res.Holder = t.Owner

@@ -429,7 +429,7 @@ func TestFailuresOfGit(t *testing.T) {
 	lock := filepath.Join(w.dir, ".git", "index.lock")
 	w.write(".git/index.lock", "")
 	err = w.FastForward(ctx, w.dir, second)
-	if e := stick.AsError(err); e.Fields["path"] != lock || !strings.Contains(e.Hint, "remove that file") {
+	if e := stick.AsError(err); e.Fields["path"] != lock || !strings.Contains(e.Hint.String(), "remove that file") {
 		t.Errorf("a lock: %v; %s", err, e.Hint)
 	}
 	if err := os.Remove(lock); err != nil {

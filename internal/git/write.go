@@ -110,16 +110,15 @@ func (c Client) act(ctx context.Context, q change, args ...string) error {
 }
 
 func missing(err error) error {
-	return &stick.Error{
-		Code: stick.CodeGitMissing, Message: "there is no git program in PATH", Hint: "install git 2.38 or newer", Err: err,
-	}
+	e := stick.Errorf(stick.CodeGitMissing, "there is no git program in PATH").Hintf("install git 2.38 or newer")
+	e.Err = err
+	return e
 }
 
 func failed(f *Failure) *stick.Error {
-	e := &stick.Error{
-		Code: stick.CodeGitFailed, Message: fmt.Sprintf("git %s failed: %s", f.command(), stick.Clip(f.reason(), 300)), Err: f,
-		Hint: "mend what git complains about, and run the same command again",
-	}
+	e := stick.Errorf(stick.CodeGitFailed, "git %s failed: %s", f.command(), stick.Clip(f.reason(), 300)).
+		Hintf("mend what git complains about, and run the same command again")
+	e.Err = f
 	if lock := f.lock(); lock != "" {
 		e.Message = fmt.Sprintf("git %s failed: %s is there: another git is at work, or one that was killed has left it", f.command(), stick.Line(lock))
 		e.With("path", lock).Hintf("wait until that git has ended; if no git runs there, remove that file; then run the same command again")
@@ -270,7 +269,7 @@ func (c Client) Identity(ctx context.Context, dir string) error {
 	_, err := c.text(ctx, dir, "var", "GIT_COMMITTER_IDENT")
 	if f := failure(err); f != nil {
 		return (&stick.Error{Code: stick.CodeGitFailed, Message: "git doesn't know in whose name to commit", Err: f}).
-			Hintf(`git config user.name "…" and git config user.email "…"`)
+			Hintf("%s and %s", stick.Cmd("git config user.name …"), stick.Cmd("git config user.email …"))
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	switch {
 	case r.Git == "":
 		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(r.Path)).With("path", r.Path).
-			Hintf("run the command in a repository, or make one: git init")
+			Hintf("run the command in a repository, or make one: %s", stick.Cmd("git init"))
 	case r.Bare:
 		return "", stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: it has no working tree for agents to share", stick.Line(r.Git)).With("path", r.Git).
 			Hintf("run the command in the clone where agents work")
@@ -57,7 +57,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() && r.HooksPath != "" {
 		return "", stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath in %s is %s, which isn't a directory, so git runs no hooks here", stick.Line(r.Origin), stick.Line(dir)).
-			With("path", dir).Hintf("unless somebody switched hooks off on purpose: git config --%s --unset core.hooksPath", r.Scope)
+			With("path", dir).Hintf("unless somebody switched hooks off on purpose: %s", stick.Cmd("git config --"+r.Scope+" --unset core.hooksPath"))
 	}
 	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
 	if own && (inside(dir, r.Git) || r.Top != "" && inside(dir, r.Top)) {

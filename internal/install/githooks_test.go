@@ -233,12 +233,12 @@ func TestGitHooksPath(t *testing.T) {
 			continue
 		}
 		e := stick.AsError(err)
-		if err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Hint, w.t.gitLine("pre-commit")) || !strings.Contains(e.Hint, w.t.gitLine("reference-transaction")) {
+		if err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Hint.String(), w.t.gitLine("pre-commit")) || !strings.Contains(e.Hint.String(), w.t.gitLine("reference-transaction")) {
 			t.Errorf("%s (%s): %v %v", c.HooksPath, c.Scope, err, steps)
 		}
 	}
 	_, err := InstallGit(w.t, at("/dev/null", "local"))
-	if e := stick.AsError(err); err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Message, "runs no hooks") || !strings.Contains(e.Hint, "--unset core.hooksPath") {
+	if e := stick.AsError(err); err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Message, "runs no hooks") || !strings.Contains(e.Hint.String(), "--unset core.hooksPath") {
 		t.Errorf("hooks that are switched off: %v", err)
 	}
 	elsewhere := r

@@ -114,7 +114,7 @@ func TestForeignDatabaseIsUntouched(t *testing.T) {
 			before := files(t, dir)
 			for _, create := range []bool{false, true} {
 				_, err := store.Open(ctx, store.Options{Dir: dir}, create)
-				if e := refused(t, err, c.code); e.Hint == "" {
+				if e := refused(t, err, c.code); len(e.Hint) == 0 {
 					t.Error("the refusal doesn't say what to do")
 				}
 			}
@@ -139,7 +139,7 @@ func TestSchemaOfANewerProgram(t *testing.T) {
 		opt := storetest.Options(db)
 		_, err := store.Open(ctx, opt, false)
 		e := refused(t, err, stick.CodeSchemaTooNew)
-		if e.Hint == "" {
+		if len(e.Hint) == 0 {
 			t.Error("the refusal doesn't say what to do")
 		}
 

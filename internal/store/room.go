@@ -51,7 +51,7 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	r, ok, err := tx.room("WHERE room_id = ?", id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60)).
-			Hintf("tt list --all lists the rooms")
+			Hintf("%s lists the rooms", stick.Cmd("tt list --all"))
 	}
 	return r, err
 }

@@ -94,7 +94,7 @@ func readHeader(file string) (fresh bool, err error) {
 		return false, corrupt(fmt.Errorf("%s is not an SQLite database", file))
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
 		return false, stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
-			With("path", file).Hintf("move it aside and start a new one: tt doctor --adopt")
+			With("path", file).Hintf("move it aside and start a new one: %s", stick.Cmd("tt doctor --adopt"))
 	}
 	return false, nil
 }
@@ -271,19 +271,19 @@ func classify(err error) error {
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return stick.Errorf(stick.CodeDatabaseBusy, "the database is locked by another program: %w", err).
-			Hintf("try again; if it lasts: tt doctor")
+			Hintf("try again; if it lasts: %s", stick.Cmd("tt doctor"))
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return corrupt(err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
 		return stick.Errorf(stick.CodeDataDirNotWritable, "the database can't be written: %w", err).
-			Hintf("tt doctor says what is wrong with the data directory")
+			Hintf("%s says what is wrong with the data directory", stick.Cmd("tt doctor"))
 	}
 	return err
 }
 
 func corrupt(err error) *stick.Error {
 	return stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %w", err).
-		Hintf("keep the file, and see what can still be read: tt doctor")
+		Hintf("keep the file, and see what can still be read: %s", stick.Cmd("tt doctor"))
 }
 
 func notWritable(dir string, err error) *stick.Error {
@@ -295,8 +295,8 @@ func notWritable(dir string, err error) *stick.Error {
 		With("path", dir).
 		Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR")
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // as in a sandbox
-		e.Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR; in Codex's sandbox use the MCP tools of tt, " +
-			"or have a person run tt install codex, which lets the sandbox write it")
+		e.Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR; in Codex's sandbox use the MCP tools of tt, "+
+			"or have a person run %s, which lets the sandbox write it", stick.Cmd("tt install codex"))
 	}
 	return e
 }

@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -81,7 +80,11 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	if half, herr := l.git.Underway(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk, a filter
 		l.outcomeUnknown = true
 		e := stick.AsError(err)
-		e.Hint = strings.TrimPrefix(e.Hint+"; ", "; ") + stick.Line(now.checkout) + " has half of the merge: commit nothing there, the same command takes it to its end"
+		next := stick.Hintf("%s has half of the merge: commit nothing there, the same command takes it to its end", stick.Line(now.checkout))
+		if len(e.Hint) > 0 {
+			next = stick.Hintf("%s; %s", e.Hint, next)
+		}
+		e.Hint = next
 		return false, e
 	}
 	return false, err

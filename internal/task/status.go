@@ -128,7 +128,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) T
 	v := TaskView{
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
-		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: t.NextStep(),
+		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: t.NextStep().String(),
 	}
 	if !t.Busy() || t.Worker.Human() { // people needn't show that they are alive
 		return v

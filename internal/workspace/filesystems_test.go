@@ -76,7 +76,7 @@ func TestLocal(t *testing.T) {
 	dir := t.TempDir()
 	if err := Local(dir); err != nil {
 		e := stick.AsError(err)
-		if e.Code != stick.CodeFileSystem || !strings.Contains(e.Hint, "TALKING_STICK_DATA_DIR") {
+		if e.Code != stick.CodeFileSystem || !strings.Contains(e.Hint.String(), "TALKING_STICK_DATA_DIR") {
 			t.Errorf("got %v", err)
 		}
 		t.Skipf("the temporary directory isn't on a local disk: %v", err)

@@ -30,5 +30,5 @@ type Check struct {
 // Fault is the finding of a check that an error ended.
 func Fault(err error) Finding {
 	s := stick.AsError(err)
-	return Finding{Status: FindingFault, Detail: s.Message, Fix: s.Hint}
+	return Finding{Status: FindingFault, Detail: s.Message, Fix: s.Hint.String()}
 }

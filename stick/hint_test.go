@@ -1,0 +1,41 @@
+package stick
+
+import "testing"
+
+// A hint reads as a sentence, and what is quoted in it is what a shell would need.
+func TestHintReadsAsASentence(t *testing.T) {
+	for _, c := range []struct {
+		hint Hint
+		want string
+	}{
+		{Hintf("ask a person"), "ask a person"},
+		{Hintf("%s", Cmd("tt doctor")), "tt doctor"},
+		{Hintf("100 %% sure, %d times: %s", 2, Cmd("tt wait")), "100 % sure, 2 times: tt wait"},
+		{Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", "codex:1"), Hintf("wait: %s", Cmd("tt wait"))), `ask: tt msg send codex:1 "…"; or wait: tt wait`},
+		{Hintf("look: %s", Cmd("tt worker show <task_id>")), "look: tt worker show <task_id>"},
+		{Hintf("reserve it: %s", Cmd("tt reserve <path>", "it's here")), `reserve it: tt reserve 'it'\''s here'`},
+		{Hintf("%s is no command of %q: %s", "x", "y", Cmd("tt --help")), `x is no command of "y": tt --help`},
+	} {
+		equal(t, "hint", c.hint.String(), c.want)
+	}
+}
+
+// The facts of an error fill the blanks that no value filled, whichever was said first.
+func TestFactsFillTheBlanksOfAHint(t *testing.T) {
+	show := func() *Error { return Errorf(CodeNotFound, "gone").Hintf("look: %s", Cmd("tt worker show <task_id>")) }
+	equal(t, "fact after hint", show().With("task_id", "ui-7").Hint.String(), "look: tt worker show ui-7")
+	equal(t, "fact before hint", Errorf(CodeNotFound, "gone").With("task_id", "ui-7").Hintf("%s", Cmd("tt worker show <task_id>")).Hint.String(), "tt worker show ui-7")
+	given := Errorf(CodeNotFound, "gone").With("task_id", "ui-7").Hintf("%s", Cmd("tt worker show <task_id>", "api-1"))
+	equal(t, "value before fact", given.Hint.String(), "tt worker show api-1")
+	equal(t, "another fact", show().With("branch", "b").Hint.String(), "look: tt worker show <task_id>")
+}
+
+// A command in a hint keeps its words apart from the sentence around it.
+func TestHintKeepsTheWordsOfItsCommands(t *testing.T) {
+	h := Hintf("ask: %s; or wait: %s", Cmd("tt msg send <agent> …", "codex:1"), Cmd("tt wait"))
+	equal(t, "steps", len(h), 4)
+	equal(t, "words", len(h[1].Command), 5)
+	equal(t, "agent", h[1].Command[3], Word{Text: "codex:1", Blank: "agent"})
+	equal(t, "own words", h[1].Command[4], Word{Blank: Own})
+	equal(t, "second command", h[3].Command.String(), "tt wait")
+}
