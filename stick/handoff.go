@@ -57,7 +57,7 @@ var HandoffFields = []HandoffField{
 	}),
 	{
 		Name: "artifacts", Flag: "artifact", Label: "file", Repeated: true,
-		Usage:   "a file to load, as path[:from-to][:role][:note]; may be given again",
+		Usage:   "a file to read, as path[:from-to][:role][:note]; repeatable",
 		Meaning: "files to load: path, lines, role (" + strings.Join(Roles, ", ") + "), note",
 		Set: func(h *Handoff, given []string) error {
 			for _, s := range given {
@@ -91,11 +91,11 @@ var HandoffFields = []HandoffField{
 		},
 	},
 	listField("open_questions", func(h *Handoff) *[]string { return &h.OpenQuestions }, HandoffField{
-		Flag: "question", Label: "question", Usage: "an open question; may be given again",
+		Flag: "question", Label: "question", Usage: "an open question; repeatable",
 		Meaning: "what you couldn't decide",
 	}),
 	listField("do_not", func(h *Handoff) *[]string { return &h.DoNot }, HandoffField{
-		Flag: "do-not", Label: "do not", Usage: "what the next holder should leave alone; may be given again",
+		Flag: "do-not", Label: "do not", Usage: "what the next holder should leave alone; repeatable",
 		Meaning: "what the next holder should leave alone",
 	}),
 }
@@ -197,7 +197,7 @@ func ParseArtifact(s string) (Artifact, error) {
 		l[0], err1 = strconv.Atoi(from)
 		l[1], err2 = strconv.Atoi(to)
 		if err := errors.Join(err1, err2); err != nil {
-			return a, badHandoff("artifacts", "the lines of artifact %q aren't of the form 10-20", clip(s, 80))
+			return a, badHandoff("artifacts", "artifact %q: write its lines like 10-20", clip(s, 80))
 		}
 		a.Lines, rest = &l, after
 	}

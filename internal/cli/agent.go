@@ -31,9 +31,9 @@ func (a *app) actingAs(c *cobra.Command, flag string) {
 		if c.Flags().Changed(flag) {
 			switch {
 			case a.as != "":
-				return stick.Errorf(stick.CodeUsage, "--as and --%s mean the same: give one of them", flag).With("field", flag)
+				return stick.Errorf(stick.CodeUsage, "--as and --%s mean the same: use one or the other", flag).With("field", flag)
 			case *name == "":
-				return stick.Errorf(stick.CodeUsage, "--%s is given without a name", flag).With("field", flag).
+				return stick.Errorf(stick.CodeUsage, "--%s needs a name", flag).With("field", flag).
 					Hintf("leave it out to act as yourself")
 			}
 			a.as = *name

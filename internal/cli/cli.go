@@ -244,7 +244,7 @@ func (a *app) config(procs *proc.Table) core.Config {
 	}
 }
 
-// truthy tells whether an environment variable is set to something other than no.
+// truthy reports whether an environment variable is set to something other than no.
 func truthy(s string) bool { return s != "" && s != "0" && s != "false" }
 
 // root is the command tree.
@@ -295,7 +295,7 @@ func (a *app) wire(root *cobra.Command) {
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
-	f.StringVar(&a.as, "as", "", "act under another agent's name")
+	f.StringVar(&a.as, "as", "", "act under this agent's name")
 	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
 }
 
@@ -395,7 +395,7 @@ func badFlag(c *cobra.Command, err error) error {
 			"duration": "a duration such as 90s or 45m", "int": "a number", "int64": "a number", "bool": "true or false",
 		}[bad.GetFlag().Value.Type()]
 		if what != "" {
-			e.Message = fmt.Sprintf("--%s is %s, not %q", bad.GetFlag().Name, what, stick.Clip(bad.GetValue(), 40))
+			e.Message = fmt.Sprintf("--%s must be %s, not %q", bad.GetFlag().Name, what, stick.Clip(bad.GetValue(), 40))
 		}
 		e.With("field", bad.GetFlag().Name)
 	}
@@ -406,9 +406,9 @@ func badFlag(c *cobra.Command, err error) error {
 func (a *app) checkFlags(c *cobra.Command) error {
 	switch {
 	case a.color != "auto" && a.color != "always" && a.color != "never":
-		return stick.Errorf(stick.CodeUsage, "--color is auto, always or never, not %q", stick.Clip(a.color, 40)).With("field", "color")
+		return stick.Errorf(stick.CodeUsage, "--color must be auto, always or never, not %q", stick.Clip(a.color, 40)).With("field", "color")
 	case a.as == "" && c.Flags().Changed("as"):
-		return stick.Errorf(stick.CodeUsage, "--as is given without a name").With("field", "as").
+		return stick.Errorf(stick.CodeUsage, "--as needs a name").With("field", "as").
 			Hintf("leave it out to act as yourself")
 	}
 	return nil
@@ -426,7 +426,7 @@ func noArgs(c *cobra.Command, args []string) error {
 		}
 		return e
 	}
-	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, and was given %q", c.CommandPath(), stick.Clip(args[0], 40))
+	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q", c.CommandPath(), stick.Clip(args[0], 40))
 }
 
 // help is the command that explains c, under the name by which the program was called.
@@ -456,7 +456,7 @@ func between(least, most int, what string) cobra.PositionalArgs {
 		case len(args) < least:
 			return stick.Errorf(stick.CodeUsage, "%s needs %s", c.CommandPath(), what).Hintf("%s", help(c))
 		case most >= 0 && len(args) > most:
-			return stick.Errorf(stick.CodeUsage, "%s was given one argument too many: %q", c.CommandPath(), stick.Clip(args[most], 40)).Hintf("%s", help(c))
+			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q", c.CommandPath(), stick.Clip(args[most], 40)).Hintf("%s", help(c))
 		}
 		return nil
 	}
@@ -473,7 +473,7 @@ func where(args []string, i int, flag string) (core.Where, error) {
 		return core.Where{Path: flag}, nil
 	}
 	if flag != "" {
-		return core.Where{}, stick.Errorf(stick.CodeUsage, "a path was given twice: %q and --path %q", stick.Clip(args[i], 60), stick.Clip(flag, 60))
+		return core.Where{}, stick.Errorf(stick.CodeUsage, "give one path, not two: %q and --path %q", stick.Clip(args[i], 60), stick.Clip(flag, 60))
 	}
 	if args[i] == "" {
 		return core.Where{}, stick.Errorf(stick.CodeInvalidPath, "the path is empty").Hintf("leave it out to mean the working directory")
@@ -481,7 +481,7 @@ func where(args []string, i int, flag string) (core.Where, error) {
 	return core.Where{Path: args[i]}, nil
 }
 
-// isCanceled tells whether a failure is an interruption.
+// isCanceled reports whether a failure is an interruption.
 func isCanceled(err error) bool {
 	return errors.Is(err, context.Canceled) || stick.CodeOf(err) == stick.CodeCanceled
 }

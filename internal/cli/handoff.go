@@ -56,7 +56,7 @@ func (h *handoffFlags) read(a *app) (*stick.Handoff, error) {
 		}
 		given = true
 		if h.stdin {
-			return nil, stick.Errorf(stick.CodeUsage, "the handoff comes from standard input or from flags, not from both")
+			return nil, stick.Errorf(stick.CodeUsage, "give the handoff by flags or on standard input, not by both")
 		}
 		if err := f.Set(out, values); err != nil {
 			return nil, err
@@ -82,15 +82,15 @@ func readHandoff(r io.Reader) (*stick.Handoff, error) {
 	d.DisallowUnknownFields()
 	if err = d.Decode(&h); err == nil {
 		if _, more := d.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is more behind the object")
+			err = errors.New("there is more after the object")
 		}
 	}
 	if err != nil {
 		why := strings.TrimPrefix(err.Error(), "json: ")
 		if len(bytes.TrimSpace(b)) == 0 {
-			why = "there is nothing"
+			why = "it is empty"
 		}
-		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the JSON that is expected: %s", stick.Clip(why, 120)).
+		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the expected JSON: %s", stick.Clip(why, 120)).
 			With("field", "handoff").
 			Hintf(`for example: {"status": "…", "next_action": "…", "artifacts": [{"path": "plan.md", "role": "review"}]}`)
 	}
@@ -104,7 +104,7 @@ type fenceFlags struct {
 }
 
 func (f *fenceFlags) add(c *cobra.Command) {
-	c.Flags().Int64Var(&f.turn, "turn", 0, "the turn to act on (default: your own last one)")
+	c.Flags().Int64Var(&f.turn, "turn", 0, "the turn to act on (default: your last one)")
 	c.Flags().StringVar(&f.lease, "lease", "", "the lease of that turn")
 }
 

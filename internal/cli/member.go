@@ -19,11 +19,11 @@ func (a *app) leaveCmd() *cobra.Command {
 	var abandon string
 	c := &cobra.Command{
 		Use: "leave [path]", Short: "Leave the room", Args: between(0, 1, "a path"),
-		Long: "Leave the room. Who holds the stick leaves a handoff, or says with --abandon why there is none.",
+		Long: "Leave the room. If you hold the stick, give a handoff, or say with --abandon why there is none.",
 	}
 	h.add(c)
 	f.add(c)
-	c.Flags().StringVar(&abandon, "abandon", "", "why the turn ends without a handoff")
+	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -35,14 +35,14 @@ func (a *app) leaveCmd() *cobra.Command {
 			return err
 		}
 		if handoff != nil && abandon != "" {
-			return stick.Errorf(stick.CodeUsage, "a turn ends with a handoff or is abandoned, not both")
+			return stick.Errorf(stick.CodeUsage, "give a handoff or --abandon, not both")
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.LeaveRoomResult, error) {
 			return e.LeaveRoom(c.Context(), engine.LeaveRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon})
 		}, func(p *page, res engine.LeaveRoomResult) {
 			p.linef("%s left the room%s", res.AgentID, already(res.Already))
 			if res.Abandoned {
-				p.linef("your turn ended without a handoff; the next one gets the one before")
+				p.linef("you gave up the turn without a handoff; the next holder gets the previous one")
 			}
 			if res.ReservedFor != nil {
 				p.linef("next is %s", *res.ReservedFor)
@@ -58,8 +58,8 @@ func (a *app) kickCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "kick <agent> [path]", Short: "Remove a member that is gone", Args: between(1, 2, "the agent to remove"),
 	}
-	c.Flags().BoolVar(&force, "force", false, "also when it isn't gone; only on a person's word")
-	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	c.Flags().BoolVar(&force, "force", false, "even if it isn't gone; only when a person told you to")
+	c.Flags().StringVar(&reason, "reason", "", "why (for the log)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 1, *path)
@@ -73,7 +73,7 @@ func (a *app) kickCmd() *cobra.Command {
 		}, func(p *page, res engine.KickMemberResult) {
 			p.linef("%s was removed%s", res.AgentID, already(res.Already))
 			if res.EndedTurn {
-				p.linef("its turn ended; the next one gets the last handoff")
+				p.linef("its turn has ended; the next holder gets the last handoff")
 			}
 			if res.ReservedFor != nil {
 				p.linef("next is %s", *res.ReservedFor)
@@ -85,8 +85,8 @@ func (a *app) kickCmd() *cobra.Command {
 
 func (a *app) whoamiCmd() *cobra.Command {
 	var explain bool
-	c := &cobra.Command{Use: "whoami", Short: "Say who you are to the others", Args: noArgs}
-	c.Flags().BoolVar(&explain, "explain", false, "tell how that was found")
+	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: noArgs}
+	c.Flags().BoolVar(&explain, "explain", false, "also show how tt found it out")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.WhoamiResult, error) {
 			return e.Whoami(c.Context(), engine.WhoamiParams{Caller: by, Explain: explain})

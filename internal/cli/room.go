@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,10 +20,10 @@ func (a *app) listCmd() *cobra.Command {
 	var limit int
 	c := &cobra.Command{
 		Use: "list [path]", Short: "List the rooms around a path", Args: between(0, 1, "a path"),
-		Long: "List the rooms from a path up to its workspace root, and those below it. Nothing is joined or written.",
+		Long: "List the rooms from a path up to its workspace root, and those below it. It joins nothing and writes nothing.",
 	}
-	c.Flags().BoolVar(&all, "all", false, "list every room of this machine")
-	c.Flags().IntVar(&limit, "limit", 50, "how many rooms to list")
+	c.Flags().BoolVar(&all, "all", false, "list every room on this machine")
+	c.Flags().IntVar(&limit, "limit", 50, "list at most this many rooms")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -32,14 +31,14 @@ func (a *app) listCmd() *cobra.Command {
 			return err
 		}
 		if limit < 1 {
-			return stick.Errorf(stick.CodeUsage, "--limit is at least 1").With("field", "limit")
+			return stick.Errorf(stick.CodeUsage, "--limit must be at least 1").With("field", "limit")
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
 			return e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, Path: w.Path, All: all, Limit: limit})
 		}, func(p *page, res engine.ListRoomsResult) {
 			if len(res.Rooms) == 0 {
-				p.linef("no room here; %s would be one", stick.Line(res.Root))
-				p.linef("make it and join it: tt join")
+				p.linef("there is no room here")
+				p.linef("to make one at %s and join it: tt join", stick.Line(res.Root))
 			}
 			for _, r := range res.Rooms {
 				who := ""
@@ -52,7 +51,7 @@ func (a *app) listCmd() *cobra.Command {
 				p.linef("%-9s %s  %s%s, turn %d", r.Relation, p.strong(stick.Line(r.Path)), r.State, who, r.TurnID)
 			}
 			if res.Hidden > 0 {
-				p.linef("and %d more: --limit %d", res.Hidden, res.Hidden+len(res.Rooms))
+				p.linef("%d more are hidden: --limit %d", res.Hidden, res.Hidden+len(res.Rooms))
 			}
 		})
 	}
@@ -62,11 +61,11 @@ func (a *app) listCmd() *cobra.Command {
 func (a *app) joinCmd() *cobra.Command {
 	var forceNew bool
 	c := &cobra.Command{
-		Use: "join [path]", Short: "Join the room of a workspace, and make it when there is none", Args: between(0, 1, "a path"),
-		Long: "Join the deepest room on the way from a path up to its workspace root; if there is none, one is made at the root.\n" +
-			"Joining opens a closed room again, and lets a removed member back in.",
+		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it", Args: between(0, 1, "a path"),
+		Long: "Join the nearest room between a path and its workspace root. If there is none, tt makes one at the root. Joining reopens\n" +
+			"a closed room, and lets a removed member back in.",
 	}
-	c.Flags().BoolVar(&forceNew, "force-new", false, "make a room at the path itself, inside another room")
+	c.Flags().BoolVar(&forceNew, "force-new", false, "make a room at the path itself, even inside another room")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -112,25 +111,25 @@ func (p *page) standing(r engine.PathRoom) {
 	case r.ReservedFor != nil:
 		p.linef("the stick is reserved for %s", *r.ReservedFor)
 	case r.PendingHandoff != nil:
-		p.linef("nobody holds the stick; a handoff waits for the next one")
+		p.linef("nobody holds the stick; a handoff waits for the next holder")
 	default:
 		p.linef("nobody holds the stick")
 	}
 	if r.Takeover != nil {
 		since := ""
 		if !r.Takeover.Since.IsZero() {
-			since = " since " + stick.Age(p.now.Sub(r.Takeover.Since))
+			since = " (" + p.ago(r.Takeover.Since) + ")"
 		}
-		p.linef("a takeover is open%s: %s", since, strings.ReplaceAll(string(r.Takeover.Cause), "_", " "))
+		p.linef("the stick can be taken over: %s%s", because(r.Takeover.Cause), since)
 	}
 }
 
 func (a *app) stateCmd() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "state [path]", Short: "Show how the room stands and what to do next", Args: between(0, 1, "a path"),
+		Use: "state [path]", Short: "Show who has the stick, who is here, and what to do next", Args: between(0, 1, "a path"),
 	}
-	c.Flags().BoolVar(&all, "all", false, "show members that left or were removed, too")
+	c.Flags().BoolVar(&all, "all", false, "also show members that left or were removed")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -152,12 +151,12 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	p.linef("%s  %s, turn %d", p.strong(stick.Line(res.Path)), res.State, res.TurnID)
 	p.standing(res.PathRoom)
 	if res.Owner != nil && res.Takeover == nil {
-		lease := "lease kept by its " + string(res.LeaseKeptBy)
+		lease := "the lease lasts as long as the holder's process"
 		switch {
 		case res.LeaseKeptBy == stick.KeptByHeartbeat:
-			lease = "lease runs out " + p.until(res.LeaseExpiresAt) + " unless its owner acts"
+			lease = "the lease runs out " + p.until(res.LeaseExpiresAt) + " unless the holder acts"
 		case res.GuardianPID != 0:
-			lease += " " + itoa(res.GuardianPID)
+			lease += " (kept by the guardian, pid " + itoa(res.GuardianPID) + ")"
 		}
 		p.linef("%s", p.faint(lease))
 	}
@@ -169,11 +168,11 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		}
 		switch m.Listening {
 		case stick.Work:
-			line += ", waits for the turn"
+			line += ", waiting for the turn"
 		case stick.Listen:
-			line += ", waits for events"
+			line += ", waiting for events"
 		case stick.Wake:
-			line += ", is woken by messages"
+			line += ", woken by messages"
 		}
 		if m.Verdict == stick.Gone {
 			line += ", its process has ended"
@@ -185,7 +184,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		p.linef("%s", line)
 	}
 	if res.HiddenMembers > 0 {
-		p.linef("  and %d that left or were removed: --all", res.HiddenMembers)
+		p.linef("  %d more left or were removed: --all", res.HiddenMembers)
 	}
 	if res.Unread+res.Unacked > 0 {
 		p.linef("for you: %d unread, %d to accept (tt inbox)", res.Unread, res.Unacked)
@@ -234,12 +233,12 @@ func (a *app) closeCmd() *cobra.Command {
 	var f fenceFlags
 	var reason string
 	c := &cobra.Command{
-		Use: "close [path]", Short: "Close the room: no turns until somebody joins it on purpose", Args: between(0, 1, "a path"),
-		Long: "Close the room. Its holder closes it with a handoff; a person closes it when nobody holds the stick.",
+		Use: "close [path]", Short: "Close the room: no turns until somebody joins again", Args: between(0, 1, "a path"),
+		Long: "Close the room. The holder of the stick closes it with a handoff. If nobody holds the stick, only a person can close it.",
 	}
 	h.add(c)
 	f.add(c)
-	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	c.Flags().StringVar(&reason, "reason", "", "why (for the log)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -253,7 +252,7 @@ func (a *app) closeCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.CloseRoomResult, error) {
 			return e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
 		}, func(p *page, res engine.CloseRoomResult) {
-			p.linef("the room of %s is closed%s; tt join opens it again", stick.Line(res.Path), already(res.Already))
+			p.linef("the room of %s is closed%s; tt join reopens it", stick.Line(res.Path), already(res.Already))
 		})
 	}
 	return c
@@ -261,7 +260,7 @@ func (a *app) closeCmd() *cobra.Command {
 
 func (a *app) reorderCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "reorder <agent>…", Short: "Change the order of members (policy order=sequence)", Args: between(1, -1, "at least one agent"),
+		Use: "reorder <agent>…", Short: "Set the order of turns (for policy order=sequence)", Args: between(1, -1, "at least one agent"),
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

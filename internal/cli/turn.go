@@ -24,15 +24,15 @@ func (a *app) waitCmd() *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you", Args: between(0, 1, "a path"),
-		Long: "Wait until there is something to act on: your turn, a takeover that is open, events addressed to you, or the end of\n" +
-			"the room. Silence never ends it, and waiting costs nothing. It joins the room, and makes it when there is none.\n\n" +
-			"It exits with 0 whatever it returns (read status), unless --turn is given: then only your turn is 0.",
+		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
+			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n\n" +
+			"The exit status is 0 whatever the wait returns (read status). With --turn, it is 0 for your turn and 4 for anything else.",
 	}
 	f := c.Flags()
-	f.BoolVar(&park, "park", false, "wait for events only; you are never given the turn")
-	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if the turn didn't come")
-	f.BoolVar(&replace, "replace", false, "end another wait of yours")
-	f.DurationVar(&timeout, "timeout", 0, "return after this time (default: never)")
+	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")
+	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if you didn't get the turn")
+	f.BoolVar(&replace, "replace", false, "end your other wait and take its place")
+	f.DurationVar(&timeout, "timeout", 0, "return after this time (default: wait for ever)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -40,10 +40,10 @@ func (a *app) waitCmd() *cobra.Command {
 			return err
 		}
 		if park && turn {
-			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: give one of them")
+			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: use one or the other")
 		}
 		if timeout < 0 || c.Flags().Changed("timeout") && timeout < time.Millisecond {
-			return stick.Errorf(stick.CodeUsage, "--timeout is a positive duration such as 90s").With("field", "timeout").
+			return stick.Errorf(stick.CodeUsage, "--timeout must be positive, such as 90s").With("field", "timeout").
 				Hintf("to look without waiting: %s", stick.Cmd("tt try"))
 		}
 		p := engine.WaitForTurnParams{Where: w, Park: park, TurnOnly: turn, Replace: replace}
@@ -58,7 +58,7 @@ func (a *app) waitCmd() *cobra.Command {
 func (a *app) tryCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: between(0, 1, "a path"),
-		Long: "Look once, and take the turn if you may have it. It exits with 4 without the turn.",
+		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4.",
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -123,29 +123,29 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 		p.grant(res.Grant)
 		return
 	case stick.TakeoverAvailable:
-		p.linef("%s: %s", p.strong("a takeover is open"), strings.ReplaceAll(res.Reason, "_", " "))
+		p.linef("%s: %s", p.strong("you can take over"), because(stick.Cause(res.Reason)))
 		p.whoHas(res)
-		p.linef(`take it over only if that is right: tt take --reason "…"; else wait on: tt wait`)
+		p.linef(`take over only if that is right: tt take --reason "…"; otherwise keep waiting: tt wait`)
 	case stick.GotEvents:
 		p.linef("%s", p.strong("events for you"))
 	case stick.NotYet:
-		p.linef("not yet your turn")
+		p.linef("it isn't your turn yet")
 		p.whoHas(res)
-		p.linef("wait for it: tt wait")
+		p.linef("wait for your turn: tt wait")
 	case stick.RoomClosed:
 		p.linef("the room is closed; stop here")
 	case stick.WasKicked:
-		p.linef("you were removed from the room; ask a person before you come back")
+		p.linef("you were removed from the room; ask a person before you join again")
 	case stick.HasLeft:
 		p.linef("you left the room")
 	case stick.WasReplaced:
-		p.linef("another wait of yours has replaced this one")
+		p.linef("another tt wait of yours has replaced this one")
 	}
 	p.delivered(res)
 	if res.Status == stick.GotEvents {
 		p.whoHas(res)
 		if res.Owner == nil || *res.Owner != res.AgentID {
-			p.linef("not your turn: before you change files, tt wait")
+			p.linef("not your turn: run tt wait before you change files")
 		}
 	}
 }
@@ -156,14 +156,14 @@ func (p *page) delivered(res engine.WaitForTurnResult) {
 		p.told(e)
 	}
 	if res.More {
-		p.linef("and more: tt wait again")
+		p.linef("there are more: run tt wait again")
 	}
 }
 
 func (p *page) whoHas(res engine.WaitForTurnResult) {
 	switch {
 	case res.Owner != nil && *res.Owner == res.AgentID:
-		p.linef("you have held the stick for %s", stick.Age(p.now.Sub(res.OwnedSince)))
+		p.linef("%s", p.youHold(res.OwnedSince))
 	case res.Owner != nil:
 		p.linef("%s", stick.Holds(*res.Owner, p.now.Sub(res.OwnedSince)))
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
@@ -176,25 +176,24 @@ func (p *page) whoHas(res engine.WaitForTurnResult) {
 // grant tells the new holder what it needs to know, and ends with the command that gives the
 // stick back.
 func (p *page) grant(g *engine.Grant) {
-	switch {
-	case g.Reason == stick.AlreadyOwner:
-		p.linef("%s since an earlier call, turn %d in %s", p.strong("your turn"), g.TurnID, stick.Line(g.Path))
-	default:
-		p.linef("%s, turn %d in %s", p.strong("your turn"), g.TurnID, stick.Line(g.Path))
+	your := "your turn"
+	if g.Reason == stick.AlreadyOwner {
+		your = "still your turn"
 	}
+	p.linef("%s, turn %d in %s", p.strong(your), g.TurnID, stick.Line(g.Path))
 	switch {
 	case g.Handoff != nil:
 		p.linef("handoff from %s:", *g.FromAgentID)
 		p.handoff(*g.Handoff)
 	case g.Recovery != nil:
-		p.linef("the last handoff, from %s, %s; its receiver didn't finish:", g.Recovery.FromAgentID, p.ago(g.Recovery.CreatedAt))
+		p.linef("the last handoff is from %s, %s; whoever got it didn't finish:", g.Recovery.FromAgentID, p.ago(g.Recovery.CreatedAt))
 		p.handoff(g.Recovery.Handoff)
 		for _, l := range g.Recovery.Since {
 			p.linef("  since then: %s", l)
 		}
 	}
 	if d := g.Drift; d != nil {
-		p.linef("the tree has moved since: from %s to %s", at(d.HeadWas, d.BranchWas), at(d.HeadIs, d.BranchIs))
+		p.linef("since then the tree has moved from %s to %s", at(d.HeadWas, d.BranchWas), at(d.HeadIs, d.BranchIs))
 	}
 	if g.Notes > 0 {
 		p.linef("%d unresolved note%s: tt notes list", g.Notes, plural(g.Notes))
@@ -203,6 +202,34 @@ func (p *page) grant(g *engine.Grant) {
 		p.linef("your lease runs out %s unless you act: tt heartbeat", p.until(g.LeaseExpiresAt))
 	}
 	p.linef(`when you are done: tt release --turn %d --lease %s --status "…" --next-action "…"`, g.TurnID, g.LeaseID)
+}
+
+// youHold says for how long the reader has held the stick; [stick.Holds] says it of others.
+func (p *page) youHold(since stick.Time) string {
+	d := p.now.Sub(since)
+	if d < time.Second {
+		return "you have just taken the stick"
+	}
+	return "you have held the stick for " + stick.Age(d)
+}
+
+// because says in words why the stick can be taken over, or was.
+func because(c stick.Cause) string {
+	switch c {
+	case stick.OwnerGone:
+		return "the holder's process has ended"
+	case stick.OwnerTimeout:
+		return "the holder's lease has run out"
+	case stick.OwnerIdle:
+		return "the holder is alive, but does nothing"
+	case stick.ClaimTimeout:
+		return "the stick was offered, but not claimed in time"
+	case stick.RecipientGone:
+		return "the process of the recipient has ended"
+	case stick.OperatorRequested:
+		return "a person asked for it"
+	}
+	return strings.ReplaceAll(string(c), "_", " ")
 }
 
 // told tells one event to the one it is for: a message with its body.
@@ -234,9 +261,9 @@ func (a *app) releaseCmd() *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	c := &cobra.Command{
-		Use: "release [path]", Short: "Give the stick back with a handoff", Args: between(0, 1, "a path"),
-		Long: "Give the stick back. The handoff says what was done and what comes next; whoever has the turn next gets it.\n" +
-			"The room names the next one among those who wait. Repeated, it answers its first result.",
+		Use: "release [path]", Short: "Release the stick with a handoff", Args: between(0, 1, "a path"),
+		Long: "Release the stick. The handoff says what you did and what comes next; whoever has the next turn gets it. The room chooses\n" +
+			"the next holder among those who wait. Run it twice, and the second run reports what the first did.",
 		Example: "  tt release --status \"wrote the parser; tests pass\" --next-action \"review src/parse.go\" --artifact src/parse.go:1-80:review",
 	}
 	h.add(c)
@@ -273,9 +300,9 @@ func (a *app) passCmd() *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	c := &cobra.Command{
-		Use: "pass <agent|next> [path]", Short: "Pass the stick to a member with a handoff", Args: between(1, 2, "the agent to pass to, or next"),
-		Long: "Pass the stick to one member that has to go next. If it doesn't claim it in time (policy claim_ttl), others may\n" +
-			"take over. Where it doesn't matter who goes next, release instead.",
+		Use: "pass <agent|next> [path]", Short: "Pass the stick to one member, with a handoff", Args: between(1, 2, "the agent to pass to, or next"),
+		Long: "Pass the stick to the member that must go next. If that member doesn't claim it in time (policy claim_ttl), others may\n" +
+			"take over. If it doesn't matter who goes next, use tt release.",
 		Example: "  tt pass codex --status \"found a race in claim\" --next-action \"check the fence\"",
 	}
 	h.add(c)
@@ -300,7 +327,7 @@ func (a *app) passCmd() *cobra.Command {
 		}, func(p *page, res engine.PassStickResult) {
 			p.linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, already(res.Already))
 			if !res.Reachable {
-				p.linef("it isn't listening now; from %s on others may take over", res.ClaimExpiresAt)
+				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s", res.ReservedFor, p.until(res.ClaimExpiresAt))
 			}
 			p.linef("stay in the loop: tt wait")
 		})
@@ -313,13 +340,13 @@ func (a *app) takeCmd() *cobra.Command {
 	var operator bool
 	var turn int64
 	c := &cobra.Command{
-		Use: "take [path]", Short: "Take the stick over when a takeover is open", Args: between(0, 1, "a path"),
-		Long: "Take the stick over from an owner that is gone, idle or timed out, or from a recipient that doesn't claim it.\n" +
-			"The reason goes into the log. You get the last handoff.",
+		Use: "take [path]", Short: "Take over the stick from a holder that is gone, idle or late", Args: between(0, 1, "a path"),
+		Long: "Take over the stick from a holder that is gone, idle or timed out, or from a recipient that didn't claim it in time.\n" +
+			"Your reason goes into the log, and you get the last handoff.",
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why you take over (required)")
-	c.Flags().BoolVar(&operator, "operator-requested", false, "a person told you to, whatever is open")
-	c.Flags().Int64Var(&turn, "turn", 0, "only if this turn is current")
+	c.Flags().BoolVar(&operator, "operator-requested", false, "a person told you to take over, even if the rules don't allow it yet")
+	c.Flags().Int64Var(&turn, "turn", 0, "only if this is still the current turn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -336,7 +363,7 @@ func (a *app) takeCmd() *cobra.Command {
 			return res, err
 		}, func(p *page, res engine.TakeoverStickResult) {
 			if res.From != nil {
-				p.linef("taken over from %s (%s)", *res.From, strings.ReplaceAll(string(res.Cause), "_", " "))
+				p.linef("you took over from %s: %s", *res.From, because(res.Cause))
 			}
 			p.grant(res.Grant)
 		})
@@ -347,7 +374,7 @@ func (a *app) takeCmd() *cobra.Command {
 func (a *app) heartbeatCmd() *cobra.Command {
 	var f fenceFlags
 	c := &cobra.Command{
-		Use: "heartbeat [path]", Short: "Renew your lease where no process vouches for you", Args: between(0, 1, "a path"),
+		Use: "heartbeat [path]", Short: "Renew your lease, if tt can't see that your process is alive", Args: between(0, 1, "a path"),
 	}
 	f.add(c)
 	path := atPath(c)
@@ -360,7 +387,7 @@ func (a *app) heartbeatCmd() *cobra.Command {
 			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.fence()})
 		}, func(p *page, res engine.HeartbeatResult) {
 			if res.LeaseExpiresAt.IsZero() {
-				p.linef("turn %d is yours while your process lives; no heartbeat is needed", res.TurnID)
+				p.linef("turn %d is yours as long as your process lives; you need no heartbeat", res.TurnID)
 				return
 			}
 			p.linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.until(res.LeaseExpiresAt))

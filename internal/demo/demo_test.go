@@ -70,7 +70,7 @@ func TestDemo(t *testing.T) {
 		"claude $ tt join", "codex $ tt join",
 		"codex $ tt wait   … blocked", "claude $ tt release", "handoff from claude:", "cart.go:3-8 (edit)",
 		"(exit 5)", "tt: turn 1 is over",
-		"is killed", "a takeover is open: owner gone", "taken over from codex:", "the last handoff, from claude:",
+		"is killed", "you can take over: the holder's process has ended", "you took over from codex:", "the last handoff is from claude:",
 		"It all happened.",
 	} {
 		_, after, found := strings.Cut(rest, want)

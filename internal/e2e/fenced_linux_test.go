@@ -115,7 +115,7 @@ func (f *fence) stopped() {
 	f.as(reviewer, "policy", "set", "owner_idle_ttl=1s")
 	f.signal(syscall.SIGSTOP, "T")
 	offer, _ := f.command(reviewer, "wait", "--turn", "--timeout", "60s").CombinedOutput() // without the turn it fails
-	if !strings.Contains(string(offer), "a takeover is open: owner idle") {
+	if !strings.Contains(string(offer), "you can take over: the holder is alive, but does nothing") {
 		f.t.Fatalf("the reviewer waited, and is told\n%s", offer)
 	}
 	f.as(reviewer, "take", "--reason", "it does nothing")
