@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +34,26 @@ func TestHintsAreCommands(t *testing.T) {
 				t.Errorf("%s: %s: %v", h.at, h.command, err)
 			}
 		}
+	}
+}
+
+// TestHintsSayTheirCommands finds the hints that have a command of tt among their plain words, where
+// nobody could run it.
+func TestHintsSayTheirCommands(t *testing.T) {
+	first := map[string]bool{}
+	for _, c := range (&app{}).root().Commands() {
+		first[c.Name()] = true
+	}
+	for _, s := range sources(t) {
+		calls(s, func(name string, call *ast.CallExpr) {
+			if format, ok := literal(call.Args[0]); ok && name == "Hintf" {
+				for _, m := range regexp.MustCompile(`\btt (\S+)`).FindAllStringSubmatch(format, -1) {
+					if first[m[1]] {
+						t.Errorf("%s: %q is a command among plain words: make it one with stick.Cmd", s.files.Position(call.Pos()), m[0])
+					}
+				}
+			}
+		})
 	}
 }
 
@@ -70,13 +91,33 @@ func understood(command stick.Command) error {
 
 // hintedCommands finds the calls of stick.Cmd in the source of the program.
 func hintedCommands(t *testing.T) (all []hinted) {
+	for _, s := range sources(t) {
+		calls(s, func(name string, call *ast.CallExpr) {
+			if line, ok := literal(call.Args[0]); ok && name == "Cmd" { // else it is put together, as tt --help is
+				all = append(all, hinted{s.files.Position(call.Pos()).String(), stick.Cmd(line)})
+			}
+		})
+	}
+	return all
+}
+
+// goFile is a file of the program's source.
+type goFile struct {
+	*ast.File
+	files *token.FileSet
+}
+
+// sources are the files of the packages that make hints.
+func sources(t *testing.T) (all []goFile) {
 	for _, dir := range []string{"../../stick", "../../internal"} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
-			all = append(all, hintedIn(t, path)...)
-			return nil
+			files := token.NewFileSet()
+			file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+			all = append(all, goFile{file, files})
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -85,34 +126,21 @@ func hintedCommands(t *testing.T) (all []hinted) {
 	return all
 }
 
-func hintedIn(t *testing.T, path string) (all []hinted) {
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
+// calls visits the calls with arguments in a file, with the name of the function or method.
+func calls(s goFile, visit func(name string, call *ast.CallExpr)) {
+	ast.Inspect(s.File, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || called(call) != "Cmd" {
+		if !ok || len(call.Args) == 0 {
 			return true
 		}
-		if line, ok := literal(call.Args[0]); ok { // else it is put together, as tt --help is
-			all = append(all, hinted{files.Position(call.Pos()).String(), stick.Cmd(line)})
+		switch f := call.Fun.(type) {
+		case *ast.Ident:
+			visit(f.Name, call)
+		case *ast.SelectorExpr:
+			visit(f.Sel.Name, call)
 		}
 		return true
 	})
-	return all
-}
-
-// called is the name of the function of package stick that a call means, or of its method.
-func called(call *ast.CallExpr) string {
-	switch f := call.Fun.(type) {
-	case *ast.Ident:
-		return f.Name
-	case *ast.SelectorExpr:
-		return f.Sel.Name
-	}
-	return ""
 }
 
 func literal(e ast.Expr) (string, bool) {

@@ -161,7 +161,7 @@ func (e *Engine) adopt(ctx context.Context) (core.Finding, error) {
 	_, err := e.core.Open(ctx, false)
 	if stick.CodeOf(err) != stick.CodeForeignDatabase {
 		return core.Finding{}, stick.Errorf(stick.CodeUsage, "there is no database of another program to move aside").
-			Hintf("tt doctor says how things stand")
+			Hintf("%s says how things stand", stick.Cmd("tt doctor"))
 	}
 	aside := path + ".other"
 	for n := 2; ; n++ {

@@ -57,7 +57,7 @@ const maxEditPaths = 5000
 func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, error) {
 	if len(p.Paths) == 0 && !p.Tree {
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
-			Hintf("name what you want to change: tt may-edit <path>")
+			Hintf("name what you want to change: %s", stick.Cmd("tt may-edit <path>"))
 	}
 	at, err := e.core.PlaceToRead(p.Where)
 	if err != nil {

@@ -247,7 +247,7 @@ func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string)
 	m, ok := r.Member(me)
 	if !ok {
 		return 0, stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room, and has no stream in it", me).
-			With("agent_id", me).Hintf("join it: tt join; or leave --name out to begin now")
+			With("agent_id", me).Hintf("join it: %s; or leave --name out to begin now", stick.Cmd("tt join"))
 	}
 	seen, ok, err := tx.Cursor(r.ID, me, namedStream(name))
 	if err == nil && !ok && target != TargetSelf {

@@ -228,7 +228,7 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 		e.Code = stick.CodeStaleLease
 	}
 	e.With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Sight, o.Tx.Now())).With("current_owner", nil).
-		With("ended_by", end.Type).Hintf("stop, and wait for your turn: tt wait")
+		With("ended_by", end.Type).Hintf("stop, and wait for your turn: %s", stick.Cmd("tt wait"))
 	switch {
 	case r.Closed:
 		e.Hintf("stop here; a closed room has no turns")

@@ -57,7 +57,7 @@ func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.
 ) (MessagesResult, error) {
 	var res MessagesResult
 	if len(p.MessageIDs) == 0 {
-		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("tt inbox lists yours")
+		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("%s lists yours", stick.Cmd("tt inbox"))
 	}
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
@@ -105,10 +105,10 @@ func (o *op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, 
 		err = noMessage(id)
 	case sent.From == o.Me.Agent:
 		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).With("message_id", id).
-			Hintf("see how it stands: tt msg show %d", id)
+			Hintf("see how it stands: %s", stick.Cmd("tt msg show <message_id>", id))
 	default:
 		err = stick.Errorf(forbidden, "message %d isn't for you: only its recipients can %s it", id, verb).With("message_id", id).
-			Hintf("tt inbox lists yours")
+			Hintf("%s lists yours", stick.Cmd("tt inbox"))
 	}
 	return *sent, c, err
 }

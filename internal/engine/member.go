@@ -180,7 +180,7 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 			By: o.Me.Agent, Who: who, Force: p.Force, Relayed: !o.Me.Caller.Person, Reason: p.Reason,
 		}, o.Probes.Sight, o.Tx.Now())
 		if stick.CodeOf(err) == stick.CodeUnknownMember {
-			return stick.AsError(err).Hintf("tt state lists the members")
+			return stick.AsError(err).Hintf("%s lists the members", stick.Cmd("tt state"))
 		}
 		if err != nil {
 			return err

@@ -181,7 +181,7 @@ func (o *op) message(id int64) (stick.Event, error) {
 
 func noMessage(id int64) *stick.Error {
 	return stick.Errorf(stick.CodeNotFound, "there is no message %d in this room", id).With("message_id", id).
-		Hintf("tt inbox lists yours")
+		Hintf("%s lists yours", stick.Cmd("tt inbox"))
 }
 
 // WithdrawMessageParams asks to take a message back.

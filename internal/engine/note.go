@@ -114,7 +114,7 @@ func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveN
 		}
 		if len(notes) == 0 || p.NoteID == 0 {
 			return stick.Errorf(stick.CodeNotFound, "there is no note %d in this room", p.NoteID).With("note_id", p.NoteID).
-				Hintf("tt notes list")
+				Hintf("%s", stick.Cmd("tt notes list"))
 		}
 		events := o.Room.ResolveNote(o.Me.Agent, notes[0])
 		o.Apply(o.Room, events)

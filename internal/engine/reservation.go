@@ -189,7 +189,7 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 	var res ReleasePathsResult
 	if len(p.Paths) == 0 && len(p.ReservationIDs) == 0 && !p.All {
 		return res, stick.Errorf(stick.CodeUsage, "nothing is named to give free").With("field", "paths").
-			Hintf("name what you reserved, or all of it: tt unreserve --all")
+			Hintf("name what you reserved, or all of it: %s", stick.Cmd("tt unreserve --all"))
 	}
 	root, _, err := e.roots(ctx, p.Where)
 	if err != nil {
@@ -245,7 +245,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		}
 		if !ended {
 			return nil, stick.Errorf(stick.CodeNotFound, "you haven't reserved %s", s.written).With("pattern", s.written).
-				Hintf("tt reservations lists what is reserved")
+				Hintf("%s lists what is reserved", stick.Cmd("tt reservations"))
 		}
 	}
 	for _, id := range p.ReservationIDs {
@@ -269,7 +269,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		}
 		if !ended {
 			return nil, stick.Errorf(stick.CodeNotFound, "there is no reservation %d in this room", id).With("reservation_id", id).
-				Hintf("tt reservations lists what is reserved")
+				Hintf("%s lists what is reserved", stick.Cmd("tt reservations"))
 		}
 	}
 	return vs, nil

@@ -245,7 +245,7 @@ func (w *wait) noteAlone(r stick.Room, probes *core.Probes, now stick.Time) erro
 		} else if v == stick.Alive {
 			return stick.Errorf(stick.CodeAlreadyListening, "%s waits already, in process %d since %s", w.me.Agent, l.Process.PID, stick.Age(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
-				Hintf("let that wait bring you the turn, or end it: tt wait --replace")
+				Hintf("let that wait bring you the turn, or end it: %s", stick.Cmd("tt wait --replace"))
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func checkCheckCommands(evidence []string) error {
 		name, command, ok := strings.Cut(e, "=")
 		if !ok || strings.TrimSpace(name) == "" || strings.TrimSpace(command) == "" || len(e) > stick.MaxBody || strings.ContainsRune(e, 0) {
 			return stick.Errorf(stick.CodeUsage, "evidence is a name and a command, not %q", stick.Clip(e, 60)).With("field", "evidence").
-				Hintf(`--evidence "tests=make test"`)
+				Hintf("%s", stick.Cmd("tt worker done --evidence <check>", "tests=make test"))
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	if s.Head != q.Head {
 		return nil, stick.Errorf(stick.CodeDirtyTree, "the evidence's commands moved the worktree of %s to another commit: it is at %s", f.task.ID, shortCommit(s.Head)).
 			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
-			Hintf("what they showed isn't what would be offered: have them commit nothing, then tt worker done again")
+			Hintf("what they showed isn't what would be offered: have them commit nothing, then %s again", stick.Cmd("tt worker done"))
 	}
 	if s.DirtyCount > 0 {
 		return nil, dirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).

@@ -99,7 +99,7 @@ func (f *doneRun) inspect(ctx context.Context) error {
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
 		return stick.Errorf(stick.CodeNotFound, "the worktree of %s isn't there: %s", task, stick.Line(f.path)).With("task_id", task).
-			Hintf("a person can begin again: tt worker cancel %s, then tt worker retry %s", task, task)
+			Hintf("a person can begin again: %s, then %s", stick.Cmd("tt worker cancel <task_id>", task), stick.Cmd("tt worker retry <task_id>", task))
 	}
 	at, err := f.git.Checkout(ctx, f.path)
 	if err != nil {
@@ -107,7 +107,8 @@ func (f *doneRun) inspect(ctx context.Context) error {
 	}
 	if at.GitDir == at.Common || at.Common != f.common {
 		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", stick.Line(f.path)).With("task_id", task).
-			Hintf("git worktree repair, or begin again: tt worker cancel %s, then tt worker retry %s", task, task)
+			Hintf("%s, or begin again: %s, then %s",
+				stick.Cmd("git worktree repair"), stick.Cmd("tt worker cancel <task_id>", task), stick.Cmd("tt worker retry <task_id>", task))
 	}
 	if what := git.Undone(at.GitDir); what != "" {
 		files, _ := f.git.Unmerged(ctx, f.path)
@@ -115,7 +116,7 @@ func (f *doneRun) inspect(ctx context.Context) error {
 			files = []string{}
 		}
 		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, stick.Line(f.path)).With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then git %s --continue and tt worker done --skip-rebase", orNothing(files), what)
+		return e.Hintf("resolve %s, then %s and %s", orNothing(files), stick.Cmd("git "+what+" --continue"), stick.Cmd("tt worker done --skip-rebase"))
 	}
 	s, err := f.git.Snapshot(ctx, f.path)
 	if err != nil {
@@ -128,9 +129,9 @@ func (f *doneRun) inspect(ctx context.Context) error {
 			on = "no branch"
 		}
 		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, and not on %s", task, stick.Line(on), f.task.Branch).
-			With("task_id", task).With("left", []string{}).Hintf("git switch %s; what was committed elsewhere has to come over first", f.task.Branch)
+			With("task_id", task).With("left", []string{}).Hintf("%s; what was committed elsewhere has to come over first", stick.Cmd("git switch <branch>", f.task.Branch))
 	case s.DirtyCount > 0:
-		return dirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or remove them, then: tt worker done")
+		return dirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or remove them, then: %s", stick.Cmd("tt worker done"))
 	}
 	f.head = s.Head
 	return nil
@@ -267,11 +268,11 @@ func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, re
 func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s has no history in common with %s", task.Branch, task.Integration).With("task_id", task.ID).
-			Hintf("begin again from it: tt worker cancel %s, then tt worker retry %s", task.ID, task.ID)
+			Hintf("begin again from it: %s, then %s", stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id>", task.ID))
 	}
 	if q.Base == q.Head {
 		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).With("task_id", task.ID).With("state", task.State).
-			Hintf(`commit your work first; if there is nothing to do: tt worker fail "…"`)
+			Hintf("commit your work first; if there is nothing to do: %s", stick.Cmd("tt worker fail …"))
 	}
 	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
 		return err
@@ -307,7 +308,8 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	f.id = ""
 	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Clip(strings.Join(files, ", "), 160)).
 		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).With("left", []string{"rebase"}).
-		Hintf("resolve them in %s, then git add, git rebase --continue, and tt worker done --skip-rebase", stick.Line(f.path))
+		Hintf("resolve them in %s, then git add, %s, and %s", stick.Line(f.path),
+			stick.Cmd("git rebase --continue"), stick.Cmd("tt worker done --skip-rebase"))
 }
 
 // requireRemoteIsOurs refuses a branch that has commits at the remote which the worktree hasn't: pushing would lose them. What
@@ -342,8 +344,9 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	}
 	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s hasn't: it is at %s", f.task.Branch, f.tg.remote, f.task.ID, shortCommit(f.seen)).
 		With("task_id", f.task.ID).With("head", f.seen).
-		Hintf("take them over: in %s, git pull --rebase %s %s, then tt worker done; if another clone has a task of that name, give this one a name of its own: tt worker spawn <name> --base %s",
-			stick.Line(f.path), f.tg.remote, f.task.Branch, f.task.Branch)
+		Hintf("take them over: in %s, %s, then %s; if another clone has a task of that name, give this one a name of its own: %s",
+			stick.Line(f.path), stick.Cmd("git pull --rebase <remote> <branch>", f.tg.remote, f.task.Branch), stick.Cmd("tt worker done"),
+			stick.Cmd("tt worker spawn <task> --base "+f.task.Branch))
 }
 
 // push brings the branch to the remote that decides, where there is one. The lease is what [doneRun.requireRemoteIsOurs] saw.
@@ -375,7 +378,8 @@ func (o *op) blockedOn(task stick.Task) (string, error) {
 	}
 	if o.Room.Policy.RequireContracts {
 		return "", stick.Errorf(stick.CodeContractIncomplete, "message %d says that you are blocked, and nobody has accepted it yet", asked).
-			With("message_id", asked).Hintf("wait for the answer: tt wait --park; or take it back: tt msg withdraw %d", asked)
+			With("message_id", asked).Hintf("wait for the answer: %s; or take it back: %s",
+			stick.Cmd("tt wait --park"), stick.Cmd("tt msg withdraw <message_id>"))
 	}
 	return fmt.Sprintf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
 }

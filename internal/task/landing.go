@@ -49,7 +49,7 @@ func (l *landing) run(ctx context.Context) error {
 		}
 		if l.tries >= l.worker.Races {
 			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was tested: others land faster", l.target.name, l.tries, l.task.ID).
-				With("task_id", l.task.ID).Hintf("it stays approved; try again when it is quieter: tt worker merge %s", l.task.ID)
+				With("task_id", l.task.ID).Hintf("it stays approved; try again when it is quieter: %s", stick.Cmd("tt worker merge <task_id>"))
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (l *landing) interrupted(err error) error {
 	}
 	if l.outcomeUnknown {
 		e.Message = "interrupted while " + l.target.name + " was moved: whether " + l.task.ID + " has landed isn't known yet"
-		e.Hintf("the next command on it finds out: tt worker merge %s", l.task.ID)
+		e.Hintf("the next command on it finds out: %s", stick.Cmd("tt worker merge <task_id>", l.task.ID))
 	}
 	return e.With("task_id", l.task.ID)
 }
@@ -227,9 +227,9 @@ func (l *landing) conflict(ctx context.Context, files []string) error {
 	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
 	if l.revert != "" {
-		return e.Hintf("what came later builds on it: take it back by a task of its own, tt worker spawn")
+		return e.Hintf("what came later builds on it: take it back by a task of its own, %s", stick.Cmd("tt worker spawn <task>"))
 	}
-	return e.Hintf("its worker was told, and rebases it: tt worker done")
+	return e.Hintf("its worker was told, and rebases it: %s", stick.Cmd("tt worker done"))
 }
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
@@ -274,7 +274,7 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 				return err
 			}
 		case task.Approved != l.task.Approved:
-			return stick.Errorf(stick.CodeReviewStale, "%s was reviewed anew meanwhile", task.ID).With("task_id", task.ID).Hintf("tt worker show %s", task.ID)
+			return stick.Errorf(stick.CodeReviewStale, "%s was reviewed anew meanwhile", task.ID).With("task_id", task.ID).Hintf("%s", stick.Cmd("tt worker show <task_id>"))
 		default:
 			ev, err := task.Merge(o.Me.Agent, l.base, l.result)
 			if err != nil {

@@ -58,7 +58,7 @@ func (l *landing) gateRed(said commandResult, report store.Blob) error {
 	}
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", exitOf(said), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%sall that the gate said: tt worker show --output %s", told, shortCommit(report.Sum))
+		Hintf("%sall that the gate said: %s", told, stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)))
 }
 
 func exitOf(o commandResult) string {

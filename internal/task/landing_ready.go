@@ -28,7 +28,7 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 	if err := l.returnTask(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
 		return err
 	}
-	return e.With("task_id", l.task.ID).Hintf("its worker was told, and mends the file: tt worker done")
+	return e.With("task_id", l.task.ID).Hintf("its worker was told, and mends the file: %s", stick.Cmd("tt worker done"))
 }
 
 // requireNoFilesInTheWay refuses, before the gate runs, a result that can't be checked out where the branch is, because files
@@ -57,7 +57,8 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 	if _, err := os.Stat(at); err != nil {
 		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, which isn't there, and is locked", l.target.name, stick.Line(at)).
 			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
-			Hintf("bring its disk back; or if it is gone for good: git worktree unlock '%s' && git worktree prune", stick.Line(at))
+			Hintf("bring its disk back; or if it is gone for good: %s, then %s",
+				stick.Cmd("git worktree unlock <path>", at), stick.Cmd("git worktree prune"))
 	}
 	tracked, err := l.git.Tracked(ctx, at)
 	if err != nil {
@@ -108,7 +109,7 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	if !kept {
 		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, and %s was approved", l.task.Branch, shortCommit(at), shortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
-			Hintf("it is in review again: tt worker diff %s, then tt worker approve %s", l.task.ID, l.task.ID)
+			Hintf("it is in review again: %s, then %s", stick.Cmd("tt worker diff <task_id>", l.task.ID), stick.Cmd("tt worker approve <task_id>", l.task.ID))
 	}
 	l.task, err = l.repo.task(ctx, l.task.ID)
 	return err

@@ -321,7 +321,7 @@ func (o *op) endPause(open []store.Intent, branch string) error {
 func (l *landing) baseRed(report string) error {
 	return stick.Errorf(stick.CodeBaseRed, "the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name, shortCommit(l.base)).
 		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).With("left", []string{}).
-		Hintf("see what is wrong: tt worker show --output %s; approve a task that mends it, and merge it by name", shortCommit(report))
+		Hintf("see what is wrong: %s; approve a task that mends it, and merge it by name", stick.Cmd("tt worker show --output <sum>", shortCommit(report)))
 }
 
 // shortCommit is the beginning of a sum, enough to tell it from others.

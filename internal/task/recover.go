@@ -61,7 +61,8 @@ func (o *op) requireNotLanding(id string) error {
 		return err
 	}
 	return stick.Errorf(stick.CodeLanding, "%s is being merged since %s", id, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
-		With("task_id", id).With("pid", i.PID).Hintf("wait for its outcome: tt worker show %s; if its merge died: tt worker merge %s", id, id)
+		With("task_id", id).With("pid", i.PID).Hintf("wait for its outcome: %s; if its merge died: %s",
+		stick.Cmd("tt worker show <task_id>"), stick.Cmd("tt worker merge <task_id>"))
 }
 
 // recover finishes what a command that died has begun for a task. Who calls it holds the task's lock,

@@ -62,7 +62,7 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	switch {
 	case stick.CodeOf(err) == stick.CodeGitFailed:
 		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git checkout, and workers need one", stick.Line(p.Root)).With("path", p.Root).
-			Hintf("git init, and a first commit")
+			Hintf("%s, and a first commit", stick.Cmd("git init"))
 	case err != nil:
 		return nil, err
 	case at.Bare || at.Top == "":
@@ -70,7 +70,7 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 			With("path", p.Root).Hintf("git clone it, and work there")
 	case at.Shallow:
 		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone: its history is too short to merge in", stick.Line(p.Root)).
-			With("path", p.Root).Hintf("git fetch --unshallow")
+			With("path", p.Root).Hintf("%s", stick.Cmd("git fetch --unshallow"))
 	}
 	rp.common = at.Common
 	rp.setLockPrefix()
@@ -99,7 +99,7 @@ const lockWait = 10 * time.Second
 func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
 	dir := filepath.Join(rp.tasks.core.Config.Dir, "tasks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "the data directory can't be written: %w", err).Hintf("tt doctor")
+		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "the data directory can't be written: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
 	}
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -125,7 +125,7 @@ func errBusy(name string, pid int) error {
 	if pid != 0 {
 		e = stick.Errorf(stick.CodeLanding, "another command is at work on %s, in process %d", name, pid).With("pid", pid)
 	}
-	return e.With("task_id", name).Hintf("wait until it has ended: tt worker status")
+	return e.With("task_id", name).Hintf("wait until it has ended: %s", stick.Cmd("tt worker status"))
 }
 
 // write runs an operation on the room of the yard.
@@ -151,7 +151,7 @@ func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 	t, ok, err := tx.Task(room, id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNotFound, "there is no task %q here", stick.Clip(id, 80)).With("task_id", stick.Clip(id, 80)).
-			Hintf("tt worker status lists the tasks")
+			Hintf("%s lists the tasks", stick.Cmd("tt worker status"))
 	}
 	return t, err
 }
@@ -195,7 +195,7 @@ func requireMemberOrPerson(r stick.Room, me core.Identity) error {
 	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.Person() {
 		return nil
 	}
-	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).With("agent_id", me.Agent).Hintf("join it: tt join")
+	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).With("agent_id", me.Agent).Hintf("join it: %s", stick.Cmd("tt join"))
 }
 
 // taskCall is the caller of a rule of tasks.
@@ -211,7 +211,7 @@ func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
 	f, ok := core.ReadTaskFile(rp.here)
 	if !ok {
 		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
-			Hintf("go to the task's worktree, or name the task: --task <task>; tt worker status lists them")
+			Hintf("go to the task's worktree, or name the task: --task <task>; %s lists them", stick.Cmd("tt worker status"))
 	}
 	if attempt == 0 {
 		attempt = f.Attempt
@@ -286,7 +286,7 @@ func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
 	}
 	if t.head() == "" {
 		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %s to merge into", name).With("branch", name).
-			Hintf("tt worker init makes it, from the commit that you are on")
+			Hintf("%s makes it, from the commit that you are on", stick.Cmd("tt worker init"))
 	}
 	return t, nil
 }

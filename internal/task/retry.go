@@ -71,10 +71,12 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	case m.newTree:
 	case ok && !have:
 		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.path).
-			Hintf("put it back: git branch %s %s; or move %s away", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base)), stick.Line(m.path))
+			Hintf("put it back: %s; or move %s away",
+				stick.Cmd("git branch <branch> <commit>", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base))), stick.Line(m.path))
 	case ok && rp.inRebase(ctx, m.path):
 		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s hasn't ended in %s", task.Branch, stick.Line(m.path)).With("path", m.path).
-			Hintf("in that worktree: git rebase --abort, or resolve it and git rebase --continue; then run the same command again")
+			Hintf("in that worktree: %s, or resolve it and %s; then run the same command again",
+				stick.Cmd("git rebase --abort"), stick.Cmd("git rebase --continue"))
 	case !ok || w.Branch != task.Branch:
 		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.path), task.Branch).With("path", m.path).
 			Hintf("move it away, or check %s out there", task.Branch)

@@ -133,7 +133,7 @@ func (rp *repo) seen(ctx context.Context, id, head string) (seen, branch string,
 		}
 		if !ok {
 			return "", "", stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(head, 60)).With("head", stick.Clip(head, 60)).
-				Hintf("tt worker show %s tells the commit that waits for review", task.ID)
+				Hintf("%s tells the commit that waits for review", stick.Cmd("tt worker show <task_id>", task.ID))
 		}
 		seen = commit
 	}

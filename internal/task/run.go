@@ -53,7 +53,8 @@ func (ts *Tasks) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunRes
 		if run.Command != p.Command {
 			return run, false, stick.Errorf(stick.CodeAlreadyExists, "attempt %d of %s has a command already: %s", run.Attempt, task.ID, stick.Clip(run.Command, 160)).
 				With("task_id", task.ID).With("attempt", task.Attempt).
-				Hintf(`it has one for each attempt; to give up this one: tt worker cancel %s, then tt worker retry %s --run "…"`, task.ID, task.ID)
+				Hintf("it has one for each attempt; to give up this one: %s, then %s",
+					stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id> --run …", task.ID))
 		}
 		res.Run = viewRun(run)
 		return run, false, nil
@@ -69,7 +70,7 @@ func (ts *Tasks) unclaimed(run store.TaskRun) bool {
 func current(task stick.Task, attempt int) error {
 	if task.Attempt != attempt || task.Over() {
 		return stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over", attempt, task.ID).With("task_id", task.ID).With("attempt", task.Attempt).
-			Hintf("tt worker show %s tells what became of it", task.ID)
+			Hintf("%s tells what became of it", stick.Cmd("tt worker show <task_id>", task.ID))
 	}
 	return nil
 }
@@ -203,7 +204,7 @@ type WorkerOutputResult struct {
 // WorkerOutput tells what a gate, a worker's command or a piece of evidence printed. It fails with
 // [stick.CodeNotFound].
 func (ts *Tasks) WorkerOutput(ctx context.Context, p WorkerOutputParams) (WorkerOutputResult, error) {
-	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("tt worker show <task> tells the outputs of a task")
+	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("%s tells the outputs of a task", stick.Cmd("tt worker show <task_id>"))
 	db, err := ts.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return WorkerOutputResult{}, missing

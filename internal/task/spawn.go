@@ -248,7 +248,7 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 	for _, r := range refs {
 		if stick.TaskKey(r.Name) == "refs/heads/"+stick.TaskKey(q.Branch) || r.Name == "refs/heads/feat" {
 			return m, stick.Errorf(stick.CodeAlreadyExists, "there is a branch %s already", r.Name[len("refs/heads/"):]).
-				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: git branch -m")
+				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: %s", stick.Cmd("git branch -m"))
 		}
 	}
 	if _, err := os.Lstat(m.path); err == nil {

@@ -133,7 +133,7 @@ func (o *Op) enter(by Caller, j Joining) (err error) {
 		o.Apply(r, events)
 	case m.State == stick.Kicked:
 		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", o.Me.Agent).
-			Hintf("ask a person; on their word: tt join")
+			Hintf("ask a person; on their word: %s", stick.Cmd("tt join"))
 	case m.State == stick.Joined && j != MustBeMemberQuietly:
 		o.Room = o.Room.Touch(o.Me.Agent, o.Tx.Now())
 	}
@@ -169,7 +169,7 @@ func (o *Op) Settle() {
 func (o *Op) RequireMember() error {
 	if m, ok := o.Room.Member(o.Me.Agent); !ok || m.State != stick.Joined {
 		return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", o.Me.Agent).
-			With("agent_id", o.Me.Agent).Hintf("join it: tt join")
+			With("agent_id", o.Me.Agent).Hintf("join it: %s", stick.Cmd("tt join"))
 	}
 	return nil
 }

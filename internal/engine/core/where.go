@@ -22,7 +22,7 @@ type Caller = harness.Caller
 // NoRoom refuses an operation outside of rooms.
 func NoRoom(path string) *stick.Error {
 	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s", stick.Line(path)).With("path", path).
-		Hintf("make one and join it: tt join")
+		Hintf("make one and join it: %s", stick.Cmd("tt join"))
 }
 
 // Place resolves the path of w; it is nil when w names a room by its id.
