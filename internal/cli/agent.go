@@ -7,13 +7,13 @@ import (
 	"talkingstick/stick"
 )
 
-// agentCmd speaks the words of coordination events: send, inbox, read and ack, with an agent and a
-// bead. They are the same operations as tt msg, tt inbox and tt ack.
+// agentCmd is tt agent, which programs written for coordination events call with their own words: send,
+// inbox, read and ack, with an agent and a bead. The operations are those of tt msg, tt inbox and tt ack.
 func (a *app) agentCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: noArgs,
-		Long: "The four verbs of coordination events, with their own flags. They do what tt msg send, tt inbox, tt msg read and\n" +
-			"tt ack do.",
+		Long: "The four verbs of coordination events, with flags of their own. They do the same as tt msg send, tt inbox, tt msg read\n" +
+			"and tt ack.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(
@@ -51,7 +51,7 @@ func (a *app) agentSendCmd() *cobra.Command {
 		Example: `  bb agent send --from codex:9b22c0de --to claude --bead ui-7 --category BLOCKED --subject "API key" --body "which one?"`,
 	}
 	m.add(c)
-	c.Flags().StringSliceVar(&to, "to", nil, "the recipient, or room, broadcast or system; may be given again")
+	c.Flags().StringSliceVar(&to, "to", nil, "the recipient, or room, broadcast or system; repeatable")
 	c.Flags().StringVar(&body, "body", "", "what it says")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -79,11 +79,11 @@ func (a *app) agentInboxCmd() *cobra.Command {
 	return c
 }
 
-// agentMarkCmd is a verb that changes how messages stand.
+// agentMarkCmd is a verb that changes the state of messages.
 func (a *app) agentMarkCmd(use, short string, m marking) *cobra.Command {
 	var ids []string
 	c := &cobra.Command{Use: use, Short: short, Args: noArgs}
-	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; may be given again")
+	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; repeatable")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, *path, ids) }
 	a.actingAs(c, "agent")

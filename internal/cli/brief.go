@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// brief starts a session, and tells the agent what it should know then.
+// brief starts a session, and tells the agent what it should know at its start.
 func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	q := a.starting(p)
 	q.Auto = true
@@ -21,7 +21,7 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	res, err := e.StartSession(ctx, q)
 	if stick.CodeOf(err) == stick.CodeProjectConfig && in.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
-		a.write(row.WriteHook(in, harness.HookAnswer{Context: fmt.Sprintf("Talking Stick didn't start this session: %s; %s.", stick.Line(e.Message), stick.Line(e.Hint.String()))}))
+		a.write(row.WriteHook(in, harness.HookAnswer{Context: fmt.Sprintf("Talking Stick couldn't start this session: %s; %s.", stick.Line(e.Message), stick.Line(e.Hint.String()))}))
 	}
 	if err != nil || res.RoomID == "" {
 		return err
@@ -30,7 +30,7 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	pg.color = false
 	pg.briefing(res, in.Why == "compact")
 	if f := a.newFaults(pg.now); f != nil {
-		pg.linef("Hooks of Talking Stick have failed lately (%s); tell your user: tt doctor.", f.Last)
+		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", f.Last)
 	}
 	a.write(row.WriteHook(in, harness.HookAnswer{Context: strings.TrimSpace(pg.b.String())}))
 	return nil
@@ -41,13 +41,13 @@ func (a *app) starting(p engine.HookParams) engine.StartSessionParams {
 	return engine.StartSessionParams{HookParams: p, Launched: truthy(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
 }
 
-// briefing says in a few facts where an agent is and what it does first. After a compaction the
-// agent knows the rest.
+// briefing tells an agent where it is and what to do first. With short it leaves out what the agent still knows
+// after a compaction.
 func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, stick.Line(res.Path))
 	p.role(res)
 	if res.Task != "" {
-		p.linef("This is the worktree of task %s: tt worker start tells what to do. You need no stick for what you do in it.", stick.Line(res.Task))
+		p.linef("This is the worktree of task %s: tt worker start says what to do. You don't need the stick for work in it.", stick.Line(res.Task))
 	}
 	if !short {
 		p.company(res)
@@ -58,9 +58,9 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	}
 	switch {
 	case res.YourTurn:
-		p.linef("You hold the stick. tt wait tells the turn and its handoff again; tt release ends it.")
+		p.linef("You have the stick. tt wait shows the turn and its handoff again; tt release ends it.")
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
-		p.linef("The stick is reserved for you: tt wait takes the turn and brings the handoff.")
+		p.linef("The stick is reserved for you: tt wait takes the turn and shows the handoff.")
 	default:
 		p.linef("%s.", stick.Line(res.Holder))
 	}
@@ -72,7 +72,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	}
 	if !short {
 		p.linef("Several agents share this workspace, and only the holder of the stick changes files. tt wait blocks until it is your turn " +
-			"(run it in the background if you can) and brings the handoff; reading and planning need no turn. Messages never give the turn.")
+			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.")
 	}
 	if res.Instructions != "" && !short {
 		p.linef("This project adds:")
@@ -85,12 +85,12 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 // role says what a session is here, and what follows for it.
 func (p *page) role(res engine.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
-		of := ", and no primary is known here"
+		of := ", and there is no known primary here"
 		if res.Primary != nil {
-			of = ": " + string(*res.Primary) + " is the primary"
+			of = ": " + string(*res.Primary) + " leads"
 		}
 		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
-			"Leave to the primary: %s. tt session role says the rest; end with tt session end.",
+			"Leave to the primary: %s. For the rest: tt session role. When you are done: tt session end.",
 			of, stick.Line(res.Context), patterns(res.Contract.PrimaryOnly))
 		return
 	}
@@ -141,7 +141,7 @@ func (p *page) recovery(r *engine.Recovered) {
 	if r == nil {
 		return
 	}
-	whose := "The primary before"
+	whose := "The previous primary"
 	if r.AgentID != "" {
 		whose = string(r.AgentID)
 	}
@@ -149,9 +149,9 @@ func (p *page) recovery(r *engine.Recovered) {
 	if !r.WrittenAt.IsZero() {
 		written = " (written " + p.ago(r.WrittenAt) + ")"
 	}
-	p.linef("%s never ended its session: read what it left in your context file%s, and look at the tree, before you begin.", whose, written)
+	p.linef("%s never ended its session. Before you begin, read what it left in your context file%s, and look at the tree.", whose, written)
 	if r.Handoff != nil {
-		p.linef("The last handoff says next: %s", stick.Clip(r.Handoff.NextAction, 160))
+		p.linef("Next, by the last handoff: %s", stick.Clip(r.Handoff.NextAction, 160))
 	}
 }
 

@@ -16,10 +16,10 @@ import (
 
 func (a *app) conflictsCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "conflicts [path]", Short: "Show what the working trees would collide on", Args: between(0, 1, "a path"),
-		Long: "Try the merge of each pair of working trees of the repository, with what is uncommitted in them, and show which\n" +
-			"files conflict, and which ones both changed although they merge. Lines are those of each side's own version.\n" +
-			"Nothing is written: not in the room, not in the repository. It needs git 2.38 or newer.",
+		Use: "conflicts [path]", Short: "Show which files would conflict between working trees", Args: between(0, 1, "a path"),
+		Long: "Try to merge each pair of working trees of the repository, including their uncommitted changes. Show which files conflict,\n" +
+			"and which files both sides changed although they merge. Line numbers are those of each side's own version. It writes\n" +
+			"nothing, neither to the room nor to the repository. It needs git 2.38 or newer.",
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -77,18 +77,18 @@ func outcome(res engine.GetConflictsResult) string {
 		found = append(found, count(conflicts, "conflict"))
 	}
 	if both > 0 {
-		found = append(found, count(both, "file")+" changed by both that "+verb(both)+" all the same")
+		found = append(found, count(both, "file")+" that both sides changed and that "+verb(both))
 	}
 	trees := count(len(res.Sides), "working tree")
 	switch {
 	case len(found) > 0:
 		return strings.Join(found, ", ") + ", in " + trees
 	case len(res.LeftOut) > 0:
-		return "nothing collides in what was compared: " + trees
+		return "no conflicts in what was compared: " + trees
 	case len(res.Sides) < 2:
-		return "nothing collides: " + trees
+		return "no conflicts: " + trees
 	}
-	return "nothing collides: " + trees + " compared"
+	return "no conflicts: " + trees + " compared"
 }
 
 func count(n int, what string) string {
@@ -105,7 +105,7 @@ func verb(n int) string {
 	return "merge"
 }
 
-// side is a side with whom to talk to about it.
+// side names a side, and the agent to talk to about it.
 func (p *page) side(name string, agents map[string]stick.AgentID, me stick.AgentID) string {
 	shown := p.strong(oneLine(name))
 	switch agent := agents[name]; agent {
@@ -135,7 +135,7 @@ func (p *page) pair(files []engine.Conflict) {
 	}
 }
 
-// meeting says where in a file the two sides meet.
+// meeting says where in a file the two sides conflict.
 func meeting(f engine.Conflict) string {
 	says := ""
 	if f.Says != "contents" {
@@ -163,8 +163,8 @@ func some(ranges []string) string {
 	return strings.Join(ranges, ",")
 }
 
-// talk is what to do: talk to the other one before going on. Names of files and branches stay out of
-// it, because a shell would read them.
+// talk is the next step: talk to the other side before going on. It has no names of files or branches, which a
+// shell would have to read.
 func talk(agents []stick.AgentID, me stick.AgentID) string {
 	var others []string
 	for _, a := range agents {
@@ -178,7 +178,7 @@ func talk(agents []stick.AgentID, me stick.AgentID) string {
 	return "tt msg send " + strings.Join(others, ",") + ` "…"`
 }
 
-// oneLine shows the name of a file or a branch in one line. One that isn't fit for that is quoted.
+// oneLine shows the name of a file or a branch on one line, quoted if it needs to be.
 func oneLine(name string) string {
 	if name == stick.Line(name) {
 		return name

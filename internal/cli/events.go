@@ -30,14 +30,14 @@ func (s *streamFlags) add(c *cobra.Command, target string) {
 	s.command = c
 	f := c.Flags()
 	f.SetNormalizeFunc(otherWords)
-	f.BoolVar(&s.wait, "wait", false, "wait for the next ones")
-	f.BoolVar(&s.follow, "follow", false, "print them as they come, one JSON line each")
+	f.BoolVar(&s.wait, "wait", false, "wait for the next batch")
+	f.BoolVar(&s.follow, "follow", false, "print each one as it comes, as a line of JSON")
 	f.StringVar(&s.filter.Target, "target", "", "for whom: self, any or an agent ("+target+")")
 	f.StringVar(&s.from, "from", "", "only from this agent")
 	f.StringVar(&s.filter.TaskID, "task", "", "only about this task (also --bead)")
-	f.Int64Var(&s.filter.After, "after", 0, "only what comes behind this cursor")
-	f.StringVar(&s.name, "name", "", "with --wait and --follow: go on where your stream of this name stands")
-	f.IntVar(&s.filter.Limit, "limit", 50, "how many at once, at most 500")
+	f.Int64Var(&s.filter.After, "after", 0, "only what comes after this cursor")
+	f.StringVar(&s.name, "name", "", "with --wait or --follow: continue your stream of this name")
+	f.IntVar(&s.filter.Limit, "limit", 50, "at most this many at once (up to 500)")
 }
 
 // run reads the stream.
@@ -64,20 +64,20 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*
 	return st.next(ctx, text)
 }
 
-// check completes the filter and refuses what can't match anything.
+// check completes the filter, and refuses one that can't match anything.
 func (s *streamFlags) check() error {
 	f := &s.filter
 	switch {
 	case s.wait && s.follow:
-		return stick.Errorf(stick.CodeUsage, "--wait returns one batch and --follow goes on: give one of them")
+		return stick.Errorf(stick.CodeUsage, "--wait returns one batch and --follow keeps going: use one or the other")
 	case f.Limit < 1 || f.Limit > 500:
-		return stick.Errorf(stick.CodeUsage, "--limit lies between 1 and 500").With("field", "limit")
+		return stick.Errorf(stick.CodeUsage, "--limit must be between 1 and 500").With("field", "limit")
 	case f.After < 0:
-		return stick.Errorf(stick.CodeUsage, "--after is the cursor of an earlier answer, not %d", f.After).With("field", "after")
+		return stick.Errorf(stick.CodeUsage, "--after must be the cursor of an earlier answer, not %d", f.After).With("field", "after")
 	case s.name != "" && !s.wait && !s.follow:
-		return stick.Errorf(stick.CodeUsage, "--name goes on with a stream: give --wait or --follow, too").With("field", "name")
+		return stick.Errorf(stick.CodeUsage, "--name continues a stream: use it with --wait or --follow").With("field", "name")
 	case s.name != "" && (s.command.Flags().Changed("after") || f.Target == engine.TargetAny):
-		return stick.Errorf(stick.CodeUsage, "a named stream keeps its own cursor and is for you: without --after and --target any").With("field", "name")
+		return stick.Errorf(stick.CodeUsage, "a named stream keeps its own cursor and is only for you: leave out --after and --target any").With("field", "name")
 	}
 	known := map[stick.EventType]bool{}
 	var names []string
@@ -108,9 +108,9 @@ func (a *app) eventsCmd() *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "events [path]", Short: "Read the room's log, or follow it", Args: between(0, 1, "a path"),
-		Long: "Read the newest events of the room, or those behind a cursor. --wait returns the next batch, --follow prints each\n" +
-			"event as one line of JSON until it is interrupted. Both start now unless --after or --name is given, and both only\n" +
-			"watch: they never bring the turn, and but for the cursor of a name they write nothing.",
+		Long: "Read the newest events of the room, or those after a cursor. --wait returns the next batch. --follow prints each event as\n" +
+			"a line of JSON until you interrupt it. Both start now, unless you give --after or --name. Both only watch: they never give\n" +
+			"you the turn, and they write nothing but the cursor of a named stream.",
 	}
 	s.add(c, "default: self with --wait and --follow, else any")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
@@ -128,9 +128,9 @@ func (a *app) eventsCmd() *cobra.Command {
 func (a *app) msgRecvCmd() *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
-		Use: "recv [path]", Short: "Read your messages as a stream, without the turns", Args: between(0, 1, "a path"),
-		Long: "Read the newest messages for you, or those behind a cursor; --wait returns the next ones, --follow prints each as one\n" +
-			"line of JSON. It marks nothing as read. To hear of turns, too: tt wait, or tt events.",
+		Use: "recv [path]", Short: "Read your messages as a stream", Args: between(0, 1, "a path"),
+		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones. --follow prints each as a line of JSON. It\n" +
+			"marks nothing as read. To hear about turns as well, use tt wait or tt events.",
 	}
 	s.add(c, "default: self")
 	path := atPath(c)
@@ -148,12 +148,12 @@ func (a *app) msgRecvCmd() *cobra.Command {
 	return c
 }
 
-// events tells a batch: the newest ones, or those behind a cursor.
+// events shows a batch: the newest events, or those after a cursor.
 func (p *page) events(res engine.EventsResult, newest bool) {
 	p.batch(res, newest, "events", func(e stick.Event) { p.linef("%6d  %-10s %s", e.Seq, p.ago(e.CreatedAt), e.Say()) })
 }
 
-// messages tells a batch of messages with their bodies.
+// messages shows a batch of messages with their bodies.
 func (p *page) messages(res engine.EventsResult, newest bool) {
 	p.batch(res, newest, "messages", p.told)
 }
@@ -206,8 +206,8 @@ func (s *stream) delivered(ctx context.Context, room stick.RoomID, cursor int64)
 	}
 }
 
-// follow prints events until it is interrupted or nobody reads them any more; both are a clean
-// end, with the cursor on standard error.
+// follow prints events until it is interrupted or nobody reads them any more. Both are a clean end, and
+// print the cursor on standard error.
 func (s *stream) follow(ctx context.Context) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()

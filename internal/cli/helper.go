@@ -23,8 +23,9 @@ import (
 func (a *app) helperCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux", Args: between(1, -1, "a command"),
-		Long: "Start a command with AI_HELPER=1 and an AI_AGENT_ID of its own, so that its session is a helper's. Inside tmux it gets a window\n" +
-			"named <project>:helper-<id>; elsewhere it runs here. An agent that is started without this finds out by itself, too.",
+		Long: "Start a command with AI_HELPER=1 and an AI_AGENT_ID of its own, so that its session is a helper. Inside tmux it gets a window\n" +
+			"named <project>:helper-<id>; otherwise it runs here. An agent that you start without this finds out by itself that others are\n" +
+			"at work.",
 		Example: "  tt helper -- claude",
 	}
 	c.RunE = func(c *cobra.Command, args []string) error { return a.helper(c.Context(), args) }
@@ -45,7 +46,7 @@ func (a *app) helper(ctx context.Context, command []string) error {
 		return err
 	}
 	if !slices.ContainsFunc(res.Sessions, func(s engine.ListedSession) bool { return s.Role == stick.RolePrimary && s.Verdict != stick.Gone }) {
-		fmt.Fprintln(a.Stderr, "tt: no primary is known here; what is the primary's has nobody who does it")
+		fmt.Fprintln(a.Stderr, "tt: there is no known primary here, so nobody does the primary's work")
 	}
 	id := helperName(res.Sessions)
 	set := []string{"AI_AGENT_ID=" + id, "AI_HELPER=1"}
@@ -55,7 +56,7 @@ func (a *app) helper(ctx context.Context, command []string) error {
 	window := stick.ContextName(filepath.Base(res.Path)) + ":" + id
 	tmux := exec.CommandContext(ctx, "tmux", tmuxWindow(window, a.Dir, append(ours(os.Environ()), set...), command)...)
 	if out, err := tmux.CombinedOutput(); err != nil {
-		return stick.Errorf(stick.CodeInternal, "tmux can't open a window: %s", stick.Clip(string(out), 160))
+		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
 	}
 	return a.print(helperResult{AgentID: id, Window: window}, func(p *page) { p.linef("%s runs in the window %s", id, stick.Line(window)) })
 }
@@ -94,7 +95,7 @@ func tmuxWindow(name, dir string, env, command []string) []string {
 // callers are our variables that say who calls: what is started is somebody else.
 var callers = []string{"TT_HARNESS_AGENT_ID", "TT_WORKER_TASK", "TT_WORKER_ATTEMPT", "AI_AGENT_ID", "AI_HELPER"}
 
-// isCallers tells whether a variable says who calls.
+// isCallers reports whether a variable says who calls.
 func isCallers(v string) bool {
 	name, _, _ := strings.Cut(v, "=")
 	return slices.Contains(callers, name)
@@ -139,7 +140,7 @@ func (a *app) runHelper(path string, command, set []string) error {
 	}
 }
 
-// atTerminal tells whether a terminal is at one of our streams.
+// atTerminal reports whether one of our streams is a terminal.
 func (a *app) atTerminal() bool {
 	return slices.ContainsFunc([]any{a.Stdin, a.Stdout, a.Stderr}, func(s any) bool {
 		f, ok := s.(*os.File)

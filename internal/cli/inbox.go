@@ -21,23 +21,23 @@ type inboxFlags struct {
 func (i *inboxFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.SetNormalizeFunc(otherWords)
-	f.StringVar(&i.p.State, "state", "", "unread, read, acked or all (default: what you still owe)")
+	f.StringVar(&i.p.State, "state", "", "unread, read, acked or all (default: what still waits for you)")
 	f.StringVar(&i.p.TaskID, "task", "", "only about this task (also --bead)")
-	f.StringVar(&i.p.Thread, "thread", "", "only of this conversation")
-	f.Int64Var(&i.p.After, "after", 0, "only messages behind this number")
-	f.IntVar(&i.p.Limit, "limit", 50, "how many messages, at most 500")
+	f.StringVar(&i.p.Thread, "thread", "", "only in this conversation")
+	f.Int64Var(&i.p.After, "after", 0, "only messages after this number")
+	f.IntVar(&i.p.Limit, "limit", 50, "list at most this many messages (up to 500)")
 }
 
 func (a *app) inboxCmd() *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{
 		Use: "inbox [path]", Short: "List your messages", Args: between(0, 1, "a path"),
-		Long: "List the messages that you haven't read, and those that wait for your acknowledgement. Looking changes nothing:\n" +
-			"tt msg read marks as read, tt ack accepts.",
+		Long: "List the messages that you haven't read, and those that wait for you to accept them. Listing changes nothing: tt msg read\n" +
+			"marks messages as read, and tt ack accepts them.",
 	}
 	i.add(c)
 	c.Flags().StringVar(&i.from, "from", "", "only from this agent")
-	c.Flags().BoolVar(&i.p.Sent, "sent", false, "your messages to others instead, and how they stand; --from is then their recipient")
+	c.Flags().BoolVar(&i.p.Sent, "sent", false, "list the messages that you sent, and their state; --from then names their recipient")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -74,15 +74,14 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 	})
 }
 
-// message tells a message to its recipient.
+// message shows a message to its recipient.
 func (p *page) message(m engine.MessageView, state string) { p.letter(m, state, true, true) }
 
-// owes tells whether a recipient can still do something about a message.
+// owes reports whether a recipient can still do something about a message.
 func owes(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
 
-// letter tells a message with its body. Its words speak to the recipient if the reader is one, and
-// say how to accept it if that is still to be done. What comes from agents is indented, so that no
-// body can look like a line of ours.
+// letter shows a message with its body. With mine, the words address the reader as its recipient; with open,
+// they say how to accept it. Lines from agents are indented, so that no body can look like a line of ours.
 func (p *page) letter(m engine.MessageView, state string, mine, open bool) {
 	line := fmt.Sprintf("message %d from %s", m.MessageID, m.From)
 	if m.Event != "" {
@@ -100,7 +99,7 @@ func (p *page) letter(m engine.MessageView, state string, mine, open bool) {
 		what = strings.ToLower(string(m.Category))
 	}
 	if m.Urgent(m.CreatedAt, p.now) && open {
-		what = strings.TrimPrefix(what+", interrupts: look at it now", ", ")
+		what = strings.TrimPrefix(what+", urgent: read it now", ", ")
 	}
 	for _, s := range []string{state, what} {
 		if s != "" {

@@ -45,11 +45,11 @@ func (m *messageFlags) add(c *cobra.Command) {
 	f.SetNormalizeFunc(otherWords)
 	f.StringVar(&m.category, "category", "", "HANDOFF, BLOCKED, RESUME, INCURSION or INFO (default INFO)")
 	f.StringVar(&m.subject, "subject", "", "a short summary")
-	f.StringVar(&m.task, "task", "", "the task that it is about (also --bead)")
-	f.StringVar(&m.thread, "thread", "", "the conversation that it belongs to (default: that of --reply-to, or the task)")
-	f.Int64Var(&m.replyTo, "reply-to", 0, "the message that it answers; its author gets it, too")
+	f.StringVar(&m.task, "task", "", "the task it is about (also --bead)")
+	f.StringVar(&m.thread, "thread", "", "the conversation it belongs to (default: that of --reply-to, or the task)")
+	f.Int64Var(&m.replyTo, "reply-to", 0, "the message it answers; the author of that one gets this one, too")
 	f.BoolVar(&m.requiresAck, "requires-ack", false, "ask for an acknowledgement (also --ack-required; default for HANDOFF and BLOCKED)")
-	f.BoolVar(&m.interrupt, "interrupt", false, "it should be seen at once; after a minute it is an ordinary message")
+	f.BoolVar(&m.interrupt, "interrupt", false, "ask for attention at once; after a minute it is an ordinary message")
 	f.BoolVar(&m.stdin, "stdin", false, "read the body from standard input")
 	for _, field := range stick.ContractFields {
 		name := strings.ReplaceAll(field.Name, "_", "-")
@@ -68,7 +68,7 @@ func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// params makes of the flags what the operation takes.
+// params returns the operation's parameters, from the flags and the arguments.
 func (m *messageFlags) params(a *app, to []string, body string, hasBody bool) (engine.SendMessageParams, error) {
 	p := engine.SendMessageParams{
 		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread, ReplyTo: m.replyTo, Contract: m.contract,
@@ -85,7 +85,7 @@ func (m *messageFlags) params(a *app, to []string, body string, hasBody bool) (e
 		p.Hint = stick.Interrupt
 	}
 	if m.stdin && hasBody {
-		return p, stick.Errorf(stick.CodeUsage, "the body comes from standard input or from the command line, not from both").With("field", "body")
+		return p, stick.Errorf(stick.CodeUsage, "give the body on the command line or on standard input, not on both").With("field", "body")
 	}
 	if m.stdin {
 		var err error
@@ -96,8 +96,8 @@ func (m *messageFlags) params(a *app, to []string, body string, hasBody bool) (e
 	return p, nil
 }
 
-// readBody reads a text from standard input. The line break that ends it isn't part of it. Of what
-// is too long it reads enough to be refused.
+// readBody reads a text from standard input, without the line break at its end. It stops reading a text
+// that is too long as soon as the operation will refuse it.
 func readBody(r io.Reader, most int64) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+64<<10))
 	if err != nil {
@@ -110,8 +110,8 @@ func (a *app) msgSendCmd() *cobra.Command {
 	var m messageFlags
 	c := &cobra.Command{
 		Use: "send <recipient>[,…] [body]", Short: "Send a message", Args: recipientAndBody,
-		Long: "Send a message to members of the room: by their full name, by their harness's name where it is the only one, or with\n" +
-			"room to all of them; system is for the log alone. It joins the room. A message never moves the stick.",
+		Long: "Send a message to members of the room. Name them in full, or by their harness if only one of them runs in it; room means\n" +
+			"all members, and system only the log. If you aren't in the room, you join it. A message never moves the stick.",
 		Example: `  tt msg send codex "where does the parser keep its state?"
   tt msg send room "the build is green again" --category INFO
   git log -1 | tt msg send claude:3f9a12bc --stdin --requires-ack`,
@@ -163,7 +163,7 @@ var deliveries = []struct {
 // sent tells how a message reaches its recipients.
 func (p *page) sent(res engine.SendMessageResult) {
 	if res.Reopened {
-		p.linef("you opened the closed room again")
+		p.linef("you reopened the room")
 	}
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
@@ -187,10 +187,10 @@ func (p *page) sent(res engine.SendMessageResult) {
 		}
 	}
 	if n := len(res.LeftOut); n > 0 {
-		p.linef("  left out because gone: %s%s", res.LeftOut[0], andMore(n-1))
+		p.linef("  not sent to %s%s: gone", res.LeftOut[0], andMore(n-1))
 	}
 	if res.Contract != nil {
-		p.linef("  a %s message should also say: %s", res.Category, strings.Join(res.Contract.Missing, ", "))
+		p.linef("  %s messages should also say: %s", res.Category, strings.Join(res.Contract.Missing, ", "))
 	}
 	if res.Note != "" {
 		p.linef("note: %s", stick.Line(res.Note))
@@ -207,7 +207,7 @@ func andMore(n int) string {
 func (a *app) msgShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show <message>", Short: "Show a message, and who has seen or accepted it", Args: between(1, 1, "the number of a message"),
-		Long: "Show a message and how it stands at each recipient. Every member may look; nothing is marked as read.",
+		Long: "Show a message, and which recipient has seen or accepted it. Every member may look, and looking marks nothing as read.",
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -224,14 +224,14 @@ func (a *app) msgShowCmd() *cobra.Command {
 				p.linef("%s: %s", r.AgentID, p.receipt(r))
 			}
 			if more := len(res.Receipts) - 50; more > 0 {
-				p.linef("and %d more: --json", more)
+				p.linef("%d more are hidden: --json shows all", more)
 			}
 		})
 	}
 	return c
 }
 
-// receipt says how a message stands at one recipient, in the words of the screens for people.
+// receipt says whether one recipient has seen or accepted a message, in the words of the screens for people.
 func (p *page) receipt(r engine.ReceiptView) string {
 	switch r.State {
 	case stick.Acked:
@@ -239,7 +239,7 @@ func (p *page) receipt(r engine.ReceiptView) string {
 	case stick.Read:
 		return "Seen " + p.ago(r.ReadAt)
 	case stick.Undeliverable:
-		return "undeliverable: it left or is gone"
+		return "undeliverable: the recipient left or is gone"
 	case stick.Withdrawn:
 		return "withdrawn"
 	}
@@ -248,15 +248,15 @@ func (p *page) receipt(r engine.ReceiptView) string {
 		state += ", shown " + p.ago(r.ShownAt)
 	}
 	if r.Overdue {
-		state += ", not within a minute: it interrupted nobody"
+		state += ", not seen within a minute, so it interrupted nobody"
 	}
 	return state
 }
 
-// marking is a change of how messages stand at the caller.
+// marking changes the state of messages for their recipient.
 type marking struct {
 	op   func(*engine.Engine, context.Context, engine.MessagesParams) (engine.MessagesResult, error)
-	word string // for what was done, as on the screens for people
+	word string // says what was done, as the screens for people do
 }
 
 var (
@@ -266,19 +266,19 @@ var (
 
 func (a *app) msgReadCmd() *cobra.Command {
 	return a.markCmd(seen, &cobra.Command{
-		Use: "read <message>…", Short: "Mark messages of your inbox as read",
-		Long: "Mark messages as read. That accepts nothing: tt ack does.",
+		Use: "read <message>…", Short: "Mark messages as read",
+		Long: "Mark messages as read. To accept them, use tt ack.",
 	})
 }
 
 func (a *app) ackCmd() *cobra.Command {
 	return a.markCmd(accepted, &cobra.Command{
 		Use: "ack <message>…", Short: "Accept messages; their senders are told",
-		Long: "Acknowledge messages: you saw them and act on them. Their senders are told, and woken if they wait.",
+		Long: "Accept messages: you have seen them and will act on them. tt tells their senders, and wakes them if they wait.",
 	})
 }
 
-// markCmd completes a command that changes how messages stand.
+// markCmd completes a command that changes the state of messages.
 func (a *app) markCmd(m marking, c *cobra.Command) *cobra.Command {
 	c.Args = between(1, -1, "the number of a message")
 	path := atPath(c)
@@ -308,7 +308,7 @@ func (p *page) marked(res engine.MessagesResult, word string) {
 
 func (a *app) msgWithdrawCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "withdraw <message>", Short: "Take back a message of yours that isn't accepted yet", Args: between(1, 1, "the number of a message"),
+		Use: "withdraw <message>", Short: "Withdraw a message that nobody has accepted", Args: between(1, 1, "the number of a message"),
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

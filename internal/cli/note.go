@@ -13,8 +13,8 @@ import (
 // notesCmd are the commands about notes.
 func (a *app) notesCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "notes", Short: "Leave, list and resolve notes", Args: noArgs,
-		Long: "Notes stay until somebody resolves them; a message is for who reads it now, a handoff for the next holder.",
+		Use: "notes", Short: "Add, list and resolve notes", Args: noArgs,
+		Long: "Notes stay until somebody resolves them; a message is for those who are here now, and a handoff is for the next holder.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(a.notesAddCmd(), a.notesListCmd(), a.notesResolveCmd())
@@ -23,15 +23,15 @@ func (a *app) notesCmd() *cobra.Command {
 
 func (a *app) notesAddCmd() *cobra.Command {
 	var stdin, turn bool
-	c := &cobra.Command{Use: "add [note]", Short: "Leave a note", Args: between(0, 1, "a note")}
+	c := &cobra.Command{Use: "add [note]", Short: "Add a note", Args: between(0, 1, "a note")}
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the note from standard input")
-	c.Flags().BoolVar(&turn, "turn", false, "for the turn that runs now, or for the next one; it is over with that turn")
+	c.Flags().BoolVar(&turn, "turn", false, "only for the current turn, or for the next one if nobody has the stick")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p := engine.AddNoteParams{Where: core.Where{Path: *path}, AboutTurn: turn}
 		switch {
 		case stdin && len(args) > 0:
-			return stick.Errorf(stick.CodeUsage, "the note comes from standard input or from the command line, not from both").With("field", "body")
+			return stick.Errorf(stick.CodeUsage, "give the note on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
 			var err error
 			if p.Body, err = readBody(a.Stdin, stick.MaxNote); err != nil {
@@ -43,16 +43,16 @@ func (a *app) notesAddCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.AddNoteResult, error) {
 			p.Caller = by
 			return e.AddNote(c.Context(), p)
-		}, func(p *page, res engine.AddNoteResult) { p.linef("note %d was left", res.ID) })
+		}, func(p *page, res engine.AddNoteResult) { p.linef("note %d was added", res.ID) })
 	}
 	return c
 }
 
 func (a *app) notesListCmd() *cobra.Command {
 	var p engine.ListNotesParams
-	c := &cobra.Command{Use: "list [path]", Short: "List the notes that aren't resolved", Args: between(0, 1, "a path")}
-	c.Flags().BoolVar(&p.All, "all", false, "resolved ones and those about other turns, too")
-	c.Flags().IntVar(&p.Limit, "limit", 50, "how many notes, at most 500")
+	c := &cobra.Command{Use: "list [path]", Short: "List unresolved notes", Args: between(0, 1, "a path")}
+	c.Flags().BoolVar(&p.All, "all", false, "also list resolved notes, and those for other turns")
+	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many notes (up to 500)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -92,7 +92,7 @@ func (p *page) note(n stick.Note) {
 }
 
 func (a *app) notesResolveCmd() *cobra.Command {
-	c := &cobra.Command{Use: "resolve <note>", Short: "Mark a note as dealt with", Args: between(1, 1, "the number of a note")}
+	c := &cobra.Command{Use: "resolve <note>", Short: "Resolve a note", Args: between(1, 1, "the number of a note")}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ids, err := numbers("note", args)

@@ -22,16 +22,16 @@ func (a *app) reserveCmd() *cobra.Command {
 	var p engine.ReservePathsParams
 	var ttl time.Duration
 	c := &cobra.Command{
-		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who changes them", Args: between(1, -1, "a file, a directory or a pattern"),
-		Long: "Reserve files, directories and patterns for yourself. They start from the root of the workspace: * and ? stand within a\n" +
-			"name, ** for any directories, and a directory means everything below it. Put quotes around patterns, or the shell expands\n" +
-			"them. When somebody else has reserved the same, you are refused; when your scopes overlap in part, both of you are told, with\n" +
-			"a path as an example. A reservation ends by tt unreserve, with your session, or some time after your last act.",
+		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who will change them", Args: between(1, -1, "a file, a directory or a pattern"),
+		Long: "Reserve files, directories and patterns for yourself. Write them as seen from the root of the workspace: * and ? match within\n" +
+			"a name, ** matches any directories, and a directory means everything below it. Put quotes around patterns, or the shell\n" +
+			"expands them. If somebody else has reserved the same paths, you are refused. If your paths overlap only in part, tt tells both\n" +
+			"of you, with a path as an example. A reservation ends with tt unreserve, with your session, or some time after your last act.",
 	}
 	c.Flags().DurationVar(&ttl, "ttl", stick.DefaultReservationTTL, "how long it lasts after your last act")
-	c.Flags().StringVar(&p.TaskID, "task", "", "the task that it is for")
-	c.Flags().BoolVar(&p.Strict, "strict", false, "be refused also when it overlaps only in part")
-	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false, "take over a reservation whose time is over or whose owner is gone")
+	c.Flags().StringVar(&p.TaskID, "task", "", "the task it is for")
+	c.Flags().BoolVar(&p.Strict, "strict", false, "be refused even if the paths overlap only in part")
+	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false, "take over a reservation that has expired or whose owner is gone")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("ttl") { // none isn't the default
@@ -52,16 +52,16 @@ func (p *page) reserved(res engine.ReservePathsResult) {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
 	for _, v := range res.Reservations {
-		p.linef("%s %s%s; it ends %s unless you act", p.strong("reserved"), stick.Line(string(v.Pattern)), already(res.Already), p.until(v.ExpiresAt))
+		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), stick.Line(string(v.Pattern)), already(res.Already), p.until(v.ExpiresAt))
 	}
 	for _, m := range res.Overlaps {
 		switch {
 		case m.Stale && m.Overlap == glob.Exact:
-			p.linef("you took it over from %s, whose process is %s; it is told", m.Agent, m.Verdict)
+			p.linef("you took it over from %s, whose process is %s; tt has told it", m.Agent, m.Verdict)
 		case m.Stale:
-			p.linef("it overlaps with %s of %s, as in %s; that one is stale and hinders nobody", stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
+			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody", stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
 		default:
-			p.linef("%s with %s of %s, as in %s; both of you are told", p.strong("it overlaps"), stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
+			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"), stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
 			p.linef(`agree who changes what: tt msg send %s "…"`, m.Agent)
 		}
 	}
@@ -73,14 +73,15 @@ func (p *page) reserved(res engine.ReservePathsResult) {
 func (a *app) unreserveCmd() *cobra.Command {
 	var p engine.ReleasePathsParams
 	c := &cobra.Command{
-		Use: "unreserve [pattern or number]…", Short: "Give reserved paths free", Args: between(0, -1, ""),
-		Long: "End reservations of yours, by the pattern or the number that tt reservations shows. A person may end anybody's by number.",
+		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: between(0, -1, ""),
+		Long: "Release paths that you reserved, by the pattern or the number that tt reservations shows. A person can release anybody's\n" +
+			"reservation by its number.",
 	}
-	c.Flags().BoolVar(&p.All, "all", false, "all of yours")
+	c.Flags().BoolVar(&p.All, "all", false, "release all that you reserved")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if p.All && len(args) > 0 {
-			return stick.Errorf(stick.CodeUsage, "--all means all of yours, and %q was named beside it", stick.Clip(args[0], 60)).With("field", "all")
+			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both", stick.Clip(args[0], 60)).With("field", "all")
 		}
 		for _, arg := range args {
 			if id, err := strconv.ParseInt(arg, 10, 64); err == nil && id > 0 && strconv.FormatInt(id, 10) == arg {
@@ -98,10 +99,10 @@ func (a *app) unreserveCmd() *cobra.Command {
 				if v.Agent != res.AgentID {
 					of = " of " + string(v.Agent)
 				}
-				p.linef("%s%s is free", stick.Line(string(v.Pattern)), of)
+				p.linef("%s%s is released", stick.Line(string(v.Pattern)), of)
 			}
 			if len(res.Released) == 0 {
-				p.linef("nothing of that is reserved%s", already(res.Already))
+				p.linef("none of that is reserved%s", already(res.Already))
 			}
 		})
 	}
@@ -111,10 +112,10 @@ func (a *app) unreserveCmd() *cobra.Command {
 func (a *app) reservationsCmd() *cobra.Command {
 	var p engine.ListReservationsParams
 	var agent string
-	c := &cobra.Command{Use: "reservations [path]", Short: "List what is reserved", Args: between(0, 1, "a path")}
-	c.Flags().StringVar(&agent, "of", "", "only those of this agent")
-	c.Flags().StringVar(&p.TaskID, "task", "", "only those for this task")
-	c.Flags().IntVar(&p.Limit, "limit", 50, "how many, at most 500")
+	c := &cobra.Command{Use: "reservations [path]", Short: "List reserved paths", Args: between(0, 1, "a path")}
+	c.Flags().StringVar(&agent, "of", "", "only what this agent reserved")
+	c.Flags().StringVar(&p.TaskID, "task", "", "only what is reserved for this task")
+	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -150,11 +151,11 @@ func (p *page) reservations(res engine.ListReservationsResult) {
 	}
 	p.columns(rows)
 	if res.More {
-		p.linef("%s", p.faint("and more: --limit"))
+		p.linef("%s", p.faint("more are hidden: --limit"))
 	}
 }
 
-// columns adds rows whose cells stand below each other.
+// columns adds rows with their cells aligned.
 func (p *page) columns(rows [][]string) {
 	var width []int
 	for _, row := range rows {
@@ -180,11 +181,11 @@ func (p *page) columns(rows [][]string) {
 func (a *app) mayEditCmd() *cobra.Command {
 	var p engine.MayEditParams
 	c := &cobra.Command{
-		Use: "may-edit <path>…", Short: "Tell whether you may change paths now", Args: between(0, -1, ""),
-		Long: "Tell whether you may change files now, by the room's policy enforce (tt policy). Exit status 0 means yes, 4 no. The hooks\n" +
-			"that tt install sets up ask the same before every edit.",
+		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: between(0, -1, ""),
+		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. Exit status 0 means yes, and 4 means no. The\n" +
+			"hooks that tt install sets up ask the same before every edit.",
 	}
-	c.Flags().BoolVar(&p.Tree, "tree", false, "anything in the shared working tree")
+	c.Flags().BoolVar(&p.Tree, "tree", false, "ask for anything in the shared working tree")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.MayEditResult, error) {
@@ -204,11 +205,11 @@ func (p *page) mayEdit(res engine.MayEditResult) {
 	case res.RoomID == "":
 		p.linef("%s: there is no room here", p.strong("yes"))
 	case res.Holder == res.AgentID && res.Holder != "":
-		p.linef("%s: you hold the stick", p.strong("yes"))
+		p.linef("%s: you have the stick", p.strong("yes"))
 	case res.Enforce == stick.EnforceOff && res.Holder != "":
-		p.linef("%s: the room hinders nobody; but %s holds the stick", p.strong("yes"), res.Holder)
+		p.linef("%s: this room doesn't enforce turns, but %s has the stick", p.strong("yes"), res.Holder)
 	case res.Enforce == stick.EnforceOff:
-		p.linef("%s: the room hinders nobody (tt policy: enforce is off)", p.strong("yes"))
+		p.linef("%s: this room doesn't enforce turns (tt policy: enforce is off)", p.strong("yes"))
 	default:
 		p.linef("%s", p.strong("yes"))
 	}

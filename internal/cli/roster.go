@@ -22,12 +22,12 @@ const (
 func (a *app) rosterCmd() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "roster [path]", Short: "Tell which other agents are at work in the workspace (also as agent-roster)", Args: between(0, 1, "a path"),
-		Long: "List the other agents at work in the workspace: running harnesses whose working directory is its root, below it or in one\n" +
-			"of its linked worktrees, and the active members of its room. Neither what started the caller nor what it started counts.\n" +
-			"Exit status 0: alone; 1: not alone; 2: it couldn't be found out.",
+		Use: "roster [path]", Short: "List the other agents at work in this workspace (also as agent-roster)", Args: between(0, 1, "a path"),
+		Long: "List the other agents at work in the workspace: harnesses that run in it or in one of its linked worktrees, and the active\n" +
+			"members of its room. What started you and what you started don't count. Exit status 0 means you are alone, 1 not alone, and 2\n" +
+			"that tt couldn't find out.",
 	}
-	c.Flags().BoolVar(&all, "all", false, "show agents elsewhere on this machine and members that aren't active, too; they don't count")
+	c.Flags().BoolVar(&all, "all", false, "also show agents elsewhere on this machine and inactive members; they don't count")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.failure = exitUnsure
@@ -57,20 +57,20 @@ func (p *page) roster(res engine.GetRosterResult) {
 	}
 	switch {
 	case res.Blind && res.RoomID == "":
-		p.linef("processes can't be seen from here, and there is no room: it isn't known who is at work in %s", stick.Line(res.Path))
+		p.linef("tt can't see processes from here, and there is no room, so it doesn't know who is at work in %s", stick.Line(res.Path))
 	case res.Blind:
 		if res.Alone {
 			p.linef("no other member is at work in %s", stick.Line(res.Path))
 		}
-		p.linef("processes can't be seen from here, so only members of the room are known")
+		p.linef("tt can't see processes from here, so it knows only the members of the room")
 	case res.Alone:
 		p.linef("no other agent is at work in %s", stick.Line(res.Path))
 	}
 	for _, o := range res.Unreadable {
-		p.linef("process %d (%s) can't be looked into, so it may work here or elsewhere", o.PID, o.Harness)
+		p.linef("tt can't look into process %d (%s), which may work here or elsewhere", o.PID, o.Harness)
 	}
 	if res.Closed > 0 {
-		p.linef("%d processes are hidden from you", res.Closed)
+		p.linef("processes hidden from you: %d", res.Closed)
 	}
 	if len(res.More) > 0 {
 		p.linef("elsewhere, or not active:")

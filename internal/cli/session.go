@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +19,9 @@ func (a *app) sessionCommands() []*cobra.Command {
 
 func (a *app) sessionCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "session", Short: "Start and end an agent's session, and tell its role", Args: noArgs,
-		Long: "A session is one run of an agent. When it starts it learns whether it is alone, and what that makes it: the primary of the\n" +
-			"workspace, or a helper beside it. Hooks start and end sessions; an agent without hooks does it itself, before anything else.",
+		Use: "session", Short: "Start and end an agent's session, and show its role", Args: noArgs,
+		Long: "A session is one run of an agent. When it starts, the agent learns whether others are at work and what its role is: the primary\n" +
+			"of the workspace, or a helper. Hooks start and end sessions. An agent without hooks does both itself, and starts first of all.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(a.sessionStartCmd(), a.sessionEndCmd(), a.sessionPathCmd(), a.sessionRoleCmd(), a.sessionEnvCmd(), a.sessionPromoteCmd(), a.sessionListCmd())
@@ -30,12 +31,12 @@ func (a *app) sessionCmd() *cobra.Command {
 func (a *app) sessionStartCmd() *cobra.Command {
 	var helper bool
 	c := &cobra.Command{
-		Use: "start [path]", Short: "Start the session: look who is there, join, and learn the role", Args: between(0, 1, "a path"),
-		Long: "The first thing that an agent does, before any pull. Outside of rooms it only looks: alone it writes nothing; else it makes the\n" +
-			"room and joins it. In a room it joins. The first one is the primary, the others are helpers. If the primary before left\n" +
-			"its context file and never ended its session, the new one recovers.",
+		Use: "start [path]", Short: "Start the session: see who is here, join, and learn your role", Args: between(0, 1, "a path"),
+		Long: "The first thing an agent does, before any pull. In a room, it joins. Outside of rooms, an agent that is alone writes nothing;\n" +
+			"if others are at work, it makes the room and joins it. The first agent is the primary, and the others are helpers. If the\n" +
+			"previous primary left its context file and never ended its session, the new primary recovers its work.",
 	}
-	c.Flags().BoolVar(&helper, "helper", false, "be a helper, whoever else is there, also where the session leads by now (AI_HELPER=1 makes a helper of one that begins)")
+	c.Flags().BoolVar(&helper, "helper", false, "be a helper, whoever else is here, and even if this session leads now (AI_HELPER=1 does so for a session that begins)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -50,7 +51,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			if res.RoomID == "" {
 				alone := "you are alone here"
 				if res.Blind {
-					alone = "processes can't be seen from here, so that it isn't known who else is at work"
+					alone = "tt can't see processes from here, so it doesn't know who else is at work"
 				}
 				p.linef("%s, and there is no room: nothing was written", alone)
 				return
@@ -64,17 +65,18 @@ func (a *app) sessionStartCmd() *cobra.Command {
 func (a *app) sessionEndCmd() *cobra.Command {
 	var abandon string
 	c := &cobra.Command{
-		Use: "end", Short: "End the session after its wrap-up: leave the rooms, remove the context file", Args: noArgs,
-		Long: "End the session when its work is wrapped up: give the stick back first, and put what others need into a handoff, a note or a\n" +
-			"message, because the session's context file is removed, unless its first line, which says whose it is, was changed. When a harness ends, its hook ends the session and keeps the file.",
+		Use: "end", Short: "End the session after its wrap-up: leave the rooms and remove the context file", Args: noArgs,
+		Long: "End the session when its work is wrapped up. First release the stick, and put what others need into a handoff, a note or a\n" +
+			"message: tt removes the session's context file, unless somebody changed its first line, which says whose file it is. When a\n" +
+			"harness ends, its hook ends the session and keeps the file.",
 	}
-	c.Flags().StringVar(&abandon, "abandon", "", "why a turn ends without a handoff")
+	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.EndSessionResult, error) {
 			return e.EndSession(c.Context(), engine.EndSessionParams{HookParams: engine.HookParams{Caller: by}, Wrapped: true, Abandon: abandon})
 		}, func(p *page, res engine.EndSessionResult) {
 			if len(res.Left) == 0 {
-				p.linef("there was no session to end")
+				p.linef("there is no session to end")
 				return
 			}
 			p.linef("the session of %s has ended", res.AgentID)
@@ -82,17 +84,17 @@ func (a *app) sessionEndCmd() *cobra.Command {
 				p.linef("removed %s", stick.Line(f))
 			}
 			for _, f := range res.Taken {
-				p.linef("left %s: another session has begun with it", stick.Line(f))
+				p.linef("kept %s: another session uses it now", stick.Line(f))
 			}
 			for _, f := range res.Kept {
-				p.linef("left %s: its first line doesn't tell whose session's it is, so it isn't tt's to remove", stick.Line(f))
+				p.linef("kept %s: its first line doesn't say whose session it belongs to, so tt doesn't remove it", stick.Line(f))
 			}
 		})
 	}
 	return c
 }
 
-// showSession completes a command that tells something of the caller's session.
+// showSession completes a command that shows something of the caller's session.
 func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionResult)) *cobra.Command {
 	c.Args = between(0, 1, "a path")
 	path := atPath(c)
@@ -110,60 +112,60 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 
 func (a *app) sessionPathCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
-		Use: "path [path]", Short: "Print where the session keeps its context",
-		Long: "Print the path of the session's context file: the primary's, or a helper's own. Before the session has started it is\n" +
-			"the one that AI_AGENT_ID names.",
+		Use: "path [path]", Short: "Print the path of the session's context file",
+		Long: "Print the path of the session's context file: the primary's, or a helper's own. Before the session has started, it is the\n" +
+			"file that AI_AGENT_ID names.",
 	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", stick.Line(res.Context)) })
 }
 
 func (a *app) sessionRoleCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
-		Use: "role [path]", Short: "Tell the session's role, and what goes with it",
+		Use: "role [path]", Short: "Show the session's role and what it means",
 	}, (*page).contract)
 }
 
-// contract tells a role and its contract.
+// contract shows a role and what goes with it.
 func (p *page) contract(res engine.GetSessionResult) {
 	switch {
 	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
-		p.linef("%s is a person and has no session; %s is the primary", res.AgentID, *res.Primary)
+		p.linef("%s is a person and has no session; %s leads", res.AgentID, *res.Primary)
 		return
 	case res.Role == "" && res.AgentID.Human():
 		p.linef("%s is a person and has no session", res.AgentID)
 		return
 	case res.Role == "" && res.Primary != nil:
-		p.linef("%s has no session here; %s is the primary. Start one: tt session start", res.AgentID, *res.Primary)
+		p.linef("%s has no session here; %s leads. To start one: tt session start", res.AgentID, *res.Primary)
 		return
 	case res.Role == "":
-		p.linef("%s has no session here. Start one: tt session start", res.AgentID)
+		p.linef("%s has no session here. To start one: tt session start", res.AgentID)
 		return
 	case res.Role == stick.RolePrimary:
-		p.linef("%s is the primary since %s", res.AgentID, stick.Age(p.now.Sub(res.Since)))
+		p.linef("%s %s", res.AgentID, p.been("the primary", res.Since))
 	case res.Primary != nil:
-		p.linef("%s is a helper since %s; %s is the primary", res.AgentID, stick.Age(p.now.Sub(res.Since)), *res.Primary)
+		p.linef("%s %s; %s leads", res.AgentID, p.been("a helper", res.Since), *res.Primary)
 	default:
-		p.linef("%s is a helper since %s, and no primary is known; if you are the only one: tt session promote", res.AgentID, stick.Age(p.now.Sub(res.Since)))
+		p.linef("%s %s, and there is no known primary; if you are alone: tt session promote", res.AgentID, p.been("a helper", res.Since))
 	}
 	p.linef("your context file: %s", stick.Line(res.Context))
 	p.recovery(res.Recovered)
-	p.linef("everything may be read")
-	p.linef("only added to, never rewritten: %s", patterns(res.Contract.Append))
-	p.linef("only the primary's: %s", patterns(res.Contract.PrimaryOnly))
+	p.linef("you may read everything")
+	p.linef("add to these, but never rewrite them: %s", patterns(res.Contract.Append))
+	p.linef("only the primary changes these: %s", patterns(res.Contract.PrimaryOnly))
 	if res.Role == stick.RoleHelper {
-		p.linef("light start: no pull, no update, no cleaning up; read the primary's context file, and begin with your task")
+		p.linef("start: no pull, no update, no cleaning up; read the primary's context file, then begin your task")
 		p.linef("wrap-up: release the stick, tell the primary what you did (tt msg send role:primary \"…\"), then tt session end;")
-		p.linef("  what concerns the whole workspace (archives, logs, the last push) is the primary's")
+		p.linef("  leave to the primary what concerns the whole workspace: archives, logs, the last push")
 		return
 	}
-	p.linef("start: you do what the workspace needs once, such as a pull; helpers don't")
-	p.linef("wrap-up: release the stick, gather what the helpers report, then tt session end")
+	p.linef("start: do what the workspace needs once, such as a pull; helpers don't")
+	p.linef("wrap-up: release the stick, collect what the helpers report, then tt session end")
 }
 
 func (a *app) sessionEnvCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
 		Use: "env [path]", Short: "Print the session's variables for a shell",
-		Long: "Print what a shell evaluates so that programs in it find the session's context file: AI_AGENT_ID, and AI_HELPER for a helper.\n" +
-			"They name the context file, never the member.",
+		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context file: AI_AGENT_ID, and AI_HELPER for\n" +
+			"a helper. They name the context file, never the member.",
 		Example: "  eval \"$(tt session env)\"",
 	}, func(p *page, res engine.GetSessionResult) {
 		set := func(name, value string) {
@@ -184,9 +186,9 @@ func (a *app) sessionEnvCmd() *cobra.Command {
 
 func (a *app) sessionPromoteCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "promote [path]", Short: "Make the session the primary, where no primary is left", Args: between(0, 1, "a path"),
-		Long: "Make the session the primary, where there is none that isn't gone. One of which nothing is known, and that was silent for\n" +
-			"as long as a lease lives (policy owner_lease_ttl), may be replaced.",
+		Use: "promote [path]", Short: "Make this session the primary, if no primary is left", Args: between(0, 1, "a path"),
+		Long: "Make this session the primary, if there is no primary or the primary is gone. A primary whose process tt can't see may be\n" +
+			"replaced after it has been silent for as long as a lease lasts (policy owner_lease_ttl).",
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -199,7 +201,7 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 		}, func(p *page, res engine.PromoteSessionResult) {
 			p.linef("%s is the primary%s", res.AgentID, already(res.Already))
 			if res.Replaced != nil {
-				p.linef("the session of %s is over by that", *res.Replaced)
+				p.linef("that ended the session of %s", *res.Replaced)
 			}
 			p.linef("your context file: %s", stick.Line(res.Context))
 		})
@@ -210,7 +212,7 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 func (a *app) sessionListCmd() *cobra.Command {
 	var all bool
 	c := &cobra.Command{Use: "list [path]", Short: "List the sessions of the room", Args: between(0, 1, "a path")}
-	c.Flags().BoolVar(&all, "all", false, "those that have ended, too")
+	c.Flags().BoolVar(&all, "all", false, "also list sessions that have ended")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -224,17 +226,26 @@ func (a *app) sessionListCmd() *cobra.Command {
 	return c
 }
 
+// been says for how long somebody has been something.
+func (p *page) been(what string, since stick.Time) string {
+	d := p.now.Sub(since)
+	if d < time.Second {
+		return "is " + what + " now"
+	}
+	return "has been " + what + " for " + stick.Age(d)
+}
+
 func (p *page) sessions(res engine.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
-		p.linef("no session runs in %s", stick.Line(res.Path))
+		p.linef("no sessions in %s", stick.Line(res.Path))
 	}
 	for _, s := range res.Sessions {
-		state := "since " + stick.Age(p.now.Sub(s.Since))
+		state := "started " + p.ago(s.Since)
 		switch {
 		case !s.Running:
 			state = "ended"
 		case s.Verdict == stick.Gone:
-			state = "gone, without an end"
+			state = "gone without ending its session"
 		}
 		you := ""
 		if s.Self {
