@@ -27,9 +27,10 @@ func (a *app) careCommands() []*cobra.Command {
 func (a *app) doctorCmd() *cobra.Command {
 	var adopt bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look for what is wrong", Args: noArgs,
-		Long: "Check the data directory, the database and waking, and tell how each harness stands: installed or not, whether its hooks\n" +
-			"are trusted, where it tells, and when one last fired. It exits with 7 when something is wrong with the first three.",
+		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
+		Long: "Check the data directory, the database, and whether waiting commands are woken. Show for each harness whether tt is installed,\n" +
+			"whether it trusts the hooks, if it says so, and when a hook last ran. The exit status is 7 if one of the first three has a\n" +
+			"problem.",
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -47,7 +48,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	return c
 }
 
-// doctorResult is what the doctor found, here and in harnesses.
+// doctorResult is what the doctor found in the program and in harnesses.
 type doctorResult struct {
 	engine.DoctorResult
 	Harnesses []harnessStatus    `json:"harnesses"`     // those that were used on this machine
@@ -70,7 +71,7 @@ func (p *page) doctor(res doctorResult) {
 	p.faults(res.Log)
 }
 
-// harnessStatus is how a harness stands to us.
+// harnessStatus says whether tt is installed in a harness, and works there.
 type harnessStatus struct {
 	install.Status
 	LastHook stick.Time `json:"hooks_last_at"`       // when a hook of it last fired in a room
@@ -78,7 +79,7 @@ type harnessStatus struct {
 	Fix      string     `json:"fix,omitempty"`       // what to do until it works
 }
 
-// harnesses looks how harnesses stand to us.
+// harnesses looks whether tt is installed in harnesses, and works there.
 func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
 	t, err := a.target(true)
@@ -104,21 +105,21 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 		case s.Trusted != nil && !*s.Trusted:
 			h.Fix = row.Setup.Trust.Review
 		case h.LastHook.IsZero() && len(row.Hooks) > 0:
-			h.Fix = "start a new session of " + row.Title + " in a workspace that has a room"
+			h.Fix = "start a new " + row.Title + " session in a workspace that has a room"
 		}
 		all = append(all, h)
 	}
 	return all
 }
 
-// run runs a program of somebody else for what it prints.
+// run runs a program that isn't ours, and returns what it prints.
 func run(ctx context.Context, program string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, program, args...)
 	c.WaitDelay = 100 * time.Millisecond // what it started may hold the pipe
 	return c.Output()
 }
 
-// harness tells how a harness stands to us.
+// harness shows whether tt is installed in a harness, and works there.
 func (p *page) harness(h harnessStatus) {
 	row, _ := harness.ByName(h.Harness)
 	var says []string
@@ -132,7 +133,7 @@ func (p *page) harness(h harnessStatus) {
 	case h.Installed == install.No:
 		says = append(says, "not installed")
 	case h.Installed == install.Partly:
-		says = append(says, fmt.Sprintf("installed in part (%s), not as it should be: %s", scopes, strings.Join(h.Missing, ", ")))
+		says = append(says, fmt.Sprintf("partly installed (%s); missing or changed: %s", scopes, strings.Join(h.Missing, ", ")))
 	default:
 		says = append(says, fmt.Sprintf("installed (%s)", scopes))
 	}
@@ -141,14 +142,14 @@ func (p *page) harness(h harnessStatus) {
 	}
 	switch {
 	case !h.LastHook.IsZero():
-		says = append(says, "hooks last seen firing "+p.ago(h.LastHook))
+		says = append(says, "hooks last ran "+p.ago(h.LastHook))
 	case len(h.Scopes) > 0 && len(row.Hooks) == 0:
 		says = append(says, "no hooks")
 	case len(h.Scopes) > 0:
-		says = append(says, "hooks not yet seen firing")
+		says = append(says, "no hook has run so far")
 	}
 	if h.GitHooks != "" {
-		says = append(says, "tool hook only: its shell disables git's hooks")
+		says = append(says, "only its own hooks refuse edits: its shell disables git's hooks")
 	}
 	p.linef("%-8s %s: %s", "harness", h.Harness, strings.Join(says, ", "))
 	if h.Fix != "" {
@@ -193,8 +194,8 @@ func (a *app) versionCmd() *cobra.Command {
 	}
 }
 
-// overview is what tt alone says: how the room stands, or outside of rooms what this is and how
-// to start. It never joins.
+// overview is tt without a command: it shows the room, or says outside of rooms what tt is and how to start. It
+// never joins.
 func (a *app) overview(ctx context.Context) error {
 	err := a.showState(ctx, core.Where{}, false)
 	if stick.CodeOf(err) != stick.CodeNoRoom {
@@ -202,15 +203,15 @@ func (a *app) overview(ctx context.Context) error {
 	}
 	return a.print(map[string]string{"room_state": "none", "next_action": "tt wait"}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
-		p.linef("There is no room here yet. Whoever wants to change files waits for the stick; changing hands carries a handoff.")
-		p.linef("  tt wait     take part: join this workspace's room, and wait for your turn")
-		p.linef("  tt demo     see it work, in a scratch repository")
-		p.linef("  tt --help   everything else")
+		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
+		p.linef("  tt wait     join this workspace's room, and wait for your turn")
+		p.linef("  tt demo     see it work in a scratch repository")
+		p.linef("  tt --help   list all commands")
 	})
 }
 
-// guardOrder is what a guardian is told, on its standard input: the lease doesn't belong on a
-// command line that everybody can read.
+// guardOrder tells a guardian what to do. It goes through standard input, because everybody can read a command
+// line, and the lease is secret.
 type guardOrder struct {
 	Room    stick.RoomID  `json:"room_id"`
 	Owner   stick.AgentID `json:"owner"`
@@ -219,14 +220,14 @@ type guardOrder struct {
 	Process stick.Process `json:"process"`
 }
 
-// guardCmd keeps a lease in the background, for as long as a process lives that others can't see.
+// guardCmd keeps a lease in the background, as long as the holder's process lives and others can't see it.
 func (a *app) guardCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "guard", Hidden: true, Args: noArgs, Short: "Keep a lease while a process lives that others can't see",
+		Use: "guard", Hidden: true, Args: noArgs, Short: "Keep a lease while its holder's process lives, if others can't see that process",
 		RunE: func(c *cobra.Command, args []string) error {
 			var o guardOrder
 			if err := json.NewDecoder(a.Stdin).Decode(&o); err != nil {
-				return stick.Errorf(stick.CodeUsage, "a guardian is started by tt itself")
+				return stick.Errorf(stick.CodeUsage, "only tt itself starts a guardian")
 			}
 			e, _, err := a.open()
 			if err != nil {
@@ -239,8 +240,8 @@ func (a *app) guardCmd() *cobra.Command {
 	}
 }
 
-// guard starts a guardian where a grant needs one. Nothing waits for it: without it the lease
-// times out like any other that nobody can vouch for.
+// guard starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out, like any
+// other whose holder can't be seen.
 func (a *app) guard(ctx context.Context, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
@@ -251,7 +252,7 @@ func (a *app) guard(ctx context.Context, g *engine.Grant) {
 	}
 	pid, err := detach(a.Exe, []string{a.Exe, "guard"}, order, nil)
 	if err != nil {
-		fmt.Fprintf(a.Stderr, "tt: no guardian could be started, so renew your lease yourself: tt heartbeat\n")
+		fmt.Fprintf(a.Stderr, "tt: no guardian could be started; renew your lease yourself: tt heartbeat\n")
 		return
 	}
 	g.GuardianPID = pid

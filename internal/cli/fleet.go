@@ -17,9 +17,9 @@ import (
 func (a *app) workerStatusCmd() *cobra.Command {
 	var p task.WorkerStatusParams
 	var watch bool
-	c := &cobra.Command{Use: "status [path]", Short: "List the tasks, and how their workers are", Args: between(0, 1, "a path")}
-	c.Flags().BoolVar(&p.All, "all", false, "tasks that are over for more than a day, too")
-	c.Flags().BoolVar(&watch, "watch", false, "keep the list up to date until it is interrupted")
+	c := &cobra.Command{Use: "status [path]", Short: "List tasks, their state and who works on them", Args: between(0, 1, "a path")}
+	c.Flags().BoolVar(&p.All, "all", false, "also list tasks that ended more than a day ago")
+	c.Flags().BoolVar(&watch, "watch", false, "keep the list up to date until you interrupt it")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -37,8 +37,8 @@ func (a *app) workerStatusCmd() *cobra.Command {
 	return c
 }
 
-// watchTasks shows the tasks again whenever something has happened in the room, and when workers that say
-// nothing grow older.
+// watchTasks shows the tasks again whenever something happens in the room, and every few seconds, because a
+// silent worker gets a warning as time goes by.
 func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 	e, by, err := a.open()
 	if err != nil {
@@ -79,10 +79,10 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 	}
 }
 
-// tasks adds the table of tasks.
+// tasks adds a table of tasks.
 func (p *page) tasks(res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
-		p.linef(`no tasks; to make one: tt worker spawn <task> --description "…"`)
+		p.linef(`no tasks; to create one: tt worker spawn <task> --description "…"`)
 	}
 	wide := len("TASK")
 	for _, t := range res.Tasks {
@@ -107,14 +107,31 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 		}
 	}
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(fmt.Sprintf("%d more are over for more than a day: --all", res.Hidden)))
+		p.linef("%s", p.faint(fmt.Sprintf("%d more ended over a day ago: --all", res.Hidden)))
 	}
 	for _, q := range res.Paused {
-		p.linef("%s", p.paint("31", fmt.Sprintf("! the gate is red on %s itself, at %s: nothing is merged into it since %s", stick.Line(q.Branch), abbrev(q.Commit), p.ago(q.Since))))
+		p.linef("%s", p.paint("31", fmt.Sprintf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves", stick.Line(q.Branch), abbrev(q.Commit), p.ago(q.Since))))
 	}
 }
 
-// what says what matters most of a task now.
+// doing says what a command is doing to a task, or was when it died.
+func doing(kind string) string {
+	switch kind {
+	case "land":
+		return "merging"
+	case "cleanup":
+		return "removing its branch and worktree"
+	case "spawn", "retry":
+		return "creating its branch and worktree"
+	case "done":
+		return "preparing for review"
+	case "rollback":
+		return "reverting"
+	}
+	return kind + " in progress"
+}
+
+// what says what matters most about a task now.
 func (p *page) what(t task.TaskView) string {
 	var parts []string
 	if t.Liveness != "" && t.Liveness != "alive" {
@@ -122,7 +139,7 @@ func (p *page) what(t task.TaskView) string {
 	}
 	switch {
 	case t.Doing != "":
-		parts = append(parts, t.Doing+" in progress")
+		parts = append(parts, doing(t.Doing))
 	case t.Queue > 0:
 		parts = append(parts, fmt.Sprintf("%d in the merge queue", t.Queue))
 	}
@@ -144,9 +161,9 @@ func (a *app) workerShowCmd() *cobra.Command {
 	var p task.WorkerShowParams
 	var output string
 	c := &cobra.Command{
-		Use: "show [task]", Short: "Show a task with its history, or an output that was kept", Args: between(0, 1, "the name of a task"),
+		Use: "show [task]", Short: "Show a task with its history, or the output of a command", Args: between(0, 1, "the name of a task"),
 	}
-	c.Flags().StringVar(&output, "output", "", "print the output of a gate, a command or a piece of evidence by its sum")
+	c.Flags().StringVar(&output, "output", "", "print the output with this sum, of a gate, a command or a check")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if output != "" {
@@ -165,9 +182,9 @@ func (a *app) workerShowCmd() *cobra.Command {
 	return c
 }
 
-// task adds all of one task.
+// task adds all about one task.
 func (p *page) task(t task.WorkerShowResult) {
-	p.linef("%s is %s since %s (attempt %d)", p.strong(t.TaskID), t.State, p.ago(t.StateAt), t.Attempt)
+	p.linef("%s %s (attempt %d)", p.strong(t.TaskID), p.been(string(t.State), t.StateAt), t.Attempt)
 	row := func(name, value string) {
 		if value != "" {
 			p.linef("  %-12s %s", name, stick.Line(value))
@@ -183,7 +200,7 @@ func (p *page) task(t task.WorkerShowResult) {
 	row("base", abbrev(t.Base))
 	row("in review", abbrev(t.Head))
 	if t.ChangesGate {
-		row("note", "it changes .talking-stick.toml, the file that says how tasks are judged")
+		row("note", "it changes .talking-stick.toml, which sets the gate for tasks")
 	}
 	if t.Approved != "" {
 		row("approved", abbrev(t.Approved)+" by "+string(t.ApprovedBy))
@@ -191,11 +208,13 @@ func (p *page) task(t task.WorkerShowResult) {
 	if t.Queue > 0 {
 		row("queue", itoa(t.Queue))
 	}
-	row("landed as", abbrev(t.Result))
+	row("merged as", abbrev(t.Result))
 	if t.State == stick.TaskCompleted && t.Result == "" {
-		row("landed as", "nothing of its own: "+t.Integration+" contained it already")
+		row("merged as", "nothing new: "+t.Integration+" contained it already")
 	}
-	row("doing", t.Doing)
+	if t.Doing != "" {
+		row("doing", doing(t.Doing))
+	}
 	if t.Cause != "" {
 		row("because", strings.ReplaceAll(t.Cause, "_", " "))
 		for l := range strings.Lines(strings.TrimSpace(stick.Block(t.Reason))) {
@@ -232,7 +251,7 @@ func (p *page) history(t task.WorkerShowResult) {
 	}
 	p.linef("history:")
 	if t.More {
-		p.linef("  %s", p.faint("older events are hidden: tt worker export"))
+		p.linef("  %s", p.faint("older events are hidden: tt worker export shows all"))
 	}
 	for _, e := range t.Events {
 		p.linef("  %s  %s", p.faint(e.CreatedAt.Go().Format("2006-01-02 15:04:05")), e.Say())

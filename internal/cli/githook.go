@@ -21,7 +21,7 @@ import (
 	"talkingstick/stick"
 )
 
-// gitHookLimit is how long git is kept waiting. What can't be told by then is allowed.
+// gitHookLimit is how long git has to wait. What isn't decided by then is allowed.
 const gitHookLimit = 100 * time.Millisecond
 
 // maxMoves bounds what is read of the refs that git is about to change.
@@ -30,10 +30,10 @@ const maxMoves = 8 << 20
 func (a *app) gitHookCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit or reference-transaction"),
-		Long: "Answer git's hook pre-commit or reference-transaction: may who commits change the staged files, or move the branch that is\n" +
-			"checked out? It exits with 4 when the room's policy says no, and tells why. People are never hindered; outside of rooms,\n" +
-			"when anything fails, and after 100 ms, it says nothing and exits with 0. Lines of reference-transaction come on standard\n" +
-			"input, the first perhaps as an argument. tt install git puts it into a repository's hooks.",
+		Long: "Answer git's hook pre-commit or reference-transaction: may this agent change the staged files, or move the branch that is checked\n" +
+			"out? If the room's policy says no, it says why and exits with 4. It never stops people. Outside of rooms, if anything fails, and\n" +
+			"after 100 ms, it prints nothing and exits with 0. The lines of reference-transaction come on standard input; the first may be an\n" +
+			"argument. tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if truthy(a.Getenv("TT_OFF")) {
 				return nil
@@ -88,7 +88,7 @@ func (a *app) askGit(ctx context.Context, args []string) (gitAnswer, error) {
 	}
 }
 
-// judge answers a hook of git. Who calls comes first: for people nothing else is looked at.
+// judge answers a hook of git. It asks first who calls, and looks at nothing else for people.
 func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
 	from, procs, err := a.surroundings()
@@ -122,7 +122,7 @@ func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error)
 	return x, err
 }
 
-// mayCommit asks for the staged paths. Git runs the hook at the top level, from which they are.
+// mayCommit asks about the staged paths. Git runs the hook at the top level, which they are relative to.
 func (a *app) mayCommit(ctx context.Context, e operations, q *engine.CheckEditParams) (engine.MayEditResult, error) {
 	var err error
 	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
@@ -147,8 +147,8 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 	return moves, lines.Err()
 }
 
-// mayMove asks for the branches that are checked out in the tree that is shared, where they really
-// change. By a reservation one may change the paths that differ; all else needs the whole tree.
+// mayMove asks about branches that are checked out in the shared tree, if they really change. A reservation covers
+// the paths that differ; without one the caller needs the whole tree.
 func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditParams, moves []move) (engine.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
@@ -199,7 +199,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditPara
 	return e.CheckEdit(ctx, *q)
 }
 
-// mayMoveTasks asks for the branches of tasks, which are their workers' alone. A branch that is made, or that
+// mayMoveTasks asks about the branches of tasks, which only their workers may move. A branch that is made, or that
 // stays where it is, is nobody's loss.
 func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEditParams, top string, moves []move) (engine.MayEditResult, error) {
 	for _, m := range moves {

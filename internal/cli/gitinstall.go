@@ -29,7 +29,7 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	}
 	s, err := git.Client{}.HooksPath(ctx, cmp.Or(found.Top, found.Git))
 	if errors.Is(err, exec.ErrNotFound) {
-		return r, stick.Errorf(stick.CodeGitMissing, "there is no git in PATH to ask where its hooks are").
+		return r, stick.Errorf(stick.CodeGitMissing, "there is no git program in PATH to ask where its hooks are").
 			Hintf("install git, or put it into PATH")
 	}
 	if err != nil {
@@ -40,8 +40,8 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	return r, nil
 }
 
-// gitSteps plans the hooks of the repository of the working directory. Where they weren't asked for by
-// name, there may be no repository, and one whose hooks are kept elsewhere is only told of.
+// gitSteps plans the hooks of the repository of the working directory. Unless they were asked for by name, it is no
+// failure that there is no repository, or that its hooks are kept elsewhere: the plan then says so.
 func (a *app) gitSteps(ctx context.Context, t install.Target, named, removing bool) ([]install.FileChange, error) {
 	r, err := a.repository(ctx)
 	if !named && (r.Git == "" || r.Bare) {
@@ -63,8 +63,8 @@ func (a *app) gitSteps(ctx context.Context, t install.Target, named, removing bo
 	return []install.FileChange{{Harness: install.Git, What: "hooks", File: path, State: install.Kept, Note: e.Message}}, nil
 }
 
-// gitStatus tells how the hooks of the repository of the working directory stand to us; nil where there
-// is none that agents could share.
+// gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is no
+// repository that agents could share.
 func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 	r, err := a.repository(ctx)
 	if r.Git == "" || r.Bare {
@@ -81,7 +81,7 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 	return &s
 }
 
-// gitHooks tells how git's hooks stand to us.
+// gitHooks shows whether our hooks are in the repository.
 func (p *page) gitHooks(s *install.GitStatus) {
 	if s == nil {
 		return
@@ -93,7 +93,7 @@ func (p *page) gitHooks(s *install.GitStatus) {
 	case s.Installed == install.All:
 		says = "hooks installed (" + stick.Line(s.Path) + ")"
 	case s.Installed == install.Partly:
-		says = fmt.Sprintf("hooks installed in part (%s), not as they should be: %s", stick.Line(s.Path), strings.Join(s.Missing, ", "))
+		says = fmt.Sprintf("hooks partly installed (%s); missing or changed: %s", stick.Line(s.Path), strings.Join(s.Missing, ", "))
 	}
 	p.linef("%-8s %s", "git", says)
 	if s.Installed != install.All && s.Problem == "" {

@@ -20,13 +20,13 @@ import (
 	"talkingstick/stick"
 )
 
-// Limits of hooks. A harness waits for its hooks, and some give them little more than a second.
+// Limits of hooks. A harness waits for its hooks, some little more than a second.
 const (
 	hookLimit = time.Second
 	maxHook   = 8 << 20 // of what a harness tells: whole files are among it
 
-	// A decision before an edit comes in time or not at all: then the tool runs. What a hook notes
-	// beside that is dropped where somebody else is writing for longer.
+	// A decision before an edit comes in time, or the tool runs without it. What a hook records besides is dropped
+	// if somebody else writes for longer.
 	editLimit  = 250 * time.Millisecond
 	hookReads  = 100 * time.Millisecond
 	editWrites = 20 * time.Millisecond
@@ -43,13 +43,13 @@ const exitWake = 2
 func (a *app) hookCmd() *cobra.Command {
 	var wake bool
 	c := &cobra.Command{
-		Use: "hook <harness>", Short: "Answer a hook of a harness", Args: between(1, 1, "the name of a harness"),
-		Long: "Read what a harness tells its hook on standard input, and answer in its words: what an agent should know when its\n" +
-			"session starts, new messages after a tool call, and whether it still has something when it wants to stop. Outside of\n" +
-			"rooms, and when anything fails, it says nothing and exits with 0. tt install puts it into the harness's configuration.",
+		Use: "hook <harness>", Short: "Answer a harness's hook", Args: between(1, 1, "the name of a harness"),
+		Long: "Read a hook's input from standard input, and answer in the harness's own format: what an agent should know when its session\n" +
+			"starts, new messages after a tool call, and whether it still has the stick or a task when it wants to stop. Outside of rooms,\n" +
+			"and if anything fails, it prints nothing and exits with 0. tt install puts it into the harness's configuration.",
 	}
 	c.AddCommand(a.gitHookCmd())
-	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something that an idle agent is to be woken for")
+	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		row, ok := harness.ByName(args[0])
 		if !ok {
@@ -106,7 +106,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 	return nil
 }
 
-// hookCaller finds out whose hook it is. The session was told with the call.
+// hookCaller finds out whose hook this is. The input names the session.
 func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (operations, engine.HookParams, error) {
 	from, procs, err := a.surroundings()
 	if err != nil {
@@ -127,8 +127,8 @@ func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (o
 	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: in.Dir}, Sub: in.Subagent}, nil
 }
 
-// beforeTool says whether a tool may run. Silence lets it, also when the decision fails or takes too
-// long: only what the database says denies.
+// beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or takes too
+// long: only the database denies.
 func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	q := editOf(p, in)
 	type decision struct {
@@ -150,7 +150,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 		}
 		return e.EditChecked(ctx, q, d.res)
 	case <-time.After(a.slack(editLimit)):
-		return fmt.Errorf("no decision within %s, so %s was let through", a.slack(editLimit), in.Edits.Tool)
+		return fmt.Errorf("no decision within %s, so %s was allowed", a.slack(editLimit), in.Edits.Tool)
 	}
 }
 
@@ -163,7 +163,7 @@ func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
 	return engine.CheckEditParams{HookParams: p, Tool: in.Edits.Tool, Paths: in.Edits.Paths, Names: in.Edits.Names, Trees: in.Edits.Trees}
 }
 
-// deliver shows what is new for an agent that works, and notes that it does.
+// deliver shows a working agent what is new for it, and records that it works.
 func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if in.Woken {
 		p.Sub = true // this hook may be faster than the waker notes as shown what it woke the agent with
@@ -189,15 +189,15 @@ func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, ro
 	return errors.Join(late, err)
 }
 
-// lookAgain has what a tool has changed looked at again. Where somebody else is writing, it leaves half of the
-// time for what is new.
+// lookAgain checks what a tool has changed. If somebody else is writing, it leaves half of the time for delivering
+// what is new.
 func (a *app) lookAgain(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) error {
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2)
 	defer cancel()
 	return e.CheckEdited(ctx, editOf(p, in))
 }
 
-// news tells events to a model: each attributed, bodies indented, so that no body can look like a
+// news shows events to a model. It names the author of each and indents bodies, so that no body can look like a
 // line of ours.
 func (a *app) news(events []stick.Event, more bool) string {
 	pg := a.page()
@@ -205,13 +205,13 @@ func (a *app) news(events []stick.Event, more bool) string {
 	pg.linef("%s", harness.NewsHead)
 	pg.delivered(engine.WaitForTurnResult{Events: events})
 	if more {
-		pg.linef("and more: tt inbox")
+		pg.linef("there are more: tt inbox")
 	}
 	return strings.TrimSpace(pg.b.String())
 }
 
-// wakeUp waits for something that an idle agent is to be woken for, and wakes it by its harness's own
-// means. What it was woken with isn't shown to it again, so it is woken once for it.
+// wakeUp waits for something that an idle agent should hear of, and wakes it in the way of its harness. It doesn't
+// show that again, so each event wakes an agent once.
 func (a *app) wakeUp(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
 		return nil // nobody is idle there: the program has ended
@@ -240,7 +240,7 @@ func (a *app) wakeUp(ctx context.Context, e operations, p engine.HookParams, row
 	return e.Delivered(context.WithoutCancel(ctx), res)
 }
 
-// queue gives a session of a harness something to do by the harness's own command.
+// queue gives a harness's session something to do, by the harness's own command.
 func (a *app) queue(ctx context.Context, argv []string) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = a.Dir

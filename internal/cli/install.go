@@ -45,16 +45,16 @@ type installOptions struct{ all, project, show, removing bool }
 func (a *app) installCmd() *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
-		Use: "install [harness]…", Short: "Tell harnesses and git of tt: skill, hooks, MCP server", Args: between(0, -1, ""),
-		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ";\n" +
-			"git puts two hooks into the repository of the working directory, which refuse an agent's commit where the room's policy\n" +
-			"doesn't let it edit; hooks that are there run after them. links makes the program's other names. Everything else in the\n" +
-			"files stays as it is, and the first change of a file leaves a copy beside it. Without a name it shows what was found and\n" +
-			"would be changed, and asks; where nobody can be asked, it exits with 2.",
+		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server", Args: between(0, -1, ""),
+		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ".\n" +
+			"With git, put two hooks into the repository of the working directory: they refuse an agent's commit if the room's policy\n" +
+			"doesn't let the agent edit, and run the hooks that are there already after them. With links, create the program's other\n" +
+			"names. Everything else in the files stays as it is, and the first change of a file leaves a copy beside it. Without a name,\n" +
+			"show what was found and what would change, and ask; if nobody can be asked, exit with 2.",
 	}
 	f := c.Flags()
-	f.BoolVar(&o.all, "all", false, "every harness, whether or not it was found, and git in a repository")
-	f.BoolVar(&o.project, "project", false, "in this workspace, for everybody who works in it, instead of in your home")
+	f.BoolVar(&o.all, "all", false, "every harness, found or not, and git if this is a repository")
+	f.BoolVar(&o.project, "project", false, "install in this workspace, for everybody who works in it, instead of in your home")
 	f.BoolVar(&o.show, "print", false, "show the changes and make none")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.install(c.Context(), args, o) }
 	return c
@@ -63,12 +63,12 @@ func (a *app) installCmd() *cobra.Command {
 func (a *app) uninstallCmd() *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{
-		Use: "uninstall [harness]…", Short: "Make harnesses and git forget tt", Args: between(0, -1, ""),
-		Long: "Remove exactly what tt install put into the configuration of harnesses, by default of all of them, and into the hooks of\n" +
-			"the repository of the working directory, which git names alone; links removes the program's other names. What harnesses\n" +
-			"share stays while one of them uses it. The data stays.",
+		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
+		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of them) and into the hooks of the\n" +
+			"repository of the working directory. With git, remove only those hooks; with links, the program's other names. What several\n" +
+			"harnesses share stays while one of them uses it. Your data stays.",
 	}
-	c.Flags().BoolVar(&o.project, "project", false, "in this workspace instead of in your home")
+	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")
 	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		o.all = len(args) == 0
@@ -152,7 +152,7 @@ func (a *app) steps(ctx context.Context, t install.Target, names []string, o ins
 	return append(steps, hooks...), err
 }
 
-// target is where harnesses are told of this program.
+// target is where tt is installed: which program, and into which configuration.
 func (a *app) target(project bool) (install.Target, error) {
 	t := install.Target{Home: a.Home, DataDir: a.dataDir(), Getenv: a.Getenv, Kill: a.Kill}
 	if a.Home == "" {
@@ -167,22 +167,22 @@ func (a *app) target(project bool) (install.Target, error) {
 	return t, err
 }
 
-// passing is where go run builds what it runs, which is gone with the run, and where it keeps it, from
-// the second run on, in the build cache, under a name that changes with every change of the program.
+// passing matches where go run puts the program: into a directory that is gone with the run, or, from the second
+// run on, into the build cache under a name that changes with the program.
 var passing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]|[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 })
 
-// program is the path by which harnesses call this program: where PATH finds it, because that stays
-// when what lies there is replaced by a newer version.
+// program is the path by which harnesses run this program: where PATH finds it, because that path stays when a newer
+// version replaces the file.
 func (a *app) program() (string, error) {
 	if passing().MatchString(a.Exe) {
-		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't call it").
+		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
 			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/tt"), stick.Cmd("tt install"))
 	}
 	self, err := os.Stat(a.Exe)
 	if err != nil {
-		return "", stick.Errorf(stick.CodeConfigUnwritable, "the program can't be found: %s", stick.Line(a.Exe))
+		return "", stick.Errorf(stick.CodeConfigUnwritable, "can't find the program: %s", stick.Line(a.Exe))
 	}
 	name := "tt"
 	if runtime.GOOS == "windows" {
@@ -197,18 +197,18 @@ func (a *app) program() (string, error) {
 	return a.Exe, nil
 }
 
-// agrees shows a plan and asks whether to go on. Where nobody can be asked, the plan is all there is,
-// and the exit status says that nothing was done.
+// agrees shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the plan, and the
+// exit status says that nothing was done.
 func (a *app) agrees(res installResult) (bool, error) {
 	err := a.print(res, func(p *page) { p.installed(res) })
 	if err != nil || a.json || !a.TTY || !a.InTTY {
 		a.status = stick.ExitUsage
 		if err == nil && !a.json {
-			fmt.Fprintf(a.Stderr, "nothing was changed; to do it: tt install %s\n", strings.Join(stepHarnesses(res.Steps), " "))
+			fmt.Fprintf(a.Stderr, "nothing was changed; to make these changes: tt install %s\n", strings.Join(stepHarnesses(res.Steps), " "))
 		}
 		return false, err
 	}
-	fmt.Fprint(a.Stdout, "go on? [y/N] ")
+	fmt.Fprint(a.Stdout, "Make these changes? [y/N] ")
 	line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // no answer is a no
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		fmt.Fprintln(a.Stdout, "nothing was changed")
@@ -228,7 +228,7 @@ func stepHarnesses(steps []install.FileChange) []string {
 	return names
 }
 
-// installed tells a plan, or what was made of it.
+// installed shows a plan, or what was done.
 func (p *page) installed(res installResult) {
 	for _, s := range res.Steps {
 		if res.asked {
@@ -249,7 +249,7 @@ func (p *page) installed(res installResult) {
 		if res.Applied || res.removing {
 			p.linef("%-12s %s", "links", "nothing to change")
 		} else {
-			p.linef("no harness was found; name one: %s", strings.Join(harness.Names(), ", "))
+			p.linef("no harness was found; to install for one, name it: %s", strings.Join(harness.Names(), ", "))
 		}
 	}
 	for _, n := range res.Next {
@@ -259,13 +259,12 @@ func (p *page) installed(res installResult) {
 	case res.removing:
 		p.linef("the data stays in %s", stick.Line(res.DataDir))
 	case res.Applied && len(res.Steps) > 0:
-		p.linef("done; tt doctor says whether harnesses call it")
+		p.linef("done; to see whether harnesses run it: tt doctor")
 	}
 }
 
-// changeLinks makes the program's other names beside it, or removes them. What lies there and isn't
-// a link to the program is left alone: to make a link in its place is refused. With --print it only
-// lists them.
+// changeLinks creates the program's other names beside it, or removes them. It leaves alone whatever isn't a link to
+// the program, and refuses to put a link in its place. With --print it only lists the names.
 func (a *app) changeLinks(tt string, o installOptions) (changed []string, err error) {
 	for _, name := range links {
 		link := filepath.Join(filepath.Dir(tt), name)
@@ -285,14 +284,14 @@ func (a *app) changeLinks(tt string, o installOptions) (changed []string, err er
 				err = e.Err
 			}
 			return changed, stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %s", stick.Line(link), stick.Line(err.Error())).With("path", link).
-				Hintf("see what lies there; nothing of it was changed")
+				Hintf("look at what is there; tt didn't change it")
 		}
 		changed = append(changed, link)
 	}
 	return changed, nil
 }
 
-// logNpm notes which entries of the npm program were removed.
+// logNpm records which entries of the npm program were removed.
 func (a *app) logNpm(gone map[string]json.RawMessage) {
 	if len(gone) == 0 || os.MkdirAll(a.dataDir(), 0o700) != nil {
 		return

@@ -37,7 +37,7 @@ func TestInstallAsks(t *testing.T) {
 	settings := filepath.Join(home, ".gemini", "settings.json")
 	for _, answer := range []string{"n\n", "\n", "", "maybe\n", "yesterday\n"} {
 		status, out, errs := terminal(t, home, exe, answer, "install")
-		if status != 2 || !strings.Contains(out, "settings.json\n") || !strings.Contains(out, "go on? [y/N] nothing was changed\n") || errs != "" {
+		if status != 2 || !strings.Contains(out, "settings.json\n") || !strings.Contains(out, "Make these changes? [y/N] nothing was changed\n") || errs != "" {
 			t.Errorf("after %q: status %d\n%s%s", answer, status, out, errs)
 		}
 		if _, err := os.Stat(settings); err == nil {
@@ -45,18 +45,18 @@ func TestInstallAsks(t *testing.T) {
 		}
 	}
 	// JSON is for programs, which can't be asked.
-	if status, out, _ := terminal(t, home, exe, "y\n", "install", "--json"); status != 2 || strings.Contains(out, "go on?") {
+	if status, out, _ := terminal(t, home, exe, "y\n", "install", "--json"); status != 2 || strings.Contains(out, "Make these changes?") {
 		t.Errorf("with --json: status %d\n%s", status, out)
 	}
 	status, out, errs := terminal(t, home, exe, "Yes\n", "install")
-	if status != 0 || strings.Count(out, settings) != 1 || !strings.HasSuffix(out, "done; tt doctor says whether harnesses call it\n") {
+	if status != 0 || strings.Count(out, settings) != 1 || !strings.HasSuffix(out, "done; to see whether harnesses run it: tt doctor\n") {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 	b, err := os.ReadFile(settings)
 	if err != nil || !strings.Contains(string(b), exe) {
 		t.Errorf("%v\n%s", err, b)
 	}
-	if status, out, _ := terminal(t, home, exe, "", "install"); status != 0 || strings.Contains(out, "go on?") {
+	if status, out, _ := terminal(t, home, exe, "", "install"); status != 0 || strings.Contains(out, "Make these changes?") {
 		t.Errorf("with nothing left to do: status %d\n%s", status, out)
 	}
 }

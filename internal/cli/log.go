@@ -32,8 +32,7 @@ func (a *app) log(format string, args ...any) {
 	fmt.Fprintf(f, "%s %s\n", now().UTC().Format(time.RFC3339), stick.Line(fmt.Sprintf(format, args...)))
 }
 
-// faults is what the log tells of the last days: hooks are silent when they fail, so somebody has to
-// say it.
+// faults is what the log says about the last days. Hooks are silent when they fail, so somebody else has to tell.
 type faults struct {
 	Path  string     `json:"path"`
 	Lines int        `json:"lines"`
@@ -41,10 +40,10 @@ type faults struct {
 	At    stick.Time `json:"at"`
 }
 
-// faultsFor is for how long a fault is worth telling.
+// faultsFor is how long a fault is worth telling.
 const faultsFor = 72 * time.Hour
 
-// faults reads the log; nil when it has nothing new.
+// faults reads the log. It returns nil if the log has nothing recent.
 func (a *app) faults(now stick.Time) *faults {
 	f, err := os.Open(a.logFile())
 	if err != nil {
@@ -67,7 +66,7 @@ func (a *app) faults(now stick.Time) *faults {
 	return &out
 }
 
-// newFaults are those that no session has been told of yet. Each is told to one.
+// newFaults returns the faults that no session has heard of. One session hears of each.
 func (a *app) newFaults(now stick.Time) *faults {
 	f := a.faults(now)
 	if f == nil {
@@ -86,6 +85,6 @@ func (a *app) newFaults(now stick.Time) *faults {
 
 func (p *page) faults(f *faults) {
 	if f != nil {
-		p.linef("%-8s %-12s %d fault%s of hooks in the last days, the latest %s: %s (%s)", "note", "log", f.Lines, plural(f.Lines), p.ago(f.At), f.Last, stick.Line(f.Path))
+		p.linef("%-8s %-12s hooks failed %d time%s in the last days, most recently %s: %s (%s)", "note", "log", f.Lines, plural(f.Lines), p.ago(f.At), f.Last, stick.Line(f.Path))
 	}
 }

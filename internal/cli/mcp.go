@@ -27,14 +27,14 @@ const callLimit = 50 * time.Second
 func (a *app) mcpCmd() *cobra.Command {
 	var tools string
 	c := &cobra.Command{
-		Use: "mcp", Short: "Serve the operations as MCP tools on standard input and output", Args: noArgs,
-		Long: "Serve the operations as tools of the Model Context Protocol. Harnesses start it; it ends with its client. Its tools do\n" +
-			"what the commands of the same names do, for the same member.",
+		Use: "mcp", Short: "Serve tt's operations as MCP tools on standard input and output", Args: noArgs,
+		Long: "Serve tt's operations as tools of the Model Context Protocol. Harnesses start this server, and it ends with its client. The\n" +
+			"tools do the same as the commands, for the same member.",
 	}
-	c.Flags().StringVar(&tools, "tools", "core", "core for what an agent needs all the time, or all")
+	c.Flags().StringVar(&tools, "tools", "core", "core (what an agent needs all the time) or all")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if tools != "core" && tools != "all" {
-			return stick.Errorf(stick.CodeUsage, "--tools is core or all, not %q", stick.Clip(tools, 40)).With("field", "tools")
+			return stick.Errorf(stick.CodeUsage, "--tools must be core or all, not %q", stick.Clip(tools, 40)).With("field", "tools")
 		}
 		return a.serveTools(c.Context(), tools == "all")
 	}

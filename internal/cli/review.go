@@ -23,7 +23,7 @@ func (a *app) line(v any) error {
 	return nil
 }
 
-// block adds text of several lines as it is, made fit for a terminal.
+// block adds text of several lines, made fit for a terminal.
 func (p *page) block(text string) {
 	for l := range strings.Lines(stick.Block(text)) {
 		p.linef("%s", strings.TrimRight(l, "\n"))
@@ -33,13 +33,13 @@ func (p *page) block(text string) {
 func (a *app) workerApproveCmd(use string) *cobra.Command {
 	var p task.WorkerApproveParams
 	c := &cobra.Command{
-		Use: use + " <task>", Short: "Approve one commit of a task, and queue it for merging", Args: between(1, 1, "the name of a task"),
-		Long: "Approve the commit that you saw last by show or diff, or the one that --head names, and no other: if the branch has moved\n" +
-			"the approval is refused. Who worked on a task can't approve it.",
+		Use: use + " <task>", Short: "Approve a task's commit and queue it for merging", Args: between(1, 1, "the name of a task"),
+		Long: "Approve exactly the commit that you last saw with show or diff, or the one that --head names. If the branch has moved since,\n" +
+			"tt refuses. Whoever worked on a task can't approve it.",
 	}
-	c.Flags().StringVar(&p.Head, "head", "", "the commit (default: the one that you saw last)")
-	c.Flags().StringVar(&p.Reason, "reason", "", "a remark for the log")
-	c.Flags().BoolVar(&p.Override, "override", false, "only a person: approve without review, whoever did the work")
+	c.Flags().StringVar(&p.Head, "head", "", "the commit to approve (default: the one you saw last)")
+	c.Flags().StringVar(&p.Reason, "reason", "", "a comment for the log")
+	c.Flags().BoolVar(&p.Override, "override", false, "people only: approve without review, whoever did the work")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
@@ -61,16 +61,16 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 	var p task.WorkerRequestChangesParams
 	var stdin bool
 	c := &cobra.Command{
-		Use: use + " <task> [what]", Short: "Give a task back to its worker, who is told what has to change", Args: between(1, 2, "the name of a task, and what has to change"),
+		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change", Args: between(1, 2, "the name of a task, and what must change"),
 	}
-	c.Flags().StringVar(&p.Head, "head", "", "the commit that is meant (default: the one that you saw last)")
-	c.Flags().BoolVar(&stdin, "stdin", false, "read what has to change from standard input")
+	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")
+	c.Flags().BoolVar(&stdin, "stdin", false, "read what must change from standard input")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
 		switch {
 		case stdin && len(args) > 1:
-			return stick.Errorf(stick.CodeUsage, "what has to change comes from standard input or from the command line, not from both").With("field", "reason")
+			return stick.Errorf(stick.CodeUsage, "say what must change on the command line or on standard input, not on both").With("field", "reason")
 		case stdin:
 			if p.Reason, err = readBody(a.Stdin, stick.MaxBody); err != nil {
 				return err
@@ -84,7 +84,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
 			if res.MessageID != 0 {
-				p.linef("%s was told by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
+				p.linef("told %s by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
 			}
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
@@ -98,7 +98,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 	var p task.WorkerDiffParams
 	var stat bool
 	c := &cobra.Command{Use: "diff <task>", Short: "Show what a task changes", Args: between(1, 1, "the name of a task")}
-	c.Flags().BoolVar(&stat, "stat", false, "only how much of which files")
+	c.Flags().BoolVar(&stat, "stat", false, "show only which files change, and by how much")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
@@ -116,19 +116,19 @@ func (a *app) workerDiffCmd() *cobra.Command {
 			}
 			p.linef("%s, %s: %s..%s", p.strong(res.TaskID), res.State, abbrev(res.Base), abbrev(res.Head))
 			if res.ChangesGate {
-				p.linef("%s", p.strong("it changes .talking-stick.toml, the file that says how tasks are judged"))
+				p.linef("%s", p.strong("it changes .talking-stick.toml, which sets the gate for tasks"))
 			}
 			p.stats(res.Files)
 			p.patch(res.Diff)
 			if res.Cut {
-				p.linef("there is more: git diff %s %s", res.Base, res.Head)
+				p.linef("the rest is cut off; for all of it: git diff %s %s", res.Base, res.Head)
 			}
 		})
 	}
 	return c
 }
 
-// stats adds how much of which files is changed.
+// stats lists the files that change, and by how much.
 func (p *page) stats(files []stick.FileStat) {
 	for _, f := range files {
 		if f.Added < 0 {
@@ -139,7 +139,7 @@ func (p *page) stats(files []stick.FileStat) {
 	}
 }
 
-// patch adds a difference, coloured where colours are wanted.
+// patch adds a diff, in colour if colours are wanted.
 func (p *page) patch(diff string) {
 	for l := range strings.Lines(stick.Block(diff)) {
 		l = strings.TrimRight(l, "\n")
@@ -160,13 +160,13 @@ func (p *page) patch(diff string) {
 func (a *app) workerMergeCmd() *cobra.Command {
 	var p task.WorkerMergeParams
 	c := &cobra.Command{
-		Use: "merge [task]", Short: "Merge an approved task, the next one in the queue, or all of them", Args: between(0, 1, "the name of a task"),
-		Long: "Merge approved tasks one at a time, in the order of their approval. The result is made without touching a checkout, the\n" +
-			"gate runs on exactly that commit, and then the branch moves to it, if it is still where it was. A task that conflicts, or\n" +
-			"whose gate is red, goes back to its worker; when the gate is red on the branch itself nobody is to blame, and the queue\n" +
-			"stands still until the branch has moved.",
+		Use: "merge [task]", Short: "Merge an approved task, the next in the queue, or all", Args: between(0, 1, "the name of a task"),
+		Long: "Merge approved tasks one at a time, in the order of their approval. tt makes the merge without touching any checkout, and runs\n" +
+			"the gate on exactly that commit. Then it moves the branch, if nobody else has moved it. A task that conflicts, or that fails the\n" +
+			"gate, goes back to its worker. If the gate fails on the branch itself, no task is to blame, and the queue waits until the\n" +
+			"branch has moved.",
 	}
-	c.Flags().BoolVar(&p.All, "all", false, "all that are approved")
+	c.Flags().BoolVar(&p.All, "all", false, "merge all approved tasks")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = core.Where{Path: *path}
@@ -182,7 +182,7 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		if err != nil && len(res.Merged) == 0 {
 			return err
 		}
-		return errors.Join(err, a.print(res, func(p *page) { p.merged(res) })) // what was merged before is told, too
+		return errors.Join(err, a.print(res, func(p *page) { p.merged(res) })) // also show what was merged before the failure
 	}
 	return c
 }
@@ -191,7 +191,7 @@ func (p *page) merged(res task.WorkerMergeResult) {
 	for _, m := range res.Merged {
 		gate := "no gate"
 		if m.Gate == "green" {
-			gate = "the gate is green"
+			gate = "the gate passed"
 		}
 		if m.Already {
 			gate = "already"
@@ -212,15 +212,15 @@ func (p *page) merged(res task.WorkerMergeResult) {
 		p.linef("%s is %s: %s", w.TaskID, w.State, stick.Line(w.Why))
 	}
 	if len(res.Merged)+len(res.Waiting) == 0 {
-		p.linef("nothing is approved")
+		p.linef("no task is approved")
 	}
 }
 
 func (a *app) workerCancelCmd() *cobra.Command {
 	var p task.WorkerCancelParams
-	c := &cobra.Command{Use: "cancel <task>", Short: "Call a task off; its branch stays", Args: between(1, 1, "the name of a task")}
-	c.Flags().StringVar(&p.Reason, "reason", "", "why; its worker is told")
-	c.Flags().BoolVar(&p.Delete, "delete", false, "remove branch and worktree, if all of the work is merged")
+	c := &cobra.Command{Use: "cancel <task>", Short: "Cancel a task; its branch stays", Args: between(1, 1, "the name of a task")}
+	c.Flags().StringVar(&p.Reason, "reason", "", "why (tt tells its worker)")
+	c.Flags().BoolVar(&p.Delete, "delete", false, "also remove the branch and the worktree, if all of the work is merged")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
@@ -244,8 +244,8 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	var p task.WorkerRetryParams
 	var run string
 	c := &cobra.Command{
-		Use: "retry <task>", Short: "Begin another attempt at a task that failed", Args: between(1, 1, "the name of a task"),
-		Long: "Begin another attempt, on the task's branch where that exists. Workers of earlier attempts are fenced off.",
+		Use: "retry <task>", Short: "Start another attempt at a task that failed", Args: between(1, 1, "the name of a task"),
+		Long: "Start another attempt, on the task's branch if it still exists. Commands of workers from earlier attempts are refused.",
 	}
 	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, as with spawn")
 	path := atPath(c)
@@ -261,7 +261,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 
 func (a *app) workerRollbackCmd() *cobra.Command {
 	var p task.WorkerRollbackParams
-	c := &cobra.Command{Use: "rollback <task>", Short: "Take the merge of a task back by a new commit", Args: between(1, 1, "the name of a task")}
+	c := &cobra.Command{Use: "rollback <task>", Short: "Revert a merged task", Args: between(1, 1, "the name of a task")}
 	c.Flags().StringVar(&p.Reason, "reason", "", "why")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -270,11 +270,11 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 			p.Caller = by
 			return e.WorkerRollback(c.Context(), p)
 		}, func(p *page, res task.WorkerRollbackResult) {
-			p.linef("%s is taken back on %s by %s%s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit), already(res.Already))
+			p.linef("reverted %s on %s: %s%s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit), already(res.Already))
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
-			p.linef("to do it anew: tt worker retry %s", res.TaskID)
+			p.linef("to try again: tt worker retry %s", res.TaskID)
 		})
 	}
 	return c

@@ -18,12 +18,12 @@ import (
 	"talkingstick/stick"
 )
 
-// runName is the name under which the process runs that starts a worker's command: by it those below are
-// known to be a worker's.
+// runName is the name of the process that starts a worker's command. By it, tt knows the processes below as a
+// worker's.
 const runName = "tt-worker"
 
-// projectEnviron is the environment of commands that a project has run: without what would make them
-// another agent, or have git work elsewhere.
+// projectEnviron is the environment of a project's commands. It lacks the variables that would make them act as
+// another agent, or git in another place.
 func projectEnviron(env []string) []string {
 	clear := append(slices.Clone(callers), "TT_JSON")
 	for _, r := range harness.Rows {
@@ -54,8 +54,8 @@ func (a *app) startRun(ctx context.Context, e operations, res task.WorkerSpawnRe
 	}
 	pid, err := a.detachRun(ctx, order)
 	if err != nil {
-		return nil, false, stick.Errorf(stick.CodeGitFailed, "the command couldn't be started: %w", err).With("task_id", p.TaskID).
-			Hintf("see to it, and run the same command again")
+		return nil, false, stick.Errorf(stick.CodeGitFailed, "tt couldn't start the command: %w", err).With("task_id", p.TaskID).
+			Hintf("fix that, and run the same command again")
 	}
 	return &task.RunView{Command: command, PID: pid}, true, nil
 }
@@ -88,11 +88,11 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 // workerRunCmd is the process that runs the command of a task, and notes its end.
 func (a *app) workerRunCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "run", Hidden: true, Args: noArgs, Short: "Run the command of a task, and note its end",
+		Use: "run", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",
 		RunE: func(c *cobra.Command, args []string) error {
 			var p task.RunTaskParams
 			if err := json.NewDecoder(a.Stdin).Decode(&p); err != nil || p.Command == "" {
-				return stick.Errorf(stick.CodeUsage, "a task's command is started by tt worker spawn --run")
+				return stick.Errorf(stick.CodeUsage, "only tt worker spawn --run starts a task's command")
 			}
 			p.Environ = append(projectEnviron(os.Environ()), "TT_WORKER_TASK="+p.TaskID, "TT_WORKER_ATTEMPT="+strconv.Itoa(p.Attempt))
 			_, procs, err := a.surroundings()

@@ -26,9 +26,9 @@ func (a *app) workerCommands() []*cobra.Command {
 // workerCmd is tt worker.
 func (a *app) workerCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "worker", Short: "Tasks with a branch and a worktree each: work, review, merge (also as worker)", Args: noArgs,
-		Long: "One task is one branch in one worktree. An agent works there without the stick, another one or a person reviews its\n" +
-			"commit, and the merge queue lands it: the gate runs on exactly the commit that the branch then moves to.",
+		Use: "worker", Short: "Work on tasks in branches of their own, review and merge them (also as worker)", Args: noArgs,
+		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, and another agent or a person reviews\n" +
+			"its commit. The merge queue runs the gate on the merged commit, and then moves the integration branch to exactly that commit.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(a.workerCommands()...)
@@ -40,8 +40,8 @@ func (a *app) reviewGateCommands() []*cobra.Command {
 	return []*cobra.Command{a.workerApproveCmd("approve"), a.workerChangesCmd("reject")}
 }
 
-// attemptOf is the attempt that a command is fenced with: the flag, else what tt worker spawn --run has told
-// the command that it started, which says nothing about other tasks.
+// attemptOf is the attempt that a command may act in: the flag, or what tt worker spawn --run told the command
+// that it started. The latter says nothing about other tasks.
 func (a *app) attemptOf(task string, flag int) (int, error) {
 	s := a.Getenv("TT_WORKER_ATTEMPT")
 	if own := a.Getenv("TT_WORKER_TASK"); flag != 0 || s == "" || task != "" && own != "" && !strings.EqualFold(task, own) {
@@ -49,15 +49,15 @@ func (a *app) attemptOf(task string, flag int) (int, error) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		return 0, stick.Errorf(stick.CodeUsage, "TT_WORKER_ATTEMPT is a number, not %q", stick.Clip(s, 40)).With("field", "TT_WORKER_ATTEMPT")
+		return 0, stick.Errorf(stick.CodeUsage, "TT_WORKER_ATTEMPT must be a number, not %q", stick.Clip(s, 40)).With("field", "TT_WORKER_ATTEMPT")
 	}
 	return n, nil
 }
 
 func (a *app) workerInitCmd() *cobra.Command {
 	var p task.WorkerInitParams
-	c := &cobra.Command{Use: "init [path]", Short: "Make the branch that tasks are merged into", Args: between(0, 1, "a path")}
-	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one that is set, or integration)")
+	c := &cobra.Command{Use: "init [path]", Short: "Create the branch that tasks are merged into", Args: between(0, 1, "a path")}
+	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -68,13 +68,14 @@ func (a *app) workerInitCmd() *cobra.Command {
 			p.Caller = by
 			return e.WorkerInit(c.Context(), p)
 		}, func(p *page, res task.WorkerInitResult) {
-			did := "tasks are merged into"
 			if res.Created {
-				did = "made"
+				p.linef("created branch %s at %s", res.Branch, abbrev(res.Commit))
+			} else {
+				p.linef("tasks are merged into %s, at %s", res.Branch, abbrev(res.Commit))
 			}
-			p.linef("%s %s, at %s", did, res.Branch, abbrev(res.Commit))
 			if res.Gate == "" {
-				p.linef("it has no gate: commit [gate] command = \"…\" in .talking-stick.toml there, so that nothing red is merged")
+				p.linef("no gate is set: anything approved will be merged")
+				p.linef("to run tests first, commit this to .talking-stick.toml there: [gate] command = \"make test\"")
 			} else {
 				p.linef("gate: %s", stick.Line(res.Gate))
 			}
@@ -83,20 +84,20 @@ func (a *app) workerInitCmd() *cobra.Command {
 	return c
 }
 
-// abbrev is the beginning of a commit's name, or of a sum.
+// abbrev shortens a commit or a sum.
 func abbrev(commit string) string { return commit[:min(len(commit), 10)] }
 
 func (a *app) workerSpawnCmd() *cobra.Command {
 	var p task.WorkerSpawnParams
 	var spec, run string
 	c := &cobra.Command{
-		Use: "spawn <task>", Short: "Make a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
+		Use: "spawn <task>", Short: "Create a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
 		Example: `  tt worker spawn ui-7 --description "Retry failed uploads" --run 'claude -p "$(tt worker prompt)"'`,
 	}
-	c.Flags().StringVar(&p.Description, "description", "", "what is to be done")
-	c.Flags().StringVar(&spec, "spec", "", "a file that says it at length, or - for standard input")
-	c.Flags().StringVar(&p.Base, "base", "", "the commit to begin from (default: the branch that tasks are merged into)")
-	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, by the shell, in the background")
+	c.Flags().StringVar(&p.Description, "description", "", "what to do")
+	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
+	c.Flags().StringVar(&p.Base, "base", "", "the commit to start from (default: the branch that tasks are merged into)")
+	c.Flags().StringVar(&run, "run", "", "a shell command to start in the worktree, in the background")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
@@ -134,16 +135,16 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	}
 	switch r := res.Task.Run; {
 	case r == nil:
-		p.linef("next: start an agent there with what tt worker prompt %s says", res.Task.TaskID)
+		p.linef("next: start an agent there, with the prompt from: tt worker prompt %s", res.Task.TaskID)
 		return
 	case started:
 		p.linef("started:  %s", stick.Line(r.Command))
 	case r.Exit != nil:
-		p.linef("ended with %d: %s", *r.Exit, stick.Line(r.Command))
+		p.linef("ended with exit status %d: %s", *r.Exit, stick.Line(r.Command))
 	default:
 		p.linef("started already: %s", stick.Line(r.Command))
 	}
-	p.linef("how it goes: tt worker status --watch")
+	p.linef("to follow it: tt worker status --watch")
 }
 
 // specOf reads a specification.
@@ -159,22 +160,22 @@ func (a *app) specOf(file string) (string, error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return "", stick.Errorf(stick.CodeUsage, "the specification can't be read: %w", err).With("field", "spec")
+		return "", stick.Errorf(stick.CodeUsage, "can't read the specification: %w", err).With("field", "spec")
 	}
 	defer f.Close()
 	return readBody(f, stick.MaxSpec)
 }
 
-// workerFlags are those of the commands of a worker: they mean the task whose worktree they are run in.
+// workerFlags adds the flags of a worker's commands, which by default mean the task of the worktree they run in.
 func workerFlags(c *cobra.Command, task *string, attempt *int) *string {
-	c.Flags().StringVar(task, "task", "", "the task (default: the one whose worktree this is)")
-	c.Flags().IntVar(attempt, "attempt", 0, "the attempt that you are in; when it is over nothing is done")
+	c.Flags().StringVar(task, "task", "", "the task (default: that of this worktree)")
+	c.Flags().IntVar(attempt, "attempt", 0, "your attempt; if it is over, the command is refused")
 	return atPath(c)
 }
 
 func (a *app) workerStartCmd() *cobra.Command {
 	var p task.WorkerStartParams
-	c := &cobra.Command{Use: "start", Short: "Take the task on whose worktree this is", Args: noArgs}
+	c := &cobra.Command{Use: "start", Short: "Start the task of this worktree", Args: noArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = core.Where{Path: *path}
@@ -196,13 +197,13 @@ func (a *app) workerStartCmd() *cobra.Command {
 func (a *app) workerDoneCmd() *cobra.Command {
 	var p task.WorkerDoneParams
 	c := &cobra.Command{
-		Use: "done", Short: "Rebase what is committed, and ask for a review", Args: noArgs,
-		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. Uncommitted\n" +
-			"changes are refused. A rebase that stops at a conflict is left in progress: resolve it, git rebase --continue, and then\n" +
+		Use: "done", Short: "Rebase your commits and ask for a review", Args: noArgs,
+		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. Commit everything\n" +
+			"first. If the rebase stops at a conflict, tt leaves it in progress: resolve it, run git rebase --continue, and then run\n" +
 			"tt worker done --skip-rebase.",
 	}
-	c.Flags().BoolVar(&p.SkipRebase, "skip-rebase", false, "offer the branch as it is, after a conflict that was resolved")
-	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "name=command: run it in the worktree, and show how it ended; may be given again")
+	c.Flags().BoolVar(&p.SkipRebase, "skip-rebase", false, "don't rebase: you have resolved a conflict")
+	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "a check, as name=command: run it in the worktree and show the reviewer how it ended; repeatable")
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = core.Where{Path: *path}
@@ -219,7 +220,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 			}
 			p.linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, already(res.Already))
 			if res.Kept {
-				p.linef("the change is the one that was approved, on a newer base: its approval holds")
+				p.linef("the change is the same as the approved one, on a newer base, so it stays approved")
 			}
 			if res.Rebased {
 				p.linef("rebased onto %s", abbrev(res.Base))
@@ -228,7 +229,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 				p.linef("pushed to %s", stick.Line(res.Pushed))
 			}
 			for _, x := range res.Evidence {
-				p.linef("evidence %s: exit status %d", stick.Line(x.Name), x.Exit)
+				p.linef("check %s: exit status %d", stick.Line(x.Name), x.Exit)
 			}
 			if res.Warning != "" {
 				p.linef("warning: %s", stick.Line(res.Warning))
@@ -240,7 +241,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 
 func (a *app) workerHeartbeatCmd() *cobra.Command {
 	var p task.WorkerHeartbeatParams
-	c := &cobra.Command{Use: "heartbeat", Short: "Say that you work, where nothing else shows it", Args: noArgs}
+	c := &cobra.Command{Use: "heartbeat", Short: "Say that you are working, if nothing else shows it", Args: noArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = core.Where{Path: *path}
@@ -257,7 +258,7 @@ func (a *app) workerHeartbeatCmd() *cobra.Command {
 
 func (a *app) workerFailCmd() *cobra.Command {
 	var p task.WorkerFailParams
-	c := &cobra.Command{Use: "fail <reason>", Short: "Give the task up; its branch stays", Args: between(1, 1, "a reason")}
+	c := &cobra.Command{Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: between(1, 1, "a reason")}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where, p.Reason = core.Where{Path: *path}, args[0]
@@ -277,7 +278,7 @@ func (a *app) workerFailCmd() *cobra.Command {
 func (a *app) workerPromptCmd() *cobra.Command {
 	var p task.WorkerContextParams
 	c := &cobra.Command{
-		Use: "prompt [task]", Short: "Print what an agent has to be told of its task", Args: between(0, 1, "the name of a task"),
+		Use: "prompt [task]", Short: "Print the prompt for the agent of a task", Args: between(0, 1, "the name of a task"),
 		Example: `  claude -p "$(tt worker prompt)"`,
 	}
 	path := atPath(c)
@@ -297,11 +298,10 @@ func (a *app) workerPromptCmd() *cobra.Command {
 func (a *app) workerExportCmd() *cobra.Command {
 	var p task.WorkerExportParams
 	c := &cobra.Command{
-		Use: "export [task]", Short: "Print the log of the tasks, an event a line in JSON", Args: between(0, 1, "the name of a task"),
-		Long: "Print every event of the tasks of the room, or of one of them, the oldest first. Each line is one event in JSON, as\n" +
-			"in tt events.",
+		Use: "export [task]", Short: "Print the log of tasks, one JSON event a line", Args: between(0, 1, "the name of a task"),
+		Long: "Print every event of the room's tasks, or of one task, the oldest first. Each line is one event in JSON, as in tt events.",
 	}
-	c.Flags().Int64Var(&p.After, "after", 0, "only events behind this one")
+	c.Flags().Int64Var(&p.After, "after", 0, "only events after this one")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = core.Where{Path: *path}
