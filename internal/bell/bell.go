@@ -2,9 +2,9 @@
 // operating system releases when a process dies.
 //
 // There is no daemon: the processes of a database meet only in files. Every room has a bell, an
-// empty file. A writer takes the rope of the bell in hand before it commits and lets go after it:
+// empty file. A writer opens the bell before it commits and rings it after:
 //
-//	lock; rope := Pull(room); COMMIT; unlock; rope.Ring()
+//	lock; r := Prepare(room); COMMIT; unlock; r.Ring()
 //
 // A waiter listens first, then looks, then sleeps:
 //
@@ -35,7 +35,7 @@ type Dir struct {
 	bells string // one bell per room, and the folders with the FIFOs of waiters
 	waits string // one locked file per listener
 
-	ear ear // what the watches of this process share
+	watcher watcher // what the watches of this process share
 
 	fifoOnly bool // tests: behave as if there were no inotify instance left
 }

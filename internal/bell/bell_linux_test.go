@@ -65,7 +65,7 @@ func TestBellReplaced(t *testing.T) {
 			hear(t, w)
 			// Losing a file gives up to four events. More rings than that come from its successor.
 			for range 10 {
-				pull(t, d, "a").Ring()
+				prepare(t, d, "a").Ring()
 				hear(t, w)
 			}
 		})
@@ -77,14 +77,14 @@ func TestBellReplaced(t *testing.T) {
 func TestBellDeletedInHand(t *testing.T) {
 	d := open(t)
 	w := watch(t, d, "a")
-	r := pull(t, d, "a")
+	r := prepare(t, d, "a")
 	defer r.Ring()
 	if err := os.Remove(d.bell("a")); err != nil {
 		t.Fatal(err)
 	}
 	hear(t, w)
 	for range 10 {
-		pull(t, d, "a").Ring()
+		prepare(t, d, "a").Ring()
 		hear(t, w)
 	}
 }
@@ -96,7 +96,7 @@ func TestTouchIsNoLoss(t *testing.T) {
 		if err := os.Chmod(d.bell("a"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		pull(t, d, "a").Ring()
+		prepare(t, d, "a").Ring()
 		hear(t, w)
 	}
 }
@@ -123,13 +123,13 @@ func fifos(t *testing.T, d *Dir, room string) (names []string) {
 func TestFIFO(t *testing.T) {
 	d := openFIFOs(t)
 	first, second := watch(t, d, "a", "b"), watch(t, d, "b")
-	if got := first.Means(); got != "fifo" {
+	if got := first.Mechanism(); got != "fifo" {
 		t.Errorf("got means %q, want fifo", got)
 	}
-	pull(t, d, "b").Ring()
+	prepare(t, d, "b").Ring()
 	hear(t, first)
 	hear(t, second)
-	pull(t, d, "a").Ring()
+	prepare(t, d, "a").Ring()
 	hear(t, first)
 	first.Close()
 	if got := fifos(t, d, "a"); len(got) != 0 {
@@ -155,7 +155,7 @@ func TestFIFOOfDeadWaiter(t *testing.T) {
 	if got := fifos(t, d, "a"); len(got) != 2 {
 		t.Fatalf("got %v, want two FIFOs", got)
 	}
-	pull(t, d, "a").Ring()
+	prepare(t, d, "a").Ring()
 	hear(t, w)
 	if got := fifos(t, d, "a"); len(got) != 1 {
 		t.Errorf("got %v, want that of the dead waiter removed", got)
@@ -180,7 +180,7 @@ func TestFIFOFull(t *testing.T) {
 		_, err = unix.Write(fd, make([]byte, 4096))
 	}
 	w := watch(t, d, "a")
-	pull(t, d, "a").Ring()
+	prepare(t, d, "a").Ring()
 	hear(t, w)
 }
 
@@ -194,7 +194,7 @@ func TestFIFOUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pull(t, d, "a").Ring()
+	prepare(t, d, "a").Ring()
 	if _, err := os.Stat(filepath.Join(d.fifos("a"), ".young")); err != nil {
 		t.Errorf("got %v, want that a FIFO in the making is left alone", err)
 	}
@@ -229,7 +229,7 @@ func playExhaust(s *script) error {
 	if err != nil {
 		return err
 	}
-	r, err := d.Pull("a")
+	r, err := d.Prepare("a")
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func playExhaust(s *script) error {
 	if err := errors.Join(w.Close(), os.RemoveAll(dir)); err != nil {
 		return err
 	}
-	s.say("woken by " + w.Means())
+	s.say("woken by " + w.Mechanism())
 	return nil
 }
 
@@ -246,7 +246,7 @@ func BenchmarkRingToWakeFIFO(b *testing.B) {
 	d := openFIFOs(b)
 	w := watch(b, d, "a")
 	for b.Loop() {
-		pull(b, d, "a").Ring()
+		prepare(b, d, "a").Ring()
 		<-w.C
 	}
 }
@@ -259,7 +259,7 @@ func BenchmarkRingToExit(b *testing.B) {
 		b.StopTimer()
 		p := play(b, "heed", filepath.Dir(d.bells))
 		p.expect("watching")
-		r := pull(b, d, "a")
+		r := prepare(b, d, "a")
 		b.StartTimer()
 		r.Ring()
 		if _, err := p.cmd.Process.Wait(); err != nil {
@@ -273,33 +273,33 @@ func BenchmarkRingToExit(b *testing.B) {
 func TestInstanceShared(t *testing.T) {
 	d := open(t)
 	first, second := watch(t, d, "a", "b"), watch(t, d, "b", "c")
-	instance := d.ear.file
-	pull(t, d, "b").Ring()
+	instance := d.watcher.file
+	prepare(t, d, "b").Ring()
 	hear(t, first)
 	hear(t, second)
 	first.Close()
-	pull(t, d, "b").Ring()
+	prepare(t, d, "b").Ring()
 	hear(t, second)
 	if len(first.C) != 0 {
 		t.Error("a closed watch heard a ring")
 	}
 	second.Close()
-	if len(d.ear.bells) != 0 || len(d.ear.room) != 0 {
-		t.Errorf("got %v, %v, want nothing watched", d.ear.bells, d.ear.room)
+	if len(d.watcher.bells) != 0 || len(d.watcher.room) != 0 {
+		t.Errorf("got %v, %v, want nothing watched", d.watcher.bells, d.watcher.room)
 	}
 	third := watch(t, d, "a")
-	if d.ear.file != instance {
+	if d.watcher.file != instance {
 		t.Error("a new instance was made")
 	}
-	d.ear.close() // in use, so it stays
-	pull(t, d, "a").Ring()
+	d.watcher.close() // in use, so it stays
+	prepare(t, d, "a").Ring()
 	hear(t, third)
 	third.Close()
-	d.ear.close()
-	if d.ear.file != nil {
+	d.watcher.close()
+	if d.watcher.file != nil {
 		t.Error("an instance that nobody uses wasn't closed")
 	}
 	fourth := watch(t, d, "a")
-	pull(t, d, "a").Ring()
+	prepare(t, d, "a").Ring()
 	hear(t, fourth)
 }

@@ -33,9 +33,9 @@ func watch(t testing.TB, d *Dir, rooms ...string) *Watch {
 	return w
 }
 
-func pull(t testing.TB, d *Dir, rooms ...string) *Rope {
+func prepare(t testing.TB, d *Dir, rooms ...string) *Ringer {
 	t.Helper()
-	r, err := d.Pull(rooms...)
+	r, err := d.Prepare(rooms...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,16 +68,16 @@ func TestOpenMakesNothing(t *testing.T) {
 func TestNames(t *testing.T) {
 	d := open(t)
 	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "a.lock", "a b", "ä", "a\x00", strings.Repeat("x", 129)} {
-		if _, err := d.Pull("good", name); err == nil {
-			t.Errorf("Pull(%q): want an error", name)
+		if _, err := d.Prepare("good", name); err == nil {
+			t.Errorf("Prepare(%q): want an error", name)
 		}
 		if w, err := d.Watch(name); err == nil {
 			w.Close()
 			t.Errorf("Watch(%q): want an error", name)
 		}
-		if p, err := d.Present(name); err == nil {
+		if p, err := d.TakePresence(name); err == nil {
 			p.Close()
-			t.Errorf("Present(%q): want an error", name)
+			t.Errorf("TakePresence(%q): want an error", name)
 		}
 	}
 	rooms, err := plainNames([]string{"b", "A-1_z", "b"})
@@ -90,19 +90,19 @@ func TestRing(t *testing.T) {
 	d := open(t)
 	w := watch(t, d, "a", "b")
 	for _, room := range []string{"a", "b", "a"} {
-		r := pull(t, d, room)
+		r := prepare(t, d, room)
 		r.Ring()
 		r.Ring()
 		hear(t, w)
 	}
-	(*Rope)(nil).Ring()
+	(*Ringer)(nil).Ring()
 }
 
 func TestRingsCoalesce(t *testing.T) {
 	d := open(t)
 	w := watch(t, d, "a")
 	for range 100 {
-		pull(t, d, "a").Ring() // nobody receives, nothing blocks
+		prepare(t, d, "a").Ring() // nobody receives, nothing blocks
 	}
 	hear(t, w)
 	if n := cap(w.C); n != 1 {
@@ -118,9 +118,9 @@ func noCommitMissed(t *testing.T, d *Dir) {
 	var committed atomic.Int64
 	for i := range int64(200) {
 		go func() {
-			r, err := d.Pull("a")
+			r, err := d.Prepare("a")
 			if err != nil {
-				t.Errorf("pull: %v", err)
+				t.Errorf("prepare: %v", err)
 			}
 			committed.Add(1)
 			r.Ring()
@@ -138,9 +138,9 @@ func noCommitMissed(t *testing.T, d *Dir) {
 func BenchmarkRingToWake(b *testing.B) {
 	d := open(b)
 	w := watch(b, d, "a")
-	b.Logf("by %s", w.Means())
+	b.Logf("by %s", w.Mechanism())
 	for b.Loop() {
-		pull(b, d, "a").Ring()
+		prepare(b, d, "a").Ring()
 		<-w.C
 	}
 }
@@ -148,7 +148,7 @@ func BenchmarkRingToWake(b *testing.B) {
 func BenchmarkPullAndRing(b *testing.B) {
 	d := open(b)
 	for b.Loop() {
-		pull(b, d, "a").Ring()
+		prepare(b, d, "a").Ring()
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // No commit is missed. The waiter (1) puts its FIFO into the folder, (2) reads the database, (3)
 // sleeps on the FIFO. The writer (a) commits, (b) lists the folder, (c) writes. If (2) didn't see
 // (a), then (2) came before (a), so (1) before (b): the list has the FIFO, and its byte stays in
-// it until (3). This is why the folder is listed by Ring and not by Pull. A writer that is killed
+// it until (3). This is why the folder is listed by Ring and not by Prepare. A writer that is killed
 // between (a) and (c) isn't heard; the waiter's Net notices that commit. The same goes for a FIFO
 // that somebody deletes.
 //
@@ -46,7 +46,7 @@ func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err er
 	stop = func() error {
 		var errs []error
 		for _, f := range open {
-			if err := os.Remove(f.Name()); err != nil && !missing(err) {
+			if err := os.Remove(f.Name()); err != nil && !isNotExist(err) {
 				errs = append(errs, err)
 			}
 			os.Remove(filepath.Dir(f.Name())) // fails, as it should, unless it was the last one
@@ -83,7 +83,7 @@ func makeFIFO(folder string) (f *os.File, err error) {
 			return nil, err
 		}
 		name := fmt.Sprintf("%d-%s", os.Getpid(), rand.Text())
-		if f, err = openFIFO(filepath.Join(folder, unfinished+name), filepath.Join(folder, name)); !missing(err) {
+		if f, err = openFIFO(filepath.Join(folder, unfinished+name), filepath.Join(folder, name)); !isNotExist(err) {
 			break
 		}
 	}

@@ -23,18 +23,18 @@ const bellEvents = unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_DELETE_SELF | 
 // instance is closed later, or by the exit.
 const linger = time.Second
 
-// ear is the one inotify instance with which a process listens for the bells of a Dir. All its
+// watcher is the one inotify instance with which a process listens for the bells of a Dir. All its
 // watches share it, because a user's instances are few.
-type ear struct {
-	mu    sync.Mutex         // guards all below
-	file  *os.File           // the instance; nil while there is none
-	bells map[string]*heeded // by room
-	room  map[int32]string   // by watch descriptor
-	later *time.Timer        // closes the instance; nil until it was needed
+type watcher struct {
+	mu    sync.Mutex              // guards all below
+	file  *os.File                // the instance; nil while there is none
+	bells map[string]*watchedBell // by room
+	room  map[int32]string        // by watch descriptor
+	later *time.Timer             // closes the instance; nil until it was needed
 }
 
-// heeded is a bell that somebody listens for.
-type heeded struct {
+// watchedBell is a bell that somebody listens for.
+type watchedBell struct {
 	wd    int32 // -1 while its file isn't watched
 	wakes map[*func()]bool
 }
@@ -45,7 +45,7 @@ type heeded struct {
 // so before the waiter reads the database. A writer whose commit that reading didn't see opened
 // the same file and closes it after the commit.
 func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err error) {
-	e := &d.ear
+	e := &d.watcher
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.open(d); err != nil {
@@ -54,16 +54,16 @@ func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err
 	stop = func() error {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.drop(rooms, &wake)
+		e.stopListening(rooms, &wake)
 		return nil
 	}
 	for _, room := range rooms {
 		if e.bells[room] == nil {
-			e.bells[room] = &heeded{wd: -1, wakes: make(map[*func()]bool)}
+			e.bells[room] = &watchedBell{wd: -1, wakes: make(map[*func()]bool)}
 		}
 		e.bells[room].wakes[&wake] = true
 		if _, err := e.watch(d, room); err != nil {
-			e.drop(rooms, &wake)
+			e.stopListening(rooms, &wake)
 			return nil, fmt.Errorf("inotify: %w", err)
 		}
 	}
@@ -71,7 +71,7 @@ func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err
 }
 
 // open makes the instance if there is none, and the goroutine that reads it.
-func (e *ear) open(d *Dir) error {
+func (e *watcher) open(d *Dir) error {
 	if e.file != nil {
 		return nil
 	}
@@ -81,13 +81,13 @@ func (e *ear) open(d *Dir) error {
 	}
 	// The descriptor doesn't block, so the runtime's poller waits for it and no thread does.
 	e.file = os.NewFile(uintptr(fd), "inotify")
-	e.bells, e.room = make(map[string]*heeded), make(map[int32]string)
+	e.bells, e.room = make(map[string]*watchedBell), make(map[int32]string)
 	go e.run(d, e.file) // ended by close, which makes its Read fail
 	return nil
 }
 
 // close closes the instance unless somebody listens again.
-func (e *ear) close() {
+func (e *watcher) close() {
 	e.mu.Lock()
 	f := e.file
 	if len(e.bells) > 0 {
@@ -101,8 +101,8 @@ func (e *ear) close() {
 	}
 }
 
-// drop ends what wake listens for in rooms. The caller holds mu.
-func (e *ear) drop(rooms []string, wake *func()) {
+// stopListening ends what wake listens for in rooms. The caller holds mu.
+func (e *watcher) stopListening(rooms []string, wake *func()) {
 	for _, room := range rooms {
 		b := e.bells[room]
 		if b == nil {
@@ -110,7 +110,7 @@ func (e *ear) drop(rooms []string, wake *func()) {
 		}
 		delete(b.wakes, wake)
 		if len(b.wakes) == 0 {
-			e.forget(b)
+			e.unwatch(b)
 			delete(e.bells, room)
 		}
 	}
@@ -128,10 +128,10 @@ const watchTries = 10
 
 // watch watches what is now the bell of room, and makes the bell if there is none. It tells
 // whether that is another file than before. The caller holds mu.
-func (e *ear) watch(d *Dir, room string) (changed bool, err error) {
+func (e *watcher) watch(d *Dir, room string) (changed bool, err error) {
 	var wd int32
 	for range watchTries {
-		if wd, err = e.add(d.bell(room)); !missing(err) {
+		if wd, err = e.add(d.bell(room)); !isNotExist(err) {
 			break
 		}
 		if err := d.makeBell(room); err != nil {
@@ -145,7 +145,7 @@ func (e *ear) watch(d *Dir, room string) (changed bool, err error) {
 	if b.wd == wd {
 		return false, nil
 	}
-	e.forget(b)
+	e.unwatch(b)
 	b.wd, e.room[wd] = wd, room
 	return true, nil
 }
@@ -155,7 +155,7 @@ func (e *ear) watch(d *Dir, room string) (changed bool, err error) {
 func (d *Dir) makeBell(room string) error {
 	// For reading, because closing what was open for writing is a ring.
 	f, err := os.OpenFile(d.bell(room), os.O_RDONLY|os.O_CREATE, 0o600)
-	if missing(err) {
+	if isNotExist(err) {
 		if err := os.Mkdir(d.bells, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -169,7 +169,7 @@ func (d *Dir) makeBell(room string) error {
 
 // add watches the file at path. The kernel gives each file one descriptor, however often it
 // is asked.
-func (e *ear) add(path string) (wd int32, err error) {
+func (e *watcher) add(path string) (wd int32, err error) {
 	var added int
 	if ctlErr := e.control(func(fd int) {
 		added, err = unix.InotifyAddWatch(fd, path, bellEvents)
@@ -182,8 +182,8 @@ func (e *ear) add(path string) (wd int32, err error) {
 	return int32(added), nil
 }
 
-// forget ends the watch on the file of b. Of a deleted file the kernel has ended it already.
-func (e *ear) forget(b *heeded) {
+// unwatch ends the watch on the file of b. Of a deleted file the kernel has ended it already.
+func (e *watcher) unwatch(b *watchedBell) {
 	if b.wd < 0 {
 		return
 	}
@@ -193,7 +193,7 @@ func (e *ear) forget(b *heeded) {
 }
 
 // control calls f with the descriptor. File.Fd would do, but make the descriptor block.
-func (e *ear) control(f func(fd int)) error {
+func (e *watcher) control(f func(fd int)) error {
 	conn, err := e.file.SyscallConn()
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (e *ear) control(f func(fd int)) error {
 }
 
 // run reads events until the instance is closed.
-func (e *ear) run(d *Dir, file *os.File) {
+func (e *watcher) run(d *Dir, file *os.File) {
 	buf := make([]byte, 128*unix.SizeofInotifyEvent)
 	for {
 		n, err := file.Read(buf)
@@ -219,19 +219,19 @@ func (e *ear) run(d *Dir, file *os.File) {
 			mask := binary.NativeEndian.Uint32(b[4:])
 			name := binary.NativeEndian.Uint32(b[12:]) // its length; a file watched by itself has none
 			b = b[unix.SizeofInotifyEvent+name:]
-			e.event(d, wd, mask)
+			e.handle(d, wd, mask)
 		}
 		e.mu.Unlock()
 	}
 }
 
-// event wakes those whom an event concerns, and keeps the watches on the files that are the
+// handle wakes those whom an event concerns, and keeps the watches on the files that are the
 // bells. The caller holds mu.
 //
 // A bell that is gone or another counts as a ring: the writer may have had the one in hand that
 // nobody watched. If it can't be made again, say because the whole directory went, the room stays
 // without a watch and its waiters live by their Nets.
-func (e *ear) event(d *Dir, wd int32, mask uint32) {
+func (e *watcher) handle(d *Dir, wd int32, mask uint32) {
 	if mask&unix.IN_Q_OVERFLOW != 0 { // events were lost, of whichever bell
 		for room, b := range e.bells {
 			e.watch(d, room)
@@ -259,7 +259,7 @@ func (e *ear) event(d *Dir, wd int32, mask uint32) {
 }
 
 // ring wakes all who listen for b. They don't block.
-func (b *heeded) ring() {
+func (b *watchedBell) ring() {
 	for wake := range b.wakes {
 		(*wake)()
 	}

@@ -11,14 +11,14 @@ import (
 	"strconv"
 )
 
-// HeldError says that a lock was still held by somebody else when the caller's time was over.
-type HeldError struct {
+// LockedError says that a lock was still held by somebody else when the caller's time was over.
+type LockedError struct {
 	Path string
 	PID  int   // the holder, in its own pid namespace; 0 if it couldn't be read
 	Err  error // why the waiting ended: the context's error; nil where nothing was waited for
 }
 
-func (e *HeldError) Error() string {
+func (e *LockedError) Error() string {
 	name := filepath.Base(e.Path)
 	if e.PID == 0 {
 		return name + " is held by another process"
@@ -27,14 +27,14 @@ func (e *HeldError) Error() string {
 }
 
 // Unwrap returns the context's error.
-func (e *HeldError) Unwrap() error { return e.Err }
+func (e *LockedError) Unwrap() error { return e.Err }
 
 // FileLock is an exclusive lock that is held until Unlock, or until the process ends in
 // whatever way.
 type FileLock struct{ f *os.File }
 
 // Lock takes the lock at path, a file that is made with mode 0600 and never removed. It waits for
-// it until ctx ends and then fails with a [*HeldError]. Children of the process don't inherit it.
+// it until ctx ends and then fails with a [*LockedError]. Children of the process don't inherit it.
 func Lock(ctx context.Context, path string) (*FileLock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func TryLock(path string) (*FileLock, bool, error) {
 	}
 	switch err := tryFlock(f, exclusive); {
 	case err == nil:
-		sign(f)
+		writePID(f)
 		return &FileLock{f}, true, nil
 	case errors.Is(err, errBusy):
 		f.Close()
@@ -102,7 +102,7 @@ func lockFailed(path string, err error) error {
 func acquire(ctx context.Context, f *os.File, drop func()) error {
 	switch err := tryFlock(f, exclusive); {
 	case err == nil:
-		sign(f)
+		writePID(f)
 		return nil
 	case !errors.Is(err, errBusy):
 		drop()
@@ -125,36 +125,36 @@ func acquire(ctx context.Context, f *os.File, drop func()) error {
 			drop()
 			return lockFailed(f.Name(), err)
 		}
-		sign(f)
+		writePID(f)
 		return nil
 	case <-ctx.Done():
-		return held(f.Name(), ctx.Err())
+		return lockedError(f.Name(), ctx.Err())
 	}
 }
 
-// signature is the width of the signature: a pid, right-aligned, and a line feed. A fixed width
+// pidWidth is the width of the signature: a pid, right-aligned, and a line feed. A fixed width
 // needs no truncation of what was there.
-const signature = 11
+const pidWidth = 11
 
-// sign writes our pid into a lock file that we hold. It stays there when we let go: it is only
+// writePID writes our pid into a lock file that we hold. It stays there when we let go: it is only
 // read by those who find the lock held. In the instant between a lock and its signature they
 // read the last holder's.
-func sign(f *os.File) {
-	var b [signature]byte
+func writePID(f *os.File) {
+	var b [pidWidth]byte
 	for i := range b {
 		b[i] = ' '
 	}
-	b[signature-1] = '\n'
+	b[pidWidth-1] = '\n'
 	digits := strconv.AppendInt(nil, int64(os.Getpid()), 10)
-	copy(b[max(0, signature-1-len(digits)):signature-1], digits)
-	f.WriteAt(b[:], 0) // on failure HeldError can't name us, that is all
+	copy(b[max(0, pidWidth-1-len(digits)):pidWidth-1], digits)
+	f.WriteAt(b[:], 0) // on failure LockedError can't name us, that is all
 }
 
-// held makes the error of one who waited for path in vain.
-func held(path string, why error) *HeldError {
+// lockedError makes the error of one who waited for path in vain.
+func lockedError(path string, why error) *LockedError {
 	b, _ := os.ReadFile(path)
 	pid, _ := strconv.Atoi(string(bytes.TrimSpace(b))) // 0 where there is no signature
-	return &HeldError{Path: path, PID: pid, Err: why}
+	return &LockedError{Path: path, PID: pid, Err: why}
 }
 
 // File is the locked file. A child that inherits it holds the lock too: it is free when both have

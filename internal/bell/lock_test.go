@@ -26,12 +26,12 @@ func late(t testing.TB) context.Context {
 	return ctx
 }
 
-// checkHeld tells whether err is a HeldError that names pid.
+// checkHeld tells whether err is a LockedError that names pid.
 func checkHeld(t *testing.T, err error, pid int) {
 	t.Helper()
-	held, ok := errors.AsType[*HeldError](err)
+	held, ok := errors.AsType[*LockedError](err)
 	if !ok {
-		t.Fatalf("got error %v, want a HeldError", err)
+		t.Fatalf("got error %v, want a LockedError", err)
 	}
 	if held.PID != pid {
 		t.Errorf("got holder %d, want %d", held.PID, pid)

@@ -28,7 +28,7 @@ func NewMutex(path string) *Mutex {
 	return &Mutex{path: path, inside: make(chan struct{}, 1)}
 }
 
-// Lock takes the lock and waits for it until ctx ends; then it fails with a [*HeldError], which
+// Lock takes the lock and waits for it until ctx ends; then it fails with a [*LockedError], which
 // names this process if one of its own goroutines has the lock. After Close it fails with
 // [os.ErrClosed].
 //
@@ -41,7 +41,7 @@ func (m *Mutex) Lock(ctx context.Context) error {
 	select {
 	case m.inside <- struct{}{}:
 	case <-ctx.Done():
-		return held(m.path, ctx.Err())
+		return lockedError(m.path, ctx.Err())
 	}
 	if err := m.open(); err != nil {
 		m.leave()

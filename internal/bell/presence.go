@@ -26,23 +26,23 @@ import (
 //     anew, with `.remove` in hand, so that nobody can remove the next one. If so nobody gets a
 //     shared lock on the file any more, so nobody removes it.
 
-// presentWait bounds how long a listener waits for those who happen to look at its new file.
+// presenceWait bounds how long a listener waits for those who happen to look at its new file.
 // They need microseconds; only one that is stopped just then needs longer.
-const presentWait = 5 * time.Second
+const presenceWait = 5 * time.Second
 
 // Presence tells others that a listener lives: a lock that ends with it.
 type Presence struct{ close func() error }
 
-// Present takes the lock of listener id. It fails with a [*HeldError] if a living process has it
+// TakePresence takes the lock of listener id. It fails with a [*LockedError] if a living process has it
 // already, and on a name that isn't a plain id.
-func (d *Dir) Present(id string) (*Presence, error) {
+func (d *Dir) TakePresence(id string) (*Presence, error) {
 	if err := checkName(id); err != nil {
 		return nil, err
 	}
 	if err := makeFolder(d.waits); err != nil {
 		return nil, fmt.Errorf("present: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), presentWait)
+	ctx, cancel := context.WithTimeout(context.Background(), presenceWait)
 	defer cancel()
 	f, err := newPresence(ctx, d.presence(id))
 	if errors.Is(err, fs.ErrExist) {
@@ -51,7 +51,7 @@ func (d *Dir) Present(id string) (*Presence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("present: %w", err)
 	}
-	return &Presence{close: sync.OnceValue(func() error { return leave(f) })}, nil
+	return &Presence{close: sync.OnceValue(func() error { return removeAndUnlock(f) })}, nil
 }
 
 // newPresence makes the file at path and locks it. It fails with [fs.ErrExist] if there is one,
@@ -64,7 +64,7 @@ func newPresence(ctx context.Context, path string) (*os.File, error) {
 	if err := acquire(ctx, f, func() { f.Close() }); err != nil {
 		return nil, err
 	}
-	if !named(f, path) {
+	if !stillNamed(f, path) {
 		f.Close()
 		return nil, fs.ErrExist
 	}
@@ -78,14 +78,14 @@ func (d *Dir) replacePresence(ctx context.Context, path string) (*os.File, error
 		return nil, err
 	}
 	defer l.Unlock()
-	left, verdict := look(path)
+	left, verdict := readPresence(path)
 	if verdict != stick.Gone {
-		return nil, held(path, nil)
+		return nil, lockedError(path, nil)
 	}
-	remove(left, path)
+	removeStale(left, path)
 	f, err := newPresence(ctx, path)
 	if errors.Is(err, fs.ErrExist) { // another one wants the same id just now
-		return nil, held(path, nil)
+		return nil, lockedError(path, nil)
 	}
 	return f, err
 }
@@ -93,11 +93,11 @@ func (d *Dir) replacePresence(ctx context.Context, path string) (*os.File, error
 // Close removes the file and releases the lock. It may be called again.
 func (p *Presence) Close() error { return p.close() }
 
-// leave removes the file first and unlocks it then: the other way round the name could belong to
+// removeAndUnlock removes the file first and unlocks it then: the other way round the name could belong to
 // another by then.
-func leave(f *os.File) error {
+func removeAndUnlock(f *os.File) error {
 	var err error
-	if named(f, f.Name()) {
+	if stillNamed(f, f.Name()) {
 		err = os.Remove(f.Name())
 	}
 	return errors.Join(err, (&FileLock{f}).Unlock())
@@ -110,23 +110,23 @@ func (d *Dir) Listening(id string) stick.Verdict {
 	if checkName(id) != nil {
 		return stick.Unknown
 	}
-	left, verdict := look(d.presence(id))
+	left, verdict := readPresence(d.presence(id))
 	if left == nil {
 		return verdict
 	}
 	// Who can't have the lock leaves the file to the next one who looks.
 	if l, ok, err := TryLock(d.removeLock()); err == nil && ok {
 		defer l.Unlock()
-		remove(left, d.presence(id))
+		removeStale(left, d.presence(id))
 	} else {
 		left.Close()
 	}
 	return verdict
 }
 
-// look finds out about the listener whose file is at path. If a dead one left its file it returns
+// readPresence finds out about the listener whose file is at path. If a dead one left its file it returns
 // it too, open and with a shared lock.
-func look(path string) (left *os.File, verdict stick.Verdict) {
+func readPresence(path string) (left *os.File, verdict stick.Verdict) {
 	f, err := openRemovable(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, stick.Gone
@@ -146,20 +146,20 @@ func look(path string) (left *os.File, verdict stick.Verdict) {
 	return nil, stick.Unknown
 }
 
-// remove removes the file that look found, if any, and closes it. The caller holds `.remove`.
+// removeStale removes the file that look found, if any, and closes it. The caller holds `.remove`.
 // Failing is no matter: the next one to look tries again.
-func remove(left *os.File, path string) {
+func removeStale(left *os.File, path string) {
 	if left == nil {
 		return
 	}
-	if named(left, path) {
+	if stillNamed(left, path) {
 		os.Remove(path)
 	}
 	(&FileLock{left}).Unlock()
 }
 
-// named tells whether path still means the file f.
-func named(f *os.File, path string) bool {
+// stillNamed tells whether path still means the file f.
+func stillNamed(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {
 		return false

@@ -11,9 +11,9 @@ import (
 	"talkingstick/stick"
 )
 
-func present(t testing.TB, d *Dir, id string) *Presence {
+func takePresence(t testing.TB, d *Dir, id string) *Presence {
 	t.Helper()
-	p, err := d.Present(id)
+	p, err := d.TakePresence(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +29,9 @@ func TestPresence(t *testing.T) {
 		}
 	}
 	expect(stick.Gone)
-	p := present(t, d, "l")
+	p := takePresence(t, d, "l")
 	expect(stick.Alive)
-	_, err := d.Present("l")
+	_, err := d.TakePresence("l")
 	checkHeld(t, err, os.Getpid())
 	expect(stick.Alive)
 	if err := p.Close(); err != nil {
@@ -39,7 +39,7 @@ func TestPresence(t *testing.T) {
 	}
 	expect(stick.Gone)
 
-	again := present(t, d, "l")
+	again := takePresence(t, d, "l")
 	if err := p.Close(); err != nil {
 		t.Errorf("second Close: %v", err)
 	}
@@ -82,7 +82,7 @@ func TestPresenceWhileLooked(t *testing.T) {
 		})
 	}
 	for range 100 {
-		p := present(t, d, "l")
+		p := takePresence(t, d, "l")
 		for range 5 {
 			if got := d.Listening("l"); got != stick.Alive {
 				t.Fatalf("got %s for a live listener", got)
@@ -117,9 +117,9 @@ func TestPresenceRace(t *testing.T) {
 		got := make(chan *Presence)
 		for range 4 {
 			go func() {
-				p, err := d.Present(id)
-				if _, ok := errors.AsType[*HeldError](err); err != nil && !ok {
-					t.Errorf("got error %v, want a HeldError", err)
+				p, err := d.TakePresence(id)
+				if _, ok := errors.AsType[*LockedError](err); err != nil && !ok {
+					t.Errorf("got error %v, want a LockedError", err)
 				}
 				got <- p
 			}()
@@ -144,7 +144,7 @@ func TestPresenceRace(t *testing.T) {
 
 func BenchmarkListening(b *testing.B) {
 	d := open(b)
-	p := present(b, d, "l")
+	p := takePresence(b, d, "l")
 	defer p.Close()
 	b.Run("alive", func(b *testing.B) {
 		for b.Loop() {
@@ -161,6 +161,6 @@ func BenchmarkListening(b *testing.B) {
 func BenchmarkPresent(b *testing.B) {
 	d := open(b)
 	for b.Loop() {
-		present(b, d, "l").Close()
+		takePresence(b, d, "l").Close()
 	}
 }

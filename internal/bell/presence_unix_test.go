@@ -30,7 +30,7 @@ func TestPresenceOfProcess(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(d.waits, "l")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want that the dead listener's file is removed", err)
 	}
-	p := present(t, d, "l")
+	p := takePresence(t, d, "l")
 	expect(stick.Alive)
 	if err := p.Close(); err != nil {
 		t.Error(err)

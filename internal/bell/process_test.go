@@ -64,7 +64,7 @@ func playRing(s *script) error {
 	if err != nil {
 		return err
 	}
-	r, err := d.Pull(s.args[1])
+	r, err := d.Prepare(s.args[1])
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func playPresent(s *script) error {
 	if err != nil {
 		return err
 	}
-	p, err := d.Present(s.args[1])
+	p, err := d.TakePresence(s.args[1])
 	if err != nil {
 		return err
 	}
@@ -173,10 +173,10 @@ func playParent(s *script) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.Pull("room"); err != nil {
+	if _, err := d.Prepare("room"); err != nil {
 		return err
 	}
-	if _, err := d.Present("listener"); err != nil {
+	if _, err := d.TakePresence("listener"); err != nil {
 		return err
 	}
 	if _, err := Lock(context.Background(), s.args[1]); err != nil {

@@ -12,8 +12,8 @@ type Watch struct {
 	// never closed.
 	C <-chan struct{}
 
-	means string
-	close func() error
+	mechanism string
+	close     func() error
 }
 
 // Watch begins to listen for the bells of rooms. Rings from before aren't heard: watch first,
@@ -36,11 +36,11 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 		default: // one is in the channel already
 		}
 	}
-	means, stop, err := d.listen(rooms, wake)
+	mechanism, stop, err := d.listen(rooms, wake)
 	if err != nil {
 		return nil, fmt.Errorf("watch bells: %w", err)
 	}
-	return &Watch{C: c, means: means, close: sync.OnceValue(stop)}, nil
+	return &Watch{C: c, mechanism: mechanism, close: sync.OnceValue(stop)}, nil
 }
 
 // Close ends the watch; no ring follows it. It may be called again. A process should close its
@@ -48,5 +48,5 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 // and those who wait for the exit wait for that.
 func (w *Watch) Close() error { return w.close() }
 
-// Means names what the watch listens with: inotify, fifo, kqueue or poll.
-func (w *Watch) Means() string { return w.means }
+// Mechanism names what the watch listens with: inotify, fifo, kqueue or poll.
+func (w *Watch) Mechanism() string { return w.mechanism }

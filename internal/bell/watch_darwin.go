@@ -12,8 +12,8 @@ import (
 // deleted or replaced the file, which nobody should do.
 const bellNotes = unix.NOTE_WRITE | unix.NOTE_EXTEND | unix.NOTE_ATTRIB | unix.NOTE_DELETE | unix.NOTE_RENAME
 
-// ear is empty: here the watches share nothing.
-type ear struct{}
+// watcher is empty: here the watches share nothing.
+type watcher struct{}
 
 // stopEvent is the kqueue's own event by which the waiting thread is told to end.
 const stopEvent = 0
@@ -31,7 +31,7 @@ type kqueue struct {
 // that dies before it rings isn't heard, because the system tells of writing and not of closing.
 //
 // This has been compiled but never run.
-func (d *Dir) listen(rooms []string, wake func()) (means string, stop func() error, err error) {
+func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
 	fd, err := unix.Kqueue()
 	if err != nil {
 		return "", nil, fmt.Errorf("kqueue: %w", err)

@@ -10,7 +10,7 @@ import (
 
 // listen uses inotify. Its instances are few (fs.inotify.max_user_instances, 128 by default, for
 // all programs of the user) and so are its watches; when they are used up FIFOs do.
-func (d *Dir) listen(rooms []string, wake func()) (means string, stop func() error, err error) {
+func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
 	err = errNoInotify
 	if !d.fifoOnly {
 		stop, err = d.listenInotify(rooms, wake)
@@ -18,7 +18,7 @@ func (d *Dir) listen(rooms []string, wake func()) (means string, stop func() err
 	if err == nil {
 		return "inotify", stop, nil
 	}
-	if !usedUp(err) {
+	if !outOfWatches(err) {
 		return "", nil, err
 	}
 	stop, fifoErr := d.listenFIFO(rooms, wake)
@@ -31,11 +31,11 @@ func (d *Dir) listen(rooms []string, wake func()) (means string, stop func() err
 // errNoInotify is what listenInotify says when all instances are taken.
 var errNoInotify = fmt.Errorf("inotify: %w", unix.EMFILE)
 
-// usedUp tells whether inotify failed for want of instances (EMFILE), open files (ENFILE) or
+// outOfWatches tells whether inotify failed for want of instances (EMFILE), open files (ENFILE) or
 // watches (ENOSPC).
-func usedUp(err error) bool {
+func outOfWatches(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOSPC)
 }
 
-// missing tells whether a file that was to be watched isn't there.
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+// isNotExist tells whether a file that was to be watched isn't there.
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

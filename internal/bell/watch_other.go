@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ear is empty: here the watches share nothing.
-type ear struct{}
+// watcher is empty: here the watches share nothing.
+type watcher struct{}
 
 // pollEvery is how long a ring can go unnoticed.
 const pollEvery = 250 * time.Millisecond
@@ -20,7 +20,7 @@ const pollEvery = 250 * time.Millisecond
 //
 // It is experimental: systems without a kernel interface of their own here wake up four times a
 // second. This has been compiled but never run.
-func (d *Dir) listen(rooms []string, wake func()) (means string, stop func() error, err error) {
+func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
 	last := make([][]byte, len(rooms))
 	changed := func() bool {
 		any := false

@@ -166,7 +166,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditPara
 		refs = append(refs, m.ref)
 	}
 	g := git.Client{InHook: true}
-	now, err := g.Values(ctx, a.Dir, refs...)
+	now, err := g.RefValues(ctx, a.Dir, refs...)
 	if err != nil {
 		return allowed, err
 	}
@@ -210,7 +210,7 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEdit
 	if len(q.Branches) == 0 || top == "" {
 		return allowed, nil
 	}
-	now, err := (git.Client{InHook: true}).Values(ctx, a.Dir, q.Branches...)
+	now, err := (git.Client{InHook: true}).RefValues(ctx, a.Dir, q.Branches...)
 	if err != nil {
 		return allowed, err
 	}

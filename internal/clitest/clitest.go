@@ -102,7 +102,7 @@ func Env() cli.Env {
 		if err == nil {
 			t.Top, err = number(Top)
 			if boot := os.Getenv(Boot); boot != "" {
-				t.World.Boot = boot
+				t.PIDSpace.Boot = boot
 			}
 		}
 		return t, err
@@ -116,7 +116,7 @@ func Env() cli.Env {
 		env.GitLimit = limit
 	}
 	if kind := os.Getenv(FileSystem); kind != "" {
-		env.Local = func(dir string) error { return workspace.Remote(dir, kind) }
+		env.Local = func(dir string) error { return workspace.UnsafeFileSystem(dir, kind) }
 	}
 	slack, err := number(HookSlack)
 	if err != nil {

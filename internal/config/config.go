@@ -83,9 +83,9 @@ var errKind = errors.New("of another kind")
 // sections is the table of what may stand in the file.
 var sections = []section{
 	{"session", []key{
-		{"auto", "true or false", "false keeps hooks from starting sessions: agents do it themselves, by `tt session start` (default true)", func(c *Config, v any) error { return as(v, &c.Session.Auto) }},
+		{"auto", "true or false", "false keeps hooks from starting sessions: agents do it themselves, by `tt session start` (default true)", func(c *Config, v any) error { return assign(v, &c.Session.Auto) }},
 		{"anchor", "a path inside of the workspace, but neither git's nor this file", "the primary's context file; the others' lie in the directory of the same name with the ending `.d` (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
-			if err := as(v, &c.Session.Anchor); err != nil || !inside(c.Session.Anchor) {
+			if err := assign(v, &c.Session.Anchor); err != nil || !isInside(c.Session.Anchor) {
 				return errKind
 			}
 			return nil
@@ -108,11 +108,11 @@ func Read(root string) (Config, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return Default(), nil
 	case errors.Is(err, ErrNotPlain):
-		return Default(), wrong("%s can't be read: it has to be a plain file of this directory", FileName).With("path", path)
+		return Default(), invalid("%s can't be read: it has to be a plain file of this directory", FileName).With("path", path)
 	case errors.Is(err, ErrTooLong):
-		return Default(), wrong("%s can't be read: it has more than %d bytes", FileName, maxFile).With("path", path)
+		return Default(), invalid("%s can't be read: it has more than %d bytes", FileName, maxFile).With("path", path)
 	case err != nil:
-		return Default(), wrong("%s can't be read", FileName).With("path", path)
+		return Default(), invalid("%s can't be read", FileName).With("path", path)
 	}
 	c, err := Parse(b)
 	if e, ok := errors.AsType[*stick.Error](err); ok {
@@ -128,19 +128,19 @@ func Parse(b []byte) (Config, error) {
 	if err := toml.Unmarshal(b, &tree); err != nil {
 		if d, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, column := d.Position()
-			return Default(), wrong("%s can't be read from line %d, column %d on", FileName, line, column).With("line", line)
+			return Default(), invalid("%s can't be read from line %d, column %d on", FileName, line, column).With("line", line)
 		}
-		return Default(), wrong("%s isn't TOML", FileName)
+		return Default(), invalid("%s isn't TOML", FileName)
 	}
 	c := Default()
 	for name, v := range sorted(tree) {
 		i := slices.IndexFunc(sections, func(s section) bool { return s.name == name })
 		if i < 0 {
-			return Default(), unknown("section", name, names(sections, func(s section) string { return s.name }))
+			return Default(), unknownName("section", name, names(sections, func(s section) string { return s.name }))
 		}
 		values, ok := v.(map[string]any)
 		if !ok {
-			return Default(), wrong("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
+			return Default(), invalid("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
 		}
 		if err := sections[i].read(&c, values); err != nil {
 			return Default(), err
@@ -153,21 +153,21 @@ func (s section) read(c *Config, values map[string]any) error {
 	for name, v := range sorted(values) {
 		i := slices.IndexFunc(s.keys, func(k key) bool { return k.name == name })
 		if i < 0 {
-			return unknown("key", s.name+"."+name, names(s.keys, func(k key) string { return s.name + "." + k.name }))
+			return unknownName("key", s.name+"."+name, names(s.keys, func(k key) string { return s.name + "." + k.name }))
 		}
 		if err := s.keys[i].set(c, v); err != nil {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
-				return wrong("%s: %s.%s: %s", FileName, s.name, name, e.Message).With("field", s.name+"."+name)
+				return invalid("%s: %s.%s: %s", FileName, s.name, name, e.Message).With("field", s.name+"."+name)
 			}
-			return wrong("%s: %s.%s has to be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
+			return invalid("%s: %s.%s has to be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
 		}
 	}
 	return nil
 }
 
-// inside tells whether a path stays below the directory that it is relative to, by its text, and is
+// isInside tells whether a path stays below the directory that it is relative to, by its text, and is
 // neither git's there nor a file like this one.
-func inside(path string) bool {
+func isInside(path string) bool {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(filepath.FromSlash(path))), "/")
 	if slices.ContainsFunc(parts, func(part string) bool { return strings.EqualFold(part, ".git") || strings.EqualFold(part, FileName) }) {
 		return false // with any letters: there are file systems that don't tell them apart
@@ -175,7 +175,7 @@ func inside(path string) bool {
 	return filepath.IsLocal(filepath.FromSlash(path)) && filepath.Clean(path) != "." && !strings.ContainsRune(path, 0) && !strings.HasSuffix(path, "/")
 }
 
-func as[T any](v any, into *T) error {
+func assign[T any](v any, into *T) error {
 	t, ok := v.(T)
 	if !ok {
 		return errKind
@@ -229,11 +229,11 @@ func names[T any](rows []T, name func(T) string) []string {
 	return out
 }
 
-func unknown(what, name string, known []string) error {
-	return wrong("%s has an unknown %s %q", FileName, what, stick.Clip(name, 60)).With("field", stick.Clip(name, 60)).
+func unknownName(what, name string, known []string) error {
+	return invalid("%s has an unknown %s %q", FileName, what, stick.Clip(name, 60)).With("field", stick.Clip(name, 60)).
 		Hintf("did you mean %s?", stick.Nearest(name, known))
 }
 
-func wrong(format string, args ...any) *stick.Error {
+func invalid(format string, args ...any) *stick.Error {
 	return stick.Errorf(stick.CodeProjectConfig, format, args...).Hintf("mend the file, or take it away")
 }

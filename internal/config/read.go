@@ -22,14 +22,14 @@ var (
 func Open(root *os.Root, name string) (*os.File, error) {
 	info, err := root.Stat(name)
 	if err != nil {
-		return nil, refusal(root, name, err)
+		return nil, classify(root, name, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, ErrNotPlain
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO
 	if err != nil {
-		return nil, refusal(root, name, err)
+		return nil, classify(root, name, err)
 	}
 	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
@@ -38,8 +38,8 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// refusal is why a file can't be opened: a link at its place leads out, or nowhere; else what the system says.
-func refusal(root *os.Root, name string, err error) error {
+// classify is why a file can't be opened: a link at its place leads out, or nowhere; else what the system says.
+func classify(root *os.Root, name string, err error) error {
 	if info, e := root.Lstat(name); e == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return ErrNotPlain
 	}

@@ -27,7 +27,7 @@ const DefaultIntegration = "integration"
 // gateKeys and workerKeys are the keys of the two sections.
 var (
 	gateKeys = []key{
-		{"command", "a command for the shell", "what has to succeed on a commit before it is merged (default: nothing)", func(c *Config, v any) error { return as(v, &c.Gate.Command) }},
+		{"command", "a command for the shell", "what has to succeed on a commit before it is merged (default: nothing)", func(c *Config, v any) error { return assign(v, &c.Gate.Command) }},
 		{"timeout", "a duration such as 90s or 10m", "how long one run of it may take (default 10m)", func(c *Config, v any) error {
 			d, err := duration(v)
 			c.Gate.Timeout = d
@@ -36,14 +36,14 @@ var (
 		{"retries", "a number from 0 to 10", "how often a red gate is run again (default 0)", func(c *Config, v any) error { return number(v, 0, 10, &c.Gate.Retries) }},
 	}
 	workerKeys = []key{
-		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return as(v, &c.Worker.Integration) }},
+		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return assign(v, &c.Worker.Integration) }},
 		{"worktree_dir", "a directory inside of the workspace", "where the worktrees of tasks are made (default `worktrees`)", func(c *Config, v any) error {
-			if err := as(v, &c.Worker.Dir); err != nil {
+			if err := assign(v, &c.Worker.Dir); err != nil {
 				return err
 			}
 			c.Worker.Dir = strings.TrimSuffix(c.Worker.Dir, "/")
 			dir := filepath.ToSlash(filepath.Clean(filepath.FromSlash(c.Worker.Dir)))
-			if !inside(c.Worker.Dir) || strings.ContainsAny(dir, `\:*?"<>|[]`) {
+			if !isInside(c.Worker.Dir) || strings.ContainsAny(dir, `\:*?"<>|[]`) {
 				return errKind
 			}
 			c.Worker.Dir = dir
@@ -53,16 +53,16 @@ var (
 	}
 )
 
-// Tasks reads what a version of the file says of tasks; nil content is a project without the file. It fails
+// ParseTasks reads what a version of the file says of tasks; nil content is a project without the file. It fails
 // as [Parse] does.
-func Tasks(content []byte) (Gate, Worker, error) {
+func ParseTasks(content []byte) (Gate, Worker, error) {
 	c, err := Parse(content)
 	return c.Gate, c.Worker, err
 }
 
 func duration(v any) (time.Duration, error) {
 	var text string
-	if err := as(v, &text); err != nil {
+	if err := assign(v, &text); err != nil {
 		return 0, err
 	}
 	d, err := time.ParseDuration(text)

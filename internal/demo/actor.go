@@ -113,8 +113,8 @@ type actor struct {
 	pending map[int]chan reply
 }
 
-// summon starts an actor.
-func (s *scene) summon(name string) (*actor, error) {
+// startActor starts an actor.
+func (s *scene) startActor(name string) (*actor, error) {
 	c := exec.Command(filepath.Join(s.bin, programName(name)), "demo", "actor")
 	c.Dir, c.Env = s.repo, s.env
 	a := &actor{name: name, ended: make(chan struct{}), stderr: new(bytes.Buffer), pending: map[int]chan reply{}}
@@ -174,13 +174,13 @@ func (a *actor) order(o order) (<-chan reply, error) {
 	}
 	a.mu.Unlock()
 	if err != nil {
-		return nil, a.lost()
+		return nil, a.endedEarly()
 	}
 	return c, nil
 }
 
-// lost says that an actor's process has ended before its time.
-func (a *actor) lost() error {
+// endedEarly says that an actor's process has ended before its time.
+func (a *actor) endedEarly() error {
 	select {
 	case <-a.ended:
 	case <-time.After(patience):
@@ -192,8 +192,8 @@ func (a *actor) lost() error {
 	return fmt.Errorf("%s's process ended before its time", a.name)
 }
 
-// dismiss ends an actor and all that it runs.
-func (a *actor) dismiss() {
+// stop ends an actor and all that it runs.
+func (a *actor) stop() {
 	a.orders.Close()
 	select {
 	case <-a.ended:

@@ -99,7 +99,7 @@ func TestDemoJSON(t *testing.T) {
 		t.Errorf("ok is %t, kept is %t, and there are %d steps", r.OK, r.Kept, len(r.Steps))
 	}
 	for _, s := range r.Steps {
-		for _, claim := range s.Claims {
+		for _, claim := range s.Checks {
 			if !claim.OK {
 				t.Errorf("%s: %s", s.Title, claim.Text)
 			}

@@ -23,14 +23,14 @@ type Report struct {
 
 // Step is a part of the scene.
 type Step struct {
-	Title  string  `json:"title"`
-	AtMS   float64 `json:"at_ms"` // since the beginning
-	Acts   []Deed  `json:"acts"`
-	Claims []Claim `json:"claims"`
+	Title   string   `json:"title"`
+	AtMS    float64  `json:"at_ms"` // since the beginning
+	Actions []Action `json:"acts"`
+	Checks  []Check  `json:"claims"`
 }
 
-// Deed is something that an actor did, or that was done to it.
-type Deed struct {
+// Action is something that an actor did, or that was done to it.
+type Action struct {
 	Who     string   `json:"who"`
 	Command string   `json:"command,omitempty"`
 	Note    string   `json:"note,omitempty"`
@@ -39,8 +39,8 @@ type Deed struct {
 	Output  []string `json:"output,omitempty"`
 }
 
-// Claim is what a step shows, checked.
-type Claim struct {
+// Check is what a step shows, checked.
+type Check struct {
 	Text string `json:"claim"`
 	OK   bool   `json:"ok"`
 	Saw  string `json:"saw,omitempty"` // instead
@@ -61,12 +61,12 @@ func newNarrator(out io.Writer, color bool) *narrator {
 // width is where lines of output are cut and commands are continued on the next line.
 const width = 110
 
-// usual are lines with which many answers end. The report has them; people needn't read them
+// usualLines are lines with which many answers end. The report has them; people needn't read them
 // again and again.
-var usual = []string{"nobody holds the stick", "next: tt wait", "stay in the loop: tt wait", "wait for it: tt wait"}
+var usualLines = []string{"nobody holds the stick", "next: tt wait", "stay in the loop: tt wait", "wait for it: tt wait"}
 
-// hues are the colours of those who act.
-var hues = map[string]string{"claude": "33", "codex": "36"}
+// colors are the colours of those who act.
+var colors = map[string]string{"claude": "33", "codex": "36"}
 
 func (n *narrator) linef(format string, args ...any) {
 	if n.out != nil {
@@ -84,17 +84,17 @@ func (n *narrator) paint(hue, s string) string {
 // title begins a step.
 func (n *narrator) title(text string) {
 	at := time.Since(n.began)
-	n.report.Steps = append(n.report.Steps, Step{Title: text, AtMS: milliseconds(at), Acts: []Deed{}, Claims: []Claim{}})
+	n.report.Steps = append(n.report.Steps, Step{Title: text, AtMS: milliseconds(at), Actions: []Action{}, Checks: []Check{}})
 	n.linef("\n%s  %s", n.paint("1", fmt.Sprintf("%d. %s", len(n.report.Steps), text)), n.paint("2", fmt.Sprintf("at %.2f s", at.Seconds())))
 }
 
 // step is the one that is being told.
 func (n *narrator) step() *Step { return &n.report.Steps[len(n.report.Steps)-1] }
 
-// deed tells what somebody did.
-func (n *narrator) deed(d Deed) {
-	n.step().Acts = append(n.step().Acts, d)
-	who := n.paint(hues[d.Who], fmt.Sprintf("%6s", d.Who))
+// action tells what somebody did.
+func (n *narrator) action(d Action) {
+	n.step().Actions = append(n.step().Actions, d)
+	who := n.paint(colors[d.Who], fmt.Sprintf("%6s", d.Who))
 	if d.Command != "" {
 		end := ""
 		switch {
@@ -109,20 +109,20 @@ func (n *narrator) deed(d Deed) {
 		n.linef("%s   %s", who, d.Note)
 	}
 	for _, l := range d.Output {
-		if slices.Contains(usual, l) || strings.HasPrefix(l, "cursor ") {
+		if slices.Contains(usualLines, l) || strings.HasPrefix(l, "cursor ") {
 			continue
 		}
 		n.linef("       | %s", n.paint("2", cut(l)))
 	}
 }
 
-// claim tells what a step showed, if it did; else it is the error with which the scene ends.
-func (n *narrator) claim(ok bool, saw string, format string, args ...any) error {
-	c := Claim{Text: fmt.Sprintf(format, args...), OK: ok}
+// check tells what a step showed, if it did; else it is the error with which the scene ends.
+func (n *narrator) check(ok bool, saw string, format string, args ...any) error {
+	c := Check{Text: fmt.Sprintf(format, args...), OK: ok}
 	if !ok {
 		c.Saw = saw
 	}
-	n.step().Claims = append(n.step().Claims, c)
+	n.step().Checks = append(n.step().Checks, c)
 	if ok {
 		n.linef("     %s %s", n.paint("32", "✓"), c.Text)
 		return nil
@@ -141,7 +141,7 @@ func (n *narrator) finish(err error) {
 	}
 	claims := 0
 	for _, s := range n.report.Steps {
-		claims += len(s.Claims)
+		claims += len(s.Checks)
 	}
 	left := "nothing is left behind"
 	if n.report.Kept {

@@ -13,9 +13,9 @@ import (
 	"talkingstick/stick"
 )
 
-// prompt is how soon a waiting process must have its answer. It takes a few milliseconds; a
+// maxWakeTime is how soon a waiting process must have its answer. It takes a few milliseconds; a
 // machine that is busy with other things may need longer, and what polls would need longer still.
-const prompt = time.Second
+const maxWakeTime = time.Second
 
 // The handoff that is carried through the scene.
 const (
@@ -64,11 +64,11 @@ type state struct {
 func (s *scene) play() error {
 	s.linef("%s", s.paint("1", "Talking Stick: several coding agents, one codebase, and one stick. Who holds it may edit."))
 	s.linef("What follows is real: processes that are named like harnesses, each running tt in %s", s.repo)
-	claude, err := s.summon("claude")
+	claude, err := s.startActor("claude")
 	if err != nil {
 		return err
 	}
-	codex, err := s.summon("codex")
+	codex, err := s.startActor("codex")
 	if err != nil {
 		return err
 	}
@@ -104,13 +104,13 @@ func (s *scene) meet(claude, codex *actor) error {
 			return err
 		}
 		var who grant
-		if err := s.ask(a, &who, "whoami"); err != nil {
+		if err := s.runJSON(a, &who, "whoami"); err != nil {
 			return err
 		}
 		ids[a.name] = who.Agent
 	}
 	named := strings.HasPrefix(string(ids["claude"]), "claude:") && strings.HasPrefix(string(ids["codex"]), "codex:")
-	return s.claim(named, fmt.Sprint(ids), "they met in one room, each under its own name: tt looked at which harness's process called it")
+	return s.check(named, fmt.Sprint(ids), "they met in one room, each under its own name: tt looked at which harness's process called it")
 }
 
 // begin has claude take the stick, and codex wait.
@@ -119,10 +119,10 @@ func (s *scene) begin(claude, codex *actor) (first grant, err error) {
 	if _, err := s.run(claude, 0, "wait"); err != nil {
 		return first, err
 	}
-	if first, err = s.granted(claude); err != nil {
+	if first, err = s.readGrant(claude); err != nil {
 		return first, err
 	}
-	if err := s.claim(first.Turn == 1, fmt.Sprintf("turn %d", first.Turn), "nobody held it, so claude has turn 1 at once, with a lease that nobody else knows"); err != nil {
+	if err := s.check(first.Turn == 1, fmt.Sprintf("turn %d", first.Turn), "nobody held it, so claude has turn 1 at once, with a lease that nobody else knows"); err != nil {
 		return first, err
 	}
 	if err := s.write(claude, codeFile, code); err != nil {
@@ -137,7 +137,7 @@ func (s *scene) begin(claude, codex *actor) (first grant, err error) {
 // handOver wakes codex's blocked wait by claude's release.
 func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err error) {
 	s.title("codex waits, and claude hands over")
-	waiting, err := s.block(codex, claude)
+	waiting, err := s.startWait(codex, claude)
 	if err != nil {
 		return second, err
 	}
@@ -149,18 +149,18 @@ func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err e
 	if err != nil {
 		return second, err
 	}
-	s.deed(Deed{Who: codex.name, Note: "tt wait returns:", Exit: &woken.Exit, TookMS: took(woken), Output: lines(woken)})
-	if second, err = s.granted(codex); err != nil {
+	s.action(Action{Who: codex.name, Note: "tt wait returns:", Exit: &woken.Exit, TookMS: took(woken), Output: lines(woken)})
+	if second, err = s.readGrant(codex); err != nil {
 		return second, err
 	}
 	late := time.Duration(woken.Ended - released.Ended)
-	if err := s.claim(second.Turn == first.Turn+1 && late < prompt, fmt.Sprintf("turn %d after %s", second.Turn, late),
+	if err := s.check(second.Turn == first.Turn+1 && late < maxWakeTime, fmt.Sprintf("turn %d after %s", second.Turn, late),
 		"codex has the stick %s", since(late, "claude's release had returned")); err != nil {
 		return second, err
 	}
 	h := second.Handoff
 	whole := h != nil && h.Status == status && h.NextAction == nextAction && len(h.Artifacts) == 1 && h.Artifacts[0].RoomPath == codeFile
-	return second, s.claim(whole, fmt.Sprintf("%+v", h), "the handoff came through whole: what was done, what is next, which lines to open")
+	return second, s.check(whole, fmt.Sprintf("%+v", h), "the handoff came through whole: what was done, what is next, which lines to open")
 }
 
 // fence has claude act on the turn that is over.
@@ -171,17 +171,17 @@ func (s *scene) fence(claude *actor, first, second grant) error {
 		return err
 	}
 	var now state
-	if err := s.ask(claude, &now, "state"); err != nil {
+	if err := s.runJSON(claude, &now, "state"); err != nil {
 		return err
 	}
 	same := now.Turn == second.Turn && now.Owner != nil && *now.Owner == second.Agent
-	return s.claim(same, fmt.Sprintf("%+v", now), "refused with exit 5, and nothing changed: turn %d is codex's. A stale turn never writes", second.Turn)
+	return s.check(same, fmt.Sprintf("%+v", now), "refused with exit 5, and nothing changed: turn %d is codex's. A stale turn never writes", second.Turn)
 }
 
 // crash kills codex's harness while it holds the stick and claude waits.
 func (s *scene) crash(claude, codex *actor) error {
 	s.title("codex's harness is killed while it holds the stick")
-	waiting, err := s.block(claude, claude)
+	waiting, err := s.startWait(claude, claude)
 	if err != nil {
 		return err
 	}
@@ -189,22 +189,22 @@ func (s *scene) crash(claude, codex *actor) error {
 	if err := codex.process.Kill(); err != nil {
 		return fmt.Errorf("codex's process can't be killed: %w", err)
 	}
-	s.deed(Deed{Who: codex.name, Note: fmt.Sprintf("is killed: SIGKILL to process %d, with no chance to say good-bye", codex.process.Pid)})
+	s.action(Action{Who: codex.name, Note: fmt.Sprintf("is killed: SIGKILL to process %d, with no chance to say good-bye", codex.process.Pid)})
 	told, err := s.reply(claude, waiting)
 	if err != nil {
 		return err
 	}
-	s.deed(Deed{Who: claude.name, Note: "tt wait returns:", Exit: &told.Exit, TookMS: took(told), Output: lines(told)})
+	s.action(Action{Who: claude.name, Note: "tt wait returns:", Exit: &told.Exit, TookMS: took(told), Output: lines(told)})
 	late := time.Duration(told.Ended - killed.UnixNano())
-	if err := s.claim(told.Exit == 0 && late < prompt, fmt.Sprintf("exit %d after %s", told.Exit, late),
+	if err := s.check(told.Exit == 0 && late < maxWakeTime, fmt.Sprintf("exit %d after %s", told.Exit, late),
 		"claude knows it %s: its wait watches the holder's process", since(late, "the kill")); err != nil {
 		return err
 	}
 	var now state
-	if err := s.ask(claude, &now, "state"); err != nil {
+	if err := s.runJSON(claude, &now, "state"); err != nil {
 		return err
 	}
-	return s.claim(now.State == stick.StateOwnerGone, string(now.State), "a takeover is open, and nothing was taken yet: that is claude's decision")
+	return s.check(now.State == stick.StateOwnerGone, string(now.State), "a takeover is open, and nothing was taken yet: that is claude's decision")
 }
 
 // recover has claude take over and finish.
@@ -213,13 +213,13 @@ func (s *scene) recover(claude *actor, second grant) error {
 	if _, err := s.run(claude, 0, "take", "--reason", "codex's process has ended"); err != nil {
 		return err
 	}
-	third, err := s.granted(claude)
+	third, err := s.readGrant(claude)
 	if err != nil {
 		return err
 	}
 	r := third.Recovery
 	whole := third.Turn == second.Turn+1 && r != nil && r.Handoff.Status == status && r.Handoff.NextAction == nextAction && len(r.Since) == 1
-	if err := s.claim(whole, fmt.Sprintf("%+v", third), "turn %d comes with the last handoff, and with what became of its receiver", third.Turn); err != nil {
+	if err := s.check(whole, fmt.Sprintf("%+v", third), "turn %d comes with the last handoff, and with what became of its receiver", third.Turn); err != nil {
 		return err
 	}
 	if err := s.write(claude, codeFile, strings.Replace(code, "return sum", "return sum - sum/10 // a discount", 1)); err != nil {
@@ -229,10 +229,10 @@ func (s *scene) recover(claude *actor, second grant) error {
 		return err
 	}
 	var now state
-	if err := s.ask(claude, &now, "state"); err != nil {
+	if err := s.runJSON(claude, &now, "state"); err != nil {
 		return err
 	}
-	return s.claim(now.State == stick.StateIdle, string(now.State), "the stick is free, and the next one to come finds the handoff")
+	return s.check(now.State == stick.StateIdle, string(now.State), "the stick is free, and the next one to come finds the handoff")
 }
 
 // remember shows the log.
@@ -244,7 +244,7 @@ func (s *scene) remember(claude *actor) error {
 	var log struct {
 		Events []stick.Event `json:"events"`
 	}
-	if err := s.ask(claude, &log, "events"); err != nil {
+	if err := s.runJSON(claude, &log, "events"); err != nil {
 		return err
 	}
 	var got []stick.EventType
@@ -252,33 +252,33 @@ func (s *scene) remember(claude *actor) error {
 		got = append(got, e.Type)
 	}
 	want := []stick.EventType{stick.EventJoin, stick.EventJoin, stick.EventClaim, stick.EventRelease, stick.EventClaim, stick.EventTakeover, stick.EventRelease}
-	if err := s.claim(slices.Equal(got, want), fmt.Sprint(got), "%d events, in the order in which they happened", len(want)); err != nil {
+	if err := s.check(slices.Equal(got, want), fmt.Sprint(got), "%d events, in the order in which they happened", len(want)); err != nil {
 		return err
 	}
 	var doctor struct {
 		Healthy bool `json:"healthy"`
 	}
-	if err := s.ask(claude, &doctor, "doctor"); err != nil {
+	if err := s.runJSON(claude, &doctor, "doctor"); err != nil {
 		return err
 	}
-	return s.claim(doctor.Healthy, "tt doctor found faults", "tt doctor finds nothing wrong: the room is what its log says, event by event")
+	return s.check(doctor.Healthy, "tt doctor found faults", "tt doctor finds nothing wrong: the room is what its log says, event by event")
 }
 
 // run has an actor run a command of tt, tells it, and fails unless it ends with the status.
 func (s *scene) run(a *actor, exit int, args ...string) (reply, error) {
-	r, err := s.silently(a, args...)
+	r, err := s.runQuietly(a, args...)
 	if err != nil {
 		return r, err
 	}
-	s.deed(Deed{Who: a.name, Command: typed(args), Exit: &r.Exit, TookMS: took(r), Output: lines(r)})
+	s.action(Action{Who: a.name, Command: commandLine(args), Exit: &r.Exit, TookMS: took(r), Output: lines(r)})
 	if r.Exit != exit {
 		return r, fmt.Errorf("tt %s of %s was to end with status %d, and ended with %d", args[0], a.name, exit, r.Exit)
 	}
 	return r, nil
 }
 
-// silently has an actor run a command of tt.
-func (s *scene) silently(a *actor, args ...string) (reply, error) {
+// runQuietly has an actor run a command of tt.
+func (s *scene) runQuietly(a *actor, args ...string) (reply, error) {
 	c, err := a.order(order{Run: args})
 	if err != nil {
 		return reply{}, err
@@ -286,9 +286,9 @@ func (s *scene) silently(a *actor, args ...string) (reply, error) {
 	return s.reply(a, c)
 }
 
-// ask has an actor run a reading command, or one that changes nothing more, for the checks.
-func (s *scene) ask(a *actor, into any, args ...string) error {
-	r, err := s.silently(a, append(args, "--json")...)
+// runJSON has an actor run a reading command, or one that changes nothing more, for the checks.
+func (s *scene) runJSON(a *actor, into any, args ...string) error {
+	r, err := s.runQuietly(a, append(args, "--json")...)
 	if err != nil {
 		return err
 	}
@@ -298,9 +298,9 @@ func (s *scene) ask(a *actor, into any, args ...string) error {
 	return nil
 }
 
-// granted asks again for the turn that an actor was just given: the answer is the same one, as JSON.
-func (s *scene) granted(a *actor) (g grant, err error) {
-	if err := s.ask(a, &g, "try"); err != nil {
+// readGrant asks again for the turn that an actor was just given: the answer is the same one, as JSON.
+func (s *scene) readGrant(a *actor) (g grant, err error) {
+	if err := s.runJSON(a, &g, "try"); err != nil {
 		return g, err
 	}
 	if g.Status != stick.YourTurn || g.Reason != string(stick.AlreadyOwner) {
@@ -309,8 +309,8 @@ func (s *scene) granted(a *actor) (g grant, err error) {
 	return g, nil
 }
 
-// block starts a wait of an actor and returns once others see that it listens.
-func (s *scene) block(a, watcher *actor) (<-chan reply, error) {
+// startWait starts a wait of an actor and returns once others see that it listens.
+func (s *scene) startWait(a, watcher *actor) (<-chan reply, error) {
 	c, err := a.order(order{Run: []string{"wait"}})
 	if err != nil {
 		return nil, err
@@ -318,12 +318,12 @@ func (s *scene) block(a, watcher *actor) (<-chan reply, error) {
 	deadline := time.Now().Add(patience)
 	for {
 		var now state
-		if err := s.ask(watcher, &now, "state"); err != nil {
+		if err := s.runJSON(watcher, &now, "state"); err != nil {
 			return nil, err
 		}
 		for _, m := range now.Members {
 			if strings.HasPrefix(string(m.Agent), a.name+":") && m.Listening == stick.Work {
-				s.deed(Deed{Who: a.name, Command: "tt wait"})
+				s.action(Action{Who: a.name, Command: "tt wait"})
 				return c, nil
 			}
 		}
@@ -349,7 +349,7 @@ func (s *scene) write(a *actor, name, text string) error {
 	if _, err := s.reply(a, c); err != nil {
 		return err
 	}
-	s.deed(Deed{Who: a.name, Note: "edits " + name})
+	s.action(Action{Who: a.name, Note: "edits " + name})
 	_, err = os.Stat(filepath.Join(s.repo, name))
 	return err
 }
@@ -369,15 +369,15 @@ func (s *scene) reply(a *actor, c <-chan reply) (reply, error) {
 		case r := <-c:
 			return r, nil
 		default:
-			return reply{}, a.lost()
+			return reply{}, a.endedEarly()
 		}
 	case <-time.After(patience):
 		return reply{}, errors.New(a.name + "'s command was to return, and didn't in " + patience.String())
 	}
 }
 
-// typed is a command as one would type it.
-func typed(args []string) string {
+// commandLine is a command as one would type it.
+func commandLine(args []string) string {
 	words := []string{"tt"}
 	for _, a := range args {
 		if a == "" || strings.ContainsAny(a, " '\"$;&|<>()*") {

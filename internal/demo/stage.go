@@ -37,12 +37,12 @@ const patience = 10 * time.Second
 // started have ended.
 func Play(ctx context.Context, cfg Config) (Report, error) {
 	s := &scene{ctx: ctx, narrator: newNarrator(cfg.Out, cfg.Color)}
-	err := s.set(cfg)
+	err := s.setUp(cfg)
 	if err == nil {
 		err = s.play()
 	}
 	for _, a := range s.actors {
-		a.dismiss()
+		a.stop()
 	}
 	s.report.Kept = cfg.Keep && s.scratch != ""
 	if s.scratch != "" && !cfg.Keep {
@@ -75,9 +75,9 @@ type scene struct {
 	actors  []*actor
 }
 
-// set makes the scratch directory: a program directory, a home, a data directory and a
+// setUp makes the scratch directory: a program directory, a home, a data directory and a
 // repository with a first commit.
-func (s *scene) set(cfg Config) (err error) {
+func (s *scene) setUp(cfg Config) (err error) {
 	if s.scratch, err = os.MkdirTemp(cfg.Temp, "tt-demo-"); err != nil {
 		return fmt.Errorf("no scratch directory can be made: %w", err)
 	}
@@ -97,7 +97,7 @@ func (s *scene) set(cfg Config) (err error) {
 		return err
 	}
 	for _, name := range []string{"tt", "claude", "codex"} {
-		if err := lend(cfg.Program, filepath.Join(s.bin, programName(name))); err != nil {
+		if err := linkProgram(cfg.Program, filepath.Join(s.bin, programName(name))); err != nil {
 			return fmt.Errorf("the program can't be lent to the actors: %w", err)
 		}
 	}
@@ -137,9 +137,9 @@ func (s *scene) repository() error {
 	return nil
 }
 
-// lend makes the program available under another name: as a link where the system lets us, else
+// linkProgram makes the program available under another name: as a link where the system lets us, else
 // as a copy.
-func lend(program, as string) error {
+func linkProgram(program, as string) error {
 	if _, err := os.Stat(program); err != nil {
 		return err
 	}

@@ -450,7 +450,7 @@ func TestWaitingIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range []stick.RoomID{elsewhere, room, elsewhere, room, elsewhere} { // rings alone, of their own room too
-		rope, err := bells.Pull(string(r))
+		rope, err := bells.Prepare(string(r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -585,7 +585,7 @@ func TestUpgradedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rope, err := bells.Pull(string(room))
+	rope, err := bells.Prepare(string(room))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn, workers m
 	}
 	for _, c := range seen.Found {
 		v := Conflict{
-			A: c.A.Name, B: c.B.Name, Path: c.Path, Kind: KindBothChanged, Says: c.Says,
+			A: c.A.Name, B: c.B.Name, Path: c.Path, Kind: KindBothChanged, Says: c.Kind,
 			ALines: ranges(c.ALines), BLines: ranges(c.BLines), Agents: []stick.AgentID{},
 		}
 		if c.Conflict {

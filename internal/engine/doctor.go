@@ -152,7 +152,7 @@ func (e *Engine) checkWaking(ctx context.Context) core.Finding {
 		return core.Fault(err)
 	}
 	defer w.Close()
-	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + w.Means()}
+	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + w.Mechanism()}
 }
 
 // adopt moves a database of another program aside.

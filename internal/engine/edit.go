@@ -103,18 +103,18 @@ func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all boo
 	}
 	for _, path := range p.Paths {
 		if slices.Contains(p.Names, path) {
-			found(targets.Named(path))
+			found(targets.ResolveNamed(path))
 		} else {
-			found(targets.Written(path))
+			found(targets.ResolveWritten(path))
 		}
 	}
 	for _, path := range p.Tracked {
 		if at != nil {
-			q.in = append(q.in, targets.Tracked(*at, path))
+			q.in = append(q.in, targets.ResolveTracked(*at, path))
 		}
 	}
 	for _, dir := range p.Trees {
-		place, perr := targets.Dir(dir)
+		place, perr := targets.ResolveDir(dir)
 		if err = cmp.Or(err, perr); perr == nil {
 			q.tree = append(q.tree, place)
 		}

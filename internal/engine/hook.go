@@ -175,7 +175,7 @@ func (e *Engine) worksHere(p HookParams, away bool) bool {
 		return false
 	}
 	if p.Caller.Proof == stick.ProvesSession {
-		if dir, ok := e.core.Config.Procs.Dir(p.Caller.Process); ok {
+		if dir, ok := e.core.Config.Procs.WorkingDir(p.Caller.Process); ok {
 			return e.inside(place)(dir)
 		}
 	}

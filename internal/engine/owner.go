@@ -283,7 +283,7 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 	tops := workspace.Worktrees(p.Root)
 	artifacts := make([]stick.Artifact, len(h.Artifacts))
 	for i, a := range h.Artifacts {
-		rel, err := workspace.Inside(a.Path, p.Path, p.Root, tops)
+		rel, err := workspace.RelPath(a.Path, p.Path, p.Root, tops)
 		if err != nil {
 			return h, stick.Errorf(stick.CodeInvalidHandoff, "artifact %q lies outside of the workspace %s", stick.Clip(a.Path, 120), p.Root).
 				With("field", "artifacts").Hintf("point at a file of the workspace or of one of its worktrees")

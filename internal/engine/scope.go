@@ -56,7 +56,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 	if wild != "" {
 		name += "/" // the directory that it leads to
 	}
-	found, _ := targets.Written(name) // what can't be looked up goes by its name
+	found, _ := targets.ResolveWritten(name) // what can't be looked up goes by its name
 	for i, x := range found {
 		rel, ok := workspace.Below(x.Full, root)
 		if !ok && i == 0 {
@@ -84,7 +84,7 @@ func fromRoot(targets *workspace.Targets, root, path string) (string, error) {
 			name, wild = strings.Join(parts[:i], "/")+"/", strings.Join(parts[i:], "/")
 		}
 	}
-	found, _ := targets.Written(name)
+	found, _ := targets.ResolveWritten(name)
 	for _, x := range found {
 		if rel, ok := workspace.Below(x.Full, root); ok {
 			return glob.Quote(rel) + "/" + wild, nil

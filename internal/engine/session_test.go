@@ -80,7 +80,7 @@ func TestSessionStartsByData(t *testing.T) {
 		}, helped, helped, 1},
 		{"remote: I am in another pid namespace", true, false, func(w string) *proc.Table {
 			p := mine(w)
-			p.World.PIDNS, p.Initial = "inner", false
+			p.PIDSpace.PIDNS, p.Initial = "inner", false
 			return p
 		}, helped, helped, 1},
 		{"ended, and its process is gone", true, true, func(w string) *proc.Table { return mine(w) }, fresh, fresh, 0},
@@ -137,7 +137,7 @@ func TestSessionStartsByData(t *testing.T) {
 				}
 				p := c.see(work)
 				e := on(p)
-				at.Caller = harness.Caller{Harness: "codex", SessionID: "two", Process: stick.Process{Boot: p.World.Boot, PIDNS: p.World.PIDNS, PID: me, Start: me}, Proof: stick.ProvesSession}
+				at.Caller = harness.Caller{Harness: "codex", SessionID: "two", Process: stick.Process{Boot: p.PIDSpace.Boot, PIDNS: p.PIDSpace.PIDNS, PID: me, Start: me}, Proof: stick.ProvesSession}
 				res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at, Auto: true})
 				if err != nil {
 					t.Fatal(err)

@@ -24,7 +24,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Intent: w.q.Intent, Deaf: w.turnOnly(), Process: self}
 	// The order matters: lock, bell, then the look that registers. Whoever sees the row finds the
 	// lock held, and no commit after the look goes unheard.
-	presence, err := db.Bell.Present(string(w.listener.ID))
+	presence, err := db.Bell.TakePresence(string(w.listener.ID))
 	if err != nil {
 		return err
 	}

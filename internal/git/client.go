@@ -31,7 +31,7 @@ type Client struct {
 
 	// Held are open files that commands which change something inherit. A lock on one of them lasts
 	// until the command has ended, even if its caller was killed.
-	Held []*os.File
+	Inherit []*os.File
 }
 
 // Output is waited for this long after git itself has ended: something that git started and that
@@ -66,7 +66,7 @@ func (c Client) do(ctx context.Context, g call) error {
 	}
 	// Without optional locks a look at the tree never makes the owner's own git fail on index.lock.
 	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-C", g.dir}, g.before, args)...)
-	cmd.Env = append(environment(os.Environ(), c.InHook), g.env...)
+	cmd.Env = append(readEnvironment(os.Environ(), c.InHook), g.env...)
 	cmd.WaitDelay = cmp.Or(g.drain, patience)
 	cmd.Stdin, cmd.Stdout = g.in, g.out
 	var said firstLine
@@ -83,18 +83,18 @@ func (c Client) do(ctx context.Context, g call) error {
 	return fmt.Errorf("git %s: %w", args[0], err)
 }
 
-// whichConfig are the variables by which a user moves git's configuration. They say nothing of a
+// configVariables are the variables by which a user moves git's configuration. They say nothing of a
 // repository, and git doesn't set them for its hooks.
-var whichConfig = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+var configVariables = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 
-// environment is env with optional locks off for what git starts too, and without git's variables
+// readEnvironment is env with optional locks off for what git starts too, and without git's variables
 // unless they are to be kept.
-func environment(env []string, keep bool) []string {
+func readEnvironment(env []string, keep bool) []string {
 	kept := make([]string, 0, len(env)+1)
 	for _, v := range env {
 		name, _, _ := strings.Cut(v, "=")
 		// Windows ignores the case of names.
-		if keep || len(v) < 4 || !strings.EqualFold(v[:4], "GIT_") || slices.Contains(whichConfig, strings.ToUpper(name)) {
+		if keep || len(v) < 4 || !strings.EqualFold(v[:4], "GIT_") || slices.Contains(configVariables, strings.ToUpper(name)) {
 			kept = append(kept, v)
 		}
 	}

@@ -26,7 +26,7 @@ type Collision struct {
 	A, B           *Side
 	Path           string
 	Conflict       bool   // a merge needs a decision; else both changed the file in different places
-	Says           string // the kind of conflict, in git's words: contents, modify/delete, binary, …
+	Kind           string // the kind of conflict, in git's words: contents, modify/delete, binary, …
 	ALines, BLines []Lines
 }
 
@@ -42,11 +42,11 @@ type Collisions struct {
 
 // Bounds of the work.
 const (
-	maxSides = 40
-	maxFiles = 10_000   // uncommitted ones, of one side
-	maxFile  = 64 << 20 // bytes of an uncommitted file
-	maxPaths = 200      // of one pair of sides
-	atOnce   = 2        // pairs that are compared at a time
+	maxSides    = 40
+	maxFiles    = 10_000   // uncommitted ones, of one side
+	maxFile     = 64 << 20 // bytes of an uncommitted file
+	maxPaths    = 200      // of one pair of sides
+	maxParallel = 2        // pairs that are compared at a time
 )
 
 // Collisions tries a merge of each pair of working trees of the repository that dir lies in, with
@@ -54,7 +54,7 @@ const (
 // compared by then is left out. It fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
 // [stick.CodeGitTooOld].
 func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) {
-	if err := c.atLeast(ctx, dir, 2, 38); err != nil {
+	if err := c.requireVersion(ctx, dir, 2, 38); err != nil {
 		return Collisions{}, err
 	}
 	trees, err := c.Worktrees(ctx, dir)
@@ -67,7 +67,7 @@ func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) 
 	}
 	defer s.remove()
 	x := &comparison{scratch: s, dir: dir, cache: map[[2]string]map[string]string{}}
-	x.look(ctx, trees)
+	x.readSides(ctx, trees)
 	x.compare(ctx)
 	return x.result, nil
 }
@@ -89,8 +89,8 @@ func (x *comparison) leaveOut(what, format string, args ...any) {
 	x.result.LeftOut = append(x.result.LeftOut, LeftOut{what, fmt.Sprintf(format, args...)})
 }
 
-// look makes sides of the working trees.
-func (x *comparison) look(ctx context.Context, trees []Worktree) {
+// readSides makes sides of the working trees.
+func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 	for i, name := range names(trees) {
 		if i >= maxSides {
 			x.leaveOut(name, "only %d working trees are compared", maxSides)
@@ -100,14 +100,14 @@ func (x *comparison) look(ctx context.Context, trees []Worktree) {
 		if side.Gone {
 			x.leaveOut(name, "its directory isn't there: only what is committed is compared")
 		} else {
-			x.lookAt(ctx, &side)
+			x.readUncommitted(ctx, &side)
 		}
 		x.result.Sides = append(x.result.Sides, side)
 	}
 }
 
-// lookAt finds out what a side has uncommitted.
-func (x *comparison) lookAt(ctx context.Context, side *Side) {
+// readUncommitted finds out what a side has uncommitted.
+func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 	paths, count, err := x.git.uncommitted(ctx, side.Path, maxFiles)
 	if err != nil {
 		x.leaveOut(side.Name, "what is uncommitted can't be read: %s", reason(ctx, err))
@@ -178,7 +178,7 @@ func (x *comparison) compare(ctx context.Context) {
 	found := make([][]Collision, len(pairs))
 	late := 0
 	var work sync.WaitGroup
-	for range atOnce {
+	for range maxParallel {
 		work.Go(func() {
 			for {
 				x.mu.Lock()
@@ -235,7 +235,7 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 	if err != nil {
 		return nil, err
 	}
-	paths := x.bounded(a, b, slices.Concat(sorted(conflicts), both(inA, inB, conflicts)))
+	paths := x.bounded(a, b, slices.Concat(sorted(conflicts), changedInBoth(inA, inB, conflicts)))
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -250,7 +250,7 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 	found := make([]Collision, len(paths))
 	for i, p := range paths {
 		says, conflict := conflicts[p]
-		found[i] = Collision{A: a, B: b, Path: p, Conflict: conflict, Says: says}
+		found[i] = Collision{A: a, B: b, Path: p, Conflict: conflict, Kind: says}
 		if conflict {
 			found[i].ALines, found[i].BLines = overlap(diffA[p], diffB[p])
 		} else {
@@ -260,8 +260,8 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 	return found, nil
 }
 
-// both lists the files that both sides changed, and not to the same, without those in conflict.
-func both(a, b map[string]string, but conflicted) []string {
+// changedInBoth lists the files that both sides changed, and not to the same, without those in conflict.
+func changedInBoth(a, b map[string]string, but conflicted) []string {
 	var paths []string
 	for p, v := range a {
 		if w, ok := b[p]; ok && w != v {

@@ -25,7 +25,7 @@ func collide(t *testing.T, ctx context.Context, dir string) (found []string, see
 	for _, c := range seen.Found {
 		kind := "both"
 		if c.Conflict {
-			kind = c.Says
+			kind = c.Kind
 		}
 		found = append(found, fmt.Sprintf("%s × %s: %q %s %v × %v", c.A.Name, c.B.Name, c.Path, kind, c.ALines, c.BLines))
 	}
@@ -234,7 +234,7 @@ func TestCollisionsInTime(t *testing.T) {
 	}
 	defer s.remove()
 	x := &comparison{scratch: s, dir: dir, cache: map[[2]string]map[string]string{}}
-	x.look(t.Context(), trees)
+	x.readSides(t.Context(), trees)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	x.compare(over)
@@ -287,7 +287,7 @@ func TestVersion(t *testing.T) {
 		"git version 2.38.0": "", "git version 2.39.5 (Apple Git-154)": "", "git version 2.50.1.windows.1": "", "git version 3.0.0-rc1": "",
 		"something else": "", "git version 2.37.9": stick.CodeGitTooOld, "git version 1.99": stick.CodeGitTooOld,
 	} {
-		if err := newEnough(said, 2, 38); stick.CodeOf(err) != code {
+		if err := checkVersion(said, 2, 38); stick.CodeOf(err) != code {
 			t.Errorf("%s: %v", said, err)
 		}
 	}

@@ -17,13 +17,13 @@ import (
 // FastForward moves the branch that is checked out in dir forward to a commit, with the checkout. It isn't given
 // up because its caller is: a git that is killed in the middle leaves a lock, and half of the files.
 func (c Client) FastForward(ctx context.Context, dir, commit string) error {
-	return c.act(context.WithoutCancel(ctx), change{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash",
+	return c.write(context.WithoutCancel(ctx), change{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash",
 		"--no-overwrite-ignore", "--quiet", "--", commit)
 }
 
-// InTheWay lists the files of the checkout at dir, untracked or ignored, that moving it forward from one commit to
+// UntrackedInTheWay lists the files of the checkout at dir, untracked or ignored, that moving it forward from one commit to
 // another would overwrite.
-func (c Client) InTheWay(ctx context.Context, dir, from, to string) (files []string, err error) {
+func (c Client) UntrackedInTheWay(ctx context.Context, dir, from, to string) (files []string, err error) {
 	added, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "--diff-filter=A", from, to)
 	if err != nil {
 		return nil, err
@@ -58,11 +58,11 @@ func (c Client) InTheWay(ctx context.Context, dir, from, to string) (files []str
 	return files, nil
 }
 
-// CompleteForward takes a checkout whose fast-forward from one commit to another was cut off to its end,
+// FinishFastForward takes a checkout whose fast-forward from one commit to another was cut off to its end,
 // branch and all; one in which it hasn't begun stays as it is. It refuses, with [stick.CodeDirtyTree], a
 // checkout in which something is neither as in the one nor as in the other.
-func (c Client) CompleteForward(ctx context.Context, dir, ref, from, to string) error {
-	begun, foreign, err := c.between(ctx, dir, from, to)
+func (c Client) FinishFastForward(ctx context.Context, dir, ref, from, to string) error {
+	begun, foreign, err := c.forwardState(ctx, dir, from, to)
 	if err != nil || !begun {
 		return err
 	}
@@ -72,7 +72,7 @@ func (c Client) CompleteForward(ctx context.Context, dir, ref, from, to string) 
 			Hintf("commit nothing there, because it has half of a merge: move your own versions of these files away, and run the same command again")
 	}
 	ctx = context.WithoutCancel(ctx) // for the same reason as in FastForward
-	if err := c.act(ctx, change{dir: dir}, "read-tree", "--reset", "-u", to); err != nil {
+	if err := c.write(ctx, change{dir: dir}, "read-tree", "--reset", "-u", to); err != nil {
 		return err
 	}
 	moved, err := c.UpdateRef(ctx, dir, ref, to, from)
@@ -82,15 +82,15 @@ func (c Client) CompleteForward(ctx context.Context, dir, ref, from, to string) 
 	return err
 }
 
-// Underway tells whether a fast-forward of a checkout from one commit to another was stopped in the middle.
-func (c Client) Underway(ctx context.Context, dir, from, to string) (bool, error) {
-	begun, _, err := c.between(ctx, dir, from, to)
+// FastForwardInterrupted tells whether a fast-forward of a checkout from one commit to another was stopped in the middle.
+func (c Client) FastForwardInterrupted(ctx context.Context, dir, from, to string) (bool, error) {
+	begun, _, err := c.forwardState(ctx, dir, from, to)
 	return begun, err
 }
 
-// between tells whether the files of a checkout are on their way from one commit to another, and which are
+// forwardState tells whether the files of a checkout are on their way from one commit to another, and which are
 // neither as in the one nor as in the other.
-func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, foreign []string, err error) {
+func (c Client) forwardState(ctx context.Context, dir, from, to string) (begun bool, foreign []string, err error) {
 	paths, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from, to)
 	if err != nil {
 		return false, nil, err
@@ -103,21 +103,21 @@ func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, 
 	if err != nil {
 		return false, nil, err
 	}
-	if len(dirty) == 0 && !slices.ContainsFunc(added, func(p string) bool { _, err := os.Lstat(filepath.Join(dir, p)); return !absent(err) }) {
+	if len(dirty) == 0 && !slices.ContainsFunc(added, func(p string) bool { _, err := os.Lstat(filepath.Join(dir, p)); return !isNotExist(err) }) {
 		return false, nil, nil
 	}
 	changed := map[string]bool{}
 	for _, p := range paths {
 		changed[p] = true
-		have, err := c.blobOf(ctx, dir, p)
+		have, err := c.blobInCheckout(ctx, dir, p)
 		if err != nil {
 			return false, nil, err
 		}
-		was, err := c.blobIn(ctx, dir, from, p)
+		was, err := c.blobInCommit(ctx, dir, from, p)
 		if err != nil {
 			return false, nil, err
 		}
-		is, err := c.blobIn(ctx, dir, to, p)
+		is, err := c.blobInCommit(ctx, dir, to, p)
 		if err != nil {
 			return false, nil, err
 		}
@@ -125,7 +125,7 @@ func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, 
 		case have == was:
 			continue
 		case have != is:
-			written, err := c.halfWritten(ctx, dir, to, p, is != "")
+			written, err := c.isHalfWritten(ctx, dir, to, p, is != "")
 			if err != nil {
 				return false, nil, err
 			}
@@ -145,11 +145,11 @@ func (c Client) between(ctx context.Context, dir, from, to string) (begun bool, 
 	return begun, foreign, nil
 }
 
-// halfWritten tells whether a file of a checkout is on its way to what a commit has, if it has it: git removes a
+// isHalfWritten tells whether a file of a checkout is on its way to what a commit has, if it has it: git removes a
 // file before it writes it anew, and may have been stopped in between, or in the middle.
-func (c Client) halfWritten(ctx context.Context, dir, commit, path string, wanted bool) (bool, error) {
+func (c Client) isHalfWritten(ctx context.Context, dir, commit, path string, wanted bool) (bool, error) {
 	switch info, err := os.Lstat(filepath.Join(dir, path)); {
-	case absent(err):
+	case isNotExist(err):
 		return true, nil
 	case err != nil || !wanted || !info.Mode().IsRegular():
 		return false, err
@@ -159,22 +159,22 @@ func (c Client) halfWritten(ctx context.Context, dir, commit, path string, wante
 		return false, err
 	}
 	var whole bytes.Buffer
-	if err := c.act(ctx, change{dir: dir, out: &whole}, "cat-file", "--filters", commit+":"+path); err != nil {
+	if err := c.write(ctx, change{dir: dir, out: &whole}, "cat-file", "--filters", commit+":"+path); err != nil {
 		return false, err
 	}
 	return bytes.HasPrefix(whole.Bytes(), have), nil
 }
 
-// absent tells whether looking at a file failed because there is none: nothing of its name, or something else
+// isNotExist tells whether looking at a file failed because there is none: nothing of its name, or something else
 // where its directory would be.
-func absent(err error) bool { return os.IsNotExist(err) || errors.Is(err, syscall.ENOTDIR) }
+func isNotExist(err error) bool { return os.IsNotExist(err) || errors.Is(err, syscall.ENOTDIR) }
 
-// blobOf is the name of a file's content in a checkout, empty when there is no such file. What is neither a plain
+// blobInCheckout is the name of a file's content in a checkout, empty when there is no such file. What is neither a plain
 // file nor a link has a name that is nowhere else.
-func (c Client) blobOf(ctx context.Context, dir, path string) (string, error) {
+func (c Client) blobInCheckout(ctx context.Context, dir, path string) (string, error) {
 	info, err := os.Lstat(filepath.Join(dir, path))
 	switch {
-	case absent(err):
+	case isNotExist(err):
 		return "", nil
 	case err != nil:
 		return "", err
@@ -188,14 +188,14 @@ func (c Client) blobOf(ctx context.Context, dir, path string) (string, error) {
 		return "", err
 	}
 	var out bytes.Buffer
-	err = c.act(ctx, change{dir: dir, in: strings.NewReader(to), out: &out}, "hash-object", "--stdin")
+	err = c.write(ctx, change{dir: dir, in: strings.NewReader(to), out: &out}, "hash-object", "--stdin")
 	return strings.TrimSpace(out.String()), err
 }
 
-// blobIn is the name of a file's content in a commit, empty when it isn't there.
-func (c Client) blobIn(ctx context.Context, dir, commit, path string) (string, error) {
+// blobInCommit is the name of a file's content in a commit, empty when it isn't there.
+func (c Client) blobInCommit(ctx context.Context, dir, commit, path string) (string, error) {
 	name, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+":"+path)
-	if exits(err, 1) || exits(err, 128) {
+	if exitedWith(err, 1) || exitedWith(err, 128) {
 		return "", nil
 	}
 	return name, err

@@ -28,8 +28,8 @@ func (c Client) paths(ctx context.Context, dir string, args ...string) ([]string
 	return strings.FieldsFunc(out.String(), func(r rune) bool { return r == 0 }), nil
 }
 
-// Values are the objects that refs point at now. A ref that doesn't exist has none.
-func (c Client) Values(ctx context.Context, dir string, refs ...string) (map[string]string, error) {
+// RefValues are the objects that refs point at now. A ref that doesn't exist has none.
+func (c Client) RefValues(ctx context.Context, dir string, refs ...string) (map[string]string, error) {
 	var out bytes.Buffer
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, refs...)
 	if err := c.read(ctx, dir, &out, args...); err != nil {

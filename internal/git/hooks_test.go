@@ -56,7 +56,7 @@ func TestValuesAndBetween(t *testing.T) {
 	git(t, dir, "commit", "--quiet", "-m", "two")
 	two := git(t, dir, "rev-parse", "HEAD")
 	git(t, dir, "pack-refs", "--all")
-	at, err := Client{}.Values(ctx, dir, "refs/heads/main", "refs/heads/old", "refs/heads/none")
+	at, err := Client{}.RefValues(ctx, dir, "refs/heads/main", "refs/heads/old", "refs/heads/none")
 	if d := cmp.Diff(map[string]string{"refs/heads/main": two, "refs/heads/old": one}, at); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}

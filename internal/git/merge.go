@@ -36,7 +36,7 @@ func parseMerge(out string, a, b string) (conflicted, error) {
 	next() // the tree
 	c := conflicted{}
 	for f := next(); f != ""; f = next() {
-		c[original(f, a, b)] = ""
+		c[originalName(f, a, b)] = ""
 	}
 	for f := next(); f != ""; f = next() {
 		n, err := strconv.Atoi(f)
@@ -51,7 +51,7 @@ func parseMerge(out string, a, b string) (conflicted, error) {
 		}
 		kind = strings.TrimSuffix(kind, ")")
 		for _, p := range paths {
-			p = original(p, a, b)
+			p = originalName(p, a, b)
 			if said, ok := c[p]; ok && (said == "" || said == "contents") { // the others say more
 				c[p] = kind
 			}
@@ -60,9 +60,9 @@ func parseMerge(out string, a, b string) (conflicted, error) {
 	return c, nil
 }
 
-// original is the name of a file that git would put aside, as name~commit, where something else has
+// originalName is the name of a file that git would put aside, as name~commit, where something else has
 // to have its name.
-func original(path, a, b string) string {
+func originalName(path, a, b string) string {
 	for _, id := range []string{a, b} {
 		if i := strings.LastIndex(path, "~"+id); i > 0 {
 			return path[:i]

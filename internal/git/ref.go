@@ -60,7 +60,7 @@ func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 // Commit finds the commit that a name means.
 func (c Client) Commit(ctx context.Context, dir, name string) (string, bool, error) {
 	said, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
-	if exits(err, 1) || exits(err, 128) {
+	if exitedWith(err, 1) || exitedWith(err, 128) {
 		return "", false, nil
 	}
 	return said, err == nil, err
@@ -73,7 +73,7 @@ func (c Client) UpdateRef(ctx context.Context, dir, ref, commit, old string) (mo
 		old = strings.Repeat("0", len(commit))
 	}
 	ctx = context.WithoutCancel(ctx) // killed in the middle it would leave the branch's lock
-	err = c.act(ctx, change{dir: dir}, "update-ref", "-m", "talking stick", "--", ref, commit, old)
+	err = c.write(ctx, change{dir: dir}, "update-ref", "-m", "talking stick", "--", ref, commit, old)
 	if err == nil {
 		return true, nil
 	}
@@ -90,13 +90,13 @@ func (c Client) DeleteRef(ctx context.Context, dir, ref, old string) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // as in UpdateRef
-	return c.act(ctx, change{dir: dir}, "update-ref", "-d", "--", ref, old)
+	return c.write(ctx, change{dir: dir}, "update-ref", "-d", "--", ref, old)
 }
 
 // IsAncestor tells whether commit a is contained in b.
 func (c Client) IsAncestor(ctx context.Context, dir, a, b string) (bool, error) {
-	err := c.act(ctx, change{dir: dir}, "merge-base", "--is-ancestor", a, b)
-	if exits(err, 1) {
+	err := c.write(ctx, change{dir: dir}, "merge-base", "--is-ancestor", a, b)
+	if exitedWith(err, 1) {
 		return false, nil
 	}
 	return err == nil, err
@@ -119,7 +119,7 @@ func (c Client) Contained(ctx context.Context, dir, commit string, in ...string)
 // MergeBase is a best common ancestor of two commits; empty when they have none.
 func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error) {
 	said, err := c.text(ctx, dir, "merge-base", a, b)
-	if exits(err, 1) {
+	if exitedWith(err, 1) {
 		return "", nil
 	}
 	return said, err
@@ -128,7 +128,7 @@ func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error)
 // ReadFile reads a file as it is in a commit; ok is false when it isn't there.
 func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content []byte, ok bool, err error) {
 	var out bytes.Buffer
-	err = c.act(ctx, change{dir: dir, in: strings.NewReader(commit + ":" + path + "\n"), out: &out}, "cat-file", "--batch")
+	err = c.write(ctx, change{dir: dir, in: strings.NewReader(commit + ":" + path + "\n"), out: &out}, "cat-file", "--batch")
 	if err != nil {
 		return nil, false, err
 	}
@@ -148,12 +148,12 @@ func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content
 // then the paths in conflict.
 func (c Client) MergeTree(ctx context.Context, dir, ours, theirs string) (tree string, files []string, err error) {
 	var out bytes.Buffer
-	err = c.act(ctx, change{dir: dir, out: &out}, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--", ours, theirs)
-	parts := fields(out.String())
+	err = c.write(ctx, change{dir: dir, out: &out}, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--", ours, theirs)
+	parts := splitNUL(out.String())
 	switch {
 	case err == nil && len(parts) > 0:
 		return parts[0], nil, nil
-	case exits(err, 1) && len(parts) > 0:
+	case exitedWith(err, 1) && len(parts) > 0:
 		return "", parts[1:], nil
 	case err == nil:
 		return "", nil, fmt.Errorf("git merge-tree said nothing")
@@ -168,7 +168,7 @@ func (c Client) CommitTree(ctx context.Context, dir, tree, message string, paren
 		args = append(args, "-p", p)
 	}
 	var out bytes.Buffer
-	err := c.act(ctx, change{dir: dir, in: strings.NewReader(message), out: &out}, append(args, "-F", "-")...)
+	err := c.write(ctx, change{dir: dir, in: strings.NewReader(message), out: &out}, append(args, "-F", "-")...)
 	return strings.TrimSpace(out.String()), err
 }
 
@@ -182,9 +182,9 @@ func (c Client) Changed(ctx context.Context, dir, from, to string) ([]string, er
 
 // Diff is the difference of two commits as text, at most so many bytes of it.
 func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text string, cut bool, err error) {
-	out := &head{left: most}
+	out := &prefix{left: most}
 	args := append(append([]string{"diff-tree", "-r", "-p"}, diffOptions...), from, to)
-	err = c.act(ctx, change{dir: dir, out: out}, args...)
+	err = c.write(ctx, change{dir: dir, out: out}, args...)
 	return out.String(), out.cut, err
 }
 
@@ -243,7 +243,7 @@ func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, err
 		sum <- hex.EncodeToString(h.Sum(nil))
 	}()
 	args := append(append([]string{"diff-tree", "-r", "-p", "--binary", "--full-index"}, diffOptions...), from, to)
-	err := c.act(ctx, change{dir: dir, out: w}, args...)
+	err := c.write(ctx, change{dir: dir, out: w}, args...)
 	w.Close()
 	return <-sum, err
 }

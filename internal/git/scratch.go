@@ -28,7 +28,7 @@ var quiet = []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor
 func (c Client) scratch(ctx context.Context, dir string) (*scratch, error) {
 	objects, err := c.line(ctx, dir, "rev-parse", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
-		return nil, c.explain(dir, err)
+		return nil, c.classify(dir, err)
 	}
 	tmp, err := os.MkdirTemp("", "talking-stick-")
 	if err != nil {

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { os.Exit(testenv.Run(m)) }
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
-	cmd.Env = environment(os.Environ(), false)
+	cmd.Env = readEnvironment(os.Environ(), false)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -173,7 +173,7 @@ func TestSnapshotFails(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	got := environment([]string{"HOME=/h", "GIT_DIR=/x", "git_index_file=y", "GIT=1", "PATH=/bin", "GIT_OPTIONAL_LOCKS=1"}, false)
+	got := readEnvironment([]string{"HOME=/h", "GIT_DIR=/x", "git_index_file=y", "GIT=1", "PATH=/bin", "GIT_OPTIONAL_LOCKS=1"}, false)
 	want := []string{"HOME=/h", "GIT=1", "PATH=/bin", "GIT_OPTIONAL_LOCKS=0"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

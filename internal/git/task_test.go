@@ -262,16 +262,16 @@ func TestDropDetached(t *testing.T) {
 	if err := os.RemoveAll(away); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DropDetached(filepath.Join(w.dir, ".git"), gate); err != nil {
+	if err := w.RemoveDetached(filepath.Join(w.dir, ".git"), gate); err != nil {
 		t.Fatal(err)
 	}
 	if list := w.git("worktree", "list"); strings.Contains(list, ".gate") || !strings.Contains(list, "away") {
 		t.Errorf("what is left is\n%s", list)
 	}
-	if err := w.DropRecord(filepath.Join(w.dir, ".git"), w.dir); err != nil {
+	if err := w.RemoveRecord(filepath.Join(w.dir, ".git"), w.dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DropRecord(filepath.Join(w.dir, ".git"), away); err != nil {
+	if err := w.RemoveRecord(filepath.Join(w.dir, ".git"), away); err != nil {
 		t.Fatal(err)
 	}
 	if list := w.git("worktree", "list"); strings.Contains(list, "away") {
@@ -280,7 +280,7 @@ func TestDropDetached(t *testing.T) {
 	if err := w.AddDetached(ctx, w.dir, away, head); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DropRecord(filepath.Join(w.dir, ".git"), away); err != nil {
+	if err := w.RemoveRecord(filepath.Join(w.dir, ".git"), away); err != nil {
 		t.Fatal(err)
 	}
 	if list := w.git("worktree", "list"); !strings.Contains(list, "away") {
@@ -349,7 +349,7 @@ func TestFailures(t *testing.T) {
 
 // TestWritingEnvironment: who commits and how remotes are reached comes through, and no other tree.
 func TestWritingEnvironment(t *testing.T) {
-	env := Client{Env: []string{"TT_INTENT=i"}}.writing([]string{
+	env := Client{Env: []string{"TT_INTENT=i"}}.writeEnvironment([]string{
 		"PATH=/bin", "GIT_DIR=/x", "GIT_INDEX_FILE=/y", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_GLOBAL=/g", "GIT_AUTHOR_DATE=1",
 		"GIT_CONFIG_COUNT=1",
 	})
@@ -396,16 +396,16 @@ func TestLostRace(t *testing.T) {
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.PushOwn(ctx, w.dir, "origin", "feat/x", mine, ""); err != nil {
+	if err := w.PushWithLease(ctx, w.dir, "origin", "feat/x", mine, ""); err != nil {
 		t.Error(err)
 	}
-	if at, err := w.Remote(ctx, w.dir, "origin", "feat/x"); at != mine || err != nil {
+	if at, err := w.RemoteBranch(ctx, w.dir, "origin", "feat/x"); at != mine || err != nil {
 		t.Errorf("%s, %v", at, err)
 	}
-	if err := w.PushOwn(ctx, w.dir, "origin", "feat/x", theirs, first); err == nil {
+	if err := w.PushWithLease(ctx, w.dir, "origin", "feat/x", theirs, first); err == nil {
 		t.Error("a branch that had moved was overwritten")
 	}
-	if err := w.PushOwn(ctx, w.dir, "origin", "feat/x", "", mine); err != nil {
+	if err := w.PushWithLease(ctx, w.dir, "origin", "feat/x", "", mine); err != nil {
 		t.Error(err)
 	}
 }
@@ -463,14 +463,14 @@ func TestInTheWay(t *testing.T) {
 	}
 	to := w.commit("sub/x", "new\n")
 	w.git("reset", "--quiet", "--hard", from)
-	if files, err := w.InTheWay(ctx, w.dir, from, to); err != nil || len(files) > 0 {
+	if files, err := w.UntrackedInTheWay(ctx, w.dir, from, to); err != nil || len(files) > 0 {
 		t.Fatalf("%q, %v", files, err)
 	}
 	w.write(".git/info/exclude", "*.ign\n")
 	for _, name := range []string{"plain", "kept.ign", "sub"} {
 		w.write(name, "mine\n")
 	}
-	files, err := w.InTheWay(ctx, w.dir, from, to)
+	files, err := w.UntrackedInTheWay(ctx, w.dir, from, to)
 	slices.Sort(files)
 	if err != nil || !slices.Equal(files, []string{"kept.ign", "plain", "sub"}) {
 		t.Errorf("%q, %v", files, err)
@@ -531,7 +531,7 @@ func TestCompleteForward(t *testing.T) {
 			if out, err := exec.Command("sh", "-c", "cd '"+w.dir+"' && "+c.half).CombinedOutput(); err != nil {
 				t.Fatalf("%v %s", err, out)
 			}
-			err := w.CompleteForward(ctx, w.dir, "refs/heads/main", from, to)
+			err := w.FinishFastForward(ctx, w.dir, "refs/heads/main", from, to)
 			if c.foreign != nil {
 				if e := stick.AsError(err); stick.CodeOf(err) != stick.CodeDirtyTree || !slices.Equal(e.Fields["left"].([]string), c.foreign) {
 					t.Errorf("%v", err)
@@ -576,7 +576,7 @@ func TestReadOnlyWorktree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	openUp(path) // removing it shows nothing where permissions don't count
+	makeWritable(path) // removing it shows nothing where permissions don't count
 	for i, dir := range shut {
 		info, err := os.Lstat(dir)
 		if err != nil {
@@ -591,7 +591,7 @@ func TestReadOnlyWorktree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.DropDetached(filepath.Join(w.dir, ".git"), path); err != nil {
+	if err := w.RemoveDetached(filepath.Join(w.dir, ".git"), path); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {

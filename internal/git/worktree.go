@@ -13,27 +13,27 @@ import (
 
 // AddWorktree makes a locked worktree with a new branch at a commit.
 func (c Client) AddWorktree(ctx context.Context, dir, path, branch, commit, why string) error {
-	return c.act(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", why, "-b", branch, "--", path, commit)
+	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", why, "-b", branch, "--", path, commit)
 }
 
 // AddWorktreeOf makes a locked worktree of a branch that exists.
 func (c Client) AddWorktreeOf(ctx context.Context, dir, path, branch, why string) error {
-	return c.act(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--lock", "--reason", why, "--", path, branch)
+	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--lock", "--reason", why, "--", path, branch)
 }
 
 // AddDetached makes a worktree of a commit, on no branch.
 func (c Client) AddDetached(ctx context.Context, dir, path, commit string) error {
-	return c.act(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--detach", "--", path, commit)
+	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--detach", "--", path, commit)
 }
 
-// DropDetached removes a worktree that [Client.AddDetached] made, or half of one, with whatever is in
+// RemoveDetached removes a worktree that [Client.AddDetached] made, or half of one, with whatever is in
 // it.
-func (c Client) DropDetached(common, path string) error {
+func (c Client) RemoveDetached(common, path string) error {
 	if err := removeAll(path); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "%s can't be removed: %w", stick.Line(path), err).With("path", path).
 			Hintf("remove it by hand: %s", RemoveByHand(path))
 	}
-	return c.DropRecord(common, path)
+	return c.RemoveRecord(common, path)
 }
 
 // RemoveByHand is the command by which a person removes a worktree that nobody needs.
@@ -47,13 +47,13 @@ func removeAll(path string) error {
 	if os.RemoveAll(path) == nil {
 		return nil
 	}
-	openUp(path)
+	makeWritable(path)
 	return os.RemoveAll(path)
 }
 
-// openUp lets its owner change all directories of a tree, each before it is read. What can't be changed shows
+// makeWritable lets its owner change all directories of a tree, each before it is read. What can't be changed shows
 // when it is removed.
-func openUp(path string) {
+func makeWritable(path string) {
 	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, _ error) error {
 		if d == nil || !d.IsDir() {
 			return nil
@@ -65,9 +65,9 @@ func openUp(path string) {
 	})
 }
 
-// DropRecord removes git's record of the worktree at a path where nothing is any more, and no other:
+// RemoveRecord removes git's record of the worktree at a path where nothing is any more, and no other:
 // git's own prune would also take those on a disk that isn't mounted.
-func (c Client) DropRecord(common, path string) error {
+func (c Client) RemoveRecord(common, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil // it isn't gone
 	}
@@ -87,7 +87,7 @@ func (c Client) DropRecord(common, path string) error {
 // sameParent tells whether a .git file's path is that of the checkout at path, which need not exist.
 func sameParent(file, path string) bool {
 	dir := filepath.Dir(filepath.FromSlash(file))
-	return dir == path || filepath.Base(dir) == filepath.Base(path) && same(filepath.Dir(dir), filepath.Dir(path))
+	return dir == path || filepath.Base(dir) == filepath.Base(path) && samePath(filepath.Dir(dir), filepath.Dir(path))
 }
 
 // RemoveWorktree removes a worktree in which nothing is changed or untracked, and its lock. Why
@@ -98,19 +98,19 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 		return err
 	}
 	if !ok {
-		return forget(path)
+		return removeLeftover(path)
 	}
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		at, err := c.Checkout(ctx, dir)
 		if err != nil {
 			return err
 		}
-		return c.DropRecord(at.Common, path)
+		return c.RemoveRecord(at.Common, path)
 	}
-	unlocked := c.act(ctx, change{dir: dir}, "worktree", "unlock", "--", path) == nil
-	err = c.act(ctx, change{dir: dir}, "worktree", "remove", "--", path)
+	unlocked := c.write(ctx, change{dir: dir}, "worktree", "unlock", "--", path) == nil
+	err = c.write(ctx, change{dir: dir}, "worktree", "remove", "--", path)
 	if err != nil && unlocked {
-		_ = c.act(ctx, change{dir: dir}, "worktree", "lock", "--reason", why, "--", path)
+		_ = c.write(ctx, change{dir: dir}, "worktree", "lock", "--reason", why, "--", path)
 	}
 	if f := failure(err); f != nil && strings.Contains(f.Said, "containing submodules") {
 		return stick.Errorf(stick.CodeGitFailed, "git removes none that has submodules checked out; if nothing in them has to be kept: git worktree remove -f -f '%s'",
@@ -119,9 +119,9 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 	return err
 }
 
-// forget removes what is left of a worktree that git doesn't know any more: nothing, or an empty
+// removeLeftover removes what is left of a worktree that git doesn't know any more: nothing, or an empty
 // directory.
-func forget(path string) error {
+func removeLeftover(path string) error {
 	err := os.Remove(path)
 	if err == nil || os.IsNotExist(err) {
 		return nil
@@ -134,14 +134,14 @@ func forget(path string) error {
 func (c Client) Worktree(ctx context.Context, dir, path string) (Worktree, bool, error) {
 	list, err := c.Worktrees(ctx, dir)
 	for _, w := range list {
-		if same(w.Path, path) {
+		if samePath(w.Path, path) {
 			return w, true, err
 		}
 	}
 	return Worktree{}, false, err
 }
 
-func same(a, b string) bool {
+func samePath(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -153,8 +153,8 @@ func same(a, b string) bool {
 	return err == nil && x == y
 }
 
-// Undone says what a git directory shows to be in progress in its checkout; empty for nothing.
-func Undone(gitDir string) string {
+// OperationInProgress says what a git directory shows to be in progress in its checkout; empty for nothing.
+func OperationInProgress(gitDir string) string {
 	for name, what := range map[string]string{
 		"rebase-merge": "rebase", "rebase-apply": "rebase", "MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
 	} {
@@ -170,20 +170,20 @@ func Undone(gitDir string) string {
 // up because its caller is, for the same reason as [Client.FastForward].
 func (c Client) Rebase(ctx context.Context, dir, onto string) (conflict bool, err error) {
 	ctx = context.WithoutCancel(ctx)
-	err = c.act(ctx, change{dir: dir}, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
+	err = c.write(ctx, change{dir: dir}, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
 		"rebase", "--quiet", "--no-autostash", "--", onto)
 	if err == nil {
 		return false, nil
 	}
 	at, cerr := c.Checkout(ctx, dir)
-	if cerr != nil || Undone(at.GitDir) != "rebase" {
+	if cerr != nil || OperationInProgress(at.GitDir) != "rebase" {
 		return false, err
 	}
 	files, ferr := c.Unmerged(ctx, dir)
 	if ferr == nil && len(files) > 0 {
 		return true, nil
 	}
-	if aerr := c.act(ctx, change{dir: dir}, "rebase", "--abort"); aerr != nil {
+	if aerr := c.write(ctx, change{dir: dir}, "rebase", "--abort"); aerr != nil {
 		return false, aerr
 	}
 	return false, err
@@ -239,9 +239,9 @@ func Exclude(common string, patterns ...string) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// Tracked lists the paths of a checkout that differ from its commit, untracked ones and submodules left out:
+// TrackedChanges lists the paths of a checkout that differ from its commit, untracked ones and submodules left out:
 // a merge moves what is recorded of a submodule, and never its checkout.
-func (c Client) Tracked(ctx context.Context, dir string) ([]string, error) {
+func (c Client) TrackedChanges(ctx context.Context, dir string) ([]string, error) {
 	var s status
 	err := c.read(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames", "--no-ahead-behind", "--ignore-submodules=all")
 	if err != nil {

@@ -31,11 +31,11 @@ type Worktree struct {
 func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	places, err := c.line(ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
 	if err != nil {
-		return nil, c.explain(dir, err)
+		return nil, c.classify(dir, err)
 	}
 	var out bytes.Buffer
 	if err := c.do(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, out: &out}); err != nil {
-		return nil, c.explain(dir, err)
+		return nil, c.classify(dir, err)
 	}
 	trees, err := parseWorktrees(out.String())
 	if err != nil {
@@ -99,8 +99,8 @@ func parseWorktrees(output string) ([]Worktree, error) {
 	return trees, nil
 }
 
-// explain makes of a failure of git that ought to see a repository what it means.
-func (c Client) explain(dir string, err error) error {
+// classify makes of a failure of git that ought to see a repository what it means.
+func (c Client) classify(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		missing := stick.Errorf(stick.CodeGitMissing, "there is no git program").Hintf("install git, or put it into PATH")
 		missing.Err = err
@@ -114,17 +114,17 @@ func (c Client) explain(dir string, err error) error {
 
 var version = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^git version (\d+)\.(\d+)`) })
 
-// atLeast fails with [stick.CodeGitTooOld] for a git that is older than the given version, and with
+// requireVersion fails with [stick.CodeGitTooOld] for a git that is older than the given version, and with
 // [stick.CodeGitMissing] for none. One that doesn't tell its version the usual way is believed.
-func (c Client) atLeast(ctx context.Context, dir string, major, minor int) error {
+func (c Client) requireVersion(ctx context.Context, dir string, major, minor int) error {
 	said, err := c.line(ctx, dir, "version")
 	if err != nil {
-		return c.explain(dir, err)
+		return c.classify(dir, err)
 	}
-	return newEnough(said, major, minor)
+	return checkVersion(said, major, minor)
 }
 
-func newEnough(said string, major, minor int) error {
+func checkVersion(said string, major, minor int) error {
 	m := version().FindStringSubmatch(said)
 	if m == nil {
 		return nil

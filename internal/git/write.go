@@ -53,43 +53,43 @@ type change struct {
 // MinVersion is the oldest git that can do what tasks need: merging without a checkout.
 var MinVersion = [2]int{2, 38}
 
-// alone keeps git from doing anything beside what it was asked for.
-var alone = []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false"}
+// noBackground keeps git from doing anything beside what it was asked for.
+var noBackground = []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false"}
 
-// kept are the variables of git that say who the user is, where the configuration lies and how
+// keptVariables are the variables of git that say who the user is, where the configuration lies and how
 // remotes are reached. The others would turn a command on one repository into one on another.
-var kept = []string{
+var keptVariables = []string{
 	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_PROXY_COMMAND",
 }
 
-// writing is the environment of commands that change something.
-func (c Client) writing(env []string) []string {
-	out := environment(env, false)
+// writeEnvironment is the environment of commands that change something.
+func (c Client) writeEnvironment(env []string) []string {
+	out := readEnvironment(env, false)
 	for _, v := range env {
 		name, _, _ := strings.Cut(v, "=")
-		if slices.Contains(kept, name) {
+		if slices.Contains(keptVariables, name) {
 			out = append(out, v)
 		}
 	}
 	return append(append(out, "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), c.Env...)
 }
 
-// act runs git. It fails with [stick.CodeGitMissing], or with [stick.CodeGitFailed] and a [*Failure]
+// write runs git. It fails with [stick.CodeGitMissing], or with [stick.CodeGitFailed] and a [*Failure]
 // as its cause.
-func (c Client) act(ctx context.Context, q change, args ...string) error {
+func (c Client) write(ctx context.Context, q change, args ...string) error {
 	path := c.Path
 	if path == "" {
 		path = "git"
 	}
-	cmd := exec.CommandContext(ctx, path, append(append(slices.Clone(alone), "-C", q.dir), args...)...)
-	cmd.Env = c.writing(os.Environ())
+	cmd := exec.CommandContext(ctx, path, append(append(slices.Clone(noBackground), "-C", q.dir), args...)...)
+	cmd.Env = c.writeEnvironment(os.Environ())
 	cmd.WaitDelay = drainTime
 	cmd.Stdin, cmd.Stdout = q.in, q.out
 	if runtime.GOOS != "windows" { // where children inherit nothing that isn't named otherwise
-		cmd.ExtraFiles = c.Held
+		cmd.ExtraFiles = c.Inherit
 	}
-	said := &head{left: 4 << 10}
+	said := &prefix{left: 4 << 10}
 	cmd.Stderr = said
 	err := run(cmd)
 	switch {
@@ -189,20 +189,20 @@ func failure(err error) *Failure {
 	return f
 }
 
-// exits tells whether git ended with a status.
-func exits(err error, status int) bool {
+// exitedWith tells whether git ended with a status.
+func exitedWith(err error, status int) bool {
 	f := failure(err)
 	return f != nil && f.Exit == status
 }
 
-// head keeps the beginning of what is written to it.
-type head struct {
+// prefix keeps the beginning of what is written to it.
+type prefix struct {
 	buf  bytes.Buffer
 	left int
 	cut  bool
 }
 
-func (h *head) Write(p []byte) (int, error) {
+func (h *prefix) Write(p []byte) (int, error) {
 	n := min(len(p), h.left)
 	h.buf.Write(p[:n])
 	h.left -= n
@@ -210,32 +210,32 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (h *head) String() string { return h.buf.String() }
+func (h *prefix) String() string { return h.buf.String() }
 
 // text runs git and returns what it prints, without the line end.
 func (c Client) text(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := c.act(ctx, change{dir: dir, out: &out}, args...)
+	err := c.write(ctx, change{dir: dir, out: &out}, args...)
 	return strings.TrimRight(out.String(), "\n"), err
 }
 
 // list runs git and returns what it prints between NULs.
 func (c Client) list(ctx context.Context, dir string, args ...string) ([]string, error) {
 	var out bytes.Buffer
-	if err := c.act(ctx, change{dir: dir, out: &out}, args...); err != nil {
+	if err := c.write(ctx, change{dir: dir, out: &out}, args...); err != nil {
 		return nil, err
 	}
-	return fields(out.String()), nil
+	return splitNUL(out.String()), nil
 }
 
-func fields(s string) []string {
+func splitNUL(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, "\x00"), func(s string) bool { return s == "" })
 }
 
 // CheckVersion refuses a git that is older than [MinVersion], with [stick.CodeGitTooOld], and none with
 // [stick.CodeGitMissing].
 func (c Client) CheckVersion(ctx context.Context, dir string) error {
-	return c.atLeast(ctx, dir, MinVersion[0], MinVersion[1])
+	return c.requireVersion(ctx, dir, MinVersion[0], MinVersion[1])
 }
 
 // Checkout is what git says of a directory.
@@ -277,7 +277,7 @@ func (c Client) Identity(ctx context.Context, dir string) error {
 // Config is the value of a key of the repository's configuration; empty when it isn't set.
 func (c Client) Config(ctx context.Context, dir, key string) (string, error) {
 	v, err := c.text(ctx, dir, "config", "--get", key)
-	if exits(err, 1) {
+	if exitedWith(err, 1) {
 		return "", nil
 	}
 	return v, err
@@ -285,5 +285,5 @@ func (c Client) Config(ctx context.Context, dir, key string) (string, error) {
 
 // SetConfig sets a key of the repository's own configuration.
 func (c Client) SetConfig(ctx context.Context, dir, key, value string) error {
-	return c.act(ctx, change{dir: dir}, "config", "--local", key, value)
+	return c.write(ctx, change{dir: dir}, "config", "--local", key, value)
 }

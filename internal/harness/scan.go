@@ -33,7 +33,7 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 	if err != nil || sweep.Blind {
 		return Roster{Blind: sweep.Blind}, err
 	}
-	out := Roster{Closed: sweep.Closed}
+	out := Roster{Closed: sweep.Unreadable}
 	above, _ := t.Ancestry(self)
 	for _, a := range above {
 		out.Related = append(out.Related, a.ID)

@@ -36,7 +36,7 @@ func machine(all ...one) *proc.Table {
 			m[dir+"/cwd"] = &fstest.MapFile{Data: []byte(p.dir), Mode: os.ModeSymlink}
 		}
 	}
-	return &proc.Table{FS: m, World: proc.World{Boot: "b", PIDNS: "n"}, Initial: true}
+	return &proc.Table{FS: m, PIDSpace: proc.PIDSpace{Boot: "b", PIDNS: "n"}, Initial: true}
 }
 
 func TestScan(t *testing.T) {

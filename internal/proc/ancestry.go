@@ -17,13 +17,13 @@ func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
 	for len(line) < maxDepth {
 		child := line[len(line)-1]
 		if child.ppid == 0 {
-			return chain, t.Initial && !leftBehind(line)
+			return chain, t.Initial && !hasLostAncestor(line)
 		}
 		if child.ppid == t.Top {
 			return chain, true
 		}
 		s, err := t.status(child.ppid)
-		ended := absent(err) || err == nil && s.start > child.start // then its pid is another's now
+		ended := isNotExist(err) || err == nil && s.start > child.start // then its pid is another's now
 		if ended || err != nil {
 			return chain, ended && t.native != nil && t.native.orphans
 		}
@@ -32,10 +32,10 @@ func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
 	return chain, false
 }
 
-// leftBehind tells whether a process of line belongs to a session whose leader isn't among its
+// hasLostAncestor tells whether a process of line belongs to a session whose leader isn't among its
 // ancestors. Then a process between the two has ended, and the kernel has made somebody else its
 // parent: what started it isn't seen any more.
-func leftBehind(line []status) bool {
+func hasLostAncestor(line []status) bool {
 	for i, s := range line {
 		leads := func(a status) bool { return a.pid == s.session }
 		if s.session != 0 && !slices.ContainsFunc(line[i:], leads) {

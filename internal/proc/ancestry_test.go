@@ -105,7 +105,7 @@ func fromFS(t *Table, orphans bool) *native {
 
 func TestInfo(t *testing.T) {
 	table := fakeTable(tree()...)
-	table.World.Machine = "3d12"
+	table.PIDSpace.Machine = "3d12"
 	got, err := table.Info(301)
 	if err != nil {
 		t.Fatal(err)

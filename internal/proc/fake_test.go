@@ -52,10 +52,10 @@ func fakeTable(processes ...fake) *Table {
 		m[dir+"/cmdline"] = &fstest.MapFile{Data: []byte(line)}
 	}
 	return &Table{
-		FS:      m,
-		World:   World{Boot: boot, PIDNS: pidns},
-		Initial: true,
-		Signal:  func(int) error { return syscall.ESRCH },
+		FS:       m,
+		PIDSpace: PIDSpace{Boot: boot, PIDNS: pidns},
+		Initial:  true,
+		Signal:   func(int) error { return syscall.ESRCH },
 	}
 }
 

@@ -18,9 +18,9 @@ func Host() (*Table, error) {
 		return nil, fmt.Errorf("read the boot session: %w", err)
 	}
 	return &Table{
-		World:   World{Boot: boot},
-		Initial: true,
-		native:  &native{status: kernelStatus, args: kernelArgs, all: kernelList, dir: kernelDir},
+		PIDSpace: PIDSpace{Boot: boot},
+		Initial:  true,
+		native:   &native{status: kernelStatus, args: kernelArgs, all: kernelList, dir: kernelDir},
 	}, nil
 }
 

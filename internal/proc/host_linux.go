@@ -19,7 +19,7 @@ const (
 func Host() (*Table, error) {
 	proc := os.DirFS("/proc")
 	t := &Table{FS: proc}
-	t.World, t.Initial = readWorld(proc, os.DirFS("/etc"))
+	t.PIDSpace, t.Initial = readPIDSpace(proc, os.DirFS("/etc"))
 	s, err := readStatus(proc, "self/stat")
 	if err != nil {
 		return nil, fmt.Errorf("read /proc: %w", err)
@@ -28,9 +28,9 @@ func Host() (*Table, error) {
 	return t, nil
 }
 
-// readWorld reads where the pids in proc mean something, and whether that is the machine's first
+// readPIDSpace reads where the pids in proc mean something, and whether that is the machine's first
 // pid namespace. What can't be read stays empty; without a boot id nothing is comparable.
-func readWorld(proc, etc fs.FS) (w World, initial bool) {
+func readPIDSpace(proc, etc fs.FS) (w PIDSpace, initial bool) {
 	w.Machine = readLine(etc, "machine-id")
 	w.PIDNS = readNamespace(proc, "pid")
 	if w.PIDNS == "" {

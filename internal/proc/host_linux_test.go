@@ -22,47 +22,47 @@ func TestReadWorld(t *testing.T) {
 		name    string
 		proc    fstest.MapFS
 		etc     fstest.MapFS
-		want    World
+		want    PIDSpace
 		initial bool
 	}{
 		{
 			"the first namespace",
 			fstest.MapFS{"self/ns/pid": link("pid:[4026531836]"), "self/ns/time": link("time:[4026531834]"), "sys/kernel/random/boot_id": file("b\n")},
 			etc,
-			World{"3d1219", "b", "4026531836"},
+			PIDSpace{"3d1219", "b", "4026531836"},
 			true,
 		},
 		{
 			"no machine id, an old kernel without time namespaces",
 			fstest.MapFS{"self/ns/pid": link("pid:[4026531836]"), "sys/kernel/random/boot_id": file("b\n")},
 			fstest.MapFS{},
-			World{"", "b", "4026531836"},
+			PIDSpace{"", "b", "4026531836"},
 			true,
 		},
 		{
 			"a container",
 			fstest.MapFS{"self/ns/pid": link("pid:[4026532201]"), "sys/kernel/random/boot_id": file("b\n")},
 			etc,
-			World{"3d1219", "b", "4026532201"},
+			PIDSpace{"3d1219", "b", "4026532201"},
 			false,
 		},
 		{
 			"a time namespace shifts start times",
 			fstest.MapFS{"self/ns/pid": link("pid:[4026531836]"), "self/ns/time": link("time:[4026532300]"), "sys/kernel/random/boot_id": file("b\n")},
 			etc,
-			World{"3d1219", "b", "4026531836+4026532300"},
+			PIDSpace{"3d1219", "b", "4026531836+4026532300"},
 			true,
 		},
 		{
 			"a namespace that can't be told makes nothing comparable",
 			fstest.MapFS{"sys/kernel/random/boot_id": file("b\n")},
 			etc,
-			World{"3d1219", "", ""},
+			PIDSpace{"3d1219", "", ""},
 			false,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, initial := readWorld(c.proc, c.etc)
+			got, initial := readPIDSpace(c.proc, c.etc)
 			if got != c.want || initial != c.initial {
 				t.Errorf("got %+v, %v, want %+v, %v", got, initial, c.want, c.initial)
 			}

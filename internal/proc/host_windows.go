@@ -26,7 +26,7 @@ func Host() (*Table, error) {
 		native:  &native{status: kernelStatus, args: kernelArgs, all: kernelList, dir: kernelDir, orphans: true},
 	}
 	if boot.start != 0 {
-		t.World.Boot = strconv.FormatInt(boot.start, 10)
+		t.PIDSpace.Boot = strconv.FormatInt(boot.start, 10)
 	}
 	return t, nil
 }

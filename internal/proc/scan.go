@@ -11,41 +11,41 @@ import (
 	"talkingstick/stick"
 )
 
-// Seen is a process that a scan found at work.
-type Seen struct {
+// InsideProcess is a process that a scan found at work.
+type InsideProcess struct {
 	Info
 	Dir string // its working directory, without the mark of one that was deleted
 }
 
-// Sweep is what a scan found.
-type Sweep struct {
+// ScanResult is what a scan found.
+type ScanResult struct {
 	// Blind says that the processes of this machine can't be seen from here, so that nothing is known.
-	Blind  bool
-	Inside []Seen // those that work where it was asked about, in the order of their pids
-	Hidden []Info // those that fit by name, and whose working directory may not be read
-	Closed int    // of how many not even the name may be read
+	Blind      bool
+	Inside     []InsideProcess // those that work where it was asked about, in the order of their pids
+	Hidden     []Info          // those that fit by name, and whose working directory may not be read
+	Unreadable int             // of how many not even the name may be read
 }
 
 // Scan looks through all processes for those whose working directory is inside. What it costs is one
 // link read for each process, and more only for those inside, and for those whose link may not be
 // read and whose short name is named. It forks nothing.
-func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool) (Sweep, error) {
+func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool) (ScanResult, error) {
 	if !t.Initial || t.foreign {
-		return Sweep{Blind: true}, nil
+		return ScanResult{Blind: true}, nil
 	}
 	if t.native != nil {
 		return t.scanNative(inside, named)
 	}
 	pids, err := t.pids()
 	if err != nil {
-		return Sweep{}, err
+		return ScanResult{}, err
 	}
-	var out Sweep
+	var out ScanResult
 	for _, pid := range pids {
 		dir, err := fs.ReadLink(t.FS, pid+"/cwd")
 		switch {
 		case err == nil:
-			if dir = living(dir); !inside(dir) {
+			if dir = trimDeleted(dir); !inside(dir) {
 				continue
 			}
 			s, err := readStatus(t.FS, pid+"/stat")
@@ -53,25 +53,25 @@ func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool)
 				continue // it has just ended
 			}
 			// The link again: in between the pid may have become another's.
-			if again, err := fs.ReadLink(t.FS, pid+"/cwd"); err != nil || !inside(living(again)) {
+			if again, err := fs.ReadLink(t.FS, pid+"/cwd"); err != nil || !inside(trimDeleted(again)) {
 				continue
 			}
-			out.Inside = append(out.Inside, Seen{t.info(s), dir})
+			out.Inside = append(out.Inside, InsideProcess{t.info(s), dir})
 		case errors.Is(err, fs.ErrPermission):
-			t.lookAtHidden(pid, named, &out)
+			t.readHidden(pid, named, &out)
 		}
 	}
-	slices.SortFunc(out.Inside, func(a, b Seen) int { return a.ID.PID - b.ID.PID })
+	slices.SortFunc(out.Inside, func(a, b InsideProcess) int { return a.ID.PID - b.ID.PID })
 	return out, nil
 }
 
-// lookAtHidden looks at a process whose working directory may not be read.
-func (t *Table) lookAtHidden(pid string, named func(string) bool, out *Sweep) {
+// readHidden looks at a process whose working directory may not be read.
+func (t *Table) readHidden(pid string, named func(string) bool, out *ScanResult) {
 	var buf [64]byte
 	b, err := readSome(t.FS, pid+"/comm", buf[:])
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			out.Closed++
+			out.Unreadable++
 		}
 		return
 	}
@@ -83,9 +83,9 @@ func (t *Table) lookAtHidden(pid string, named func(string) bool, out *Sweep) {
 	}
 }
 
-// Dir is where a process works, without the mark of a directory that was deleted; ok is false where nobody
+// WorkingDir is where a process works, without the mark of a directory that was deleted; ok is false where nobody
 // can tell, and when the process has ended.
-func (t *Table) Dir(p stick.Process) (dir string, ok bool) {
+func (t *Table) WorkingDir(p stick.Process) (dir string, ok bool) {
 	var err error
 	switch {
 	case t.native != nil:
@@ -94,7 +94,7 @@ func (t *Table) Dir(p stick.Process) (dir string, ok bool) {
 		return "", false
 	default:
 		if dir, err = fs.ReadLink(t.FS, strconv.Itoa(p.PID)+"/cwd"); err == nil {
-			dir = living(dir)
+			dir = trimDeleted(dir)
 		}
 	}
 	if err != nil || dir == "" {
@@ -104,8 +104,8 @@ func (t *Table) Dir(p stick.Process) (dir string, ok bool) {
 	return dir, err == nil && !s.ended() && t.identity(s) == p
 }
 
-// living is a directory's path without Linux's mark for one that was deleted.
-func living(dir string) string { return strings.TrimSuffix(dir, " (deleted)") }
+// trimDeleted is a directory's path without Linux's mark for one that was deleted.
+func trimDeleted(dir string) string { return strings.TrimSuffix(dir, " (deleted)") }
 
 // pids lists the entries of processes.
 func (t *Table) pids() ([]string, error) {
@@ -149,12 +149,12 @@ func isPID(name string) bool {
 }
 
 // scanNative is Scan where there is no /proc.
-func (t *Table) scanNative(inside func(string) bool, named func(string) bool) (Sweep, error) {
+func (t *Table) scanNative(inside func(string) bool, named func(string) bool) (ScanResult, error) {
 	all, err := t.native.all()
 	if err != nil {
-		return Sweep{}, fmt.Errorf("list processes: %w", err)
+		return ScanResult{}, fmt.Errorf("list processes: %w", err)
 	}
-	var out Sweep
+	var out ScanResult
 	for _, s := range all {
 		if s.ended() || s.pid == 0 {
 			continue
@@ -163,9 +163,9 @@ func (t *Table) scanNative(inside func(string) bool, named func(string) bool) (S
 		switch {
 		case err == nil && dir != "":
 			if inside(dir) {
-				out.Inside = append(out.Inside, Seen{t.info(s), dir})
+				out.Inside = append(out.Inside, InsideProcess{t.info(s), dir})
 			}
-		case err != nil && !absent(err) && named(s.comm):
+		case err != nil && !isNotExist(err) && named(s.comm):
 			out.Hidden = append(out.Hidden, t.info(s))
 		}
 	}

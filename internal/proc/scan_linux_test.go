@@ -20,7 +20,7 @@ func TestScanOfThisMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(got.Inside, func(s Seen) bool { return s.ID.PID == os.Getpid() && len(s.Args) > 0 }) {
+	if !slices.ContainsFunc(got.Inside, func(s InsideProcess) bool { return s.ID.PID == os.Getpid() && len(s.Args) > 0 }) {
 		t.Errorf("the test isn't found: %+v", got)
 	}
 }

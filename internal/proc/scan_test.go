@@ -116,8 +116,8 @@ func TestScan(t *testing.T) {
 			for _, p := range got.Hidden {
 				hidden = append(hidden, fmt.Sprint(p.ID.PID))
 			}
-			if a, b := strings.Join(inside, ", "), strings.Join(hidden, ", "); a != c.inside || b != c.hidden || got.Closed != c.locked || got.Blind {
-				t.Errorf("inside %q, hidden %q, closed %d, blind %v", a, b, got.Closed, got.Blind)
+			if a, b := strings.Join(inside, ", "), strings.Join(hidden, ", "); a != c.inside || b != c.hidden || got.Unreadable != c.locked || got.Blind {
+				t.Errorf("inside %q, hidden %q, closed %d, blind %v", a, b, got.Unreadable, got.Blind)
 			}
 		})
 	}
@@ -179,7 +179,7 @@ func TestDir(t *testing.T) {
 		{process(13, 0), ""},
 		{process(99, 0), ""},
 	} {
-		dir, ok := table.Dir(c.p)
+		dir, ok := table.WorkingDir(c.p)
 		if ok != (c.want != "") || ok && dir != c.want {
 			t.Errorf("%+v: %q, %v", c.p, dir, ok)
 		}

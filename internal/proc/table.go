@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// World is where pids mean something. Pids of two worlds can't be compared.
-type World struct{ Machine, Boot, PIDNS string }
+// PIDSpace is where pids mean something. Pids of two worlds can't be compared.
+type PIDSpace struct{ Machine, Boot, PIDNS string }
 
 // Info describes a process as it was when it was looked at.
 type Info struct {
@@ -26,8 +26,8 @@ type Info struct {
 // Table is a machine's processes. [Host] makes the real one; a test fills in the exported fields.
 // It is safe for concurrent use as long as nobody changes its fields.
 type Table struct {
-	FS    fs.FS // /proc
-	World World
+	FS       fs.FS // /proc
+	PIDSpace PIDSpace
 
 	// Initial says that this pid namespace is the machine's first: whatever has no parent in it
 	// has none at all.
@@ -87,9 +87,9 @@ func (t *Table) info(s status) Info {
 
 func (t *Table) identity(s status) stick.Process {
 	return stick.Process{
-		Machine: t.World.Machine,
-		Boot:    t.World.Boot,
-		PIDNS:   t.World.PIDNS,
+		Machine: t.PIDSpace.Machine,
+		Boot:    t.PIDSpace.Boot,
+		PIDNS:   t.PIDSpace.PIDNS,
 		PID:     s.pid,
 		Start:   s.start,
 	}
@@ -126,8 +126,8 @@ func (t *Table) args(pid int) []string {
 	return readArgs(t.FS, pid)
 }
 
-// absent tells whether err says that there is no such process. Reading the entry of a process
+// isNotExist tells whether err says that there is no such process. Reading the entry of a process
 // that is just ending fails with ESRCH.
-func absent(err error) bool {
+func isNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoProcess)
 }

@@ -10,8 +10,8 @@ import (
 // errNoProcess is how the operating system says that a pid is nobody's.
 const errNoProcess = syscall.ESRCH
 
-// sighting is what one look at a pid showed.
-type sighting struct {
+// probed is what one look at a pid showed.
+type probed struct {
 	found bool  // there is such a process, and it could be looked at
 	start int64 // when it started
 	ended bool  // it has ended and only waits for its parent to notice
@@ -20,7 +20,7 @@ type sighting struct {
 
 // decide is the rule by which every platform tells whether p lives, seen from world w. What
 // isn't proved is unknown.
-func decide(p stick.Process, w World, oneHost bool, s sighting) stick.Verdict {
+func decide(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
 	here := stick.Process{Boot: w.Boot, PIDNS: w.PIDNS}
 	switch {
 	case p.IsZero(), p.Boot == "", w.Boot == "":
@@ -42,26 +42,26 @@ func decide(p stick.Process, w World, oneHost bool, s sighting) stick.Verdict {
 // Verdict tells whether p lives. It is the one place where that is decided. Gone is final: an
 // identity never comes back.
 func (t *Table) Verdict(p stick.Process) stick.Verdict {
-	var s sighting
-	if p.SameWorld(stick.Process{Boot: t.World.Boot, PIDNS: t.World.PIDNS}) && p.PID > 0 {
-		s = t.sight(p.PID)
+	var s probed
+	if p.SameWorld(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) && p.PID > 0 {
+		s = t.probe(p.PID)
 	}
-	return decide(p, t.World, t.OneHost, s)
+	return decide(p, t.PIDSpace, t.OneHost, s)
 }
 
-// sight looks at pid. Absence alone proves nothing, because a process can be hidden from us; so
+// probe looks at pid. Absence alone proves nothing, because a process can be hidden from us; so
 // the kernel is asked too.
-func (t *Table) sight(pid int) sighting {
+func (t *Table) probe(pid int) probed {
 	s, err := t.status(pid)
 	switch {
 	case err == nil:
-		return sighting{found: true, start: s.start, ended: s.ended()}
-	case absent(err):
+		return probed{found: true, start: s.start, ended: s.ended()}
+	case isNotExist(err):
 		signal := t.Signal
 		if signal == nil {
 			signal = signalZero
 		}
-		return sighting{none: errors.Is(signal(pid), errNoProcess)}
+		return probed{none: errors.Is(signal(pid), errNoProcess)}
 	}
-	return sighting{}
+	return probed{}
 }

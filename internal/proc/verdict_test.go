@@ -9,36 +9,36 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	here := World{Boot: boot, PIDNS: pidns}
+	here := PIDSpace{Boot: boot, PIDNS: pidns}
 	p := process(42, 1000)
 	otherBoot, otherNS := p, p
 	otherBoot.Boot, otherNS.PIDNS = "another", "4026532000"
 	otherMachine := p
 	otherMachine.Machine = "a container on this boot with a machine id of its own"
-	alive := sighting{found: true, start: 1000}
+	alive := probed{found: true, start: 1000}
 	for _, c := range []struct {
 		name    string
 		p       stick.Process
-		w       World
+		w       PIDSpace
 		oneHost bool
-		s       sighting
+		s       probed
 		want    stick.Verdict
 	}{
 		{"it runs", p, here, false, alive, stick.Alive},
 		{"machine ids aren't compared", otherMachine, here, false, alive, stick.Alive},
-		{"its pid is another's", p, here, false, sighting{found: true, start: 2000}, stick.Gone},
-		{"its pid is an older one's", p, here, false, sighting{found: true, start: 1}, stick.Gone},
-		{"it has ended but its parent hasn't noticed", p, here, false, sighting{found: true, start: 1000, ended: true}, stick.Gone},
-		{"the kernel confirms that there is none", p, here, false, sighting{none: true}, stick.Gone},
-		{"hidden", p, here, false, sighting{}, stick.Unknown},
+		{"its pid is another's", p, here, false, probed{found: true, start: 2000}, stick.Gone},
+		{"its pid is an older one's", p, here, false, probed{found: true, start: 1}, stick.Gone},
+		{"it has ended but its parent hasn't noticed", p, here, false, probed{found: true, start: 1000, ended: true}, stick.Gone},
+		{"the kernel confirms that there is none", p, here, false, probed{none: true}, stick.Gone},
+		{"hidden", p, here, false, probed{}, stick.Unknown},
 		{"another boot, many machines", otherBoot, here, false, alive, stick.Unknown},
 		{"another boot, one machine", otherBoot, here, true, alive, stick.Gone},
 		{"another pid namespace", otherNS, here, false, alive, stick.Unknown},
-		{"another pid namespace, one machine", otherNS, here, true, sighting{none: true}, stick.Unknown},
-		{"no process", stick.Process{}, here, true, sighting{none: true}, stick.Unknown},
-		{"a process without a boot", stick.Process{PID: 42, Start: 1000}, here, true, sighting{none: true}, stick.Unknown},
-		{"a world without a boot", p, World{PIDNS: pidns}, true, sighting{none: true}, stick.Unknown},
-		{"neither has a boot", stick.Process{PID: 42, Start: 1000}, World{}, true, alive, stick.Unknown},
+		{"another pid namespace, one machine", otherNS, here, true, probed{none: true}, stick.Unknown},
+		{"no process", stick.Process{}, here, true, probed{none: true}, stick.Unknown},
+		{"a process without a boot", stick.Process{PID: 42, Start: 1000}, here, true, probed{none: true}, stick.Unknown},
+		{"a world without a boot", p, PIDSpace{PIDNS: pidns}, true, probed{none: true}, stick.Unknown},
+		{"neither has a boot", stick.Process{PID: 42, Start: 1000}, PIDSpace{}, true, alive, stick.Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := decide(c.p, c.w, c.oneHost, c.s); got != c.want {

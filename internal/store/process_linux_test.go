@@ -65,7 +65,7 @@ func TestKilledAtACommit(t *testing.T) {
 				select {
 				case <-w.C:
 				case <-time.After(1500 * time.Millisecond):
-					if w.Means() == "inotify" {
+					if w.Mechanism() == "inotify" {
 						t.Error("a process that was killed didn't ring")
 					}
 				}

@@ -304,7 +304,7 @@ func notWritable(dir string, err error) *stick.Error {
 // busy returns the error that names the process which holds the write lock. It does so too when the caller's own
 // deadline passed first.
 func (db *DB) busy(ctx context.Context, began time.Time, err error) error {
-	held, ok := errors.AsType[*bell.HeldError](err)
+	held, ok := errors.AsType[*bell.LockedError](err)
 	waited := db.opt.WriteWait
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && ok:

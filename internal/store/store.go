@@ -142,7 +142,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 
 // update does the work of Update under the write lock. It opens the bells of the rooms before it commits: the
 // operating system closes them when the process dies, and closing rings. So the waiters wake even then.
-func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
+func (db *DB) update(fn func(*Tx) error) (*bell.Ringer, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.opt.WriteWait < db.opt.ReadWait {
@@ -160,7 +160,7 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Rope, error) {
 	if err := fn(tx); err != nil {
 		return nil, db.dialect.classify(err)
 	}
-	ringer, err := db.Bell.Pull(tx.rings...)
+	ringer, err := db.Bell.Prepare(tx.rings...)
 	if err != nil {
 		return nil, notWritable(db.opt.Dir, err)
 	}

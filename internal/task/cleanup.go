@@ -67,14 +67,14 @@ func (rp *repo) clean(ctx context.Context, c cleanupIntent) (left []string, err 
 
 // cleanRemote removes a task's branch at the remote, or says why it stays.
 func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (string, error) {
-	at, err := rp.git.Remote(ctx, rp.root, c.Remote, c.Branch)
+	at, err := rp.git.RemoteBranch(ctx, rp.root, c.Remote, c.Branch)
 	if err != nil || at == "" {
 		return "", err
 	}
 	if contained, err := rp.contained(ctx, c, at); err != nil || !contained {
 		return fmt.Sprintf("the branch %s at %s has commits that aren't in %s", c.Branch, c.Remote, c.Target), err
 	}
-	return "", rp.git.PushOwn(ctx, rp.root, c.Remote, c.Branch, "", at)
+	return "", rp.git.PushWithLease(ctx, rp.root, c.Remote, c.Branch, "", at)
 }
 
 // inUse says why the worktree and the branch of a task can't be removed; empty when they can: the work is
@@ -100,7 +100,7 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 	if err != nil || co.Top == rp.root || co.Common != rp.common {
 		return fmt.Sprintf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
 	}
-	if what := git.Undone(co.GitDir); what != "" {
+	if what := git.OperationInProgress(co.GitDir); what != "" {
 		return fmt.Sprintf("a %s is in progress in %s", what, c.Path), nil
 	}
 	pids, visible := rp.tasks.core.Config.Procs.Inside(c.Path)

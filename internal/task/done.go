@@ -110,7 +110,7 @@ func (f *doneRun) inspect(ctx context.Context) error {
 			Hintf("%s, or begin again: %s, then %s",
 				stick.Cmd("git worktree repair"), stick.Cmd("tt worker cancel <task_id>", task), stick.Cmd("tt worker retry <task_id>", task))
 	}
-	if what := git.Undone(at.GitDir); what != "" {
+	if what := git.OperationInProgress(at.GitDir); what != "" {
 		files, _ := f.git.Unmerged(ctx, f.path)
 		if files == nil {
 			files = []string{}
@@ -319,7 +319,7 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	if f.tg.remote == "" {
 		return nil
 	}
-	if f.seen, err = f.git.Remote(ctx, f.root, f.tg.remote, f.task.Branch); err != nil || f.seen == "" {
+	if f.seen, err = f.git.RemoteBranch(ctx, f.root, f.tg.remote, f.task.Branch); err != nil || f.seen == "" {
 		return err
 	}
 	own := []string{f.head}
@@ -361,7 +361,7 @@ func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
 		return "", err
 	}
 	f.killPoint("done: pushing")
-	if err := f.git.PushOwn(ctx, f.root, f.tg.remote, f.task.Branch, head, f.seen); err != nil {
+	if err := f.git.PushWithLease(ctx, f.root, f.tg.remote, f.task.Branch, head, f.seen); err != nil {
 		if theirs := f.requireRemoteIsOurs(ctx); theirs != nil { // somebody pushed meanwhile
 			return "", theirs
 		}

@@ -77,7 +77,7 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	if at, _, cerr := l.git.Commit(ctx, l.root, l.target.ref()); cerr == nil && at != from {
 		return at == l.result, nil
 	}
-	if half, herr := l.git.Underway(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk, a filter
+	if half, herr := l.git.FastForwardInterrupted(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk, a filter
 		l.outcomeUnknown = true
 		e := stick.AsError(err)
 		next := stick.Hintf("%s has half of the merge: commit nothing there, the same command takes it to its end", stick.Line(now.checkout))

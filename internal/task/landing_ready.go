@@ -38,7 +38,7 @@ func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 	if at == "" || l.target.local == "" {
 		return nil
 	}
-	files, err := l.git.InTheWay(ctx, at, l.target.local, l.result)
+	files, err := l.git.UntrackedInTheWay(ctx, at, l.target.local, l.result)
 	if err != nil || len(files) == 0 {
 		return err
 	}
@@ -60,7 +60,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 			Hintf("bring its disk back; or if it is gone for good: %s, then %s",
 				stick.Cmd("git worktree unlock <path>", at), stick.Cmd("git worktree prune"))
 	}
-	tracked, err := l.git.Tracked(ctx, at)
+	tracked, err := l.git.TrackedChanges(ctx, at)
 	if err != nil {
 		return err
 	}

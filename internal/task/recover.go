@@ -164,7 +164,7 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 		return err
 	}
 	if d.Tree != "" {
-		_ = rp.git.DropDetached(rp.common, d.Tree) // what can't be removed stays: tt doctor names it
+		_ = rp.git.RemoveDetached(rp.common, d.Tree) // what can't be removed stays: tt doctor names it
 	}
 	tg, err := rp.readTarget(ctx, d.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound { // what it was to land on is gone
@@ -182,7 +182,7 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 	l := &landing{repo: rp, task: task, id: i.ID, target: tg, base: d.Base, result: d.Result, revert: d.Revert}
 	l.task.Approved = d.Head
 	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
-		if err := rp.git.CompleteForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
+		if err := rp.git.FinishFastForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
 			return err
 		}
 		if l.target, err = rp.readTarget(ctx, d.Branch); err != nil {

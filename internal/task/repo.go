@@ -108,14 +108,14 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if held, ok := errors.AsType[*bell.HeldError](err); ok {
+		if held, ok := errors.AsType[*bell.LockedError](err); ok {
 			return nil, errBusy(name, held.PID)
 		}
 		return nil, err
 	}
-	rp.git.Held = append(rp.git.Held, l.File())
+	rp.git.Inherit = append(rp.git.Inherit, l.File())
 	return func() {
-		rp.git.Held = rp.git.Held[:len(rp.git.Held)-1]
+		rp.git.Inherit = rp.git.Inherit[:len(rp.git.Inherit)-1]
 		_ = l.Unlock()
 	}, nil
 }
@@ -328,7 +328,7 @@ func (rp *repo) integration(ctx context.Context) (string, error) {
 		return config.DefaultIntegration, err
 	}
 	if b, ok, err := rp.git.ReadFile(ctx, rp.root, "HEAD", config.FileName); err == nil && ok {
-		if _, w, err := config.Tasks(b); err != nil || w.Integration != "" {
+		if _, w, err := config.ParseTasks(b); err != nil || w.Integration != "" {
 			return w.Integration, err
 		}
 	}
@@ -341,7 +341,7 @@ func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, confi
 	if err != nil {
 		return config.Gate{}, config.Worker{}, err
 	}
-	return config.Tasks(b)
+	return config.ParseTasks(b)
 }
 
 // newID makes an id that is the same however often a transaction runs.

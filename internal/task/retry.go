@@ -130,5 +130,5 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 // inRebase tells whether a rebase is in progress in a worktree.
 func (rp *repo) inRebase(ctx context.Context, path string) bool {
 	at, err := rp.git.Checkout(ctx, path)
-	return err == nil && git.Undone(at.GitDir) == "rebase"
+	return err == nil && git.OperationInProgress(at.GitDir) == "rebase"
 }

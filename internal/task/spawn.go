@@ -272,7 +272,7 @@ func (rp *repo) create(ctx context.Context, m spawnPlan) error {
 		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.path)))
 	}
 	if m.newTree { // git may still list one that somebody removed by hand, and would make no other in its place
-		if err := rp.git.DropRecord(rp.common, m.path); err != nil {
+		if err := rp.git.RemoveRecord(rp.common, m.path); err != nil {
 			return err
 		}
 	}
@@ -321,7 +321,7 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 		return nil
 	}
 	if m.NewTree {
-		if err := rp.git.DropDetached(rp.common, m.Path); err != nil {
+		if err := rp.git.RemoveDetached(rp.common, m.Path); err != nil {
 			return err
 		}
 		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty

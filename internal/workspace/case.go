@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// spelled gives path in the spelling that its directories have on record, for file systems that
+// recordedSpelling gives path in the spelling that its directories have on record, for file systems that
 // find src under SRC, or é under e with an accent: one directory must not be two rooms. A directory
 // that can't be listed leaves its entry as it was given.
-func spelled(path string, list func(dir string) ([]fs.DirEntry, error), same func(a, b string) bool) string {
+func recordedSpelling(path string, list func(dir string) ([]fs.DirEntry, error), same func(a, b string) bool) string {
 	parent := filepath.Dir(path)
 	if parent == path {
 		return path
 	}
 	name := filepath.Base(path)
-	parent = spelled(parent, list, same)
+	parent = recordedSpelling(parent, list, same)
 	entries, err := list(parent)
 	if err != nil {
 		return filepath.Join(parent, name)

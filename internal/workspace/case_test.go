@@ -46,7 +46,7 @@ func TestSpelled(t *testing.T) {
 		"/users/ann/café":       "/Users/Ann/cafe\u0301",
 		"/users/bob/Closed/dir": "/Users/Bob/Closed/dir",
 	} {
-		if got := spelled(given, list, same); got != want {
+		if got := recordedSpelling(given, list, same); got != want {
 			t.Errorf("%s: got %s, want %s", given, got, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestSpelled(t *testing.T) {
 func TestSpelledOnDisk(t *testing.T) {
 	dir := tree(t)
 	write(t, dir, "Src/App/")
-	if got := spelled(dir+"/Src/App", os.ReadDir, sameFile); got != dir+"/Src/App" {
+	if got := recordedSpelling(dir+"/Src/App", os.ReadDir, sameFile); got != dir+"/Src/App" {
 		t.Errorf("got %s", got)
 	}
 	if !sameFile(dir+"/Src", dir+"/Src/App/..") || sameFile(dir+"/Src", dir+"/Src/App") || sameFile(dir+"/Src", dir+"/none") {

@@ -56,9 +56,9 @@ var safeFUSE = map[string]bool{
 	"fuse.zfs-fuse":       true,
 }
 
-// judge decides about a file system of Linux by its magic number and, for FUSE, by the type in the
+// classify decides about a file system of Linux by its magic number and, for FUSE, by the type in the
 // mount table. The kind is empty for a safe one that needs no name.
-func judge(magic uint32, mounted string) (kind string, safe bool) {
+func classify(magic uint32, mounted string) (kind string, safe bool) {
 	if magic == fuseMagic {
 		if mounted == "" {
 			mounted = "fuse"
@@ -71,8 +71,8 @@ func judge(magic uint32, mounted string) (kind string, safe bool) {
 	return "", true
 }
 
-// judgeName decides about a file system of macOS by its name and by the system's own word for it.
-func judgeName(name string, local bool) (kind string, safe bool) {
+// classifyName decides about a file system of macOS by its name and by the system's own word for it.
+func classifyName(name string, local bool) (kind string, safe bool) {
 	switch name {
 	case "nfs", "smbfs", "afpfs", "webdav", "ftp", "cifs", "AppleVirtIOFS", "macfuse", "osxfuse":
 		return name, false

@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if kind, safe := judge(tt.magic, tt.mounted); kind != tt.kind || safe != tt.safe {
+			if kind, safe := classify(tt.magic, tt.mounted); kind != tt.kind || safe != tt.safe {
 				t.Errorf("got %q, %v, want %q, %v", kind, safe, tt.kind, tt.safe)
 			}
 		})
@@ -49,11 +49,11 @@ func TestJudge(t *testing.T) {
 
 func TestJudgeName(t *testing.T) {
 	for name, local := range map[string]bool{"apfs": true, "hfs": true, "smbfs": false, "nfs": false, "someday": false} {
-		if _, safe := judgeName(name, local); safe != local {
+		if _, safe := classifyName(name, local); safe != local {
 			t.Errorf("%s: got %v, want %v", name, safe, local)
 		}
 	}
-	if _, safe := judgeName("macfuse", true); safe {
+	if _, safe := classifyName("macfuse", true); safe {
 		t.Error("macfuse calls itself local and was believed")
 	}
 }
@@ -74,14 +74,14 @@ a line of another kind
 
 func TestLocal(t *testing.T) {
 	dir := t.TempDir()
-	if err := Local(dir); err != nil {
+	if err := CheckLocal(dir); err != nil {
 		e := stick.AsError(err)
 		if e.Code != stick.CodeFileSystem || !strings.Contains(e.Hint.String(), "TALKING_STICK_DATA_DIR") {
 			t.Errorf("got %v", err)
 		}
 		t.Skipf("the temporary directory isn't on a local disk: %v", err)
 	}
-	if err := Local(filepath.Join(dir, "not/there/yet")); err != nil {
+	if err := CheckLocal(filepath.Join(dir, "not/there/yet")); err != nil {
 		t.Errorf("a directory that doesn't exist yet: %v", err)
 	}
 }

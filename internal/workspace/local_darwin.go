@@ -8,5 +8,5 @@ func fileSystem(dir string) (kind string, safe bool) {
 	if unix.Statfs(dir, &st) != nil {
 		return "", true
 	}
-	return judgeName(unix.ByteSliceToString(st.Fstypename[:]), st.Flags&unix.MNT_LOCAL != 0)
+	return classifyName(unix.ByteSliceToString(st.Fstypename[:]), st.Flags&unix.MNT_LOCAL != 0)
 }

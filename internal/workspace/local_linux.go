@@ -14,9 +14,9 @@ func fileSystem(dir string) (kind string, safe bool) {
 	}
 	magic := uint32(st.Type)
 	if magic != fuseMagic {
-		return judge(magic, "")
+		return classify(magic, "")
 	}
-	return judge(magic, mountType(dir))
+	return classify(magic, mountType(dir))
 }
 
 // mountType is the type with which the file system that holds dir was mounted, and "" if it can't

@@ -22,7 +22,7 @@ func directory(path, cwd string) (string, error) {
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
-		return "", unusable(path, err)
+		return "", lookupError(path, err)
 	}
 	if !info.IsDir() {
 		// Not filepath.Dir: it would take a/link/.. for a before the link is followed.
@@ -30,7 +30,7 @@ func directory(path, cwd string) (string, error) {
 	}
 	real, err := canonical(abs)
 	if err != nil {
-		return "", unusable(path, err)
+		return "", lookupError(path, err)
 	}
 	return real, nil
 }
@@ -43,7 +43,7 @@ func canonical(abs string) (string, error) {
 		return "", err
 	}
 	if runtime.GOOS == "darwin" { // on Windows EvalSymlinks has done it
-		real = spelled(real, os.ReadDir, sameFile)
+		real = recordedSpelling(real, os.ReadDir, sameFile)
 	}
 	return real, nil
 }
@@ -51,17 +51,17 @@ func canonical(abs string) (string, error) {
 // maxLinks is how many links are followed before a path is taken for a loop.
 const maxLinks = 255
 
-// settle splits path into the part that exists, made canonical, and the rest, which doesn't. Links
+// splitExisting splits path into the part that exists, made canonical, and the rest, which doesn't. Links
 // to what doesn't exist are followed too: a file that is made through one appears at its target.
-func settle(path, cwd string) (real, rest string, err error) {
+func splitExisting(path, cwd string) (real, rest string, err error) {
 	abs, err := absolute(path, cwd)
 	if err != nil {
 		return "", "", err
 	}
 	for range maxLinks {
-		real, missing, err := split(abs)
+		real, missing, err := longestExisting(abs)
 		if err != nil {
-			return "", "", unusable(path, err)
+			return "", "", lookupError(path, err)
 		}
 		if len(missing) == 0 {
 			return real, "", nil
@@ -82,11 +82,11 @@ func settle(path, cwd string) (real, rest string, err error) {
 		}
 		return real, rest, nil
 	}
-	return "", "", unusable(path, syscall.ELOOP)
+	return "", "", lookupError(path, syscall.ELOOP)
 }
 
-// split gives the longest part of abs that exists, canonical, and the names after it.
-func split(abs string) (real string, missing []string, err error) {
+// longestExisting gives the longest part of abs that exists, canonical, and the names after it.
+func longestExisting(abs string) (real string, missing []string, err error) {
 	volume := filepath.VolumeName(abs)
 	names := strings.FieldsFunc(abs[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
 	const sep = string(filepath.Separator)
@@ -112,11 +112,11 @@ func absolute(path, cwd string) (string, error) {
 	case path == "":
 		return "", invalid(nil, "the path is empty").Hintf("give a directory, or . for this one")
 	case strings.ContainsRune(path, 0):
-		return "", invalid(nil, "the path contains a NUL byte: %s", show(path))
+		return "", invalid(nil, "the path contains a NUL byte: %s", printable(path))
 	case filepath.IsAbs(path):
 		return path, nil
 	case !filepath.IsAbs(cwd) || filepath.VolumeName(path) != "":
-		return "", invalid(nil, "not an absolute path: %s", show(path)).Hintf("give the path from the root of the file system")
+		return "", invalid(nil, "not an absolute path: %s", printable(path)).Hintf("give the path from the root of the file system")
 	case os.IsPathSeparator(path[0]): // on Windows: rooted, but without a drive
 		return filepath.VolumeName(cwd) + path, nil
 	}
@@ -127,7 +127,7 @@ func absolute(path, cwd string) (string, error) {
 func searchable(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	if errors.Is(err, fs.ErrPermission) {
-		return unusable(dir, err)
+		return lookupError(dir, err)
 	}
 	return nil
 }
@@ -172,12 +172,12 @@ func lastSeparator(path string) int {
 	return i
 }
 
-// unusable says why the operating system didn't let path be looked at.
-func unusable(path string, cause error) error {
+// lookupError says why the operating system didn't let path be looked at.
+func lookupError(path string, cause error) error {
 	if e, ok := errors.AsType[*stick.Error](cause); ok {
 		return e
 	}
-	p := show(path)
+	p := printable(path)
 	switch {
 	case errors.Is(cause, syscall.ENOTDIR):
 		return invalid(cause, "a part of the path is a file, not a directory: %s", p)
@@ -202,8 +202,8 @@ func invalid(cause error, format string, args ...any) *stick.Error {
 // maxShown bounds a path in a message, in bytes.
 const maxShown = 300
 
-// show makes path fit for a one-line message.
-func show(path string) string {
+// printable makes path fit for a one-line message.
+func printable(path string) string {
 	if len(path) > maxShown {
 		path = strings.ToValidUTF8(path[:maxShown], "") + "…"
 	}

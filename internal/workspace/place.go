@@ -74,7 +74,7 @@ func ResolveGone(path string, env Env) (Place, error) {
 	if dir, err := directory(path, env.Dir); err == nil {
 		return locate(dir, env)
 	}
-	real, rest, serr := settle(path, env.Dir)
+	real, rest, serr := splitExisting(path, env.Dir)
 	if serr != nil {
 		return Place{}, err
 	}
@@ -93,7 +93,7 @@ func locate(dir string, env Env) (Place, error) {
 			return p, nil
 		}
 		p.Worktree = c.top
-		p.Chain = chain(mapped(dir, c.top, c.main), c.main)
+		p.Chain = chain(inMainCheckout(dir, c.top, c.main), c.main)
 		return p, nil
 	}
 	if root, name, ok := findMarker(dir, env.Home); ok {
@@ -125,9 +125,9 @@ func chain(path, root string) []string {
 	return dirs
 }
 
-// mapped is where dir, inside of the linked worktree top, would be in the checkout main. What
+// inMainCheckout is where dir, inside of the linked worktree top, would be in the checkout main. What
 // doesn't exist there is left off, and so is what is a symlink there: a room's path is canonical.
-func mapped(dir, top, main string) string {
+func inMainCheckout(dir, top, main string) string {
 	rel, err := filepath.Rel(top, dir)
 	if err != nil {
 		return main

@@ -32,15 +32,15 @@ func NewTargets(env Env) *Targets {
 	return &Targets{env, map[string]string{}, map[string]Place{}, map[string]Place{}}
 }
 
-// Written returns where a change of what path holds takes effect: where writing to it leads, and at the
+// ResolveWritten returns where a change of what path holds takes effect: where writing to it leads, and at the
 // path itself, because many programs replace a file to change it.
 //
 // It fails with invalid_path for a path that can't be looked up. Where that path lies by its name, and
 // what else can be told, is returned beside the error.
-func (t *Targets) Written(path string) ([]Target, error) {
-	found, link, err := t.named(path)
+func (t *Targets) ResolveWritten(path string) ([]Target, error) {
+	found, link, err := t.byName(path)
 	if link {
-		led, err := t.led(path)
+		led, err := t.followLink(path)
 		if err != nil {
 			return found, err
 		}
@@ -49,48 +49,48 @@ func (t *Targets) Written(path string) ([]Target, error) {
 	return found, err
 }
 
-// Named returns where it takes effect that path is removed, moved or replaced: a link is changed itself,
-// and not what it leads to. It fails as [Targets.Written] does.
-func (t *Targets) Named(path string) ([]Target, error) {
-	found, _, err := t.named(path)
+// ResolveNamed returns where it takes effect that path is removed, moved or replaced: a link is changed itself,
+// and not what it leads to. It fails as [Targets.ResolveWritten] does.
+func (t *Targets) ResolveNamed(path string) ([]Target, error) {
+	found, _, err := t.byName(path)
 	return found, err
 }
 
-// Tracked returns where git changes a path that it has on record, as seen from the top level that top
+// ResolveTracked returns where git changes a path that it has on record, as seen from the top level that top
 // is the place of. Its name alone decides. In the checkout a file may stand where its directory was, or
 // a link; and of a submodule git records only which commit it is at.
-func (t *Targets) Tracked(top Place, path string) Target {
+func (t *Targets) ResolveTracked(top Place, path string) Target {
 	full := filepath.Join(top.Path, filepath.FromSlash(path))
 	dir := filepath.Dir(full)
 	place, ok := t.tracked[dir]
 	if !ok {
 		place = Place{Path: dir, Root: top.Root, Found: top.Found, Worktree: top.Worktree, Chain: chain(dir, top.Root)}
 		if top.Worktree != "" {
-			place.Chain = chain(mapped(dir, top.Worktree, top.Root), top.Root)
+			place.Chain = chain(inMainCheckout(dir, top.Worktree, top.Root), top.Root)
 		}
 		t.tracked[dir] = place
 	}
 	return Target{Full: full, Place: place}
 }
 
-// Dir returns the place of a directory in which something is done, or of what of it exists. It fails with
+// ResolveDir returns the place of a directory in which something is done, or of what of it exists. It fails with
 // invalid_path.
-func (t *Targets) Dir(path string) (Place, error) {
-	led, err := t.led(path)
+func (t *Targets) ResolveDir(path string) (Place, error) {
+	led, err := t.followLink(path)
 	return led.Place, err
 }
 
-// named finds a path without following it, and tells whether it is a link.
-func (t *Targets) named(path string) (found []Target, link bool, err error) {
+// byName finds a path without following it, and tells whether it is a link.
+func (t *Targets) byName(path string) (found []Target, link bool, err error) {
 	parent, name := filepath.Split(path)
 	if name == "" || name == "." || name == ".." { // a directory, by whatever way
-		led, err := t.led(path)
+		led, err := t.followLink(path)
 		if err != nil {
 			return t.nearest(path), false, err
 		}
 		return []Target{led}, false, nil
 	}
-	dir, rest, err := t.settle(parent)
+	dir, rest, err := t.resolveParent(parent)
 	var place Place
 	if err == nil {
 		place, err = t.place(dir)
@@ -104,7 +104,7 @@ func (t *Targets) named(path string) (found []Target, link bool, err error) {
 	}
 	switch {
 	case err != nil:
-		return t.nearest(path), false, unusable(path, cmp.Or(errors.Unwrap(err), err))
+		return t.nearest(path), false, lookupError(path, cmp.Or(errors.Unwrap(err), err))
 	case info != nil && info.IsDir():
 		found, err = t.directory(full, place)
 		return found, false, err
@@ -115,21 +115,21 @@ func (t *Targets) named(path string) (found []Target, link bool, err error) {
 // directory is a directory that is changed with all that is below it. One that is a checkout of its own,
 // or has a room of its own, is also an entry of what is around it; that doesn't hold for a linked
 // worktree, of which the checkout around it knows nothing.
-func (t *Targets) directory(full string, around Place) ([]Target, error) {
-	own, err := t.led(full)
-	entry := Target{Full: full, Place: around, Dir: true}
+func (t *Targets) directory(full string, enclosing Place) ([]Target, error) {
+	own, err := t.followLink(full)
+	entry := Target{Full: full, Place: enclosing, Dir: true}
 	switch {
 	case err != nil:
 		return []Target{entry}, err
-	case own.Place.Worktree == own.Full && own.Place.Root == around.Root:
+	case own.Place.Worktree == own.Full && own.Place.Root == enclosing.Root:
 		return []Target{own}, nil
 	}
 	return []Target{entry, own}, nil
 }
 
-// led is where a path leads once all links are followed.
-func (t *Targets) led(path string) (Target, error) {
-	real, rest, err := settle(path, t.env.Dir)
+// followLink is where a path leads once all links are followed.
+func (t *Targets) followLink(path string) (Target, error) {
+	real, rest, err := splitExisting(path, t.env.Dir)
 	if err != nil {
 		return Target{}, err
 	}
@@ -141,8 +141,8 @@ func (t *Targets) led(path string) (Target, error) {
 	return Target{Full: filepath.Join(real, rest), Place: place, Dir: rest == "" && dir == real}, err
 }
 
-// settle is the directory that parent leads to, and what of it doesn't exist.
-func (t *Targets) settle(parent string) (dir, rest string, err error) {
+// resolveParent is the directory that parent leads to, and what of it doesn't exist.
+func (t *Targets) resolveParent(parent string) (dir, rest string, err error) {
 	if dir, ok := t.reals[parent]; ok {
 		return dir, "", nil
 	}
@@ -150,11 +150,11 @@ func (t *Targets) settle(parent string) (dir, rest string, err error) {
 	if path == "" {
 		path = "."
 	}
-	if dir, rest, err = settle(path, t.env.Dir); err != nil || rest != "" {
+	if dir, rest, err = splitExisting(path, t.env.Dir); err != nil || rest != "" {
 		return dir, rest, err
 	}
 	if !isDir(dir) {
-		return "", "", unusable(parent, syscall.ENOTDIR)
+		return "", "", lookupError(parent, syscall.ENOTDIR)
 	}
 	t.reals[parent] = dir
 	return dir, "", nil

@@ -62,7 +62,7 @@ func TestTargets(t *testing.T) {
 			c.named = c.written
 		}
 		for want, find := range map[string]func(*Targets, string) ([]Target, error){
-			"written " + c.written: (*Targets).Written, "named " + c.named: (*Targets).Named,
+			"written " + c.written: (*Targets).ResolveWritten, "named " + c.named: (*Targets).ResolveNamed,
 		} {
 			targets := NewTargets(Env{Dir: filepath.Join(dir, "app")})
 			for _, again := range []string{"", ", asked again"} {
@@ -78,7 +78,7 @@ func TestTargets(t *testing.T) {
 		}
 	}
 	targets := NewTargets(Env{Dir: filepath.Join(dir, "app")})
-	if found, err := targets.Written("loop"); err == nil || len(found) != 1 || shown(t, dir, found[0]) != "app: loop" {
+	if found, err := targets.ResolveWritten("loop"); err == nil || len(found) != 1 || shown(t, dir, found[0]) != "app: loop" {
 		t.Errorf("a loop itself: %v %v", found, err)
 	}
 }
@@ -105,17 +105,17 @@ func TestTargetsOfWorktrees(t *testing.T) {
 	git(t, app, "worktree", "add", "--quiet", "worktrees/t1")
 	targets := NewTargets(Env{Dir: app})
 	top := filepath.Join(app, "worktrees", "t1")
-	found, err := targets.Named("worktrees/t1")
+	found, err := targets.ResolveNamed("worktrees/t1")
 	if err != nil || len(found) != 1 || found[0].Full != top || found[0].Place.Worktree != top {
 		t.Errorf("the worktree: %+v %v", found, err)
 	}
-	found, err = targets.Named("worktrees")
+	found, err = targets.ResolveNamed("worktrees")
 	if err != nil || len(found) != 2 || found[0].Place.Worktree != "" || !found[0].Dir {
 		t.Errorf("what holds it: %+v %v", found, err)
 	}
 	place, err := Resolve(top, Env{})
 	must(t, err)
-	x := targets.Tracked(place, "src/a.go")
+	x := targets.ResolveTracked(place, "src/a.go")
 	if x.Full != filepath.Join(top, "src", "a.go") || x.Place.Worktree != top || x.Place.Root != app {
 		t.Errorf("what git has on record there: %+v", x)
 	}
@@ -132,7 +132,7 @@ func TestTracked(t *testing.T) {
 	must(t, err)
 	targets := NewTargets(Env{Dir: top.Path})
 	for _, path := range []string{"a.go", "tool/run", "out/x", "out", "sub", "no/such/file"} {
-		x := targets.Tracked(top, path)
+		x := targets.ResolveTracked(top, path)
 		if got := shown(t, dir, x); got != "app: "+path || x.Place.Chain[0] != filepath.Dir(x.Full) {
 			t.Errorf("%s: %s %v", path, got, x.Place.Chain)
 		}

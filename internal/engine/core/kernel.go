@@ -28,7 +28,7 @@ type Config struct {
 	Now       func() time.Time       // nil for the real clock
 	NewID     func() string          // nil for random ids
 	Kill      func(point string)     // for tests, nil otherwise
-	Local     func(dir string) error // nil for [workspace.Local]
+	Local     func(dir string) error // nil for [workspace.CheckLocal]
 	Trace     *Trace                 // nil for none
 
 	// WriteWait and ReadWait bound how long an operation waits for others to let go of the database; 0
@@ -71,7 +71,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 		return nil, err
 	}
 	db, err := store.Open(ctx, store.Options{
-		Dir: k.Config.Dir, Machine: k.Config.Procs.World.Machine, Boot: k.Config.Procs.World.Boot, Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill,
+		Dir: k.Config.Dir, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill,
 		WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait,
 	}, create)
 	if err != nil {
@@ -86,7 +86,7 @@ func (k *Kernel) CheckFileSystem() error {
 	if k.Config.Local != nil {
 		return k.Config.Local(k.Config.Dir)
 	}
-	return workspace.Local(k.Config.Dir)
+	return workspace.CheckLocal(k.Config.Dir)
 }
 
 // KillPoint is a point at which a test may end the process.

@@ -46,5 +46,5 @@ func Machine(self int, all ...Process) *proc.Table {
 			m["self/stat"] = stat
 		}
 	}
-	return &proc.Table{FS: m, World: proc.World{Boot: "b", PIDNS: "n"}, Initial: true, OneHost: true, Signal: func(int) error { return syscall.ESRCH }}
+	return &proc.Table{FS: m, PIDSpace: proc.PIDSpace{Boot: "b", PIDNS: "n"}, Initial: true, OneHost: true, Signal: func(int) error { return syscall.ESRCH }}
 }

@@ -45,7 +45,7 @@ func TestInside(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Inside(tt.path, at("main/src"), at("main"), tops)
+			got, err := RelPath(tt.path, at("main/src"), at("main"), tops)
 			if got != tt.want {
 				t.Errorf("got %q, %v, want %q", got, err, tt.want)
 			}
@@ -57,7 +57,7 @@ func TestInside(t *testing.T) {
 }
 
 func TestInsideRootDirectory(t *testing.T) {
-	if got, err := Inside("/nowhere/x", "/", "/", nil); got != "nowhere/x" {
+	if got, err := RelPath("/nowhere/x", "/", "/", nil); got != "nowhere/x" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// strike rings a bell that is open for writing. These systems don't tell of a file's closing but
+// ringFile rings a bell that is open for writing. These systems don't tell of a file's closing but
 // of its writing. The bytes are new every time, for a watcher that can only compare; they replace
 // the last ones, so that the file doesn't grow.
-func strike(f *os.File) {
+func ringFile(f *os.File) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], rand.Uint64())
 	f.WriteAt(b[:], 0)

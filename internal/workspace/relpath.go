@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Inside gives path in the terms of the workspace at root, with / between the names, when it lies
+// RelPath gives path in the terms of the workspace at root, with / between the names, when it lies
 // inside of root or of one of tops, the tops of its linked worktrees (see [Worktrees]). Links are
 // followed as far as they exist; the file itself needn't exist. What lies in a worktree is named as
 // if it were in the main checkout: worktrees/a/src/x.go is src/x.go. A relative path is taken from
 // cwd; root and tops are canonical.
 //
 // It fails with invalid_path for a path that lies elsewhere or can't be looked at.
-func Inside(path, cwd, root string, tops []string) (rel string, err error) {
-	real, rest, err := settle(path, cwd)
+func RelPath(path, cwd, root string, tops []string) (rel string, err error) {
+	real, rest, err := splitExisting(path, cwd)
 	if err != nil {
 		return "", err
 	}
@@ -28,10 +28,10 @@ func Inside(path, cwd, root string, tops []string) (rel string, err error) {
 		}
 	}
 	if base == "" {
-		return "", invalid(nil, "the path lies outside of the workspace: %s", show(path)).
+		return "", invalid(nil, "the path lies outside of the workspace: %s", printable(path)).
 			With("path", path).
 			With("workspace", root).
-			Hintf("name a path inside of %s or of one of its worktrees", show(root))
+			Hintf("name a path inside of %s or of one of its worktrees", printable(root))
 	}
 	rel = strings.TrimLeft(full[len(base):], string(filepath.Separator))
 	if rel == "" {
