@@ -195,7 +195,7 @@ func patterns(v any, into *[]glob.Pattern) error {
 		if !ok {
 			return errKind
 		}
-		p, err := stick.ParsePattern(text)
+		p, err := glob.Parse(text)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,8 @@
-// Package git runs git as a program, never through a shell, and reads what it prints. The
-// environment it gives to git holds no GIT_ variable of its own surroundings, because a hook's
-// GIT_DIR or GIT_INDEX_FILE would turn a question about one tree into an answer about another. What
-// says which configuration counts is kept, and in a hook of git's everything is, by [Client.InHook].
+// Package git runs git as a program, never through a shell, and reads what it prints.
+//
+// Git doesn't inherit the GIT_ variables of this process: a hook's GIT_DIR or GIT_INDEX_FILE would
+// turn a question about one tree into an answer about another. Two exceptions: the variables that
+// select a configuration file stay, and inside a hook of git all of them do ([Client.InHook]).
 package git
 
 import (
@@ -22,28 +23,28 @@ type Client struct {
 	// Path is the git program. Where it is empty, it is looked up in PATH.
 	Path string
 
-	// InHook has git see all variables of its surroundings: in a hook of git's they say which repository
-	// and which index it is about.
+	// InHook passes all GIT_ variables on to git. In a hook of git they name the repository and the
+	// index that the hook is about.
 	InHook bool
 
-	// Env is added to the environment of commands that change something.
+	// Env is added to the environment of writing commands.
 	Env []string
 
-	// Held are open files that commands which change something inherit. A lock on one of them lasts
-	// until the command has ended, even if its caller was killed.
+	// Inherit are open files that writing commands inherit. A lock on one of them lasts until the
+	// command has ended, even if its caller was killed.
 	Inherit []*os.File
 }
 
-// Output is waited for this long after git itself has ended: something that git started and that
-// outlives it may keep its output open. For a look that may fail it is drainTime; where the answer
-// counts it is patience, because a busy machine may be slow to hand the output over.
+// How long to wait for output after git itself has ended. A program that git started may outlive it
+// and keep its output open. A read that may fail waits for drainTime. Where the answer counts, it is
+// patience: a busy machine may be slow to hand the output over.
 const (
 	drainTime = 100 * time.Millisecond
 	patience  = 5 * time.Second
 )
 
-// read runs a git command that changes nothing in dir, and gives its output to out. When ctx ends,
-// git and all that it started are killed, and the error is that of ctx.
+// read runs a git command that changes nothing in dir, and writes its output to out. When ctx ends,
+// read kills git and everything that git started, and returns the error of ctx.
 func (c Client) read(ctx context.Context, dir string, out io.Writer, args ...string) error {
 	return c.do(ctx, call{dir: dir, args: args, out: out, drain: drainTime})
 }
@@ -53,7 +54,7 @@ type call struct {
 	dir    string
 	before []string // flags of git itself
 	args   []string
-	env    []string // more of the environment: where git may write instead
+	env    []string // added to the environment: where git writes instead
 	in     io.Reader
 	out    io.Writer
 	drain  time.Duration // 0 for patience
@@ -64,7 +65,7 @@ func (c Client) do(ctx context.Context, g call) error {
 	if path == "" {
 		path = "git"
 	}
-	// Without optional locks a look at the tree never makes the owner's own git fail on index.lock.
+	// Without optional locks, reading the tree never makes the owner's own git fail on index.lock.
 	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-C", g.dir}, g.before, args)...)
 	cmd.Env = append(readEnvironment(os.Environ(), c.InHook), g.env...)
 	cmd.WaitDelay = cmp.Or(g.drain, patience)
@@ -83,12 +84,12 @@ func (c Client) do(ctx context.Context, g call) error {
 	return fmt.Errorf("git %s: %w", args[0], err)
 }
 
-// configVariables are the variables by which a user moves git's configuration. They say nothing of a
-// repository, and git doesn't set them for its hooks.
+// configVariables tell git where its configuration files are. Users set them; git never sets them for
+// its hooks, and they name no repository.
 var configVariables = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 
-// readEnvironment is env with optional locks off for what git starts too, and without git's variables
-// unless they are to be kept.
+// readEnvironment returns env without git's variables, unless keep is set. It turns optional locks
+// off by a variable, so that they are off in programs that git starts, too.
 func readEnvironment(env []string, keep bool) []string {
 	kept := make([]string, 0, len(env)+1)
 	for _, v := range env {
@@ -101,7 +102,7 @@ func readEnvironment(env []string, keep bool) []string {
 	return append(kept, "GIT_OPTIONAL_LOCKS=0")
 }
 
-// firstLine keeps the first line that is written to it, up to a limit.
+// firstLine keeps the first line written to it, up to a limit.
 type firstLine struct {
 	buf  bytes.Buffer
 	full bool

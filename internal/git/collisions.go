@@ -11,36 +11,36 @@ import (
 	"sync"
 )
 
-// Side is a working tree with all that a merge of it would bring: its commits, and what it has
-// uncommitted.
+// Side is a working tree with everything that merging it would bring: its commits and its uncommitted
+// changes.
 type Side struct {
 	Worktree
-	Name  string // the branch, else the name of the directory; no other side has it
+	Name  string // the branch, else the name of the directory; unique among the sides
 	Dirty bool
 
-	commit string // HEAD, or a commit in the scratch that holds what is uncommitted, too
+	commit string // HEAD, or a commit in the scratch that also holds the uncommitted changes
 }
 
 // Collision is a file that two sides have changed since their merge base.
 type Collision struct {
 	A, B           *Side
 	Path           string
-	Conflict       bool   // a merge needs a decision; else both changed the file in different places
+	Conflict       bool   // a merge needs a decision; false: they changed different places of the file
 	Kind           string // the kind of conflict, in git's words: contents, modify/delete, binary, …
 	ALines, BLines []Lines
 }
 
-// LeftOut is something that wasn't looked at, and why.
+// LeftOut names something that wasn't compared, and says why.
 type LeftOut struct{ What, Why string }
 
-// Collisions is where the working trees of a repository would collide.
+// Collisions lists where the working trees of a repository would collide.
 type Collisions struct {
 	Sides   []Side
 	Found   []Collision
 	LeftOut []LeftOut
 }
 
-// Bounds of the work.
+// Limits of the work.
 const (
 	maxSides    = 40
 	maxFiles    = 10_000   // uncommitted ones, of one side
@@ -49,9 +49,9 @@ const (
 	maxParallel = 2        // pairs that are compared at a time
 )
 
-// Collisions tries a merge of each pair of working trees of the repository that dir lies in, with
-// what is uncommitted in them. Nothing is written to the repository. When ctx ends, what wasn't
-// compared by then is left out. It fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
+// Collisions tries to merge each pair of working trees of the repository that dir lies in, with their
+// uncommitted changes. It writes nothing to the repository. When ctx ends, it leaves the remaining
+// pairs out and says so. It fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
 // [stick.CodeGitTooOld].
 func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) {
 	if err := c.requireVersion(ctx, dir, 2, 38); err != nil {
@@ -72,15 +72,15 @@ func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) 
 	return x.result, nil
 }
 
-// comparison is one run.
+// comparison is one run of [Client.Collisions].
 type comparison struct {
 	*scratch
 	dir    string
 	result Collisions
 
-	mu      sync.Mutex // guards cache, and what pairs add to the result
+	mu      sync.Mutex // guards the rest, and what pairs add to the result
 	cache   map[[2]string]map[string]string
-	started int // pairs
+	started int // how many pairs have begun
 }
 
 func (x *comparison) leaveOut(what, format string, args ...any) {
@@ -89,7 +89,7 @@ func (x *comparison) leaveOut(what, format string, args ...any) {
 	x.result.LeftOut = append(x.result.LeftOut, LeftOut{what, fmt.Sprintf(format, args...)})
 }
 
-// readSides makes sides of the working trees.
+// readSides makes a side of each working tree.
 func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 	for i, name := range names(trees) {
 		if i >= maxSides {
@@ -98,7 +98,7 @@ func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 		}
 		side := Side{Worktree: trees[i], Name: name, commit: trees[i].Head}
 		if side.Gone {
-			x.leaveOut(name, "its directory isn't there: only what is committed is compared")
+			x.leaveOut(name, "its directory is missing: only its commits are compared")
 		} else {
 			x.readUncommitted(ctx, &side)
 		}
@@ -106,11 +106,11 @@ func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 	}
 }
 
-// readUncommitted finds out what a side has uncommitted.
+// readUncommitted puts a side's uncommitted changes into a scratch commit.
 func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 	paths, count, err := x.git.uncommitted(ctx, side.Path, maxFiles)
 	if err != nil {
-		x.leaveOut(side.Name, "what is uncommitted can't be read: %s", reason(ctx, err))
+		x.leaveOut(side.Name, "its uncommitted changes can't be read: %s", reason(ctx, err))
 		return
 	}
 	side.Dirty = count > 0
@@ -130,22 +130,22 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 	}
 	commit, err := x.commit(ctx, side.Worktree, paths)
 	if err != nil {
-		x.leaveOut(side.Name, "what is uncommitted can't be read: %s", reason(ctx, err))
+		x.leaveOut(side.Name, "its uncommitted changes can't be read: %s", reason(ctx, err))
 		return
 	}
 	side.commit = commit
 }
 
-// reason is why git failed, without what is only ours.
+// reason says why git failed; a cancelled context is a matter of time.
 func reason(ctx context.Context, err error) string {
 	if ctx.Err() != nil {
-		return "the time was up"
+		return "time ran out"
 	}
 	return err.Error()
 }
 
-// names gives each working tree a name that no other has: its branch, else the last part of its path,
-// else the path.
+// names gives each working tree a unique name: its branch, else the last part of its path, else the
+// path.
 func names(trees []Worktree) []string {
 	out := make([]string, len(trees))
 	count := map[string]int{}
@@ -163,7 +163,7 @@ func names(trees []Worktree) []string {
 	return out
 }
 
-// compare compares each side with each, the main one first.
+// compare compares every two sides, the main one first.
 func (x *comparison) compare(ctx context.Context) {
 	type pair struct{ a, b *Side }
 	var pairs []pair
@@ -205,7 +205,7 @@ func (x *comparison) compare(ctx context.Context) {
 	}
 	work.Wait()
 	if late > 0 {
-		x.leaveOut(fmt.Sprintf("%d of %d pairs", late, len(pairs)), "the time was up")
+		x.leaveOut(fmt.Sprintf("%d of %d pairs", late, len(pairs)), "time ran out")
 	}
 	x.result.Found = slices.Concat(found...)
 	slices.SortFunc(x.result.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.What, b.What) })
@@ -218,10 +218,10 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 	case err != nil:
 		return nil, err
 	case base == "":
-		x.leaveOut(a.Name+" × "+b.Name, "they have no commit in common, so nobody merges them")
+		x.leaveOut(a.Name+" × "+b.Name, "they have no commit in common, so nobody will merge them")
 		return nil, nil
 	case base == a.commit || base == b.commit:
-		return nil, nil // one of them has nothing that the other lacks
+		return nil, nil // one contains the other
 	}
 	conflicts, err := x.merge(ctx, x.dir, a.commit, b.commit)
 	if err != nil {
@@ -260,7 +260,7 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 	return found, nil
 }
 
-// changedInBoth lists the files that both sides changed, and not to the same, without those in conflict.
+// changedInBoth lists the files that both sides changed, but differently and without a conflict.
 func changedInBoth(a, b map[string]string, but conflicted) []string {
 	var paths []string
 	for p, v := range a {
@@ -284,7 +284,8 @@ func (x *comparison) bounded(a, b *Side, paths []string) []string {
 	return paths
 }
 
-// changedOnce remembers what a side changed since a merge base: most pairs have the same one.
+// changedOnce returns what a side changed since a merge base, and remembers it: most pairs have the
+// same merge base.
 func (x *comparison) changedOnce(ctx context.Context, from, to string) (map[string]string, error) {
 	key := [2]string{from, to}
 	x.mu.Lock()

@@ -238,7 +238,7 @@ func TestCollisionsInTime(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	x.compare(over)
-	if diff := cmp.Diff([]LeftOut{{"1 of 1 pairs", "the time was up"}}, x.result.LeftOut); diff != "" || len(x.result.Found) > 0 {
+	if diff := cmp.Diff([]LeftOut{{"1 of 1 pairs", "time ran out"}}, x.result.LeftOut); diff != "" || len(x.result.Found) > 0 {
 		t.Errorf("found %v (-want +got)\n%s", x.result.Found, diff)
 	}
 	if _, err := (Client{}).Collisions(over, dir); err == nil {

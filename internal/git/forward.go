@@ -14,21 +14,22 @@ import (
 	"talkingstick/stick"
 )
 
-// FastForward moves the branch that is checked out in dir forward to a commit, with the checkout. It isn't given
-// up because its caller is: a git that is killed in the middle leaves a lock, and half of the files.
+// FastForward moves the branch that is checked out in dir forward to a commit, together with the files.
+// It runs to its end even if ctx is cancelled: killing git in the middle would leave a lock and half of
+// the files.
 func (c Client) FastForward(ctx context.Context, dir, commit string) error {
 	return c.write(context.WithoutCancel(ctx), change{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash",
 		"--no-overwrite-ignore", "--quiet", "--", commit)
 }
 
-// UntrackedInTheWay lists the files of the checkout at dir, untracked or ignored, that moving it forward from one commit to
+// UntrackedInTheWay lists the untracked and ignored files in dir that a fast-forward from one commit to
 // another would overwrite.
 func (c Client) UntrackedInTheWay(ctx context.Context, dir, from, to string) (files []string, err error) {
 	added, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "--diff-filter=A", from, to)
 	if err != nil {
 		return nil, err
 	}
-	tracked := map[string]bool{} // what the move takes away, also under a name in other capitals
+	tracked := map[string]bool{} // lower-cased paths that the fast-forward removes
 	removed, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=D", from, to)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (c Client) UntrackedInTheWay(ctx context.Context, dir, from, to string) (fi
 			}
 			info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(at)))
 			if err != nil {
-				break // nothing is there; what can't be looked at git will tell
+				break // nothing is there, or git will report what it can't read
 			}
 			if info.IsDir() || tracked[strings.ToLower(at)] || seen[at] {
 				continue
@@ -58,20 +59,20 @@ func (c Client) UntrackedInTheWay(ctx context.Context, dir, from, to string) (fi
 	return files, nil
 }
 
-// FinishFastForward takes a checkout whose fast-forward from one commit to another was cut off to its end,
-// branch and all; one in which it hasn't begun stays as it is. It refuses, with [stick.CodeDirtyTree], a
-// checkout in which something is neither as in the one nor as in the other.
+// FinishFastForward finishes a fast-forward that was cut off, branch included. It does nothing if the
+// fast-forward hasn't begun. It fails with [stick.CodeDirtyTree] if a file is neither as in from nor as
+// in to: somebody has edited it since.
 func (c Client) FinishFastForward(ctx context.Context, dir, ref, from, to string) error {
 	begun, foreign, err := c.forwardState(ctx, dir, from, to)
 	if err != nil || !begun {
 		return err
 	}
 	if len(foreign) > 0 {
-		return stick.Errorf(stick.CodeDirtyTree, "a merge was cut off while it moved %s forward, and there are changes of somebody's own since: %s",
+		return stick.Errorf(stick.CodeDirtyTree, "a merge was interrupted while it updated the files in %s, and somebody has changed files there since: %s",
 			stick.Line(dir), stick.Clip(strings.Join(foreign, ", "), 160)).With("path", dir).With("left", foreign).
-			Hintf("commit nothing there, because it has half of a merge: move your own versions of these files away, and run the same command again")
+			Hintf("commit nothing there, because the directory has half of a merge: move your own versions of these files away, then run the same command again")
 	}
-	ctx = context.WithoutCancel(ctx) // for the same reason as in FastForward
+	ctx = context.WithoutCancel(ctx) // as in FastForward
 	if err := c.write(ctx, change{dir: dir}, "read-tree", "--reset", "-u", to); err != nil {
 		return err
 	}
@@ -82,14 +83,14 @@ func (c Client) FinishFastForward(ctx context.Context, dir, ref, from, to string
 	return err
 }
 
-// FastForwardInterrupted tells whether a fast-forward of a checkout from one commit to another was stopped in the middle.
+// FastForwardInterrupted reports whether a fast-forward of the checkout at dir was stopped in the middle.
 func (c Client) FastForwardInterrupted(ctx context.Context, dir, from, to string) (bool, error) {
 	begun, _, err := c.forwardState(ctx, dir, from, to)
 	return begun, err
 }
 
-// forwardState tells whether the files of a checkout are on their way from one commit to another, and which are
-// neither as in the one nor as in the other.
+// forwardState reports whether a fast-forward of the files at dir has begun, and lists the files that are
+// neither as in from nor as in to.
 func (c Client) forwardState(ctx context.Context, dir, from, to string) (begun bool, foreign []string, err error) {
 	paths, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from, to)
 	if err != nil {
@@ -145,8 +146,8 @@ func (c Client) forwardState(ctx context.Context, dir, from, to string) (begun b
 	return begun, foreign, nil
 }
 
-// isHalfWritten tells whether a file of a checkout is on its way to what a commit has, if it has it: git removes a
-// file before it writes it anew, and may have been stopped in between, or in the middle.
+// isHalfWritten reports whether git may have been stopped while it replaced a file. Git removes a file
+// before it writes the new one, so the file is missing or holds the beginning of the new content.
 func (c Client) isHalfWritten(ctx context.Context, dir, commit, path string, wanted bool) (bool, error) {
 	switch info, err := os.Lstat(filepath.Join(dir, path)); {
 	case isNotExist(err):
@@ -165,12 +166,12 @@ func (c Client) isHalfWritten(ctx context.Context, dir, commit, path string, wan
 	return bytes.HasPrefix(whole.Bytes(), have), nil
 }
 
-// isNotExist tells whether looking at a file failed because there is none: nothing of its name, or something else
-// where its directory would be.
+// isNotExist reports whether err says that a file doesn't exist. A file where its directory should be
+// counts, too.
 func isNotExist(err error) bool { return os.IsNotExist(err) || errors.Is(err, syscall.ENOTDIR) }
 
-// blobInCheckout is the name of a file's content in a checkout, empty when there is no such file. What is neither a plain
-// file nor a link has a name that is nowhere else.
+// blobInCheckout returns the id of a file's content in a checkout, and "" if there is no such file. What
+// is neither a plain file nor a link gets a text that equals no id.
 func (c Client) blobInCheckout(ctx context.Context, dir, path string) (string, error) {
 	info, err := os.Lstat(filepath.Join(dir, path))
 	switch {
@@ -192,7 +193,7 @@ func (c Client) blobInCheckout(ctx context.Context, dir, path string) (string, e
 	return strings.TrimSpace(out.String()), err
 }
 
-// blobInCommit is the name of a file's content in a commit, empty when it isn't there.
+// blobInCommit returns the id of a file's content in a commit, and "" if the commit doesn't have it.
 func (c Client) blobInCommit(ctx context.Context, dir, commit, path string) (string, error) {
 	name, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+":"+path)
 	if exitedWith(err, 1) || exitedWith(err, 128) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Lines is a range of lines of a file, both included.
+// Lines is a range of lines of a file, from First to Last inclusive.
 type Lines struct{ First, Last int }
 
 func (l Lines) String() string {
@@ -17,25 +17,25 @@ func (l Lines) String() string {
 	return strconv.Itoa(l.First) + "-" + strconv.Itoa(l.Last)
 }
 
-// hunk is one change of a file: these lines of the old one became those of the new one. Where there
-// are none, first is the line before.
+// hunk is one change of a file: it replaces lines of the old file with lines of the new one. Where a
+// count is 0, first is the line before.
 type hunk struct{ first, count, newFirst, newCount int }
 
-// fileDiff is how a file differs.
+// fileDiff is the difference between two versions of a file.
 type fileDiff struct {
 	hunks   []hunk
 	deleted bool
 }
 
-// touches tells whether a merge takes the two for changes of the same place: they overlap, or lie
-// side by side with no line between.
+// touches reports whether a merge takes two hunks for changes of the same place: they overlap, or no
+// line lies between them.
 func (h hunk) touches(o hunk) bool {
 	start, end := h.old()
 	ostart, oend := o.old()
 	return start <= oend && ostart <= end
 }
 
-// old is the part of the old file that the hunk replaces, the end not included.
+// old returns the lines of the old file that the hunk replaces, end exclusive.
 func (h hunk) old() (start, end int) {
 	if h.count == 0 {
 		return h.first + 1, h.first + 1
@@ -43,11 +43,11 @@ func (h hunk) old() (start, end int) {
 	return h.first, h.first + h.count
 }
 
-// maxRanges bounds the ranges of one file. The last one covers what is left.
+// maxRanges limits the ranges of one file. The last one covers the rest.
 const maxRanges = 20
 
-// lines are the lines of the new file that a change concerns: where lines were only removed, the one
-// before. Only those hunks count that keep says yes to.
+// lines returns the changed lines of the new file, for the hunks that keep accepts. Where lines were
+// only removed, it is the line before.
 func (d fileDiff) lines(keep func(hunk) bool) []Lines {
 	var out []Lines
 	if d.deleted {
@@ -67,8 +67,8 @@ func (d fileDiff) lines(keep func(hunk) bool) []Lines {
 	return out
 }
 
-// overlap is where two changes of a file meet, in the lines of each. Where they don't meet anywhere,
-// as when names are what collides, it is all that was changed.
+// overlap returns where two changes of a file meet, in the lines of each. If they don't meet, as when
+// the names collide and not the lines, it returns all changed lines.
 func overlap(a, b fileDiff) (inA, inB []Lines) {
 	meets := func(others []hunk) func(hunk) bool {
 		return func(h hunk) bool {
@@ -89,19 +89,19 @@ func overlap(a, b fileDiff) (inA, inB []Lines) {
 
 func all(hunk) bool { return true }
 
-// diff reads the output of git diff-tree -p -U0 while it comes. Of the lines themselves nothing is
-// kept, so that large files cost no memory.
+// diff parses the output of git diff-tree -p -U0 while it arrives. It keeps none of the lines, so that
+// large files cost no memory.
 type diff struct {
 	files   map[string]fileDiff
 	path    string
-	part    []byte // the begin of a line whose end hasn't come yet
+	part    []byte // the beginning of a line whose end hasn't arrived yet
 	problem error
 }
 
-// maxHeader is more than the longest line that matters: two quoted paths.
+// maxHeader is longer than any line that matters. The longest has two quoted paths.
 const maxHeader = 64 << 10
 
-// Write takes a part of the output. It never fails: git is left to run to its end.
+// Write parses a part of the output. It never fails, so that git can run to its end.
 func (d *diff) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
@@ -123,7 +123,7 @@ func (d *diff) Write(p []byte) (int, error) {
 	}
 }
 
-// line takes a line. Those of the files begin with a sign, so that none can be taken for a header.
+// line parses a line. The lines of files begin with a sign, so none of them looks like a header.
 func (d *diff) line(l string) error {
 	switch {
 	case strings.HasPrefix(l, "diff --git "):
@@ -152,8 +152,8 @@ func (d *diff) line(l string) error {
 	return nil
 }
 
-// diffPath takes the path out of "a/path b/path", of which each half may be quoted. Without renames
-// both are the same.
+// diffPath extracts the path from "a/path b/path". Each half may be quoted. Without renames both are the
+// same.
 func diffPath(names string) (string, error) {
 	half := names[:len(names)/2]
 	if names[len(names)/2:] == "" || names[len(half)] != ' ' {
@@ -177,7 +177,7 @@ func diffPath(names string) (string, error) {
 func parseHunk(l string) (h hunk, err error) {
 	fields := strings.Fields(l)
 	if len(fields) < 4 {
-		return h, fmt.Errorf("read git diff-tree: %.100q isn't the head of a change", l)
+		return h, fmt.Errorf("read git diff-tree: %.100q isn't the header of a hunk", l)
 	}
 	if h.first, h.count, err = parseRange(fields[1], "-"); err != nil {
 		return h, err
@@ -196,7 +196,7 @@ func parseRange(s, sign string) (first, count int, err error) {
 		count, err = strconv.Atoi(length)
 	}
 	if err != nil || !ok || first < 0 || count < 0 {
-		return 0, 0, fmt.Errorf("read git diff-tree: %.100q is no range of lines", s)
+		return 0, 0, fmt.Errorf("read git diff-tree: %.100q isn't a range of lines", s)
 	}
 	return first, count, nil
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// conflicted is what a merge of two commits can't settle: the files, and for each the kind of
-// conflict in git's words, such as contents, binary or modify/delete.
+// conflicted maps each file in conflict to the kind of its conflict in git's words, such as contents,
+// binary or modify/delete.
 type conflicted map[string]string
 
-// merge tries a merge of two commits in the scratch.
+// merge tries to merge two commits in the scratch.
 func (s *scratch) merge(ctx context.Context, dir, a, b string) (conflicted, error) {
 	out, err := s.run(ctx, dir, nil, nil, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", a, b)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
@@ -23,8 +23,8 @@ func (s *scratch) merge(ctx context.Context, dir, a, b string) (conflicted, erro
 	return nil, err
 }
 
-// parseMerge reads what git merge-tree -z prints of a merge with conflicts: the tree, the files, an
-// empty name, and messages. A message is a number of paths, these, its kind and its words.
+// parseMerge parses what git merge-tree -z prints about a merge with conflicts: the tree, the files, an
+// empty name, and messages. A message is a number of paths, the paths, its kind and its text.
 func parseMerge(out string, a, b string) (conflicted, error) {
 	fields := strings.Split(out, "\x00")
 	next := func() (f string) {
@@ -52,7 +52,7 @@ func parseMerge(out string, a, b string) (conflicted, error) {
 		kind = strings.TrimSuffix(kind, ")")
 		for _, p := range paths {
 			p = originalName(p, a, b)
-			if said, ok := c[p]; ok && (said == "" || said == "contents") { // the others say more
+			if said, ok := c[p]; ok && (said == "" || said == "contents") { // the other kinds say more
 				c[p] = kind
 			}
 		}
@@ -60,8 +60,8 @@ func parseMerge(out string, a, b string) (conflicted, error) {
 	return c, nil
 }
 
-// originalName is the name of a file that git would put aside, as name~commit, where something else has
-// to have its name.
+// originalName returns a file's real name. Git calls a file name~commit where something else takes its
+// name.
 func originalName(path, a, b string) string {
 	for _, id := range []string{a, b} {
 		if i := strings.LastIndex(path, "~"+id); i > 0 {
@@ -71,7 +71,7 @@ func originalName(path, a, b string) string {
 	return path
 }
 
-// mergeBase is a commit from which both have come, and empty where there is none.
+// mergeBase returns a common ancestor of two commits, and "" if there is none.
 func (s *scratch) mergeBase(ctx context.Context, dir, a, b string) (string, error) {
 	out, err := s.run(ctx, dir, nil, nil, "merge-base", a, b)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
@@ -80,7 +80,7 @@ func (s *scratch) mergeBase(ctx context.Context, dir, a, b string) (string, erro
 	return strings.TrimSpace(out), err
 }
 
-// changed tells in which files a commit differs from another, and what it has there: mode and blob.
+// changed maps each file in which commit to differs from commit from to its mode and blob in to.
 func (s *scratch) changed(ctx context.Context, dir, from, to string) (map[string]string, error) {
 	out, err := s.run(ctx, dir, nil, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", from, to)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *scratch) changed(ctx context.Context, dir, from, to string) (map[string
 	return parseRaw(out)
 }
 
-// parseRaw reads git diff-tree -z --raw: ":mode mode blob blob status", NUL, path, NUL.
+// parseRaw parses git diff-tree -z --raw: ":mode mode blob blob status", NUL, path, NUL.
 func parseRaw(out string) (map[string]string, error) {
 	files := map[string]string{}
 	for out != "" {
@@ -105,10 +105,10 @@ func parseRaw(out string) (map[string]string, error) {
 	return files, nil
 }
 
-// maxArgs bounds the paths on one command line, in bytes: Windows takes 32 KiB.
+// maxArgs limits the paths on one command line, in bytes: Windows takes 32 KiB.
 const maxArgs = 20 << 10
 
-// hunks tells in which lines a commit differs from another, by file.
+// hunks returns the changed lines between two commits, by file.
 func (s *scratch) hunks(ctx context.Context, dir, from, to string, paths []string) (map[string]fileDiff, error) {
 	d := &diff{files: map[string]fileDiff{}}
 	for len(paths) > 0 {

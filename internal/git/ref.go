@@ -19,12 +19,12 @@ import (
 type Ref struct {
 	Name      string // refs/heads/…
 	Commit    string
-	Committed stick.Time // when its newest commit was made
-	Upstream  string     // refs/remotes/…, empty if it has none
-	Checkout  string     // where it is checked out, empty if nowhere
+	Committed stick.Time // the time of its newest commit
+	Upstream  string     // refs/remotes/…; empty if it has none
+	Checkout  string     // where it is checked out; empty if nowhere
 }
 
-// Refs lists the refs that match patterns: whole names, or their beginnings up to a slash.
+// Refs lists the refs that match patterns: full names, or prefixes up to a slash.
 func (c Client) Refs(ctx context.Context, dir string, patterns ...string) ([]Ref, error) {
 	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(upstream)%00%(worktreepath)"
 	said, err := c.text(ctx, dir, append([]string{"for-each-ref", "--format=" + format, "--"}, patterns...)...)
@@ -35,7 +35,7 @@ func (c Client) Refs(ctx context.Context, dir string, patterns ...string) ([]Ref
 	for _, line := range strings.Split(said, "\n") {
 		f := strings.Split(line, "\x00")
 		if len(f) != 5 {
-			return nil, fmt.Errorf("git for-each-ref said %q", line)
+			return nil, fmt.Errorf("git for-each-ref printed %q", line)
 		}
 		seconds, _ := strconv.ParseInt(f[2], 10, 64)
 		refs = append(refs, Ref{Name: f[0], Commit: f[1], Committed: stick.Time(seconds * 1000), Upstream: f[3], Checkout: f[4]})
@@ -43,7 +43,7 @@ func (c Client) Refs(ctx context.Context, dir string, patterns ...string) ([]Ref
 	return refs, nil
 }
 
-// Ref finds one ref by its whole name.
+// Ref finds one ref by its full name.
 func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 	refs, err := c.Refs(ctx, dir, name)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 	return Ref{}, false, nil
 }
 
-// Commit finds the commit that a name means.
+// Commit resolves a name to a commit. It reports false if there is none.
 func (c Client) Commit(ctx context.Context, dir, name string) (string, bool, error) {
 	said, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if exitedWith(err, 1) || exitedWith(err, 128) {
@@ -66,13 +66,13 @@ func (c Client) Commit(ctx context.Context, dir, name string) (string, bool, err
 	return said, err == nil, err
 }
 
-// UpdateRef moves a ref from one commit to another, if it is still there; old is empty for a ref that
-// mustn't exist. moved is false when it was elsewhere.
+// UpdateRef moves a ref from commit old to another, if the ref is still at old. An empty old means that
+// the ref must not exist. moved is false when the ref was elsewhere.
 func (c Client) UpdateRef(ctx context.Context, dir, ref, commit, old string) (moved bool, err error) {
 	if old == "" {
 		old = strings.Repeat("0", len(commit))
 	}
-	ctx = context.WithoutCancel(ctx) // killed in the middle it would leave the branch's lock
+	ctx = context.WithoutCancel(ctx) // killing it in the middle would leave the branch's lock
 	err = c.write(ctx, change{dir: dir}, "update-ref", "-m", "talking stick", "--", ref, commit, old)
 	if err == nil {
 		return true, nil
@@ -84,7 +84,7 @@ func (c Client) UpdateRef(ctx context.Context, dir, ref, commit, old string) (mo
 	return false, err
 }
 
-// DeleteRef deletes a ref that is still at a commit. One that is gone already is fine.
+// DeleteRef deletes a ref if it is still at commit old. It does nothing if the ref doesn't exist.
 func (c Client) DeleteRef(ctx context.Context, dir, ref, old string) error {
 	if _, ok, err := c.Commit(ctx, dir, ref); err != nil || !ok {
 		return err
@@ -93,7 +93,7 @@ func (c Client) DeleteRef(ctx context.Context, dir, ref, old string) error {
 	return c.write(ctx, change{dir: dir}, "update-ref", "-d", "--", ref, old)
 }
 
-// IsAncestor tells whether commit a is contained in b.
+// IsAncestor reports whether b contains commit a.
 func (c Client) IsAncestor(ctx context.Context, dir, a, b string) (bool, error) {
 	err := c.write(ctx, change{dir: dir}, "merge-base", "--is-ancestor", a, b)
 	if exitedWith(err, 1) {
@@ -102,8 +102,8 @@ func (c Client) IsAncestor(ctx context.Context, dir, a, b string) (bool, error) 
 	return err == nil, err
 }
 
-// Contained tells whether a commit that may not be here is one of others, or contained in one of them. Those of
-// them that aren't here contain nothing.
+// Contained reports whether one of other commits is or contains a commit. Any of them may be missing
+// from the repository; a missing one contains nothing.
 func (c Client) Contained(ctx context.Context, dir, commit string, in ...string) (bool, error) {
 	in = slices.DeleteFunc(slices.Clone(in), func(s string) bool { return s == "" })
 	if slices.Contains(in, commit) {
@@ -116,7 +116,7 @@ func (c Client) Contained(ctx context.Context, dir, commit string, in ...string)
 	return said == "", err
 }
 
-// MergeBase is a best common ancestor of two commits; empty when they have none.
+// MergeBase returns a best common ancestor of two commits, and "" if they have none.
 func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error) {
 	said, err := c.text(ctx, dir, "merge-base", a, b)
 	if exitedWith(err, 1) {
@@ -125,7 +125,7 @@ func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error)
 	return said, err
 }
 
-// ReadFile reads a file as it is in a commit; ok is false when it isn't there.
+// ReadFile reads a file as it is in a commit. ok is false if the commit doesn't have it.
 func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content []byte, ok bool, err error) {
 	var out bytes.Buffer
 	err = c.write(ctx, change{dir: dir, in: strings.NewReader(commit + ":" + path + "\n"), out: &out}, "cat-file", "--batch")
@@ -139,13 +139,13 @@ func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content
 	}
 	size, err := strconv.Atoi(f[2])
 	if err != nil || size > len(body) {
-		return nil, false, fmt.Errorf("git cat-file said %q", header)
+		return nil, false, fmt.Errorf("git cat-file printed %q", header)
 	}
 	return []byte(body[:size]), true, nil
 }
 
-// MergeTree merges two commits without a checkout. tree is empty when they conflict, and files are
-// then the paths in conflict.
+// MergeTree merges two commits without a checkout. If they conflict, tree is empty and files are the
+// paths in conflict.
 func (c Client) MergeTree(ctx context.Context, dir, ours, theirs string) (tree string, files []string, err error) {
 	var out bytes.Buffer
 	err = c.write(ctx, change{dir: dir, out: &out}, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--", ours, theirs)
@@ -156,7 +156,7 @@ func (c Client) MergeTree(ctx context.Context, dir, ours, theirs string) (tree s
 	case exitedWith(err, 1) && len(parts) > 0:
 		return "", parts[1:], nil
 	case err == nil:
-		return "", nil, fmt.Errorf("git merge-tree said nothing")
+		return "", nil, fmt.Errorf("git merge-tree printed nothing")
 	}
 	return "", nil, err
 }
@@ -172,7 +172,7 @@ func (c Client) CommitTree(ctx context.Context, dir, tree, message string, paren
 	return strings.TrimSpace(out.String()), err
 }
 
-// diffOptions make what git tells of a difference independent of anybody's configuration.
+// diffOptions make a diff independent of the user's configuration.
 var diffOptions = []string{"--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "-U3"}
 
 // Changed lists the paths in which two commits differ.
@@ -180,7 +180,8 @@ func (c Client) Changed(ctx context.Context, dir, from, to string) ([]string, er
 	return c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to)
 }
 
-// Diff is the difference of two commits as text, at most so many bytes of it.
+// Diff returns the diff of two commits as text, at most most bytes of it. cut reports whether there is
+// more.
 func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text string, cut bool, err error) {
 	out := &prefix{left: most}
 	args := append(append([]string{"diff-tree", "-r", "-p"}, diffOptions...), from, to)
@@ -188,7 +189,7 @@ func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text 
 	return out.String(), out.cut, err
 }
 
-// Stat tells how much two commits differ.
+// Stat counts the changed lines between two commits, by file.
 func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileStat, error) {
 	lines, err := c.list(ctx, dir, "diff-tree", "-r", "--numstat", "-z", "--no-renames", from, to)
 	if err != nil {
@@ -198,7 +199,7 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 	for _, l := range lines {
 		f := strings.SplitN(l, "\t", 3)
 		if len(f) != 3 {
-			return nil, fmt.Errorf("git diff-tree said %q", l)
+			return nil, fmt.Errorf("git diff-tree printed %q", l)
 		}
 		s := stick.FileStat{Path: f[2], Added: -1, Deleted: -1}
 		if f[0] != "-" {
@@ -210,14 +211,14 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 	return stats, nil
 }
 
-// Log tells the commits that are in one commit and not in another, the oldest first, each in a line.
+// Log lists the commits that are in to but not in from, one line each, oldest first.
 func (c Client) Log(ctx context.Context, dir, from, to string, most int) ([]string, error) {
 	return c.list(ctx, dir, "log", "-z", "--reverse", "--no-color", "--no-decorate", "--format=%h %s", fmt.Sprintf("--max-count=%d", most), from+".."+to, "--")
 }
 
-// PatchSum is a sum of what commit to changes since from: equal for the same changes to the same
-// surroundings, wherever in the files and in the history they are made. Unlike git's own patch id
-// it tells blanks apart.
+// PatchSum returns a checksum of the changes between two commits. The same changes to the same
+// surrounding lines have the same sum, wherever they are in the files and in the history. Unlike git's
+// patch id, it tells blanks apart.
 func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, error) {
 	r, w := io.Pipe()
 	sum := make(chan string, 1)
@@ -248,7 +249,7 @@ func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, err
 	return <-sum, err
 }
 
-// BranchName tells whether a name can be that of a branch.
+// BranchName reports whether a branch can have this name.
 func BranchName(name string) bool {
 	bad := name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.HasSuffix(name, ".") ||
 		strings.Contains(name, "..") || strings.Contains(name, "//") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f") || name == "@" || len(name) > 200

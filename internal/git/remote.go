@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Fetch gets a branch of a remote into its remote-tracking branch, and returns where it is; empty
-// when the remote doesn't have it.
+// Fetch fetches a branch into its remote-tracking branch, and returns its commit. It returns "" when the
+// remote doesn't have it.
 func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, error) {
 	ref := "refs/remotes/" + remote + "/" + branch
 	err := c.write(ctx, change{dir: dir}, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, "+refs/heads/"+branch+":"+ref)
@@ -17,8 +17,8 @@ func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, 
 	return at, err
 }
 
-// Push moves a branch of a remote to a commit, without force. moved is false when the remote's branch
-// has other commits: somebody was faster.
+// Push moves a branch of a remote to a commit, without force. moved is false if somebody was faster and
+// the remote's branch has other commits.
 func (c Client) Push(ctx context.Context, dir, remote, branch, commit string) (moved bool, err error) {
 	err = c.write(ctx, change{dir: dir}, "push", "--quiet", "--no-verify", "--", remote, commit+":refs/heads/"+branch)
 	if f := failure(err); f != nil && isRejected(f.Said) {
@@ -27,7 +27,7 @@ func (c Client) Push(ctx context.Context, dir, remote, branch, commit string) (m
 	return err == nil, err
 }
 
-// isRejected tells whether a remote refused a push because its branch isn't where it was.
+// isRejected reports whether a remote refused a push because its branch has moved.
 func isRejected(said string) bool {
 	for _, sign := range []string{"[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists"} {
 		if strings.Contains(said, sign) {
@@ -37,14 +37,14 @@ func isRejected(said string) bool {
 	return false
 }
 
-// PushWithLease moves a branch that is ours alone to a commit, or deletes it when commit is empty. The lease is
-// where it was seen last, empty for nowhere.
+// PushWithLease moves a branch that only we write to a commit, or deletes it if commit is empty. It fails
+// unless the branch is where it was last seen; an empty seen means that it didn't exist.
 func (c Client) PushWithLease(ctx context.Context, dir, remote, branch, commit, seen string) error {
 	ref := "refs/heads/" + branch
 	return c.write(ctx, change{dir: dir}, "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+seen, "--", remote, commit+":"+ref)
 }
 
-// RemoteBranch is where a branch is at a remote; empty when it isn't there.
+// RemoteBranch returns the commit of a branch at a remote, and "" if the remote doesn't have it.
 func (c Client) RemoteBranch(ctx context.Context, dir, remote, branch string) (string, error) {
 	said, err := c.text(ctx, dir, "ls-remote", "--quiet", "--", remote, "refs/heads/"+branch)
 	commit, _, _ := strings.Cut(said, "\t")

@@ -4,5 +4,5 @@ package git
 
 import "os/exec"
 
-// run runs cmd. What it has started isn't killed with it on this platform.
+// run runs cmd. On this platform, cancelling doesn't kill the processes that cmd has started.
 func run(cmd *exec.Cmd) error { return cmd.Run() }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// run runs cmd in a process group of its own, which is killed as a whole when the context ends: git
-// starts further processes, for submodules and filters, and they would go on.
+// run runs cmd in a process group of its own, and kills the whole group when the context ends. Git
+// starts more processes, for submodules and filters, which would go on otherwise.
 func run(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {

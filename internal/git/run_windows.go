@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// run runs cmd in a job, which is ended as a whole when the context ends: git.exe is often a small
-// program that starts the real one. What cmd starts before it is in the job escapes.
+// run runs cmd in a job, and ends the whole job when the context ends: git.exe is often a small program
+// that starts the real one. A process that cmd starts before it is in the job escapes.
 func run(cmd *exec.Cmd) error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {

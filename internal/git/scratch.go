@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// scratch lets git compute with what isn't committed and leaves no trace of it: objects and indexes
-// are written to a temporary directory, and those of the repository are only read.
+// scratch lets git work with uncommitted changes and leave no trace in the repository. Git writes
+// objects and indexes to a temporary directory, and only reads those of the repository.
 type scratch struct {
 	git  Client
 	tmp  string
@@ -20,11 +20,11 @@ type scratch struct {
 	made int // commits
 }
 
-// quiet keeps git from running what the repository has configured beside an operation: hooks, and a
-// daemon that watches the tree. It keeps a split index from being written back in parts, too.
+// quiet turns off what a repository may have configured beside the operation itself: hooks, a daemon
+// that watches the tree, and a split index, which git would write back in parts.
 var quiet = []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false"}
 
-// scratch makes one for the repository that dir lies in.
+// scratch makes a scratch for the repository that dir lies in.
 func (c Client) scratch(ctx context.Context, dir string) (*scratch, error) {
 	objects, err := c.line(ctx, dir, "rev-parse", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
@@ -37,7 +37,7 @@ func (c Client) scratch(ctx context.Context, dir string) (*scratch, error) {
 	s := &scratch{git: c, tmp: tmp, env: []string{
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(tmp, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(objects),
-		"GIT_NO_LAZY_FETCH=1", // a look never asks the network
+		"GIT_NO_LAZY_FETCH=1", // reading never uses the network
 		"GIT_AUTHOR_NAME=tt", "GIT_AUTHOR_EMAIL=tt@localhost", "GIT_AUTHOR_DATE=@1 +0000",
 		"GIT_COMMITTER_NAME=tt", "GIT_COMMITTER_EMAIL=tt@localhost", "GIT_COMMITTER_DATE=@1 +0000",
 	}}
@@ -48,15 +48,15 @@ func (c Client) scratch(ctx context.Context, dir string) (*scratch, error) {
 	return s, nil
 }
 
-// alternate writes a path as git reads it in a list of object directories: quoted, because it may
-// hold what separates them.
+// alternate quotes a path for git's list of object directories, because the path may hold the list's
+// separator.
 func alternate(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
 func (s *scratch) remove() { _ = os.RemoveAll(s.tmp) }
 
-// run runs git with the scratch, and gives what it prints.
+// run runs git with the scratch and returns its output.
 func (s *scratch) run(ctx context.Context, dir string, in io.Reader, env []string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := s.git.do(ctx, call{
@@ -65,8 +65,8 @@ func (s *scratch) run(ctx context.Context, dir string, in io.Reader, env []strin
 	return out.String(), err
 }
 
-// commit makes a commit of what a working tree holds at the given paths, on top of its HEAD and, in
-// the middle of a merge, of what is being merged.
+// commit commits the given paths of a working tree to the scratch, on top of its HEAD. In the middle of a
+// merge, the merged commit is the second parent.
 func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (string, error) {
 	s.made++
 	index := filepath.Join(s.tmp, fmt.Sprintf("index-%d", s.made))
@@ -106,8 +106,8 @@ func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (strin
 	return strings.TrimSpace(id), err
 }
 
-// split parts what was a file and is a directory now from the rest: git has to be told of it in
-// another way. A submodule is a directory and stays one.
+// split separates paths that were files and are directories now (gone) from the rest: git update-index
+// needs another flag for them. A submodule is a directory and stays one.
 func split(dir string, paths []string) (files, gone []string) {
 	for _, p := range paths {
 		at := filepath.Join(dir, filepath.FromSlash(p))
@@ -122,8 +122,8 @@ func split(dir string, paths []string) (files, gone []string) {
 	return files, gone
 }
 
-// copyIndex copies an index, if there is one. It keeps its time, by which git tells which files may
-// have been changed in the moment in which the index was written.
+// copyIndex copies an index, if there is one, with its modification time. By that time git knows which
+// files may have changed while the index was written.
 func copyIndex(from, to string) error {
 	info, err := os.Stat(from)
 	if os.IsNotExist(err) {
@@ -142,9 +142,8 @@ func copyIndex(from, to string) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// uncommitted names the files in which a working tree differs from its HEAD, most of them at most;
-// count says how many there are. Ignored files aren't among them, and neither are repositories that
-// lie in the tree, as linked worktrees may.
+// uncommitted lists at most most files in which a working tree differs from its HEAD, and counts them
+// all. It leaves out ignored files and repositories inside the tree, such as linked worktrees.
 func (c Client) uncommitted(ctx context.Context, dir string, most int) (paths []string, count int, err error) {
 	s := status{most: most}
 	err = c.do(ctx, call{dir: dir, before: quiet, out: &s, args: []string{

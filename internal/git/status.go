@@ -8,24 +8,24 @@ import (
 	"talkingstick/stick"
 )
 
-// maxDirty is how many paths a snapshot names. The others are only counted.
+// maxDirty is how many paths a snapshot lists. It only counts the others.
 const maxDirty = 200
 
-// status reads the output of git status --porcelain=v2 --branch -z while it comes: records that end
-// with NUL, so that a name may hold anything else, line ends included. Only what a snapshot names
-// is kept, so that a million untracked files cost no memory.
+// status parses the output of git status --porcelain=v2 --branch -z while it arrives. Records end with
+// NUL, so that a name may hold anything else, line ends included. It keeps only the paths that a snapshot
+// lists, so that a million untracked files cost no memory.
 type status struct {
-	part    []byte // the begin of a record whose end hasn't come yet
+	part    []byte // the beginning of a record whose end hasn't arrived yet
 	origin  bool   // the next record is the former path of a rename
 	head    string
 	branch  string
 	dirty   []string
 	count   int
-	problem error // the first record that wasn't understood
-	most    int   // how many paths are kept; 0 for maxDirty
+	problem error // the first record that couldn't be parsed
+	most    int   // how many paths to keep; 0 for maxDirty
 }
 
-// Write takes a part of the output. It never fails: git is left to run to its end.
+// Write parses a part of the output. It never fails, so that git can run to its end.
 func (s *status) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
@@ -46,7 +46,7 @@ func (s *status) Write(p []byte) (int, error) {
 	}
 }
 
-// workspace is what was seen, once all of the output has been written.
+// workspace returns the result, once all output has been written.
 func (s *status) workspace() (*stick.Workspace, error) {
 	switch {
 	case s.problem != nil:
@@ -61,7 +61,7 @@ func (s *status) workspace() (*stick.Workspace, error) {
 	return w, nil
 }
 
-// The number of fields before the path, by the kind of entry.
+// The number of fields before the path, by kind of entry.
 const (
 	changedFields  = 8 // 1 XY sub mH mI mW hH hI path
 	renamedFields  = 9 // 2 XY sub mH mI mW hH hI Xscore path NUL former path
@@ -94,13 +94,13 @@ func (s *status) record(r []byte) error {
 		return s.entry(r, unmergedFields)
 	case '?':
 		return s.entry(r, otherFields)
-	case '!': // ignored files aren't asked for
+	case '!': // an ignored file; git isn't asked for them
 		return nil
 	}
 	return fmt.Errorf("an unknown record %.100q", r)
 }
 
-// header takes what is told of the branch. Git may add headers at any time; others are skipped.
+// header parses a line about the branch. Git may add headers at any time, so others are skipped.
 func (s *status) header(r string) {
 	const oid, head = "# branch.oid ", "# branch.head "
 	switch {
@@ -115,7 +115,7 @@ func (s *status) header(r string) {
 	}
 }
 
-// entry takes the path that follows n fields.
+// entry adds the path that follows n fields.
 func (s *status) entry(r []byte, n int) error {
 	path := r
 	for range n {

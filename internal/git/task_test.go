@@ -439,7 +439,7 @@ func TestFailuresOfGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = w.AddDetached(ctx, w.dir, filepath.Join(w.dir, "tree"), first)
-	if err == nil || err.Error() != "git worktree failed: its post-checkout hook failed, it seems: exit status 3" {
+	if err == nil || err.Error() != "git worktree failed: its post-checkout hook seems to have failed: exit status 3" {
 		t.Errorf("a hook: %v", err)
 	}
 }

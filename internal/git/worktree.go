@@ -11,23 +11,23 @@ import (
 	"talkingstick/stick"
 )
 
-// AddWorktree makes a locked worktree with a new branch at a commit.
+// AddWorktree creates a locked worktree with a new branch at a commit.
 func (c Client) AddWorktree(ctx context.Context, dir, path, branch, commit, why string) error {
 	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", why, "-b", branch, "--", path, commit)
 }
 
-// AddWorktreeOf makes a locked worktree of a branch that exists.
+// AddWorktreeOf creates a locked worktree of an existing branch.
 func (c Client) AddWorktreeOf(ctx context.Context, dir, path, branch, why string) error {
 	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--lock", "--reason", why, "--", path, branch)
 }
 
-// AddDetached makes a worktree of a commit, on no branch.
+// AddDetached creates a worktree at a commit, on no branch.
 func (c Client) AddDetached(ctx context.Context, dir, path, commit string) error {
 	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--detach", "--", path, commit)
 }
 
-// RemoveDetached removes a worktree that [Client.AddDetached] made, or half of one, with whatever is in
-// it.
+// RemoveDetached removes a worktree that [Client.AddDetached] has created, complete or not, with all its
+// files.
 func (c Client) RemoveDetached(common, path string) error {
 	if err := removeAll(path); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "%s can't be removed: %w", stick.Line(path), err).With("path", path).
@@ -36,13 +36,13 @@ func (c Client) RemoveDetached(common, path string) error {
 	return c.RemoveRecord(common, path)
 }
 
-// RemoveByHand is the command by which a person removes a worktree that nobody needs.
+// RemoveByHand returns the command with which a person removes a worktree.
 func RemoveByHand(path string) string {
 	return fmt.Sprintf("rm -rf '%s' && git worktree prune", strings.ReplaceAll(stick.Line(path), "'", `'\''`))
 }
 
-// removeAll removes a directory with all that is in it, also where that was made read-only: some programs
-// protect their caches so.
+// removeAll removes a directory and everything in it, even if it is read-only: some programs protect
+// their caches that way.
 func removeAll(path string) error {
 	if os.RemoveAll(path) == nil {
 		return nil
@@ -51,8 +51,8 @@ func removeAll(path string) error {
 	return os.RemoveAll(path)
 }
 
-// makeWritable lets its owner change all directories of a tree, each before it is read. What can't be changed shows
-// when it is removed.
+// makeWritable makes all directories of a tree writable for their owner, each before it is read. It
+// ignores failures: they show when the tree is removed.
 func makeWritable(path string) {
 	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, _ error) error {
 		if d == nil || !d.IsDir() {
@@ -65,11 +65,11 @@ func makeWritable(path string) {
 	})
 }
 
-// RemoveRecord removes git's record of the worktree at a path where nothing is any more, and no other:
-// git's own prune would also take those on a disk that isn't mounted.
+// RemoveRecord removes git's record of the worktree at path, if nothing is at path any more. It isn't git
+// worktree prune because that also removes records of worktrees on disks that aren't mounted.
 func (c Client) RemoveRecord(common, path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return nil // it isn't gone
+		return nil // it still exists
 	}
 	records, err := os.ReadDir(filepath.Join(common, "worktrees"))
 	if err != nil {
@@ -84,14 +84,14 @@ func (c Client) RemoveRecord(common, path string) error {
 	return nil
 }
 
-// sameParent tells whether a .git file's path is that of the checkout at path, which need not exist.
+// sameParent reports whether file is the .git file of the checkout at path, which need not exist.
 func sameParent(file, path string) bool {
 	dir := filepath.Dir(filepath.FromSlash(file))
 	return dir == path || filepath.Base(dir) == filepath.Base(path) && samePath(filepath.Dir(dir), filepath.Dir(path))
 }
 
-// RemoveWorktree removes a worktree in which nothing is changed or untracked, and its lock. Why
-// it is locked is said again if it stays. It fails with [stick.CodeGitFailed] when something is, and leaves it as it was.
+// RemoveWorktree unlocks and removes a worktree that has no changed or untracked files. If it has some, it
+// fails with [stick.CodeGitFailed] and locks the worktree again, for the reason why.
 func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error {
 	_, ok, err := c.Worktree(ctx, dir, path)
 	if err != nil {
@@ -113,21 +113,21 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 		_ = c.write(ctx, change{dir: dir}, "worktree", "lock", "--reason", why, "--", path)
 	}
 	if f := failure(err); f != nil && strings.Contains(f.Said, "containing submodules") {
-		return stick.Errorf(stick.CodeGitFailed, "git removes none that has submodules checked out; if nothing in them has to be kept: git worktree remove -f -f '%s'",
-			strings.ReplaceAll(stick.Line(path), "'", `'\''`)).With("path", path).Hintf("run the same command again then")
+		return stick.Errorf(stick.CodeGitFailed, "git doesn't remove a worktree with submodules checked out; if you need nothing in them: git worktree remove -f -f '%s'",
+			strings.ReplaceAll(stick.Line(path), "'", `'\''`)).With("path", path).Hintf("then run the same command again")
 	}
 	return err
 }
 
-// removeLeftover removes what is left of a worktree that git doesn't know any more: nothing, or an empty
-// directory.
+// removeLeftover removes the directory of a worktree that git no longer knows. The directory must be
+// empty or missing.
 func removeLeftover(path string) error {
 	err := os.Remove(path)
 	if err == nil || os.IsNotExist(err) {
 		return nil
 	}
-	return stick.Errorf(stick.CodeGitFailed, "%s isn't a worktree any more, and isn't empty", stick.Line(path)).
-		Hintf("look at what is in it, and remove it by hand")
+	return stick.Errorf(stick.CodeGitFailed, "%s isn't a worktree any more, but it isn't empty", stick.Line(path)).
+		Hintf("check what is in it, then remove it by hand")
 }
 
 // Worktree finds the checkout at a path.
@@ -153,7 +153,8 @@ func samePath(a, b string) bool {
 	return err == nil && x == y
 }
 
-// OperationInProgress says what a git directory shows to be in progress in its checkout; empty for nothing.
+// OperationInProgress names the operation that is in progress in the checkout of a git directory, such as
+// rebase. It is empty if there is none.
 func OperationInProgress(gitDir string) string {
 	for name, what := range map[string]string{
 		"rebase-merge": "rebase", "rebase-apply": "rebase", "MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
@@ -165,9 +166,9 @@ func OperationInProgress(gitDir string) string {
 	return ""
 }
 
-// Rebase puts the branch that is checked out in dir onto a commit. When it stops at a conflict the
-// rebase is left in progress, and conflict is true. Any other failure leaves the branch as it was. It isn't given
-// up because its caller is, for the same reason as [Client.FastForward].
+// Rebase rebases the branch that is checked out in dir onto a commit. At a conflict it leaves the rebase in
+// progress, and conflict is true. Any other failure leaves the branch as it was. Like [Client.FastForward]
+// it runs to its end even if ctx is cancelled.
 func (c Client) Rebase(ctx context.Context, dir, onto string) (conflict bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	err = c.write(ctx, change{dir: dir}, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
@@ -194,7 +195,7 @@ func (c Client) Unmerged(ctx context.Context, dir string) ([]string, error) {
 	return c.list(ctx, dir, "diff", "--name-only", "--diff-filter=U", "-z")
 }
 
-// Exclude has git ignore patterns in all checkouts of the repository.
+// Exclude makes git ignore patterns in all checkouts of the repository.
 func Exclude(common string, patterns ...string) error {
 	path := filepath.Join(common, "info", "exclude")
 	b, err := os.ReadFile(path)
@@ -239,8 +240,8 @@ func Exclude(common string, patterns ...string) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// TrackedChanges lists the paths of a checkout that differ from its commit, untracked ones and submodules left out:
-// a merge moves what is recorded of a submodule, and never its checkout.
+// TrackedChanges lists the tracked paths of a checkout that differ from its commit. It leaves submodules
+// out: a merge changes the recorded commit of a submodule, never its checkout.
 func (c Client) TrackedChanges(ctx context.Context, dir string) ([]string, error) {
 	var s status
 	err := c.read(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames", "--no-ahead-behind", "--ignore-submodules=all")

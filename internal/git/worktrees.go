@@ -21,9 +21,9 @@ type Worktree struct {
 	Branch string // without refs/heads/; empty for a detached HEAD
 	Head   string // the commit; empty where there is none yet
 	Main   bool
-	Gone   bool // its directory isn't there, so that only what is committed can be seen
+	Gone   bool // its directory is missing, so that only its commits can be read
 
-	Prunable bool // only git's record of it is left; false for one that is locked, because it may come back
+	Prunable bool // only git's record of it is left; false for a locked one, which may come back
 }
 
 // Worktrees lists the working trees of the repository that dir lies in, the main one first. A bare
@@ -41,8 +41,8 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of a submodule, and where the git directory lies elsewhere, git lists that directory instead of
-	// the main working tree.
+	// For a submodule, and for a repository with a separate git directory, git lists the git directory
+	// instead of the main working tree.
 	if own := len(places) / 2; len(trees) > 0 && trees[0].Main && places[:own] == places[own+1:] {
 		if top, err := c.line(ctx, dir, "rev-parse", "--show-toplevel"); err == nil {
 			trees[0].Path = top
@@ -55,15 +55,15 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	return trees, nil
 }
 
-// line is what a command prints, without the end of its last line.
+// line returns the output of a command without its last line end.
 func (c Client) line(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := c.do(ctx, call{dir: dir, args: args, out: &out})
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
-// parseWorktrees reads the output of git worktree list --porcelain -z: attributes that end with NUL,
-// and an empty one behind each working tree.
+// parseWorktrees parses the output of git worktree list --porcelain -z: attributes that end with NUL, and
+// an empty one after each working tree.
 func parseWorktrees(output string) ([]Worktree, error) {
 	var trees []Worktree
 	var w Worktree
@@ -99,23 +99,24 @@ func parseWorktrees(output string) ([]Worktree, error) {
 	return trees, nil
 }
 
-// classify makes of a failure of git that ought to see a repository what it means.
+// classify turns a failure of git into an error that says what it means: there is no git, or no
+// repository at dir.
 func (c Client) classify(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-		missing := stick.Errorf(stick.CodeGitMissing, "there is no git program").Hintf("install git, or put it into PATH")
+		missing := stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH").Hintf("install git, or add it to PATH")
 		missing.Err = err
 		return missing
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return stick.Errorf(stick.CodeNoRepository, "git sees no repository at %s: %w", stick.Line(dir), err).With("path", dir)
+		return stick.Errorf(stick.CodeNoRepository, "git finds no repository at %s: %w", stick.Line(dir), err).With("path", dir)
 	}
 	return err
 }
 
 var version = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^git version (\d+)\.(\d+)`) })
 
-// requireVersion fails with [stick.CodeGitTooOld] for a git that is older than the given version, and with
-// [stick.CodeGitMissing] for none. One that doesn't tell its version the usual way is believed.
+// requireVersion fails with [stick.CodeGitTooOld] if git is older than the given version, and with
+// [stick.CodeGitMissing] if there is none. A git whose version can't be parsed passes.
 func (c Client) requireVersion(ctx context.Context, dir string, major, minor int) error {
 	said, err := c.line(ctx, dir, "version")
 	if err != nil {
@@ -134,6 +135,6 @@ func checkVersion(said string, major, minor int) error {
 	if x > major || x == major && y >= minor {
 		return nil
 	}
-	return stick.Errorf(stick.CodeGitTooOld, "git is version %d.%d, and this needs %d.%d or newer", x, y, major, minor).
-		With("version", m[1]+"."+m[2]).Hintf("install a newer git, or put it into PATH before the old one")
+	return stick.Errorf(stick.CodeGitTooOld, "git is version %d.%d, but this needs %d.%d or newer", x, y, major, minor).
+		With("version", m[1]+"."+m[2]).Hintf("install a newer git, or put it before the old one in PATH")
 }

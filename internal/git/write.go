@@ -19,7 +19,7 @@ import (
 type Failure struct {
 	Args []string
 	Exit int    // its exit status, -1 if it had none
-	Said string // what it printed on standard error, the first lines of it
+	Said string // the beginning of its standard error
 	Err  error
 }
 
@@ -30,7 +30,7 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("git %s: %v", f.command(), f.Err)
 }
 
-// command is git's own command, without the settings before it.
+// command returns git's subcommand, without the settings before it.
 func (f *Failure) command() string {
 	for i, a := range f.Args {
 		if !strings.HasPrefix(a, "-") && (i == 0 || f.Args[i-1] != "-c") {
@@ -43,27 +43,27 @@ func (f *Failure) command() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// change is one run of git that may change something.
+// change is one run of a writing command.
 type change struct {
 	dir string
 	in  io.Reader
 	out io.Writer
 }
 
-// MinVersion is the oldest git that can do what tasks need: merging without a checkout.
+// MinVersion is the oldest git that can merge without a checkout, which tasks need.
 var MinVersion = [2]int{2, 38}
 
-// noBackground keeps git from doing anything beside what it was asked for.
+// noBackground keeps git from starting anything beside the command itself.
 var noBackground = []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false"}
 
-// keptVariables are the variables of git that say who the user is, where the configuration lies and how
-// remotes are reached. The others would turn a command on one repository into one on another.
+// keptVariables are the GIT_ variables that say who the user is and how to reach remotes. Others could
+// redirect a command to another repository.
 var keptVariables = []string{
 	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_PROXY_COMMAND",
 }
 
-// writeEnvironment is the environment of commands that change something.
+// writeEnvironment returns the environment of writing commands.
 func (c Client) writeEnvironment(env []string) []string {
 	out := readEnvironment(env, false)
 	for _, v := range env {
@@ -75,8 +75,8 @@ func (c Client) writeEnvironment(env []string) []string {
 	return append(append(out, "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), c.Env...)
 }
 
-// write runs git. It fails with [stick.CodeGitMissing], or with [stick.CodeGitFailed] and a [*Failure]
-// as its cause.
+// write runs a git command that may change something. It fails with [stick.CodeGitMissing], or with
+// [stick.CodeGitFailed] and a [*Failure] as its cause.
 func (c Client) write(ctx context.Context, q change, args ...string) error {
 	path := c.Path
 	if path == "" {
@@ -86,7 +86,7 @@ func (c Client) write(ctx context.Context, q change, args ...string) error {
 	cmd.Env = c.writeEnvironment(os.Environ())
 	cmd.WaitDelay = drainTime
 	cmd.Stdin, cmd.Stdout = q.in, q.out
-	if runtime.GOOS != "windows" { // where children inherit nothing that isn't named otherwise
+	if runtime.GOOS != "windows" { // it has no ExtraFiles
 		cmd.ExtraFiles = c.Inherit
 	}
 	said := &prefix{left: 4 << 10}
@@ -110,23 +110,23 @@ func (c Client) write(ctx context.Context, q change, args ...string) error {
 }
 
 func missing(err error) error {
-	e := stick.Errorf(stick.CodeGitMissing, "there is no git program in PATH").Hintf("install git 2.38 or newer")
+	e := stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH").Hintf("install git 2.38 or newer")
 	e.Err = err
 	return e
 }
 
 func failed(f *Failure) *stick.Error {
 	e := stick.Errorf(stick.CodeGitFailed, "git %s failed: %s", f.command(), stick.Clip(f.reason(), 300)).
-		Hintf("mend what git complains about, and run the same command again")
+		Hintf("fix what git complains about, then run the same command again")
 	e.Err = f
 	if lock := f.lock(); lock != "" {
-		e.Message = fmt.Sprintf("git %s failed: %s is there: another git is at work, or one that was killed has left it", f.command(), stick.Line(lock))
-		e.With("path", lock).Hintf("wait until that git has ended; if no git runs there, remove that file; then run the same command again")
+		e.Message = fmt.Sprintf("git %s failed: %s exists: another git is running, or a killed one has left it", f.command(), stick.Line(lock))
+		e.With("path", lock).Hintf("wait until that git has ended; if no git is running there, remove that file; then run the same command again")
 	}
 	return e
 }
 
-// lock is the file by which another git keeps this one out, or empty.
+// lock returns the lock file that made git fail, or "".
 func (f *Failure) lock() string {
 	_, rest, ok := strings.Cut(f.Said, "Unable to create '")
 	path, _, closed := strings.Cut(rest, ".lock': File exists")
@@ -136,8 +136,8 @@ func (f *Failure) lock() string {
 	return path + ".lock"
 }
 
-// reason is the first thing that git calls an error, with the files that it names there, and what it died of;
-// before it, what the other side said, and that it rejected a branch.
+// reason picks the lines of git's output that say why it failed: what the remote said, rejected branches,
+// then the first error with the files listed below it, and the fatal one.
 func (f *Failure) reason() string {
 	var why []string
 	lines := strings.Split(f.Said, "\n")
@@ -177,25 +177,25 @@ func (f *Failure) reason() string {
 	if said == "" {
 		said = f.Err.Error()
 	}
-	if f.Exit > 0 && f.command() == "worktree" { // it ends as the repository's post-checkout does, and of itself git says why
-		return "its post-checkout hook failed, it seems: " + said
+	if f.Exit > 0 && f.command() == "worktree" { // git itself says why it fails; a post-checkout hook may not
+		return "its post-checkout hook seems to have failed: " + said
 	}
 	return said
 }
 
-// failure is the git command that an error is about, or nil.
+// failure returns the [*Failure] in err, or nil.
 func failure(err error) *Failure {
 	f, _ := errors.AsType[*Failure](err)
 	return f
 }
 
-// exitedWith tells whether git ended with a status.
+// exitedWith reports whether git ended with a status.
 func exitedWith(err error, status int) bool {
 	f := failure(err)
 	return f != nil && f.Exit == status
 }
 
-// prefix keeps the beginning of what is written to it.
+// prefix is a writer that keeps the first bytes written to it.
 type prefix struct {
 	buf  bytes.Buffer
 	left int
@@ -212,14 +212,14 @@ func (h *prefix) Write(p []byte) (int, error) {
 
 func (h *prefix) String() string { return h.buf.String() }
 
-// text runs git and returns what it prints, without the line end.
+// text runs git and returns its output without the last line end.
 func (c Client) text(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := c.write(ctx, change{dir: dir, out: &out}, args...)
 	return strings.TrimRight(out.String(), "\n"), err
 }
 
-// list runs git and returns what it prints between NULs.
+// list runs git and splits its output at NULs.
 func (c Client) list(ctx context.Context, dir string, args ...string) ([]string, error) {
 	var out bytes.Buffer
 	if err := c.write(ctx, change{dir: dir, out: &out}, args...); err != nil {
@@ -232,22 +232,22 @@ func splitNUL(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, "\x00"), func(s string) bool { return s == "" })
 }
 
-// CheckVersion refuses a git that is older than [MinVersion], with [stick.CodeGitTooOld], and none with
-// [stick.CodeGitMissing].
+// CheckVersion fails with [stick.CodeGitTooOld] if git is older than [MinVersion], and with
+// [stick.CodeGitMissing] if there is none.
 func (c Client) CheckVersion(ctx context.Context, dir string) error {
 	return c.requireVersion(ctx, dir, MinVersion[0], MinVersion[1])
 }
 
-// Checkout is what git says of a directory.
+// Checkout describes the checkout that a directory lies in.
 type Checkout struct {
 	Top     string // the top level; empty in a bare repository
-	GitDir  string // of this checkout
-	Common  string // of all checkouts
+	GitDir  string // the git directory of this checkout
+	Common  string // the one that all checkouts share
 	Bare    bool
 	Shallow bool
 }
 
-// Checkout asks git where dir lies. It fails with [stick.CodeGitFailed] outside of repositories.
+// Checkout asks git which checkout dir lies in. It fails with [stick.CodeGitFailed] outside a repository.
 func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
 	said, err := c.text(ctx, dir, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir")
 	if err != nil {
@@ -255,7 +255,7 @@ func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
 	}
 	lines := strings.Split(said, "\n")
 	if len(lines) != 4 {
-		return Checkout{}, fmt.Errorf("git rev-parse said %q", said)
+		return Checkout{}, fmt.Errorf("git rev-parse printed %q", said)
 	}
 	co := Checkout{Bare: lines[0] == "true", Shallow: lines[1] == "true", GitDir: lines[2], Common: lines[3]}
 	if !co.Bare {
@@ -264,7 +264,7 @@ func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
 	return co, err
 }
 
-// Identity refuses when git doesn't know in whose name to commit.
+// Identity fails if git doesn't know in whose name to commit.
 func (c Client) Identity(ctx context.Context, dir string) error {
 	_, err := c.text(ctx, dir, "var", "GIT_COMMITTER_IDENT")
 	if f := failure(err); f != nil {
@@ -274,7 +274,7 @@ func (c Client) Identity(ctx context.Context, dir string) error {
 	return err
 }
 
-// Config is the value of a key of the repository's configuration; empty when it isn't set.
+// Config returns the value of a key of the repository's configuration, and "" if it isn't set.
 func (c Client) Config(ctx context.Context, dir, key string) (string, error) {
 	v, err := c.text(ctx, dir, "config", "--get", key)
 	if exitedWith(err, 1) {
