@@ -1,5 +1,5 @@
-// Package config reads .talking-stick.toml, in which a project says how it wants to be worked on. The
-// file is part of the clone, and anybody may have written it, so everything in it is checked here.
+// Package config reads .talking-stick.toml, in which a project says how agents should work on it. The
+// file may come with a clone from anybody, so this package checks everything in it.
 package config
 
 import (
@@ -19,7 +19,7 @@ import (
 // FileName is the name of the file, at the root of a workspace.
 const FileName = ".talking-stick.toml"
 
-// maxFile bounds the file: every session and every edit that is asked about reads it.
+// maxFile limits the file's size: every session and every check of an edit reads it.
 const maxFile = 1 << 20
 
 // Config is what a project sets. Its zero value isn't the default: see [Default].
@@ -32,17 +32,17 @@ type Config struct {
 
 // Session is the section [session].
 type Session struct {
-	Auto   bool   // sessions start by their harness's hook
+	Auto   bool   // the harness's hook starts sessions
 	Anchor string // the primary's context file, relative to the root; empty for the default
 }
 
 // Roles is the section [roles].
 type Roles struct {
-	Append      []glob.Pattern // what everybody may add to, and nobody should rewrite
-	PrimaryOnly []glob.Pattern // what only the primary changes; nil for the default
+	Append      []glob.Pattern // files that everybody may add to, and nobody should rewrite
+	PrimaryOnly []glob.Pattern // files that only the primary changes; nil for the default
 }
 
-// Default is the configuration where there is no file.
+// Default returns the configuration of a project without the file.
 func Default() Config {
 	return Config{
 		Session: Session{Auto: true},
@@ -59,15 +59,15 @@ type section struct {
 // key is a row of a section.
 type key struct {
 	name    string
-	kind    string // what its value is, for who wrote something else
+	kind    string // what its value has to be, for the error message
 	meaning string // for the reference
 	set     func(c *Config, v any) error
 }
 
-// Key is what may stand in the file, for the reference.
+// Key describes a key of the file, for the reference.
 type Key struct{ Section, Name, Kind, Meaning string }
 
-// Keys lists what may stand in the file.
+// Keys lists all keys of the file.
 func Keys() (all []Key) {
 	for _, s := range sections {
 		for _, k := range s.keys {
@@ -77,14 +77,14 @@ func Keys() (all []Key) {
 	return all
 }
 
-// errKind says that a value isn't of its key's kind.
+// errKind says that a value isn't what its key's kind asks for.
 var errKind = errors.New("of another kind")
 
-// sections is the table of what may stand in the file.
+// sections lists what the file may contain.
 var sections = []section{
 	{"session", []key{
-		{"auto", "true or false", "false keeps hooks from starting sessions: agents do it themselves, by `tt session start` (default true)", func(c *Config, v any) error { return assign(v, &c.Session.Auto) }},
-		{"anchor", "a path inside of the workspace, but neither git's nor this file", "the primary's context file; the others' lie in the directory of the same name with the ending `.d` (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
+		{"auto", "true or false", "with false, hooks don't start sessions: agents run `tt session start` themselves (default true)", func(c *Config, v any) error { return assign(v, &c.Session.Auto) }},
+		{"anchor", "a path inside the workspace, not in .git and not this file", "the primary's context file; the others' are in the directory of the same name with `.d` at its end (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
 			if err := assign(v, &c.Session.Anchor); err != nil || !isInside(c.Session.Anchor) {
 				return errKind
 			}
@@ -92,14 +92,14 @@ var sections = []section{
 		}},
 	}},
 	{"roles", []key{
-		{"append", "a list of patterns", "what agents add to and don't rewrite; they are told", func(c *Config, v any) error { return patterns(v, &c.Roles.Append) }},
-		{"primary_only", "a list of patterns", "what only the primary changes (default: its context file and this file)", func(c *Config, v any) error { return patterns(v, &c.Roles.PrimaryOnly) }},
+		{"append", "a list of patterns", "files that agents may add to but shouldn't rewrite; tt reminds them", func(c *Config, v any) error { return patterns(v, &c.Roles.Append) }},
+		{"primary_only", "a list of patterns", "files that only the primary may change (default: its context file and this file)", func(c *Config, v any) error { return patterns(v, &c.Roles.PrimaryOnly) }},
 	}},
 	{"gate", gateKeys},
 	{"worker", workerKeys},
 }
 
-// Read reads the file of a workspace; without one it answers the default. It fails with
+// Read reads the file of a workspace. If there is none, it returns the default. It fails with
 // [stick.CodeProjectConfig].
 func Read(root string) (Config, error) {
 	path := filepath.Join(root, FileName)
@@ -108,7 +108,7 @@ func Read(root string) (Config, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return Default(), nil
 	case errors.Is(err, ErrNotPlain):
-		return Default(), invalid("%s can't be read: it has to be a plain file of this directory", FileName).With("path", path)
+		return Default(), invalid("%s can't be read: it has to be a plain file in this directory", FileName).With("path", path)
 	case errors.Is(err, ErrTooLong):
 		return Default(), invalid("%s can't be read: it has more than %d bytes", FileName, maxFile).With("path", path)
 	case err != nil:
@@ -121,14 +121,13 @@ func Read(root string) (Config, error) {
 	return c, err
 }
 
-// Parse reads the text of the file. It fails with [stick.CodeProjectConfig], and answers the default
-// then.
+// Parse parses the text of the file. If it fails, with [stick.CodeProjectConfig], it returns the default.
 func Parse(b []byte) (Config, error) {
 	var tree map[string]any
 	if err := toml.Unmarshal(b, &tree); err != nil {
 		if d, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, column := d.Position()
-			return Default(), invalid("%s can't be read from line %d, column %d on", FileName, line, column).With("line", line)
+			return Default(), invalid("%s has an error in line %d, column %d", FileName, line, column).With("line", line)
 		}
 		return Default(), invalid("%s isn't TOML", FileName)
 	}
@@ -165,12 +164,12 @@ func (s section) read(c *Config, values map[string]any) error {
 	return nil
 }
 
-// isInside tells whether a path stays below the directory that it is relative to, by its text, and is
-// neither git's there nor a file like this one.
+// isInside reports whether path, taken as text, stays below its base directory, and names neither a file
+// of git nor a configuration file of tt.
 func isInside(path string) bool {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(filepath.FromSlash(path))), "/")
 	if slices.ContainsFunc(parts, func(part string) bool { return strings.EqualFold(part, ".git") || strings.EqualFold(part, FileName) }) {
-		return false // with any letters: there are file systems that don't tell them apart
+		return false // in any case: some file systems ignore it
 	}
 	return filepath.IsLocal(filepath.FromSlash(path)) && filepath.Clean(path) != "." && !strings.ContainsRune(path, 0) && !strings.HasSuffix(path, "/")
 }
@@ -195,7 +194,7 @@ func patterns(v any, into *[]glob.Pattern) error {
 		if !ok {
 			return errKind
 		}
-		p, err := glob.Parse(text)
+		p, err := stick.ParsePattern(text)
 		if err != nil {
 			return err
 		}
@@ -205,7 +204,7 @@ func patterns(v any, into *[]glob.Pattern) error {
 	return nil
 }
 
-// sorted goes through a table by name, so that of several faults always the same one is told.
+// sorted iterates over a table by name, so that of several faults it always finds the same one first.
 func sorted(m map[string]any) func(yield func(string, any) bool) {
 	return func(yield func(string, any) bool) {
 		keys := make([]string, 0, len(m))
@@ -235,5 +234,5 @@ func unknownName(what, name string, known []string) error {
 }
 
 func invalid(format string, args ...any) *stick.Error {
-	return stick.Errorf(stick.CodeProjectConfig, format, args...).Hintf("mend the file, or take it away")
+	return stick.Errorf(stick.CodeProjectConfig, format, args...).Hintf("fix the file, or remove it")
 }

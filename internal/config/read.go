@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// A clone may hold anything: a link to somebody's secrets, a device without an end, a FIFO
-// that nobody writes to. So everything of that kind is read here.
+// A file that comes with a clone may be anything: a link to somebody's secrets, an endless device, a FIFO
+// that nobody writes to. All such files are read by the functions below.
 
 // What [Open] and [ReadFile] refuse.
 var (
-	ErrNotPlain = errors.New("it is no plain file of its directory")
+	ErrNotPlain = errors.New("it isn't a plain file in its directory")
 	ErrTooLong  = errors.New("it is too long")
 )
 
-// Open opens a plain file below root for reading. A link that leads out of there isn't followed, and
-// nothing is waited for. It fails with [fs.ErrNotExist], [ErrNotPlain] or what the system says.
+// Open opens a plain file below root for reading. It doesn't follow a link that leads out of root, and
+// it never blocks. It fails with [fs.ErrNotExist], [ErrNotPlain] or the system's error.
 func Open(root *os.Root, name string) (*os.File, error) {
 	info, err := root.Stat(name)
 	if err != nil {
@@ -27,7 +27,7 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, ErrNotPlain
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO in between
 	if err != nil {
 		return nil, classify(root, name, err)
 	}
@@ -38,7 +38,8 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// classify is why a file can't be opened: a link at its place leads out, or nowhere; else what the system says.
+// classify says why a file can't be opened: [ErrNotPlain] if it is a link, which leads out or nowhere, else
+// the system's error.
 func classify(root *os.Root, name string, err error) error {
 	if info, e := root.Lstat(name); e == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return ErrNotPlain
@@ -46,7 +47,7 @@ func classify(root *os.Root, name string, err error) error {
 	return err
 }
 
-// ReadFile reads a plain file of a directory, of at most a number of bytes. It fails as [Open] does, and
+// ReadFile reads a plain file of a directory, if it has at most most bytes. It fails as [Open] does, and
 // with [ErrTooLong].
 func ReadFile(dir, name string, most int64) ([]byte, error) {
 	root, err := os.OpenRoot(dir)

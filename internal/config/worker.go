@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// Gate is the section [gate]: what has to succeed on a commit before the branch that tasks are merged into
+// Gate is the section [gate]: a command that has to succeed on a commit before the integration branch
 // moves to it.
 type Gate struct {
-	Command string        // for the shell; empty for no gate
+	Command string        // a shell command; empty for no gate
 	Timeout time.Duration // for one run
-	Retries int           // how often a red gate is run again on the same commit
+	Retries int           // how often to run a failed gate again on the same commit
 }
 
-// Worker is the section [worker]: where tasks live.
+// Worker is the section [worker]: where tasks are worked on and merged.
 type Worker struct {
-	Integration string // the branch that tasks are merged into; empty where the file doesn't say
-	Dir         string // where worktrees are made, from the workspace's root
-	Races       int    // how often a landing begins again because somebody else was faster
+	Integration string // the branch that tasks are merged into; empty if the file doesn't say
+	Dir         string // where worktrees are created, relative to the workspace's root
+	Races       int    // how often a landing starts over because somebody else was faster
 }
 
-// DefaultIntegration is the branch that tasks are merged into where nothing else is said.
+// DefaultIntegration is the branch that tasks are merged into by default.
 const DefaultIntegration = "integration"
 
 // gateKeys and workerKeys are the keys of the two sections.
 var (
 	gateKeys = []key{
-		{"command", "a command for the shell", "what has to succeed on a commit before it is merged (default: nothing)", func(c *Config, v any) error { return assign(v, &c.Gate.Command) }},
-		{"timeout", "a duration such as 90s or 10m", "how long one run of it may take (default 10m)", func(c *Config, v any) error {
+		{"command", "a shell command", "a command that has to succeed on a commit before it is merged (default: none)", func(c *Config, v any) error { return assign(v, &c.Gate.Command) }},
+		{"timeout", "a duration such as 90s or 10m", "how long one run of the gate may take (default 10m)", func(c *Config, v any) error {
 			d, err := duration(v)
 			c.Gate.Timeout = d
 			return err
 		}},
-		{"retries", "a number from 0 to 10", "how often a red gate is run again (default 0)", func(c *Config, v any) error { return number(v, 0, 10, &c.Gate.Retries) }},
+		{"retries", "a number from 0 to 10", "how often to run a failed gate again (default 0)", func(c *Config, v any) error { return number(v, 0, 10, &c.Gate.Retries) }},
 	}
 	workerKeys = []key{
 		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return assign(v, &c.Worker.Integration) }},
-		{"worktree_dir", "a directory inside of the workspace", "where the worktrees of tasks are made (default `worktrees`)", func(c *Config, v any) error {
+		{"worktree_dir", "a directory inside the workspace", "where tt creates the worktrees of tasks (default `worktrees`)", func(c *Config, v any) error {
 			if err := assign(v, &c.Worker.Dir); err != nil {
 				return err
 			}
@@ -49,12 +49,11 @@ var (
 			c.Worker.Dir = dir
 			return nil
 		}},
-		{"races", "a number from 1 to 100", "how often a merge begins again because somebody else was faster (default 3)", func(c *Config, v any) error { return number(v, 1, 100, &c.Worker.Races) }},
+		{"races", "a number from 1 to 100", "how often a merge starts over because somebody else was faster (default 3)", func(c *Config, v any) error { return number(v, 1, 100, &c.Worker.Races) }},
 	}
 )
 
-// ParseTasks reads what a version of the file says of tasks; nil content is a project without the file. It fails
-// as [Parse] does.
+// ParseTasks parses the sections about tasks. Empty content gives the default. It fails as [Parse] does.
 func ParseTasks(content []byte) (Gate, Worker, error) {
 	c, err := Parse(content)
 	return c.Gate, c.Worker, err
