@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// recordedSpelling gives path in the spelling that its directories have on record, for file systems that
-// find src under SRC, or é under e with an accent: one directory must not be two rooms. A directory
-// that can't be listed leaves its entry as it was given.
+// recordedSpelling returns path as its directories spell it. Some file systems find src under SRC, or é
+// under e with an accent, and one directory must not be two rooms. Names in a directory that can't be
+// listed stay as given.
 func recordedSpelling(path string, list func(dir string) ([]fs.DirEntry, error), same func(a, b string) bool) string {
 	parent := filepath.Dir(path)
 	if parent == path {
@@ -30,7 +30,7 @@ func recordedSpelling(path string, list func(dir string) ([]fs.DirEntry, error),
 			found = e.Name()
 		}
 	}
-	if found == "" { // another Unicode form: nothing but the file itself tells
+	if found == "" { // perhaps another Unicode form: only comparing the files shows it
 		for _, e := range entries {
 			if e.IsDir() && same(given, filepath.Join(parent, e.Name())) {
 				found = e.Name()

@@ -15,14 +15,13 @@ type checkout struct {
 	linked bool   // top is a linked worktree
 }
 
-// findCheckout finds the checkout of dir in the way git does: GIT_DIR first, then the nearest
-// directory upwards that holds .git or is a git directory itself. A .git that leads nowhere still
-// makes its directory a top level. Falling through to a checkout further up would put an agent that
-// works in a damaged worktree into somebody else's tree. (Git itself does that.)
+// findCheckout finds the checkout of dir as git does: by GIT_DIR first, then by the nearest directory
+// upwards that holds .git or is a git directory itself. A directory whose .git leads nowhere is a top
+// level, too. Git itself would go on to the next checkout above; that would put an agent in a damaged
+// worktree into somebody else's tree.
 //
 // A .git in the home directory is a repository like any other. A directory that holds a bare
-// repository named .bare is that repository's checkout, as git itself sees it once there is a .git
-// file beside it.
+// repository named .bare is that repository's checkout. Git agrees once there is a .git file beside it.
 func findCheckout(dir string, env Env) (checkout, bool) {
 	if c, ok := givenCheckout(dir, env); ok {
 		return c, true
@@ -44,9 +43,9 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 	}
 }
 
-// givenCheckout is the checkout that GIT_DIR and GIT_WORK_TREE name, if dir lies in it. Where git
-// would take the current directory for the top level, having nothing better, the directory that
-// holds the git directory is taken, so that two agents in two subdirectories meet.
+// givenCheckout returns the checkout that GIT_DIR and GIT_WORK_TREE name, if dir lies in it. If only
+// GIT_DIR is set, git takes the current directory for the top level. This takes the directory that holds
+// the git directory, so that agents in two subdirectories meet in one room.
 func givenCheckout(dir string, env Env) (checkout, bool) {
 	if env.GitDir == "" {
 		return checkout{}, false
@@ -79,14 +78,14 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 			c.main = c.top
 		}
 	}
-	if !ok || !within(dir, c.top) {
+	if !ok || !Within(dir, c.top) {
 		return checkout{}, false
 	}
 	return c, true
 }
 
-// checkoutAt is the checkout whose top level is top, and whose git directory is git: "" when its
-// .git leads nowhere.
+// checkoutAt returns the checkout with top level top and git directory git, which is "" if its .git leads
+// nowhere.
 func checkoutAt(top, git string) checkout {
 	c := checkout{top: top, main: top}
 	if git == "" {
@@ -98,9 +97,9 @@ func checkoutAt(top, git string) checkout {
 	return c
 }
 
-// lostWorktree corrects c where dir lies in a directory that git has on record as a linked worktree,
-// but that has lost its .git file: by its place it seems to be a part of the checkout around it. Git
-// names the record after the directory, so that only the records that may match are read.
+// lostWorktree corrects c if dir lies in a linked worktree that has lost its .git file and so looks like a
+// part of the checkout around it. Git names the record of a worktree after its directory, so only records
+// with a fitting name are read.
 func lostWorktree(dir string, c checkout, git string) checkout {
 	if dir == c.top || git == "" || c.linked {
 		return c
@@ -122,8 +121,8 @@ func lostWorktree(dir string, c checkout, git string) checkout {
 	return c
 }
 
-// Worktrees lists the top levels of the linked worktrees of the repository at root, in the order of
-// their paths. Records of directories that no longer exist are left out. A root without git has none.
+// Worktrees lists the top levels of the linked worktrees of the repository at root, sorted. It leaves out
+// directories that no longer exist. A root without git has none.
 func Worktrees(root string) []string {
 	git := gitAt(root)
 	if git == "" {
@@ -144,7 +143,7 @@ func Worktrees(root string) []string {
 	return tops
 }
 
-// gitAt is the git directory of the checkout whose top level is top; "" when its .git leads nowhere.
+// gitAt returns the git directory of the checkout with top level top, and "" if its .git leads nowhere.
 func gitAt(top string) string {
 	if git, ok := dotGit(top); ok {
 		return git
@@ -155,7 +154,7 @@ func gitAt(top string) string {
 	return filepath.Join(top, bareName)
 }
 
-// dotGit looks for .git in dir. The git directory it leads to is "" when that doesn't exist.
+// dotGit looks for .git in dir. git is the git directory that it leads to, and "" if that doesn't exist.
 func dotGit(dir string) (git string, ok bool) {
 	p := filepath.Join(dir, ".git")
 	info, err := os.Lstat(p)
@@ -180,13 +179,13 @@ func dotGit(dir string) (git string, ok bool) {
 	return git, true
 }
 
-// isGitDir tells whether dir has what makes a git directory that isn't a linked worktree's.
+// isGitDir reports whether dir is a git directory, other than a linked worktree's.
 func isGitDir(dir string) bool {
 	return exists(dir, "HEAD") && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs"))
 }
 
-// commonDir is the git directory of the repository that git belongs to, and whether git is a linked
-// worktree's own part of it.
+// commonDir returns the git directory that all worktrees of a repository share, and reports whether git
+// is the part of one linked worktree.
 func commonDir(git string) (common string, linked bool) {
 	if common, ok := readPath(filepath.Join(git, "commondir"), parseLine, git); ok {
 		return common, true
@@ -194,7 +193,7 @@ func commonDir(git string) (common string, linked bool) {
 	return git, false
 }
 
-// worktreeTop is the top level of the linked worktree whose record is the git directory git.
+// worktreeTop returns the top level of the linked worktree whose record is git.
 func worktreeTop(git string) (top string, ok bool) {
 	file, ok := readPath(filepath.Join(git, "gitdir"), parseLine, git)
 	if !ok {
@@ -204,13 +203,13 @@ func worktreeTop(git string) (top string, ok bool) {
 	return top, ok && isDir(top)
 }
 
-// bareName is the customary name of a bare repository that is hidden inside of a directory that
-// holds nothing else but its worktrees.
+// bareName is the customary name of a bare repository in a directory that otherwise holds only its
+// worktrees.
 const bareName = ".bare"
 
-// mainOf is the top level of the main checkout of the repository whose git directory is common. A
-// bare repository has none, and neither does git say where the checkout of a repository is that was
-// made with --separate-git-dir: then it is the git directory itself, where all worktrees meet.
+// mainOf returns the top level of the main checkout of the repository with git directory common. A bare
+// repository has none, and git doesn't record the checkout of a repository made with --separate-git-dir.
+// Then mainOf returns the git directory itself, which all worktrees have in common.
 func mainOf(common string) string {
 	if real, err := canonical(common); err == nil {
 		common = real
@@ -233,7 +232,7 @@ func mainOf(common string) string {
 	return common
 }
 
-// configuredTop is core.worktree. Git moves it to config.worktree when a sparse checkout is made.
+// configuredTop returns core.worktree. Git moves that setting to config.worktree for a sparse checkout.
 func configuredTop(git string) (top string, ok bool) {
 	for _, name := range []string{"config.worktree", "config"} {
 		if p, ok := readPath(filepath.Join(git, name), parseWorktree, git); ok {
@@ -245,7 +244,7 @@ func configuredTop(git string) (top string, ok bool) {
 	return "", false
 }
 
-// realPath makes path, taken from base, canonical.
+// realPath makes path canonical. A relative one is taken from base.
 func realPath(path, base string) (string, bool) {
 	abs, err := absolute(path, base)
 	if err != nil {
@@ -255,7 +254,7 @@ func realPath(path, base string) (string, bool) {
 	return real, err == nil
 }
 
-// readPath reads the path that parse finds in file, taken from base when it is relative.
+// readPath reads the path that parse finds in file. A relative one is taken from base.
 func readPath(file string, parse func([]byte) (string, bool), base string) (string, bool) {
 	b, err := os.ReadFile(file)
 	if err != nil {

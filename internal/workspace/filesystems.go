@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// fuseMagic is Linux's number for every file system that a program serves, virtiofs included.
+// fuseMagic is Linux's number for every file system that a program serves, and for virtiofs.
 const fuseMagic = 0x65735546
 
-// unsafeMagic names the file systems of Linux that have a machine at the other end. Their locks or
-// their shared memory don't hold there, or do so only with some versions and options.
+// unsafeMagic names the file systems of Linux with another machine at the other end. Their locks or their
+// shared memory don't work across machines, or only with some versions and options.
 var unsafeMagic = map[uint32]string{
 	0x00006969: "nfs",
 	0x0000517b: "smb",
@@ -37,8 +37,8 @@ var unsafeMagic = map[uint32]string{
 	0x7c7c6670: "prl_fs",
 }
 
-// safeFUSE names what is served by a program of the same machine from its own disks. Any other one
-// is refused: most of them are networks, and a wrong yes costs the database.
+// safeFUSE lists the FUSE file systems that use a local disk. All others are refused: most of them use a
+// network, and a wrong yes costs the database.
 var safeFUSE = map[string]bool{
 	"fuseblk":             true, // NTFS, exFAT
 	"fuse.fuse-overlayfs": true, // the root of a rootless container
@@ -56,8 +56,8 @@ var safeFUSE = map[string]bool{
 	"fuse.zfs-fuse":       true,
 }
 
-// classify decides about a file system of Linux by its magic number and, for FUSE, by the type in the
-// mount table. The kind is empty for a safe one that needs no name.
+// classify decides about a Linux file system by its magic number and, for FUSE, by its type in the mount
+// table. The kind is empty for a safe one that needs no name.
 func classify(magic uint32, mounted string) (kind string, safe bool) {
 	if magic == fuseMagic {
 		if mounted == "" {
@@ -71,7 +71,7 @@ func classify(magic uint32, mounted string) (kind string, safe bool) {
 	return "", true
 }
 
-// classifyName decides about a file system of macOS by its name and by the system's own word for it.
+// classifyName decides about a macOS file system by its name, and by whether macOS calls it local.
 func classifyName(name string, local bool) (kind string, safe bool) {
 	switch name {
 	case "nfs", "smbfs", "afpfs", "webdav", "ftp", "cifs", "AppleVirtIOFS", "macfuse", "osxfuse":
@@ -80,9 +80,8 @@ func classifyName(name string, local bool) (kind string, safe bool) {
 	return name, local
 }
 
-// typeOfDevice finds the type of the file system on a device in the text of /proc/self/mountinfo,
-// of which a line is: id, parent, major:minor, root, mount point, options, optional fields, a
-// hyphen, type, source, options.
+// typeOfDevice finds the type of the file system on a device in /proc/self/mountinfo. A line of it is: id,
+// parent, major:minor, root, mount point, options, optional fields, a hyphen, type, source, options.
 func typeOfDevice(mountinfo []byte, major, minor uint32) string {
 	device := strconv.FormatUint(uint64(major), 10) + ":" + strconv.FormatUint(uint64(minor), 10)
 	for line := range strings.Lines(string(mountinfo)) {

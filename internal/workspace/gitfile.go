@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// parseGitFile reads a .git file, which holds "gitdir: <path>". Spaces in the path are a part of it.
+// parseGitFile parses a .git file, which holds "gitdir: <path>". Spaces are part of the path.
 func parseGitFile(b []byte) (path string, ok bool) {
 	b, ok = bytes.CutPrefix(b, []byte("gitdir: "))
 	if !ok {
@@ -14,7 +14,7 @@ func parseGitFile(b []byte) (path string, ok bool) {
 	return parseLine(b)
 }
 
-// parseLine reads a file that holds a path and the end of its line, as git's own records do.
+// parseLine parses a file that holds one line with a path, as git's own records do.
 func parseLine(b []byte) (path string, ok bool) {
 	path = strings.TrimRight(string(b), "\r\n")
 	return path, path != "" && !strings.ContainsRune(path, 0)
@@ -27,7 +27,7 @@ func parseWorktree(b []byte) (path string, ok bool) {
 }
 
 // parseCore finds a setting of the section core in a git configuration file. As in git, the last one
-// counts. It knows what git itself writes, which is one setting on a line; includes aren't followed.
+// counts. It understands what git itself writes, one setting a line, and follows no includes.
 func parseCore(b []byte, setting string) (text string, ok bool) {
 	core := false
 	for line := range strings.Lines(string(b)) {
@@ -44,8 +44,8 @@ func parseCore(b []byte, setting string) (text string, ok bool) {
 	return text, ok
 }
 
-// unquote reads a value of a git configuration file: quotes may surround any part of it, a backslash
-// protects the next character, and what follows # or ; outside of quotes is a comment.
+// unquote parses a value of a git configuration file. Quotes may surround any part of it, a backslash
+// escapes the next character, and # or ; outside quotes begins a comment.
 func unquote(s string) (string, bool) {
 	var b strings.Builder
 	quoted := false

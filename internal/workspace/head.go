@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Head reads which commit, and on which branch, the checkout at top stands. branch is empty when
-// HEAD is detached. ok is false where that can't be read off the files alone: outside of git, on a
-// branch without commits, or in a repository whose refs aren't kept as files.
+// Head reads the commit and the branch of the checkout at top. branch is empty when HEAD is detached. ok is
+// false when files alone don't tell: outside git, on a branch without commits, or in a repository that
+// doesn't store refs as files.
 func Head(top string) (commit, branch string, ok bool) {
 	git, ok := dotGit(top)
 	if !ok || git == "" {
@@ -61,7 +61,7 @@ func packedRef(common, ref string) string {
 	return ""
 }
 
-// isCommit tells whether s has the form of a commit's id.
+// isCommit reports whether s looks like a commit's id.
 func isCommit(s string) bool {
 	if len(s) != 40 && len(s) != 64 {
 		return false

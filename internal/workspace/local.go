@@ -2,12 +2,11 @@ package workspace
 
 import "talkingstick/stick"
 
-// CheckLocal tells whether the file system that holds dir is safe for SQLite's write-ahead log, which
-// needs shared memory and locks that hold between processes. A dir that doesn't exist yet is judged
-// by the nearest directory above it that does.
+// CheckLocal fails with file_system_unsupported if SQLite's write-ahead log isn't safe on the file system
+// that holds dir: the log needs shared memory and locks between processes. The error names the type and
+// the fix. If dir doesn't exist yet, the nearest existing directory above it counts.
 //
-// It fails with file_system_unsupported, naming the type and the way out. It doesn't fail where the
-// type can't be learned: opening the database there says more.
+// It doesn't fail if it can't find out the type: opening the database there says more.
 func CheckLocal(dir string) error {
 	real, _, err := splitExisting(dir, "")
 	if err != nil {
@@ -19,9 +18,9 @@ func CheckLocal(dir string) error {
 	return nil
 }
 
-// UnsafeFileSystem is the refusal of a directory on a file system of a type on which SQLite isn't safe.
+// UnsafeFileSystem returns the error for a directory on a file system where SQLite isn't safe.
 func UnsafeFileSystem(dir, kind string) *stick.Error {
-	return stick.Errorf(stick.CodeFileSystem, "%s lies on a file system of the type %s, where SQLite can lose data", printable(dir), kind).
+	return stick.Errorf(stick.CodeFileSystem, "%s is on a file system of type %s, where SQLite can lose data", printable(dir), kind).
 		With("path", dir).
 		With("file_system", kind).
 		Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")

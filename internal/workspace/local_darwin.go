@@ -2,7 +2,7 @@ package workspace
 
 import "golang.org/x/sys/unix"
 
-// fileSystem gives the type of the file system that holds dir, and whether SQLite is safe there.
+// fileSystem returns the type of the file system that holds dir, and reports whether SQLite is safe there.
 func fileSystem(dir string) (kind string, safe bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {

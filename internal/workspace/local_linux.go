@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystem gives the type of the file system that holds dir, and whether SQLite is safe there.
+// fileSystem returns the type of the file system that holds dir, and reports whether SQLite is safe there.
 func fileSystem(dir string) (kind string, safe bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
@@ -19,8 +19,8 @@ func fileSystem(dir string) (kind string, safe bool) {
 	return classify(magic, mountType(dir))
 }
 
-// mountType is the type with which the file system that holds dir was mounted, and "" if it can't
-// be learned. Only this tells one FUSE file system from another.
+// mountType returns the type in the mount table of the file system that holds dir, and "" if it can't be
+// read. Nothing else distinguishes FUSE file systems.
 func mountType(dir string) string {
 	var st unix.Stat_t
 	if unix.Stat(dir, &st) != nil {

@@ -2,5 +2,5 @@
 
 package workspace
 
-// fileSystem can't tell on this platform.
+// fileSystem doesn't know the type on this platform, and lets SQLite try.
 func fileSystem(string) (kind string, safe bool) { return "", true }

@@ -4,7 +4,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// fileSystem gives the type of the file system that holds dir, and whether SQLite is safe there.
+// fileSystem returns the type of the file system that holds dir, and reports whether SQLite is safe there.
 func fileSystem(dir string) (kind string, safe bool) {
 	p, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

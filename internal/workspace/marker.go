@@ -2,8 +2,8 @@ package workspace
 
 import "path/filepath"
 
-// markers are the names that make a directory a workspace where there is no git. Where a directory
-// has several, the first is the one reported.
+// markers are the files that make a directory a workspace outside git. If a directory has several, the
+// first of this list is reported.
 var markers = [...]string{
 	".talking-stick",
 	".talking-stick.toml",
@@ -15,9 +15,9 @@ var markers = [...]string{
 	"go.mod",
 }
 
-// findMarker gives the nearest ancestor of dir, or dir itself, with a marker. A marker in the home
-// directory counts only for that directory: people keep a CLAUDE.md there for all of their
-// projects, and it must not make one room of them.
+// findMarker finds the nearest directory with a marker, from dir upwards. A marker in the home directory
+// counts only for the home directory itself: people keep a CLAUDE.md there for all their projects, which
+// must not become one room.
 func findMarker(dir, home string) (root, name string, ok bool) {
 	if home != "" {
 		if real, err := canonical(home); err == nil {

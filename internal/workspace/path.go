@@ -14,7 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
-// directory gives the canonical directory of path: path itself, or the one that holds the file.
+// directory returns the canonical form of path or, if path is a file, of its directory.
 func directory(path, cwd string) (string, error) {
 	abs, err := absolute(path, cwd)
 	if err != nil {
@@ -35,8 +35,8 @@ func directory(path, cwd string) (string, error) {
 	return real, nil
 }
 
-// canonical is the one spelling of a path that exists: absolute, without symlinks, with the case
-// that the directories have on record.
+// canonical returns the one spelling of an existing path: absolute, without symlinks, in the case that
+// the directories have on record.
 func canonical(abs string) (string, error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
@@ -48,11 +48,11 @@ func canonical(abs string) (string, error) {
 	return real, nil
 }
 
-// maxLinks is how many links are followed before a path is taken for a loop.
+// maxLinks is how many links to follow before a path counts as a loop.
 const maxLinks = 255
 
-// splitExisting splits path into the part that exists, made canonical, and the rest, which doesn't. Links
-// to what doesn't exist are followed too: a file that is made through one appears at its target.
+// splitExisting splits path into the part that exists, made canonical, and the rest. It also follows links
+// to what doesn't exist: a file created through such a link appears at its target.
 func splitExisting(path, cwd string) (real, rest string, err error) {
 	abs, err := absolute(path, cwd)
 	if err != nil {
@@ -76,7 +76,7 @@ func splitExisting(path, cwd string) (real, rest string, err error) {
 		}
 		rest = strings.Join(missing, string(filepath.Separator))
 		if clean := filepath.Join(missing...); clean != rest {
-			// A ".." behind something missing may lead back to what exists.
+			// A ".." after something missing may lead back to what exists.
 			abs = filepath.Join(real, clean)
 			continue
 		}
@@ -85,7 +85,7 @@ func splitExisting(path, cwd string) (real, rest string, err error) {
 	return "", "", lookupError(path, syscall.ELOOP)
 }
 
-// longestExisting gives the longest part of abs that exists, canonical, and the names after it.
+// longestExisting returns the longest part of abs that exists, made canonical, and the names after it.
 func longestExisting(abs string) (real string, missing []string, err error) {
 	volume := filepath.VolumeName(abs)
 	names := strings.FieldsFunc(abs[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
@@ -110,20 +110,20 @@ func longestExisting(abs string) (real string, missing []string, err error) {
 func absolute(path, cwd string) (string, error) {
 	switch {
 	case path == "":
-		return "", invalid(nil, "the path is empty").Hintf("give a directory, or . for this one")
+		return "", invalid(nil, "the path is empty").Hintf("name a directory, or . for this one")
 	case strings.ContainsRune(path, 0):
 		return "", invalid(nil, "the path contains a NUL byte: %s", printable(path))
 	case filepath.IsAbs(path):
 		return path, nil
 	case !filepath.IsAbs(cwd) || filepath.VolumeName(path) != "":
-		return "", invalid(nil, "not an absolute path: %s", printable(path)).Hintf("give the path from the root of the file system")
+		return "", invalid(nil, "not an absolute path: %s", printable(path)).Hintf("write the path from the root of the file system")
 	case os.IsPathSeparator(path[0]): // on Windows: rooted, but without a drive
 		return filepath.VolumeName(cwd) + path, nil
 	}
 	return cwd + string(filepath.Separator) + path, nil
 }
 
-// searchable refuses a directory whose entries can't be looked up: its root can't be told then.
+// searchable fails for a directory whose entries can't be looked up, because its root can't be found.
 func searchable(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	if errors.Is(err, fs.ErrPermission) {
@@ -132,19 +132,16 @@ func searchable(dir string) error {
 	return nil
 }
 
-// Within tells whether path is dir or lies below it. Both are canonical.
-func Within(path, dir string) bool { return within(path, dir) }
-
-// within tells whether path is dir or lies below it. Both are clean.
-func within(path, dir string) bool {
+// Within reports whether path is dir or lies below it. Both are clean.
+func Within(path, dir string) bool {
 	if !strings.HasPrefix(path, dir) {
 		return false
 	}
 	return len(path) == len(dir) || os.IsPathSeparator(dir[len(dir)-1]) || os.IsPathSeparator(path[len(dir)])
 }
 
-// exists tells whether dir has an entry of that name. It is asked of every directory up to the root
-// of the file system, for many names: hence no filepath.Join, which cleans what is clean.
+// exists reports whether dir has an entry of that name. It runs for every directory up to the root of the
+// file system, for many names. So it avoids filepath.Join, which would clean a clean path.
 func exists(dir, name string) bool {
 	_, err := os.Lstat(dir + string(filepath.Separator) + name)
 	return err == nil
@@ -172,7 +169,7 @@ func lastSeparator(path string) int {
 	return i
 }
 
-// lookupError says why the operating system didn't let path be looked at.
+// lookupError says why the operating system couldn't look path up.
 func lookupError(path string, cause error) error {
 	if e, ok := errors.AsType[*stick.Error](cause); ok {
 		return e
@@ -184,13 +181,13 @@ func lookupError(path string, cause error) error {
 	case errors.Is(cause, fs.ErrNotExist):
 		return invalid(cause, "no such directory: %s", p)
 	case errors.Is(cause, fs.ErrPermission):
-		return invalid(cause, "no permission to look into %s", p)
+		return invalid(cause, "no permission to read %s", p)
 	case errors.Is(cause, syscall.ELOOP):
 		return invalid(cause, "the path is a loop of symbolic links: %s", p)
 	case errors.Is(cause, syscall.ENAMETOOLONG):
 		return invalid(cause, "the path is too long: %s", p)
 	}
-	return invalid(cause, "the path can't be looked at: %s", p)
+	return invalid(cause, "the path can't be read: %s", p)
 }
 
 func invalid(cause error, format string, args ...any) *stick.Error {
@@ -199,10 +196,10 @@ func invalid(cause error, format string, args ...any) *stick.Error {
 	return e
 }
 
-// maxShown bounds a path in a message, in bytes.
+// maxShown limits a path in a message, in bytes.
 const maxShown = 300
 
-// printable makes path fit for a one-line message.
+// printable shortens and quotes path for a message of one line.
 func printable(path string) string {
 	if len(path) > maxShown {
 		path = strings.ToValidUTF8(path[:maxShown], "") + "…"

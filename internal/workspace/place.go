@@ -1,5 +1,5 @@
-// Package workspace finds the workspace that a path lies in. It reads directories, .git files and
-// marker files itself and starts no process, because every command pays for it.
+// Package workspace finds the workspace that a path lies in. It reads directories, .git files and marker
+// files itself and starts no process, because every command needs it.
 package workspace
 
 import (
@@ -7,52 +7,51 @@ import (
 	"strings"
 )
 
-// Env is what resolution needs of the process's surroundings. It is never read from the process
+// Env is what resolution needs to know about the caller's environment. It is never read from this process
 // itself, so that a server can resolve for its clients.
 type Env struct {
-	// Dir is the working directory, which relative paths are taken from. Where it is empty, a
-	// relative path is refused.
+	// Dir is the working directory, from which relative paths are taken. If it is empty, relative
+	// paths are refused.
 	Dir string
 	// Home is the user's home directory.
 	Home string
-	// GitDir is the value of GIT_DIR, as git gives it to its hooks. It decides for paths inside of
-	// its work tree. For others it is ignored, and so it is when it names no repository.
+	// GitDir is the value of GIT_DIR, which git sets for its hooks. It counts for paths inside its
+	// work tree, if it names a repository.
 	GitDir string
 	// GitWorkTree is the value of GIT_WORK_TREE. It counts only together with GitDir.
 	GitWorkTree string
 }
 
-// The ways in which a workspace root is found.
+// How a workspace root was found.
 const (
 	FoundGit    = "git"    // the top level of a git checkout
 	FoundMarker = "marker" // the nearest directory that holds a marker file
-	FoundPath   = "path"   // nothing else was found: the path itself
+	FoundPath   = "path"   // the path itself, because nothing else was found
 )
 
 // Place is a path and the workspace it lies in. All of its paths are absolute and canonical.
 type Place struct {
-	// Path is where the caller is: symlinks resolved, a file replaced by its directory.
+	// Path is where the caller is, with symlinks resolved and a file replaced by its directory.
 	Path string
-	// Root is the preferred workspace root: where a new room would be made.
+	// Root is the preferred workspace root. A new room is created there.
 	Root string
-	// Found tells how Root was found: [FoundGit], [FoundMarker] or [FoundPath].
+	// Found says how Root was found: [FoundGit], [FoundMarker] or [FoundPath].
 	Found string
-	// Marker is the name of the marker, when Found is [FoundMarker].
+	// Marker is the name of the marker file, if Found is [FoundMarker].
 	Marker string
-	// Worktree is the top of the linked worktree that Path lies in, and empty outside of one.
+	// Worktree is the top level of the linked worktree that Path lies in. It is empty outside of one.
 	Worktree string
-	// Chain holds the paths at which a room would be this path's: the deepest first, each the
-	// parent of the one before, Root last. It starts at Path. In a linked worktree it starts where
-	// Path would be in the main checkout, or at the nearest directory above that exists there:
-	// one room serves a repository, whichever checkout an agent is in.
+	// Chain lists the directories whose room would cover Path, from the deepest up to Root. It starts
+	// at Path. In a linked worktree it starts at the same place in the main checkout, or at the
+	// nearest directory above that exists there: one room serves all checkouts of a repository.
 	Chain []string
 }
 
-// Resolve finds the place of path, which must exist. The root is, in this order: the top level of
-// the git checkout, where a linked worktree counts as its main checkout and a submodule as itself;
-// the nearest ancestor with a marker; the path.
+// Resolve finds the place of path, which must exist. The root is the first of these: the top level of the
+// git checkout (the main one for a linked worktree, its own for a submodule), the nearest directory
+// upwards with a marker, the path itself.
 //
-// It fails with invalid_path for a path that doesn't exist or can't be looked at.
+// It fails with invalid_path if the path doesn't exist or can't be read.
 func Resolve(path string, env Env) (Place, error) {
 	dir, err := directory(path, env.Dir)
 	if err != nil {
@@ -61,10 +60,9 @@ func Resolve(path string, env Env) (Place, error) {
 	return locate(dir, env)
 }
 
-// ResolveGone is [Resolve] for a working directory that may have been deleted under the process:
-// what is missing of path is kept as it is written. Linux's " (deleted)" at the end is dropped. An
-// agent whose worktree was removed can still read its room in this way; a new room must not be made
-// at such a place.
+// ResolveGone is [Resolve] for a working directory that may have been deleted under its process. It keeps
+// the missing part of path as written, and drops Linux's " (deleted)" at the end. With it, an agent whose
+// worktree was removed can still read its room. Nobody may create a new room at such a place.
 func ResolveGone(path string, env Env) (Place, error) {
 	dir, err := directory(path, env.Dir)
 	if err == nil {
@@ -102,8 +100,8 @@ func locate(dir string, env Env) (Place, error) {
 	return Place{Path: dir, Root: dir, Found: FoundPath, Chain: []string{dir}}, nil
 }
 
-// Repository is where git finds the workspace's repository: Root, or the bare repository that is
-// hidden in it.
+// Repository returns the directory in which git finds the workspace's repository: Root, or the bare
+// repository in it.
 func (p Place) Repository() string {
 	if _, ok := dotGit(p.Root); !ok && isGitDir(filepath.Join(p.Root, bareName)) {
 		return filepath.Join(p.Root, bareName)
@@ -111,10 +109,10 @@ func (p Place) Repository() string {
 	return p.Root
 }
 
-// chain lists the directories from path up to root. A path outside of root, such as one inside of a
-// git directory that is kept apart from its checkout, has only the root.
+// chain lists the directories from path up to root. For a path outside root, such as one in a separate
+// git directory, it lists only root.
 func chain(path, root string) []string {
-	if !within(path, root) {
+	if !Within(path, root) {
 		return []string{root}
 	}
 	dirs := []string{path}
@@ -125,14 +123,14 @@ func chain(path, root string) []string {
 	return dirs
 }
 
-// inMainCheckout is where dir, inside of the linked worktree top, would be in the checkout main. What
-// doesn't exist there is left off, and so is what is a symlink there: a room's path is canonical.
+// inMainCheckout maps dir, in the linked worktree top, to the same directory in the checkout main, or to
+// the nearest one above that exists there. It skips symlinks, because a room's path is canonical.
 func inMainCheckout(dir, top, main string) string {
 	rel, err := filepath.Rel(top, dir)
 	if err != nil {
 		return main
 	}
-	for p := filepath.Join(main, rel); p != main && within(p, main); p = filepath.Dir(p) {
+	for p := filepath.Join(main, rel); p != main && Within(p, main); p = filepath.Dir(p) {
 		if real, err := canonical(p); err == nil && real == p && isDir(p) {
 			return p
 		}

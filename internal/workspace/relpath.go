@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// RelPath gives path in the terms of the workspace at root, with / between the names, when it lies
-// inside of root or of one of tops, the tops of its linked worktrees (see [Worktrees]). Links are
-// followed as far as they exist; the file itself needn't exist. What lies in a worktree is named as
-// if it were in the main checkout: worktrees/a/src/x.go is src/x.go. A relative path is taken from
-// cwd; root and tops are canonical.
+// RelPath returns path relative to the workspace, with / between the names. The path must lie inside root,
+// or inside one of tops, its linked worktrees (see [Worktrees]). A path in a worktree is relative to that
+// worktree, as if it were in the main checkout: worktrees/a/src/x.go is src/x.go.
 //
-// It fails with invalid_path for a path that lies elsewhere or can't be looked at.
+// RelPath follows links, as far as the path exists; the file itself needn't. A relative path is taken from
+// cwd. root and tops are canonical. It fails with invalid_path if the path lies elsewhere or can't be read.
 func RelPath(path, cwd, root string, tops []string) (rel string, err error) {
 	real, rest, err := splitExisting(path, cwd)
 	if err != nil {
@@ -19,19 +18,19 @@ func RelPath(path, cwd, root string, tops []string) (rel string, err error) {
 	}
 	full := filepath.Join(real, rest)
 	base := ""
-	if within(full, root) {
+	if Within(full, root) {
 		base = root
 	}
 	for _, top := range tops {
-		if len(top) > len(base) && within(full, top) { // a worktree may lie inside of the root
+		if len(top) > len(base) && Within(full, top) { // a worktree may lie inside of the root
 			base = top
 		}
 	}
 	if base == "" {
-		return "", invalid(nil, "the path lies outside of the workspace: %s", printable(path)).
+		return "", invalid(nil, "the path is outside the workspace: %s", printable(path)).
 			With("path", path).
 			With("workspace", root).
-			Hintf("name a path inside of %s or of one of its worktrees", printable(root))
+			Hintf("name a path inside %s or one of its worktrees", printable(root))
 	}
 	rel = strings.TrimLeft(full[len(base):], string(filepath.Separator))
 	if rel == "" {

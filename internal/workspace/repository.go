@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// Repository is a git repository with its main checkout, which those who work in it share.
+// Repository is a git repository with its main checkout, which all who work in it share.
 type Repository struct {
 	Top string // the main checkout's top level; empty in a bare repository
-	Git string // the git directory that all of its worktrees have in common
+	Git string // the git directory that all its worktrees share
 }
 
-// FindRepository finds the repository that path lies in, or that GIT_DIR names, where it is set: another
-// work tree that is used with it doesn't make it another one. ok is false where there is none.
+// FindRepository finds the repository that GIT_DIR names, if it is set, else the one that path lies in.
+// GIT_WORK_TREE doesn't matter: a repository used with another work tree is still the same. ok is false
+// if there is none.
 func FindRepository(path string, env Env) (r Repository, ok bool) {
 	dir, err := directory(path, env.Dir)
 	if err != nil {
@@ -42,7 +43,7 @@ func FindRepository(path string, env Env) (r Repository, ok bool) {
 	return r, true
 }
 
-// commonAt is the git directory of the repository that git belongs to; empty where there is none.
+// commonAt returns the shared git directory of the repository that git belongs to, and "" if there is none.
 func commonAt(git string) string {
 	if git == "" {
 		return ""
@@ -55,8 +56,8 @@ func commonAt(git string) string {
 	return common
 }
 
-// isBare tells whether a repository has no main checkout. With worktree configuration switched on, git
-// keeps that in a file of the main checkout's own.
+// isBare reports whether a repository has no main checkout. With extensions.worktreeConfig, git keeps
+// that setting in the main checkout's own file.
 func isBare(git string) bool {
 	for _, name := range []string{"config.worktree", "config"} {
 		b, err := os.ReadFile(filepath.Join(git, name))
@@ -70,10 +71,10 @@ func isBare(git string) bool {
 	return false
 }
 
-// CheckedOut lists the branches that the main checkout stands on, as refs/heads/name: the one of its
-// HEAD, and one that is being rebased there, from which HEAD is detached until the rebase ends. Where git
-// hasn't noted which one that is, it is one that still points at orig. Both are empty when HEAD is
-// detached, and where that can't be read off the files.
+// CheckedOut lists the branches that are checked out in the main checkout, as refs/heads/name: that of
+// HEAD, and one that is being rebased, although HEAD is detached during a rebase. If git hasn't noted the
+// name of that one, it is a branch that still points at orig. Both are empty when HEAD is detached, and
+// when the files don't tell.
 func (r Repository) CheckedOut() (refs []string, orig string) {
 	if r.Top == "" {
 		return nil, ""
@@ -90,7 +91,7 @@ func (r Repository) CheckedOut() (refs []string, orig string) {
 	return refs, orig
 }
 
-// line is what a small file of the git directory holds; empty where there is none.
+// line returns the content of a small file of the git directory, and "" if there is none.
 func (r Repository) line(name string) string {
 	b, err := os.ReadFile(filepath.Join(r.Git, filepath.FromSlash(name)))
 	if err != nil {

@@ -10,33 +10,33 @@ import (
 	"unicode"
 )
 
-// Targets finds the workspaces of paths that somebody is about to change, which need not exist. It
-// remembers what it has found: the paths of one question mostly lie together. It is used by one
-// goroutine.
+// Targets finds the workspaces of paths that somebody is about to change. The paths need not exist. It
+// caches what it finds, because the paths of one question are mostly close together. Only one goroutine
+// may use it.
 type Targets struct {
 	env     Env
-	reals   map[string]string // what directories are without links
-	places  map[string]Place  // of directories
-	tracked map[string]Place  // of directories that git has on record
+	reals   map[string]string // directories with their links resolved
+	places  map[string]Place  // by directory
+	tracked map[string]Place  // by directory, for tracked paths
 }
 
-// Target is a place at which something is about to be changed.
+// Target is a path that is about to be changed.
 type Target struct {
 	Full  string // canonical, as far as it exists
 	Place Place  // of the nearest directory that exists
-	Dir   bool   // it is a directory: all that lies below it is meant too
+	Dir   bool   // it is a directory, and everything below it changes, too
 }
 
-// NewTargets takes relative paths from env.Dir.
+// NewTargets returns Targets that take relative paths from env.Dir.
 func NewTargets(env Env) *Targets {
 	return &Targets{env, map[string]string{}, map[string]Place{}, map[string]Place{}}
 }
 
-// ResolveWritten returns where a change of what path holds takes effect: where writing to it leads, and at the
-// path itself, because many programs replace a file to change it.
+// ResolveWritten returns the paths that change when somebody writes to path: the target of its links, and
+// the path itself, because many programs replace a file to change it.
 //
-// It fails with invalid_path for a path that can't be looked up. Where that path lies by its name, and
-// what else can be told, is returned beside the error.
+// It fails with invalid_path for a path that can't be looked up. Beside the error it returns what it has
+// found so far, at least the place of the path by its name.
 func (t *Targets) ResolveWritten(path string) ([]Target, error) {
 	found, link, err := t.byName(path)
 	if link {
@@ -49,16 +49,16 @@ func (t *Targets) ResolveWritten(path string) ([]Target, error) {
 	return found, err
 }
 
-// ResolveNamed returns where it takes effect that path is removed, moved or replaced: a link is changed itself,
-// and not what it leads to. It fails as [Targets.ResolveWritten] does.
+// ResolveNamed returns the paths that change when somebody removes, moves or replaces path: a link itself,
+// and not its target. It fails as [Targets.ResolveWritten] does.
 func (t *Targets) ResolveNamed(path string) ([]Target, error) {
 	found, _, err := t.byName(path)
 	return found, err
 }
 
-// ResolveTracked returns where git changes a path that it has on record, as seen from the top level that top
-// is the place of. Its name alone decides. In the checkout a file may stand where its directory was, or
-// a link; and of a submodule git records only which commit it is at.
+// ResolveTracked returns the target of a path that git tracks, relative to the top level at top. Only its
+// name counts. In the checkout, a file or a link may be where its directory was, and of a submodule git
+// tracks only the commit.
 func (t *Targets) ResolveTracked(top Place, path string) Target {
 	full := filepath.Join(top.Path, filepath.FromSlash(path))
 	dir := filepath.Dir(full)
@@ -73,17 +73,16 @@ func (t *Targets) ResolveTracked(top Place, path string) Target {
 	return Target{Full: full, Place: place}
 }
 
-// ResolveDir returns the place of a directory in which something is done, or of what of it exists. It fails with
-// invalid_path.
+// ResolveDir returns the place of a directory, or of the part of it that exists. It fails with invalid_path.
 func (t *Targets) ResolveDir(path string) (Place, error) {
 	led, err := t.followLink(path)
 	return led.Place, err
 }
 
-// byName finds a path without following it, and tells whether it is a link.
+// byName finds a path without following its last link, and reports whether it is a link.
 func (t *Targets) byName(path string) (found []Target, link bool, err error) {
 	parent, name := filepath.Split(path)
-	if name == "" || name == "." || name == ".." { // a directory, by whatever way
+	if name == "" || name == "." || name == ".." { // a directory, however written
 		led, err := t.followLink(path)
 		if err != nil {
 			return t.nearest(path), false, err
@@ -112,9 +111,9 @@ func (t *Targets) byName(path string) (found []Target, link bool, err error) {
 	return []Target{{Full: full, Place: place}}, info != nil && info.Mode()&os.ModeSymlink != 0, nil
 }
 
-// directory is a directory that is changed with all that is below it. One that is a checkout of its own,
-// or has a room of its own, is also an entry of what is around it; that doesn't hold for a linked
-// worktree, of which the checkout around it knows nothing.
+// directory returns the targets of a directory that changes with everything below it. If it is a checkout
+// or workspace of its own, it is also an entry of the enclosing one. A linked worktree isn't: the checkout
+// around it doesn't track it.
 func (t *Targets) directory(full string, enclosing Place) ([]Target, error) {
 	own, err := t.followLink(full)
 	entry := Target{Full: full, Place: enclosing, Dir: true}
@@ -127,7 +126,7 @@ func (t *Targets) directory(full string, enclosing Place) ([]Target, error) {
 	return []Target{entry, own}, nil
 }
 
-// followLink is where a path leads once all links are followed.
+// followLink returns the target of a path with all links followed.
 func (t *Targets) followLink(path string) (Target, error) {
 	real, rest, err := splitExisting(path, t.env.Dir)
 	if err != nil {
@@ -141,7 +140,7 @@ func (t *Targets) followLink(path string) (Target, error) {
 	return Target{Full: filepath.Join(real, rest), Place: place, Dir: rest == "" && dir == real}, err
 }
 
-// resolveParent is the directory that parent leads to, and what of it doesn't exist.
+// resolveParent returns the directory that parent leads to, and the part of it that doesn't exist.
 func (t *Targets) resolveParent(parent string) (dir, rest string, err error) {
 	if dir, ok := t.reals[parent]; ok {
 		return dir, "", nil
@@ -160,7 +159,7 @@ func (t *Targets) resolveParent(parent string) (dir, rest string, err error) {
 	return dir, "", nil
 }
 
-// place is that of a directory that is canonical.
+// place returns the place of a canonical directory.
 func (t *Targets) place(dir string) (Place, error) {
 	if p, ok := t.places[dir]; ok {
 		return p, nil
@@ -172,10 +171,11 @@ func (t *Targets) place(dir string) (Place, error) {
 	return p, err
 }
 
-// maxPath is a length that the path of a file never has.
+// maxPath is longer than the path of any file.
 const maxPath = 4096
 
-// nearest places a path that can't be looked up by its name, below the nearest directory that can.
+// nearest returns the target of a path that can't be looked up: by its name, below the nearest directory
+// that can be.
 func (t *Targets) nearest(path string) []Target {
 	abs, err := absolute(path, t.env.Dir)
 	if err != nil {
@@ -201,10 +201,10 @@ func (t *Targets) nearest(path string) []Target {
 	}
 }
 
-// Below gives full in terms of root, with / between the names, and false when it lies elsewhere.
-// Both are canonical.
+// Below returns full relative to root, with / between the names, and false if it lies elsewhere. Both are
+// canonical.
 func Below(full, root string) (rel string, ok bool) {
-	if !within(full, root) {
+	if !Within(full, root) {
 		return "", false
 	}
 	rel = strings.TrimLeft(full[len(root):], string(filepath.Separator))
@@ -214,8 +214,8 @@ func Below(full, root string) (rel string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// FoldsCase tells whether names in dir that differ in case only are one file. It asks by the name of
-// an entry that is there, or of dir itself.
+// FoldsCase reports whether names in dir that differ only in case are one file. It tries the name of an
+// existing entry, or of dir itself.
 func FoldsCase(dir string) bool {
 	for _, name := range []string{filepath.Join(dir, ".git"), dir} {
 		base := []rune(filepath.Base(name))
