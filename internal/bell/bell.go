@@ -2,22 +2,21 @@
 // operating system releases when a process dies.
 //
 // There is no daemon: the processes of a database meet only in files. Every room has a bell, an
-// empty file. A writer opens the bell before it commits and rings it after:
+// empty file. A writer opens the bell before it commits, and rings it afterwards:
 //
 //	lock; r := Prepare(room); COMMIT; unlock; r.Ring()
 //
-// A waiter listens first, then looks, then sleeps:
+// A waiter starts to listen first, then reads, then sleeps:
 //
 //	w := Watch(room); loop { read the database; sleep until w.C, a deadline or the Net }
 //
-// Nothing that is committed is slept through. If the waiter's reading didn't see a commit, then
-// the reading came before that commit, and so did the Watch; the ring comes after the commit, so
-// it finds the waiter listening. (How each kind of bell keeps its part of this is said where it
-// is made.) A ring says no more than "look again": the database decides, rings may come for
-// nothing, and many of them may arrive as one.
+// A waiter misses no commit. If it didn't see a commit when it read, it read before that commit, and
+// listened even earlier. The ring comes after the commit, so it finds the waiter listening. (Each kind
+// of bell explains how it keeps its part of this.) A ring only says "read again": the database decides,
+// a ring may come for nothing, and many rings may arrive as one.
 //
-// Where a ring can be lost, because a writer was killed in the wrong place or somebody deleted
-// the files, the slow [Net] under the bell catches it.
+// A ring can be lost when a writer is killed in the wrong place or somebody deletes the files. The slow
+// [Net] under the bell makes up for that.
 //
 // Only plain files, FIFOs and file locks are used, because sandboxes forbid sockets.
 package bell
@@ -29,18 +28,17 @@ import (
 	"slices"
 )
 
-// Dir is the folder with the bells and the presence locks of one database. It may be used by
-// several goroutines.
+// Dir is the folder with the bells and the presence locks of one database. Several goroutines may use it.
 type Dir struct {
 	bells string // one bell per room, and the folders with the FIFOs of waiters
-	waits string // one locked file per listener
+	waits string // one locked file for each listener
 
 	watcher watcher // what the watches of this process share
 
-	fifoOnly bool // tests: behave as if there were no inotify instance left
+	fifoOnly bool // tests: act as if no inotify instance were left
 }
 
-// Open names the folder. It touches no file: what is needed is made when it is first used.
+// Open returns the Dir at a path. It touches no file: folders and files are created on first use.
 func Open(dir string) (*Dir, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -51,11 +49,11 @@ func Open(dir string) (*Dir, error) {
 
 func (d *Dir) bell(room string) string { return filepath.Join(d.bells, room) }
 
-// maxName bounds the length of an id, so that every file system takes it as a name.
+// maxName limits the length of an id, so that every file system accepts it as a file name.
 const maxName = 128
 
-// checkName refuses all but plain ids: a name becomes a file name, and must neither leave the
-// folder nor look like one of the names with a dot that this package makes itself.
+// checkName refuses everything but plain ids. A name becomes a file name: it must not leave the folder,
+// nor look like the names with a dot that this package uses itself.
 func checkName(name string) error {
 	if name == "" || len(name) > maxName {
 		return fmt.Errorf("bell: an id has 1 to %d characters, not %d", maxName, len(name))
@@ -70,7 +68,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// plainNames checks rooms and returns them sorted, each once.
+// plainNames checks the rooms' names and returns them sorted, each once.
 func plainNames(rooms []string) ([]string, error) {
 	for _, r := range rooms {
 		if err := checkName(r); err != nil {
@@ -82,5 +80,5 @@ func plainNames(rooms []string) ([]string, error) {
 	return slices.Compact(rooms), nil
 }
 
-// makeFolder makes a folder of ours and, if need be, the data directory above it.
+// makeFolder creates a folder and, if needed, the data directory above it.
 func makeFolder(path string) error { return os.MkdirAll(path, 0o700) }

@@ -14,30 +14,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A FIFO per waiter stands in where inotify's instances are used up. It lies in a folder per room
-// and the writer's Ring writes a byte to each that it finds there.
+// Where all inotify instances are in use, each waiter has a FIFO instead. Every room has a folder of
+// FIFOs, and a writer's Ring writes a byte to each.
 //
-// No commit is missed. The waiter (1) puts its FIFO into the folder, (2) reads the database, (3)
-// sleeps on the FIFO. The writer (a) commits, (b) lists the folder, (c) writes. If (2) didn't see
-// (a), then (2) came before (a), so (1) before (b): the list has the FIFO, and its byte stays in
-// it until (3). This is why the folder is listed by Ring and not by Prepare. A writer that is killed
-// between (a) and (c) isn't heard; the waiter's Net notices that commit. The same goes for a FIFO
-// that somebody deletes.
+// A waiter misses no commit. It (1) puts its FIFO into the folder, (2) reads the database, (3) sleeps on
+// the FIFO. The writer (a) commits, (b) lists the folder, (c) writes. If (2) didn't see (a), then (2) came
+// before (a), so (1) came before (b): the list has the FIFO, and the byte stays in it until (3). This is
+// why Ring lists the folder, and not Prepare. If the writer is killed between (a) and (c), or somebody
+// deletes the FIFO, the waiter's Net notices the commit.
 //
-// A FIFO that has its final name had a reader when it got it, because it gets it by renaming. So
-// one without a reader (ENXIO) belongs to a dead waiter, will never have a reader again, and
-// may be removed by anybody.
+// A FIFO gets its final name by renaming, when it already has a reader. So one without a reader (ENXIO)
+// belongs to a dead waiter and will never have a reader again. Anybody may remove it.
 
 func (d *Dir) fifos(room string) string { return d.bell(room) + ".fifo.d" }
 
 // unfinished begins the names of FIFOs that have no reader yet.
 const unfinished = "."
 
-// unfinishedFor is how long an unfinished FIFO is left alone. A waiter whose FIFO was removed
-// for being older makes another one.
+// unfinishedFor is the age at which an unfinished FIFO is removed. If its waiter still lives, it makes
+// another one.
 const unfinishedFor = time.Minute
 
-// listenFIFO makes a FIFO for each of rooms, and calls wake on each ring until stop is called.
+// listenFIFO makes a FIFO for each room, and calls wake on each ring until stop is called.
 func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err error) {
 	var (
 		open    []*os.File
@@ -49,7 +47,7 @@ func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err er
 			if err := os.Remove(f.Name()); err != nil && !isNotExist(err) {
 				errs = append(errs, err)
 			}
-			os.Remove(filepath.Dir(f.Name())) // fails, as it should, unless it was the last one
+			os.Remove(filepath.Dir(f.Name())) // fails, as it should, while other FIFOs are left
 			errs = append(errs, f.Close())
 		}
 		readers.Wait()
@@ -75,8 +73,8 @@ func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err er
 	return stop, nil
 }
 
-// makeFIFO makes a FIFO in folder and opens it. What it makes can vanish on the way: the folder
-// when the last other waiter leaves it, the FIFO when it is slow to be opened.
+// makeFIFO makes a FIFO in folder and opens it. It tries again if others remove the folder, because the
+// last other waiter has left, or the FIFO, because opening it took too long.
 func makeFIFO(folder string) (f *os.File, err error) {
 	for range watchTries {
 		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -90,13 +88,13 @@ func makeFIFO(folder string) (f *os.File, err error) {
 	return f, err
 }
 
-// openFIFO makes a FIFO at path first and moves it to path last once it has its reader.
+// openFIFO makes a FIFO at path first, and renames it to last once it has a reader.
 func openFIFO(first, last string) (*os.File, error) {
 	if err := unix.Mkfifo(first, 0o600); err != nil {
 		return nil, &os.PathError{Op: "mkfifo", Path: first, Err: err}
 	}
-	// Open for writing too, so that opening doesn't wait for a writer and reading doesn't end
-	// with one. It doesn't block, so the runtime's poller waits for it.
+	// Open for writing, too, so that opening doesn't wait for a writer, and reading doesn't end when
+	// a writer closes. Non-blocking, so that the runtime's poller waits for it.
 	fd, err := unix.Open(first, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		os.Remove(first)
@@ -110,15 +108,15 @@ func openFIFO(first, last string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), last), nil
 }
 
-// ringFIFOs writes a byte to each waiter's FIFO and removes those of the dead. Mostly nobody
-// needs FIFOs, and it costs one look.
+// ringFIFOs writes a byte to each waiter's FIFO and removes those of dead waiters. Mostly there are none,
+// and it costs one attempt to open the folder.
 func (d *Dir) ringFIFOs(room string) {
 	folder, err := os.Open(d.fifos(room))
 	if err != nil {
 		return
 	}
 	defer folder.Close()
-	names, _ := folder.Readdirnames(-1) // with an error come those that were read before it
+	names, _ := folder.Readdirnames(-1) // an error still returns the names read so far
 	for _, name := range names {
 		path := filepath.Join(folder.Name(), name)
 		if strings.HasPrefix(name, unfinished) {
@@ -139,7 +137,7 @@ func ringFIFO(path string) {
 	if err != nil {
 		return
 	}
-	// A FIFO that is full (EAGAIN) has rung already, and one without reader (EPIPE) needn't.
+	// A full FIFO (EAGAIN) has rung already, and one without a reader (EPIPE) needn't.
 	unix.Write(fd, []byte{1})
 	unix.Close(fd)
 }

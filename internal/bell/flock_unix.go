@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flock belongs to the open file, not to the process as fcntl's locks do: it excludes another
-// descriptor of the same process, closing a second descriptor of the file doesn't release it, and
-// the kernel releases it with the last copy of the descriptor.
+// A flock belongs to the open file, unlike fcntl's locks, which belong to the process. It excludes another
+// descriptor of the same process, closing a second descriptor of the file doesn't release it, and the
+// kernel releases it with the last copy of the descriptor.
 
 // tryFlock takes the lock on f, or fails with errBusy.
 func tryFlock(f *os.File, kind lockKind) error {
@@ -41,7 +41,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// openRemovable opens a file that others may remove meanwhile; here that is any file.
+// openRemovable opens a file so that others can remove it meanwhile. On Unix that is any file.
 func openRemovable(path string, flags int) (*os.File, error) {
 	return os.OpenFile(path, flags, 0o600)
 }

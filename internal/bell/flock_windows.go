@@ -9,8 +9,8 @@ import (
 
 // This file has been compiled but never run.
 
-// Windows forbids others to read what is locked. So one byte is locked far behind the end of
-// the file, and the signature stays readable.
+// Windows lets nobody else read locked bytes. So the lock is on one byte far behind the end of the file,
+// and the pid stays readable.
 func lockedByte() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }
 
 // tryFlock takes the lock on f, or fails with errBusy.
@@ -40,7 +40,7 @@ func lockFileEx(f *os.File, flags uint32) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, lockedByte())
 }
 
-// openRemovable opens a file that others may remove meanwhile. An [os.Root] grants them that;
+// openRemovable opens a file so that others can remove it meanwhile. An [os.Root] allows that;
 // os.OpenFile doesn't.
 func openRemovable(path string, flags int) (*os.File, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))

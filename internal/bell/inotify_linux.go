@@ -12,28 +12,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bellEvents are the events of a bell. The first is the ring. The others tell that the file may
-// have been deleted or replaced, which nobody should do. IN_ATTRIB is among them because
-// IN_DELETE_SELF comes only when the last one who has the deleted file open closes it.
+// bellEvents are the events of a bell. The first is the ring. The others mean that somebody may have
+// deleted or replaced the file, which nobody should do. IN_ATTRIB is needed because IN_DELETE_SELF comes
+// only when nobody has the deleted file open any more.
 const bellEvents = unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 
-// linger is how long an instance outlives its last watch. Closing an instance that has watches,
-// or has just had some, takes the kernel more than ten milliseconds, which a process would spend
-// before its exit is seen. So the watches are removed at once, which takes microseconds, and the
-// instance is closed later, or by the exit.
+// linger is how long an instance stays open after its last watch. Closing an instance that has watches,
+// or has just had some, takes the kernel more than ten milliseconds, and delays the exit of the process.
+// So the watches are removed at once, which takes microseconds, and the instance is closed later, or by
+// the exit.
 const linger = time.Second
 
-// watcher is the one inotify instance with which a process listens for the bells of a Dir. All its
-// watches share it, because a user's instances are few.
+// watcher is the one inotify instance with which a process listens to the bells of a Dir. All watches share
+// it, because a user may have only few instances.
 type watcher struct {
-	mu    sync.Mutex              // guards all below
+	mu    sync.Mutex              // guards the fields below
 	file  *os.File                // the instance; nil while there is none
 	bells map[string]*watchedBell // by room
 	room  map[int32]string        // by watch descriptor
-	later *time.Timer             // closes the instance; nil until it was needed
+	later *time.Timer             // closes the instance; nil until first needed
 }
 
-// watchedBell is a bell that somebody listens for.
+// watchedBell is a bell that somebody listens to.
 type watchedBell struct {
 	wd    int32 // -1 while its file isn't watched
 	wakes map[*func()]bool
@@ -41,9 +41,9 @@ type watchedBell struct {
 
 // listenInotify watches the bells of rooms, and calls wake on each ring until stop is called.
 //
-// No commit is missed: the file is watched, and wake is known, before listenInotify returns,
-// so before the waiter reads the database. A writer whose commit that reading didn't see opened
-// the same file and closes it after the commit.
+// A waiter misses no commit: listenInotify watches the file and knows wake before it returns, so before
+// the waiter reads the database. If the waiter didn't see a commit then, its writer closes the same file
+// after that commit.
 func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err error) {
 	e := &d.watcher
 	e.mu.Lock()
@@ -70,7 +70,7 @@ func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err
 	return stop, nil
 }
 
-// open makes the instance if there is none, and the goroutine that reads it.
+// open makes the instance, and the goroutine that reads it, if there is none.
 func (e *watcher) open(d *Dir) error {
 	if e.file != nil {
 		return nil
@@ -79,7 +79,7 @@ func (e *watcher) open(d *Dir) error {
 	if err != nil {
 		return fmt.Errorf("inotify: %w", err)
 	}
-	// The descriptor doesn't block, so the runtime's poller waits for it and no thread does.
+	// The descriptor doesn't block, so the runtime's poller waits for it and takes no thread.
 	e.file = os.NewFile(uintptr(fd), "inotify")
 	e.bells, e.room = make(map[string]*watchedBell), make(map[int32]string)
 	go e.run(d, e.file) // ended by close, which makes its Read fail
@@ -101,7 +101,7 @@ func (e *watcher) close() {
 	}
 }
 
-// stopListening ends what wake listens for in rooms. The caller holds mu.
+// stopListening makes wake stop listening to rooms. The caller holds mu.
 func (e *watcher) stopListening(rooms []string, wake *func()) {
 	for _, room := range rooms {
 		b := e.bells[room]
@@ -123,11 +123,11 @@ func (e *watcher) stopListening(rooms []string, wake *func()) {
 	}
 }
 
-// watchTries bounds how often a file is made again that somebody deletes at the same time.
+// watchTries limits how often to make a file again that somebody else deletes at the same time.
 const watchTries = 10
 
-// watch watches what is now the bell of room, and makes the bell if there is none. It tells
-// whether that is another file than before. The caller holds mu.
+// watch watches the file that is now the bell of room, and makes it if there is none. It reports whether
+// that is another file than before. The caller holds mu.
 func (e *watcher) watch(d *Dir, room string) (changed bool, err error) {
 	var wd int32
 	for range watchTries {
@@ -150,8 +150,8 @@ func (e *watcher) watch(d *Dir, room string) (changed bool, err error) {
 	return true, nil
 }
 
-// makeBell makes the bell of room, and the folder of the bells if that is missing. It doesn't
-// make what is above: who deletes the whole data directory means it.
+// makeBell makes the bell of room, and the folder of the bells if it is missing. It doesn't make the
+// data directory above: whoever deletes all of that means it.
 func (d *Dir) makeBell(room string) error {
 	// For reading, because closing what was open for writing is a ring.
 	f, err := os.OpenFile(d.bell(room), os.O_RDONLY|os.O_CREATE, 0o600)
@@ -167,8 +167,7 @@ func (d *Dir) makeBell(room string) error {
 	return f.Close()
 }
 
-// add watches the file at path. The kernel gives each file one descriptor, however often it
-// is asked.
+// add watches the file at path. The kernel returns the same descriptor for the same file.
 func (e *watcher) add(path string) (wd int32, err error) {
 	var added int
 	if ctlErr := e.control(func(fd int) {
@@ -182,7 +181,7 @@ func (e *watcher) add(path string) (wd int32, err error) {
 	return int32(added), nil
 }
 
-// unwatch ends the watch on the file of b. Of a deleted file the kernel has ended it already.
+// unwatch ends the watch on the file of b. If the file was deleted, the kernel has ended it already.
 func (e *watcher) unwatch(b *watchedBell) {
 	if b.wd < 0 {
 		return
@@ -192,7 +191,7 @@ func (e *watcher) unwatch(b *watchedBell) {
 	b.wd = -1
 }
 
-// control calls f with the descriptor. File.Fd would do, but make the descriptor block.
+// control calls f with the descriptor. File.Fd would make the descriptor block.
 func (e *watcher) control(f func(fd int)) error {
 	conn, err := e.file.SyscallConn()
 	if err != nil {
@@ -225,12 +224,12 @@ func (e *watcher) run(d *Dir, file *os.File) {
 	}
 }
 
-// handle wakes those whom an event concerns, and keeps the watches on the files that are the
-// bells. The caller holds mu.
+// handle wakes the waiters of an event's bell, and watches the bell's file again if it was replaced. The
+// caller holds mu.
 //
-// A bell that is gone or another counts as a ring: the writer may have had the one in hand that
-// nobody watched. If it can't be made again, say because the whole directory went, the room stays
-// without a watch and its waiters live by their Nets.
+// A deleted or replaced file counts as a ring: a writer may have rung the file that nobody watched. If the
+// file can't be made again, perhaps because the whole directory is gone, the room has no watch and its
+// waiters depend on their Nets.
 func (e *watcher) handle(d *Dir, wd int32, mask uint32) {
 	if mask&unix.IN_Q_OVERFLOW != 0 { // events were lost, of whichever bell
 		for room, b := range e.bells {
@@ -241,7 +240,7 @@ func (e *watcher) handle(d *Dir, wd int32, mask uint32) {
 	}
 	room, ok := e.room[wd]
 	if !ok {
-		return // a late event of a file that was given up
+		return // a late event of a file that isn't watched any more
 	}
 	b := e.bells[room]
 	if mask&unix.IN_IGNORED != 0 { // the kernel has ended the watch
@@ -258,7 +257,7 @@ func (e *watcher) handle(d *Dir, wd int32, mask uint32) {
 	}
 }
 
-// ring wakes all who listen for b. They don't block.
+// ring wakes all who listen to b. Their functions don't block.
 func (b *watchedBell) ring() {
 	for wake := range b.wakes {
 		(*wake)()

@@ -11,11 +11,11 @@ import (
 	"strconv"
 )
 
-// LockedError says that a lock was still held by somebody else when the caller's time was over.
+// LockedError says that somebody else still held the lock when the caller's time was over.
 type LockedError struct {
 	Path string
-	PID  int   // the holder, in its own pid namespace; 0 if it couldn't be read
-	Err  error // why the waiting ended: the context's error; nil where nothing was waited for
+	PID  int   // the holder, in its own pid namespace; 0 if unknown
+	Err  error // the context's error; nil if the caller didn't wait
 }
 
 func (e *LockedError) Error() string {
@@ -29,12 +29,11 @@ func (e *LockedError) Error() string {
 // Unwrap returns the context's error.
 func (e *LockedError) Unwrap() error { return e.Err }
 
-// FileLock is an exclusive lock that is held until Unlock, or until the process ends in
-// whatever way.
+// FileLock is an exclusive lock. It lasts until Unlock, or until the process ends, in whatever way.
 type FileLock struct{ f *os.File }
 
-// Lock takes the lock at path, a file that is made with mode 0600 and never removed. It waits for
-// it until ctx ends and then fails with a [*LockedError]. Children of the process don't inherit it.
+// Lock takes the lock at path, a file that it creates with mode 0600 and never removes. It waits until ctx
+// ends, and then fails with a [*LockedError]. Child processes don't inherit the lock.
 func Lock(ctx context.Context, path string) (*FileLock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func Lock(ctx context.Context, path string) (*FileLock, error) {
 	return &FileLock{f}, nil
 }
 
-// TryLock takes the lock at path if it is free, and tells whether it has it.
+// TryLock takes the lock at path if it is free, and reports whether it did.
 func TryLock(path string) (*FileLock, bool, error) {
 	f, err := openLock(path)
 	if err != nil {
@@ -70,13 +69,13 @@ func TryLock(path string) (*FileLock, bool, error) {
 
 // Unlock releases the lock. A second call fails with [os.ErrClosed].
 func (l *FileLock) Unlock() error {
-	// Closing alone could come late: a child that is being started holds a copy of every
-	// descriptor until it executes its program. Unlocking is for all copies.
+	// Closing alone could be too late: a child that is being started has a copy of every descriptor
+	// until it executes its program. Unlocking works for all copies.
 	err := funlock(l.f)
 	return errors.Join(err, l.f.Close())
 }
 
-// Kinds of locks. Those who share exclude only those who want it alone.
+// lockKind is the kind of a lock. A shared one excludes only exclusive ones.
 type lockKind int
 
 const (
@@ -84,7 +83,7 @@ const (
 	shared
 )
 
-// errBusy is returned by tryFlock when the lock is held by another.
+// tryFlock returns errBusy if somebody else has the lock.
 var errBusy = errors.New("the lock is held")
 
 func openLock(path string) (*os.File, error) {
@@ -95,10 +94,11 @@ func lockFailed(path string, err error) error {
 	return &fs.PathError{Op: "lock", Path: path, Err: err}
 }
 
-// acquire takes the lock on f alone and signs it; it waits until ctx ends. If it fails it calls
-// drop, once: at once, or when f is free for use again. It isn't while the kernel still waits for
-// the lock, a wait that nothing can interrupt; the goroutine that does so ends when it gets the
-// lock, which it then hands to the caller or, if that one is gone, drops.
+// acquire takes the exclusive lock on f and writes our pid into it. It waits until ctx ends.
+//
+// If it fails, it calls drop once, when f may be used again. That may be later: nothing can interrupt the
+// kernel's wait for a lock. The goroutine that waits ends when it gets the lock. Then it hands the lock to
+// the caller or, if the caller has given up, drops it.
 func acquire(ctx context.Context, f *os.File, drop func()) error {
 	switch err := tryFlock(f, exclusive); {
 	case err == nil:
@@ -109,7 +109,7 @@ func acquire(ctx context.Context, f *os.File, drop func()) error {
 		return lockFailed(f.Name(), err)
 	}
 
-	// The channel has no buffer, so that a lock is either received or dropped, never neither.
+	// The channel has no buffer, so that a lock is always either received or dropped.
 	got := make(chan error)
 	go func() {
 		err := waitFlock(f, exclusive)
@@ -132,13 +132,12 @@ func acquire(ctx context.Context, f *os.File, drop func()) error {
 	}
 }
 
-// pidWidth is the width of the signature: a pid, right-aligned, and a line feed. A fixed width
-// needs no truncation of what was there.
+// pidWidth is the length of what writePID writes: a pid, right-aligned, and a line feed. It is fixed so
+// that the file needn't be truncated.
 const pidWidth = 11
 
-// writePID writes our pid into a lock file that we hold. It stays there when we let go: it is only
-// read by those who find the lock held. In the instant between a lock and its signature they
-// read the last holder's.
+// writePID writes our pid into a lock file that we have locked. The pid stays there after Unlock, because
+// only those read it who find the file locked. In the instant before writePID they read the last holder's.
 func writePID(f *os.File) {
 	var b [pidWidth]byte
 	for i := range b {
@@ -147,16 +146,16 @@ func writePID(f *os.File) {
 	b[pidWidth-1] = '\n'
 	digits := strconv.AppendInt(nil, int64(os.Getpid()), 10)
 	copy(b[max(0, pidWidth-1-len(digits)):pidWidth-1], digits)
-	f.WriteAt(b[:], 0) // on failure LockedError can't name us, that is all
+	f.WriteAt(b[:], 0) // if it fails, LockedError can't name us, that is all
 }
 
-// lockedError makes the error of one who waited for path in vain.
+// lockedError returns the error for a caller that didn't get the lock at path.
 func lockedError(path string, why error) *LockedError {
 	b, _ := os.ReadFile(path)
-	pid, _ := strconv.Atoi(string(bytes.TrimSpace(b))) // 0 where there is no signature
+	pid, _ := strconv.Atoi(string(bytes.TrimSpace(b))) // 0 if there is no pid
 	return &LockedError{Path: path, PID: pid, Err: why}
 }
 
-// File is the locked file. A child that inherits it holds the lock too: it is free when both have
-// ended, or when Unlock was called.
+// File returns the locked file. A child process that inherits it has the lock, too: the lock is free when
+// both have ended, or after Unlock.
 func (l *FileLock) File() *os.File { return l.f }

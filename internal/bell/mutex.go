@@ -7,18 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// Mutex is a lock between processes that is taken often: its file stays open. It also excludes
-// the goroutines of one process, which a lock on one open file doesn't do by itself.
+// Mutex is a lock between processes for frequent use: its file stays open. It also excludes the goroutines
+// of one process, which a lock on one open file doesn't do by itself.
 //
-// The file is opened by the first Lock. It must not be deleted while the program is in use:
-// those who have it open would no longer exclude those who come later.
+// The first Lock opens the file. Nobody may delete the file while the program is in use: processes that
+// have it open would no longer exclude those that open it later.
 type Mutex struct {
 	path   string
 	closed atomic.Bool
 
-	// inside is held (filled) by the goroutine that has the lock or waits for it in the kernel,
-	// also for a caller that has given up. It guards file. It is a channel because waiting for
-	// it has to end with a context.
+	// inside is full while a goroutine has the lock or waits for it in the kernel, even for a caller
+	// that has given up. It guards file. It is a channel because waiting for it has to end with a
+	// context.
 	inside chan struct{}
 	file   *os.File // nil until the first Lock and after Close
 }
@@ -28,12 +28,11 @@ func NewMutex(path string) *Mutex {
 	return &Mutex{path: path, inside: make(chan struct{}, 1)}
 }
 
-// Lock takes the lock and waits for it until ctx ends; then it fails with a [*LockedError], which
-// names this process if one of its own goroutines has the lock. After Close it fails with
-// [os.ErrClosed].
+// Lock takes the lock. It waits until ctx ends, and then fails with a [*LockedError], which names this
+// process if one of its own goroutines has the lock. After Close it fails with [os.ErrClosed].
 //
-// While somebody else holds the lock at most one thread of this process waits in the kernel,
-// however many callers came and gave up: those behind it wait here.
+// While somebody else has the lock, at most one thread of this process waits in the kernel, however many
+// callers came and gave up. The other callers wait here.
 func (m *Mutex) Lock(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -53,7 +52,7 @@ func (m *Mutex) Lock(ctx context.Context) error {
 	})
 }
 
-// Unlock releases the lock. It must be held; the goroutine doesn't matter.
+// Unlock releases the lock, which must be locked. Any goroutine may call it.
 func (m *Mutex) Unlock() error {
 	if len(m.inside) == 0 {
 		panic("bell: Unlock of a Mutex that isn't locked")
@@ -66,13 +65,13 @@ func (m *Mutex) Unlock() error {
 	return nil
 }
 
-// Close closes the file. Whoever has the lock keeps it until Unlock, which then closes the file.
+// Close closes the file. If a goroutine has the lock, it keeps it, and Unlock closes the file.
 func (m *Mutex) Close() error {
 	m.closed.Store(true)
 	select {
 	case m.inside <- struct{}{}:
 	default:
-		return nil // who is inside closes it on leaving
+		return nil // leave closes it
 	}
 	var err error
 	if m.file != nil {
@@ -83,7 +82,7 @@ func (m *Mutex) Close() error {
 	return err
 }
 
-// open opens the file if it isn't; the caller is inside.
+// open opens the file if it isn't open. The caller is inside.
 func (m *Mutex) open() error {
 	if m.closed.Load() {
 		return os.ErrClosed
@@ -96,8 +95,8 @@ func (m *Mutex) open() error {
 	return err
 }
 
-// leave lets the next one in. Closed is looked at after leaving: a Close that comes before the
-// look is seen by it, and one that comes after the look has found nobody inside.
+// leave lets the next caller in. It reads closed only afterwards: it sees an earlier Close, and a later
+// one finds nobody inside and closes the file itself.
 func (m *Mutex) leave() {
 	<-m.inside
 	if m.closed.Load() {

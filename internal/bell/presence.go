@@ -13,28 +13,28 @@ import (
 	"talkingstick/stick"
 )
 
-// A listener's presence is a file that its process holds locked. A file that nobody has locked is
-// what a dead listener left, or a newborn one hasn't locked yet.
+// A listener's presence is a file that its process has locked. If nobody has locked a file, its listener
+// is dead, or is new and hasn't locked it yet.
 //
-// Any process may remove such a file, and an id may come back. The rules that keep a live
-// listener's file in its place:
+// Any process may remove such a file, and an id may come back. These rules protect the file of a live
+// listener:
 //
-//   - A file is removed only by its listener, or by one who holds a shared lock on it and the
-//     lock `.remove`, and who has seen, after taking both, that the name still means this file.
-//     While that is so nobody else can remove it, and nothing can take its name.
-//   - A listener that has its lock looks whether its file still has its name. If not it begins
-//     anew, with `.remove` in hand, so that nobody can remove the next one. If so nobody gets a
-//     shared lock on the file any more, so nobody removes it.
+//   - Only the listener removes its file, or a process that has a shared lock on the file and the lock
+//     `.remove`. After taking both, that process checks that the name still means this file. Until it
+//     unlocks, nobody else can remove the file, and nothing can take its name.
+//   - A listener that has locked its file checks that the file still has its name. If not, it starts
+//     over while it has `.remove`, so that nobody can remove the next file. If so, nobody gets a shared
+//     lock on the file any more, and nobody removes it.
 
-// presenceWait bounds how long a listener waits for those who happen to look at its new file.
-// They need microseconds; only one that is stopped just then needs longer.
+// presenceWait limits how long a listener waits for processes that are just checking its new file. They
+// need microseconds, unless they are stopped at that moment.
 const presenceWait = 5 * time.Second
 
-// Presence tells others that a listener lives: a lock that ends with it.
+// Presence shows others that a listener lives: a lock that ends with its process.
 type Presence struct{ close func() error }
 
-// TakePresence takes the lock of listener id. It fails with a [*LockedError] if a living process has it
-// already, and on a name that isn't a plain id.
+// TakePresence takes the lock of listener id. It fails with a [*LockedError] if a living process already
+// has it, and on a name that isn't a plain id.
 func (d *Dir) TakePresence(id string) (*Presence, error) {
 	if err := checkName(id); err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func (d *Dir) TakePresence(id string) (*Presence, error) {
 	return &Presence{close: sync.OnceValue(func() error { return removeAndUnlock(f) })}, nil
 }
 
-// newPresence makes the file at path and locks it. It fails with [fs.ErrExist] if there is one,
-// and if its own was taken for one that is left over.
+// newPresence creates the file at path and locks it. It fails with [fs.ErrExist] if the file exists, or if
+// somebody removes the new file because it looks like a dead listener's.
 func newPresence(ctx context.Context, path string) (*os.File, error) {
 	f, err := openRemovable(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
@@ -71,7 +71,7 @@ func newPresence(ctx context.Context, path string) (*os.File, error) {
 	return f, nil
 }
 
-// replacePresence does the same where there may be a dead listener's file.
+// replacePresence is newPresence for when a dead listener's file may exist.
 func (d *Dir) replacePresence(ctx context.Context, path string) (*os.File, error) {
 	l, err := Lock(ctx, d.removeLock())
 	if err != nil {
@@ -84,7 +84,7 @@ func (d *Dir) replacePresence(ctx context.Context, path string) (*os.File, error
 	}
 	removeStale(left, path)
 	f, err := newPresence(ctx, path)
-	if errors.Is(err, fs.ErrExist) { // another one wants the same id just now
+	if errors.Is(err, fs.ErrExist) { // somebody else is taking the same id
 		return nil, lockedError(path, nil)
 	}
 	return f, err
@@ -93,8 +93,8 @@ func (d *Dir) replacePresence(ctx context.Context, path string) (*os.File, error
 // Close removes the file and releases the lock. It may be called again.
 func (p *Presence) Close() error { return p.close() }
 
-// removeAndUnlock removes the file first and unlocks it then: the other way round the name could belong to
-// another by then.
+// removeAndUnlock removes the file before it unlocks it. After unlocking, the name could already belong to
+// another file.
 func removeAndUnlock(f *os.File) error {
 	var err error
 	if stillNamed(f, f.Name()) {
@@ -103,9 +103,9 @@ func removeAndUnlock(f *os.File) error {
 	return errors.Join(err, (&FileLock{f}).Unlock())
 }
 
-// Listening tells whether the process of listener id still holds its lock. It is alive also when
-// it is stopped, gone when it let go or died, unknown when that can't be found out. What a dead
-// listener left is removed on the way.
+// Listening returns the verdict on listener id: alive while its process has the lock, even if it is
+// stopped; gone when the process has unlocked or ended; unknown if that can't be found out. It removes the
+// file of a dead listener.
 func (d *Dir) Listening(id string) stick.Verdict {
 	if checkName(id) != nil {
 		return stick.Unknown
@@ -114,7 +114,7 @@ func (d *Dir) Listening(id string) stick.Verdict {
 	if left == nil {
 		return verdict
 	}
-	// Who can't have the lock leaves the file to the next one who looks.
+	// Without the lock, leave the file to the next one who calls this.
 	if l, ok, err := TryLock(d.removeLock()); err == nil && ok {
 		defer l.Unlock()
 		removeStale(left, d.presence(id))
@@ -124,8 +124,8 @@ func (d *Dir) Listening(id string) stick.Verdict {
 	return verdict
 }
 
-// readPresence finds out about the listener whose file is at path. If a dead one left its file it returns
-// it too, open and with a shared lock.
+// readPresence returns the verdict on the listener whose file is at path. If it is dead and its file is
+// left, readPresence also returns the file, open and with a shared lock.
 func readPresence(path string) (left *os.File, verdict stick.Verdict) {
 	f, err := openRemovable(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +134,7 @@ func readPresence(path string) (left *os.File, verdict stick.Verdict) {
 	if err != nil {
 		return nil, stick.Unknown
 	}
-	// The lock is shared, or two who look at the same time would take each other for a listener.
+	// The lock is shared: with exclusive ones, two readers would take each other for the listener.
 	err = tryFlock(f, shared)
 	if err == nil {
 		return f, stick.Gone
@@ -146,8 +146,8 @@ func readPresence(path string) (left *os.File, verdict stick.Verdict) {
 	return nil, stick.Unknown
 }
 
-// removeStale removes the file that look found, if any, and closes it. The caller holds `.remove`.
-// Failing is no matter: the next one to look tries again.
+// removeStale removes the file that readPresence returned, if any, and closes it. The caller has the lock
+// `.remove`. Failing doesn't matter: the next reader tries again.
 func removeStale(left *os.File, path string) {
 	if left == nil {
 		return
@@ -158,7 +158,7 @@ func removeStale(left *os.File, path string) {
 	(&FileLock{left}).Unlock()
 }
 
-// stillNamed tells whether path still means the file f.
+// stillNamed reports whether path still means the file f.
 func stillNamed(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {
@@ -170,5 +170,5 @@ func stillNamed(f *os.File, path string) bool {
 
 func (d *Dir) presence(id string) string { return filepath.Join(d.waits, id) }
 
-// removeLock has a dot in its name, so that it is no listener's.
+// removeLock returns the path of the lock `.remove`. No listener's id has a dot.
 func (d *Dir) removeLock() string { return filepath.Join(d.waits, ".remove") }

@@ -7,20 +7,20 @@ import (
 	"os"
 )
 
-// Ringer is the bells of some rooms, taken in hand. Its one use is [Ringer.Ring].
+// Ringer is ready to ring the bells of some rooms: their files are open. Its one use is [Ringer.Ring].
 type Ringer struct {
 	dir   *Dir
 	rooms []string
 	bells []*os.File
 }
 
-// Prepare takes the bells of rooms in hand: it opens their files for writing. It is called under
-// the write lock and before COMMIT. On Linux a process that is killed between COMMIT and
-// [Ringer.Ring] then rings by dying, because the kernel closes its files; on other systems, and
-// for waiters that have a FIFO, the waiter's [Net] notices that commit.
+// Prepare opens the bells of rooms for writing. Call it under the write lock and before COMMIT. If the
+// process is then killed between COMMIT and [Ringer.Ring], it still rings on Linux, because the kernel
+// closes its files. On other systems, and for waiters that have a FIFO, the waiter's [Net] notices the
+// commit.
 //
-// It fails on a name that isn't a plain id and when a file can't be opened. A caller may commit
-// without the Ringer in that case; the waiters' nets then notice.
+// It fails on a name that isn't a plain id and when a file can't be opened. A caller may then commit
+// without the Ringer; the waiters' Nets notice.
 func (d *Dir) Prepare(rooms ...string) (*Ringer, error) {
 	rooms, err := plainNames(rooms)
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *Dir) Prepare(rooms ...string) (*Ringer, error) {
 	for _, room := range rooms {
 		f, err := d.openBell(room)
 		if err != nil {
-			r.Ring() // what was opened must be closed; that somebody looks for nothing is harmless
+			r.Ring() // close what is open; a ring for nothing is harmless
 			return nil, fmt.Errorf("prepare bell: %w", err)
 		}
 		r.bells = append(r.bells, f)
@@ -38,9 +38,8 @@ func (d *Dir) Prepare(rooms ...string) (*Ringer, error) {
 	return r, nil
 }
 
-// openBell opens the bell of room for writing and makes it if it is the first to want it. It
-// makes it although nobody listens yet: a waiter may come before the commit, and must find the
-// very file that will be closed after it.
+// openBell opens the bell of room for writing, and creates it if needed, even if nobody listens yet: a
+// waiter may come before the commit, and must find the same file that is closed after it.
 func (d *Dir) openBell(room string) (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE
 	f, err := os.OpenFile(d.bell(room), flags, 0o600)
@@ -53,11 +52,11 @@ func (d *Dir) openBell(room string) (*os.File, error) {
 	return f, err
 }
 
-// Ring wakes whoever watches the rooms. It is called after the write lock was released: those
-// who wake run at once, and would only queue up for it. A caller whose transaction was rolled
-// back calls it too. It does nothing on a nil Ringer and when it is called again.
+// Ring wakes everybody who watches the rooms. Call it after releasing the write lock: the waiters run at
+// once, and would only queue for it. Call it after a rollback, too. It does nothing on a nil Ringer, and
+// on a second call.
 //
-// It never fails: what could be done about it is the waiters' [Net].
+// It returns no error: where ringing fails, the waiters' [Net] notices.
 func (r *Ringer) Ring() {
 	if r == nil {
 		return

@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// ringFile rings a bell that is open for writing. These systems don't tell of a file's closing but
-// of its writing. The bytes are new every time, for a watcher that can only compare; they replace
-// the last ones, so that the file doesn't grow.
+// ringFile rings a bell that is open for writing. These systems report when a file is written, not when
+// it is closed. The bytes differ each time, for watchers that compare them, and they replace the last
+// ones, so that the file doesn't grow.
 func ringFile(f *os.File) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], rand.Uint64())
@@ -18,5 +18,5 @@ func ringFile(f *os.File) {
 	f.Close()
 }
 
-// ringFIFOs has nothing to ring: only Linux has a limit on watches for which FIFOs stand in.
+// ringFIFOs does nothing: only Linux has the limit on watches that makes FIFOs necessary.
 func (d *Dir) ringFIFOs(string) {}

@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// Watch waits for the bells of some rooms. Idle it costs no CPU: no timer runs, and on Linux no
+// Watch waits for the bells of some rooms. It costs no CPU while idle: no timer runs, and on Linux no
 // thread waits.
 type Watch struct {
-	// C receives after a ring. It holds one: rings that nobody has taken yet become one. It is
-	// never closed.
+	// C receives after a ring. It holds one value: rings that nobody has received yet merge into one.
+	// It is never closed.
 	C <-chan struct{}
 
 	mechanism string
 	close     func() error
 }
 
-// Watch begins to listen for the bells of rooms. Rings from before aren't heard: watch first,
-// then read the database, then wait.
+// Watch starts to listen to the bells of rooms. It doesn't hear earlier rings: watch first, then read the
+// database, then wait.
 //
-// It fails on a name that isn't a plain id, and when neither the usual means nor its substitute
-// can be had; the caller can then still live by its [Net].
+// It fails on a name that isn't a plain id, and when neither the usual mechanism nor its substitute is
+// available. The caller can then still depend on its [Net].
 func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 	rooms, err := plainNames(rooms)
 	if err != nil {
@@ -43,10 +43,9 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 	return &Watch{C: c, mechanism: mechanism, close: sync.OnceValue(stop)}, nil
 }
 
-// Close ends the watch; no ring follows it. It may be called again. A process should close its
-// watches before it exits: Linux takes more than ten milliseconds to end one that it finds open,
-// and those who wait for the exit wait for that.
+// Close ends the watch; no ring comes after it. It may be called again. A process should close its watches
+// before it exits: Linux takes more than ten milliseconds to end an open one, and delays the exit.
 func (w *Watch) Close() error { return w.close() }
 
-// Mechanism names what the watch listens with: inotify, fifo, kqueue or poll.
+// Mechanism returns what the watch listens with: inotify, fifo, kqueue or poll.
 func (w *Watch) Mechanism() string { return w.mechanism }

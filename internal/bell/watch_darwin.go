@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bellNotes are the events of a bell. Writing is the ring; the last two tell that somebody
-// deleted or replaced the file, which nobody should do.
+// bellNotes are the events of a bell. Writing is the ring. The last two mean that somebody has deleted or
+// replaced the file, which nobody should do.
 const bellNotes = unix.NOTE_WRITE | unix.NOTE_EXTEND | unix.NOTE_ATTRIB | unix.NOTE_DELETE | unix.NOTE_RENAME
 
-// watcher is empty: here the watches share nothing.
+// watcher is empty: on this platform, watches share nothing.
 type watcher struct{}
 
-// stopEvent is the kqueue's own event by which the waiting thread is told to end.
+// stopEvent is the kqueue's own event that makes the waiting thread end.
 const stopEvent = 0
 
-// kqueue watches bells. Apart from its making it belongs to the goroutine of run.
+// kqueue watches bells. Once made, it belongs to the goroutine of run.
 type kqueue struct {
 	dir  *Dir
 	fd   int
@@ -26,9 +26,9 @@ type kqueue struct {
 	room map[int]string // by descriptor of the bell
 }
 
-// listen uses a kqueue on the files of the bells, and calls wake on each ring until stop is
-// called. That no commit is missed rests on the same argument as with inotify; but a writer
-// that dies before it rings isn't heard, because the system tells of writing and not of closing.
+// listen uses a kqueue on the files of the bells, and calls wake on each ring until stop is called. It
+// misses no commit for the same reason as with inotify. But it doesn't hear a writer that dies before it
+// rings, because the system reports writing and not closing.
 //
 // This has been compiled but never run.
 func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
@@ -54,7 +54,7 @@ func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func()
 		k.run()
 	}()
 	return "kqueue", func() error {
-		// Nobody closes the kqueue while the thread is in it.
+		// Don't close the kqueue while the thread is in it.
 		if err := k.change(stopEvent, unix.EVFILT_USER, 0, unix.NOTE_TRIGGER); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func()
 	}, nil
 }
 
-// watch opens the bell of room, makes it if there is none, and watches it.
+// watch opens the bell of room, creates it if needed, and watches it.
 func (k *kqueue) watch(room string) error {
 	const flags = unix.O_EVTONLY | unix.O_CREAT | unix.O_CLOEXEC
 	fd, err := unix.Open(k.dir.bell(room), flags, 0o600)
@@ -109,8 +109,8 @@ func (k *kqueue) run() {
 	}
 }
 
-// renew watches the file that is now the bell in place of the one open as fd. If that fails the
-// room stays without a watch and the waiter lives by its Net.
+// renew watches the file that is now the bell instead of the one open as fd. If that fails, the room has
+// no watch and the waiter depends on its Net.
 func (k *kqueue) renew(fd int) {
 	room, ok := k.room[fd]
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listen uses inotify. Its instances are few (fs.inotify.max_user_instances, 128 by default, for
-// all programs of the user) and so are its watches; when they are used up FIFOs do.
+// listen uses inotify, or FIFOs when inotify has reached a limit. The limits are low: 128 instances by
+// default for all programs of a user (fs.inotify.max_user_instances).
 func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
 	err = errNoInotify
 	if !d.fifoOnly {
@@ -28,14 +28,14 @@ func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func()
 	return "fifo", stop, nil
 }
 
-// errNoInotify is what listenInotify says when all instances are taken.
+// errNoInotify is the error of listenInotify when all instances are in use.
 var errNoInotify = fmt.Errorf("inotify: %w", unix.EMFILE)
 
-// outOfWatches tells whether inotify failed for want of instances (EMFILE), open files (ENFILE) or
+// outOfWatches reports whether inotify has reached a limit: of instances (EMFILE), open files (ENFILE) or
 // watches (ENOSPC).
 func outOfWatches(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOSPC)
 }
 
-// isNotExist tells whether a file that was to be watched isn't there.
+// isNotExist reports whether a file to watch doesn't exist.
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// watcher is empty: here the watches share nothing.
+// watcher is empty: on this platform, watches share nothing.
 type watcher struct{}
 
-// pollEvery is how long a ring can go unnoticed.
+// pollEvery is how long a ring can stay unnoticed.
 const pollEvery = 250 * time.Millisecond
 
-// listen reads the bells again and again, and calls wake when one has changed, until stop is
-// called. A ring writes new bytes, so none is missed that comes after the first reading, however
-// coarse the file system's clock is; but a writer that dies before it rings isn't heard.
+// listen polls the bells, and calls wake when one has changed, until stop is called. A ring writes new
+// bytes, so listen misses none after its first reading, however coarse the file system's clock is. But it
+// doesn't hear a writer that dies before it rings.
 //
-// It is experimental: systems without a kernel interface of their own here wake up four times a
+// It is experimental, for systems that have no implementation of their own here: they wake up four times a
 // second. This has been compiled but never run.
 func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
 	last := make([][]byte, len(rooms))
 	changed := func() bool {
 		any := false
 		for i, room := range rooms {
-			b, _ := os.ReadFile(d.bell(room)) // no file is a bell that hasn't rung
+			b, _ := os.ReadFile(d.bell(room)) // a bell without a file hasn't rung
 			any = any || !bytes.Equal(b, last[i])
 			last[i] = b
 		}
 		return any
 	}
-	changed() // the state to compare with is that of now, not that of the goroutine's start
+	changed() // compare with the state of now, not of when the goroutine starts
 
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() { // ended by stop
