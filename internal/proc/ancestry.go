@@ -2,12 +2,13 @@ package proc
 
 import "slices"
 
-// maxDepth bounds an ancestry. The kernel's is finite; one read while pids are reused need not be.
+// maxDepth limits an ancestry. The kernel's is finite, but one that is read while pids are reused may not
+// be.
 const maxDepth = 512
 
-// Ancestry lists the ancestors of pid, the nearest first, without pid itself. complete is false
-// when they can't be seen to the top: in a private pid namespace, where an entry is hidden or
-// unreadable, and for a process that was left behind by the one that started it.
+// Ancestry lists the ancestors of pid, the nearest first, without pid itself. complete is false if some of
+// them can't be seen: in a private pid namespace, if an entry is hidden or unreadable, and if a process in
+// between has ended.
 func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
 	s, err := t.status(pid)
 	if err != nil {
@@ -23,7 +24,7 @@ func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
 			return chain, true
 		}
 		s, err := t.status(child.ppid)
-		ended := isNotExist(err) || err == nil && s.start > child.start // then its pid is another's now
+		ended := isNotExist(err) || err == nil && s.start > child.start // then the parent's pid belongs to another process now
 		if ended || err != nil {
 			return chain, ended && t.native != nil && t.native.orphans
 		}
@@ -32,9 +33,9 @@ func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
 	return chain, false
 }
 
-// hasLostAncestor tells whether a process of line belongs to a session whose leader isn't among its
-// ancestors. Then a process between the two has ended, and the kernel has made somebody else its
-// parent: what started it isn't seen any more.
+// hasLostAncestor reports whether a process of line belongs to a session whose leader isn't among its
+// ancestors. Then a process between the two has ended and the kernel has assigned another parent, so that
+// what started the process can't be seen.
 func hasLostAncestor(line []status) bool {
 	for i, s := range line {
 		leads := func(a status) bool { return a.pid == s.session }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Host returns the processes of this machine. On macOS it is experimental: built and checked,
-// but not tried.
+// Host returns the processes of this machine. On macOS it is experimental: it compiles and passes vet, but
+// nobody has run it.
 func Host() (*Table, error) {
 	boot, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
@@ -24,8 +24,8 @@ func Host() (*Table, error) {
 	}, nil
 }
 
-// kernelStatus asks the kernel for one process. It answers nothing for a pid that is nobody's,
-// which the library reports as EIO.
+// kernelStatus asks the kernel for one process. For an unused pid the kernel answers nothing, which the
+// library reports as EIO.
 func kernelStatus(pid int) (status, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err == unix.EIO || err == nil && k.Proc.P_pid != int32(pid) {
@@ -50,9 +50,8 @@ func kernelList() ([]status, error) {
 	return out, nil
 }
 
-// kernelDir asks the kernel for the working directory of a process, as proc_pidinfo of its library
-// does: the answer holds that of the directory and that of the root, a path of 1024 bytes behind
-// what is said of each.
+// kernelDir asks the kernel for the working directory of a process, as proc_pidinfo does. The answer has
+// two records, for the directory and for the root. Each ends with a path of 1024 bytes.
 func kernelDir(pid int) (string, error) {
 	const (
 		callPIDInfo = 2
@@ -74,7 +73,7 @@ func kernelDir(pid int) (string, error) {
 
 func statusOf(k *unix.KinfoProc) status {
 	pid := int(k.Proc.P_pid)
-	// Sessions of others can't always be asked for; 0 is unknown.
+	// The sessions of other users' processes may be unreadable; 0 is unknown.
 	session, err := unix.Getsid(pid)
 	if err != nil {
 		session = 0
@@ -92,7 +91,7 @@ func statusOf(k *unix.KinfoProc) status {
 	}
 }
 
-// stateLetter gives the kernel's state (SIDL, SRUN, SSLEEP, SSTOP, SZOMB) Linux's letter.
+// stateLetter maps the kernel's states (SIDL, SRUN, SSLEEP, SSTOP, SZOMB) to Linux's letters.
 func stateLetter(stat int8) byte {
 	const letters = "?IRSTZ"
 	if stat < 0 || int(stat) >= len(letters) {

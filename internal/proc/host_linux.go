@@ -28,8 +28,8 @@ func Host() (*Table, error) {
 	return t, nil
 }
 
-// readPIDSpace reads where the pids in proc mean something, and whether that is the machine's first
-// pid namespace. What can't be read stays empty; without a boot id nothing is comparable.
+// readPIDSpace reads the PIDSpace of proc, and reports whether it is the machine's first pid namespace.
+// What can't be read stays empty. Without a boot id, nothing is comparable.
 func readPIDSpace(proc, etc fs.FS) (w PIDSpace, initial bool) {
 	w.Machine = readLine(etc, "machine-id")
 	w.PIDNS = readNamespace(proc, "pid")
@@ -37,7 +37,7 @@ func readPIDSpace(proc, etc fs.FS) (w PIDSpace, initial bool) {
 		return w, false
 	}
 	initial = w.PIDNS == initialPIDNS
-	// Start times are shifted in a time namespace, so there they can't be compared with others'.
+	// A time namespace shifts start times, so that they can't be compared with those outside.
 	if ns := readNamespace(proc, "time"); ns != "" && ns != initialTimeNS {
 		w.PIDNS += "+" + ns
 	}

@@ -14,8 +14,8 @@ import (
 // systemPID is the kernel's own process; it starts when the machine does.
 const systemPID = 4
 
-// Host returns the processes of this machine. On Windows it is experimental: built and checked,
-// but not tried.
+// Host returns the processes of this machine. On Windows it is experimental: it compiles and passes vet, but
+// nobody has run it.
 func Host() (*Table, error) {
 	boot, err := kernelStatus(systemPID)
 	if err != nil {
@@ -31,9 +31,8 @@ func Host() (*Table, error) {
 	return t, nil
 }
 
-// kernelStatus finds pid in the kernel's list of all processes, which hides nothing and needs no
-// right to any of them. A process that has ended but that somebody still has open stays in the
-// list, without threads.
+// kernelStatus finds pid in the kernel's list of all processes. The list hides nothing and needs no rights.
+// A process that has ended stays in it, without threads, while somebody has it open.
 func kernelStatus(pid int) (status, error) {
 	all, err := kernelList()
 	if err != nil {
@@ -75,7 +74,7 @@ func kernelList() ([]status, error) {
 	}
 }
 
-// kernelDir reads the working directory out of a process's own memory, where its library keeps it.
+// kernelDir reads the working directory from the memory of a process, where its library keeps it.
 func kernelDir(pid int) (string, error) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_INFORMATION|windows.PROCESS_VM_READ, false, uint32(pid))
 	if err != nil {
@@ -110,7 +109,7 @@ func kernelDir(pid int) (string, error) {
 
 func processList() ([]byte, error) {
 	for size := uint32(512 << 10); ; size *= 2 {
-		words := make([]uint64, size/8) // the entries want to be aligned
+		words := make([]uint64, size/8) // the entries must be aligned
 		b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
 		var n uint32
 		err := windows.NtQuerySystemInformation(windows.SystemProcessInformation, unsafe.Pointer(&b[0]), size, &n)
@@ -120,7 +119,7 @@ func processList() ([]byte, error) {
 	}
 }
 
-// kernelArgs returns the command line of pid, or nothing where we may not ask for it.
+// kernelArgs returns the command line of pid, or nothing if we have no right to read it.
 func kernelArgs(pid int) []string {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
@@ -140,7 +139,7 @@ func kernelArgs(pid int) []string {
 	return args
 }
 
-// signalZero asks the kernel a second time whether there is a process pid.
+// signalZero asks the kernel in another way whether process pid exists.
 func signalZero(pid int) error {
 	h, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err == windows.ERROR_INVALID_PARAMETER {

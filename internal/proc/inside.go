@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Inside lists the processes whose working directory is dir or lies below it, as far as they can be
-// seen; ok is false where nobody can tell.
+// Inside lists the processes that it can see whose working directory is dir or below. ok is false if it
+// can't see any processes.
 func (t *Table) Inside(dir string) (pids []int, ok bool) {
 	if t.native != nil || t.foreign {
 		return nil, false

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// parseProcArgs reads macOS's kern.procargs2: the number of arguments, the program's path, NULs
-// up to a boundary, then each argument with a NUL after it; the environment follows.
+// parseProcArgs parses macOS's kern.procargs2: the number of arguments, the program's path, NULs up to a
+// boundary, each argument with a NUL after it, and the environment.
 func parseProcArgs(b []byte) []string {
 	if len(b) < 4 {
 		return nil

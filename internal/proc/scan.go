@@ -11,24 +11,24 @@ import (
 	"talkingstick/stick"
 )
 
-// InsideProcess is a process that a scan found at work.
+// InsideProcess is a process that works in the directories of a scan.
 type InsideProcess struct {
 	Info
-	Dir string // its working directory, without the mark of one that was deleted
+	Dir string // its working directory, without Linux's mark for a deleted one
 }
 
-// ScanResult is what a scan found.
+// ScanResult is the result of a [Table.Scan].
 type ScanResult struct {
-	// Blind says that the processes of this machine can't be seen from here, so that nothing is known.
+	// Blind means that the processes of this machine can't be seen from here, so that nothing is known.
 	Blind      bool
-	Inside     []InsideProcess // those that work where it was asked about, in the order of their pids
-	Hidden     []Info          // those that fit by name, and whose working directory may not be read
-	Unreadable int             // of how many not even the name may be read
+	Inside     []InsideProcess // processes with a working directory inside, by pid
+	Hidden     []Info          // processes with a fitting name and an unreadable working directory
+	Unreadable int             // how many processes have an unreadable name
 }
 
-// Scan looks through all processes for those whose working directory is inside. What it costs is one
-// link read for each process, and more only for those inside, and for those whose link may not be
-// read and whose short name is named. It forks nothing.
+// Scan finds the processes whose working directory is inside. It reads one link for each process, and more
+// only for those inside, and for those whose link it may not read but whose short name is named. It starts
+// no process.
 func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool) (ScanResult, error) {
 	if !t.Initial || t.foreign {
 		return ScanResult{Blind: true}, nil
@@ -52,7 +52,7 @@ func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool)
 			if err != nil || s.ended() {
 				continue // it has just ended
 			}
-			// The link again: in between the pid may have become another's.
+			// Read the link again: another process may have got the pid in between.
 			if again, err := fs.ReadLink(t.FS, pid+"/cwd"); err != nil || !inside(trimDeleted(again)) {
 				continue
 			}
@@ -65,7 +65,7 @@ func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool)
 	return out, nil
 }
 
-// readHidden looks at a process whose working directory may not be read.
+// readHidden adds a process whose working directory may not be read to out.
 func (t *Table) readHidden(pid string, named func(string) bool, out *ScanResult) {
 	var buf [64]byte
 	b, err := readSome(t.FS, pid+"/comm", buf[:])
@@ -83,8 +83,8 @@ func (t *Table) readHidden(pid string, named func(string) bool, out *ScanResult)
 	}
 }
 
-// WorkingDir is where a process works, without the mark of a directory that was deleted; ok is false where nobody
-// can tell, and when the process has ended.
+// WorkingDir returns the working directory of a process, without Linux's mark for a deleted one. ok is false
+// if it can't be read, and if the process has ended.
 func (t *Table) WorkingDir(p stick.Process) (dir string, ok bool) {
 	var err error
 	switch {
@@ -100,14 +100,14 @@ func (t *Table) WorkingDir(p stick.Process) (dir string, ok bool) {
 	if err != nil || dir == "" {
 		return "", false
 	}
-	s, err := t.status(p.PID) // afterwards: the pid may have been another's
+	s, err := t.status(p.PID) // afterwards, because another process may have the pid
 	return dir, err == nil && !s.ended() && t.identity(s) == p
 }
 
-// trimDeleted is a directory's path without Linux's mark for one that was deleted.
+// trimDeleted removes Linux's mark for a deleted directory from a path.
 func trimDeleted(dir string) string { return strings.TrimSuffix(dir, " (deleted)") }
 
-// pids lists the entries of processes.
+// pids lists the entries of /proc that are processes.
 func (t *Table) pids() ([]string, error) {
 	d, err := t.FS.Open(".")
 	if err != nil {
@@ -119,7 +119,7 @@ func (t *Table) pids() ([]string, error) {
 		return nil, fmt.Errorf("list processes: %w", errors.ErrUnsupported)
 	}
 	var pids []string
-	if n, ok := d.(interface{ Readdirnames(int) ([]string, error) }); ok { // a real directory, without a look at each entry
+	if n, ok := d.(interface{ Readdirnames(int) ([]string, error) }); ok { // a real directory: read the names alone, without a stat of each entry
 		names, err := n.Readdirnames(-1)
 		if err != nil {
 			return nil, fmt.Errorf("list processes: %w", err)

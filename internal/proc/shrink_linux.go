@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shrink gives back the memory that this process needed to start and needs no more while it sleeps:
-// the pages of its own program. They come back one by one when it goes on, from memory that all
-// running copies of the program share.
+// Shrink releases memory that this process needed to start but doesn't need while it sleeps: the pages of
+// its own program. They come back one by one when it continues, from memory that all running copies of the
+// program share.
 func Shrink() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -29,7 +29,7 @@ func Shrink() {
 		if n, _ := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); n != 3 || !strings.HasSuffix(line, " "+exe) {
 			continue
 		}
-		if mode == "r-xp" || mode == "r--p" { // what can't be written is in the file as it is
+		if mode == "r-xp" || mode == "r--p" { // what isn't writable is unchanged in the file
 			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED) // a failure costs memory only
 		}
 	}

@@ -2,5 +2,5 @@
 
 package proc
 
-// Shrink gives back memory that isn't needed while the process sleeps. It does nothing here.
+// Shrink releases memory on Linux. It does nothing here.
 func Shrink() {}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// status is what the program needs of a process's status line.
+// status holds the fields of a process's status line that this program uses.
 type status struct {
 	pid, ppid int
 	comm      string
@@ -20,8 +20,8 @@ type status struct {
 	start     int64
 }
 
-// ended tells whether the process is a zombie or dead. A process whose first thread has ended
-// while others still run looks like a zombie, but lives.
+// ended reports whether the process is a zombie or dead. A process whose first thread has ended while
+// others still run looks like a zombie, but lives.
 func (s status) ended() bool {
 	switch s.state {
 	case 'Z':
@@ -32,8 +32,8 @@ func (s status) ended() bool {
 	return false
 }
 
-// argsLimit bounds how much of a command line is read: a prompt given as an argument can have
-// megabytes, and what is wanted stands at the beginning.
+// argsLimit limits how much of a command line is read. A prompt as an argument can have megabytes, and
+// only the beginning matters.
 const argsLimit = 4 << 10
 
 func statPath(pid int) string { return strconv.Itoa(pid) + "/stat" }
@@ -56,7 +56,7 @@ func readArgs(fsys fs.FS, pid int) []string {
 	if err != nil {
 		return nil
 	}
-	// A program that gave itself another title may have left NULs behind it.
+	// A program that has changed its title may have left NULs after it.
 	line := strings.TrimRight(string(b), "\x00")
 	if line == "" {
 		return nil
@@ -80,8 +80,8 @@ func readSome(fsys fs.FS, path string, buf []byte) ([]byte, error) {
 
 var errBadStatus = errors.New("not a process's status line")
 
-// parseStatus reads the line of /proc/<pid>/stat. The name in it stands in parentheses and may
-// itself hold anything, parentheses and newlines too; so it ends at the last one.
+// parseStatus parses the line of /proc/<pid>/stat. The name in it is in parentheses and may hold anything,
+// even parentheses and newlines. So it ends at the last parenthesis.
 func parseStatus(line string) (status, error) {
 	before, rest, ok := strings.Cut(line, " (")
 	last := strings.LastIndex(rest, ") ")
@@ -90,7 +90,7 @@ func parseStatus(line string) (status, error) {
 	}
 	s := status{comm: rest[:last]}
 	fields := strings.Fields(rest[last+2:])
-	// The first of them is the third in the kernel's numbering.
+	// fields[0] is the third field in the kernel's numbering.
 	if len(fields) < 20 || len(fields[0]) != 1 {
 		return status{}, errBadStatus
 	}
@@ -118,7 +118,7 @@ func parseStatus(line string) (status, error) {
 	return s, nil
 }
 
-// ttyName names the terminal of a Linux device number, as ps does: 0 is none.
+// ttyName names the terminal with a Linux device number, as ps does. 0 is none.
 func ttyName(device int) string {
 	d := uint32(device)
 	major := d >> 8 & 0xfff

@@ -1,5 +1,5 @@
-// Package proc tells processes apart exactly and says whether they live. It forks nothing, and
-// it reads /proc through an fs.FS, so that tests fake a machine by data.
+// Package proc identifies processes exactly and says whether they live. It starts no process, and it reads
+// /proc through an fs.FS, so that tests can fake a machine with data.
 package proc
 
 import (
@@ -10,58 +10,58 @@ import (
 	"talkingstick/stick"
 )
 
-// PIDSpace is where pids mean something. Pids of two worlds can't be compared.
+// PIDSpace is the machine, boot and pid namespace in which a pid identifies a process. Pids of different
+// spaces can't be compared.
 type PIDSpace struct{ Machine, Boot, PIDNS string }
 
-// Info describes a process as it was when it was looked at.
+// Info describes a process as it was when it was read.
 type Info struct {
 	ID    stick.Process
-	PPID  int    // 0 when its parent lies outside of the world, or it has none
+	PPID  int    // 0 if its parent is outside the PIDSpace, or if it has none
 	Comm  string // the kernel's short name for it; Linux cuts it after 15 bytes
 	Args  []string
-	TTY   string // its controlling terminal, such as "pts/3"; empty when it has none
+	TTY   string // its controlling terminal, such as "pts/3"; empty if it has none
 	State byte   // the kernel's letter: 'R', 'S', 'Z', …
 }
 
-// Table is a machine's processes. [Host] makes the real one; a test fills in the exported fields.
-// It is safe for concurrent use as long as nobody changes its fields.
+// Table is a machine's processes. [Host] returns the real one; a test fills in the exported fields. It is
+// safe for concurrent use while nobody changes its fields.
 type Table struct {
 	FS       fs.FS // /proc
 	PIDSpace PIDSpace
 
-	// Initial says that this pid namespace is the machine's first: whatever has no parent in it
+	// Initial means that this pid namespace is the machine's first: a process without a parent here
 	// has none at all.
 	Initial bool
 
-	// OneHost says that only this machine's processes are ever asked about, so that another
-	// boot id is an earlier boot of this machine and what ran then is gone.
+	// OneHost means that all processes in question are of this machine. So another boot id is an
+	// earlier boot, and its processes are gone.
 	OneHost bool
 
-	// Top ends every ancestry: this process and those above it aren't reported, and what lies
-	// below counts as the whole. 0 is no limit. Tests that themselves run inside of a harness
-	// need it.
+	// Top ends every ancestry: an ancestry that reaches this process is complete, without it and those
+	// above. 0 is no limit. Tests that run inside a harness need it.
 	Top int
 
-	// Signal sends signal 0 to a process. Nil asks the operating system.
+	// Signal sends signal 0 to a process. Nil uses the operating system.
 	Signal func(pid int) error
 
-	// foreign says that FS numbers the processes of another pid namespace than ours, so that
-	// only our own entry means anything.
+	// foreign means that FS has the pids of another pid namespace than ours, so that only our own
+	// entry is useful.
 	foreign bool
 
-	// native looks processes up where there is no /proc; nil reads FS.
+	// native looks processes up on systems without /proc. Nil reads FS.
 	native *native
 }
 
-// native is how a system without /proc tells about processes.
+// native reads processes on a system without /proc.
 type native struct {
 	status func(pid int) (status, error) // fs.ErrNotExist when absent
 	args   func(pid int) []string
 	all    func() ([]status, error)
 	dir    func(pid int) (string, error) // the working directory; fs.ErrNotExist when the process is absent or has none
 
-	// orphans keep the pid of a parent that has ended, so that a missing parent is the top of an
-	// ancestry. Elsewhere the kernel gives an orphan another parent.
+	// orphans means that a process keeps the pid of a parent that has ended, so that a missing parent
+	// is the top of an ancestry. Elsewhere the kernel gives an orphan another parent.
 	orphans bool
 }
 
@@ -95,8 +95,8 @@ func (t *Table) identity(s status) stick.Process {
 	}
 }
 
-// self reads the status of this process. Its pid is the one in its own namespace, whichever
-// namespace /proc shows.
+// self reads the status of this process. The pid is that of its own namespace, whichever namespace /proc
+// shows.
 func (t *Table) self() (status, error) {
 	if t.native != nil {
 		return t.native.status(os.Getpid())
@@ -126,8 +126,8 @@ func (t *Table) args(pid int) []string {
 	return readArgs(t.FS, pid)
 }
 
-// isNotExist tells whether err says that there is no such process. Reading the entry of a process
-// that is just ending fails with ESRCH.
+// isNotExist reports whether err says that there is no such process. Reading the entry of a process that is
+// just ending fails with ESRCH.
 func isNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoProcess)
 }

@@ -7,19 +7,18 @@ import (
 	"talkingstick/stick"
 )
 
-// errNoProcess is how the operating system says that a pid is nobody's.
+// errNoProcess is the operating system's error for an unused pid.
 const errNoProcess = syscall.ESRCH
 
-// probed is what one look at a pid showed.
+// probed is what one probe of a pid has shown.
 type probed struct {
-	found bool  // there is such a process, and it could be looked at
+	found bool  // the process exists and could be read
 	start int64 // when it started
-	ended bool  // it has ended and only waits for its parent to notice
-	none  bool  // not found, and the kernel confirms that there is none
+	ended bool  // it has ended, but its parent hasn't noticed yet
+	none  bool  // the kernel confirms that there is none
 }
 
-// decide is the rule by which every platform tells whether p lives, seen from world w. What
-// isn't proved is unknown.
+// decide is the rule of every platform for the verdict on p, seen from w. What isn't proved is unknown.
 func decide(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
 	here := stick.Process{Boot: w.Boot, PIDNS: w.PIDNS}
 	switch {
@@ -39,8 +38,7 @@ func decide(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
 	return stick.Alive
 }
 
-// Verdict tells whether p lives. It is the one place where that is decided. Gone is final: an
-// identity never comes back.
+// Verdict says whether p lives. Nothing else decides that. Gone is final: an identity never comes back.
 func (t *Table) Verdict(p stick.Process) stick.Verdict {
 	var s probed
 	if p.SameWorld(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) && p.PID > 0 {
@@ -49,8 +47,8 @@ func (t *Table) Verdict(p stick.Process) stick.Verdict {
 	return decide(p, t.PIDSpace, t.OneHost, s)
 }
 
-// probe looks at pid. Absence alone proves nothing, because a process can be hidden from us; so
-// the kernel is asked too.
+// probe reads pid. A missing entry alone proves nothing, because a process can be hidden from us. So it
+// asks the kernel, too.
 func (t *Table) probe(pid int) probed {
 	s, err := t.status(pid)
 	switch {

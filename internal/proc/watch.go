@@ -7,27 +7,27 @@ import (
 	"talkingstick/stick"
 )
 
-// Watch waits for the end of a process, at no cost: nothing polls.
+// Watch waits for the end of a process. It costs nothing: it doesn't poll.
 type Watch struct {
 	// C is closed when the process has ended, at once if it ended before the watch began.
 	C <-chan struct{}
 
 	mu   sync.Mutex
-	wake func() // ends the wait; nil when there is none any more; guarded by mu
+	wake func() // ends the wait; nil after its end; guarded by mu
 }
 
-// waiter waits for the end of whatever process has a pid now; each system has its own.
+// waiter waits for the end of whichever process has a pid now. Each system has its own.
 type waiter struct {
-	wait    func() bool // blocks; tells whether the process ended, or else wake was called
+	wait    func() bool // blocks; reports whether the process has ended; false if wake was called
 	wake    func()      // ends wait; may come before it
-	release func()      // gives back what the system lent; comes last
+	release func()      // releases the system's resources; comes last
 }
 
-// Watch begins to wait for the end of p. It fails when it isn't known whether p lives, such as
-// in another pid namespace, and when the system lends no means to wait for it.
+// Watch starts to wait for the end of p. It fails if the verdict on p is unknown, as in another pid
+// namespace, and if the system can't wait for it.
 //
-// The means is taken first and the identity compared afterwards: in the other order the pid
-// could be another's by the time it is waited for.
+// It opens the waiter first and compares the identity afterwards. In the other order, another process could
+// have got the pid in between.
 func (t *Table) Watch(p stick.Process) (*Watch, error) {
 	wt, err := newWaiter(p.PID)
 	v := t.Verdict(p)
@@ -45,7 +45,7 @@ func (t *Table) Watch(p stick.Process) (*Watch, error) {
 	case stick.Alive:
 		return nil, fmt.Errorf("watch process %d: %w", p.PID, err)
 	}
-	return nil, fmt.Errorf("watch process %d: it can't be seen from here", p.PID)
+	return nil, fmt.Errorf("watch process %d: it isn't visible from here", p.PID)
 }
 
 func watch(wt *waiter) *Watch {

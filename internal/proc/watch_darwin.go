@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newWaiter makes a kqueue that tells about the process's exit.
+// newWaiter makes a kqueue that reports the process's exit.
 func newWaiter(pid int) (*waiter, error) {
 	kq, err := unix.Kqueue()
 	if err != nil {

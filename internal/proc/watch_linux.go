@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newWaiter opens a pidfd. The runtime's poller waits for it, so no thread is held.
+// newWaiter opens a pidfd. The runtime's poller waits for it, so it takes no thread.
 func newWaiter(pid int) (*waiter, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return nil, os.NewSyscallError("pidfd_open", err)
 	}
-	// Only a descriptor that doesn't block goes to the poller.
+	// The poller takes only non-blocking descriptors.
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
 		return nil, os.NewSyscallError("fcntl", err)
@@ -31,7 +31,7 @@ func newWaiter(pid int) (*waiter, error) {
 	}, nil
 }
 
-// readable tells whether the process of a pidfd has ended; a zombie has.
+// readable reports whether the process of a pidfd has ended. A zombie has.
 func readable(fd uintptr) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {

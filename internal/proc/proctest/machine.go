@@ -1,4 +1,4 @@
-// Package proctest makes machines out of data, for tests: processes that nobody has to start.
+// Package proctest builds machines from data, so that tests have processes without starting any.
 package proctest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// Process is a process of such a machine.
+// Process is a process of a [Machine].
 type Process struct {
 	PID, PPID int
 	Comm      string
@@ -22,7 +22,8 @@ type Process struct {
 	State     string
 }
 
-// Machine is the process table of a machine with these processes and an init, as the process self sees it.
+// Machine returns the process table of a machine with these processes and an init, as the process with
+// pid self sees it.
 func Machine(self int, all ...Process) *proc.Table {
 	m := fstest.MapFS{}
 	for _, p := range append(all, Process{PID: 1, Comm: "init", Start: 1}) {
