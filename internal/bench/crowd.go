@@ -12,10 +12,10 @@ import (
 	"talkingstick/internal/engine"
 )
 
-// crowded is how many processes wait: a thousand, or fewer where the memory for them is missing.
-func (b *bench) crowded() (n int, why string) {
+// crowdSize is how many processes wait: a thousand, or fewer where the memory for them is missing.
+func (b *bench) crowdSize() (n int, why string) {
 	const each = 5 // MB, with what the kernel keeps for a process
-	n = b.of(1000, 250)
+	n = b.samples(1000, 250)
 	kb, _, _ := strings.Cut(field("/proc/meminfo", "MemAvailable"), " ")
 	free, err := strconv.Atoi(kb)
 	if err == nil && free/1000 < n*each {
@@ -27,7 +27,7 @@ func (b *bench) crowded() (n int, why string) {
 // crowd measures how soon many waiting processes have read a message to all of them, and what they
 // cost idle. Each of them is a member of its own, so that each gets the message by a row of its own.
 func (b *bench) crowd() error {
-	n, why := b.crowded()
+	n, why := b.crowdSize()
 	notes := []string{"of the processes that wait, those behind the user's limit of inotify instances are woken by FIFOs"}
 	if why != "" {
 		notes = append(notes, why)
@@ -50,7 +50,7 @@ func (b *bench) crowd() error {
 	}
 	for _, agent := range agents {
 		c := p.as(agent, "msg", "recv", "--follow")
-		if err := heard(c, read); err != nil {
+		if err := startTimed(c, read); err != nil {
 			return err
 		}
 		w.cmds, w.pids = append(w.cmds, c), append(w.pids, c.Process.Pid)
@@ -86,14 +86,14 @@ func (b *bench) crowd() error {
 			return err
 		}
 	}
-	for range b.of(10, 5) {
+	for range b.samples(10, 5) {
 		time.Sleep(200 * time.Millisecond)
-		last, own, all, err := message(soon)
+		last, own, all, err := message(giveUpAfter)
 		if err != nil {
 			return err
 		}
 		if !all {
-			return fmt.Errorf("a message didn't reach all %d processes in %s", n, soon)
+			return fmt.Errorf("a message didn't reach all %d processes in %s", n, giveUpAfter)
 		}
 		s.add("all have read", last)
 		s.add("tt msg send", own)
@@ -104,9 +104,9 @@ func (b *bench) crowd() error {
 		Notes: append(notes, fmt.Sprintf("a `tt msg send` to all of a room of %d members, while they wake: %s", n+1, s.span("tt msg send"))),
 	})
 	window := b.settle(time.Now())
-	before := onCPUs(w.pids)
+	before := cpuTimes(w.pids)
 	time.Sleep(window)
-	used := onCPUs(w.pids) - before
+	used := cpuTimes(w.pids) - before
 	share := 100 * used.Seconds() / window.Seconds()
 	rss := 0.0
 	for _, pid := range w.pids {

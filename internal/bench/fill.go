@@ -41,7 +41,7 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 		return out, err
 	}
 	defer db.Close()
-	var room *scribe
+	var room *roomWriter
 	err = db.View(context.Background(), func(tx *store.Tx) error {
 		rooms, err := tx.Rooms(nil, "")
 		if err != nil {
@@ -51,13 +51,13 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 			return fmt.Errorf("%d rooms, and not one", len(rooms))
 		}
 		r, err := tx.Room(rooms[0].ID)
-		room = &scribe{before: r, room: r, mine: me}
+		room = &roomWriter{before: r, room: r, mine: me}
 		return err
 	})
 	if err != nil {
 		return out, err
 	}
-	acts := askedActs(me, asked)
+	acts := planAsked(me, asked)
 	others, done, wrote := events-asked, 0, 0
 	for done < others {
 		err := db.Update(context.Background(), func(tx *store.Tx) error {
@@ -69,8 +69,8 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 				if err != nil {
 					return err
 				}
-				other := &scribe{before: r, room: r}
-				for _, a := range otherActs(done/roomSize, min(roomSize, others-done)) {
+				other := &roomWriter{before: r, room: r}
+				for _, a := range planOther(done/roomSize, min(roomSize, others-done)) {
 					if err := other.do(tx, a); err != nil {
 						return err
 					}
@@ -102,43 +102,43 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 	return out, err
 }
 
-// act is one event of a log.
-type act struct {
+// plannedEvent is one event of a log.
+type plannedEvent struct {
 	typ      stick.EventType
 	by, to   stick.AgentID
 	message  int  // which one is read or acknowledged
 	mustSave bool // what comes next needs the numbers of what came so far
 }
 
-// otherActs are the log of a room that nobody asks about.
-func otherActs(k, n int) []act {
+// planOther are the log of a room that nobody asks about.
+func planOther(k, n int) []plannedEvent {
 	members := make([]stick.AgentID, 3)
 	for i := range members {
 		members[i] = stick.AgentID(fmt.Sprintf("other:%d-%d", k, i))
 	}
-	w := writer{members: members}
+	w := planner{members: members}
 	for _, m := range members {
-		w.add(act{typ: stick.EventJoin, by: m})
+		w.add(plannedEvent{typ: stick.EventJoin, by: m})
 	}
-	for len(w.acts)+turnSize <= n {
+	for len(w.events)+turnSize <= n {
 		w.turn(func() stick.AgentID { return "" }, func() bool { return false })
 	}
-	return w.fitted(n)
+	return w.padded(n)
 }
 
-// askedActs are the log of the room that me asks about.
-func askedActs(me stick.AgentID, n int) []act {
-	w := writer{members: []stick.AgentID{me}}
+// planAsked are the log of the room that me asks about.
+func planAsked(me stick.AgentID, n int) []plannedEvent {
+	w := planner{members: []stick.AgentID{me}}
 	for i := range 9 {
 		m := stick.AgentID("bench:peer" + strconv.Itoa(i))
 		w.members = append(w.members, m)
-		w.add(act{typ: stick.EventJoin, by: m})
+		w.add(plannedEvent{typ: stick.EventJoin, by: m})
 	}
-	messages := (n - len(w.acts)) / turnSize * perTurn
+	messages := (n - len(w.events)) / turnSize * perTurn
 	mine := max(messages/10, openOnes+2)
 	// Both are spread evenly: i·share/of goes up by one whenever the i-th is one of them.
 	sent, got := 0, 0
-	for len(w.acts)+turnSize <= n {
+	for len(w.events)+turnSize <= n {
 		w.turn(func() stick.AgentID {
 			sent++
 			if sent*mine/messages > (sent-1)*mine/messages {
@@ -150,27 +150,27 @@ func askedActs(me stick.AgentID, n int) []act {
 			return got*openOnes/mine > (got-1)*openOnes/mine
 		})
 	}
-	return w.fitted(n)
+	return w.padded(n)
 }
 
-// writer writes the plan of a log.
-type writer struct {
+// planner writes the plan of a log.
+type planner struct {
 	members []stick.AgentID
-	acts    []act
+	events  []plannedEvent
 	turns   int
 	sent    int
 }
 
-func (w *writer) add(a act) { w.acts = append(w.acts, a) }
+func (w *planner) add(a plannedEvent) { w.events = append(w.events, a) }
 
-func (w *writer) member(i int) stick.AgentID { return w.members[i%len(w.members)] }
+func (w *planner) member(i int) stick.AgentID { return w.members[i%len(w.members)] }
 
 // turn writes a turn. forWhom names the recipient of the next message, or leaves it to the writer;
 // stays tells of a message for the one that it named whether it is never answered.
-func (w *writer) turn(forWhom func() stick.AgentID, stays func() bool) {
+func (w *planner) turn(forWhom func() stick.AgentID, stays func() bool) {
 	owner := w.member(w.turns)
 	w.turns++
-	w.add(act{typ: stick.EventClaim, by: owner})
+	w.add(plannedEvent{typ: stick.EventClaim, by: owner})
 	type reply struct {
 		message int
 		by      stick.AgentID
@@ -186,39 +186,39 @@ func (w *writer) turn(forWhom func() stick.AgentID, stays func() bool) {
 		for i := 1; from == to; i++ {
 			from = w.member(w.sent + i)
 		}
-		w.add(act{typ: stick.EventMessageSent, by: from, to: to})
+		w.add(plannedEvent{typ: stick.EventMessageSent, by: from, to: to})
 		if !named || !stays() {
 			answered = append(answered, reply{w.sent, to})
 		}
 		w.sent++
 	}
-	w.acts[len(w.acts)-1].mustSave = true
+	w.events[len(w.events)-1].mustSave = true
 	for _, r := range answered {
-		w.add(act{typ: stick.EventMessageRead, by: r.by, message: r.message})
-		w.add(act{typ: stick.EventMessageAcked, by: r.by, message: r.message})
+		w.add(plannedEvent{typ: stick.EventMessageRead, by: r.by, message: r.message})
+		w.add(plannedEvent{typ: stick.EventMessageAcked, by: r.by, message: r.message})
 	}
 	for range perTurn - len(answered) {
 		w.note(owner)
 		w.note(owner)
 	}
-	w.add(act{typ: stick.EventRelease, by: owner, mustSave: true})
+	w.add(plannedEvent{typ: stick.EventRelease, by: owner, mustSave: true})
 }
 
 // note writes a line that is for nobody: it fills up what is to have a certain size.
-func (w *writer) note(by stick.AgentID) {
-	w.add(act{typ: stick.EventMessageSent, by: by, to: stick.ToSystem})
+func (w *planner) note(by stick.AgentID) {
+	w.add(plannedEvent{typ: stick.EventMessageSent, by: by, to: stick.ToSystem})
 }
 
-// fitted is the log with n events.
-func (w *writer) fitted(n int) []act {
-	for len(w.acts) < n {
+// padded is the log with n events.
+func (w *planner) padded(n int) []plannedEvent {
+	for len(w.events) < n {
 		w.note(w.members[0])
 	}
-	return w.acts[:n]
+	return w.events[:n]
 }
 
-// scribe has the rules carry out a plan in a room. It saves when it has to.
-type scribe struct {
+// roomWriter has the rules carry out a plan in a room. It saves when it has to.
+type roomWriter struct {
 	before, room stick.Room
 	unsaved      []stick.Event
 	sent         []stick.Event // the messages that were for somebody
@@ -227,12 +227,12 @@ type scribe struct {
 	mine         stick.AgentID // to whom its messages were shown, if to anybody
 }
 
-// seen is all that the rules need to know of the world: nobody listens, and nobody is known to be gone.
-func seen() *stick.Sight {
+// nothingProbed is all that the rules need to know of the world: nobody listens, and nobody is known to be gone.
+func nothingProbed() *stick.Sight {
 	return &stick.Sight{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 }
 
-func (s *scribe) do(tx *store.Tx, a act) error {
+func (s *roomWriter) do(tx *store.Tx, a plannedEvent) error {
 	now, r := tx.Now(), s.room
 	var events []stick.Event
 	var err error
@@ -242,18 +242,18 @@ func (s *scribe) do(tx *store.Tx, a act) error {
 		r, events, _, err = r.Join(a.by, false, now)
 	case stick.EventClaim:
 		s.turns++
-		r, events, _ = r.Claim(a.by, lease(), seen(), now)
+		r, events, _ = r.Claim(a.by, lease(), nothingProbed(), now)
 	case stick.EventRelease:
 		r, events, err = r.Release(a.by, stick.Fence{Turn: r.Turn.ID, Lease: lease()}, stick.Handoff{
 			Status:     "the parser reads numbers with exponents, and its tests pass; strings with escapes are half done",
 			NextAction: "finish scanString in parse.go, and see what the fuzzer says to it",
-		}, seen(), now)
+		}, nothingProbed(), now)
 	case stick.EventMessageSent:
 		m := stick.Message{
 			To: []stick.AgentID{a.to}, Category: stick.Info, RequiresAck: a.to != stick.ToSystem,
 			Body: "The scanner keeps its state in scan.go now; what you call from the parser has a new argument, the position.",
 		}
-		r, events, err = r.Send(stick.Sending{By: a.by, Message: m}, seen(), now)
+		r, events, err = r.Send(stick.Sending{By: a.by, Message: m}, nothingProbed(), now)
 	default:
 		return s.answer(tx, a)
 	}
@@ -271,7 +271,7 @@ func (s *scribe) do(tx *store.Tx, a act) error {
 }
 
 // answer notes that a message was read or acknowledged.
-func (s *scribe) answer(tx *store.Tx, a act) error {
+func (s *roomWriter) answer(tx *store.Tx, a plannedEvent) error {
 	m := s.sent[a.message]
 	c, ok, err := tx.Receipt(s.room.ID, a.by, m.Seq)
 	if err == nil && !ok {
@@ -291,7 +291,7 @@ func (s *scribe) answer(tx *store.Tx, a act) error {
 }
 
 // save stores what was done.
-func (s *scribe) save(tx *store.Tx) error {
+func (s *roomWriter) save(tx *store.Tx) error {
 	if len(s.unsaved) == 0 {
 		return nil
 	}
@@ -316,7 +316,7 @@ func (s *scribe) save(tx *store.Tx) error {
 }
 
 // last is the newest event.
-func (s *scribe) last() int64 {
+func (s *roomWriter) last() int64 {
 	if len(s.seqs) == 0 {
 		return 0
 	}

@@ -34,7 +34,7 @@ func (b *bench) git() error {
 	}
 	s := series{}
 	const warm = 2
-	for i := range warm + b.of(40, 10) {
+	for i := range warm + b.samples(40, 10) {
 		for name, p := range map[string]place{"without": without, "with": with, "empty": empty} {
 			took, err := p.rebase()
 			if err != nil {

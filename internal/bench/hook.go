@@ -68,7 +68,7 @@ func (b *bench) hook() error {
 	}
 	hook := []string{b.tt, "hook", "claude"}
 	installed := []string{"/bin/sh", "-c", fmt.Sprintf("[ ! -x %s ] || %s hook claude", b.tt, b.tt)} // as tt install writes it
-	plan := hookPlan{Warm: 10, Rounds: b.of(200, 40), Variants: []hookVariant{
+	plan := hookPlan{Warm: 10, Rounds: b.samples(200, 40), Variants: []hookVariant{
 		{"empty Go", []string{b.empty}, p.dir, nil},
 		{"Go + one read", []string{b.read, filepath.Join(p.data, store.FileName)}, p.dir, nil},
 		{"sh", []string{"/bin/sh", "-c", ":"}, p.dir, nil},

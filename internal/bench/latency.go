@@ -35,7 +35,7 @@ func (b *bench) start() error {
 		{"tt state", []string{b.tt, "state", "--json"}},
 	}
 	s := series{}
-	for i := range b.of(200, 40) + 10 {
+	for i := range b.samples(200, 40) + 10 {
 		for _, v := range variants {
 			took, err := timed(p.command(v.args[0], v.args[1:]...), 0)
 			if err != nil {
@@ -65,8 +65,8 @@ func (b *bench) start() error {
 	return nil
 }
 
-// rest is how long a wait has been blocked at least when it is woken.
-const rest = 20 * time.Millisecond
+// minBlocked is how long a wait has been blocked at least when it is woken.
+const minBlocked = 20 * time.Millisecond
 
 // wake measures how soon a release has woken the next one.
 func (b *bench) wake() error {
@@ -79,7 +79,7 @@ func (b *bench) wake() error {
 	}
 	s := series{}
 	warm := 10
-	for i := range b.of(300, 60) + warm {
+	for i := range b.samples(300, 60) + warm {
 		waiter := p.as(other, "wait", "--turn")
 		out, err := waiter.StdoutPipe() // as in a harness; its reading end stays open
 		if err != nil {
@@ -91,18 +91,18 @@ func (b *bench) wake() error {
 		if err := p.listening(e, 1); err != nil {
 			return err
 		}
-		time.Sleep(rest)
+		time.Sleep(minBlocked)
 		release := p.as(holder, "release", "--status", "measured", "--next-action", "measure again")
 		began := time.Now()
 		if err := release.Start(); err != nil {
 			return err
 		}
-		woken, released := ended(waiter), ended(release)
-		r, err := by(released, "the release")
+		woken, released := reap(waiter), reap(release)
+		r, err := waitEnd(released, "the release")
 		if err != nil {
 			return err
 		}
-		w, err := by(woken, "the wait")
+		w, err := waitEnd(woken, "the wait")
 		if err != nil {
 			return err
 		}
@@ -140,13 +140,13 @@ func (b *bench) exits(s series) error {
 		return err
 	}
 	p := b.place("")
-	for range b.of(100, 20) {
+	for range b.samples(100, 20) {
 		for name, listens := range map[string]string{"exit": "", "exit after a watch": "yes"} {
 			c, in, out, err := p.part(program, "leave", agentEnv+"="+listens)
 			if err != nil {
 				return err
 			}
-			time.Sleep(rest)
+			time.Sleep(minBlocked)
 			if err := in.Close(); err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ func (b *bench) exits(s series) error {
 				return err
 			}
 			began := time.Now()
-			end, err := by(ended(c), "the process")
+			end, err := waitEnd(reap(c), "the process")
 			if err != nil {
 				return err
 			}
@@ -202,7 +202,7 @@ func (b *bench) death() error {
 	data := filepath.Join(b.dir, "death-data")
 	s := series{}
 	warm := 3
-	for i := range b.of(100, 20) + warm {
+	for i := range b.samples(100, 20) + warm {
 		p := b.place(data)
 		owner, in, _, err := p.part(harness, "owner")
 		if err != nil {
@@ -216,14 +216,14 @@ func (b *bench) death() error {
 		if err := p.listening(e, 1); err != nil {
 			return err
 		}
-		time.Sleep(rest)
-		told, gone := ended(waiter), time.Now()
+		time.Sleep(minBlocked)
+		told, gone := reap(waiter), time.Now()
 		if err := owner.Process.Kill(); err != nil {
 			return err
 		}
 		_ = owner.Wait() // killed
 		in.Close()
-		at, err := by(told, "the wait")
+		at, err := waitEnd(told, "the wait")
 		if err != nil {
 			return err
 		}

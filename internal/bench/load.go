@@ -105,7 +105,7 @@ func (b *bench) turns() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", loop.part, err)
 		}
-		total, each, err := b.loops(loop.part, workers, time.Duration(b.of(10, 4))*time.Second)
+		total, each, err := b.loops(loop.part, workers, time.Duration(b.samples(10, 4))*time.Second)
 		if err != nil {
 			return fmt.Errorf("%s: %w", loop.part, err)
 		}
@@ -250,9 +250,9 @@ func (b *bench) idle() error {
 	defer b.waits.end()
 	pids := b.waits.pids
 	window := b.settle(b.waits.began)
-	before := onCPUs(pids)
+	before := cpuTimes(pids)
 	time.Sleep(window)
-	used := onCPUs(pids) - before
+	used := cpuTimes(pids) - before
 	share := 100 * used.Seconds() / window.Seconds()
 	b.add(row{
 		What: "CPU of 10 idle waits, settled", Goal: "< 0.05 % of a core",

@@ -75,7 +75,7 @@ var sections = []section{
 }
 
 func main() {
-	play() // doesn't return in the processes that bench starts as its actors
+	runPart() // doesn't return in the processes that bench starts as its actors
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
 	rows := flag.String("rows", "", "only these sections: start, hook, scope, git, roster, wake, message, death, turns, scale, crowd, worker, idle")
 	out := flag.String("out", "", "where to write the table and the raw figures (default: docs/bench after a whole run)")
@@ -102,7 +102,7 @@ func run(quick bool, rows, out string) (err error) {
 	}
 	defer os.RemoveAll(b.dir)
 	defer func() { b.waits.end() }()
-	m := look()
+	m := readMachine()
 	fmt.Printf("%s\n", m)
 	began := time.Now()
 	if err := b.build(); err != nil {
@@ -147,8 +147,8 @@ func (r row) verdict() string {
 	return "MISSED"
 }
 
-// of is n, or less of it in a quick run.
-func (b *bench) of(n, quick int) int {
+// samples is n, or less of it in a quick run.
+func (b *bench) samples(n, quick int) int {
 	if b.quick {
 		return quick
 	}

@@ -47,16 +47,16 @@ func (p place) send(from, to, body string) (began, end time.Time, err error) {
 	if err := c.Start(); err != nil {
 		return began, began, err
 	}
-	end, err = by(ended(c), "tt msg send")
+	end, err = waitEnd(reap(c), "tt msg send")
 	if err == nil && !c.ProcessState.Success() {
 		err = fmt.Errorf("tt msg send: %s", c.ProcessState)
 	}
 	return began, end, err
 }
 
-// heard starts a process; the time at which each of its lines had been read comes on the channel.
+// startTimed starts a process; the time at which each of its lines had been read comes on the channel.
 // The pipe is its own, so that waiting for the end of the process takes nothing away from it.
-func heard(c *exec.Cmd, read chan<- time.Time) error {
+func startTimed(c *exec.Cmd, read chan<- time.Time) error {
 	out, in, err := os.Pipe()
 	if err != nil {
 		return err
@@ -90,20 +90,20 @@ func (b *bench) followed(s series) error {
 	}
 	follower := p.as(to, "msg", "recv", "--follow")
 	lines := make(chan time.Time, 1)
-	if err := heard(follower, lines); err != nil {
+	if err := startTimed(follower, lines); err != nil {
 		return err
 	}
 	w := &idleWaits{cmds: []*exec.Cmd{follower}}
 	defer w.end()
 	time.Sleep(time.Second) // it tells nobody when it is ready
 	warm := 10
-	for i := range b.of(300, 60) + warm {
-		time.Sleep(rest)
+	for i := range b.samples(300, 60) + warm {
+		time.Sleep(minBlocked)
 		began, sent, err := p.send(from, to, fmt.Sprintf("the %dth message that is measured", i))
 		if err != nil {
 			return err
 		}
-		at, err := by(lines, "the way of a message to tt msg recv --follow")
+		at, err := waitEnd(lines, "the way of a message to tt msg recv --follow")
 		if err != nil {
 			return err
 		}
@@ -127,26 +127,26 @@ func (b *bench) parked(s series) error {
 		}
 	}
 	warm := 10
-	for i := range b.of(300, 60) + warm {
+	for i := range b.samples(300, 60) + warm {
 		waiter := p.as(to, "wait", "--park")
 		first := make(chan time.Time, 1)
-		if err := heard(waiter, first); err != nil {
+		if err := startTimed(waiter, first); err != nil {
 			return err
 		}
 		if err := p.waiting(e, stick.Listen, 1); err != nil {
 			return err
 		}
-		time.Sleep(rest)
-		woken := ended(waiter)
+		time.Sleep(minBlocked)
+		woken := reap(waiter)
 		began, sent, err := p.send(from, to, fmt.Sprintf("the %dth message that is measured", i))
 		if err != nil {
 			return err
 		}
-		spoke, err := by(first, "the wait's answer")
+		spoke, err := waitEnd(first, "the wait's answer")
 		if err != nil {
 			return err
 		}
-		gone, err := by(woken, "the wait")
+		gone, err := waitEnd(woken, "the wait")
 		if err != nil {
 			return err
 		}

@@ -106,8 +106,8 @@ func timed(c *exec.Cmd, status int) (time.Duration, error) {
 	return took, nil
 }
 
-// ended starts c's reaper; the time of its end comes on the channel.
-func ended(c *exec.Cmd) <-chan time.Time {
+// reap starts c's reaper; the time of its end comes on the channel.
+func reap(c *exec.Cmd) <-chan time.Time {
 	at := make(chan time.Time, 1)
 	go func() { // ended by the end of the process
 		_ = c.Wait() // the status is looked at by who needs it
@@ -116,16 +116,16 @@ func ended(c *exec.Cmd) <-chan time.Time {
 	return at
 }
 
-// soon is how long anything may take before a measurement is given up.
-const soon = 20 * time.Second
+// giveUpAfter is how long anything may take before a measurement is given up.
+const giveUpAfter = 20 * time.Second
 
-// by waits for the end of a process.
-func by(at <-chan time.Time, what string) (time.Time, error) {
+// waitEnd waits for the end of a process.
+func waitEnd(at <-chan time.Time, what string) (time.Time, error) {
 	select {
 	case t := <-at:
 		return t, nil
-	case <-time.After(soon):
-		return time.Time{}, fmt.Errorf("%s didn't end within %s", what, soon)
+	case <-time.After(giveUpAfter):
+		return time.Time{}, fmt.Errorf("%s didn't end within %s", what, giveUpAfter)
 	}
 }
 
@@ -147,7 +147,7 @@ func (p place) listening(e *engine.Engine, n int) error { return p.waiting(e, st
 
 // waiting waits until n members of the place's room wait with an intent.
 func (p place) waiting(e *engine.Engine, intent stick.Intent, n int) error {
-	deadline := time.Now().Add(soon)
+	deadline := time.Now().Add(giveUpAfter)
 	for time.Now().Before(deadline) {
 		state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
 		if err != nil {
@@ -167,8 +167,8 @@ func (p place) waiting(e *engine.Engine, intent stick.Intent, n int) error {
 	return fmt.Errorf("%d waits were to block, and don't", n)
 }
 
-// onCPU is how long all threads of a process have run.
-func onCPU(pid int) (total time.Duration) {
+// cpuTime is how long all threads of a process have run.
+func cpuTime(pid int) (total time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, t := range tasks {
 		ns, _, _ := strings.Cut(text(t), " ")
@@ -178,9 +178,9 @@ func onCPU(pid int) (total time.Duration) {
 	return total
 }
 
-func onCPUs(pids []int) (total time.Duration) {
+func cpuTimes(pids []int) (total time.Duration) {
 	for _, p := range pids {
-		total += onCPU(p)
+		total += cpuTime(p)
 	}
 	return total
 }
@@ -201,8 +201,8 @@ const (
 	spanEnv  = "TT_BENCH_SPAN"
 )
 
-// play plays a part, if this process was started for one.
-func play() {
+// runPart plays a part, if this process was started for one.
+func runPart() {
 	var err error
 	switch os.Getenv(partEnv) {
 	case "":

@@ -28,10 +28,10 @@ type machine struct {
 	Load   float64 `json:"load_before"` // the load average of the last minute
 }
 
-// busy is the load average from which on others have disturbed the figures.
-const busy = 1.5
+// highLoad is the load average from which on others have disturbed the figures.
+const highLoad = 1.5
 
-func look() machine {
+func readMachine() machine {
 	m := machine{
 		Date: time.Now().UTC().Format("2006-01-02"), Cores: runtime.NumCPU(), Go: runtime.Version(), Load: load(),
 		Kernel: strings.TrimSpace(text("/proc/sys/kernel/osrelease")),
@@ -49,7 +49,7 @@ func look() machine {
 func (m machine) String() string {
 	s := fmt.Sprintf("%s · commit %s%s · %s, %d cores, %s · Linux %s · %s · load average %.2f",
 		m.Date, m.Commit, map[bool]string{true: " with changes"}[m.Dirty], m.CPU, m.Cores, m.Memory, m.Kernel, m.Go, m.Load)
-	if m.Load > busy {
+	if m.Load > highLoad {
 		s += "\nOther programs were busy when this began: the figures, the slowest ones above all, are worse than they would be alone."
 	}
 	return s

@@ -25,14 +25,14 @@ func (b *bench) roster() error {
 	s := series{}
 	var notes []string
 	for _, n := range []int{200, 2000} {
-		end, err := crowded(n)
+		end, err := startProcesses(n)
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf(" at %d", n)
 		notes = append(notes, fmt.Sprintf("roster rows, %d processes: there were %d", n, running()))
-		for i := range b.of(100, 20) {
-			if err := b.look(s, table, name, i == 0); err != nil {
+		for i := range b.samples(100, 20) {
+			if err := b.scanOnce(s, table, name, i == 0); err != nil {
 				end()
 				return err
 			}
@@ -58,8 +58,8 @@ func (b *bench) roster() error {
 	return nil
 }
 
-// look runs each of them once; the first time doesn't count.
-func (b *bench) look(s series, table *proc.Table, name string, warm bool) error {
+// scanOnce runs each of them once; the first time doesn't count.
+func (b *bench) scanOnce(s series, table *proc.Table, name string, warm bool) error {
 	p := b.place("")
 	if err := p.do("bench:viewer", "join"); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (b *bench) look(s series, table *proc.Table, name string, warm bool) error 
 	return nil
 }
 
-// crowded starts processes until the machine has n, and returns what ends them.
-func crowded(n int) (end func(), err error) {
+// startProcesses starts processes until the machine has n, and returns what ends them.
+func startProcesses(n int) (end func(), err error) {
 	more := n - running()
 	if more <= 0 {
 		return func() {}, nil

@@ -15,16 +15,16 @@ import (
 	"talkingstick/stick"
 )
 
-// grown is a database of a size.
-type grown struct {
+// largeRoom is a database of a size.
+type largeRoom struct {
 	place
 	engine *engine.Engine
 	cursor int64 // near the end of the log
 }
 
 // grow makes a database of so many events, of which the room that is asked about has some.
-func (b *bench) grow(events, asked int) (grown, error) {
-	g := grown{place: b.place("")}
+func (b *bench) grow(events, asked int) (largeRoom, error) {
+	g := largeRoom{place: b.place("")}
 	if err := g.do("bench:one", "join"); err != nil {
 		return g, err
 	}
@@ -62,21 +62,21 @@ func (b *bench) scale() error {
 	ops := []struct {
 		name   string
 		status int
-		args   func(grown) []string
-		call   func(grown) error
+		args   func(largeRoom) []string
+		call   func(largeRoom) error
 	}{
 		{
 			"wait (try)", stick.ExitRefused,
-			func(g grown) []string { return []string{"try"} },
-			func(g grown) error {
+			func(g largeRoom) []string { return []string{"try"} },
+			func(g largeRoom) error {
 				_, err := g.engine.WaitForTurn(ctx, engine.WaitForTurnParams{Caller: caller("bench:one"), MaxWaitMS: new(int64)})
 				return err
 			},
 		},
 		{
 			"events --after", 0,
-			func(g grown) []string { return []string{"events", "--after", strconv.FormatInt(g.cursor, 10)} },
-			func(g grown) error {
+			func(g largeRoom) []string { return []string{"events", "--after", strconv.FormatInt(g.cursor, 10)} },
+			func(g largeRoom) error {
 				_, err := g.engine.GetRoomEvents(ctx, engine.GetRoomEventsParams{
 					Caller: caller("bench:one"), EventFilter: engine.EventFilter{After: g.cursor, Limit: 50},
 				})
@@ -85,8 +85,8 @@ func (b *bench) scale() error {
 		},
 		{
 			"inbox", 0,
-			func(g grown) []string { return []string{"inbox"} },
-			func(g grown) error {
+			func(g largeRoom) []string { return []string{"inbox"} },
+			func(g largeRoom) error {
 				res, err := g.engine.GetInbox(ctx, engine.GetInboxParams{Caller: caller("bench:one")})
 				if err == nil && (res.Unread != openOnes || len(res.Messages) != openOnes) {
 					err = fmt.Errorf("%d messages of the inbox, of which %d unread; there were to be %d", len(res.Messages), res.Unread, openOnes)
@@ -96,8 +96,8 @@ func (b *bench) scale() error {
 		},
 		{
 			"state", 0,
-			func(g grown) []string { return []string{"state"} },
-			func(g grown) error {
+			func(g largeRoom) []string { return []string{"state"} },
+			func(g largeRoom) error {
 				_, err := g.engine.GetRoomState(ctx, engine.GetRoomStateParams{Caller: caller("bench:one")})
 				return err
 			},
@@ -105,8 +105,8 @@ func (b *bench) scale() error {
 	}
 	for _, op := range ops {
 		s := series{}
-		for i := range b.of(150, 40) + 5 {
-			for name, g := range map[string]grown{"small, process": small, "large, process": large} {
+		for i := range b.samples(150, 40) + 5 {
+			for name, g := range map[string]largeRoom{"small, process": small, "large, process": large} {
 				took, err := timed(g.as("bench:one", op.args(g)...), op.status)
 				if err != nil {
 					return err
@@ -116,8 +116,8 @@ func (b *bench) scale() error {
 				}
 			}
 		}
-		for i := range b.of(1000, 300) + 20 {
-			for name, g := range map[string]grown{"small, query": small, "large, query": large} {
+		for i := range b.samples(1000, 300) + 20 {
+			for name, g := range map[string]largeRoom{"small, query": small, "large, query": large} {
 				began := time.Now()
 				if err := op.call(g); err != nil {
 					return err

@@ -55,7 +55,7 @@ func (b *bench) scope() error {
 		places = append(places, p)
 	}
 	s := series{}
-	for i := range b.of(200, 40) + 5 {
+	for i := range b.samples(200, 40) + 5 {
 		for k, p := range places {
 			took, err := timed(p.as("bench:one", args...), 0)
 			if err != nil {

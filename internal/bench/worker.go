@@ -37,7 +37,7 @@ func (b *bench) merges() error {
 	}
 	s := series{}
 	const warm = 1
-	for i := range warm + b.of(10, 4) {
+	for i := range warm + b.samples(10, 4) {
 		id := fmt.Sprintf("t%d", i)
 		if err := p.finished(id); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (b *bench) listed() error {
 	}
 	s := series{}
 	const warm = 3
-	for i := range warm + b.of(60, 20) {
+	for i := range warm + b.samples(60, 20) {
 		took, err := timed(p.as("bench:boss", "worker", "status"), 0)
 		if err != nil {
 			return err
