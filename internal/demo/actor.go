@@ -18,14 +18,14 @@ import (
 	"talkingstick/stick"
 )
 
-// TokenEnv names the variable by which a scene tells its own actors from anybody who happens to
-// call the program by a harness's name: it holds what stands in the scratch directory's token file.
+// TokenEnv is the variable by which the program recognises the actors of a scene: anybody may start it
+// under a harness's name. It holds the content of the token file in the scratch directory.
 const TokenEnv = "TALKING_STICK_DEMO"
 
 // tokenFile lies in the scratch directory, one above the actor's program.
 const tokenFile = "token"
 
-// order asks an actor for one thing: to run a command, or to write a file.
+// order makes an actor run a command or write a file.
 type order struct {
 	ID    int      `json:"id"`
 	Run   []string `json:"run,omitempty"` // the arguments of tt
@@ -33,8 +33,8 @@ type order struct {
 	Text  string   `json:"text,omitempty"`
 }
 
-// reply is what became of an order. Times are the wall clock's, which all processes of a machine
-// share, in nanoseconds.
+// reply is the result of an order. Times are of the wall clock, which all processes of a machine share, in
+// nanoseconds.
 type reply struct {
 	ID    int    `json:"id"`
 	Exit  int    `json:"exit"`
@@ -42,18 +42,17 @@ type reply struct {
 	Err   string `json:"err"`
 	Began int64  `json:"began"`
 	Ended int64  `json:"ended"`
-	Fault string `json:"fault,omitempty"` // why it couldn't be done at all
+	Fault string `json:"fault,omitempty"` // why the actor couldn't carry it out
 }
 
-// Act is the life of an actor: a process that stands for a harness. It runs the commands that
-// are ordered on in and hands back their output on out, until in ends; then it ends its commands
-// too. program is the path by which it was started. It fails with [stick.CodeUsage] when it
-// isn't a scene that calls.
+// Act runs an actor: a process that plays a harness. It carries out the orders that arrive on in and writes
+// the replies to out. When in ends, it ends its commands and returns. program is the path by which it was
+// started. It fails with [stick.CodeUsage] if no scene started it.
 func Act(ctx context.Context, program, token string, in io.Reader, out io.Writer) error {
 	bin := filepath.Dir(program)
 	want, err := os.ReadFile(filepath.Join(filepath.Dir(bin), tokenFile))
 	if err != nil || token == "" || token != string(want) {
-		return stick.Errorf(stick.CodeUsage, "an actor is started by the demo itself").Hintf("watch it: %s", stick.Cmd("tt demo"))
+		return stick.Errorf(stick.CodeUsage, "only the demo itself starts actors").Hintf("run the demo: %s", stick.Cmd("tt demo"))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -67,17 +66,17 @@ func Act(ctx context.Context, program, token string, in io.Reader, out io.Writer
 		if err := json.Unmarshal(orders.Bytes(), &o); err != nil {
 			return fmt.Errorf("read an order: %w", err)
 		}
-		running.Go(func() { // a command may block while others run; ended by cancel
+		running.Go(func() { // a command may block while others run; cancel ends it
 			r := o.perform(ctx, filepath.Join(bin, programName("tt")))
 			mu.Lock()
 			defer mu.Unlock()
-			_ = answer.Encode(r) // who doesn't listen any more has ended the scene
+			_ = answer.Encode(r) // if nobody listens any more, the scene has ended
 		})
 	}
 	return orders.Err()
 }
 
-// perform does what is ordered.
+// perform carries out the order.
 func (o order) perform(ctx context.Context, tt string) reply {
 	r := reply{ID: o.ID, Began: time.Now().UnixNano()}
 	if o.Write != "" {
@@ -100,15 +99,15 @@ func (o order) perform(ctx context.Context, tt string) reply {
 	return r
 }
 
-// actor is a scene's hold on an actor's process.
+// actor is an actor's process, as the scene sees it.
 type actor struct {
 	name    string
 	process *os.Process
 	orders  io.WriteCloser
-	ended   chan struct{} // closed when the process has ended and was reaped
+	ended   chan struct{} // closed once the process has ended and was reaped
 	stderr  *bytes.Buffer // readable once ended is closed
 
-	mu      sync.Mutex // guards below, and the writing of orders
+	mu      sync.Mutex // guards the fields below, and writing orders
 	last    int
 	pending map[int]chan reply
 }
@@ -132,7 +131,7 @@ func (s *scene) startActor(name string) (*actor, error) {
 	}
 	a.process, a.orders = c.Process, in
 	s.actors = append(s.actors, a)
-	go func() { // ended by the end of the process
+	go func() { // ends with the process
 		replies := bufio.NewReader(out)
 		for {
 			line, err := replies.ReadBytes('\n')
@@ -141,13 +140,13 @@ func (s *scene) startActor(name string) (*actor, error) {
 			}
 			a.deliver(line)
 		}
-		_ = c.Wait() // how it ended doesn't matter, only that it did
+		_ = c.Wait() // its exit status doesn't matter
 		close(a.ended)
 	}()
 	return a, nil
 }
 
-// deliver hands a reply to the one who waits for it.
+// deliver hands a reply to the caller that waits for it.
 func (a *actor) deliver(line []byte) {
 	var r reply
 	if json.Unmarshal(line, &r) != nil {
@@ -161,7 +160,7 @@ func (a *actor) deliver(line []byte) {
 	}
 }
 
-// order asks the actor for something; the reply comes on the channel.
+// order sends an order to the actor. The reply arrives on the channel.
 func (a *actor) order(o order) (<-chan reply, error) {
 	c := make(chan reply, 1)
 	a.mu.Lock()
@@ -179,7 +178,7 @@ func (a *actor) order(o order) (<-chan reply, error) {
 	return c, nil
 }
 
-// endedEarly says that an actor's process has ended before its time.
+// endedEarly returns the error for an actor that takes no orders, mostly because its process has ended.
 func (a *actor) endedEarly() error {
 	select {
 	case <-a.ended:
@@ -187,12 +186,12 @@ func (a *actor) endedEarly() error {
 		return fmt.Errorf("%s's process takes no orders", a.name)
 	}
 	if said := strings.TrimSpace(a.stderr.String()); said != "" {
-		return fmt.Errorf("%s's process ended before its time, saying: %s", a.name, stick.Clip(stick.Line(said), 200))
+		return fmt.Errorf("%s's process ended too early and said: %s", a.name, stick.Clip(stick.Line(said), 200))
 	}
-	return fmt.Errorf("%s's process ended before its time", a.name)
+	return fmt.Errorf("%s's process ended too early", a.name)
 }
 
-// stop ends an actor and all that it runs.
+// stop ends an actor and everything that it runs.
 func (a *actor) stop() {
 	a.orders.Close()
 	select {

@@ -124,8 +124,8 @@ func TestDemoSabotaged(t *testing.T) {
 		program string
 		say     string
 	}{
-		{"actors end at once", silent, "claude's process ended before its time"},
-		{"there is no program", filepath.Join(t.TempDir(), "nothing"), "the program can't be lent to the actors"},
+		{"actors end at once", silent, "claude's process ended too early"},
+		{"there is no program", filepath.Join(t.TempDir(), "nothing"), "can't link the program for the actors"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestActorAlone(t *testing.T) {
 	c.Args = c.Args[:1]
 	c.Args = append(c.Args, "demo", "actor")
 	out, err := c.CombinedOutput()
-	if c.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "an actor is started by the demo itself") {
+	if c.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "only the demo itself starts actors") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

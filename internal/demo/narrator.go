@@ -11,10 +11,10 @@ import (
 	"talkingstick/stick"
 )
 
-// Report is a performance as a document.
+// Report is the record of a scene.
 type Report struct {
-	OK      bool    `json:"ok"`               // everything that is claimed really happened
-	Failed  string  `json:"failed,omitempty"` // what didn't
+	OK      bool    `json:"ok"`               // every claim was true
+	Failed  string  `json:"failed,omitempty"` // why the scene failed
 	Scratch string  `json:"scratch_directory"`
 	Kept    bool    `json:"kept"`
 	TookMS  float64 `json:"took_ms"`
@@ -29,24 +29,24 @@ type Step struct {
 	Checks  []Check  `json:"claims"`
 }
 
-// Action is something that an actor did, or that was done to it.
+// Action is something that an actor did, or that happened to it.
 type Action struct {
 	Who     string   `json:"who"`
 	Command string   `json:"command,omitempty"`
 	Note    string   `json:"note,omitempty"`
-	Exit    *int     `json:"exit,omitempty"` // none while it runs
+	Exit    *int     `json:"exit,omitempty"` // absent while it runs
 	TookMS  float64  `json:"took_ms,omitempty"`
 	Output  []string `json:"output,omitempty"`
 }
 
-// Check is what a step shows, checked.
+// Check is a claim of a step, and whether it was true.
 type Check struct {
 	Text string `json:"claim"`
 	OK   bool   `json:"ok"`
-	Saw  string `json:"saw,omitempty"` // instead
+	Saw  string `json:"saw,omitempty"` // what was seen instead
 }
 
-// narrator tells a scene, to people as it goes and in the report.
+// narrator tells a scene to people while it runs, and records it in the report.
 type narrator struct {
 	out    io.Writer // nil for none
 	color  bool
@@ -58,14 +58,14 @@ func newNarrator(out io.Writer, color bool) *narrator {
 	return &narrator{out: out, color: color, began: time.Now(), report: Report{Steps: []Step{}}}
 }
 
-// width is where lines of output are cut and commands are continued on the next line.
+// width is where lines of output are cut, and where commands continue on the next line.
 const width = 110
 
-// usualLines are lines with which many answers end. The report has them; people needn't read them
-// again and again.
+// usualLines are lines at the end of many answers. The report has them; people needn't read them again and
+// again.
 var usualLines = []string{"nobody holds the stick", "next: tt wait", "stay in the loop: tt wait", "wait for it: tt wait"}
 
-// colors are the colours of those who act.
+// colors are the colours of the actors.
 var colors = map[string]string{"claude": "33", "codex": "36"}
 
 func (n *narrator) linef(format string, args ...any) {
@@ -88,10 +88,10 @@ func (n *narrator) title(text string) {
 	n.linef("\n%s  %s", n.paint("1", fmt.Sprintf("%d. %s", len(n.report.Steps), text)), n.paint("2", fmt.Sprintf("at %.2f s", at.Seconds())))
 }
 
-// step is the one that is being told.
+// step returns the current step.
 func (n *narrator) step() *Step { return &n.report.Steps[len(n.report.Steps)-1] }
 
-// action tells what somebody did.
+// action tells and records an action.
 func (n *narrator) action(d Action) {
 	n.step().Actions = append(n.step().Actions, d)
 	who := n.paint(colors[d.Who], fmt.Sprintf("%6s", d.Who))
@@ -116,7 +116,7 @@ func (n *narrator) action(d Action) {
 	}
 }
 
-// check tells what a step showed, if it did; else it is the error with which the scene ends.
+// check tells and records a claim. If the claim isn't true, it returns the error that ends the scene.
 func (n *narrator) check(ok bool, saw string, format string, args ...any) error {
 	c := Check{Text: fmt.Sprintf(format, args...), OK: ok}
 	if !ok {
@@ -128,10 +128,10 @@ func (n *narrator) check(ok bool, saw string, format string, args ...any) error 
 		return nil
 	}
 	n.linef("     %s %s", n.paint("31", "✗"), c.Text)
-	return fmt.Errorf("this didn't happen: %s (instead: %s)", c.Text, stick.Clip(stick.Line(saw), 300))
+	return fmt.Errorf("this isn't true: %s (instead: %s)", c.Text, stick.Clip(stick.Line(saw), 300))
 }
 
-// finish tells how it ended.
+// finish tells and records how the scene ended.
 func (n *narrator) finish(err error) {
 	took := time.Since(n.began)
 	n.report.TookMS, n.report.OK = milliseconds(took), err == nil
@@ -145,14 +145,14 @@ func (n *narrator) finish(err error) {
 	}
 	left := "nothing is left behind"
 	if n.report.Kept {
-		left = "the scene is kept in " + n.report.Scratch
+		left = "the files are kept in " + n.report.Scratch
 	}
-	n.linef("\n%s %d claims were checked in %.1f s; all processes have ended, and %s.", n.paint("1;32", "It all happened."),
+	n.linef("\n%s tt checked %d claims in %.1f s. All processes have ended, and %s.", n.paint("1;32", "It all happened."),
 		claims, took.Seconds(), left)
 	n.linef("Now with your own agents: tell each of them to run %s before it edits, and %s when it is done.", n.paint("1", "tt wait"), n.paint("1", "tt release"))
 }
 
-// wrap breaks a command before flags where it is too long for a line.
+// wrap breaks a command that is too long for a line, before flags.
 func wrap(command string) []string {
 	var out []string
 	line, rest := "", command
@@ -172,7 +172,7 @@ func wrap(command string) []string {
 	return append(out, line)
 }
 
-// cut shortens a line for the eye.
+// cut shortens a line for display.
 func cut(s string) string {
 	r := []rune(s)
 	if len(r) <= width {
@@ -181,7 +181,7 @@ func cut(s string) string {
 	return strings.TrimRight(string(r[:width-1]), " ") + "…"
 }
 
-// milliseconds of d, to a hundredth.
+// milliseconds returns d in milliseconds, rounded to a hundredth.
 func milliseconds(d time.Duration) float64 {
 	return math.Round(float64(d)/float64(time.Millisecond)*100) / 100
 }

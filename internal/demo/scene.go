@@ -13,11 +13,11 @@ import (
 	"talkingstick/stick"
 )
 
-// maxWakeTime is how soon a waiting process must have its answer. It takes a few milliseconds; a
-// machine that is busy with other things may need longer, and what polls would need longer still.
+// maxWakeTime is how soon a waiting process must get its answer. It takes a few milliseconds, or longer on a
+// busy machine. Polling would take longer than this.
 const maxWakeTime = time.Second
 
-// The handoff that is carried through the scene.
+// The handoff that goes through the whole scene.
 const (
 	codeFile   = "cart.go"
 	status     = "cart totals are done and tested; discounts are still missing"
@@ -34,7 +34,7 @@ func Total(prices []int) (sum int) {
 }
 `
 
-// grant is what the scene reads in the JSON of a grant.
+// grant is the part of a grant's JSON that the scene reads.
 type grant struct {
 	Status   stick.WaitStatus `json:"status"`
 	Reason   string           `json:"reason"`
@@ -49,7 +49,7 @@ type grant struct {
 	} `json:"recovery"`
 }
 
-// state is what the scene reads in the JSON of a room.
+// state is the part of a room's JSON that the scene reads.
 type state struct {
 	State   stick.RoomState `json:"state"`
 	Turn    int64           `json:"turn_id"`
@@ -62,8 +62,8 @@ type state struct {
 
 // play is the scene, from the first join to the log.
 func (s *scene) play() error {
-	s.linef("%s", s.paint("1", "Talking Stick: several coding agents, one codebase, and one stick. Who holds it may edit."))
-	s.linef("What follows is real: processes that are named like harnesses, each running tt in %s", s.repo)
+	s.linef("%s", s.paint("1", "Talking Stick: several coding agents, one codebase, one stick. Only the agent with the stick edits."))
+	s.linef("Everything below is real: a process named claude and one named codex, both running tt in %s", s.repo)
 	claude, err := s.startActor("claude")
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *scene) play() error {
 	return s.remember(claude)
 }
 
-// meet has both join.
+// meet makes both agents join.
 func (s *scene) meet(claude, codex *actor) error {
 	s.title("Two agents open the same repository")
 	ids := map[string]stick.AgentID{}
@@ -110,10 +110,10 @@ func (s *scene) meet(claude, codex *actor) error {
 		ids[a.name] = who.Agent
 	}
 	named := strings.HasPrefix(string(ids["claude"]), "claude:") && strings.HasPrefix(string(ids["codex"]), "codex:")
-	return s.check(named, fmt.Sprint(ids), "they met in one room, each under its own name: tt looked at which harness's process called it")
+	return s.check(named, fmt.Sprint(ids), "they met in one room, each under its own name: tt found out which harness each of them runs in")
 }
 
-// begin has claude take the stick, and codex wait.
+// begin makes claude take the stick and codex try in vain.
 func (s *scene) begin(claude, codex *actor) (first grant, err error) {
 	s.title("claude takes the stick, codex has to wait")
 	if _, err := s.run(claude, 0, "wait"); err != nil {
@@ -122,7 +122,7 @@ func (s *scene) begin(claude, codex *actor) (first grant, err error) {
 	if first, err = s.readGrant(claude); err != nil {
 		return first, err
 	}
-	if err := s.check(first.Turn == 1, fmt.Sprintf("turn %d", first.Turn), "nobody held it, so claude has turn 1 at once, with a lease that nobody else knows"); err != nil {
+	if err := s.check(first.Turn == 1, fmt.Sprintf("turn %d", first.Turn), "nobody had the stick, so claude gets turn 1 at once, with a lease that nobody else knows"); err != nil {
 		return first, err
 	}
 	if err := s.write(claude, codeFile, code); err != nil {
@@ -134,7 +134,7 @@ func (s *scene) begin(claude, codex *actor) (first grant, err error) {
 	return first, nil
 }
 
-// handOver wakes codex's blocked wait by claude's release.
+// handOver makes claude's release wake codex's blocked wait.
 func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err error) {
 	s.title("codex waits, and claude hands over")
 	waiting, err := s.startWait(codex, claude)
@@ -155,17 +155,17 @@ func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err e
 	}
 	late := time.Duration(woken.Ended - released.Ended)
 	if err := s.check(second.Turn == first.Turn+1 && late < maxWakeTime, fmt.Sprintf("turn %d after %s", second.Turn, late),
-		"codex has the stick %s", since(late, "claude's release had returned")); err != nil {
+		"codex got the stick %s", since(late, "claude's release returned")); err != nil {
 		return second, err
 	}
 	h := second.Handoff
 	whole := h != nil && h.Status == status && h.NextAction == nextAction && len(h.Artifacts) == 1 && h.Artifacts[0].RoomPath == codeFile
-	return second, s.check(whole, fmt.Sprintf("%+v", h), "the handoff came through whole: what was done, what is next, which lines to open")
+	return second, s.check(whole, fmt.Sprintf("%+v", h), "the handoff arrived complete: what was done, what is next, which lines to open")
 }
 
-// fence has claude act on the turn that is over.
+// fence makes claude use its old turn.
 func (s *scene) fence(claude *actor, first, second grant) error {
-	s.title("claude, out of date, acts on its old turn")
+	s.title("claude tries to use its old turn")
 	if _, err := s.run(claude, stick.ExitFenced, "pass", "codex", "--turn", fmt.Sprint(first.Turn), "--lease", string(first.Lease),
 		"--status", "one more fix", "--next-action", "look again"); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *scene) fence(claude *actor, first, second grant) error {
 		return err
 	}
 	same := now.Turn == second.Turn && now.Owner != nil && *now.Owner == second.Agent
-	return s.check(same, fmt.Sprintf("%+v", now), "refused with exit 5, and nothing changed: turn %d is codex's. A stale turn never writes", second.Turn)
+	return s.check(same, fmt.Sprintf("%+v", now), "refused with exit status 5, and nothing changed: turn %d is codex's. An old turn never writes", second.Turn)
 }
 
 // crash kills codex's harness while it holds the stick and claude waits.
@@ -189,7 +189,7 @@ func (s *scene) crash(claude, codex *actor) error {
 	if err := codex.process.Kill(); err != nil {
 		return fmt.Errorf("codex's process can't be killed: %w", err)
 	}
-	s.action(Action{Who: codex.name, Note: fmt.Sprintf("is killed: SIGKILL to process %d, with no chance to say good-bye", codex.process.Pid)})
+	s.action(Action{Who: codex.name, Note: fmt.Sprintf("is killed: SIGKILL to process %d, without a chance to release the stick", codex.process.Pid)})
 	told, err := s.reply(claude, waiting)
 	if err != nil {
 		return err
@@ -197,17 +197,17 @@ func (s *scene) crash(claude, codex *actor) error {
 	s.action(Action{Who: claude.name, Note: "tt wait returns:", Exit: &told.Exit, TookMS: took(told), Output: lines(told)})
 	late := time.Duration(told.Ended - killed.UnixNano())
 	if err := s.check(told.Exit == 0 && late < maxWakeTime, fmt.Sprintf("exit %d after %s", told.Exit, late),
-		"claude knows it %s: its wait watches the holder's process", since(late, "the kill")); err != nil {
+		"claude knew it %s: its wait watches the holder's process", since(late, "the kill")); err != nil {
 		return err
 	}
 	var now state
 	if err := s.runJSON(claude, &now, "state"); err != nil {
 		return err
 	}
-	return s.check(now.State == stick.StateOwnerGone, string(now.State), "a takeover is open, and nothing was taken yet: that is claude's decision")
+	return s.check(now.State == stick.StateOwnerGone, string(now.State), "claude can take over now, but tt has taken nothing from codex: claude decides")
 }
 
-// recover has claude take over and finish.
+// recover makes claude take over and finish.
 func (s *scene) recover(claude *actor, second grant) error {
 	s.title("claude takes over, and nothing is lost")
 	if _, err := s.run(claude, 0, "take", "--reason", "codex's process has ended"); err != nil {
@@ -219,7 +219,7 @@ func (s *scene) recover(claude *actor, second grant) error {
 	}
 	r := third.Recovery
 	whole := third.Turn == second.Turn+1 && r != nil && r.Handoff.Status == status && r.Handoff.NextAction == nextAction && len(r.Since) == 1
-	if err := s.check(whole, fmt.Sprintf("%+v", third), "turn %d comes with the last handoff, and with what became of its receiver", third.Turn); err != nil {
+	if err := s.check(whole, fmt.Sprintf("%+v", third), "turn %d comes with the last handoff, and with what happened since", third.Turn); err != nil {
 		return err
 	}
 	if err := s.write(claude, codeFile, strings.Replace(code, "return sum", "return sum - sum/10 // a discount", 1)); err != nil {
@@ -232,12 +232,12 @@ func (s *scene) recover(claude *actor, second grant) error {
 	if err := s.runJSON(claude, &now, "state"); err != nil {
 		return err
 	}
-	return s.check(now.State == stick.StateIdle, string(now.State), "the stick is free, and the next one to come finds the handoff")
+	return s.check(now.State == stick.StateIdle, string(now.State), "the stick is free, and the next agent gets the handoff")
 }
 
 // remember shows the log.
 func (s *scene) remember(claude *actor) error {
-	s.title("The log tells it all again")
+	s.title("The log has all of it")
 	if _, err := s.run(claude, 0, "events"); err != nil {
 		return err
 	}
@@ -261,10 +261,10 @@ func (s *scene) remember(claude *actor) error {
 	if err := s.runJSON(claude, &doctor, "doctor"); err != nil {
 		return err
 	}
-	return s.check(doctor.Healthy, "tt doctor found faults", "tt doctor finds nothing wrong: the room is what its log says, event by event")
+	return s.check(doctor.Healthy, "tt doctor found faults", "tt doctor finds nothing wrong: the room's state follows from its log, event by event")
 }
 
-// run has an actor run a command of tt, tells it, and fails unless it ends with the status.
+// run makes an actor run a command of tt and tells it. It fails unless the command ends with status exit.
 func (s *scene) run(a *actor, exit int, args ...string) (reply, error) {
 	r, err := s.runQuietly(a, args...)
 	if err != nil {
@@ -272,12 +272,12 @@ func (s *scene) run(a *actor, exit int, args ...string) (reply, error) {
 	}
 	s.action(Action{Who: a.name, Command: commandLine(args), Exit: &r.Exit, TookMS: took(r), Output: lines(r)})
 	if r.Exit != exit {
-		return r, fmt.Errorf("tt %s of %s was to end with status %d, and ended with %d", args[0], a.name, exit, r.Exit)
+		return r, fmt.Errorf("tt %s by %s should have ended with status %d, but ended with %d", args[0], a.name, exit, r.Exit)
 	}
 	return r, nil
 }
 
-// runQuietly has an actor run a command of tt.
+// runQuietly makes an actor run a command of tt and tells nothing.
 func (s *scene) runQuietly(a *actor, args ...string) (reply, error) {
 	c, err := a.order(order{Run: args})
 	if err != nil {
@@ -286,30 +286,30 @@ func (s *scene) runQuietly(a *actor, args ...string) (reply, error) {
 	return s.reply(a, c)
 }
 
-// runJSON has an actor run a reading command, or one that changes nothing more, for the checks.
+// runJSON makes an actor run a command that changes nothing (more), and parses its JSON for the checks.
 func (s *scene) runJSON(a *actor, into any, args ...string) error {
 	r, err := s.runQuietly(a, append(args, "--json")...)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal([]byte(r.Out), into); err != nil {
-		return fmt.Errorf("tt %s --json of %s ended with status %d: %s", args[0], a.name, r.Exit, stick.Clip(stick.Line(r.Err), 200))
+		return fmt.Errorf("tt %s --json by %s ended with status %d: %s", args[0], a.name, r.Exit, stick.Clip(stick.Line(r.Err), 200))
 	}
 	return nil
 }
 
-// readGrant asks again for the turn that an actor was just given: the answer is the same one, as JSON.
+// readGrant makes an actor ask again for the turn that it just got. The answer is the same, as JSON.
 func (s *scene) readGrant(a *actor) (g grant, err error) {
 	if err := s.runJSON(a, &g, "try"); err != nil {
 		return g, err
 	}
 	if g.Status != stick.YourTurn || g.Reason != string(stick.AlreadyOwner) {
-		return g, fmt.Errorf("%s was to hold the stick, and the answer is %s %s", a.name, g.Status, g.Reason)
+		return g, fmt.Errorf("%s should have the stick, but the answer is %s %s", a.name, g.Status, g.Reason)
 	}
 	return g, nil
 }
 
-// startWait starts a wait of an actor and returns once others see that it listens.
+// startWait makes an actor wait, and returns once others see that it does.
 func (s *scene) startWait(a, watcher *actor) (<-chan reply, error) {
 	c, err := a.order(order{Run: []string{"wait"}})
 	if err != nil {
@@ -329,18 +329,18 @@ func (s *scene) startWait(a, watcher *actor) (<-chan reply, error) {
 		}
 		select {
 		case r := <-c:
-			return nil, fmt.Errorf("tt wait of %s was to block, and returned: %s", a.name, stick.Clip(stick.Line(r.Out+r.Err), 200))
-		case <-time.After(10 * time.Millisecond): // a room doesn't tell of those who begin to wait
+			return nil, fmt.Errorf("tt wait by %s should have blocked, but returned: %s", a.name, stick.Clip(stick.Line(r.Out+r.Err), 200))
+		case <-time.After(10 * time.Millisecond): // a room doesn't ring when somebody starts to wait
 		case <-s.ctx.Done():
 			return nil, s.ctx.Err()
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%s was to wait for its turn, and doesn't after %s", a.name, patience)
+			return nil, fmt.Errorf("%s still isn't waiting for its turn after %s", a.name, patience)
 		}
 	}
 }
 
-// write has an actor write a file of the repository.
+// write makes an actor write a file of the repository.
 func (s *scene) write(a *actor, name, text string) error {
 	c, err := a.order(order{Write: filepath.Join(s.repo, name), Text: text})
 	if err != nil {
@@ -354,7 +354,7 @@ func (s *scene) write(a *actor, name, text string) error {
 	return err
 }
 
-// reply waits for what became of an order.
+// reply waits for the reply to an order.
 func (s *scene) reply(a *actor, c <-chan reply) (reply, error) {
 	select {
 	case r := <-c:
@@ -372,11 +372,11 @@ func (s *scene) reply(a *actor, c <-chan reply) (reply, error) {
 			return reply{}, a.endedEarly()
 		}
 	case <-time.After(patience):
-		return reply{}, errors.New(a.name + "'s command was to return, and didn't in " + patience.String())
+		return reply{}, errors.New(a.name + "'s command hasn't returned within " + patience.String())
 	}
 }
 
-// commandLine is a command as one would type it.
+// commandLine returns a command as a person would type it.
 func commandLine(args []string) string {
 	words := []string{"tt"}
 	for _, a := range args {
@@ -388,17 +388,17 @@ func commandLine(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// lines is what a command printed.
+// lines returns what a command printed.
 func lines(r reply) []string {
 	return strings.Split(strings.TrimRight(r.Out+r.Err, "\n"), "\n")
 }
 
 func took(r reply) float64 { return milliseconds(time.Duration(r.Ended - r.Began)) }
 
-// since tells how long after something happened.
+// since says how long before or after something else it was.
 func since(d time.Duration, what string) string {
 	if d < 0 {
-		return fmt.Sprintf("%.1f ms before %s: it was woken by the commit", -milliseconds(d), what)
+		return fmt.Sprintf("%.1f ms before %s: the commit woke it", -milliseconds(d), what)
 	}
 	return fmt.Sprintf("%.1f ms after %s", milliseconds(d), what)
 }

@@ -1,7 +1,7 @@
-// Package demo plays a scene for newcomers: two agents hand the stick to each other in a scratch
-// repository. Everything in it is real. The agents are processes that are named like harnesses,
-// because identity comes from the ancestry of processes; what they do they do by running tt; and
-// each claim of the narration is checked, so that a scene that ends well has proved something.
+// Package demo plays a scene for newcomers: two agents hand over the stick in a scratch repository.
+// Everything in it is real. The agents are processes with the names of harnesses, because tt identifies
+// agents by the ancestry of processes. All they do is run tt. The scene checks every claim that it makes,
+// so that one that ends well has proved something.
 package demo
 
 import (
@@ -19,22 +19,21 @@ import (
 	"talkingstick/stick"
 )
 
-// Config says where and how to play.
+// Config says where and how to play the scene.
 type Config struct {
 	Program string              // the path of tt
-	Temp    string              // where to make the scratch directory
+	Temp    string              // where to create the scratch directory
 	Getenv  func(string) string // of the caller
 	Out     io.Writer           // the narration; nil for none
 	Color   bool
 	Keep    bool // leave the scratch directory behind
 }
 
-// patience is how long a scene waits for what should take milliseconds.
+// patience is how long the scene waits for something that should take milliseconds.
 const patience = 10 * time.Second
 
-// Play plays the scene. The report tells how far it came, also when it fails: then something
-// that was claimed didn't happen, and the error says what. When it returns, all processes that it
-// started have ended.
+// Play plays the scene. If a claim isn't true, it fails and the error says which; the report shows how far
+// the scene came. When Play returns, all processes that it started have ended.
 func Play(ctx context.Context, cfg Config) (Report, error) {
 	s := &scene{ctx: ctx, narrator: newNarrator(cfg.Out, cfg.Color)}
 	err := s.setUp(cfg)
@@ -47,7 +46,7 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 	s.report.Kept = cfg.Keep && s.scratch != ""
 	if s.scratch != "" && !cfg.Keep {
 		if rerr := os.RemoveAll(s.scratch); err == nil && rerr != nil {
-			err = fmt.Errorf("the scratch directory can't be removed: %w", rerr)
+			err = fmt.Errorf("can't remove the scratch directory: %w", rerr)
 		}
 	}
 	if cerr := ctx.Err(); cerr != nil {
@@ -55,9 +54,9 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 	}
 	s.finish(err)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		hint := stick.Hintf("play it again and look at what it leaves behind: %s", stick.Cmd("tt demo --keep"))
+		hint := stick.Hintf("run it again and keep its files: %s", stick.Cmd("tt demo --keep"))
 		if s.scratch == "" {
-			hint = stick.Hintf("set TMPDIR to a directory that can be written")
+			hint = stick.Hintf("set TMPDIR to a writable directory")
 		}
 		err = stick.Errorf(stick.CodeInternal, "the demo failed: %w", err).Hintf("%s", hint)
 	}
@@ -75,11 +74,11 @@ type scene struct {
 	actors  []*actor
 }
 
-// setUp makes the scratch directory: a program directory, a home, a data directory and a
-// repository with a first commit.
+// setUp creates the scratch directory with a program directory, a home, and a repository with a first
+// commit.
 func (s *scene) setUp(cfg Config) (err error) {
 	if s.scratch, err = os.MkdirTemp(cfg.Temp, "tt-demo-"); err != nil {
-		return fmt.Errorf("no scratch directory can be made: %w", err)
+		return fmt.Errorf("can't create a scratch directory: %w", err)
 	}
 	if s.scratch, err = filepath.EvalSymlinks(s.scratch); err != nil {
 		return err
@@ -98,14 +97,14 @@ func (s *scene) setUp(cfg Config) (err error) {
 	}
 	for _, name := range []string{"tt", "claude", "codex"} {
 		if err := linkProgram(cfg.Program, filepath.Join(s.bin, programName(name))); err != nil {
-			return fmt.Errorf("the program can't be lent to the actors: %w", err)
+			return fmt.Errorf("can't link the program for the actors: %w", err)
 		}
 	}
 	s.env = []string{
 		"HOME=" + home, "USER=demo", "TALKING_STICK_DATA_DIR=" + filepath.Join(s.scratch, "data"), TokenEnv + "=" + token,
 		"GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1",
 	}
-	// Nothing else of the caller's: neither its harness's session nor its settings have a part in this.
+	// Nothing else of the caller's: its harness's session and its settings must not matter.
 	for _, name := range []string{"PATH", "TMPDIR", "TMP", "TEMP", "SystemRoot"} {
 		if v := cfg.Getenv(name); v != "" {
 			s.env = append(s.env, name+"="+v)
@@ -114,9 +113,9 @@ func (s *scene) setUp(cfg Config) (err error) {
 	return s.repository()
 }
 
-// repository makes the scratch repository. Without git a marker file tells the workspace.
+// repository creates the scratch repository. Without git, a marker file marks the workspace.
 func (s *scene) repository() error {
-	if err := os.WriteFile(filepath.Join(s.repo, "AGENTS.md"), []byte("A shop. Whoever edits it holds the stick.\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.repo, "AGENTS.md"), []byte("A shop. Only the agent with the stick edits it.\n"), 0o600); err != nil {
 		return err
 	}
 	git, err := exec.LookPath("git")
@@ -137,8 +136,8 @@ func (s *scene) repository() error {
 	return nil
 }
 
-// linkProgram makes the program available under another name: as a link where the system lets us, else
-// as a copy.
+// linkProgram makes the program available under another name: by a link if the system allows it, else by a
+// copy.
 func linkProgram(program, as string) error {
 	if _, err := os.Stat(program); err != nil {
 		return err
