@@ -12,23 +12,23 @@ import (
 	"talkingstick/internal/engine"
 )
 
-// crowdSize is how many processes wait: a thousand, or fewer where the memory for them is missing.
+// crowdSize returns how many processes should wait: a thousand, or fewer if memory is short. why says so.
 func (b *bench) crowdSize() (n int, why string) {
-	const each = 5 // MB, with what the kernel keeps for a process
+	const each = 5 // MB, including the kernel's memory for a process
 	n = b.samples(1000, 250)
 	kb, _, _ := strings.Cut(field("/proc/meminfo", "MemAvailable"), " ")
 	free, err := strconv.Atoi(kb)
 	if err == nil && free/1000 < n*each {
-		return 250, fmt.Sprintf("250 processes wait and not %d, because only %d MB of memory were free", n, free/1000)
+		return 250, fmt.Sprintf("only 250 processes wait instead of %d, because only %d MB of memory were free", n, free/1000)
 	}
 	return n, ""
 }
 
-// crowd measures how soon many waiting processes have read a message to all of them, and what they
-// cost idle. Each of them is a member of its own, so that each gets the message by a row of its own.
+// crowd measures how soon many waiting processes have read a message to all of them, and what they cost while
+// idle. Each of them is a member of its own, so that the message has a row for each.
 func (b *bench) crowd() error {
 	n, why := b.crowdSize()
-	notes := []string{"of the processes that wait, those behind the user's limit of inotify instances are woken by FIFOs"}
+	notes := []string{"waiting processes above the user's limit of inotify instances are woken by FIFOs"}
 	if why != "" {
 		notes = append(notes, why)
 	}
@@ -42,7 +42,7 @@ func (b *bench) crowd() error {
 	w := &idleWaits{place: p}
 	defer w.end()
 	agents := make([]string, n)
-	for i := range agents { // all of them before the first waits, because every join wakes who waits
+	for i := range agents { // all join before the first waits, because every join wakes the waiting
 		agents[i] = "bench:w" + strconv.Itoa(i)
 		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: caller(agents[i])}); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (b *bench) crowd() error {
 			return err
 		}
 		if !all {
-			return fmt.Errorf("a message didn't reach all %d processes in %s", n, giveUpAfter)
+			return fmt.Errorf("a message didn't reach all %d processes within %s", n, giveUpAfter)
 		}
 		s.add("all have read", last)
 		s.add("tt msg send", own)
@@ -101,7 +101,7 @@ func (b *bench) crowd() error {
 	b.add(row{
 		What: fmt.Sprintf("%d waiting processes, one message to all of them, until the last has printed it", n), Goal: "≤ 1 s",
 		Measured: s.span("all have read"), Met: s.p50("all have read") <= 1000, Figures: s.figures(), Samples: s,
-		Notes: append(notes, fmt.Sprintf("a `tt msg send` to all of a room of %d members, while they wake: %s", n+1, s.span("tt msg send"))),
+		Notes: append(notes, fmt.Sprintf("`tt msg send` to a room of %d members, while they wake: %s", n+1, s.span("tt msg send"))),
 	})
 	window := b.settle(time.Now())
 	before := cpuTimes(w.pids)
@@ -114,7 +114,7 @@ func (b *bench) crowd() error {
 	}
 	b.add(row{
 		What: fmt.Sprintf("CPU of %d idle waiting processes", n), Goal: "< 1 % of a core",
-		Measured: fmt.Sprintf("%.2f %% of a core; %.1f MB of memory of its own each", share, rss/float64(n)),
+		Measured: fmt.Sprintf("%.2f %% of a core; %.1f MB of private memory each", share, rss/float64(n)),
 		Met:      share < 1, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "RssAnon MB each": rss / float64(n)},
 	})
 	return nil

@@ -11,29 +11,29 @@ import (
 	"talkingstick/stick"
 )
 
-// A log as rooms make it: turns, and in each of them messages that their recipients read and
-// acknowledge. It is made by the rules and stored by the store, so that a doctor finds nothing.
+// A log as real rooms have it: turns, and in each turn messages that their recipients read and acknowledge.
+// The rules make it and the store saves it, so that the doctor finds nothing wrong.
 const (
 	perTurn   = 10            // messages of a turn
-	turnSize  = 2 + 3*perTurn // its events: a claim, the messages, what became of each of them, and a release
+	turnSize  = 2 + 3*perTurn // its events: a claim, the messages, their reads and acknowledgements, and a release
 	roomSize  = 3 + 3*turnSize
-	openOnes  = 20 // messages that who asks still owes an answer
+	openOnes  = 20 // messages that the asking agent hasn't answered
 	perUpdate = 100
 )
 
-// filled is what a fill has left behind.
+// filled is the result of fill.
 type filled struct {
-	found  []string // by a check of the database
-	cursor int64    // of the event with twenty more of the room that is asked about behind it
+	found  []string // faults, from a check of the database
+	cursor int64    // of the event that has twenty later ones in the measured room
 }
 
-// fill adds so many events: to the only room of the database, in which me is a member and which is
-// asked about, the given number of them, and the rest to other rooms. The room's own are spread
-// among the others. Of its messages a tenth are for me, as far as that leaves twenty unanswered.
+// fill adds events to a database with one room: asked of them to that room, in which me is a member, and the
+// rest to other rooms. The room's own are spread among the others. A tenth of its messages are for me, or
+// more if needed, so that twenty stay unanswered.
 func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, error) {
 	var out filled
 	ids := 0
-	db, err := store.Open(context.Background(), store.Options{Dir: dir, NewID: func() string { // in order, so that they are stored quickly
+	db, err := store.Open(context.Background(), store.Options{Dir: dir, NewID: func() string { // ascending, so that storing is fast
 		ids++
 		return fmt.Sprintf("%016x%016x", ids, ids)
 	}}, false)
@@ -48,7 +48,7 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 			return err
 		}
 		if len(rooms) != 1 {
-			return fmt.Errorf("%d rooms, and not one", len(rooms))
+			return fmt.Errorf("%d rooms instead of one", len(rooms))
 		}
 		r, err := tx.Room(rooms[0].ID)
 		room = &roomWriter{before: r, room: r, mine: me}
@@ -75,7 +75,7 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 						return err
 					}
 					done++
-					for wrote < asked*done/others { // each by itself, where it belongs in the order
+					for wrote < asked*done/others { // one at a time, at its place in the order
 						if err := room.do(tx, acts[wrote]); err != nil {
 							return err
 						}
@@ -102,15 +102,15 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 	return out, err
 }
 
-// plannedEvent is one event of a log.
+// plannedEvent is one event of a planned log.
 type plannedEvent struct {
 	typ      stick.EventType
 	by, to   stick.AgentID
-	message  int  // which one is read or acknowledged
-	mustSave bool // what comes next needs the numbers of what came so far
+	message  int  // which message is read or acknowledged
+	mustSave bool // save here: the next events need the numbers of the earlier ones
 }
 
-// planOther are the log of a room that nobody asks about.
+// planOther plans the log of a room that isn't measured.
 func planOther(k, n int) []plannedEvent {
 	members := make([]stick.AgentID, 3)
 	for i := range members {
@@ -126,7 +126,7 @@ func planOther(k, n int) []plannedEvent {
 	return w.padded(n)
 }
 
-// planAsked are the log of the room that me asks about.
+// planAsked plans the log of the measured room.
 func planAsked(me stick.AgentID, n int) []plannedEvent {
 	w := planner{members: []stick.AgentID{me}}
 	for i := range 9 {
@@ -136,7 +136,7 @@ func planAsked(me stick.AgentID, n int) []plannedEvent {
 	}
 	messages := (n - len(w.events)) / turnSize * perTurn
 	mine := max(messages/10, openOnes+2)
-	// Both are spread evenly: i·share/of goes up by one whenever the i-th is one of them.
+	// Both are spread evenly: i·share/total goes up by one whenever the i-th is one of them.
 	sent, got := 0, 0
 	for len(w.events)+turnSize <= n {
 		w.turn(func() stick.AgentID {
@@ -153,7 +153,7 @@ func planAsked(me stick.AgentID, n int) []plannedEvent {
 	return w.padded(n)
 }
 
-// planner writes the plan of a log.
+// planner plans a log.
 type planner struct {
 	members []stick.AgentID
 	events  []plannedEvent
@@ -165,8 +165,8 @@ func (w *planner) add(a plannedEvent) { w.events = append(w.events, a) }
 
 func (w *planner) member(i int) stick.AgentID { return w.members[i%len(w.members)] }
 
-// turn writes a turn. forWhom names the recipient of the next message, or leaves it to the writer;
-// stays tells of a message for the one that it named whether it is never answered.
+// turn plans a turn. forWhom names the recipient of the next message, or leaves the choice to the planner.
+// stays reports whether a message for a named recipient stays unanswered.
 func (w *planner) turn(forWhom func() stick.AgentID, stays func() bool) {
 	owner := w.member(w.turns)
 	w.turns++
@@ -204,12 +204,12 @@ func (w *planner) turn(forWhom func() stick.AgentID, stays func() bool) {
 	w.add(plannedEvent{typ: stick.EventRelease, by: owner, mustSave: true})
 }
 
-// note writes a line that is for nobody: it fills up what is to have a certain size.
+// note plans a message for nobody, which fills the log up to its size.
 func (w *planner) note(by stick.AgentID) {
 	w.add(plannedEvent{typ: stick.EventMessageSent, by: by, to: stick.ToSystem})
 }
 
-// padded is the log with n events.
+// padded returns the log with exactly n events.
 func (w *planner) padded(n int) []plannedEvent {
 	for len(w.events) < n {
 		w.note(w.members[0])
@@ -217,17 +217,17 @@ func (w *planner) padded(n int) []plannedEvent {
 	return w.events[:n]
 }
 
-// roomWriter has the rules carry out a plan in a room. It saves when it has to.
+// roomWriter carries out a plan in a room, with the rules. It saves when a plan asks for it.
 type roomWriter struct {
 	before, room stick.Room
 	unsaved      []stick.Event
-	sent         []stick.Event // the messages that were for somebody
-	seqs         []int64       // of all events
+	sent         []stick.Event // the messages with a recipient
+	seqs         []int64       // the numbers of all events
 	turns        int
-	mine         stick.AgentID // to whom its messages were shown, if to anybody
+	mine         stick.AgentID // whose messages count as shown; empty for nobody's
 }
 
-// nothingProbed is all that the rules need to know of the world: nobody listens, and nobody is known to be gone.
+// nothingProbed returns what the rules need to have probed: nobody listens, and nobody is known to be gone.
 func nothingProbed() *stick.Sight {
 	return &stick.Sight{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 }
@@ -258,7 +258,7 @@ func (s *roomWriter) do(tx *store.Tx, a plannedEvent) error {
 		return s.answer(tx, a)
 	}
 	if err == nil && len(events) != 1 {
-		err = fmt.Errorf("%d events, and not one", len(events))
+		err = fmt.Errorf("%d events instead of one", len(events))
 	}
 	if err != nil {
 		return fmt.Errorf("%s by %s: %w", a.typ, a.by, err)
@@ -270,7 +270,7 @@ func (s *roomWriter) do(tx *store.Tx, a plannedEvent) error {
 	return nil
 }
 
-// answer notes that a message was read or acknowledged.
+// answer reads or acknowledges a message.
 func (s *roomWriter) answer(tx *store.Tx, a plannedEvent) error {
 	m := s.sent[a.message]
 	c, ok, err := tx.Receipt(s.room.ID, a.by, m.Seq)
@@ -290,7 +290,7 @@ func (s *roomWriter) answer(tx *store.Tx, a plannedEvent) error {
 	return tx.PutReceipt(s.room.ID, c)
 }
 
-// save stores what was done.
+// save saves the unsaved events.
 func (s *roomWriter) save(tx *store.Tx) error {
 	if len(s.unsaved) == 0 {
 		return nil
@@ -315,7 +315,7 @@ func (s *roomWriter) save(tx *store.Tx) error {
 	return nil
 }
 
-// last is the newest event.
+// last returns the number of the newest event.
 func (s *roomWriter) last() int64 {
 	if len(s.seqs) == 0 {
 		return 0

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// rebased is how many commits are rebased.
+// rebased is how many commits to rebase.
 const rebased = 5
 
-// git measures what a rebase costs with the hooks of git: by an agent that holds the stick of a room
-// which enforces it, so that the hooks go all the way.
+// git measures what our git hooks cost in a rebase. The agent has the stick and its room enforces turns, so
+// that the hooks do all their work.
 func (b *bench) git() error {
 	with, without, empty := b.repository(), b.repository(), b.repository()
 	for _, p := range []place{with, without, empty} {
@@ -47,15 +47,15 @@ func (b *bench) git() error {
 	}
 	slower := s.p50("with") - s.p50("without")
 	b.add(row{
-		What: fmt.Sprintf("rebase of %d commits with git's hooks, by the holder", rebased), Goal: "≤ 300 ms slower than without",
+		What: fmt.Sprintf("rebase of %d commits with our git hooks, by the holder", rebased), Goal: "≤ 300 ms slower than without",
 		Measured: fmt.Sprintf("%.0f ms slower: %s, without %s", slower, s.span("with"), s.span("without")), Met: slower <= 300,
 		Figures: s.figures(), Samples: s,
-		Notes: []string{fmt.Sprintf("a hook that does nothing, which git starts as often: %.0f ms slower", s.p50("empty")-s.p50("without"))},
+		Notes: []string{fmt.Sprintf("with a hook that does nothing, which git runs as often: %.0f ms slower", s.p50("empty")-s.p50("without"))},
 	})
 	return nil
 }
 
-// repository is a place that is a repository of git.
+// repository returns a place for a git repository.
 func (b *bench) repository() place {
 	p := b.place("")
 	must(os.Remove(filepath.Join(p.dir, "AGENTS.md"))) // the repository is the workspace
@@ -70,7 +70,7 @@ func (p place) sh(script string) *exec.Cmd {
 	return c
 }
 
-// commits makes two branches that have nothing in common but their beginning.
+// commits makes two branches with a common first commit.
 func (p place) commits() error {
 	out, err := p.sh(fmt.Sprintf(`git init -q -b main; git config gc.auto 0
 		echo 0 >0; git add .; git commit -q -m begin
@@ -83,7 +83,7 @@ func (p place) commits() error {
 	return nil
 }
 
-// rebase has the branch be as it was, and times how long its rebase takes.
+// rebase resets the branch and returns how long its rebase takes.
 func (p place) rebase() (time.Duration, error) {
 	if out, err := p.sh("git reset -q --hard before").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("git reset: %w: %s", err, out)

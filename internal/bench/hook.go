@@ -14,8 +14,8 @@ import (
 	"talkingstick/internal/store"
 )
 
-// hookPlan is what the part of a harness is told to run: each variant in turn, warm rounds that
-// don't count and then the others.
+// hookPlan says what the process in the part of a harness has to run: each variant in turn, first in rounds
+// for warming up, then in rounds that count.
 type hookPlan struct {
 	Warm, Rounds int
 	Variants     []hookVariant
@@ -28,8 +28,7 @@ type hookVariant struct {
 	Stdin []byte
 }
 
-// hook measures what a harness waits for at each of its hooks: as a process of the harness, which runs
-// them as it does in life.
+// hook measures how long a harness waits for each of its hooks. A process in the part of a harness runs them.
 func (b *bench) hook() error {
 	p := b.place("")
 	for _, agent := range []string{"bench:one", "bench:two"} {
@@ -43,7 +42,7 @@ func (b *bench) hook() error {
 	if err := p.do("bench:one", "policy", "set", "enforce=stick"); err != nil {
 		return err
 	}
-	for range 20 { // what others say to each other is in the log
+	for range 20 { // messages between others are in the log
 		if err := p.do("bench:one", "msg", "send", "bench:two", "the parser keeps its state in a table"); err != nil {
 			return err
 		}
@@ -92,7 +91,7 @@ func (b *bench) hook() error {
 	}{
 		{
 			"after a tool", "hook after a tool call, nothing new, whole process",
-			"; where there is no room for the directory: " + s.span("after a tool, no room"), 8,
+			"; in a directory without a room: " + s.span("after a tool, no room"), 8,
 		},
 		{"denied", "hook before an edit, denied, whole process", "", 8},
 		{"session start", "hook when a session starts, with its scan, whole process", "", 20},
@@ -102,14 +101,14 @@ func (b *bench) hook() error {
 			What: r.what, Goal: fmt.Sprintf("≤ %.0f ms p50, ≤ 20 ms p99", r.most),
 			Measured: fmt.Sprintf("%s, %.2f × Go + one read", s.span(r.name), p50/s.p50("Go + one read")),
 			Met:      p50 <= r.most && p99 <= 20, Figures: s.figures(), Samples: samples,
-			Notes: []string{floors, fmt.Sprintf("%s: by a shell, as `tt install` writes it: %s%s", r.what, s.span(r.name+", by sh"), r.more)},
+			Notes: []string{floors, fmt.Sprintf("%s: through a shell, as `tt install` writes it: %s%s", r.what, s.span(r.name+", by sh"), r.more)},
 		})
 		samples = nil
 	}
 	return nil
 }
 
-// hooks has a process that is named like a harness follow the plan.
+// hooks runs the plan in a process that is named like a harness.
 func (p place) hooks(plan hookPlan, session string) (series, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -130,13 +129,13 @@ func (p place) hooks(plan hookPlan, session string) (series, error) {
 	s := series{}
 	if err := json.NewDecoder(out).Decode(&s); err != nil {
 		c.Process.Kill()
-		return nil, fmt.Errorf("the harness of the hooks said nothing: %w", err)
+		return nil, fmt.Errorf("the process that runs the hooks printed nothing: %w", err)
 	}
 	return s, c.Wait()
 }
 
-// runHooks is that harness: its agent joins, then it runs what its input says, and tells how long each
-// took from before its start until the news of its end.
+// runHooks is that process. Its agent joins, then it runs the plan on its input, and prints how long each hook
+// took, from before its start until the kernel has reported its end.
 func runHooks() error {
 	join := exec.Command(os.Getenv(ttEnv), "join")
 	join.Stderr = os.Stderr
@@ -163,7 +162,7 @@ func runHooks() error {
 	return json.NewEncoder(os.Stdout).Encode(s)
 }
 
-// run runs a variant once. What a hook says is looked at: a hook that failed would be a fast one.
+// run runs a variant once. It checks the output, because a hook that fails would be fast.
 func (v hookVariant) run() (time.Duration, error) {
 	c := exec.Command(v.Args[0], v.Args[1:]...)
 	c.Dir, c.Stdin = v.Dir, bytes.NewReader(v.Stdin)

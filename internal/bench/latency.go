@@ -53,7 +53,7 @@ func (b *bench) start() error {
 		goal        float64
 		samples     series
 	}{
-		{"tt whoami", "empty Go", 6, s}, // with the samples of all
+		{"tt whoami", "empty Go", 6, s}, // with the samples of all variants
 		{"tt state", "Go + one read", 8, nil},
 	} {
 		b.add(row{
@@ -65,10 +65,10 @@ func (b *bench) start() error {
 	return nil
 }
 
-// minBlocked is how long a wait has been blocked at least when it is woken.
+// minBlocked is how long a wait has been blocked, at least, when it is woken.
 const minBlocked = 20 * time.Millisecond
 
-// wake measures how soon a release has woken the next one.
+// wake measures how soon a release has woken the next holder.
 func (b *bench) wake() error {
 	p := b.place("")
 	e := p.engine()
@@ -81,7 +81,7 @@ func (b *bench) wake() error {
 	warm := 10
 	for i := range b.samples(300, 60) + warm {
 		waiter := p.as(other, "wait", "--turn")
-		out, err := waiter.StdoutPipe() // as in a harness; its reading end stays open
+		out, err := waiter.StdoutPipe() // as in a harness; the reading end stays open
 		if err != nil {
 			return err
 		}
@@ -126,14 +126,14 @@ func (b *bench) wake() error {
 		Met: p50 <= 3 && p99 <= 10, Figures: s.figures(), Samples: s,
 		Notes: []string{
 			"from the start of `tt release` until the woken `tt wait` has exited: " + s.span("release starts to wait has exited"),
-			"exit of a process that had an inotify watch until then: " + s.span("exit after a watch") + "; of one that had none: " + s.span("exit"),
+			"exit of a process that had an inotify watch until just before: " + s.span("exit after a watch") + "; of one without: " + s.span("exit"),
 		},
 	})
 	return nil
 }
 
-// exits measures what the end of a process costs the kernel, with and without a bell that it
-// listened for until then. The difference is a floor of every wait that was woken.
+// exits measures how long the kernel takes to end a process, with and without a bell that it has listened to.
+// No woken wait can be faster than the difference.
 func (b *bench) exits(s series) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -164,7 +164,7 @@ func (b *bench) exits(s series) error {
 	return nil
 }
 
-// leave is a process that says when it has nothing more to do, which is when its input ends.
+// leave is a process that prints "done" when its input ends, and then has nothing more to do.
 func leave() error {
 	d, err := bell.Open(os.Getenv(roomEnv))
 	if err != nil {
@@ -189,7 +189,7 @@ func leave() error {
 	return nil
 }
 
-// death measures how soon a waiter knows that the owner's harness was killed.
+// death measures how soon a waiter notices that the owner's harness was killed.
 func (b *bench) death() error {
 	program, err := os.Executable()
 	if err != nil {
@@ -246,7 +246,7 @@ func (b *bench) death() error {
 	b.add(row{
 		What: "owner's harness killed → waiter's `tt wait` has exited", Goal: "without polling: ≤ 10 ms p50", Measured: s.span(name),
 		Met: s.p50(name) <= 10, Figures: s.figures(), Samples: s,
-		Notes: []string{"the design names no figure for the death of an owner; 10 ms is this table's"},
+		Notes: []string{"the design has no goal for the death of an owner; 10 ms is this table's own"},
 	})
 	return nil
 }

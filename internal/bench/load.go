@@ -34,11 +34,11 @@ type tally struct {
 	Busy  int `json:"busy"` // answers that the database was busy
 }
 
-// pause is how long the polite loop rests after a try that didn't bring the turn.
+// pause is how long the polite loop rests after a try that failed.
 const pause = 10 * time.Millisecond
 
-// turner is a long-lived worker: it loops until its time is over. In the parts "try" and
-// "polite" it asks without blocking, in "wait" it waits for its turn.
+// turner is a long-lived worker that loops until its time is over. In the parts "try" and "polite" it asks
+// without blocking, in "wait" it waits for its turn.
 func turner(part string) error {
 	span, err := time.ParseDuration(os.Getenv(spanEnv))
 	if err != nil {
@@ -54,7 +54,7 @@ func turner(part string) error {
 	}
 	here := core.Where{RoomID: joined.RoomID} // as a long-lived client names its room
 	fmt.Println("ready")
-	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil { // all begin together
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil { // all start together
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), span)
@@ -81,7 +81,7 @@ func turner(part string) error {
 		switch code := stick.CodeOf(err); {
 		case code == "", code == stick.CodeCanceled:
 		case code == stick.CodeDatabaseBusy:
-			if ctx.Err() == nil { // else it was cut off while it waited, by the end of the measurement
+			if ctx.Err() == nil { // else the end of the measurement has cut off its wait
 				t.Busy++
 			}
 		default:
@@ -91,14 +91,14 @@ func turner(part string) error {
 	return json.NewEncoder(os.Stdout).Encode(t)
 }
 
-// turns measures how many turns a room goes through.
+// turns measures how many turns a second a room can have.
 func (b *bench) turns() error {
 	for _, loop := range []struct {
 		part, what string
 		goal       float64
 	}{
-		{"polite", "8 long-lived processes in one room, loops of try + release, 10 ms of rest after a try in vain", 1000},
-		{"try", "the same without rest: eight processes spin on the cores that there are", 0},
+		{"polite", "8 long-lived processes in one room, loops of try + release, 10 ms of rest after a failed try", 1000},
+		{"try", "the same without rest: eight processes compete for the cores", 0},
 		{"wait", "8 long-lived processes in one room, fair hand-over through waits", 300},
 	} {
 		alone, _, err := b.loops(loop.part, 1, 2*time.Second)
@@ -119,7 +119,7 @@ func (b *bench) turns() error {
 			Measured: fmt.Sprintf("%.0f turns/s, %d busy errors; a process had %.0f to %.0f %% of the turns",
 				total["turns/s"], int(total["busy errors"]), 100*quantile(each, 0), 100*quantile(each, 1)),
 			Met: total["turns/s"] >= loop.goal && total["busy errors"] == 0, Figures: total, Samples: series{"share of a process": each},
-			Notes: []string{fmt.Sprintf("loops of %s: %.1f asks for each turn, and %.2f ms of processor time, of which the eight had %.2f cores; one process alone makes %.0f turns/s",
+			Notes: []string{fmt.Sprintf("loops of %s: each turn took %.1f asks and %.2f ms of processor time; the eight processes used %.2f cores; one process alone makes %.0f turns/s",
 				map[string]string{"try": "try + release without a pause", "polite": "try + release with a pause", "wait": "waits"}[loop.part],
 				total["asks"]/max(total["turns"], 1), 1000*total["cores"]/max(total["turns/s"], 1), total["cores"], alone["turns/s"])},
 		})
@@ -127,7 +127,7 @@ func (b *bench) turns() error {
 	return nil
 }
 
-// loops has workers loop for a time.
+// loops runs workers for a time.
 func (b *bench) loops(part string, workers int, span time.Duration) (map[string]float64, []float64, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -177,9 +177,9 @@ func (b *bench) loops(part string, workers int, span time.Duration) (map[string]
 	if err != nil {
 		return nil, nil, err
 	}
-	// The last grant's release may have been cut short by the end of the time, never more.
+	// The end of the time may have cut off the last release, but no other.
 	if state.TurnID < int64(sum.Turns) || state.TurnID > int64(sum.Turns)+1 {
-		return nil, nil, fmt.Errorf("%d turns were released, and the room is at turn %d", sum.Turns, state.TurnID)
+		return nil, nil, fmt.Errorf("%d turns were released, but the room is at turn %d", sum.Turns, state.TurnID)
 	}
 	return map[string]float64{
 		"turns/s": float64(sum.Turns) / span.Seconds(), "turns": float64(sum.Turns), "asks": float64(sum.Asks),
@@ -187,7 +187,7 @@ func (b *bench) loops(part string, workers int, span time.Duration) (map[string]
 	}, each, nil
 }
 
-// idleWaits are blocked waits of which nothing happens.
+// idleWaits are blocked waits that nothing wakes.
 type idleWaits struct {
 	place place
 	began time.Time
@@ -209,7 +209,7 @@ func (w *idleWaits) end() {
 	w.cmds = nil
 }
 
-// beginIdle starts ten waits that are left alone until the end of the run.
+// beginIdle starts ten waits that nobody disturbs until the end of the run.
 func (b *bench) beginIdle() error {
 	b.waits = &idleWaits{place: b.place("")}
 	p := b.waits.place
@@ -232,10 +232,10 @@ func (b *bench) beginIdle() error {
 	return p.listening(e, 10)
 }
 
-// settled is when the slow net under a bell, which doubles from two seconds, has come to a minute.
+// settled is when the slow net under a bell has reached a minute. It doubles from two seconds.
 const settled = 75 * time.Second
 
-// settle sleeps until what began then is settled, and returns how long to look at it.
+// settle sleeps until the waits that began at a time have settled, and returns how long to measure them.
 func (b *bench) settle(began time.Time) time.Duration {
 	if b.quick {
 		time.Sleep(time.Until(began.Add(5 * time.Second)))
@@ -245,7 +245,7 @@ func (b *bench) settle(began time.Time) time.Duration {
 	return 60 * time.Second
 }
 
-// idle looks at the ten waits.
+// idle measures the ten waits.
 func (b *bench) idle() error {
 	defer b.waits.end()
 	pids := b.waits.pids
@@ -268,7 +268,7 @@ func (b *bench) idle() error {
 	guardians := guardians(b.tt)
 	b.add(row{
 		What: "memory of a wait", Goal: "≤ 12 MB, no guardian",
-		Measured: fmt.Sprintf("%.1f MB, of which %.1f MB are its own and the rest the program's file; %d guardians", s.p50("VmRSS"), s.p50("RssAnon"), guardians),
+		Measured: fmt.Sprintf("%.1f MB, of which %.1f MB are private and the rest is the program's file; %d guardians", s.p50("VmRSS"), s.p50("RssAnon"), guardians),
 		Met:      quantile(s["VmRSS"], 1) <= 12 && guardians == 0,
 		Figures:  map[string]float64{"VmRSS MB": s.p50("VmRSS"), "RssAnon MB": s.p50("RssAnon"), "guardians": float64(guardians)}, Samples: s,
 	})

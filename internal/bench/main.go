@@ -1,15 +1,14 @@
 //go:build linux
 
-// Command bench measures what Talking Stick costs and compares it with the goals of its design:
+// Command bench measures what Talking Stick costs, and compares that with the goals of its design:
 //
-//	go run ./internal/bench           all of it, in about seven minutes; writes docs/bench
-//	go run ./internal/bench -quick    less of everything, and nothing is written
+//	go run ./internal/bench           everything, in about seven minutes; writes docs/bench
+//	go run ./internal/bench -quick    less of everything; writes no files
 //	go run ./internal/bench -rows start,wake
 //
-// Costs of commands are those of whole processes, as a harness pays them. Variants that are
-// compared run in turn within one loop, so that whatever else the machine does hits them alike.
-// Where the measured thing is time between two processes, their common parent takes both times,
-// when the kernel tells it of their ends.
+// The cost of a command is that of a whole process, as a harness pays it. Variants to compare run in turn
+// in one loop, so that whatever else the machine does affects them alike. For a time between the ends of two
+// processes, their common parent takes both times, when the kernel reports the ends.
 package main
 
 import (
@@ -30,7 +29,7 @@ type bench struct {
 	tt    string
 	empty string // the floors
 	read  string
-	seq   int // of scratch rooms
+	seq   int // counts scratch rooms
 	waits *idleWaits
 	rows  []row
 }
@@ -42,7 +41,7 @@ type row struct {
 	Measured string `json:"measured"`
 	Met      bool   `json:"met"`
 
-	// Unsettled says that a quick run looked too early, so that the figure says nothing about the goal.
+	// Unsettled means that a quick run measured too early, so that the figure says nothing about the goal.
 	Unsettled bool `json:"unsettled,omitempty"`
 
 	Notes   []string             `json:"notes,omitempty"`
@@ -50,14 +49,14 @@ type row struct {
 	Samples map[string][]float64 `json:"samples,omitempty"`
 }
 
-// section is a group of rows that are measured together.
+// section is a group of rows that one function measures.
 type section struct {
 	name string
 	run  func(*bench) error
 }
 
-// sections in the order in which they run. Idle waits are started before everything else and
-// looked at last, because a wait is settled only when its slow net has come to its longest.
+// sections are in the order in which they run. Idle waits start before everything else and are measured
+// last, because a wait has settled only when its slow net has reached its longest interval.
 var sections = []section{
 	{"start", (*bench).start},
 	{"hook", (*bench).hook},
@@ -75,10 +74,10 @@ var sections = []section{
 }
 
 func main() {
-	runPart() // doesn't return in the processes that bench starts as its actors
+	runPart() // doesn't return in processes that bench has started for a part
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
 	rows := flag.String("rows", "", "only these sections: start, hook, scope, git, roster, wake, message, death, turns, scale, crowd, worker, idle")
-	out := flag.String("out", "", "where to write the table and the raw figures (default: docs/bench after a whole run)")
+	out := flag.String("out", "", "directory for the table and the raw figures (default: docs/bench after a full run)")
 	flag.Parse()
 	if err := run(*quick, *rows, *out); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
@@ -131,7 +130,7 @@ func run(quick bool, rows, out string) (err error) {
 	return r.write(cmp.Or(out, filepath.Join("docs", "bench")))
 }
 
-// add adds a row and shows it.
+// add adds a row and prints it.
 func (b *bench) add(r row) {
 	b.rows = append(b.rows, r)
 	fmt.Fprintf(os.Stderr, "  %s: %s (goal %s) %s\n", r.What, r.Measured, r.Goal, r.verdict())
@@ -147,7 +146,7 @@ func (r row) verdict() string {
 	return "MISSED"
 }
 
-// samples is n, or less of it in a quick run.
+// samples returns n, or quick in a quick run.
 func (b *bench) samples(n, quick int) int {
 	if b.quick {
 		return quick

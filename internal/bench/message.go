@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// message measures how soon another process has a message: one that follows its messages, and a
-// wait that ends with it.
+// message measures how soon another process gets a message: one that follows its messages, and a wait that
+// ends with it.
 func (b *bench) message() error {
 	s := series{}
 	for _, measure := range []func(series) error{b.followed, b.parked} {
@@ -23,12 +23,12 @@ func (b *bench) message() error {
 	}
 	for _, r := range []struct{ name, what, begun string }{
 		{
-			"send exits to line was read", "`tt msg send` exits → its line was read from the receiver's `tt msg recv --follow`",
-			"from the start of `tt msg send` until its line was read from the receiver's `tt msg recv --follow`: " + s.span("send starts to line was read"),
+			"send exits to line was read", "`tt msg send` exits → the receiver's `tt msg recv --follow` has printed it",
+			"from the start of `tt msg send` until the receiver's `tt msg recv --follow` has printed the message: " + s.span("send starts to line was read"),
 		},
 		{
 			"send exits to wait has exited", "`tt msg send` exits → the receiver's `tt wait --park` has exited",
-			fmt.Sprintf("from the start of `tt msg send` until the woken `tt wait --park` had said what it brought: %s; until it had exited: %s",
+			fmt.Sprintf("from the start of `tt msg send` until the woken `tt wait --park` has printed it: %s; until it has exited: %s",
 				s.span("send starts to wait has spoken"), s.span("send starts to wait has exited")),
 		},
 	} {
@@ -40,7 +40,7 @@ func (b *bench) message() error {
 	return nil
 }
 
-// send runs one tt msg send and tells when it was started and when its end was known.
+// send runs one tt msg send, and returns when it was started and when the kernel reported its end.
 func (p place) send(from, to, body string) (began, end time.Time, err error) {
 	c := p.as(from, "msg", "send", to, body)
 	began = time.Now()
@@ -54,8 +54,8 @@ func (p place) send(from, to, body string) (began, end time.Time, err error) {
 	return began, end, err
 }
 
-// startTimed starts a process; the time at which each of its lines had been read comes on the channel.
-// The pipe is its own, so that waiting for the end of the process takes nothing away from it.
+// startTimed starts a process. The time at which each of its lines was read arrives on the channel. It uses a
+// pipe of its own, so that waiting for the process doesn't close it too early.
 func startTimed(c *exec.Cmd, read chan<- time.Time) error {
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -67,12 +67,12 @@ func startTimed(c *exec.Cmd, read chan<- time.Time) error {
 		out.Close()
 		return err
 	}
-	go func() { // ended by the end of the process
+	go func() { // ends with the process
 		defer out.Close()
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			select {
 			case read <- time.Now():
-			default: // nobody asks for so many
+			default: // nobody reads so many
 			}
 		}
 	}()
@@ -95,7 +95,7 @@ func (b *bench) followed(s series) error {
 	}
 	w := &idleWaits{cmds: []*exec.Cmd{follower}}
 	defer w.end()
-	time.Sleep(time.Second) // it tells nobody when it is ready
+	time.Sleep(time.Second) // it doesn't say when it is ready
 	warm := 10
 	for i := range b.samples(300, 60) + warm {
 		time.Sleep(minBlocked)
@@ -103,7 +103,7 @@ func (b *bench) followed(s series) error {
 		if err != nil {
 			return err
 		}
-		at, err := waitEnd(lines, "the way of a message to tt msg recv --follow")
+		at, err := waitEnd(lines, "a message to tt msg recv --follow")
 		if err != nil {
 			return err
 		}

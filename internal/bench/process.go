@@ -56,31 +56,31 @@ func (b *bench) place(data string) place {
 	return p
 }
 
-// must ends the program for want of what every run needs.
+// must panics if something fails that every run needs.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// environ is the environment of what runs in a place: nothing of the caller's has a part in it.
+// environ returns the environment for a place, with nothing of the caller's but PATH.
 func (p place) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.b.dir, "USER=bench", "TALKING_STICK_DATA_DIR=" + p.data}
 }
 
-// command is a command in the place; its output goes nowhere.
+// command returns a command in the place. Its output is discarded.
 func (p place) command(program string, args ...string) *exec.Cmd {
 	c := exec.Command(program, args...)
 	c.Dir, c.Env = p.dir, p.environ()
 	return c
 }
 
-// as is tt as one of the agents of a run.
+// as returns a command of tt as one of the agents of a run.
 func (p place) as(agent string, args ...string) *exec.Cmd {
 	return p.command(p.b.tt, append(args, "--as", agent)...)
 }
 
-// do runs tt as an agent; any status but 0 is a failure.
+// do runs tt as an agent. Every exit status but 0 is a failure.
 func (p place) do(agent string, args ...string) error {
 	c := p.as(agent, args...)
 	var stderr bytes.Buffer
@@ -91,8 +91,8 @@ func (p place) do(agent string, args ...string) error {
 	return nil
 }
 
-// timed runs a command, which is to end with the status, and tells how long it took from its start
-// to the news of its end.
+// timed runs a command that should end with status. It returns the time from its start until the kernel has
+// reported its end.
 func timed(c *exec.Cmd, status int) (time.Duration, error) {
 	began := time.Now()
 	err := c.Run()
@@ -106,20 +106,20 @@ func timed(c *exec.Cmd, status int) (time.Duration, error) {
 	return took, nil
 }
 
-// reap starts c's reaper; the time of its end comes on the channel.
+// reap waits for c in the background. The time of its end arrives on the channel.
 func reap(c *exec.Cmd) <-chan time.Time {
 	at := make(chan time.Time, 1)
-	go func() { // ended by the end of the process
-		_ = c.Wait() // the status is looked at by who needs it
+	go func() { // ends with the process
+		_ = c.Wait() // callers check the status if they need it
 		at <- time.Now()
 	}()
 	return at
 }
 
-// giveUpAfter is how long anything may take before a measurement is given up.
+// giveUpAfter is how long anything may take before the measurement fails.
 const giveUpAfter = 20 * time.Second
 
-// waitEnd waits for the end of a process.
+// waitEnd waits for a time on a channel, such as the end of a process.
 func waitEnd(at <-chan time.Time, what string) (time.Time, error) {
 	select {
 	case t := <-at:
@@ -145,7 +145,7 @@ func caller(agent string) core.Caller {
 // listening waits until n members of the place's room wait for work.
 func (p place) listening(e *engine.Engine, n int) error { return p.waiting(e, stick.Work, n) }
 
-// waiting waits until n members of the place's room wait with an intent.
+// waiting waits until n members of the place's room wait for something.
 func (p place) waiting(e *engine.Engine, intent stick.Intent, n int) error {
 	deadline := time.Now().Add(giveUpAfter)
 	for time.Now().Before(deadline) {
@@ -164,10 +164,10 @@ func (p place) waiting(e *engine.Engine, intent stick.Intent, n int) error {
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	return fmt.Errorf("%d waits were to block, and don't", n)
+	return fmt.Errorf("%d waits should block, but don't", n)
 }
 
-// cpuTime is how long all threads of a process have run.
+// cpuTime is how long all threads of a process have run on a processor.
 func cpuTime(pid int) (total time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, t := range tasks {
@@ -185,14 +185,14 @@ func cpuTimes(pids []int) (total time.Duration) {
 	return total
 }
 
-// memory is a figure of a process's status, in MB.
+// memory returns a figure of a process's status, in MB.
 func memory(pid int, name string) float64 {
 	kb, _, _ := strings.Cut(field(fmt.Sprintf("/proc/%d/status", pid), name), " ")
 	n, _ := strconv.ParseFloat(kb, 64)
 	return n * 1024 / 1e6
 }
 
-// The parts that bench's own program plays in processes of its own.
+// The variables that tell a process which part of a measurement it is, and the values for it.
 const (
 	partEnv  = "TT_BENCH_PART"
 	roomEnv  = "TT_BENCH_ROOM"
@@ -223,7 +223,7 @@ func runPart() {
 	os.Exit(0)
 }
 
-// owner is a harness that claims the stick by a tt of its own, says so, and lives until its input ends.
+// owner is a harness that takes the stick with a tt of its own, says so, and lives until its input ends.
 func owner() error {
 	c := exec.Command(os.Getenv(ttEnv), "wait", "--turn")
 	c.Stderr = os.Stderr
@@ -235,7 +235,7 @@ func owner() error {
 	return err
 }
 
-// part starts this program in a part. It has said its first line when part returns.
+// part starts this program for a part, and returns when the process has printed "ready".
 func (p place) part(program, part string, env ...string) (c *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
 	c = p.command(program)
 	c.Env = append(append(c.Env, partEnv+"="+part, roomEnv+"="+p.dir, ttEnv+"="+p.b.tt), env...)
@@ -253,7 +253,7 @@ func (p place) part(program, part string, env ...string) (c *exec.Cmd, in io.Wri
 	out = bufio.NewReader(pipe)
 	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
 		c.Process.Kill()
-		return nil, nil, nil, fmt.Errorf("the part %s doesn't begin: %q %w", part, line, err)
+		return nil, nil, nil, fmt.Errorf("the part %s doesn't start: %q %w", part, line, err)
 	}
 	return c, in, out, nil
 }

@@ -15,8 +15,8 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// roster measures what it costs to look for other agents: the scan alone, and a session that starts, in
-// a room where it is the first, on a machine with so many processes.
+// roster measures finding other agents on a machine with many processes: the scan alone, and the first session
+// that starts in a room.
 func (b *bench) roster() error {
 	table, err := proc.Host()
 	if err != nil {
@@ -30,7 +30,7 @@ func (b *bench) roster() error {
 			return err
 		}
 		name := fmt.Sprintf(" at %d", n)
-		notes = append(notes, fmt.Sprintf("roster rows, %d processes: there were %d", n, running()))
+		notes = append(notes, fmt.Sprintf("roster rows with %d processes: there were %d", n, running()))
 		for i := range b.samples(100, 20) {
 			if err := b.scanOnce(s, table, name, i == 0); err != nil {
 				end()
@@ -58,7 +58,7 @@ func (b *bench) roster() error {
 	return nil
 }
 
-// scanOnce runs each of them once; the first time doesn't count.
+// scanOnce runs each of them once. With warm, the times don't count.
 func (b *bench) scanOnce(s series, table *proc.Table, name string, warm bool) error {
 	p := b.place("")
 	if err := p.do("bench:viewer", "join"); err != nil {
@@ -69,7 +69,7 @@ func (b *bench) scanOnce(s series, table *proc.Table, name string, warm bool) er
 		return err
 	}
 	scan := time.Since(began)
-	// The agent that has joined is one that the roster lists, hence the exit status.
+	// The roster lists the agent that has joined, hence the exit status.
 	roster, err := timed(p.as("bench:one", "roster"), 1)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (b *bench) scanOnce(s series, table *proc.Table, name string, warm bool) er
 	return nil
 }
 
-// startProcesses starts processes until the machine has n, and returns what ends them.
+// startProcesses starts processes until the machine has n. Call end to end them.
 func startProcesses(n int) (end func(), err error) {
 	more := n - running()
 	if more <= 0 {
@@ -101,7 +101,7 @@ func startProcesses(n int) (end func(), err error) {
 		return nil, err
 	}
 	end = func() {
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // the group is its own
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // it has its own process group
 		_ = c.Wait()
 	}
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
@@ -111,7 +111,7 @@ func startProcesses(n int) (end func(), err error) {
 	return end, nil
 }
 
-// running is how many processes there are.
+// running returns how many processes there are.
 func running() int {
 	paths, _ := filepath.Glob("/proc/[0-9]*")
 	return len(paths)

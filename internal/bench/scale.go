@@ -15,22 +15,22 @@ import (
 	"talkingstick/stick"
 )
 
-// largeRoom is a database of a size.
-type largeRoom struct {
+// filledDatabase is a filled database, and the engine that has it open.
+type filledDatabase struct {
 	place
 	engine *engine.Engine
 	cursor int64 // near the end of the log
 }
 
-// grow makes a database of so many events, of which the room that is asked about has some.
-func (b *bench) grow(events, asked int) (largeRoom, error) {
-	g := largeRoom{place: b.place("")}
+// grow makes a database with so many events, of which asked are in the measured room.
+func (b *bench) grow(events, asked int) (filledDatabase, error) {
+	g := filledDatabase{place: b.place("")}
 	if err := g.do("bench:one", "join"); err != nil {
 		return g, err
 	}
 	did, err := fill(g.data, "bench:one", events, asked, !b.quick || events <= 1000)
 	if err == nil && len(did.found) > 0 {
-		err = fmt.Errorf("the log isn't sound: %s", did.found[0])
+		err = fmt.Errorf("the log has a fault: %s", did.found[0])
 	}
 	if err != nil {
 		return g, fmt.Errorf("fill the log: %w", err)
@@ -62,21 +62,21 @@ func (b *bench) scale() error {
 	ops := []struct {
 		name   string
 		status int
-		args   func(largeRoom) []string
-		call   func(largeRoom) error
+		args   func(filledDatabase) []string
+		call   func(filledDatabase) error
 	}{
 		{
 			"wait (try)", stick.ExitRefused,
-			func(g largeRoom) []string { return []string{"try"} },
-			func(g largeRoom) error {
+			func(g filledDatabase) []string { return []string{"try"} },
+			func(g filledDatabase) error {
 				_, err := g.engine.WaitForTurn(ctx, engine.WaitForTurnParams{Caller: caller("bench:one"), MaxWaitMS: new(int64)})
 				return err
 			},
 		},
 		{
 			"events --after", 0,
-			func(g largeRoom) []string { return []string{"events", "--after", strconv.FormatInt(g.cursor, 10)} },
-			func(g largeRoom) error {
+			func(g filledDatabase) []string { return []string{"events", "--after", strconv.FormatInt(g.cursor, 10)} },
+			func(g filledDatabase) error {
 				_, err := g.engine.GetRoomEvents(ctx, engine.GetRoomEventsParams{
 					Caller: caller("bench:one"), EventFilter: engine.EventFilter{After: g.cursor, Limit: 50},
 				})
@@ -85,19 +85,19 @@ func (b *bench) scale() error {
 		},
 		{
 			"inbox", 0,
-			func(g largeRoom) []string { return []string{"inbox"} },
-			func(g largeRoom) error {
+			func(g filledDatabase) []string { return []string{"inbox"} },
+			func(g filledDatabase) error {
 				res, err := g.engine.GetInbox(ctx, engine.GetInboxParams{Caller: caller("bench:one")})
 				if err == nil && (res.Unread != openOnes || len(res.Messages) != openOnes) {
-					err = fmt.Errorf("%d messages of the inbox, of which %d unread; there were to be %d", len(res.Messages), res.Unread, openOnes)
+					err = fmt.Errorf("%d messages in the inbox, %d of them unread; there should be %d", len(res.Messages), res.Unread, openOnes)
 				}
 				return err
 			},
 		},
 		{
 			"state", 0,
-			func(g largeRoom) []string { return []string{"state"} },
-			func(g largeRoom) error {
+			func(g filledDatabase) []string { return []string{"state"} },
+			func(g filledDatabase) error {
 				_, err := g.engine.GetRoomState(ctx, engine.GetRoomStateParams{Caller: caller("bench:one")})
 				return err
 			},
@@ -106,7 +106,7 @@ func (b *bench) scale() error {
 	for _, op := range ops {
 		s := series{}
 		for i := range b.samples(150, 40) + 5 {
-			for name, g := range map[string]largeRoom{"small, process": small, "large, process": large} {
+			for name, g := range map[string]filledDatabase{"small, process": small, "large, process": large} {
 				took, err := timed(g.as("bench:one", op.args(g)...), op.status)
 				if err != nil {
 					return err
@@ -117,7 +117,7 @@ func (b *bench) scale() error {
 			}
 		}
 		for i := range b.samples(1000, 300) + 20 {
-			for name, g := range map[string]largeRoom{"small, query": small, "large, query": large} {
+			for name, g := range map[string]filledDatabase{"small, query": small, "large, query": large} {
 				began := time.Now()
 				if err := op.call(g); err != nil {
 					return err

@@ -10,11 +10,10 @@ import (
 	"talkingstick/stick"
 )
 
-// asksFor is how many paths are asked about at once.
+// asksFor is how many paths to check at once.
 const asksFor = 100
 
-// scope measures what it costs to be told whether many paths may be edited, in rooms where more and
-// less is reserved.
+// scope measures checking whether many paths may be edited, in rooms with few and many reservations.
 func (b *bench) scope() error {
 	rooms := []struct {
 		name           string

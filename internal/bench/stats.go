@@ -16,7 +16,7 @@ func (s series) add(name string, d time.Duration) {
 	s[name] = append(s[name], math.Round(float64(d)/float64(time.Microsecond))/1000)
 }
 
-// quantile is the q-th quantile of samples by nearest rank.
+// quantile returns the q-th quantile of samples by nearest rank.
 func quantile(samples []float64, q float64) float64 {
 	if len(samples) == 0 {
 		return math.NaN()
@@ -28,12 +28,12 @@ func quantile(samples []float64, q float64) float64 {
 func (s series) p50(name string) float64 { return quantile(s[name], 0.50) }
 func (s series) p99(name string) float64 { return quantile(s[name], 0.99) }
 
-// span is a variant as it stands in the table.
+// span formats a variant for the table: median [99th percentile].
 func (s series) span(name string) string {
 	return fmt.Sprintf("%.2f ms [%.2f]", s.p50(name), s.p99(name))
 }
 
-// figures are the medians and 99th percentiles of all variants.
+// figures returns the medians and 99th percentiles of all variants.
 func (s series) figures() map[string]float64 {
 	out := map[string]float64{}
 	for name := range s {

@@ -20,7 +20,7 @@ const (
 	manyTasks   = 200
 )
 
-// worker measures what a merge costs, and a list of many tasks.
+// worker measures a merge, and a list of many tasks.
 func (b *bench) worker() error {
 	if err := b.merges(); err != nil {
 		return err
@@ -28,8 +28,8 @@ func (b *bench) worker() error {
 	return b.listed()
 }
 
-// merges measures merges without a gate. A process in each worktree keeps the cleanup from it, which costs what
-// removing ten thousand files costs.
+// merges measures merges without a gate. A process in each worktree prevents the cleanup, which would cost as
+// much as removing ten thousand files.
 func (b *bench) merges() error {
 	p := b.repository()
 	if err := p.history(manyFiles, manyCommits); err != nil {
@@ -64,7 +64,7 @@ func (b *bench) merges() error {
 	return nil
 }
 
-// history makes a repository by one stream, with the branch that tasks are merged into.
+// history makes a repository with git fast-import, and the integration branch.
 func (p place) history(files, commits int) error {
 	if out, err := p.sh("git init -q -b main; git config gc.auto 0; git config user.name bench; git config user.email bench@example.com").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
@@ -105,7 +105,7 @@ func (p place) history(files, commits int) error {
 	return p.do("bench:boss", "worker", "init")
 }
 
-// finished makes a task that waits for its merge.
+// finished makes a task that is approved and ready to merge.
 func (p place) finished(id string) error {
 	worker := "bench:" + id
 	for _, args := range [][]string{{"bench:boss", "worker", "spawn", id}, {worker, "worker", "start", "--task", id}} {
@@ -126,7 +126,7 @@ func (p place) finished(id string) error {
 	return nil
 }
 
-// listed measures the list of many tasks, on which people work.
+// listed measures the list of many tasks in progress.
 func (b *bench) listed() error {
 	p := b.repository()
 	if out, err := p.sh("git init -q -b integration; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
@@ -156,7 +156,7 @@ func (b *bench) listed() error {
 	return nil
 }
 
-// tasks adds tasks with their branches to a room, by the rules and the store, and without worktrees.
+// tasks adds tasks and their branches to a room, without worktrees. It uses the rules and the store directly.
 func (p place) tasks(n int) error {
 	db, err := store.Open(context.Background(), store.Options{Dir: p.data}, false)
 	if err != nil {

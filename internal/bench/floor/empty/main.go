@@ -1,4 +1,4 @@
-// Command empty does nothing: what a process of Go costs at least.
+// Command empty does nothing. It shows the least that a Go process costs.
 package main
 
 func main() {}

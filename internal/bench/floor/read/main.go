@@ -1,5 +1,5 @@
-// Command read opens the database whose path is its argument and reads one row: what a process of
-// Go that uses the same database costs at least.
+// Command read opens the database at the path in its argument and reads one row. It shows the least that a Go
+// process costs that uses the same database.
 package main
 
 import (
