@@ -100,7 +100,7 @@ func Env() cli.Env {
 	env.Procs = func() (*proc.Table, error) {
 		t, err := proc.Host()
 		if err == nil {
-			t.Top, err = number(Top)
+			t.Top, err = intFromEnv(Top)
 			if boot := os.Getenv(Boot); boot != "" {
 				t.PIDSpace.Boot = boot
 			}
@@ -118,15 +118,15 @@ func Env() cli.Env {
 	if kind := os.Getenv(FileSystem); kind != "" {
 		env.Local = func(dir string) error { return workspace.UnsafeFileSystem(dir, kind) }
 	}
-	slack, err := number(HookSlack)
+	slack, err := intFromEnv(HookSlack)
 	if err != nil {
 		panic(err)
 	}
 	env.HookSlack = cmp.Or(slack, 100)
 	env.Now = clock(os.Getenv(Still), os.Getenv(Clock))
-	kill, stop := at(os.Getenv(Kill)), at(os.Getenv(Stop))
+	kill, stop := reaches(os.Getenv(Kill)), reaches(os.Getenv(Stop))
 	env.Kill = func(point string) {
-		pass(os.Getenv(Points), point)
+		notePoint(os.Getenv(Points), point)
 		if kill(point) {
 			signal(syscall.SIGKILL)
 		}
@@ -159,8 +159,8 @@ func clock(still, offset string) func() time.Time {
 	return func() time.Time { return time.UnixMilli(ms).Add(moved) }
 }
 
-// pass notes that tt came by a point.
-func pass(path, point string) {
+// notePoint notes that tt came by a point.
+func notePoint(path, point string) {
 	if path == "" {
 		return
 	}
@@ -174,7 +174,7 @@ func pass(path, point string) {
 	}
 }
 
-func number(name string) (int, error) {
+func intFromEnv(name string) (int, error) {
 	s := os.Getenv(name)
 	if s == "" {
 		return 0, nil
@@ -182,8 +182,8 @@ func number(name string) (int, error) {
 	return strconv.Atoi(s)
 }
 
-// at tells when the point that spec names is reached for the n-th time.
-func at(spec string) func(point string) bool {
+// reaches reports when the point that spec names is reached for the n-th time.
+func reaches(spec string) func(point string) bool {
 	name, count, _ := strings.Cut(spec, "#")
 	n, err := strconv.Atoi(count)
 	if err != nil {

@@ -5,6 +5,6 @@ import (
 	"syscall"
 )
 
-// toThisThread sends a signal to the calling thread, which takes it before it goes on: one to the
-// process may be taken by another thread, while this one runs on for a moment.
+// toThisThread sends a signal to the calling thread, which handles it before it continues. A signal to the
+// process may go to another thread, while this one runs on for a moment.
 func toThisThread(s syscall.Signal) error { return syscall.Tgkill(os.Getpid(), syscall.Gettid(), s) }

@@ -90,7 +90,7 @@ func (anthropic) speak(w http.ResponseWriter, r *Request, said utterance) {
 		content = append(content, map[string]any{"type": "tool_use", "id": toolUse(c.id), "name": c.tool.name, "input": c.args})
 	}
 	message := map[string]any{
-		"id":   "msg_" + rand.Text(), // Claude Code joins what has one id
+		"id":   "msg_" + rand.Text(), // Claude Code joins messages with the same id
 		"type": "message", "role": "assistant", "model": r.Model, "content": content,
 		"stop_reason": stop, "stop_sequence": nil, "usage": map[string]any{"input_tokens": 1, "output_tokens": 1},
 	}
@@ -123,5 +123,5 @@ func (anthropic) speak(w http.ResponseWriter, r *Request, said utterance) {
 	send("message_stop", map[string]any{})
 }
 
-// toolUse is a call's id as Anthropic's look.
+// toolUse returns a call's id in Anthropic's form.
 func toolUse(id string) string { return "toolu_" + strings.TrimPrefix(id, "call_") }

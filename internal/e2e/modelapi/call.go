@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Call is something that the model has the harness do, in no harness's words yet.
+// Call is something that the model wants the harness to do, in words of no particular harness.
 type Call struct {
 	do        act
 	command   string
@@ -28,45 +28,45 @@ const (
 	named
 )
 
-// Shell runs a command in the harness's shell. They wait more than a minute for its end, except
-// Codex with a model that isn't of its code mode, which says after 30 seconds that it still runs. Gemini CLI refuses commands with command substitution, which for it $((1+1)) is too.
+// Shell runs a command in the harness's shell. Harnesses wait more than a minute for its end. Only Codex without
+// code mode reports after 30 seconds that it still runs. Gemini CLI refuses command substitution, and takes
+// $((1+1)) for one.
 func Shell(command string) Call { return Call{do: shell, command: command} }
 
-// Write makes a file with the harness's tool for that. The path is absolute.
+// Write creates a file with the harness's own tool. The path is absolute.
 func Write(path, content string) Call { return Call{do: write, path: path, new: content} }
 
-// Edit replaces whole lines of a file, given without their last newline, with the harness's tool
-// for that. A harness may refuse it for a file that wasn't read before, see [Read].
+// Edit replaces whole lines of a file, given without their last newline, with the harness's own tool. A harness
+// may refuse to edit a file that it hasn't read, see [Read].
 func Edit(path, old, new string) Call { return Call{do: edit, path: path, old: old, new: new} }
 
-// Read reads a file: with the harness's tool, or in the shell where it has none.
+// Read reads a file with the harness's own tool, or in the shell if it has none.
 func Read(path string) Call { return Call{do: look, path: path} }
 
-// MCP calls a tool of an MCP server by the name that the harness gives it. The arguments become
-// a JSON object.
+// MCP calls a tool of an MCP server, by the name that the harness gives it. args becomes a JSON object.
 func MCP(server, tool string, arguments any) Call {
 	return Call{do: mcp, server: server, tool: tool, arguments: arguments}
 }
 
-// Named calls a tool by the harness's own name for it, for what only that harness has. To a tool that
-// takes text instead of an object, as Codex's exec does, the arguments are a string.
+// Named calls a tool by the harness's own name, for tools that only one harness has. For a tool that takes text
+// instead of an object, such as Codex's exec, args is a string.
 func Named(name string, arguments any) Call { return Call{do: named, tool: name, arguments: arguments} }
 
-// native is a call in the harness's words.
+// native is a call in a harness's words.
 type native struct {
 	id   string
 	tool Tool
 	args json.RawMessage // an object; for a custom tool a string
 }
 
-// text is the text for a custom tool.
+// text returns the text for a custom tool.
 func (n native) text() string {
 	var s string
-	json.Unmarshal(n.args, &s) // made by call, which saw that it is one
+	json.Unmarshal(n.args, &s) // call has checked that it is one
 	return s
 }
 
-// in finds the harness's words.
+// in translates the call into a harness's words.
 func (c Call) in(r *Request) (native, error) {
 	if c.do == named {
 		return r.call(c.arguments, c.tool)
@@ -74,7 +74,7 @@ func (c Call) in(r *Request) (native, error) {
 	return r.api.words(r, c)
 }
 
-// words is what the three harnesses have in common whose tools take an object each.
+// words names the tools and parameters of a harness whose tools take an object each, which three of them do.
 type words struct {
 	shell, read, write, edit string // tools
 	path, old, new           string // their parameters
@@ -91,7 +91,7 @@ func (w words) words(r *Request, c Call) (native, error) {
 		return r.call(map[string]any{w.path: c.path, "content": c.new}, w.write)
 	case edit:
 		args := map[string]any{w.path: c.path, w.old: c.old, w.new: c.new}
-		if w.edit == "replace" { // Gemini's asks to be told what for
+		if w.edit == "replace" { // Gemini's tool requires a reason
 			args["instruction"] = "A scripted edit"
 		}
 		return r.call(args, w.edit)
@@ -100,7 +100,7 @@ func (w words) words(r *Request, c Call) (native, error) {
 	}
 }
 
-// call is a call of the first of the named tools that the harness offers.
+// call calls the first of the named tools that the harness offers.
 func (r *Request) call(args any, names ...string) (native, error) {
 	t, ok := r.tool(names...)
 	if !ok {
@@ -114,7 +114,7 @@ func (r *Request) call(args any, names ...string) (native, error) {
 		args = map[string]any{}
 	}
 	if t.code {
-		return native{}, fmt.Errorf("the tool %s can only be called by code", t.Name)
+		return native{}, fmt.Errorf("only code can call the tool %s", t.Name)
 	}
 	if _, isText := args.(string); isText != t.custom {
 		return native{}, fmt.Errorf("the tool %s doesn't take a %T", t.Name, args)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// chat is OpenAI's chat completions, which is what providers of all kinds speak.
+// chat is OpenAI's chat completions, which many providers offer.
 type chat struct{}
 
 var opencode = words{

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// gemini is Google's Gemini API. It tells no session.
+// gemini is Google's Gemini API. It sends no session id.
 type gemini struct{}
 
 var geminiCLI = words{
@@ -77,7 +77,7 @@ func (gemini) read(r *Request) error {
 	return nil
 }
 
-// geminiResult is what a tool said: the response's output or error, or all of it.
+// geminiResult returns a tool's result: the response's output or error, or all of it.
 func geminiResult(response json.RawMessage) string {
 	var said struct {
 		Output string `json:"output"`

@@ -1,11 +1,10 @@
-// Package modelapi plays the model for real harnesses: it serves Anthropic's Messages, OpenAI's
-// Responses and chat completions, and Gemini's API on a loopback address, and says what a test's
-// script wants said. It is linked into tests only.
+// Package modelapi plays the model for real harnesses. It serves Anthropic's Messages, OpenAI's Responses and
+// chat completions, and Gemini's API on a loopback address, and answers from a test's script. Only tests link
+// it.
 //
-// A script is written once, whoever runs it. "Call the shell" becomes a call of Bash for Claude
-// Code, of exec_command or a piece of JavaScript for Codex, of run_shell_command for Gemini CLI and
-// of bash for OpenCode; see [Shell], [Write], [MCP]. What the harness sent can be looked at
-// afterwards in one form too, as [Request].
+// The same script works for every harness. "Call the shell" becomes a call of Bash for Claude Code, of
+// exec_command or a piece of JavaScript for Codex, of run_shell_command for Gemini CLI and of bash for
+// OpenCode; see [Shell], [Write], [MCP]. A test can read the harness's requests in one form, too: [Request].
 //
 //	api := modelapi.Start(t)
 //	claude := api.Session("claude", modelapi.Steps(
@@ -32,12 +31,12 @@ type Server struct {
 	t    testing.TB
 	http *httptest.Server
 
-	mu       sync.Mutex // guards sessions and what is recorded in them
+	mu       sync.Mutex // guards sessions and their requests
 	sessions map[string]*Session
 }
 
-// Session is one harness's share of the server: an address of its own, a script, and what was
-// asked there. Several harnesses run against one server without seeing each other's steps.
+// Session is one harness's part of the server: an address, a script, and the requests. Several harnesses can use
+// one server without seeing each other's steps.
 type Session struct {
 	server *Server
 	name   string
@@ -46,8 +45,7 @@ type Session struct {
 	requests []*Request // guarded by server.mu
 }
 
-// Start starts a server without sessions. When the test ends, scripts that still wait are
-// cancelled, and the server is gone before the test is.
+// Start starts a server without sessions. When the test ends, the server cancels waiting scripts and shuts down.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, sessions: map[string]*Session{}}
@@ -56,18 +54,17 @@ func Start(t testing.TB) *Server {
 	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
 	s.http.Start()
 	if host, _, err := net.SplitHostPort(s.http.Listener.Addr().String()); err != nil || !net.ParseIP(host).IsLoopback() {
-		t.Fatalf("the model API listens on %s, which isn't the loopback", s.http.Listener.Addr())
+		t.Fatalf("the model API listens on %s, which isn't a loopback address", s.http.Listener.Addr())
 	}
 	t.Cleanup(func() {
 		cancel()
-		s.http.CloseClientConnections() // a harness that is gone leaves some behind
+		s.http.CloseClientConnections() // a harness that has ended leaves some behind
 		s.http.Close()
 	})
 	return s
 }
 
-// Session adds a session. The name becomes a part of its address, so it is a plain word, and
-// there is one session of that name.
+// Session adds a session. Its name must be a plain word and unique, because it is part of the address.
 func (s *Server) Session(name string, script Script) *Session {
 	s.t.Helper()
 	s.mu.Lock()
@@ -80,16 +77,16 @@ func (s *Server) Session(name string, script Script) *Session {
 	return c
 }
 
-// URL is what the harness gets as the base of its API, without the version: /v1 or /v1beta follows.
+// URL returns the base address of the API for the harness, without the version (/v1 or /v1beta).
 func (c *Session) URL() string { return c.server.http.URL + "/s/" + c.name }
 
-// Requests are those that the script answered so far, in the order in which they came.
+// Requests returns the requests that the script has answered so far, in order.
 func (c *Session) Requests() []*Request {
 	return c.recorded(func(r *Request) bool { return !r.Side })
 }
 
-// SideRequests are the others: titles, counts of tokens, lists of models, and addresses that are
-// none of a model API.
+// SideRequests returns the other requests: for titles, token counts, lists of models, and addresses that belong
+// to no model API.
 func (c *Session) SideRequests() []*Request {
 	return c.recorded(func(r *Request) bool { return r.Side })
 }
@@ -113,13 +110,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	c := s.sessions[name]
 	s.mu.Unlock()
 	if !ok || c == nil {
-		s.t.Errorf("%s %s was asked of the model API, which belongs to no session", q.Method, q.URL.Path)
+		s.t.Errorf("the model API got %s %s, which belongs to no session", q.Method, q.URL.Path)
 		http.NotFound(w, q)
 		return
 	}
 	r, err := newRequest(q, c.name, "/"+rest)
 	if err != nil {
-		if q.Context().Err() == nil { // else the harness hung up, which is its right
+		if q.Context().Err() == nil { // else the harness hung up, which is fine
 			s.t.Errorf("session %s: %s %s can't be read: %v", c.name, q.Method, q.URL.Path, err)
 		}
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -131,7 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	c.answer(w, q, r)
 }
 
-// answer has the script speak, and puts it into the dialect that was asked in.
+// answer runs the script, and writes its reply in the dialect of the request.
 func (c *Session) answer(w http.ResponseWriter, q *http.Request, r *Request) {
 	if r.api == nil || r.count {
 		r.other(w)
@@ -147,8 +144,8 @@ func (c *Session) answer(w http.ResponseWriter, q *http.Request, r *Request) {
 	r.api.speak(w, r, said)
 }
 
-// say asks the script and finds the harness's words for it. What can't be said fails the test, and
-// the model says so as text, with which a harness ends its turn.
+// say runs the script and translates its reply into the harness's words. If that isn't possible, it fails the
+// test and replies with a text, which ends the harness's turn.
 func (c *Session) say(ctx context.Context, r *Request) utterance {
 	reply, err := c.script(ctx, r)
 	if ctx.Err() != nil {
@@ -161,7 +158,7 @@ func (c *Session) say(ctx context.Context, r *Request) utterance {
 		}
 		var one native
 		one, err = call.in(r)
-		one.id = "call_" + rand.Text() // its own also in a conversation that another server began
+		one.id = "call_" + rand.Text() // unique even in a conversation that another server began
 		said.calls = append(said.calls, one)
 	}
 	if err != nil {

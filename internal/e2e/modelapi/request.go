@@ -20,10 +20,10 @@ const (
 	Chat      Dialect = "chat"      // OpenCode
 )
 
-// Role says who said a message, and as what.
+// Role says who has sent a message, and what kind it is.
 type Role string
 
-// The roles. A call is the model's, and its result the harness's.
+// The roles. The model sends calls, and the harness their results.
 const (
 	System  Role = "system" // also what OpenAI calls developer, in the midst of a conversation
 	User    Role = "user"
@@ -43,18 +43,18 @@ type Message struct {
 	Failed bool // a result that the harness marks as an error; only Anthropic's dialect can
 }
 
-// Request is what a harness asked, whatever the dialect.
+// Request is a harness's request, in any dialect.
 type Request struct {
 	Session   string // the name of the session at this server
 	Dialect   Dialect
 	Model     string
-	SessionID string // the harness's own id of its session, where it tells it
+	SessionID string // the harness's own id of its session, if it sends one
 	System    string // the instructions beside the conversation
 	Tools     []Tool // what it offers
 	Messages  []Message
 	Stream    bool
 
-	// Side tells that the script wasn't asked: a title, a count of tokens, a list of models.
+	// Side means that the script wasn't asked: a title, a token count, a list of models.
 	Side bool
 
 	Method string
@@ -89,7 +89,7 @@ type utterance struct {
 	calls []native
 }
 
-// newRequest reads a request. One to an address that is no model's has no api.
+// newRequest parses a request. api stays empty for an address that belongs to no model.
 func newRequest(q *http.Request, session, path string) (*Request, error) {
 	body, err := io.ReadAll(q.Body)
 	if err != nil {
@@ -117,18 +117,18 @@ func newRequest(q *http.Request, session, path string) (*Request, error) {
 		return nil, err
 	}
 	r.names()
-	// All four harnesses offer tools whenever they want work done, and none otherwise, but for a title
-	// that Codex wants in a terminal.
+	// All four harnesses offer tools when they want work done, and only then. The exception is a title that
+	// Codex wants in a terminal.
 	r.Side = r.count || len(r.Tools) == 0 || r.titles()
 	return r, nil
 }
 
-// titles tells whether Codex only wants a title: it forks the session for that, with its tools.
+// titles reports whether Codex only wants a title. It forks the session for that, with its tools.
 func (r *Request) titles() bool {
 	return r.Dialect == Responses && len(r.Messages) > 0 && strings.HasPrefix(r.Messages[len(r.Messages)-1].Text, "Generate a concise, single-line task title")
 }
 
-// names gives results the names of the tools that were called, where the dialect tells only ids.
+// names adds the tools' names to results, for dialects that send only ids.
 func (r *Request) names() {
 	called := map[string]string{}
 	for i, m := range r.Messages {
@@ -141,8 +141,8 @@ func (r *Request) names() {
 	}
 }
 
-// other answers what asks for no words: counts of tokens, lists of models, and everything that is
-// no model API, such as the look whether the server is there.
+// other answers requests that don't ask the model: token counts, lists of models, and everything outside the
+// model APIs, such as a check that the server is there.
 func (r *Request) other(w http.ResponseWriter) {
 	switch {
 	case r.count:
@@ -156,7 +156,7 @@ func (r *Request) other(w http.ResponseWriter) {
 	}
 }
 
-// aside is what the model says to side requests: a harness that wants JSON gets an object.
+// aside is the reply to side requests. A harness that wants JSON gets an object.
 func aside(r *Request) string {
 	for _, sign := range []string{"json_schema", "responseJsonSchema", "application/json"} {
 		if strings.Contains(string(r.Body), sign) {
@@ -166,7 +166,7 @@ func aside(r *Request) string {
 	return "Scripted"
 }
 
-// Offers tells whether the harness offers a tool of that name.
+// Offers reports whether the harness offers a tool of that name.
 func (r *Request) Offers(name string) bool {
 	_, ok := r.tool(name)
 	return ok
@@ -183,8 +183,7 @@ func (r *Request) tool(names ...string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// Text is everything that the model would read: the instructions and the conversation, but not
-// the tools.
+// Text returns everything that the model would read: the instructions and the conversation, without the tools.
 func (r *Request) Text() string {
 	var b strings.Builder
 	b.WriteString(r.System)
@@ -194,7 +193,7 @@ func (r *Request) Text() string {
 	return b.String()
 }
 
-// Results are what tools said so far, in order.
+// Results returns the results of tools so far, in order.
 func (r *Request) Results() (out []Message) {
 	for _, m := range r.Messages {
 		if m.Role == Result {
@@ -204,7 +203,7 @@ func (r *Request) Results() (out []Message) {
 	return out
 }
 
-// LastResult is what the last tool said, the zero Message before the first.
+// LastResult returns the last result of a tool, and the zero Message if there is none.
 func (r *Request) LastResult() Message {
 	if all := r.Results(); len(all) > 0 {
 		return all[len(all)-1]
@@ -212,8 +211,8 @@ func (r *Request) LastResult() Message {
 	return Message{}
 }
 
-// text reads content that is a string or a list of blocks with text, as three of the dialects have
-// it. What isn't text is left out.
+// text parses content that is a string or a list of blocks with text, as in three of the dialects. It leaves out
+// what isn't text.
 func text(content json.RawMessage) string {
 	var s string
 	if json.Unmarshal(content, &s) == nil {

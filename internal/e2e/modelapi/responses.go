@@ -77,7 +77,7 @@ func (responses) read(r *Request) error {
 	return nil
 }
 
-// offer adds tools, those in namespaces too, and those of code mode, which are known from the
+// offer adds tools, including those in namespaces and those of code mode. The latter are listed in the
 // description of the tool that takes the code.
 func (r *Request) offer(namespace string, tools []responsesTool) {
 	for _, t := range tools {
@@ -98,10 +98,10 @@ func (r *Request) offer(namespace string, tools []responsesTool) {
 	}
 }
 
-// nested finds the headings of the tools in the description of code mode.
+// nested matches the headings of the tools in the description of code mode.
 var nested = regexp.MustCompile("(?m)^### `([^`]+)`$")
 
-// inNamespace joins a namespace and a name as hooks do. The namespace of Codex's own tools counts as none.
+// inNamespace joins a namespace and a name as hooks do. The namespace of Codex's own tools is left out.
 func inNamespace(namespace, name string) string {
 	if namespace == "" || namespace == "functions" {
 		return name
@@ -162,9 +162,8 @@ func (responses) speak(w http.ResponseWriter, r *Request, said utterance) {
 	send("response.completed", map[string]any{"response": response("completed", items)})
 }
 
-// words finds Codex's words, which depend on the model that it believes to talk to: one tool that
-// takes JavaScript, which calls the others (code mode), or tools as others have them, with or without
-// one for patches.
+// words finds Codex's words, which depend on the model. Some models get one tool that takes JavaScript, which
+// calls the others (code mode). Others get tools like those of other harnesses, with or without one for patches.
 func (responses) words(r *Request, c Call) (native, error) {
 	exec, code := r.tool("exec")
 	code = code && exec.custom
@@ -186,14 +185,14 @@ func (responses) words(r *Request, c Call) (native, error) {
 		case r.Offers("apply_patch"):
 			return r.call(p, "apply_patch")
 		}
-		// Codex takes this for the patch that it is, but its hooks are told of a command.
+		// Codex recognises this as a patch, but its hooks see a command.
 		return r.call(map[string]any{"cmd": "apply_patch <<'END OF PATCH'\n" + p + "END OF PATCH\n"}, "exec_command")
 	default:
 		name := inNamespace("mcp__"+c.server, c.tool)
 		if !code {
 			return r.call(c.arguments, name)
 		}
-		// Code mode has tools that it doesn't list, so this one isn't looked for.
+		// Code mode has tools that it doesn't list, so don't check that it offers this one.
 		args := c.arguments
 		if args == nil {
 			args = map[string]any{}
@@ -202,7 +201,7 @@ func (responses) words(r *Request, c Call) (native, error) {
 	}
 }
 
-// codeShell runs a command to its end, which Codex doesn't wait for on its own.
+// codeShell runs a command and waits for its end, which Codex doesn't do by itself.
 const codeShell = `let r = await tools.exec_command({cmd: $, yield_time_ms: 30000})
 let output = r.output
 while (r.session_id !== undefined) {
@@ -211,12 +210,11 @@ while (r.session_id !== undefined) {
 }
 text(output + "\nexit code: " + r.exit_code)`
 
-// codeMCP calls a tool of an MCP server and gives its text, as the model gets it without code mode.
+// codeMCP calls a tool of an MCP server and prints its text, as the model gets it without code mode.
 const codeMCP = `const r = await tools["TOOL"]($)
 text((r.isError ? "error: " : "") + r.content.map(c => c.text ?? JSON.stringify(c)).join("\n"))`
 
-// run calls exec with JavaScript, in which a value stands in the place of $, and has Codex wait for
-// the end of it.
+// run calls exec with JavaScript, with value in place of $, and makes Codex wait for its end.
 func (r *Request) run(source string, value any) (native, error) {
 	b, err := json.Marshal(value)
 	if err != nil {
@@ -225,12 +223,12 @@ func (r *Request) run(source string, value any) (native, error) {
 	return r.call("// @exec: {\"yield_time_ms\": 600000}\n"+strings.Replace(source, "$", string(b), 1), "exec")
 }
 
-// identifier is a tool's name as JavaScript can have it.
+// identifier returns a tool's name as a JavaScript identifier.
 func identifier(name string) string {
 	return regexp.MustCompile(`[^A-Za-z0-9_]`).ReplaceAllString(name, "_")
 }
 
-// patch is a Write or an Edit as Codex's patches say it.
+// patch returns a Write or an Edit in the format of Codex's patches.
 func patch(c Call) string {
 	lines := func(sign, text string) string {
 		var b strings.Builder

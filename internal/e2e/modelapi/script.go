@@ -7,33 +7,33 @@ import (
 	"sync"
 )
 
-// Script decides what the model says to a request. It may wait for what it likes, as long as it
-// ends with ctx, which is done when the harness hangs up or the test ends. It is called from several
-// goroutines at once if the harness asks so, as one with sub-agents does. An error fails the test.
+// Script decides what the model replies to a request. It may wait for anything until ctx ends, which happens
+// when the harness hangs up or the test ends. Several goroutines may call it at once, as when a harness has
+// sub-agents. An error fails the test.
 type Script func(ctx context.Context, r *Request) (Reply, error)
 
-// Reply is what the model says: text, calls of tools, or both. With calls the harness runs them and
-// asks again; without, the turn is over.
+// Reply is what the model says: text, tool calls, or both. The harness runs the calls and asks again. Without
+// calls, the turn is over.
 type Reply struct {
 	Text  string
 	Calls []Call
 }
 
-// ErrNoStep is why [Steps] fails a test whose harness asked more often than there are steps.
-var ErrNoStep = errors.New("the harness asked once more than the script has steps")
+// ErrNoStep is the error of [Steps] when the harness asks more often than there are steps.
+var ErrNoStep = errors.New("the harness asked more often than the script has steps")
 
-// Say is a script that always says the same.
+// Say returns a script that always says the same.
 func Say(text string) Script {
 	return func(context.Context, *Request) (Reply, error) { return Reply{Text: text}, nil }
 }
 
-// Do is a script that always makes the same calls, all in one reply.
+// Do returns a script that always makes the same calls, all in one reply.
 func Do(calls ...Call) Script {
 	return func(context.Context, *Request) (Reply, error) { return Reply{Calls: calls}, nil }
 }
 
-// When waits until gate is closed or sends, and goes on as the script then. So a test orders the
-// steps of two harnesses.
+// When returns a script that waits until gate is closed or sends, and then runs another script. With it, a test
+// orders the steps of two harnesses.
 func When(gate <-chan struct{}, then Script) Script {
 	return func(ctx context.Context, r *Request) (Reply, error) {
 		select {
@@ -45,7 +45,7 @@ func When(gate <-chan struct{}, then Script) Script {
 	}
 }
 
-// Seen closes reached when it is asked, and goes on as the script. It is a step for one time.
+// Seen returns a script that closes reached when it runs, and then runs another script. It runs only once.
 func Seen(reached chan<- struct{}, then Script) Script {
 	return func(ctx context.Context, r *Request) (Reply, error) {
 		close(reached)
@@ -53,8 +53,7 @@ func Seen(reached chan<- struct{}, then Script) Script {
 	}
 }
 
-// Steps answers each request by the next of the scripts. One request more than there are steps
-// is a failure.
+// Steps returns a script that answers each request with the next of scripts, and fails when there are no more.
 func Steps(steps ...Script) Script {
 	var mu sync.Mutex
 	next := 0

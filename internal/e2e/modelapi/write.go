@@ -6,10 +6,10 @@ import (
 	"net/http"
 )
 
-// object writes one JSON object as the whole answer.
+// object writes one JSON object as the complete answer.
 func object(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v) // a harness that hung up misses it, and that is all right
+	json.NewEncoder(w).Encode(v) // fails if the harness has hung up, which is fine
 }
 
 // stream writes server-sent events.
@@ -25,7 +25,7 @@ func newStream(w http.ResponseWriter) stream {
 func (s stream) send(event string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // what is sent is made of maps and strings
+		panic(err) // v consists of maps and strings
 	}
 	if event != "" {
 		fmt.Fprintf(s.w, "event: %s\n", event)
@@ -35,5 +35,5 @@ func (s stream) send(event string, v any) {
 
 func (s stream) line(data string) {
 	fmt.Fprintf(s.w, "data: %s\n\n", data)
-	http.NewResponseController(s.w).Flush() // fails when the harness hung up
+	http.NewResponseController(s.w).Flush() // fails if the harness has hung up
 }

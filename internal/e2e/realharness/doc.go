@@ -1,6 +1,6 @@
-// Package realharness runs the real programs, as npm installs them: Claude Code, Codex, Gemini CLI
-// and OpenCode, in a scratch home, against a scripted model API: each without a person at it, or in a
-// pseudo-terminal with the test as the person. It is linked into tests only, and needs Linux.
+// Package realharness runs real harnesses as npm installs them: Claude Code, Codex, Gemini CLI and
+// OpenCode. They work in a scratch home against a scripted model API, either without a person, or in a
+// pseudo-terminal where the test plays the person. Only tests link it, and it needs Linux.
 //
 //	place := realharness.NewPlace(t)
 //	api := modelapi.Start(t).Session("claude", script)

@@ -19,11 +19,11 @@ type Harness struct {
 	Name string // as in its agents' ids
 
 	program string                      // the name by which npm installs it
-	known   string                      // the model that it asks for by default
-	config  func(*Agent) map[string]any // files below the home: text, or what becomes JSON
+	known   string                      // a model that it knows, the default for tests
+	config  func(*Agent) map[string]any // files below the home: text, or a value for JSON
 	args    func(a *Agent, prompt string, o Options) []string
-	tui     func(a *Agent, o Options) []string // with a person at it
-	ready   string                             // what its terminal shows then, where a prompt can be typed
+	tui     func(a *Agent, o Options) []string // in a terminal
+	ready   string                             // what the terminal shows when a prompt can be typed
 	env     func(*Agent) []string
 	answer  func(out []byte, r *Result)
 }
@@ -31,28 +31,27 @@ type Harness struct {
 // All are the harnesses, each at the version that .ci/npm installs.
 var All = []*Harness{Claude, Codex, Gemini, OpenCode}
 
-// Place is where harnesses work. Several may share one, as a person's do.
+// Place is where harnesses work. Several may share one, as on a person's machine.
 type Place struct {
 	Home string
 	Repo string // where they are started
 }
 
-// Temp is the directory for temporary files of what runs there.
+// Temp returns the directory for temporary files.
 func (p Place) Temp() string { return filepath.Join(p.Home, "tmp") }
 
-// Config is what a harness is told of its model, and what it may do.
+// Config is a harness's configuration: its model, and what it may do.
 type Config struct {
-	// API is the base of the model API, as modelapi.Session tells it. It may be another one in the
-	// next run, without preparing anything again.
+	// API is the base address of the model API, from modelapi.Session. It may change between runs
+	// without another Prepare.
 	API string
 
-	// Model is the model that it asks for, by default one that it knows. Codex offers other tools
-	// to other models: to those of today a single one that takes code, to one that it doesn't know
-	// plain ones.
+	// Model is the model that the harness asks for, by default one that it knows. Codex's tools depend
+	// on the model: today's models get a single tool that takes code, unknown models get plain tools.
 	Model string
 
-	// Servers are the MCP servers whose tools may be called without asking. Claude Code refuses
-	// the others when nobody is there to be asked; the other harnesses don't need it.
+	// Servers are the MCP servers whose tools may be called without asking a person. Claude Code
+	// refuses all others when no person is there; the other harnesses don't need this.
 	Servers []string
 }
 
@@ -65,28 +64,27 @@ type Agent struct {
 
 // Options change one run.
 type Options struct {
-	Env  []string // added to the environment, and stronger than what is there
+	Env  []string // added to the environment; overrides what is there
 	Path []string // directories before the others in PATH
 	Args []string // added to the command line, before the prompt
 
 	// Sandbox is Codex's, "danger-full-access" by default.
 	Sandbox string
-	// BypassHookTrust has Codex run hooks that nobody has reviewed. It skips them silently otherwise.
+	// BypassHookTrust makes Codex run hooks that nobody has reviewed. Otherwise it skips them silently.
 	BypassHookTrust bool
 
-	// Daemon has Codex in a terminal leave its work to the daemon that it starts, as it does by default.
+	// Daemon lets Codex in a terminal leave its work to the daemon that it starts, which is its default.
 	Daemon bool
 
-	// Leave has what the harness started go on after its end, until the test ends.
+	// Leave lets processes that the harness started run on after its end, until the test ends.
 	Leave bool
 
-	// Timeout ends a run that takes longer, three minutes by default, and fails the test.
+	// Timeout ends a run that takes longer and fails the test. The default is three minutes.
 	Timeout time.Duration
 }
 
-// NewPlace makes a home and a Git repository, and removes them after the test. They don't lie in
-// the system's directory for temporary files, because there sandboxes allow what they forbid
-// elsewhere.
+// NewPlace creates a home and a Git repository, and removes them after the test. They aren't in the system's
+// directory for temporary files, because sandboxes allow more there than elsewhere.
 func NewPlace(t testing.TB) Place {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -124,9 +122,9 @@ func NewPlace(t testing.TB) Place {
 	return p
 }
 
-// Prepare writes the least of a configuration with which the harness runs by itself: the address of
-// the model API, trust in the repository, leave to use its tools. Call it before anything else
-// edits these files. It skips the test if the harness isn't installed.
+// Prepare writes the smallest configuration with which the harness runs without a person: the address of the
+// model API, trust in the repository, permission to use its tools. Call it before anything else edits these
+// files. It skips the test if the harness isn't installed.
 func (h *Harness) Prepare(t testing.TB, p Place, c Config) *Agent {
 	t.Helper()
 	h.Require(t)
@@ -154,8 +152,8 @@ func (h *Harness) Prepare(t testing.TB, p Place, c Config) *Agent {
 	return a
 }
 
-// Command is the harness with a prompt, not started yet: in the repository, in a process group of its
-// own which ends with ctx, and with nothing of the test's environment.
+// Command returns the command that runs the harness with a prompt. It runs in the repository with nothing of
+// the test's environment. It has its own process group, which is killed when ctx ends.
 func (a *Agent) Command(ctx context.Context, prompt string, o Options) (*exec.Cmd, error) {
 	return a.command(ctx, a.Harness.args(a, prompt, o), o)
 }
@@ -171,7 +169,7 @@ func (a *Agent) command(ctx context.Context, args []string, o Options) (*exec.Cm
 	c.Env = append(c.Env, o.Env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	c.WaitDelay = 5 * time.Second // what it left behind may hold its output open
+	c.WaitDelay = 5 * time.Second // processes that it leaves may keep its output open
 	return c, nil
 }
 

@@ -20,8 +20,8 @@ func npmDir() (string, error) {
 	return filepath.Join(cache, "talking-stick-test", "npm"), err
 }
 
-// installed is the path of a program that .ci/npm installs. An installation that was broken
-// off counts as none, so what doesn't exist may also be its last file.
+// installed returns the path of a program that .ci/npm installs. An incomplete installation counts as none:
+// installed.json is written last.
 func installed(program string) (string, error) {
 	dir, err := npmDir()
 	if err != nil {
@@ -33,7 +33,7 @@ func installed(program string) (string, error) {
 	return exec.LookPath(filepath.Join(dir, "node_modules", ".bin", program))
 }
 
-// Require skips the test if the harness isn't installed, and fails it where everything has to be.
+// Require skips the test if the harness isn't installed, or fails it where everything has to be installed.
 func (h *Harness) Require(t testing.TB) {
 	t.Helper()
 	require(t, h.program)

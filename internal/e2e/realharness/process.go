@@ -20,28 +20,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is a harness that was started.
+// Process is a started harness.
 type Process struct {
 	t       testing.TB
 	h       *Harness
 	cmd     *exec.Cmd
-	ctx     context.Context // ends with the time that it has
+	ctx     context.Context // ends when the time is up
 	cancel  context.CancelFunc
-	mark    string // in the environment of what belongs to this run
+	mark    string // in the environment of every process of this run
 	out     bytes.Buffer
 	errs    bytes.Buffer
-	screen  func() string // what it showed in a terminal; nil without one
-	leave   bool          // what it started isn't ended with it
+	screen  func() string // returns what it showed in a terminal; nil without one
+	leave   bool          // processes that it started don't end with it
 	started time.Time
 
-	ended  chan struct{} // closed when result is there
+	ended  chan struct{} // closed when result is set
 	result Result
 }
 
-// Result is what a harness left.
+// Result is the result of a run.
 type Result struct {
-	Text      string // the last that the model said, as the harness passes it on
-	SessionID string // as the harness calls it, a thread at Codex
+	Text      string // the model's last words, as the harness prints them
+	SessionID string // the harness's own id; Codex calls it a thread
 	Exit      int    // -1 if it was killed
 	Out, Err  string
 	Took      time.Duration
@@ -51,7 +51,7 @@ func (r Result) String() string {
 	return fmt.Sprintf("exit status %d after %s, text %q\nstdout: %s\nstderr: %s", r.Exit, r.Took.Round(time.Millisecond), r.Text, r.Out, r.Err)
 }
 
-// runMark tells the processes of a run, in their environment.
+// runMark is the variable that marks the processes of a run.
 const runMark = "TT_TEST_RUN"
 
 var (
@@ -65,8 +65,8 @@ func (a *Agent) Run(t testing.TB, prompt string, o Options) Result {
 	return a.Start(t, prompt, o).Wait()
 }
 
-// Start starts the harness. All that it started ends with the test at the latest, also what
-// made a session of its own or was orphaned.
+// Start starts the harness. All its processes end with the test at the latest, even those in another session
+// and orphans.
 func (a *Agent) Start(t testing.TB, prompt string, o Options) *Process {
 	t.Helper()
 	if o.Timeout == 0 {
@@ -78,7 +78,7 @@ func (a *Agent) Start(t testing.TB, prompt string, o Options) *Process {
 	return r
 }
 
-// prepare makes a process that wasn't started yet.
+// prepare makes a process without starting it.
 func (a *Agent) prepare(t testing.TB, args []string, o Options) *Process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), o.Timeout)
@@ -114,13 +114,13 @@ func (r *Process) start(a *Agent) {
 
 func (r *Process) reap() {
 	defer close(r.ended)
-	r.cmd.Wait() // the status is in ProcessState, also if the output had to be cut off
+	r.cmd.Wait() // the status is in ProcessState, even if the output was cut off
 	if r.ctx.Err() == context.DeadlineExceeded {
 		r.t.Errorf("%s didn't end in time", r.h.Name)
 	}
 	r.cancel()
 	if !r.leave {
-		syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // fails when nobody is left in the group
+		syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // fails when the group is empty
 		sweep(r.mark)
 	}
 	r.result = Result{Exit: r.cmd.ProcessState.ExitCode(), Out: r.out.String(), Err: r.errs.String(), Took: time.Since(r.started)}
@@ -131,13 +131,13 @@ func (r *Process) reap() {
 	r.h.answer(r.out.Bytes(), &r.result)
 }
 
-// PID is the harness's process id, and that of its process group.
+// PID returns the id of the harness's process and of its process group.
 func (r *Process) PID() int { return r.cmd.Process.Pid }
 
 // Done is closed when the harness has ended.
 func (r *Process) Done() <-chan struct{} { return r.ended }
 
-// Wait waits for the harness's end. Then also what it left running has ended, unless that was to be left.
+// Wait waits for the end of the harness and, without [Options].Leave, of the processes that it left running.
 func (r *Process) Wait() Result {
 	<-r.ended
 	return r.result
@@ -149,13 +149,13 @@ func (r *Process) Kill() {
 	<-r.ended
 }
 
-// sweep kills the processes that have an assignment in their environment, and waits until they are
-// gone. It looks again as long as it finds some, because what it kills may just have started others.
+// sweep kills the processes that have an assignment in their environment, and waits until they are gone. It
+// repeats that while it finds some, because a killed process may just have started others.
 func sweep(assignment string) {
 	for {
 		var killed []*os.Process
 		for _, pid := range marked(assignment) {
-			p, err := os.FindProcess(pid) // a handle: from here on the id can't become another's
+			p, err := os.FindProcess(pid) // a handle: from now on another process can't get the id
 			if err != nil {
 				continue
 			}
@@ -175,8 +175,7 @@ func sweep(assignment string) {
 	}
 }
 
-// gone waits for the end of a process that needn't be a child, which may take a moment after it was
-// killed, but not long.
+// gone waits for the end of a killed process, which needn't be a child. It may take a moment.
 func gone(p *os.Process) {
 	p.WithHandle(func(handle uintptr) {
 		for {
@@ -192,7 +191,7 @@ func gone(p *os.Process) {
 func marked(assignment string) (pids []int) {
 	paths, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
-		panic(err) // the pattern is a good one
+		panic(err) // the pattern is valid
 	}
 	for _, path := range paths {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
@@ -203,8 +202,8 @@ func marked(assignment string) (pids []int) {
 	return pids
 }
 
-// has tells whether a process has an assignment in its environment. One that has ended or is
-// another user's doesn't.
+// has reports whether a process has an assignment in its environment. It is false for a process that has ended
+// or belongs to another user.
 func has(pid int, assignment string) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), assignment)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// apiKey looks like one of Anthropic's, which Claude Code wants.
+// apiKey looks like Anthropic's, as Claude Code requires.
 const apiKey = "sk-ant-scripted-0000000000000000000000"
 
 // Claude is Claude Code.
@@ -49,13 +49,13 @@ var Claude = &Harness{
 			Result    string `json:"result"`
 			SessionID string `json:"session_id"`
 		}
-		json.Unmarshal(out, &said) // output of another kind, asked for by a test, has no text here
+		json.Unmarshal(out, &said) // a test may ask for another output format, which has no text here
 		r.Text, r.SessionID = said.Result, said.SessionID
 	},
 }
 
-// Codex is OpenAI's. Its exec does the work itself; the terminal program leaves it to a daemon, unless
-// it is given settings of its own.
+// Codex is OpenAI's. Its exec does the work itself. The terminal program leaves the work to a daemon, unless
+// it gets settings on the command line.
 var Codex = &Harness{
 	Name:    "codex",
 	program: "codex",
@@ -83,7 +83,7 @@ exclude_slash_tmp = true
 
 [projects.%q]
 trust_level = "trusted"
-`, a.Config.Model, a.Config.API+"/v1", a.Place.Repo)} // the address in it is for who starts codex by hand
+`, a.Config.Model, a.Config.API+"/v1", a.Place.Repo)} // the address is for starting codex by hand
 	},
 	args: func(a *Agent, prompt string, o Options) []string {
 		return append(append([]string{"exec", "--json"}, codexArgs(a, o)...), prompt)
@@ -111,8 +111,8 @@ trust_level = "trusted"
 	},
 }
 
-// codexArgs are what exec and the terminal program have in common. That the address is given here
-// has the terminal program do the work itself rather than its daemon.
+// codexArgs are the arguments for both exec and the terminal program. Because the address is among them, the
+// terminal program does the work itself instead of its daemon.
 func codexArgs(a *Agent, o Options) []string {
 	sandbox := o.Sandbox
 	if sandbox == "" {
@@ -155,13 +155,13 @@ var Gemini = &Harness{
 			Response  string `json:"response"`
 			SessionID string `json:"session_id"`
 		}
-		json.Unmarshal(out[max(bytes.IndexByte(out, '{'), 0):], &said) // notices may come before it
+		json.Unmarshal(out[max(bytes.IndexByte(out, '{'), 0):], &said) // notices may precede it
 		r.Text, r.SessionID = said.Response, said.SessionID
 	},
 }
 
-// OpenCode is OpenCode. Before it uses a plugin it has npm install a package, and goes on when npm is
-// done or gives up. The environment makes npm give up at once, by a registry that isn't there.
+// OpenCode is OpenCode. Before it uses a plugin, it runs npm to install a package, and continues when npm
+// succeeds or fails. With a registry that doesn't exist, npm fails at once.
 var OpenCode = &Harness{
 	Name:    "opencode",
 	program: "opencode",

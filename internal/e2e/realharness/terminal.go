@@ -18,25 +18,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is a harness in a pseudo-terminal with a person at it, whom the test plays.
+// Terminal is a harness in a pseudo-terminal. The test plays the person at it.
 type Terminal struct {
 	*Process
 	tty *os.File // the side of the person
 
 	mu      sync.Mutex // guards the rest
 	shown   bytes.Buffer
-	asked   int           // up to where in shown the program's questions are answered
-	changed chan struct{} // closed and made anew when shown has grown
-	over    bool          // nothing more is shown
+	asked   int           // how much of shown has been searched for the program's questions
+	changed chan struct{} // closed and replaced when shown has grown
+	over    bool          // the program writes no more
 }
 
-// StartTUI starts the harness as a person does, without a prompt: [Terminal.Type] says the first
-// one. It ends with the test at the latest. What it starts isn't ended with it, so that a test can see
-// what of it ends by itself; the end of the test sweeps it up.
+// StartTUI starts the harness as a person does, without a prompt; [Terminal.Type] types the first one. It
+// ends with the test at the latest. The processes that it starts don't end with it, so that a test can see
+// which end by themselves; the rest is killed when the test ends.
 func (a *Agent) StartTUI(t testing.TB, o Options) *Terminal {
 	t.Helper()
 	if a.Harness.tui == nil {
-		t.Fatalf("nobody has run %s in a terminal yet", a.Harness.Name)
+		t.Fatalf("this package can't run %s in a terminal", a.Harness.Name)
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 2 * time.Minute
@@ -58,7 +58,7 @@ func (a *Agent) StartTUI(t testing.TB, o Options) *Terminal {
 	return u
 }
 
-// openTerminal opens both sides of a new pseudo-terminal of a common size.
+// openTerminal opens both sides of a new pseudo-terminal of a usual size.
 func openTerminal() (person, program *os.File, err error) {
 	person, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -84,7 +84,7 @@ func openTerminal() (person, program *os.File, err error) {
 		if err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}); err != nil {
 			return
 		}
-		// The terminal itself shows nothing of what is typed, so that what is seen is the program's.
+		// The terminal itself doesn't echo what is typed, so that everything shown is the program's.
 		var mode *unix.Termios
 		if mode, err = unix.IoctlGetTermios(int(fd), unix.TCGETS); err != nil {
 			return
@@ -100,7 +100,7 @@ func openTerminal() (person, program *os.File, err error) {
 	return person, program, err
 }
 
-// listen keeps what the program shows, and answers what it asks of its terminal.
+// listen records what the program writes, and answers its queries to the terminal.
 func (u *Terminal) listen() {
 	b := make([]byte, 32<<10)
 	for {
@@ -119,7 +119,7 @@ func (u *Terminal) listen() {
 	}
 }
 
-// queries are the questions that programs wait for the answers to, and what a plain terminal says.
+// queries are the questions whose answers programs wait for, and the answers of a plain terminal.
 var queries = []struct {
 	asked  *regexp.Regexp
 	answer string
@@ -130,8 +130,8 @@ var queries = []struct {
 	{regexp.MustCompile(`\x1b\]10;\?`), "\x1b]10;rgb:ffff/ffff/ffff\a"},
 }
 
-// answers are those to the questions since the last time. A question that was read in two parts is
-// found with its second.
+// answers returns the answers to the questions since the last call. A question that arrives in two parts
+// is found with the second.
 func (u *Terminal) answers() string {
 	var said strings.Builder
 	last := u.asked
@@ -145,27 +145,27 @@ func (u *Terminal) answers() string {
 	return said.String()
 }
 
-// Raw is all that the program has written to its terminal.
+// Raw returns everything that the program has written to its terminal.
 func (u *Terminal) Raw() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.shown.String()
 }
 
-// control are the sequences by which a program moves the cursor, sets colours and titles.
+// control matches the sequences that move the cursor and set colours and titles.
 var control = regexp.MustCompile(`\x1b(\][^\x07\x1b]*(\x07|\x1b\\)|[P_^X][^\x1b]*\x1b\\|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])`)
 
-// Text is what the program has written, without colours and the like; what it wrote over is in it, too.
+// Text returns what the program has written, without colours and the like. It includes overwritten text.
 func (u *Terminal) Text() string { return control.ReplaceAllString(u.Raw(), "") }
 
-// words are what the program has written, without what isn't text, and without the spaces, which
-// programs like to make by moving the cursor.
+// words returns the text that the program has written, without spaces: programs often make spaces by moving
+// the cursor.
 func words(raw string) string {
 	return strings.Join(strings.Fields(control.ReplaceAllString(raw, " ")), "")
 }
 
-// Sees waits until the program has shown a text since a point of what it wrote. It fails the test if
-// the program ends before, or doesn't show it in time.
+// Sees waits until the program has shown a text, in its output from offset since on. It fails the test if the
+// program ends first, or doesn't show the text in time.
 func (u *Terminal) Sees(since int, text string) {
 	u.t.Helper()
 	timeout := time.After(30 * time.Second)
@@ -187,7 +187,7 @@ func (u *Terminal) Sees(since int, text string) {
 	}
 }
 
-// Type pastes a prompt of one line as a person would who sees the empty prompt, and sends it when the
+// Type waits for the empty prompt, pastes a prompt of one line as a person would, and sends it once the
 // program shows it.
 func (u *Terminal) Type(prompt string) {
 	u.t.Helper()
@@ -205,8 +205,8 @@ func (u *Terminal) keys(keys string) {
 	}
 }
 
-// End ends the harness's own process, by its id, as a crash does, and waits until it is gone. What it started
-// is left to itself.
+// End kills the harness's own process, as a crash would, and waits until it is gone. It leaves the processes
+// alone that the harness has started.
 func (u *Terminal) End() {
 	u.cmd.Process.Signal(syscall.SIGKILL) // fails when it has ended
 	<-u.ended

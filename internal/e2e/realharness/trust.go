@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// TrustHooks has Codex trust the hooks that are in its home now, as a person does in its /hooks: it
-// keeps a digest of each. The option that trusts them for one run has the terminal program not use its
-// daemon.
+// TrustHooks makes Codex trust the hooks that are in its home now, as a person does with /hooks: Codex keeps
+// a digest of each. The option that trusts them for one run isn't used, because it stops the terminal
+// program from using its daemon.
 func (a *Agent) TrustHooks(t testing.TB) {
 	t.Helper()
 	path := filepath.Join(a.Place.Home, ".codex/hooks.json")
@@ -46,7 +46,7 @@ func (a *Agent) TrustHooks(t testing.TB) {
 					h.Timeout = 600
 				}
 				if event == "session_end" {
-					h.Timeout = min(h.Timeout, 3) // it gets no more
+					h.Timeout = min(h.Timeout, 3) // Codex allows no more
 				}
 				said := map[string]any{"event_name": event, "hooks": []any{
 					map[string]any{"async": h.Async, "command": h.Command, "timeout": h.Timeout, "type": "command"},
@@ -67,10 +67,10 @@ func (a *Agent) TrustHooks(t testing.TB) {
 	}
 }
 
-// between is where two words of a name meet.
+// between matches where two words of a name meet.
 var between = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// plain is JSON in which nothing is escaped that needn't be.
+// plain returns JSON without unnecessary escapes.
 func plain(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
