@@ -26,7 +26,7 @@ func late(t testing.TB) context.Context {
 	return ctx
 }
 
-// checkHeld tells whether err is a LockedError that names pid.
+// checkHeld checks that err is a LockedError that names pid.
 func checkHeld(t *testing.T, err error, pid int) {
 	t.Helper()
 	held, ok := errors.AsType[*LockedError](err)

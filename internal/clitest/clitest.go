@@ -159,7 +159,7 @@ func clock(still, offset string) func() time.Time {
 	return func() time.Time { return time.UnixMilli(ms).Add(moved) }
 }
 
-// notePoint notes that tt came by a point.
+// notePoint appends a point that tt passes to a file.
 func notePoint(path, point string) {
 	if path == "" {
 		return
@@ -182,7 +182,7 @@ func intFromEnv(name string) (int, error) {
 	return strconv.Atoi(s)
 }
 
-// reaches reports when the point that spec names is reached for the n-th time.
+// reaches returns a function that reports whether a point is the one that spec names, passed for the n-th time.
 func reaches(spec string) func(point string) bool {
 	name, count, _ := strings.Cut(spec, "#")
 	n, err := strconv.Atoi(count)

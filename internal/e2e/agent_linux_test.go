@@ -155,7 +155,7 @@ func (r *runner) run(q request, answer func(reply)) reply {
 	return reply{ID: q.ID, Done: true, Exit: c.ProcessState.ExitCode(), Out: string(out), Err: errs.String()}
 }
 
-// lives tells whether a process exists that hasn't ended.
+// lives reports whether a process exists and hasn't ended.
 func lives(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	i := bytes.LastIndexByte(b, ')')

@@ -632,7 +632,7 @@ func (c *campaign) checkHandoffs(log []stick.Event) {
 	}
 }
 
-// doneBefore tells whether the same handoff was given in another operation: one that was killed,
+// doneBefore reports whether the same handoff was given in another operation: one that was killed,
 // or that this one repeats.
 func (c *campaign) doneBefore(r record) bool {
 	n := 0

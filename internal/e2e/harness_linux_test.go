@@ -281,7 +281,7 @@ func (r *run) wait() reply {
 	return r.got
 }
 
-// within tells whether the answer came in time.
+// within reports whether the answer came in time.
 func (r *run) within(d time.Duration) bool {
 	select {
 	case <-r.done:
@@ -316,7 +316,7 @@ func (h *agent) die() {
 	}
 }
 
-// gone tells whether nobody is left in the harness who could answer.
+// gone reports whether nothing is left in the harness that could answer.
 func (h *agent) gone() bool {
 	select {
 	case <-h.ended:

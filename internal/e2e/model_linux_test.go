@@ -78,7 +78,7 @@ func step(s register, in call, out outcome) []register {
 	me, o := in.me, in.op
 	same := []register{s}
 	mine := s.owner == me && me != ""
-	// fits tells whether a fence of this call is the current grant's; no fence means the own one.
+	// fits reports whether the call's fence is the current grant's. No fence means the own one.
 	fits := mine && (o.Turn == 0 || o.Turn == s.turn && (s.lease == "" || o.Lease == s.lease))
 	free := register{turn: s.turn}
 	only := func(possible bool, next register) []register {

@@ -69,7 +69,7 @@ func TestValuesAndBetween(t *testing.T) {
 	}
 }
 
-// The scope tells whether a repository says where its hooks are, or the user says it for all.
+// The scope shows who has set core.hooksPath: the repository, or the user for all repositories.
 func TestHooksPath(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	git(t, dir, "init", "--quiet")

@@ -444,8 +444,8 @@ func TestFailuresOfGit(t *testing.T) {
 	}
 }
 
-// TestInTheWay lists what a checkout that moves forward would overwrite: what git doesn't know there, ignored or not.
-func TestInTheWay(t *testing.T) {
+// TestUntrackedInTheWay lists what a checkout that moves forward would overwrite: what git doesn't know there, ignored or not.
+func TestUntrackedInTheWay(t *testing.T) {
 	w := newWork(t)
 	ctx := t.Context()
 	if err := os.Mkdir(filepath.Join(w.dir, "d"), 0o700); err != nil {
@@ -490,7 +490,7 @@ func TestInTheWay(t *testing.T) {
 
 // TestCompleteForward takes a checkout to its end from wherever git may have been stopped, and keeps what somebody
 // has changed since.
-func TestCompleteForward(t *testing.T) {
+func TestFinishFastForward(t *testing.T) {
 	w := newWork(t)
 	ctx := t.Context()
 	if err := os.Symlink("a", filepath.Join(w.dir, "link")); err != nil {
