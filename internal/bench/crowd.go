@@ -41,19 +41,8 @@ func (b *bench) crowd() error {
 	read := make(chan time.Time, 2*n)
 	w := &idleWaits{place: p}
 	defer w.end()
-	agents := make([]string, n)
-	for i := range agents { // all join before the first waits, because every join wakes the waiting
-		agents[i] = "bench:w" + strconv.Itoa(i)
-		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: caller(agents[i])}); err != nil {
-			return err
-		}
-	}
-	for _, agent := range agents {
-		c := p.as(agent, "msg", "recv", "--follow")
-		if err := startTimed(c, read); err != nil {
-			return err
-		}
-		w.cmds, w.pids = append(w.cmds, c), append(w.pids, c.Process.Pid)
+	if err := w.follow(e, n, read); err != nil {
+		return err
 	}
 	s := series{}
 	message := func(patience time.Duration) (last, own time.Duration, all bool, err error) {
@@ -103,6 +92,32 @@ func (b *bench) crowd() error {
 		Measured: s.span("all have read"), Met: s.p50("all have read") <= 1000, Figures: s.figures(), Samples: s,
 		Notes: append(notes, fmt.Sprintf("`tt msg send` to a room of %d members, while they wake: %s", n+1, s.span("tt msg send"))),
 	})
+	b.crowdIdle(w)
+	return nil
+}
+
+// follow starts n processes that follow their messages. The times at which their lines are read arrive on read.
+func (w *idleWaits) follow(e *engine.Engine, n int, read chan<- time.Time) error {
+	agents := make([]string, n)
+	for i := range agents { // all join before the first waits, because every join wakes the waiting
+		agents[i] = "bench:w" + strconv.Itoa(i)
+		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: caller(agents[i])}); err != nil {
+			return err
+		}
+	}
+	for _, agent := range agents {
+		c := w.place.as(agent, "msg", "recv", "--follow")
+		if err := startTimed(c, read); err != nil {
+			return err
+		}
+		w.cmds, w.pids = append(w.cmds, c), append(w.pids, c.Process.Pid)
+	}
+	return nil
+}
+
+// crowdIdle measures what the waiting processes cost while idle.
+func (b *bench) crowdIdle(w *idleWaits) {
+	n := len(w.pids)
 	window := b.settle(time.Now())
 	before := cpuTimes(w.pids)
 	time.Sleep(window)
@@ -117,5 +132,4 @@ func (b *bench) crowd() error {
 		Measured: fmt.Sprintf("%.2f %% of a core; %.1f MB of private memory each", share, rss/float64(n)),
 		Met:      share < 1, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "RssAnon MB each": rss / float64(n)},
 	})
-	return nil
 }

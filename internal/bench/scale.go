@@ -58,13 +58,25 @@ func (b *bench) scale() error {
 		return err
 	}
 	size := fmt.Sprintf("the large database of the scale rows has %d MB", info.Size()/1e6)
+	for _, op := range scaleOps() {
+		if err := b.scaleRow(op, small, large, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scaleOp is an operation to measure: as a command with its exit status, and as a call of the engine.
+type scaleOp struct {
+	name   string
+	status int
+	args   func(filledDatabase) []string
+	call   func(filledDatabase) error
+}
+
+func scaleOps() []scaleOp {
 	ctx := context.Background()
-	ops := []struct {
-		name   string
-		status int
-		args   func(filledDatabase) []string
-		call   func(filledDatabase) error
-	}{
+	return []scaleOp{
 		{
 			"wait (try)", stick.ExitRefused,
 			func(g filledDatabase) []string { return []string{"try"} },
@@ -103,36 +115,38 @@ func (b *bench) scale() error {
 			},
 		},
 	}
-	for _, op := range ops {
-		s := series{}
-		for i := range b.samples(150, 40) + 5 {
-			for name, g := range map[string]filledDatabase{"small, process": small, "large, process": large} {
-				took, err := timed(g.as("bench:one", op.args(g)...), op.status)
-				if err != nil {
-					return err
-				}
-				if i >= 5 {
-					s.add(name, took)
-				}
+}
+
+// scaleRow measures an operation in both databases and adds its row.
+func (b *bench) scaleRow(op scaleOp, small, large filledDatabase, size string) error {
+	s := series{}
+	for i := range b.samples(150, 40) + 5 {
+		for name, g := range map[string]filledDatabase{"small, process": small, "large, process": large} {
+			took, err := timed(g.as("bench:one", op.args(g)...), op.status)
+			if err != nil {
+				return err
+			}
+			if i >= 5 {
+				s.add(name, took)
 			}
 		}
-		for i := range b.samples(1000, 300) + 20 {
-			for name, g := range map[string]filledDatabase{"small, query": small, "large, query": large} {
-				began := time.Now()
-				if err := op.call(g); err != nil {
-					return err
-				}
-				if i >= 20 {
-					s.add(name, time.Since(began))
-				}
-			}
-		}
-		process, query := s.p50("large, process")/s.p50("small, process"), s.p50("large, query")/s.p50("small, query")
-		b.add(row{
-			What: "`" + op.name + "` at 1,000,000 events and 10,000 rooms, against 1,000 events", Goal: "query ≤ 2 ×, process ≤ 1.2 ×",
-			Measured: fmt.Sprintf("query %.2f × (%.3f ms), process %.2f × (%s)", query, s.p50("large, query"), process, s.span("large, process")),
-			Met:      process <= 1.2 && query <= 2, Notes: []string{size}, Figures: s.figures(), Samples: s,
-		})
 	}
+	for i := range b.samples(1000, 300) + 20 {
+		for name, g := range map[string]filledDatabase{"small, query": small, "large, query": large} {
+			began := time.Now()
+			if err := op.call(g); err != nil {
+				return err
+			}
+			if i >= 20 {
+				s.add(name, time.Since(began))
+			}
+		}
+	}
+	process, query := s.p50("large, process")/s.p50("small, process"), s.p50("large, query")/s.p50("small, query")
+	b.add(row{
+		What: "`" + op.name + "` at 1,000,000 events and 10,000 rooms, against 1,000 events", Goal: "query ≤ 2 ×, process ≤ 1.2 ×",
+		Measured: fmt.Sprintf("query %.2f × (%.3f ms), process %.2f × (%s)", query, s.p50("large, query"), process, s.span("large, process")),
+		Met:      process <= 1.2 && query <= 2, Notes: []string{size}, Figures: s.figures(), Samples: s,
+	})
 	return nil
 }
