@@ -133,39 +133,40 @@ func (r report) write(dir string) error {
 // method says how the figures are measured. It is printed below the table.
 const method = `## How it is measured
 
-All processes run ` + "`tt`" + ` as it is shipped (` + "`CGO_ENABLED=0 go build -trimpath -ldflags \"-s -w\"`" + `), in scratch directories on
-the disk of the temporary directory. Variants to compare run in turn in one loop, after warm-ups. Times are medians, with the
-99th percentile in brackets; with fewer than 100 samples that is the largest one. Ratios are of medians of the same loop.
+All processes run ` + "`tt`" + ` as it is shipped (` + "`CGO_ENABLED=0 go build -trimpath -ldflags \"-s -w\"`" + `), in scratch directories on the disk of
+the temporary directory. Programs that are compared run in turn within one loop, after warm-ups. Times are medians, with the 99th
+percentile in brackets; of fewer than 100 samples that is the largest. A ratio is one of medians of the same loop.
 
-- **start**: whole processes, from before their start until the kernel has reported their end to the parent. *Empty Go* is a program
-  without statements, *Go + one read* opens the same database with the same driver and reads one row. The room has two members.
-- **hook**: whole processes. A process that is named like a harness starts and times them, and gives them a hook's JSON on standard
-  input. Its agent is a member of the room. Two others are in the room and have talked; nothing is new for the agent, so the hook after
-  a tool call only reads. The hook at the start of a session writes a record that it has run.
-- **rebase**: ` + "`git rebase`" + ` of five commits onto three others, one path each, in three repositories in turn: one with our hooks, in a room
-  that enforces turns, one with a hook that does nothing, and one without hooks. The agent with the stick does the rebase.
-- **release → wait**: another process has waited in ` + "`tt wait`" + ` for at least 20 ms when ` + "`tt release`" + ` starts. The time is between the ends
-  of both processes, as their parent sees them. It is negative when the waiter ends first.
-- **exit**: the time that the kernel needs to end a process that does nothing more, with and without an inotify watch that was removed just
-  before. Every wait that inotify wakes pays this, and it makes up most of the 99th percentiles of the rows above and below.
-- **send → receiver**: the receiver has waited for at least 20 ms when ` + "`tt msg send`" + ` starts. The time is from the sender's end until the
-  parent has read the line that ` + "`tt msg recv --follow`" + ` prints, or until the end of ` + "`tt wait --park`" + `. It is negative when the receiver
-  is first.
-- **killed → wait**: the owner is a process that is named like a harness and has taken the stick with a ` + "`tt`" + ` of its own. It gets SIGKILL.
-  The time ends when the parent sees that the blocked ` + "`tt wait`" + ` has exited and reported the takeover.
-- **turns/s, try + release**: eight processes, each with one engine that stays open and a member of its own in one room, which they name by
-  its id. Each repeats a ` + "`WaitForTurn`" + ` that doesn't block. If it gets the turn, it calls ` + "`ReleaseStick`" + ` with a handoff and its fence;
-  if not, it rests for 10 ms. A turn counts when its release has committed. The room needs no git. In the second row nobody rests:
-  eight processes that never pause are more than the cores can run, and most of their tries fail.
-- **turns/s, fair hand-over**: the same eight processes, each repeating a ` + "`WaitForTurn`" + ` without a time limit and a ` + "`ReleaseStick`" + `. Every
-  turn goes to the waiter that has gone longest without it. So every turn moves to another process, and its event wakes all waiters.
-- **crowd**: many members of one room, each with its own ` + "`tt msg recv --follow`" + `, and one message to ` + "`room`" + `, which adds a row for each
-  of them. The time is from the start of ` + "`tt msg send`" + ` until the parent has read the message from the last of them.
-- **idle**: the time that all threads of the processes have spent on a processor (schedstat), once the slow net under the bell has
-  reached its longest interval.
-- **scale**: a small database with 1,000 events in 10 rooms, and a large one with 1,000,000 in 10,000. The measured room has 109 events in the
-  small database and 10,099 in the large one, spread among the others. The logs are turns. Nearly every third event in them is a message,
-  which is then read and acknowledged. A tenth of the measured room's messages are for the asking agent (more in the small database), and
-  20 of them are open. *Query* is a call of the operation in a process that has the database open, *process* is the whole command. The
-  program's own rules have made both databases, and ` + "`tt doctor`" + ` finds nothing wrong with them.
+- **start**: whole processes, from before their start until the kernel has told their parent of their end. *Empty Go* is a program
+  without statements. *Go + one read* opens the same database with the same driver and reads one row. The room has two members.
+- **hook**: whole processes. A process that is named like a harness starts and times them, and writes what a harness tells its hook to
+  their standard input. Its agent is a member of the room; two others are there and have talked. Nothing is new for the agent, so the
+  hook after a tool call only reads. The hook of the session's start writes that it fired.
+- **rebase**: ` + "`git rebase`" + ` of five commits onto three others, one path each, in three repositories in turn. One has our hooks and is a
+  room that enforces the stick, one has a hook that does nothing, and one has none. The agent that holds the stick does the rebase.
+- **release → wait**: another process has been in ` + "`tt wait`" + ` for at least 20 ms when ` + "`tt release`" + ` is started. The time lies between the
+  ends of both processes, as their parent learns of them. It is negative when the waiter ends first.
+- **exit**: how long the kernel takes to end a process that does nothing more, with and without an inotify watch that was removed just
+  before. Every wait that inotify wakes pays it, and the 99th percentiles of the rows above and below are mostly this.
+- **send → receiver**: the receiver has been blocked for at least 20 ms when ` + "`tt msg send`" + ` is started. The time starts with the news of
+  the sender's end. It stops when the line of ` + "`tt msg recv --follow`" + ` was read, or when ` + "`tt wait --park`" + ` has ended. It is negative when
+  the receiver is first.
+- **killed → wait**: the owner is a process that is named like a harness, and has claimed by a ` + "`tt`" + ` of its own. It gets SIGKILL. The time
+  ends when the parent learns that the blocked ` + "`tt wait`" + ` has exited with the takeover.
+- **turns/s, try + release**: eight processes, each with one engine that stays open, each a member of one room, which they name by its
+  id. Each repeats one ` + "`WaitForTurn`" + ` that doesn't block. If that brought the turn, it does one ` + "`ReleaseStick`" + ` with a handoff and the
+  fence it was given; else it rests for 10 ms. A turn counts when its release has committed. The room needs no git. The second row has no
+  rest: eight processes that never pause are more than the cores can run, and most of their asking fails.
+- **turns/s, fair hand-over**: the same eight, each repeating a ` + "`WaitForTurn`" + ` without limit and a ` + "`ReleaseStick`" + `. Every turn goes to the
+  waiter that went longest without it. So every turn is a change of processes, and its event wakes all waiters.
+- **crowd**: members of one room, each with a ` + "`tt msg recv --follow`" + ` process of its own, and one message to ` + "`room`" + `, which gives each of
+  them a row of its own. The time runs from the start of the ` + "`tt msg send`" + ` until the last of them has printed its message and the parent
+  has read that.
+- **idle**: the time that all threads of the processes spent on a processor (schedstat), after the slow net under the bell has reached
+  its longest interval.
+- **scale**: a small database of 1,000 events in 10 rooms, and a large one of 1,000,000 in 10,000. The room in question has 109 events in
+  the small one and 10,099 in the large one, spread among the others. Their logs are turns, in which nearly each third event is a message
+  that is read and acknowledged. Of the messages of that room, a tenth are for the one who asks (in the small one more of them), and 20
+  are open. *Query* is the call of the operation in a process that has the database open, *process* the whole command. The rules made
+  both databases, and the doctor's check finds nothing in them.
 `
