@@ -167,4 +167,18 @@ func (w *machine) holds(name, before, after string) {
 	}
 }
 
+// inRepository makes the machine's project a repository, without git.
+func (w *machine) inRepository() Repository {
+	top := filepath.Join(w.root, "app")
+	w.write("app/.git/HEAD", "ref: refs/heads/main\n")
+	return Repository{Path: top, Top: top, Git: filepath.Join(top, ".git")}
+}
+
+func (w *machine) mode(name string, mode os.FileMode) {
+	w.Helper()
+	if err := os.Chmod(filepath.Join(w.root, name), mode); err != nil {
+		w.Fatal(err)
+	}
+}
+
 var allNames = harness.Names()
