@@ -33,7 +33,7 @@ type EventInfo struct {
 // Payload is what an event says beyond the fields that all events have. Each type has a struct of its
 // own for it, so that no two can claim one JSON name for different things. The order of its fields
 // is the order of the stored bytes, over which the log is summed: new ones come last.
-type Payload interface{ caller() Caller }
+type Payload interface{ payload() }
 
 // Caller tells how the agent came by its name, where that isn't plain. All payloads embed it.
 type Caller struct {
@@ -41,13 +41,13 @@ type Caller struct {
 	Terminal string `json:"terminal,omitempty"` // a person's terminal
 }
 
-func (c Caller) caller() Caller       { return c }
+func (Caller) payload()               {}
 func (c *Caller) setCaller(by Caller) { *c = by }
 
 // Raw is the payload of an event whose type this program doesn't know, as it was stored.
 type Raw json.RawMessage
 
-func (Raw) caller() Caller { return Caller{} }
+func (Raw) payload() {}
 
 // turnRule says which turn an event belongs to.
 type turnRule int

@@ -1,5 +1,5 @@
-// Package config reads .talking-stick.toml, in which a project says how agents should work on it. The
-// file may come with a clone from anybody, so this package checks everything in it.
+// Package config reads .talking-stick.toml, in which a project says how agents should work on it. A
+// clone brings the file from anybody, so this package checks everything in it.
 package config
 
 import (

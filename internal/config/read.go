@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// A file that comes with a clone may be anything: a link to somebody's secrets, an endless device, a FIFO
+// A file that a clone brings may be anything: a link to somebody's secrets, an endless device, a FIFO
 // that nobody writes to. All such files are read by the functions below.
 
 // What [Open] and [ReadFile] refuse.
