@@ -135,14 +135,15 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		return db.busy(ctx, began, err)
 	}
 	ringer, err := db.update(fn)
-	db.lock.Unlock()
 	ringer.Ring()
 	return err
 }
 
-// update does the work of Update under the write lock. It opens the bells of the rooms before it commits: the
-// operating system closes them when the process dies, and closing rings. So the waiters wake even then.
+// update does the work of Update under the write lock, which it releases, even if fn never returns. It opens the
+// bells of the rooms before it commits: the operating system closes them when the process dies, and closing
+// rings. So the waiters wake even then.
 func (db *DB) update(fn func(*Tx) error) (*bell.Ringer, error) {
+	defer db.lock.Unlock()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.opt.WriteWait < db.opt.ReadWait {
