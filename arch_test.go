@@ -147,6 +147,17 @@ var edges = map[string]map[string]string{
 	"internal/proc/proctest": {
 		"internal/proc": "machines made of data",
 	},
+	"internal/scene": {
+		"internal/engine":        "the operations that stories are made of",
+		"internal/engine/core":   "callers, and a kernel for each",
+		"internal/proc":          "the processes that programs see",
+		"internal/proc/proctest": "processes made of data",
+		"internal/store":         "what is stored, beside the operations",
+		"internal/storetest":     "the clock, and the check of the database",
+		"internal/task":          "the operations that stories are made of",
+		"internal/workspace":     "where programs run",
+		"stick":                  "words, errors",
+	},
 	"internal/storetest": {
 		"internal/store":     "test databases",
 		"modernc.org/sqlite": "looking at a database, and damaging one, past the store",
@@ -174,7 +185,7 @@ var edges = map[string]map[string]string{
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/storetest", "internal/testenv"}
+	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/scene", "internal/storetest", "internal/testenv"}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/google/go-cmp":          "differences that can be read",

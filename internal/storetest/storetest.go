@@ -191,6 +191,20 @@ func Exec(t *testing.T, db *store.DB, text string, args ...any) {
 	}
 }
 
+// Foreign makes the database of another program in a data directory.
+func Foreign(t *testing.T, dir string) {
+	t.Helper()
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(filepath.Join(dir, store.FileName))}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE other (x)"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func open(t *testing.T, opt store.Options) *store.DB {
 	t.Helper()
 	db, err := store.Open(context.Background(), opt, true)
@@ -206,8 +220,15 @@ func open(t *testing.T, opt store.Options) *store.DB {
 	return db
 }
 
+// Check fails a test whose database isn't sound: its file, or a room that isn't what its log says.
+func Check(t *testing.T, db *store.DB) {
+	t.Helper()
+	check(t, db, false)
+}
+
 // check fails a test whose database isn't sound, and one whose damage isn't found.
 func check(t *testing.T, db *store.DB, damaged bool) {
+	t.Helper()
 	found, err := db.Check(context.Background())
 	switch {
 	case err != nil:

@@ -1,0 +1,228 @@
+package scene
+
+import (
+	"context"
+	"runtime"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/proc/proctest"
+	"talkingstick/internal/task"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Actor is a caller of a story, with a program of its own.
+type Actor struct {
+	*Scene
+	Name   string        // in the story
+	ID     stick.AgentID // in the room
+	By     core.Caller
+	Engine *engine.Engine
+	Tasks  *task.Tasks
+
+	kernel    *core.Kernel
+	pid       int // of its harness
+	tt        int // of its program
+	dir       string
+	namespace string
+}
+
+// Agent makes an agent: its harness, and the name of its session. Its process lives and proves the session.
+func (s *Scene) Agent(name string) *Actor {
+	s.Helper()
+	return s.agentIn(name, s.Work, "")
+}
+
+// AgentIn makes an agent that works in another directory.
+func (s *Scene) AgentIn(name, dir string) *Actor {
+	s.Helper()
+	return s.agentIn(name, dir, "")
+}
+
+// AgentElsewhere makes an agent in another container: of its process the others know nothing, and it
+// knows nothing of theirs.
+func (s *Scene) AgentElsewhere(name string) *Actor {
+	s.Helper()
+	return s.agentIn(name, s.Work, "elsewhere")
+}
+
+func (s *Scene) agentIn(name, dir, namespace string) *Actor {
+	s.Helper()
+	harness, session, _ := strings.Cut(name, ":")
+	a := &Actor{Scene: s, Name: name, dir: dir, namespace: namespace}
+	a.pid = s.machine.start(proctest.Process{Comm: harness, Dir: dir})
+	a.By = core.Caller{
+		Harness: harness, SessionID: session, Proof: stick.ProvesSession, User: "ann", Host: "here",
+		Process: stick.Process{Boot: s.machine.boot(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
+	}
+	if namespace != "" {
+		a.By.Process.PIDNS = namespace
+	}
+	return s.enter(a)
+}
+
+// AgentUnseen makes an agent whose process nobody can see: nothing is ever known of whether it lives.
+func (s *Scene) AgentUnseen(name string) *Actor {
+	s.Helper()
+	harness, session, _ := strings.Cut(name, ":")
+	a := &Actor{Scene: s, Name: name, dir: s.Work}
+	a.By = core.Caller{Harness: harness, SessionID: session, User: "ann", Host: "here"}
+	return s.enter(a)
+}
+
+// Person makes a person at a terminal.
+func (s *Scene) Person(name string) *Actor {
+	s.Helper()
+	a := &Actor{Scene: s, Name: name, dir: s.Work}
+	a.pid = s.machine.start(proctest.Process{Comm: "bash", TTY: 34816, Dir: s.dir})
+	a.By = core.Caller{
+		Harness: "human", User: name, Host: "here", Person: true, Terminal: "pts/0", Proof: stick.ProvesTurn,
+		Process: stick.Process{Boot: s.machine.boot(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
+	}
+	return s.enter(a)
+}
+
+// enter gives an actor its program and its name.
+func (s *Scene) enter(a *Actor) *Actor {
+	s.Helper()
+	a.program(nil)
+	me, err := a.Engine.Whoami(s.Context(), engine.WhoamiParams{Caller: a.By})
+	if err != nil {
+		s.Fatal(err)
+	}
+	a.ID = me.AgentID
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.actors = append(s.actors, a)
+	return a
+}
+
+// program makes a program of the actor's. It counts as working nowhere, as it is there only for the moments of its
+// operations. kill is called at the points at which it could be killed.
+func (a *Actor) program(kill func(string)) {
+	a.tt = a.machine.start(proctest.Process{PPID: a.pid, Comm: "tt"})
+	a.kernel = core.New(core.Config{
+		Dir: a.data, Procs: a.machine.seen(a.tt, a.namespace), Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
+		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
+		Now:     a.clock.Now, NewID: a.newID, Kill: kill,
+	})
+	a.Tasks = task.New(task.Config{Kernel: a.kernel, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
+		res, err := a.Engine.MayEdit(ctx, engine.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
+		if err != nil {
+			return err
+		}
+		return res.Refusal()
+	}})
+	a.Engine = engine.New(engine.Config{Kernel: a.kernel, Checks: []core.Check{{Name: "workers", Run: a.Tasks.Check}}})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.programs = append(a.programs, a.kernel)
+}
+
+// Reboots starts the machine of the story again: all that was there is gone.
+func (s *Scene) Reboots() {
+	s.Helper()
+	s.machine.reboot()
+	s.observer = s.Person("observer")
+}
+
+// Again is the same actor with another program.
+func (a *Actor) Again() *Actor {
+	b := *a
+	b.program(nil)
+	return &b
+}
+
+// At is the same actor in another directory, where its program runs; its harness stays where it is.
+func (a *Actor) At(dir string) *Actor {
+	b := *a
+	b.dir = dir
+	b.program(nil)
+	return &b
+}
+
+// Dies ends the actor's harness, and with it its program.
+func (a *Actor) Dies() {
+	a.machine.end(a.tt)
+	a.machine.end(a.pid)
+}
+
+// Returns has a session go on in a new process.
+func (a *Actor) Returns() *Actor {
+	b := *a
+	b.pid = a.machine.start(proctest.Process{Comm: a.By.Harness, Dir: a.dir})
+	b.By.Process.PID, b.By.Process.Start = b.pid, int64(b.pid)
+	b.program(nil)
+	return &b
+}
+
+// As is the same actor under an assumed name.
+func (a *Actor) As(name string) *Actor {
+	b := *a
+	b.Name, b.ID = name, stick.AgentID(name)
+	b.By.As, b.By.AsSource = name, "--as"
+	return &b
+}
+
+// where is the place that the actor means: its directory.
+func (a *Actor) where(w core.Where) core.Where {
+	if w == (core.Where{}) {
+		w.Path = a.dir
+	}
+	return w
+}
+
+// Meets runs fn in a program of the actor's in which something happens at a kill point, before it goes on.
+func (a *Actor) Meets(point string, happens func(), fn func(*Actor)) {
+	a.Helper()
+	met := false
+	b := *a
+	b.program(func(at string) {
+		if at == point && !met {
+			met = true
+			happens()
+		}
+	})
+	fn(&b)
+	if !met {
+		a.fail("%s never comes to %q", a.Name, point)
+	}
+}
+
+// Killed runs fn in a program of the actor's that is killed when it comes to a kill point for the nth time, from 1:
+// it does no more, and what the system takes back from a process that ends is taken back. It tells whether the
+// program came there.
+func (a *Actor) Killed(point string, nth int, fn func(*Actor)) (killed bool) {
+	a.Helper()
+	b := *a
+	b.program(func(at string) {
+		if at == point {
+			if nth--; nth == 0 {
+				killed = true
+				runtime.Goexit()
+			}
+		}
+	})
+	over := make(chan struct{})
+	go func() { // ends with fn, or at the point
+		defer close(over)
+		fn(&b)
+	}()
+	<-over
+	a.machine.end(b.tt)
+	if err := b.kernel.Close(); err != nil {
+		a.Error(err)
+	}
+	return killed
+}
+
+// KillPoints lists the points to which fn comes, in their order.
+func (a *Actor) KillPoints(fn func(*Actor)) (points []string) {
+	a.Helper()
+	b := *a
+	b.program(func(at string) { points = append(points, at) })
+	fn(&b)
+	return points
+}

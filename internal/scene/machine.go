@@ -1,0 +1,95 @@
+package scene
+
+import (
+	"io/fs"
+	"slices"
+	"strconv"
+	"sync"
+
+	"talkingstick/internal/proc"
+	"talkingstick/internal/proc/proctest"
+)
+
+// machine is the process table of a story. It changes while programs look at it.
+type machine struct {
+	mu    sync.Mutex
+	next  int
+	boots int
+	all   []proctest.Process
+	views map[int]fs.ReadLinkFS // by who looks; of the processes as they are now
+}
+
+// firstPID lies beyond what a kernel gives to processes: whoever waits for a process of a story, or would
+// end it, finds none.
+const firstPID = 5_000_000
+
+func newMachine() *machine { return &machine{next: firstPID, views: map[int]fs.ReadLinkFS{}} }
+
+// start adds a process and returns its pid.
+func (m *machine) start(p proctest.Process) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p.PID == 0 {
+		m.next++
+		p.PID = m.next
+	}
+	if p.PPID == 0 {
+		p.PPID = 1
+	}
+	m.all = append(m.all, p)
+	clear(m.views)
+	return p.PID
+}
+
+// end removes a process.
+func (m *machine) end(pid int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = slices.DeleteFunc(m.all, func(p proctest.Process) bool { return p.PID == pid })
+	clear(m.views)
+}
+
+// seen is the machine as a process of it sees it. In another pid namespace the same pids mean others.
+func (m *machine) seen(self int, namespace string) *proc.Table {
+	t := proctest.Machine(self)
+	t.FS, t.PIDSpace.Boot = view{m, self}, m.boot()
+	if namespace != "" {
+		t.PIDSpace.PIDNS, t.Initial = namespace, false
+	}
+	return t
+}
+
+// boot is the id of the machine's boot.
+func (m *machine) boot() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return "boot" + strconv.Itoa(m.boots)
+}
+
+// reboot ends all processes, and begins another boot.
+func (m *machine) reboot() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all, m.boots = nil, m.boots+1
+	clear(m.views)
+}
+
+// view is /proc as a process sees it at the moment.
+type view struct {
+	m    *machine
+	self int
+}
+
+func (v view) now() fs.ReadLinkFS {
+	v.m.mu.Lock()
+	defer v.m.mu.Unlock()
+	if v.m.views[v.self] == nil {
+		v.m.views[v.self] = proctest.Machine(v.self, slices.Clone(v.m.all)...).FS.(fs.ReadLinkFS)
+	}
+	return v.m.views[v.self]
+}
+
+func (v view) Open(name string) (fs.File, error)          { return v.now().Open(name) }
+func (v view) ReadLink(name string) (string, error)       { return v.now().ReadLink(name) }
+func (v view) Lstat(name string) (fs.FileInfo, error)     { return v.now().Lstat(name) }
+func (v view) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(v.now(), name) }

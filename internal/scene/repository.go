@@ -1,0 +1,70 @@
+package scene
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// InGit sets a scene in a git repository with a first commit on main.
+func InGit(t *testing.T) *Scene {
+	t.Helper()
+	s := New(t)
+	s.repository()
+	return s
+}
+
+func (s *Scene) repository() {
+	s.Helper()
+	s.GitIn(s.dir, "init", "-q", s.Work)
+	s.Commit("README", "one\n")
+}
+
+// Git runs git in the workspace, and returns what it prints.
+func (s *Scene) Git(args ...string) string {
+	s.Helper()
+	return s.GitIn(s.Work, args...)
+}
+
+// GitIn runs git in a directory.
+func (s *Scene) GitIn(dir string, args ...string) string {
+	s.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		s.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Commit commits a file of the workspace, and returns the commit.
+func (s *Scene) Commit(name, text string) string {
+	s.Helper()
+	return s.CommitIn(s.Work, name, text)
+}
+
+// CommitIn commits a file of a checkout, and returns the commit.
+func (s *Scene) CommitIn(dir, name, text string) string {
+	s.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		s.Fatal(err)
+	}
+	s.GitIn(dir, "add", "--", name)
+	s.GitIn(dir, "commit", "-q", "-m", "change "+name)
+	return s.GitIn(dir, "rev-parse", "HEAD")
+}
+
+// CommitMerged resolves the conflict of a rebase, and has it go on.
+func (s *Scene) CommitMerged(dir, name, text string) {
+	s.Helper()
+	s.write(filepath.Join(dir, name), text)
+	s.GitIn(dir, "add", "--", name)
+	s.GitIn(dir, "-c", "core.editor=true", "rebase", "--continue")
+}

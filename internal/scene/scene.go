@@ -1,0 +1,309 @@
+// Package scene plays operations in one process: a workspace and a database of their own, callers that
+// follow a script, a clock that the story moves, and processes made of data. A story of it is a test:
+//
+//	s := scene.New(t)
+//	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+//	ann.Try().Granted(1)
+//	bob.Try().NotYet()
+//	ann.Release("half done", "do the rest").ForNobody()
+//	bob.Try().Granted(2).Handoff("half done")
+//
+// Each caller has a program of its own, as if it had started tt: only the files are shared. Nothing is
+// started but git, and nothing sleeps. When a story ends, its database is checked against its log. A story
+// that fails tells what it expected, what came instead, and the log of the room in words.
+package scene
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
+	"talkingstick/stick"
+)
+
+// patience is how long a story waits for what has to happen. It is a limit, and never the way.
+const patience = 30 * time.Second
+
+// Scene is where a story happens.
+type Scene struct {
+	*testing.T
+	Work string // the workspace, whose room the story is about
+
+	dir      string // of all that the story writes
+	data     string
+	clock    *storetest.Clock
+	machine  *machine
+	observer *Actor // who looks for the story, and never takes part
+
+	mu       sync.Mutex // guards what follows
+	ids      int
+	actors   []*Actor
+	programs []*core.Kernel
+	untidy   bool
+}
+
+// New sets a scene in a plain directory. Scenes run beside each other.
+func New(t *testing.T) *Scene {
+	t.Helper()
+	t.Parallel()
+	return set(t)
+}
+
+func set(t *testing.T) *Scene {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Scene{T: t, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), clock: storetest.NewClock(), machine: newMachine()}
+	if err := os.MkdirAll(filepath.Join(s.Work, ".talking-stick"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.end)
+	s.observer = s.Person("observer")
+	return s
+}
+
+// end looks after the database, and closes all programs.
+func (s *Scene) end() {
+	if _, err := os.Stat(filepath.Join(s.data, store.FileName)); err == nil {
+		s.sound()
+	}
+	for _, k := range s.programs {
+		if err := k.Close(); err != nil {
+			s.Errorf("close: %v", err)
+		}
+	}
+}
+
+// sound fails a story that leaves a database which isn't what its log says, or something half done that it
+// didn't mean to leave.
+func (s *Scene) sound() {
+	ctx := context.Background()
+	db, err := s.observer.kernel.Open(ctx, false)
+	if err != nil {
+		s.Errorf("the database at the end: %v", err)
+		return
+	}
+	storetest.Check(s.T, db)
+	res, err := s.observer.Engine.Doctor(ctx, engine.DoctorParams{})
+	if err != nil || !res.Healthy {
+		s.Errorf("the doctor at the end: %+v, %v", res.Findings, err)
+	}
+	for _, f := range res.Findings {
+		if f.Check == "workers" && f.Status != core.FindingOK && !s.untidy {
+			s.Errorf("the story leaves something half done: %s", f.Detail)
+		}
+	}
+}
+
+// LeavesWork says that the story ends with something half done, which the doctor has to name.
+func (s *Scene) LeavesWork() { s.untidy = true }
+
+// Now is the time of the story.
+func (s *Scene) Now() stick.Time { return stick.At(s.clock.Now()) }
+
+// Later lets time pass, and has all waits look.
+func (s *Scene) Later(d time.Duration) {
+	s.Helper()
+	s.clock.Move(d)
+	s.Ring()
+}
+
+// Ring has all waits look.
+func (s *Scene) Ring() {
+	s.Helper()
+	db, err := s.observer.kernel.Open(s.Context(), false)
+	if err == store.ErrAbsent {
+		return
+	}
+	if err == nil {
+		err = db.Update(s.Context(), func(tx *store.Tx) error {
+			rooms, err := tx.Rooms(nil, "")
+			for _, r := range rooms {
+				tx.Ring(r.ID)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// Dir makes a directory beside the workspace, or below it, and returns its path.
+func (s *Scene) Dir(name string) string {
+	s.Helper()
+	dir := filepath.Join(s.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		s.Fatal(err)
+	}
+	return dir
+}
+
+// File writes a file of the workspace, as of now, and returns its path.
+func (s *Scene) File(name, text string) string {
+	s.Helper()
+	path := filepath.Join(s.Work, filepath.FromSlash(name))
+	s.write(path, text)
+	return path
+}
+
+func (s *Scene) write(path, text string) {
+	s.Helper()
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o644)
+	}
+	if err == nil {
+		err = os.Chtimes(path, s.clock.Now(), s.clock.Now())
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// newID makes ids that count up over all programs of the story; every part of an id tells its number.
+func (s *Scene) newID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids++
+	return strings.Repeat(fmt.Sprintf("%08d", s.ids), 4)
+}
+
+// Room is the room of the workspace as it is stored.
+func (s *Scene) Room() (r stick.Room) {
+	s.Helper()
+	db, err := s.observer.kernel.Open(s.Context(), false)
+	if err == nil {
+		err = db.View(s.Context(), func(tx *store.Tx) (err error) {
+			r, _, err = tx.RoomAt([]string{s.Work})
+			return err
+		})
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return r
+}
+
+// InWords is the log of the room in words, with the names of the story.
+func (s *Scene) InWords() string {
+	res, err := s.observer.Engine.GetRoomEvents(context.Background(), engine.GetRoomEventsParams{
+		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Limit: 500},
+	})
+	if err != nil {
+		return "  (" + s.words(err.Error()) + ")\n"
+	}
+	var b strings.Builder
+	for _, e := range res.Events {
+		fmt.Fprintf(&b, "  %3d %-24s %s\n", e.Seq, e.Type, e.Say())
+	}
+	return s.words(b.String())
+}
+
+// words puts the names of the story into a text.
+func (s *Scene) words(text string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.actors {
+		if a.ID != "" && string(a.ID) != a.Name {
+			text = strings.ReplaceAll(text, string(a.ID), a.Name)
+		}
+	}
+	return text
+}
+
+// Logged fails the story unless the log has exactly these types of events, from the first one on.
+func (s *Scene) Logged(want ...stick.EventType) {
+	s.Helper()
+	res, err := s.observer.Engine.GetRoomEvents(s.Context(), engine.GetRoomEventsParams{
+		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Limit: 500},
+	})
+	var got []stick.EventType
+	for _, e := range res.Events {
+		got = append(got, e.Type)
+	}
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		s.fail("the log has %v (%v), want %v", got, err, want)
+	}
+}
+
+// Has fails the story unless the log tells of an event of this type.
+func (s *Scene) Has(want stick.EventType) {
+	s.Helper()
+	res, err := s.observer.Engine.GetRoomEvents(s.Context(), engine.GetRoomEventsParams{
+		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Types: []stick.EventType{want}},
+	})
+	if err != nil || len(res.Events) == 0 {
+		s.fail("the log has no %s (%v)", want, err)
+	}
+}
+
+// fail ends the story with what happened so far.
+func (s *Scene) fail(format string, args ...any) {
+	s.Helper()
+	s.Fatalf("%s\nthe log of the room:\n%s", s.words(fmt.Sprintf(format, args...)), s.InWords())
+}
+
+// Check fails the story where something isn't as expected.
+func (s *Scene) Check(ok bool, format string, args ...any) {
+	s.Helper()
+	if !ok {
+		s.fail(format, args...)
+	}
+}
+
+// Foreign puts the database of another program where ours would be.
+func (s *Scene) Foreign() {
+	s.Helper()
+	if err := os.MkdirAll(s.data, 0o700); err != nil {
+		s.Fatal(err)
+	}
+	storetest.Foreign(s.T, s.data)
+}
+
+// Rings expects that fn rings the room's bell.
+func (s *Scene) Rings(fn func()) {
+	s.Helper()
+	room := s.Room().ID
+	db, err := s.observer.kernel.Open(s.Context(), false)
+	if err != nil {
+		s.Fatal(err)
+	}
+	w, err := db.Bell.Watch(string(room))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer w.Close()
+	fn()
+	select {
+	case <-w.C:
+	case <-time.After(patience):
+		s.fail("nothing rang")
+	}
+}
+
+// WhileLocked runs fn while another program keeps the database locked.
+func (s *Scene) WhileLocked(fn func()) {
+	s.Helper()
+	db, err := s.observer.Again().kernel.Open(s.Context(), false)
+	if err == nil {
+		err = db.Update(s.Context(), func(*store.Tx) error {
+			fn()
+			return nil
+		})
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
