@@ -1,0 +1,358 @@
+package scene
+
+import (
+	"talkingstick/internal/engine"
+	"talkingstick/internal/task"
+)
+
+// Here each operation is a method of the actor, under the operation's own name: it takes the same parameters, and
+// fills in who calls, and where unless the story says so. The verbs of the stories are made of these methods. A
+// test names the operation that is missing, here or in the stories.
+
+// AckMessage is the operation of that name.
+func (a *Actor) AckMessage(p engine.MessagesParams) Answer[engine.MessagesResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "AckMessage", a.Engine.AckMessage, p)
+}
+
+// AddNote is the operation of that name.
+func (a *Actor) AddNote(p engine.AddNoteParams) Answer[engine.AddNoteResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "AddNote", a.Engine.AddNote, p)
+}
+
+// CheckEdit is the operation of that name.
+func (a *Actor) CheckEdit(p engine.CheckEditParams) Answer[engine.MayEditResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "CheckEdit", a.Engine.CheckEdit, p)
+}
+
+// CheckStop is the operation of that name.
+func (a *Actor) CheckStop(p engine.CheckStopParams) Answer[engine.CheckStopResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "CheckStop", a.Engine.CheckStop, p)
+}
+
+// CloseRoom is the operation of that name.
+func (a *Actor) CloseRoom(p engine.CloseRoomParams) Answer[engine.CloseRoomResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "CloseRoom", a.Engine.CloseRoom, p)
+}
+
+// DeliverEvents is the operation of that name.
+func (a *Actor) DeliverEvents(p engine.HookParams) Answer[engine.DeliverEventsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "DeliverEvents", a.Engine.DeliverEvents, p)
+}
+
+// Doctor is the operation of that name.
+func (a *Actor) Doctor(p engine.DoctorParams) Answer[engine.DoctorResult] {
+	p.Caller = a.By
+	return do(a, "Doctor", a.Engine.Doctor, p)
+}
+
+// EndSession is the operation of that name.
+func (a *Actor) EndSession(p engine.EndSessionParams) Answer[engine.EndSessionResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "EndSession", a.Engine.EndSession, p)
+}
+
+// GetConflicts is the operation of that name.
+func (a *Actor) GetConflicts(p engine.GetConflictsParams) Answer[engine.GetConflictsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "GetConflicts", a.Engine.GetConflicts, p)
+}
+
+// GetInbox is the operation of that name.
+func (a *Actor) GetInbox(p engine.GetInboxParams) Answer[engine.GetInboxResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "GetInbox", a.Engine.GetInbox, p)
+}
+
+// GetMessage is the operation of that name.
+func (a *Actor) GetMessage(p engine.GetMessageParams) Answer[engine.GetMessageResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "GetMessage", a.Engine.GetMessage, p)
+}
+
+// GetRoomEvents is the operation of that name.
+func (a *Actor) GetRoomEvents(p engine.GetRoomEventsParams) Answer[engine.EventsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "GetRoomEvents", a.Engine.GetRoomEvents, p)
+}
+
+// GetRoomState is the operation of that name.
+func (a *Actor) GetRoomState(p engine.GetRoomStateParams) Answer[engine.GetRoomStateResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "GetRoomState", a.Engine.GetRoomState, p)
+}
+
+// GetRoster is the operation of that name.
+func (a *Actor) GetRoster(p engine.GetRosterParams) Answer[engine.GetRosterResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "GetRoster", a.Engine.GetRoster, p)
+}
+
+// GetSession is the operation of that name.
+func (a *Actor) GetSession(p engine.GetSessionParams) Answer[engine.GetSessionResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "GetSession", a.Engine.GetSession, p)
+}
+
+// Heartbeat is the operation of that name.
+func (a *Actor) Heartbeat(p engine.HeartbeatParams) Answer[engine.HeartbeatResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "Heartbeat", a.Engine.Heartbeat, p)
+}
+
+// JoinPath is the operation of that name.
+func (a *Actor) JoinPath(p engine.JoinPathParams) Answer[engine.JoinPathResult] {
+	p.Caller = a.By
+	if p.Path == "" && p.RoomID == "" {
+		p.Path = a.dir
+	}
+	return do(a, "JoinPath", a.Engine.JoinPath, p)
+}
+
+// KickMember is the operation of that name.
+func (a *Actor) KickMember(p engine.KickMemberParams) Answer[engine.KickMemberResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "KickMember", a.Engine.KickMember, p)
+}
+
+// LeaveRoom is the operation of that name.
+func (a *Actor) LeaveRoom(p engine.LeaveRoomParams) Answer[engine.LeaveRoomResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "LeaveRoom", a.Engine.LeaveRoom, p)
+}
+
+// ListNotes is the operation of that name.
+func (a *Actor) ListNotes(p engine.ListNotesParams) Answer[engine.ListNotesResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ListNotes", a.Engine.ListNotes, p)
+}
+
+// ListReservations is the operation of that name.
+func (a *Actor) ListReservations(p engine.ListReservationsParams) Answer[engine.ListReservationsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ListReservations", a.Engine.ListReservations, p)
+}
+
+// ListRooms is the operation of that name.
+func (a *Actor) ListRooms(p engine.ListRoomsParams) Answer[engine.ListRoomsResult] {
+	p.Caller = a.By
+	if p.Path == "" {
+		p.Path = a.dir
+	}
+	return do(a, "ListRooms", a.Engine.ListRooms, p)
+}
+
+// ListSessions is the operation of that name.
+func (a *Actor) ListSessions(p engine.ListSessionsParams) Answer[engine.ListSessionsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ListSessions", a.Engine.ListSessions, p)
+}
+
+// MayEdit is the operation of that name.
+func (a *Actor) MayEdit(p engine.MayEditParams) Answer[engine.MayEditResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "MayEdit", a.Engine.MayEdit, p)
+}
+
+// PassStick is the operation of that name.
+func (a *Actor) PassStick(p engine.PassStickParams) Answer[engine.PassStickResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "PassStick", a.Engine.PassStick, p)
+}
+
+// PromoteSession is the operation of that name.
+func (a *Actor) PromoteSession(p engine.PromoteSessionParams) Answer[engine.PromoteSessionResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "PromoteSession", a.Engine.PromoteSession, p)
+}
+
+// ReadMessage is the operation of that name.
+func (a *Actor) ReadMessage(p engine.MessagesParams) Answer[engine.MessagesResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ReadMessage", a.Engine.ReadMessage, p)
+}
+
+// ReleasePaths is the operation of that name.
+func (a *Actor) ReleasePaths(p engine.ReleasePathsParams) Answer[engine.ReleasePathsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ReleasePaths", a.Engine.ReleasePaths, p)
+}
+
+// ReleaseStick is the operation of that name.
+func (a *Actor) ReleaseStick(p engine.ReleaseStickParams) Answer[engine.ReleaseStickResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ReleaseStick", a.Engine.ReleaseStick, p)
+}
+
+// ReorderMembers is the operation of that name.
+func (a *Actor) ReorderMembers(p engine.ReorderMembersParams) Answer[engine.ReorderMembersResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ReorderMembers", a.Engine.ReorderMembers, p)
+}
+
+// ReservePaths is the operation of that name.
+func (a *Actor) ReservePaths(p engine.ReservePathsParams) Answer[engine.ReservePathsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ReservePaths", a.Engine.ReservePaths, p)
+}
+
+// ResolveNote is the operation of that name.
+func (a *Actor) ResolveNote(p engine.ResolveNoteParams) Answer[engine.ResolveNoteResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ResolveNote", a.Engine.ResolveNote, p)
+}
+
+// SendMessage is the operation of that name.
+func (a *Actor) SendMessage(p engine.SendMessageParams) Answer[engine.SendMessageResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "SendMessage", a.Engine.SendMessage, p)
+}
+
+// SetRoomPolicy is the operation of that name.
+func (a *Actor) SetRoomPolicy(p engine.SetRoomPolicyParams) Answer[engine.SetRoomPolicyResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "SetRoomPolicy", a.Engine.SetRoomPolicy, p)
+}
+
+// StartSession is the operation of that name.
+func (a *Actor) StartSession(p engine.StartSessionParams) Answer[engine.StartSessionResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "StartSession", a.Engine.StartSession, p)
+}
+
+// TakeoverStick is the operation of that name.
+func (a *Actor) TakeoverStick(p engine.TakeoverStickParams) Answer[engine.TakeoverStickResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "TakeoverStick", a.Engine.TakeoverStick, p)
+}
+
+// WaitForEvents is the operation of that name.
+func (a *Actor) WaitForEvents(p engine.WaitForEventsParams) Answer[engine.EventsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WaitForEvents", a.Engine.WaitForEvents, p)
+}
+
+// Whoami is the operation of that name.
+func (a *Actor) Whoami(p engine.WhoamiParams) Answer[engine.WhoamiResult] {
+	p.Caller = a.By
+	return do(a, "Whoami", a.Engine.Whoami, p)
+}
+
+// WithdrawMessage is the operation of that name.
+func (a *Actor) WithdrawMessage(p engine.WithdrawMessageParams) Answer[engine.WithdrawMessageResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WithdrawMessage", a.Engine.WithdrawMessage, p)
+}
+
+// WorkerApprove is the operation of that name.
+func (a *Actor) WorkerApprove(p task.WorkerApproveParams) Answer[task.WorkerReviewResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerApprove", a.Tasks.WorkerApprove, p)
+}
+
+// WorkerCancel is the operation of that name.
+func (a *Actor) WorkerCancel(p task.WorkerCancelParams) Answer[task.WorkerCancelResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerCancel", a.Tasks.WorkerCancel, p)
+}
+
+// WorkerContext is the operation of that name.
+func (a *Actor) WorkerContext(p task.WorkerContextParams) Answer[task.WorkerContextResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerContext", a.Tasks.WorkerContext, p)
+}
+
+// WorkerDiff is the operation of that name.
+func (a *Actor) WorkerDiff(p task.WorkerDiffParams) Answer[task.WorkerDiffResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerDiff", a.Tasks.WorkerDiff, p)
+}
+
+// WorkerDone is the operation of that name.
+func (a *Actor) WorkerDone(p task.WorkerDoneParams) Answer[task.WorkerDoneResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerDone", a.Tasks.WorkerDone, p)
+}
+
+// WorkerExport is the operation of that name.
+func (a *Actor) WorkerExport(p task.WorkerExportParams) Answer[task.WorkerExportResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerExport", a.Tasks.WorkerExport, p)
+}
+
+// WorkerFail is the operation of that name.
+func (a *Actor) WorkerFail(p task.WorkerFailParams) Answer[task.WorkerHeartbeatResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerFail", a.Tasks.WorkerFail, p)
+}
+
+// WorkerHeartbeat is the operation of that name.
+func (a *Actor) WorkerHeartbeat(p task.WorkerHeartbeatParams) Answer[task.WorkerHeartbeatResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerHeartbeat", a.Tasks.WorkerHeartbeat, p)
+}
+
+// WorkerInit is the operation of that name.
+func (a *Actor) WorkerInit(p task.WorkerInitParams) Answer[task.WorkerInitResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerInit", a.Tasks.WorkerInit, p)
+}
+
+// WorkerMerge is the operation of that name.
+func (a *Actor) WorkerMerge(p task.WorkerMergeParams) Answer[task.WorkerMergeResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerMerge", a.Tasks.WorkerMerge, p)
+}
+
+// WorkerOutput is the operation of that name.
+func (a *Actor) WorkerOutput(p task.WorkerOutputParams) Answer[task.WorkerOutputResult] {
+	p.Caller = a.By
+	return do(a, "WorkerOutput", a.Tasks.WorkerOutput, p)
+}
+
+// WorkerRequestChanges is the operation of that name.
+func (a *Actor) WorkerRequestChanges(p task.WorkerRequestChangesParams) Answer[task.WorkerReviewResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerRequestChanges", a.Tasks.WorkerRequestChanges, p)
+}
+
+// WorkerRetry is the operation of that name.
+func (a *Actor) WorkerRetry(p task.WorkerRetryParams) Answer[task.WorkerSpawnResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerRetry", a.Tasks.WorkerRetry, p)
+}
+
+// WorkerRollback is the operation of that name.
+func (a *Actor) WorkerRollback(p task.WorkerRollbackParams) Answer[task.WorkerRollbackResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerRollback", a.Tasks.WorkerRollback, p)
+}
+
+// WorkerShow is the operation of that name.
+func (a *Actor) WorkerShow(p task.WorkerShowParams) Answer[task.WorkerShowResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerShow", a.Tasks.WorkerShow, p)
+}
+
+// WorkerSpawn is the operation of that name.
+func (a *Actor) WorkerSpawn(p task.WorkerSpawnParams) Answer[task.WorkerSpawnResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerSpawn", a.Tasks.WorkerSpawn, p)
+}
+
+// WorkerStart is the operation of that name.
+func (a *Actor) WorkerStart(p task.WorkerStartParams) Answer[task.WorkerStartResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerStart", a.Tasks.WorkerStart, p)
+}
+
+// WorkerStatus is the operation of that name.
+func (a *Actor) WorkerStatus(p task.WorkerStatusParams) Answer[task.WorkerStatusResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerStatus", a.Tasks.WorkerStatus, p)
+}

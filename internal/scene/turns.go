@@ -1,0 +1,128 @@
+package scene
+
+import (
+	"context"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
+)
+
+// Handoff is the least that a handoff says.
+func Handoff(status, next string) stick.Handoff {
+	return stick.Handoff{Status: status, NextAction: next}
+}
+
+// WaitForTurn is the operation of that name; what it brings has been delivered then.
+func (a *Actor) WaitForTurn(p engine.WaitForTurnParams) Asked {
+	a.Helper()
+	x := a.asks(a.Context(), p)
+	if x.Err == nil {
+		if err := a.Engine.Delivered(a.Context(), x.Res); err != nil {
+			a.fail("%s is told: %v", a.Name, err)
+		}
+	}
+	return x
+}
+
+func (a *Actor) asks(ctx context.Context, p engine.WaitForTurnParams) Asked {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return Asked{do(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForTurn", func(_ context.Context, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
+		return a.Engine.WaitForTurn(ctx, p)
+	}, p)}
+}
+
+// Try asks once for the turn.
+func (a *Actor) Try() Asked {
+	a.Helper()
+	return a.WaitForTurn(engine.WaitForTurnParams{MaxWaitMS: new(int64)})
+}
+
+// Looks asks once for events, and not for the turn.
+func (a *Actor) Looks() Asked {
+	a.Helper()
+	return a.WaitForTurn(engine.WaitForTurnParams{MaxWaitMS: new(int64), Park: true})
+}
+
+// Release ends the turn.
+func (a *Actor) Release(status, next string) Released {
+	return Released{a.ReleaseStick(engine.ReleaseStickParams{Handoff: Handoff(status, next)})}
+}
+
+// ReleaseOf ends the turn of a fence.
+func (a *Actor) ReleaseOf(f engine.Fence, status, next string) Released {
+	return Released{a.ReleaseStick(engine.ReleaseStickParams{Fence: f, Handoff: Handoff(status, next)})}
+}
+
+// Pass ends the turn for somebody.
+func (a *Actor) Pass(to *Actor, status, next string) Answer[engine.PassStickResult] {
+	return a.PassStick(engine.PassStickParams{To: to.ID, Handoff: Handoff(status, next)})
+}
+
+// Take takes the stick over.
+func (a *Actor) Take(reason string) Took {
+	return Took{a.TakeoverStick(engine.TakeoverStickParams{Reason: reason})}
+}
+
+// Fence is the fence of a grant.
+func (x Asked) Fence() engine.Fence {
+	x.by.Helper()
+	g := x.Is(stick.YourTurn).Res.Grant
+	return engine.Fence{Turn: g.TurnID, Lease: g.LeaseID}
+}
+
+// Join joins the room.
+func (a *Actor) Join() Answer[engine.JoinPathResult] { return a.JoinPath(engine.JoinPathParams{}) }
+
+// Joins joins the room, which nobody refuses.
+func (s *Scene) Joins(actors ...*Actor) {
+	s.Helper()
+	for _, a := range actors {
+		a.Join().OK()
+	}
+}
+
+// State is how the actor sees the room.
+func (a *Actor) State() engine.GetRoomStateResult {
+	a.Helper()
+	return a.GetRoomState(engine.GetRoomStateParams{}).OK()
+}
+
+// Sees expects a state of the room.
+func (a *Actor) Sees(want stick.RoomState) engine.GetRoomStateResult {
+	a.Helper()
+	v := a.State()
+	if v.State != want {
+		a.fail("%s sees the room %s, want %s", a.Name, v.State, want)
+	}
+	return v
+}
+
+// Sets changes the policy of the room.
+func (a *Actor) Sets(policy ...string) Answer[engine.SetRoomPolicyResult] {
+	return a.SetRoomPolicy(engine.SetRoomPolicyParams{Set: policy})
+}
+
+// Leave leaves the room.
+func (a *Actor) Leave() Answer[engine.LeaveRoomResult] { return a.LeaveRoom(engine.LeaveRoomParams{}) }
+
+// Abandon leaves the room and its turn.
+func (a *Actor) Abandon(why string) Answer[engine.LeaveRoomResult] {
+	return a.LeaveRoom(engine.LeaveRoomParams{Abandon: why})
+}
+
+// Kick removes a member that is gone.
+func (a *Actor) Kick(who *Actor) Answer[engine.KickMemberResult] {
+	return a.KickMember(engine.KickMemberParams{AgentID: who.ID, Reason: "it is gone"})
+}
+
+// KickAnyway removes a member whether it is gone or not.
+func (a *Actor) KickAnyway(who *Actor) Answer[engine.KickMemberResult] {
+	return a.KickMember(engine.KickMemberParams{AgentID: who.ID, Force: true, Reason: "asked to"})
+}
+
+// ByID means the room of the workspace by its id.
+func (s *Scene) ByID() core.Where {
+	s.Helper()
+	return core.Where{RoomID: s.Room().ID}
+}
