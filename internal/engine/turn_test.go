@@ -1,0 +1,326 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/scene"
+	"talkingstick/stick"
+)
+
+// TestTheStickGoesRound: who has it ends its turn with a handoff, and who asks next gets that.
+func TestTheStickGoesRound(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+
+	ann.Try().Granted(1).Because("open_claim")
+	bob.Try().NotYet()
+	ann.Try().Granted(1).Because("already_owner")
+	ann.Release("half done", "do the rest").ForNobody()
+	bob.Try().Granted(2).Handoff("half done")
+	bob.Try().Granted(2).Handoff("half done") // as often as it asks
+
+	bob.Pass(ann, "all done", "look at it").That("kept for ann, who isn't waiting", func(r engine.PassStickResult) bool {
+		return r.ReservedFor == ann.ID && !r.Reachable
+	})
+	bob.Try().NotYet()
+	ann.Try().Granted(3).Because("direct_pass").Handoff("all done")
+	s.Logged(
+		stick.EventJoin, stick.EventClaim, stick.EventJoin, stick.EventRelease, stick.EventClaim, stick.EventPass, stick.EventClaim,
+	)
+}
+
+// TestWhoWaitsIsNamed: a release names a waiting member, which its wait tells at once.
+func TestWhoWaitsIsNamed(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
+	ann.Try().Granted(1)
+	bobs, cyds := bob.Waits(), cyd.Waits()
+	ann.Release("one", "two").NextIs(bob)
+	bobs.Ends().Granted(2).Because("sequence").Handoff("one")
+	cyds.GoesOn()
+	bob.Release("two", "three").NextIs(cyd)
+	cyds.Ends().Granted(3)
+	cyd.Release("three", "four").ForNobody()
+}
+
+// TestAnOwnerIsFenced: whoever lost the turn changes nothing any more, and is told by what; its own act, asked
+// for again, is answered again.
+func TestAnOwnerIsFenced(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	bob.Join().OK()
+	bob.Release("s", "n").Refused(stick.CodeNotYourTurn)
+
+	first := ann.Try().Granted(1).Fence()
+	ann.ReleaseOf(engine.Fence{Turn: 1}, "s", "n").Refused(stick.CodeUsage)
+	ann.ReleaseOf(engine.Fence{Turn: 1, Lease: "another"}, "s", "n").Refused(stick.CodeStaleLease)
+	ann.ReleaseOf(first, " ", "n").Refused(stick.CodeInvalidHandoff)
+	bob.ReleaseOf(first, "s", "n").Refused(stick.CodeStaleLease)
+	ann.ReleaseOf(first, "s", "n").ForNobody()
+	ann.ReleaseOf(first, "s", "n").Already()
+	ann.Release("s", "n").Already()
+	ann.Pass(bob, "s", "n").Refused(stick.CodeStaleLease)
+	ann.Heartbeat(engine.HeartbeatParams{}).Refused(stick.CodeStaleLease)
+
+	second := bob.Try().Granted(2).Fence()
+	ann.ReleaseOf(first, "s", "n").Already()
+	ann.PassStick(engine.PassStickParams{Fence: first, To: bob.ID, Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeTurnMismatch)
+	bob.PassStick(engine.PassStickParams{Fence: second, To: stick.Next, Handoff: scene.Handoff("s", "n")}).OK()
+	bob.PassStick(engine.PassStickParams{Fence: second, To: stick.Next, Handoff: scene.Handoff("s", "n")}).That("again", func(r engine.PassStickResult) bool {
+		return r.Already && r.ReservedFor == ann.ID
+	})
+	bob.Release("s", "n").Refused(stick.CodeStaleLease)
+}
+
+// TestAPassNeedsItsRecipient: the stick goes to nobody who isn't there to take it.
+func TestAPassNeedsItsRecipient(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("codex:c")
+	s.Joins(bob, cyd)
+	ann.Try().Granted(1)
+	ann.PassStick(engine.PassStickParams{To: "gemini", Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeUnknownMember)
+	ann.PassStick(engine.PassStickParams{To: "codex", Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeAmbiguousRecipient)
+	ann.PassStick(engine.PassStickParams{To: "Not a name", Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeUsage)
+	cyd.Dies()
+	ann.Pass(cyd, "s", "n").Refused(stick.CodeUnknownMember)
+	waiting := bob.Waits()
+	ann.Pass(bob, "s", "n").That("that bob is reached", func(r engine.PassStickResult) bool { return r.Reachable })
+	waiting.Ends().Granted(2).Because("direct_pass")
+}
+
+// TestAReservationMovesOn: who was named and doesn't come is passed over, and in the end anybody may.
+func TestAReservationMovesOn(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
+	s.Joins(ann, bob, cyd)
+	ann.Try().Granted(1)
+	bob.WaitForTurn(engine.WaitForTurnParams{MaxWaitMS: ms(1)}).NotYet() // likely to ask again
+	ann.Release("s", "n").NextIs(bob)
+	cyd.Try().NotYet()
+	s.Later(11 * time.Second)
+	cyd.Try().Granted(2).Handoff("s")
+}
+
+func ms(n int64) *int64 { return &n }
+
+// TestTheLastOwnerDefers: where somebody else waits, who has just had the stick doesn't take it again at once.
+func TestTheLastOwnerDefers(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	bob.Join().OK()
+	ann.Try().Granted(1)
+	ann.Abandon("it was nothing").OK()
+	ann.Join().OK()
+	parked := bob.Parks() // doesn't want the turn
+	ann.Try().Granted(2).Because("open_claim")
+	parked.GoesOn()
+	parked.Interrupted().Refused(stick.CodeCanceled)
+}
+
+// TestOneWaitOfAMember: a second one is refused, or ends the first; a person may have several.
+func TestOneWaitOfAMember(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
+	ann.Try().Granted(1)
+	first := bob.Waits()
+	bob.WaitsFor(engine.WaitForTurnParams{}).Ends().Refused(stick.CodeAlreadyListening)
+	second := bob.WaitsFor(engine.WaitForTurnParams{Replace: true})
+	first.Ends().Is(stick.WasReplaced)
+	second.GoesOn()
+	here, there := carl.Parks(), carl.Parks()
+	ann.Send(carl, "hello").Reaches(carl, stick.DeliveryListening)
+	here.Ends().Brings("hello")
+	there.Interrupted()
+	bob.Leave().OK()
+	second.Ends().Is(stick.HasLeft)
+}
+
+// TestAWaitHasItsLimit: through a server it ends at the policy's limit, or at its caller's; what it leaves is a
+// member that is likely to ask again.
+func TestAWaitHasItsLimit(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	ann.Try().Granted(1)
+	bob.WaitForTurn(engine.WaitForTurnParams{MaxWaitMS: ms(1), AtMost: time.Hour}).NotYet()
+	ann.Sets("wait_for_turn_max_wait=1s").OK()
+	bob.WaitForTurn(engine.WaitForTurnParams{AtMost: time.Millisecond}).NotYet()
+	ann.Release("s", "n").NextIs(bob)
+}
+
+// TestAWaitTellsWhatEndsIt: the room's end, a kick, and its caller's.
+func TestAWaitTellsWhatEndsIt(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
+	ann.Try().Granted(1)
+	bobs, cyds := bob.Waits(), cyd.Waits()
+	carl.KickAnyway(bob).OK()
+	bobs.Ends().Is(stick.WasKicked)
+	bob.Try().Is(stick.WasKicked)
+	ann.Release("s", "n").NextIs(cyd)
+	cyds.Ends().Granted(2)
+	anns := ann.Waits()
+	cyd.CloseRoom(engine.CloseRoomParams{Handoff: new(scene.Handoff("done", "rest"))}).OK()
+	anns.Ends().Is(stick.RoomClosed)
+	ann.Try().Is(stick.RoomClosed)
+	cyd.Waits().Ends().Is(stick.RoomClosed)
+	cyd.Release("x", "y").Refused(stick.CodeStaleLease)
+}
+
+// TestTheDriftOfTheTree: who gets the turn is told that the tree has moved since the handoff.
+func TestTheDriftOfTheTree(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	ann.Try().Granted(1)
+	s.File("file.go", "package x\n")
+	h := scene.Handoff("s", "n")
+	h.Artifacts = []stick.Artifact{{Path: "file.go", Role: stick.Roles[0]}}
+	ann.ReleaseStick(engine.ReleaseStickParams{Handoff: h, Where: s.ByID()}).OK()
+	got := bob.Try().Granted(2)
+	s.Check(got.Res.Drift == nil && got.Res.Handoff.Workspace.DirtyCount == 1 && got.Res.Handoff.Artifacts[0].RoomPath == "file.go", "%+v", got.Res.Handoff)
+	s.Commit("file.go", "package y\n")
+	got = bob.Try().Granted(2)
+	s.Check(got.Res.Drift != nil && got.Res.Drift.HeadWas == got.Res.Handoff.Workspace.Head, "no drift: %+v", got.Res.Grant)
+	h.Artifacts[0].Path = "../elsewhere"
+	bob.ReleaseStick(engine.ReleaseStickParams{Handoff: h}).Refused(stick.CodeInvalidHandoff)
+}
+
+// TestEveryCauseOfATakeover: what opens one, and what doesn't.
+func TestEveryCauseOfATakeover(t *testing.T) {
+	for name, story := range map[stick.Cause]func(*scene.Scene){
+		stick.OwnerGone: func(s *scene.Scene) {
+			ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+			ann.Try().Granted(1)
+			bob.Try().NotYet()
+			bob.Take("I want it").Refused(stick.CodeTakeoverNotAvailable)
+			ann.Dies()
+			bob.Sees(stick.StateOwnerGone)
+			bob.Try().TakeoverOpen(stick.OwnerGone)
+			bob.Take("it is gone").Granted(2, stick.OwnerGone).From(ann)
+		},
+		stick.OwnerTimeout: func(s *scene.Scene) {
+			ann, bob := s.AgentUnseen("claude:a"), s.Agent("codex:b")
+			ann.Try().Granted(1)
+			s.Later(44 * time.Minute)
+			bob.Try().NotYet()
+			ann.Heartbeat(engine.HeartbeatParams{}).That("kept by heartbeats", func(r engine.HeartbeatResult) bool { return r.LeaseKeptBy == stick.KeptByHeartbeat })
+			s.Later(44 * time.Minute)
+			bob.Take("too early").Refused(stick.CodeTakeoverNotAvailable)
+			s.Later(2 * time.Minute)
+			bob.Sees(stick.StateStaleOwner)
+			bob.Try().TakeoverOpen(stick.OwnerTimeout)
+			bob.Take("no sign of it").Granted(2, stick.OwnerTimeout).From(ann)
+			ann.Release("s", "n").Refused(stick.CodeTurnMismatch)
+		},
+		stick.OwnerIdle: func(s *scene.Scene) {
+			ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+			ann.Try().Granted(1)
+			bob.Join().OK()
+			waiting := bob.Waits()
+			s.Later(46 * time.Minute)
+			waiting.GoesOn()
+			bob.Take("too early").Refused(stick.CodeTakeoverNotAvailable)
+			s.Has(stick.EventOwnerIdle)
+			s.Later(11 * time.Second)
+			waiting.Ends().TakeoverOpen(stick.OwnerIdle)
+			bob.Take("it does nothing").Granted(2, stick.OwnerIdle)
+		},
+		stick.ClaimTimeout: func(s *scene.Scene) {
+			ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
+			s.Joins(ann, bob, cyd)
+			ann.Try().Granted(1)
+			ann.Pass(bob, "s", "n").OK()
+			cyd.Take("too early").Refused(stick.CodeTakeoverNotAvailable)
+			waiting := cyd.Waits()
+			s.Agent("gemini:d").Waits() // is told later, and keeps ann from taking it back
+			s.Later(20*time.Minute + time.Second)
+			waiting.Ends().TakeoverOpen(stick.ClaimTimeout)
+			ann.Take("I had it").Refused(stick.CodePriorOwner)
+			cyd.Take("it doesn't come").Granted(2, stick.ClaimTimeout)
+		},
+		stick.RecipientGone: func(s *scene.Scene) {
+			ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
+			s.Joins(ann, bob, cyd)
+			ann.Try().Granted(1)
+			ann.Pass(bob, "s", "n").OK()
+			bob.Dies()
+			cyd.Sees(stick.StateRecipientGone)
+			cyd.Take("it is gone").Granted(2, stick.RecipientGone)
+		},
+		stick.OperatorRequested: func(s *scene.Scene) {
+			ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
+			s.Joins(bob)
+			ann.Try().Granted(1)
+			scene.Took{Answer: carl.TakeoverStick(engine.TakeoverStickParams{Reason: "I say so", Operator: true})}.Granted(2, stick.OperatorRequested).From(ann)
+			scene.Took{Answer: bob.TakeoverStick(engine.TakeoverStickParams{Reason: "carl says so", Operator: true, ExpectedTurn: 2})}.Granted(3, stick.OperatorRequested)
+			bob.Take("again").That("its own again", func(r engine.TakeoverStickResult) bool { return r.Already })
+			bob.TakeoverStick(engine.TakeoverStickParams{Reason: " "}).Refused(stick.CodeUsage)
+			ann.TakeoverStick(engine.TakeoverStickParams{Reason: "mine", ExpectedTurn: 1}).Refused(stick.CodeTurnMismatch)
+		},
+	} {
+		t.Run(string(name), func(t *testing.T) {
+			s := scene.New(t)
+			story(s)
+			s.Has(stick.EventTakeover)
+		})
+	}
+}
+
+// TestATakeoverRecovers: who takes over gets the last handoff, and what happened since.
+func TestATakeoverRecovers(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
+	ann.Try().Granted(1)
+	ann.Release("one", "two").OK()
+	bob.Try().Granted(2).Handoff("one")
+	bob.Dies()
+	cyd.Take("bob is gone").Granted(3, stick.OwnerGone)
+	cyd.Try().Granted(3).Recovers("one", 1)
+	cyd.Abandon("I can't").OK()
+	ann.Try().Granted(4).Recovers("one", 2)
+	bob.Returns().Release("late", "x").Refused(stick.CodeTurnMismatch)
+}
+
+// TestTheSameSessionComesBack: an owner whose process ended, and whose session goes on in another, is still the
+// owner.
+func TestTheSameSessionComesBack(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	ann.Try().Granted(1)
+	bob.Join().OK()
+	ann.Dies()
+	bob.Sees(stick.StateOwnerGone)
+	ann.Returns().Try().Granted(1).Because("already_owner")
+	bob.Sees(stick.StateOwned)
+	bob.Take("is it gone?").Refused(stick.CodeTakeoverNotAvailable)
+}
+
+// TestALeaseElsewhereNeedsAGuardian: where others can't see the owner's process, its grant says that it needs a
+// guardian. Without one the lease ends at its time, though the process lives.
+func TestALeaseElsewhereNeedsAGuardian(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.AgentElsewhere("claude:a"), s.Agent("codex:b")
+	bob.Join().OK()
+	x := ann.Try().Granted(1)
+	s.Check(x.Res.NeedsGuardian, "nobody can see %s, and it needs no guardian", ann.Name)
+	s.Later(44 * time.Minute)
+	bob.Sees(stick.StateOwned)
+	s.Later(2 * time.Minute)
+	bob.Sees(stick.StateStaleOwner)
+	bob.Take("no sign of it").Granted(2, stick.OwnerTimeout).From(ann)
+}
+
+// TestABoxThatStartsAgain: what was granted before the machine started again is over, and its handoff isn't.
+func TestABoxThatStartsAgain(t *testing.T) {
+	s := scene.New(t)
+	ann := s.Agent("claude:a")
+	ann.Try().Granted(1)
+	ann.Release("one", "two").OK()
+	ann.Try().Granted(2)
+	s.Reboots()
+	bob := s.Agent("codex:b")
+	bob.Try().Is(stick.YourTurn)
+	bob.Try().Recovers("one", 1) // that the machine restarted
+	s.Has(stick.EventRestored)
+}
