@@ -1,0 +1,80 @@
+package scene
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// Sent is a message that was sent.
+type Sent struct {
+	Answer[engine.SendMessageResult]
+}
+
+// ID is the number of the message.
+func (x Sent) ID() int64 { x.by.Helper(); return x.OK().MessageID }
+
+// Reaches expects how a message reaches somebody.
+func (x Sent) Reaches(who *Actor, how stick.Delivery) Sent {
+	x.by.Helper()
+	if !slices.Contains(x.OK().Recipients, engine.Recipient{AgentID: who.ID, Delivery: how}) {
+		x.fail("that it reaches %s by %s", who.Name, how)
+	}
+	return x
+}
+
+// Send sends a message to somebody.
+func (a *Actor) Send(to *Actor, body string) Sent {
+	return a.SendAs(engine.SendMessageParams{To: []stick.AgentID{to.ID}, Body: body})
+}
+
+// Tell sends a message to all in the room.
+func (a *Actor) Tell(body string) Sent {
+	return a.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToRoom}, Body: body})
+}
+
+// SendAs sends a message.
+func (a *Actor) SendAs(p engine.SendMessageParams) Sent { return Sent{a.SendMessage(p)} }
+
+// Reads opens messages.
+func (a *Actor) Reads(ids ...int64) Answer[engine.MessagesResult] {
+	return a.ReadMessage(engine.MessagesParams{MessageIDs: ids})
+}
+
+// Accepts acknowledges messages.
+func (a *Actor) Accepts(ids ...int64) Answer[engine.MessagesResult] {
+	return a.AckMessage(engine.MessagesParams{MessageIDs: ids})
+}
+
+// Withdraws takes a message back.
+func (a *Actor) Withdraws(id int64) Answer[engine.WithdrawMessageResult] {
+	return a.WithdrawMessage(engine.WithdrawMessageParams{MessageID: id})
+}
+
+// Inbox is what is owed by the actor.
+func (a *Actor) Inbox() engine.GetInboxResult {
+	a.Helper()
+	return a.GetInbox(engine.GetInboxParams{}).OK()
+}
+
+// Note leaves a note.
+func (a *Actor) Note(body string) Answer[engine.AddNoteResult] {
+	return a.AddNote(engine.AddNoteParams{Body: body})
+}
+
+// StreamDelivered is the operation of that name.
+func (a *Actor) StreamDelivered(name string, cursor int64) {
+	a.Helper()
+	if err := a.Engine.StreamDelivered(a.Context(), a.By, a.Room().ID, name, cursor); err != nil {
+		a.fail("%s reads on: %v", a.Name, err)
+	}
+}
+
+// FollowEvents is the operation of that name; it lasts.
+func (a *Actor) FollowEvents(ctx context.Context, p engine.WaitForEventsParams, deliver func(engine.EventsResult) error) error {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	_, err := a.Engine.FollowEvents(ctx, p, deliver)
+	return err
+}
