@@ -1,0 +1,85 @@
+package scene
+
+import (
+	"context"
+	"path/filepath"
+
+	"talkingstick/internal/engine"
+)
+
+// Reserve reserves paths.
+func (a *Actor) Reserve(paths ...string) Answer[engine.ReservePathsResult] {
+	return a.ReservePaths(engine.ReservePathsParams{Paths: paths})
+}
+
+// Unreserve ends reservations.
+func (a *Actor) Unreserve(paths ...string) Answer[engine.ReleasePathsResult] {
+	return a.ReleasePaths(engine.ReleasePathsParams{Paths: paths})
+}
+
+// Editing is the answer to who wants to edit.
+type Editing struct {
+	Answer[engine.MayEditResult]
+}
+
+// Allowed expects that it may.
+func (x Editing) Allowed() Editing {
+	x.by.Helper()
+	if x.Err != nil || !x.Res.Allowed || x.Res.Refusal() != nil {
+		x.fail("that it may edit")
+	}
+	return x
+}
+
+// Denied expects that it may not edit just these paths.
+func (x Editing) Denied(paths ...string) Editing {
+	x.by.Helper()
+	if x.Err != nil || x.Res.Allowed || x.Res.Refusal() == nil || x.Res.Hint == "" || len(paths) != len(x.Res.Denied) {
+		x.fail("that it may not edit %v", paths)
+	}
+	for i, p := range paths {
+		if x.Res.Denied[i] != filepath.ToSlash(p) {
+			x.fail("that it may not edit %v", paths)
+		}
+	}
+	return x
+}
+
+// MayIEdit asks before an edit.
+func (a *Actor) MayIEdit(paths ...string) Editing {
+	return Editing{a.MayEdit(engine.MayEditParams{Paths: paths})}
+}
+
+// Edits is a tool call that edits, as hooks see it: they ask before it, note the answer, and look again after it.
+// during happens meanwhile; it may be nil.
+func (a *Actor) Edits(during func(), paths ...string) Editing {
+	a.Helper()
+	p := engine.CheckEditParams{HookParams: a.Hook(), Tool: "Edit", Paths: paths}
+	x := Editing{a.CheckEdit(p)}
+	if x.Err != nil {
+		return x
+	}
+	if err := a.Engine.EditChecked(a.Context(), p, x.Res); err != nil {
+		a.fail("%s notes its edit: %v", a.Name, err)
+	}
+	if !x.Res.Allowed {
+		return x
+	}
+	if during != nil {
+		during()
+	}
+	a.CheckEdited(p)
+	return x
+}
+
+// CheckEdited is the operation of that name.
+func (a *Actor) CheckEdited(p engine.CheckEditParams) {
+	a.Helper()
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	if err := a.Engine.CheckEdited(a.Context(), p); err != nil {
+		a.fail("%s looks after its edit: %v", a.Name, err)
+	}
+}
+
+// Guard is the operation of that name; it lasts.
+func (a *Actor) Guard(ctx context.Context, p engine.GuardParams) error { return a.Engine.Guard(ctx, p) }
