@@ -1,0 +1,202 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/scene"
+	"talkingstick/stick"
+)
+
+// TestSessionsHaveRoles: the first leads, the others help; when the first ends, another can be promoted.
+func TestSessionsHaveRoles(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
+	carl.Starts().Refused(stick.CodeUsage)
+	ann.StartSession(engine.StartSessionParams{HookParams: engine.HookParams{Where: core.Where{RoomID: "x"}}}).Refused(stick.CodeUsage)
+	ann.GetSession(engine.GetSessionParams{}).That("none yet", func(r engine.GetSessionResult) bool { return r.Role == "" })
+	ann.ListSessions(engine.ListSessionsParams{}).That("none yet", func(r engine.ListSessionsResult) bool { return len(r.Sessions) == 0 })
+	ann.Starts().As(stick.RolePrimary, stick.StartFresh).That("the others", func(r engine.StartSessionResult) bool { return len(r.Others) == 2 && r.Created })
+	bob.Starts().As(stick.RoleHelper, stick.StartHelper).That("who leads", func(r engine.StartSessionResult) bool { return r.Primary != nil && *r.Primary == ann.ID })
+	ann.StartsByHook("resume").That("that it goes on", func(r engine.StartSessionResult) bool { return r.Already && r.Role == stick.RolePrimary })
+	cyd.StartsByHook("startup").As(stick.RoleHelper, stick.StartHelper)
+	s.Check(ann.Session().Role == stick.RolePrimary && bob.Session().Role == stick.RoleHelper, "roles")
+	list := ann.ListSessions(engine.ListSessionsParams{}).OK()
+	s.Check(len(list.Sessions) == 3 && list.Sessions[0].Self, "%+v", list)
+	bob.PromoteSession(engine.PromoteSessionParams{}).Refused(stick.CodeMemberPresent)
+	carl.PromoteSession(engine.PromoteSessionParams{}).Refused(stick.CodeUsage)
+	ann.PromoteSession(engine.PromoteSessionParams{}).That("already", func(r engine.PromoteSessionResult) bool { return r.Already })
+	ann.Dies()
+	bob.PromoteSession(engine.PromoteSessionParams{}).That("ann's place", func(r engine.PromoteSessionResult) bool { return r.Replaced != nil && *r.Replaced == ann.ID })
+	s.Check(bob.Session().Role == stick.RolePrimary, "bob isn't the primary")
+	bob.Ends().That("that it leaves", func(r engine.EndSessionResult) bool { return len(r.Left) == 1 })
+	bob.Ends().That("nothing", func(r engine.EndSessionResult) bool { return len(r.Left) == 0 })
+	carl.Ends().Refused(stick.CodeUsage)
+	all := cyd.ListSessions(engine.ListSessionsParams{All: true}).OK()
+	s.Check(len(all.Sessions) > 1, "%+v", all)
+	s.Agent("codex:z").PromoteSession(engine.PromoteSessionParams{}).Refused(stick.CodeUnknownMember)
+}
+
+// TestASessionThatCrashed is recovered by the next one: its context file, and the room's last handoff.
+func TestASessionThatCrashed(t *testing.T) {
+	s := scene.New(t)
+	ann := s.Agent("claude:a")
+	ann.Join().OK()
+	ann.Starts().As(stick.RolePrimary, stick.StartFresh)
+	context := ann.Session().Context
+	ann.Try().Granted(1)
+	ann.Release("half", "rest").OK()
+	s.Later(time.Minute)
+	s.File(strings.TrimPrefix(context, s.Work+"/"), string(ann.ID)+"\nwhat it knows\n")
+	ann.Dies()
+	bob := s.Agent("codex:b")
+	bob.Starts().As(stick.RolePrimary, stick.StartRecover).That("what ann left", func(r engine.StartSessionResult) bool {
+		return r.Recovered != nil && r.Recovered.AgentID == ann.ID && r.Recovered.Path == context && r.Recovered.Handoff.Status == "half"
+	})
+	s.Check(bob.Session().Recovered != nil, "it isn't told again")
+}
+
+// TestHowASessionEnds: by its harness it leaves its room and its turn; by the agent itself only with a word on the
+// turn, and its context file goes.
+func TestHowASessionEnds(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	ann.Starts().OK()
+	bob.Starts().OK()
+	ann.Try().Granted(1)
+	ann.WrapsUp().Refused(stick.CodeInvalidHandoff)
+	ann.EndSession(engine.EndSessionParams{Wrapped: true, Abandon: "no time"}).That("that its file goes", func(r engine.EndSessionResult) bool { return len(r.Removed) == 1 })
+	bob.Try().Granted(2)
+	kept := bob.Session().Context
+	if err := os.WriteFile(kept, []byte("not ours\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bob.EndSession(engine.EndSessionParams{Wrapped: true, Abandon: "no time"}).That("that the file of others stays", func(r engine.EndSessionResult) bool { return slices.Equal(r.Kept, []string{kept}) })
+	s.Agent("gemini:c").Ends().That("nothing", func(r engine.EndSessionResult) bool { return r.AgentID == "" })
+}
+
+// TestAnotherBeginsWithTheFile: a session that begins with the file of one that is just ending keeps it, wherever
+// the end is cut.
+func TestAnotherBeginsWithTheFile(t *testing.T) {
+	for _, point := range []string{"before aside", "aside"} {
+		t.Run(point, func(t *testing.T) {
+			s := scene.New(t)
+			ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+			s.Joins(ann, bob)
+			ann.Starts().As(stick.RolePrimary, stick.StartFresh)
+			file := ann.Session().Context
+			s.File(strings.TrimPrefix(file, s.Work+"/"), string(ann.ID)+"\n")
+			s.Later(time.Minute)
+			ann.Meets(point, func() { bob.Starts().As(stick.RolePrimary, stick.StartFresh) }, func(a *scene.Actor) { a.WrapsUp().OK() })
+			if _, err := os.Stat(file); err != nil || bob.Session().Context != file {
+				t.Errorf("bob's file: %v; it is told %s", err, bob.Session().Context)
+			}
+		})
+	}
+}
+
+// TestStartsOutsideOfRooms: alone nothing is written; a project may switch it off, and says what it wants.
+func TestStartsOutsideOfRooms(t *testing.T) {
+	s := scene.New(t)
+	ann := s.Agent("claude:a")
+	ann.StartsByHook("startup").Silent().That("alone", func(r engine.StartSessionResult) bool { return r.Alone })
+	s.File(".talking-stick/instructions.md", "mind the step\n")
+	scene.Started{Answer: ann.StartSession(engine.StartSessionParams{Launched: true, Context: "name"})}.As(stick.RoleHelper, stick.StartHelper).
+		That("the instructions", func(r engine.StartSessionResult) bool { return r.Instructions == "mind the step" && r.Note != "" })
+	s.File(".talking-stick/instructions.md", strings.Repeat("x", 5000))
+	bob := s.Agent("codex:b")
+	s.File(".talking-stick.toml", "[session]\nauto = false\nanchor = \"notes/lead.md\"\n")
+	bob.StartsByHook("startup").Silent()
+	bob.Starts().As(stick.RolePrimary, stick.StartFresh).That("no instructions", func(r engine.StartSessionResult) bool {
+		return strings.Contains(r.Instructions, "left out") && strings.Contains(r.Context, "notes")
+	})
+	s.File(".talking-stick.toml", "nonsense")
+	cyd := s.Agent("gemini:c")
+	cyd.Starts().Refused(stick.CodeProjectConfig)
+	cyd.GetSession(engine.GetSessionParams{}).Refused(stick.CodeProjectConfig)
+	carl := s.Person("carl")
+	carl.KickAnyway(bob).OK()
+	s.File(".talking-stick.toml", "")
+	bob.StartsByHook("startup").Silent()
+	bob.Starts().Refused(stick.CodeKicked)
+	ann.Leave().OK()
+	ann.StartsByHook("compact").Silent()
+	s.Dir("work/.ai")
+	cyd.Starts().That("its place", func(r engine.StartSessionResult) bool { return strings.Contains(r.Context, ".ai/session-context") })
+}
+
+// TestWhatHooksShow: an agent that works is shown what is new after its tool calls, and held back once from stopping
+// with something in hand.
+func TestWhatHooksShow(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann)
+	bob.DeliverEvents(engine.HookParams{}).That("that its session hasn't started", func(r engine.DeliverEventsResult) bool { return r.Unstarted })
+	bob.Stops().That("nothing", func(r engine.CheckStopResult) bool { return !r.Block && r.RoomID == "" })
+	bob.Starts().OK()
+	for i := range 25 {
+		ann.Tell(fmt.Sprint(i))
+	}
+	shown, more := bob.Works()
+	s.Check(len(shown) == 20 && more, "%d shown", len(shown))
+	bob.DeliverEvents(engine.HookParams{Sub: true}).That("nothing to a sub-agent", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 0 })
+	shown, more = bob.Works()
+	s.Check(len(shown) == 5 && !more, "%d shown", len(shown))
+
+	bob.Try().Granted(1)
+	bob.Stops().That("that it is held back", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "--turn 1") })
+	bob.Idle() // once
+	id := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "b", RequiresAck: new(true)}).ID()
+	bob.CheckStop(engine.CheckStopParams{Held: true}).That("not twice in a row", func(r engine.CheckStopResult) bool { return !r.Block })
+	bob.Stops().That("what it owes", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "acknowledgement") })
+	ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "c", RequiresAck: new(true)}).OK()
+	bob.Stops().That("both", func(r engine.CheckStopResult) bool { return strings.Contains(r.Reason, "2 messages") })
+	bob.Accepts(id).OK()
+	bob.Pass(ann, "s", "n").OK()
+	ann.Stops().That("what is kept for it", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "tt wait") })
+	ann.CheckStop(engine.CheckStopParams{HookParams: engine.HookParams{Where: core.Where{Path: filepath.Join(s.Work, "gone")}}}).OK()
+}
+
+// TestWhoIsAtWork: the roster lists members and processes, and what they work on.
+func TestWhoIsAtWork(t *testing.T) {
+	s := scene.New(t)
+	ann, carl := s.Agent("claude:a"), s.Person("carl")
+	ann.GetRoster(engine.GetRosterParams{}).That("alone", func(r engine.GetRosterResult) bool { return r.Alone && r.RoomID == "" })
+	bob := s.Agent("codex:b")
+	gone := s.Agent("gemini:c")
+	far := s.AgentElsewhere("opencode:d")
+	there := s.AgentIn("claude:e", s.Dir("elsewhere"))
+	s.Joins(ann, gone, far)
+	gone.Dies()
+	r := ann.GetRoster(engine.GetRosterParams{All: true}).OK()
+	s.Check(len(r.Others) >= 2 && !r.Alone && len(r.More) > 0, "%+v", r)
+	s.Check(slices.ContainsFunc(r.Others, func(o engine.RosterAgent) bool { return o.Harness == "codex" && !o.Registered }), "bob isn't in %+v", r.Others)
+	bob.Starts().OK()
+	r = carl.GetRoster(engine.GetRosterParams{}).OK()
+	s.Check(slices.ContainsFunc(r.Others, func(o engine.RosterAgent) bool { return o.AgentID == bob.ID && o.Role == stick.RoleHelper }), "bob isn't in %+v", r.Others)
+	far.GetRoster(engine.GetRosterParams{}).That("blind", func(r engine.GetRosterResult) bool { return r.Blind })
+	there.GetRoster(engine.GetRosterParams{Where: core.Where{Path: s.Work}}).OK()
+}
+
+// TestTheDoctor finds what is wrong, and moves another program's database aside.
+func TestTheDoctor(t *testing.T) {
+	s := scene.New(t)
+	ann := s.Agent("claude:a")
+	ann.Doctor(engine.DoctorParams{}).That("healthy", func(r engine.DoctorResult) bool { return r.Healthy })
+	ann.Doctor(engine.DoctorParams{Adopt: true}).Refused(stick.CodeUsage)
+	s.Foreign()
+	ann.Doctor(engine.DoctorParams{}).That("ill", func(r engine.DoctorResult) bool { return !r.Healthy })
+	ann.Join().Refused(stick.CodeForeignDatabase)
+	ann.Doctor(engine.DoctorParams{Adopt: true}).That("healthy", func(r engine.DoctorResult) bool { return r.Healthy })
+	ann.Join().OK()
+	ann.StartsByHook("startup").OK()
+	ann.Doctor(engine.DoctorParams{}).That("when hooks fired", func(r engine.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })
+}
