@@ -1,0 +1,152 @@
+package scene
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/store"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// Work is a task of a story, in the hands of its worker.
+type Work struct {
+	*Actor        // the worker, in the task's worktree
+	Task   string // its name
+	Path   string // its worktree
+}
+
+// Queue sets up the branch that tasks are merged into, with the gate that judges them; empty for none.
+func (s *Scene) Queue(gate string) {
+	s.Helper()
+	if gate != "" {
+		s.Commit(".talking-stick.toml", "[gate]\ncommand = '''"+gate+"'''\n")
+	}
+	s.observer.WorkerInit(task.WorkerInitParams{}).OK()
+}
+
+// Spawn makes a task.
+func (a *Actor) Spawn(name string) Answer[task.WorkerSpawnResult] {
+	return a.WorkerSpawn(task.WorkerSpawnParams{TaskID: name, Description: "do " + name})
+}
+
+// WorksOn has the actor start a task in its worktree.
+func (a *Actor) WorksOn(name string) *Work {
+	a.Helper()
+	path := filepath.Join(a.Scene.Work, "worktrees", name)
+	w := &Work{Actor: a.At(path), Task: name, Path: path}
+	w.WorkerStart(task.WorkerStartParams{}).OK()
+	return w
+}
+
+// Commits commits a file in the worktree.
+func (w *Work) Commits(name, text string) string {
+	w.Helper()
+	return w.CommitIn(w.Path, name, text)
+}
+
+// BlockedOn says to somebody what the task waits for.
+func (w *Work) BlockedOn(who *Actor, body string) Sent {
+	return w.SendAs(engine.SendMessageParams{To: []stick.AgentID{who.ID}, Body: body, Category: string(stick.Blocked), TaskID: w.Task})
+}
+
+// HeldBack expects that something keeps the worker from stopping.
+func (w *Work) HeldBack(why string) {
+	w.Helper()
+	w.Stops().That("to be held back: "+why, func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, why) })
+}
+
+// Done asks for a review.
+func (a *Actor) Done(name string) Answer[task.WorkerDoneResult] {
+	return a.WorkerDone(task.WorkerDoneParams{TaskID: name})
+}
+
+// Approve looks at a task and approves what it has seen.
+func (a *Actor) Approve(name string) Answer[task.WorkerReviewResult] {
+	a.Helper()
+	a.WorkerDiff(task.WorkerDiffParams{TaskID: name}).OK()
+	return a.WorkerApprove(task.WorkerApproveParams{TaskID: name})
+}
+
+// Merge merges a task.
+func (a *Actor) Merge(name string) Answer[task.WorkerMergeResult] {
+	return a.WorkerMerge(task.WorkerMergeParams{TaskID: name})
+}
+
+// Cancel calls a task off.
+func (a *Actor) Cancel(name string) Answer[task.WorkerCancelResult] {
+	return a.WorkerCancel(task.WorkerCancelParams{TaskID: name, Reason: "not needed"})
+}
+
+// Retry begins another attempt.
+func (a *Actor) Retry(name string) Answer[task.WorkerSpawnResult] {
+	return a.WorkerRetry(task.WorkerRetryParams{TaskID: name})
+}
+
+// Rollback takes a merge back.
+func (a *Actor) Rollback(name string) Answer[task.WorkerRollbackResult] {
+	return a.WorkerRollback(task.WorkerRollbackParams{TaskID: name, Reason: "it broke"})
+}
+
+// TaskIs expects the state of a task.
+func (s *Scene) TaskIs(name string, want stick.TaskState) task.WorkerShowResult {
+	s.Helper()
+	res := s.observer.WorkerShow(task.WorkerShowParams{TaskID: name}).OK()
+	if res.State != want {
+		s.fail("%s is %s (%s %s), want %s", name, res.State, res.Cause, res.Reason, want)
+	}
+	return res
+}
+
+// ReadyToMerge brings a task as far as its approval: worker makes it with one commit, reviewer approves it.
+func (s *Scene) ReadyToMerge(name string, worker, reviewer *Actor) *Work {
+	s.Helper()
+	worker.Spawn(name).OK()
+	w := worker.WorksOn(name)
+	w.Commits(name+".txt", name+"\n")
+	w.Done("").OK()
+	reviewer.Approve(name).OK()
+	return w
+}
+
+// ClaimRun is the operation of that name.
+func (a *Actor) ClaimRun(p task.RunTaskParams) Answer[task.ClaimRunResult] {
+	return do(a, "ClaimRun", a.Tasks.ClaimRun, p)
+}
+
+// RunTask is the operation of that name; it lasts as long as the command.
+func (a *Actor) RunTask(ctx context.Context, p task.RunTaskParams) error {
+	return a.Tasks.RunTask(ctx, p)
+}
+
+// Intent is the id of what is being done to a task; empty for nothing.
+func (s *Scene) Intent(name string) (id string) {
+	s.Helper()
+	room := s.Room().ID
+	db, err := s.observer.kernel.Open(s.Context(), false)
+	if err == nil {
+		err = db.View(s.Context(), func(tx *store.Tx) error {
+			open, err := tx.Intents(room, name)
+			for _, i := range open {
+				id = i.ID
+			}
+			return err
+		})
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return id
+}
+
+// OwnChange is the operation of that name.
+func (a *Actor) OwnChange(intent string) bool {
+	a.Helper()
+	own, err := a.Tasks.OwnChange(a.Context(), intent)
+	if err != nil {
+		a.fail("%s asks whether a change is its own: %v", a.Name, err)
+	}
+	return own
+}

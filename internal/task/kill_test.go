@@ -1,0 +1,108 @@
+package task_test
+
+import (
+	"fmt"
+	"testing"
+
+	"talkingstick/internal/scene"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// TestRecoveryAtEveryKillPoint: a command is killed at each point at which it can be, and the same command, run
+// again by whoever comes, takes it to the same end. Where the points are is asked of a command that isn't killed.
+func TestRecoveryAtEveryKillPoint(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before func(*scene.Scene, *scene.Actor, *scene.Actor)
+		act    func(*scene.Actor) error
+		after  stick.TaskState
+	}{
+		{
+			"spawn", nil,
+			func(a *scene.Actor) error { return a.Spawn("one").Err },
+			stick.TaskAssigned,
+		},
+		{
+			"done", func(s *scene.Scene, ann, bob *scene.Actor) {
+				ann.Spawn("one").OK()
+				ann.WorksOn("one").Commits("one.txt", "one\n")
+				s.ReadyToMerge("other", ann, bob)
+				bob.Merge("other").OK()
+			},
+			func(a *scene.Actor) error { return a.Done("one").Err },
+			stick.TaskInReview,
+		},
+		{
+			"merge", func(s *scene.Scene, ann, bob *scene.Actor) {
+				s.ReadyToMerge("one", ann, bob)
+				s.Git("switch", "-q", "integration")
+			},
+			func(a *scene.Actor) error { return a.Merge("one").Err },
+			stick.TaskCompleted,
+		},
+		{
+			"rollback", func(s *scene.Scene, ann, bob *scene.Actor) {
+				s.ReadyToMerge("one", ann, bob)
+				bob.Merge("one").OK()
+			},
+			func(a *scene.Actor) error { return a.Rollback("one").Err },
+			stick.TaskFailed,
+		},
+		{
+			"retry", func(s *scene.Scene, ann, bob *scene.Actor) {
+				ann.Spawn("one").OK()
+				ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).OK()
+			},
+			func(a *scene.Actor) error { return a.Retry("one").Err },
+			stick.TaskAssigned,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			set := func(t *testing.T) (*scene.Scene, *scene.Actor) {
+				s, ann, bob := cast(t, "true")
+				if c.before != nil {
+					c.before(s, ann, bob)
+				}
+				return s, ann
+			}
+			s, ann := set(t)
+			points := ann.KillPoints(func(a *scene.Actor) {
+				if err := c.act(a); err != nil {
+					t.Fatal(err)
+				}
+			})
+			s.TaskIs("one", c.after)
+			nth := map[string]int{}
+			for _, point := range points {
+				nth[point]++
+				n := nth[point]
+				t.Run(fmt.Sprintf("%s %d", point, n), func(t *testing.T) {
+					s, ann := set(t)
+					if !ann.Killed(point, n, func(a *scene.Actor) { _ = c.act(a) }) { // it doesn't come to its end
+						t.Fatal("it isn't killed")
+					}
+					if err := c.act(ann.Again()); err != nil {
+						s.Check(false, "the same command again: %v", err)
+					}
+					s.TaskIs("one", c.after)
+				})
+			}
+		})
+	}
+}
+
+// TestTheDoctorNamesWhatIsLeft: what a command that was killed left half done, until the next one finishes it.
+func TestTheDoctorNamesWhatIsLeft(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.LeavesWork()
+	s.ReadyToMerge("one", ann, bob)
+	s.Check(bob.Killed("merge: moved", 1, func(b *scene.Actor) { b.Merge("one") }), "it isn't killed")
+	f := ann.Tasks.Check(t.Context())
+	s.Check(f.Status == "warning" && f.Fix == "tt worker merge one", "%+v", f)
+	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("what was begun", func(r task.WorkerShowResult) bool { return r.Doing == "land" })
+	bob.Cancel("one").Refused(stick.CodeInvalidTransition) // it has landed, which this found out
+	s.Dir("work/worktrees/.gate-000000000000")
+	f = ann.Tasks.Check(t.Context())
+	s.Check(f.Status == "ok" || f.Fix != "", "%+v", f)
+}

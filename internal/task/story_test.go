@@ -1,0 +1,395 @@
+package task_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/scene"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// cast sets a repository with a queue, a worker and a reviewer.
+func cast(t *testing.T, gate string) (s *scene.Scene, ann, bob *scene.Actor) {
+	s = scene.InGit(t)
+	ann, bob = s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	s.Queue(gate)
+	return s, ann, bob
+}
+
+// TestATaskLands: made, worked on, shown, approved, judged, merged, and cleaned up after.
+func TestATaskLands(t *testing.T) {
+	s, ann, bob := cast(t, "test -f one.txt && test ! -e broken")
+	x := ann.Spawn("one").That("a worktree", func(r task.WorkerSpawnResult) bool { return r.Task.State == stick.TaskAssigned && !r.Already }).OK()
+	ann.Spawn("one").That("again", func(r task.WorkerSpawnResult) bool { return r.Already && r.Worktree == x.Worktree })
+	bob.Spawn("one").Refused(stick.CodeAlreadyExists)
+	work := ann.WorksOn("one")
+	work.WorkerStart(task.WorkerStartParams{}).That("again", func(r task.WorkerStartResult) bool { return r.Already && strings.Contains(r.Prompt, "task one") })
+	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeNotYourTask)
+	work.Done("").Refused(stick.CodeInvalidTransition) // no commits
+	work.WorkerHeartbeat(task.WorkerHeartbeatParams{}).OK()
+	bob.WorkerHeartbeat(task.WorkerHeartbeatParams{TaskID: "one"}).Refused(stick.CodeNotYourTask)
+	bob.WorkerHeartbeat(task.WorkerHeartbeatParams{}).Refused(stick.CodeUsage)
+	s.Check(strings.Contains(work.WorkerContext(task.WorkerContextParams{}).OK().Prompt, "do one"), "no prompt")
+	work.HeldBack("Your task one")
+	head := work.Commits("one.txt", "one\n")
+	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Head: head}).Refused(stick.CodeInvalidTransition)
+	done := work.WorkerDone(task.WorkerDoneParams{Evidence: []string{"says=echo it works", "fails=exit 3"}}).OK()
+	s.Check(done.Head == head && len(done.Evidence) == 2 && done.Evidence[1].Exit == 3 && done.State == stick.TaskInReview, "%+v", done)
+	s.Check(bob.WorkerOutput(task.WorkerOutputParams{Sum: done.Evidence[0].Output}).OK().Text == "it works\n", "the evidence")
+	bob.WorkerOutput(task.WorkerOutputParams{Sum: "nonsense"}).Refused(stick.CodeNotFound)
+	work.Done("").That("again", func(r task.WorkerDoneResult) bool { return r.Already })
+
+	ann.Approve("one").Refused(stick.CodeAuthorCannotReview)
+	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeReviewStale) // it has seen nothing
+	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Head: "nonsense"}).Refused(stick.CodeNotFound)
+	bob.Merge("one").Refused(stick.CodeInvalidTransition)
+	bob.Approve("one").That("approved", func(r task.WorkerReviewResult) bool { return r.State == stick.TaskApproved })
+	bob.Approve("one").That("again", func(r task.WorkerReviewResult) bool { return r.Already })
+	m := bob.Merge("one").OK().Merged
+	s.Check(len(m) == 1 && m[0].Gate == "green" && len(m[0].Left) == 0 && m[0].Commit == s.Git("rev-parse", "integration"), "%+v", m)
+	bob.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already })
+	s.TaskIs("one", stick.TaskCompleted)
+	if _, err := os.Stat(work.Path); !os.IsNotExist(err) {
+		t.Errorf("its worktree is still there: %v", err)
+	}
+	ann.WorkerStatus(task.WorkerStatusParams{}).That("one task", func(r task.WorkerStatusResult) bool { return len(r.Tasks) == 1 })
+	s.Later(25 * time.Hour)
+	ann.WorkerStatus(task.WorkerStatusParams{}).That("hidden after a day", func(r task.WorkerStatusResult) bool { return r.Hidden == 1 })
+	events := ann.WorkerExport(task.WorkerExportParams{TaskID: "one"}).OK().Events
+	s.Check(len(events) > 4, "%d events", len(events))
+	ann.WorkerShow(task.WorkerShowParams{TaskID: "none"}).Refused(stick.CodeNotFound)
+}
+
+// TestChangesAreRequested: the worker is told, and what it offers next is reviewed anew.
+func TestChangesAreRequested(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.Spawn("one").OK()
+	work := ann.WorksOn("one")
+	work.Commits("one.txt", "one\n")
+	work.Done("").OK()
+	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).That("what it changes", func(r task.WorkerDiffResult) bool { return strings.Contains(r.Diff, "+one") && len(r.Files) == 1 })
+	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one"}).Refused(stick.CodeUsage)
+	ask := task.WorkerRequestChangesParams{TaskID: "one", Reason: "say two"}
+	bob.WorkerRequestChanges(ask).That("that ann is told", func(r task.WorkerReviewResult) bool { return r.MessageID != 0 && r.State == stick.TaskWorking })
+	bob.WorkerRequestChanges(ask).That("again", func(r task.WorkerReviewResult) bool { return r.Already })
+	ann.Looks().Is(stick.GotEvents)
+	work.Commits("one.txt", "two\n")
+	work.Done("").OK()
+	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeReviewStale)
+	bob.Approve("one").OK()
+	work.Commits("one.txt", "three\n") // behind the reviewer's back
+	bob.Merge("one").Refused(stick.CodeReviewStale)
+	s.TaskIs("one", stick.TaskInReview)
+	carl := s.Person("carl")
+	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Override: true}).Refused(stick.CodePersonOnly)
+	carl.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Override: true}).OK()
+	s.Check(bob.Merge("one").OK().Merged[0].Gate == "none", "a gate")
+}
+
+// TestTheGateIsRed: for a task that breaks the branch, which goes back; for a branch that is broken itself, whose
+// queue stands still until something mends it.
+func TestTheGateIsRed(t *testing.T) {
+	s, ann, bob := cast(t, "test ! -e broken")
+	s.ReadyToMerge("good", ann, bob)
+	ann.Spawn("bad").OK()
+	bad := ann.WorksOn("bad")
+	bad.Commits("broken", "")
+	bad.Done("").OK()
+	bob.Approve("bad").OK()
+	bob.Merge("bad").Refused(stick.CodeGateFailed)
+	s.Check(s.TaskIs("bad", stick.TaskWorking).Cause == "gate", "the cause")
+	s.Git("worktree", "add", "-q", "../side", "integration")
+	s.CommitIn(filepath.Join(s.Work, "../side"), "broken", "")
+	s.Git("worktree", "remove", "../side")
+	bob.WorkerMerge(task.WorkerMergeParams{All: true}).Refused(stick.CodeBaseRed)
+	bob.WorkerStatus(task.WorkerStatusParams{}).That("that it stands still", func(r task.WorkerStatusResult) bool { return len(r.Paused) == 1 })
+	bob.WorkerMerge(task.WorkerMergeParams{}).Refused(stick.CodeBaseRed)
+	ann.Spawn("mend").OK()
+	mend := ann.WorksOn("mend")
+	s.GitIn(mend.Path, "rm", "-q", "broken")
+	s.GitIn(mend.Path, "commit", "-q", "-m", "mend")
+	mend.Done("").OK()
+	bob.Approve("mend").OK()
+	bob.Merge("mend").OK()
+	bob.WorkerMerge(task.WorkerMergeParams{All: true}).That("the good one", func(r task.WorkerMergeResult) bool { return len(r.Merged) == 1 && r.Merged[0].TaskID == "good" })
+	bob.WorkerMerge(task.WorkerMergeParams{All: true, TaskID: "x"}).Refused(stick.CodeUsage)
+	bob.WorkerMerge(task.WorkerMergeParams{}).That("nothing left", func(r task.WorkerMergeResult) bool { return len(r.Merged)+len(r.Waiting) == 0 })
+}
+
+// TestAConflict: at the rebase the worker resolves it; at the merge the task goes back.
+func TestAConflict(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	one := func(name string) *scene.Work {
+		ann.Spawn(name).OK()
+		w := ann.WorksOn(name)
+		w.Commits("same.txt", name+"\n")
+		return w
+	}
+	first, second, third := one("first"), one("second"), one("third")
+	first.Done("").OK()
+	third.Done("").OK()
+	bob.Approve("first").OK()
+	bob.Approve("third").OK()
+	bob.Merge("first").OK()
+	bob.Merge("third").Refused(stick.CodeRebaseConflict)
+	s.TaskIs("third", stick.TaskWorking)
+	second.Done("").Refused(stick.CodeRebaseConflict)
+	s.TaskIs("second", stick.TaskConflicted)
+	second.Done("").Refused(stick.CodeRebaseConflict) // it is in progress
+	s.CommitMerged(second.Path, "same.txt", "both\n")
+	second.WorkerDone(task.WorkerDoneParams{SkipRebase: true}).OK()
+	bob.Approve("second").OK()
+	bob.Merge("second").OK()
+	third.Cancel("third").OK()
+}
+
+// TestWhatDoneRefuses: what isn't committed, another branch, evidence that changes things, no worktree.
+func TestWhatDoneRefuses(t *testing.T) {
+	s, ann, _ := cast(t, "")
+	ann.Spawn("one").OK()
+	w := ann.WorksOn("one")
+	w.Commits("a", "a\n")
+	loose := filepath.Join(w.Path, "loose")
+	if err := os.WriteFile(loose, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Done("").Refused(stick.CodeDirtyTree)
+	os.Remove(loose)
+	for _, evidence := range []string{"nothing", "=x", "x="} {
+		w.WorkerDone(task.WorkerDoneParams{Evidence: []string{evidence}}).Refused(stick.CodeUsage)
+	}
+	w.WorkerDone(task.WorkerDoneParams{Evidence: slices.Repeat([]string{"a=b"}, 21)}).Refused(stick.CodeUsage)
+	w.WorkerDone(task.WorkerDoneParams{Evidence: []string{"dirt=touch dirt"}}).Refused(stick.CodeDirtyTree)
+	os.Remove(filepath.Join(w.Path, "dirt"))
+	w.WorkerDone(task.WorkerDoneParams{Evidence: []string{"commit=git -c user.name=w -c user.email=w@example.invalid commit -q --allow-empty -m x"}}).Refused(stick.CodeDirtyTree)
+	w.WorkerDone(task.WorkerDoneParams{Attempt: 7}).Refused(stick.CodeStaleAttempt)
+	s.GitIn(w.Path, "switch", "-q", "-c", "aside")
+	w.Done("").Refused(stick.CodeDirtyTree)
+	s.GitIn(w.Path, "switch", "-q", "--detach")
+	w.Done("").Refused(stick.CodeDirtyTree)
+	s.Git("worktree", "remove", "--force", "--force", w.Path)
+	ann.Done("one").Refused(stick.CodeNotFound)
+	ann.Cancel("one").OK()
+}
+
+// TestATaskIsGivenUp: by its worker, or called off; another attempt begins where it was.
+func TestATaskIsGivenUp(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.Spawn("one").OK()
+	w := ann.WorksOn("one")
+	w.Commits("a", "a\n")
+	ann.Retry("one").Refused(stick.CodeInvalidTransition)
+	w.WorkerFail(task.WorkerFailParams{}).Refused(stick.CodeUsage)
+	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).OK()
+	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).That("again", func(r task.WorkerHeartbeatResult) bool { return r.Already })
+	s.TaskIs("one", stick.TaskFailed)
+	bob.Retry("one").That("the second attempt", func(r task.WorkerSpawnResult) bool { return r.Task.Attempt == 2 })
+	bob.Retry("one").That("again", func(r task.WorkerSpawnResult) bool { return r.Already })
+	ann.WorkerStart(task.WorkerStartParams{TaskID: "one", Attempt: 1}).Refused(stick.CodeStaleAttempt)
+	bob.WorksOn("one").Reserve("a").OK()
+	ann.Cancel("one").That("that bob is told", func(r task.WorkerCancelResult) bool { return r.Delivery != "" && !r.Already })
+	ann.Cancel("one").That("again", func(r task.WorkerCancelResult) bool { return r.Already })
+	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).That("that its commits stay", func(r task.WorkerCancelResult) bool { return len(r.Left) == 1 })
+	s.Git("worktree", "remove", "--force", "--force", w.Path)
+	bob.Retry("one").OK()
+	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one"}).OK()
+	ann.Spawn("two").OK()
+	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "two", Delete: true}).That("nothing left", func(r task.WorkerCancelResult) bool { return len(r.Left) == 0 })
+	bob.Retry("two").OK()
+	bob.Cancel("two").OK()
+	ann.WorkerStatus(task.WorkerStatusParams{All: true}).OK()
+}
+
+// TestAMergeIsTakenBack by a commit of its own, which the gate judges, too.
+func TestAMergeIsTakenBack(t *testing.T) {
+	s, ann, bob := cast(t, "test ! -e red")
+	s.ReadyToMerge("one", ann, bob)
+	bob.Rollback("one").Refused(stick.CodeInvalidTransition)
+	bob.Merge("one").OK()
+	bob.WorkerRollback(task.WorkerRollbackParams{TaskID: "one"}).Refused(stick.CodeUsage)
+	bob.Rollback("one").That("green", func(r task.WorkerRollbackResult) bool { return r.Gate == "green" && r.State == stick.TaskFailed })
+	bob.Rollback("one").That("again", func(r task.WorkerRollbackResult) bool { return r.Already })
+	s.Check(!strings.Contains(s.Git("ls-tree", "--name-only", "integration"), "one.txt"), "it is still there")
+	ann.Retry("one").That("a word on its work", func(r task.WorkerSpawnResult) bool { return strings.Contains(r.Note, "git revert") })
+	ann.Cancel("one").OK()
+}
+
+// TestWhereTheBranchIsCheckedOut a merge moves its files, unless they have changes, or the caller may not change them.
+func TestWhereTheBranchIsCheckedOut(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.ReadyToMerge("one", ann, bob)
+	s.Git("switch", "-q", "integration")
+	s.File("README", "changed\n")
+	bob.Merge("one").Refused(stick.CodeDirtyTree)
+	s.Git("checkout", "-q", "README")
+	s.File("one.txt", "in the way\n")
+	bob.Merge("one").Refused(stick.CodeDirtyTree)
+	os.Remove(filepath.Join(s.Work, "one.txt"))
+	ann.Try().Granted(1)
+	ann.Sets("enforce=stick").OK()
+	bob.Merge("one").Refused(stick.CodeEditDenied)
+	ann.Release("s", "n").OK()
+	bob.Try().Granted(2)
+	bob.Merge("one").OK()
+	if _, err := os.Stat(filepath.Join(s.Work, "one.txt")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTheRemoteDecides where the branch has a counterpart there.
+func TestTheRemoteDecides(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	origin := s.Dir("origin.git")
+	s.GitIn(origin, "init", "-q", "--bare")
+	s.Git("remote", "add", "origin", origin)
+	s.Git("push", "-q", "origin", "integration")
+	s.Git("fetch", "-q")
+	ann.Spawn("one").OK()
+	w := ann.WorksOn("one")
+	head := w.Commits("one.txt", "one\n")
+	w.Done("").That("pushed", func(r task.WorkerDoneResult) bool { return r.Pushed != "" })
+	s.Check(s.GitIn(origin, "rev-parse", "feat/one") == head, "the remote")
+	bob.Approve("one").OK()
+	m := bob.Merge("one").OK().Merged[0]
+	s.Check(s.GitIn(origin, "rev-parse", "integration") == m.Commit && s.Git("rev-parse", "integration") == m.Commit && len(m.Left) == 0, "%+v", m)
+
+	// Somebody else's commits on the task's branch aren't lost.
+	ann.Spawn("two").OK()
+	w = ann.WorksOn("two")
+	w.Commits("two.txt", "two\n")
+	other := s.Dir("other")
+	s.GitIn(other, "clone", "-q", origin, ".")
+	s.GitIn(other, "switch", "-q", "-c", "feat/two")
+	s.CommitIn(other, "theirs", "x\n")
+	s.GitIn(other, "push", "-q", "origin", "feat/two")
+	w.Done("").Refused(stick.CodeGitFailed)
+	w.Cancel("two").OK()
+}
+
+// TestWhatWorkersNeed: a repository with a commit, a branch, names that can be ones.
+func TestWhatWorkersNeed(t *testing.T) {
+	s := scene.New(t)
+	ann := s.Agent("claude:a")
+	ann.WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeNoRepository)
+	s.Git("init", "-q")
+	ann.WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeNotFound)
+	s.Commit("a", "a\n")
+	ann.Spawn("one").Refused(stick.CodeNotFound)
+	ann.WorkerInit(task.WorkerInitParams{Branch: "a..b"}).Refused(stick.CodeUsage)
+	ann.WorkerInit(task.WorkerInitParams{Branch: "queue"}).That("made", func(r task.WorkerInitResult) bool { return r.Created && r.Branch == "queue" })
+	ann.WorkerInit(task.WorkerInitParams{}).That("as before", func(r task.WorkerInitResult) bool { return !r.Created && r.Branch == "queue" })
+	ann.Spawn("../x").Refused(stick.CodeUsage)
+	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Base: "nonsense"}).Refused(stick.CodeNotFound)
+	s.Git("branch", "feat/taken")
+	ann.Spawn("taken").Refused(stick.CodeAlreadyExists)
+	s.Dir("work/worktrees/there")
+	ann.Spawn("there").Refused(stick.CodeAlreadyExists)
+	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Base: "main", Spec: "read this"}).OK()
+	ann.WorkerContext(task.WorkerContextParams{}).Refused(stick.CodeUsage)
+	s.Agent("codex:b").Merge("one").Refused(stick.CodeUnknownMember)
+	ann.WorkerStatus(task.WorkerStatusParams{Where: s.ByID()}).OK()
+	ann.WorkerStatus(task.WorkerStatusParams{Where: core.Where{Path: s.Dir("nowhere")}}).Refused(stick.CodeNoRoom)
+	bare := s.Dir("bare.git")
+	s.GitIn(bare, "init", "-q", "--bare")
+	s.AgentIn("gemini:c", bare).WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeInvalidPath)
+}
+
+// TestTheCommandOfATask is run once for each attempt, and its end is noted.
+func TestTheCommandOfATask(t *testing.T) {
+	s, ann, _ := cast(t, "")
+	x := ann.Spawn("one").OK()
+	run := task.RunTaskParams{Root: s.Work, TaskID: "one", Attempt: 1, Command: "echo out; exit 3", Dir: x.Worktree}
+	c := ann.ClaimRun(run).OK()
+	run.Starter = c.Starter
+	begun := false
+	run.Begun = func() { begun = true }
+	if err := ann.RunTask(t.Context(), run); err != nil || !begun {
+		t.Fatalf("%v, %v", begun, err)
+	}
+	r := s.TaskIs("one", stick.TaskAssigned).Run
+	s.Check(r != nil && r.Exit != nil && *r.Exit == 3, "%+v", r)
+	ann.Cancel("one").OK()
+}
+
+// TestATaskThatIsBeingMerged can't be called off or judged meanwhile, and git's hooks know whose change it is.
+func TestATaskThatIsBeingMerged(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.ReadyToMerge("one", ann, bob)
+	s.Check(!ann.OwnChange("") && !ann.OwnChange("nonsense"), "what serves nothing isn't ours")
+	id := ""
+	bob.Meets("merge: intended", func() {
+		id = s.Intent("one")
+		s.Check(ann.OwnChange(id), "the merge isn't ours")
+		ann.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeLanding)
+		bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeLanding)
+		ann.WorkerFail(task.WorkerFailParams{TaskID: "one", Reason: "x"}).Refused(stick.CodeLanding)
+	}, func(b *scene.Actor) { b.Merge("one").OK() })
+	s.Check(!ann.OwnChange(id), "the merge is over")
+}
+
+// TestARaceThatIsLost: somebody else was faster, so that the merge begins again on the new head.
+func TestARaceThatIsLost(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.ReadyToMerge("one", ann, bob)
+	bob.Meets("merge: judged", func() {
+		tree := s.Git("rev-parse", "integration^{tree}")
+		s.Git("update-ref", "refs/heads/integration", s.Git("commit-tree", "-p", "integration", "-m", "faster", tree))
+	}, func(b *scene.Actor) {
+		b.Merge("one").That("a second try", func(r task.WorkerMergeResult) bool { return r.Merged[0].Tries == 2 })
+	})
+}
+
+// TestAMergeByHand: what the branch contains already has landed.
+func TestAMergeByHand(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.ReadyToMerge("one", ann, bob)
+	s.Git("switch", "-q", "integration")
+	s.Git("merge", "-q", "feat/one")
+	s.Git("switch", "-q", "main")
+	bob.Merge("one").That("by hand", func(r task.WorkerMergeResult) bool { return r.Merged[0].Note != "" && r.Merged[0].Commit == "" })
+	bob.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already })
+}
+
+// TestABlockedWorker may offer its work, and is told that nobody has answered.
+func TestABlockedWorker(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.Spawn("one").OK()
+	w := ann.WorksOn("one")
+	w.Commits("a", "a\n")
+	m := w.BlockedOn(bob, "which?").ID()
+	w.Done("").That("a warning", func(r task.WorkerDoneResult) bool { return r.Warning != "" })
+	bob.Accepts(m).OK()
+	w.Done("").That("no warning", func(r task.WorkerDoneResult) bool { return r.Warning == "" })
+	s.TaskIs("one", stick.TaskInReview)
+	bob.Approve("one").OK()
+	ann.Dies()
+	bob.Merge("one").That("cleaned up", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 0 })
+}
+
+// TestWhatCleanupLeaves: a worktree in which somebody works, or where something isn't committed.
+func TestWhatCleanupLeaves(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.LeavesWork()
+	w := s.ReadyToMerge("one", ann, bob)
+	there := s.AgentIn("gemini:c", w.Path)
+	bob.Merge("one").That("that somebody is there", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
+	f := ann.Tasks.Check(t.Context())
+	s.Check(f.Status == core.FindingWarning, "%+v", f)
+	there.Dies()
+	if err := os.WriteFile(filepath.Join(w.Path, "loose"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bob.Merge("one").That("what is loose", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
+	os.Remove(filepath.Join(w.Path, "loose"))
+	bob.WorkerMerge(task.WorkerMergeParams{All: true}).OK()
+	if _, err := os.Stat(w.Path); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
