@@ -29,6 +29,10 @@ test: deps-test ## vet, then every test: rules, store, scripts, real processes (
 test-race: deps-test ## the tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 .ci/untouched $(GO) test -race -timeout 30m ./...
 
+.PHONY: cover
+cover: ## how much of the operations the tests of their own packages reach
+	@.ci/cover
+
 .PHONY: lint
 lint: ## format, vet, staticcheck and dead code; vet for macOS and Windows
 	@out="$$($(TOOL) gofumpt -l .)"; if [ -n "$$out" ]; then echo "not formatted (go tool -modfile=tools.mod gofumpt -w .):"; echo "$$out"; exit 1; fi
