@@ -126,7 +126,7 @@ func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all boo
 // isn't denied for a slip of the pen.
 func (e *Engine) readRoles(r stick.Room) roleFiles {
 	its, _ := e.project(r.Path)
-	return roleFiles{its.anchor, its.contract().PrimaryOnly}
+	return roleFiles{its.anchor, its.contract().PrimaryOnly, workspace.FoldsCase(r.Path)}
 }
 
 // errRolesUnread gives a transaction up in which a room is asked of which it wasn't read yet what is whose: files
@@ -139,6 +139,7 @@ func (e errRolesUnread) Error() string { return "it wasn't read what is whose in
 type roleFiles struct {
 	anchor      anchor
 	primaryOnly []glob.Pattern
+	foldsCase   bool // names that differ only in case are one file
 }
 
 // without leaves out of paths the context file of a member's session, which it writes whoever has the stick.
@@ -319,7 +320,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 		return errRolesUnread{a.room}
 	}
 	m, _ := a.room.Member(me.Agent)
-	ask.PrimaryOnly, ask.Paths = files.primaryOnly, files.without(a.paths, m)
+	ask.PrimaryOnly, ask.Fold, ask.Paths = files.primaryOnly, files.foldsCase, files.without(a.paths, m)
 	if len(ask.Paths)+len(ask.Dirs) == 0 && !a.tree {
 		ask.Person = true // nothing of it is to be changed
 	}
@@ -335,9 +336,6 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 			return err
 		}
 		a.room = a.room.Seen(tx.Generation(), tx.Now())
-	}
-	if len(near) > 0 || m.Session.Role == stick.RoleHelper {
-		ask.Fold = workspace.FoldsCase(a.room.Path)
 	}
 	t := a.room.Turn
 	if res.RoomID == "" {
