@@ -201,11 +201,11 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 	r.Listeners = nil
 	for i, a := range agents {
 		if slices.Contains(l.waiting, a) && !(r.Turn.State == stick.Owned && r.Turn.Owner == a) {
-			r.Listeners = append(r.Listeners, stick.Listener{ID: stick.ListenerID(a), Agent: a, Intent: stick.Work, Process: process(i)})
+			r.Listeners = append(r.Listeners, stick.Listener{ID: stick.ListenerID(a), Agent: a, Purpose: stick.Work, Process: process(i)})
 		}
 	}
-	sight := func() *stick.Sight {
-		s := &stick.Sight{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+	probed := func() *stick.Probed {
+		s := &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 		for i, a := range agents {
 			v := stick.Alive
 			if slices.Contains(l.gone, a) {
@@ -250,35 +250,35 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 	fence := stick.Fence{Turn: r.Turn.ID, Lease: r.Turn.Lease}
 	lease := stick.LeaseID(fmt.Sprint("lease-", r.Turn.ID+1))
 	if r.Turn.State == stick.Owned {
-		after, events, err := r.Release(owner, fence, handoff, sight(), now)
+		after, events, err := r.Release(owner, fence, handoff, probed(), now)
 		done("release", after, events, err)
 	}
 	for _, a := range agents {
 		if slices.Contains(l.gone, a) {
 			continue
 		}
-		after, events, why := r.Claim(a, lease, sight(), now)
+		after, events, why := r.Claim(a, lease, probed(), now)
 		if why != stick.AlreadyOwner {
 			done("claim", after, events, nil)
 		}
-		after, events = r.Settle(a, false, sight(), now)
+		after, events = r.Settle(a, false, probed(), now)
 		done("time or a death", after, events, nil)
 		for _, operator := range []bool{false, true} {
-			settled, moved := r.Settle(a, true, sight(), now)
-			after, events, why, err := settled.Takeover(stick.Take{By: a, Reason: "test", Operator: operator}, lease, sight(), now)
+			settled, moved := r.Settle(a, true, probed(), now)
+			after, events, why, err := settled.Takeover(stick.Take{By: a, Reason: "test", Operator: operator}, lease, probed(), now)
 			if why == stick.TookOver && len(moved) == 0 {
 				done(map[bool]string{false: "takeover", true: "takeover on a person's word"}[operator], after, events, err)
 			}
 		}
-		after, events, err := r.Leave(stick.Leaving{By: a, Fence: fence}, sight(), now)
+		after, events, err := r.Leave(stick.Leaving{By: a, Fence: fence}, probed(), now)
 		done("leave", after, events, err)
 		if a == owner {
-			after, events, err = r.Leave(stick.Leaving{By: a, Fence: fence, Handoff: &handoff}, sight(), now)
+			after, events, err = r.Leave(stick.Leaving{By: a, Fence: fence, Handoff: &handoff}, probed(), now)
 			done("leave", after, events, err)
-			after, events, err = r.Leave(stick.Leaving{By: a, Fence: fence, Abandon: "test"}, sight(), now)
+			after, events, err = r.Leave(stick.Leaving{By: a, Fence: fence, Abandon: "test"}, probed(), now)
 			done("abandon", after, events, err)
 			for _, to := range agents {
-				after, events, err = r.Pass(a, fence, to, handoff, sight(), now)
+				after, events, err = r.Pass(a, fence, to, handoff, probed(), now)
 				done("pass", after, events, err)
 			}
 		}
@@ -287,7 +287,7 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 		after, events, _, err = r.Join(a, true, now)
 		done("join", after, events, err)
 		for _, who := range agents {
-			after, events, err = r.Kick(stick.Kicking{By: a, Who: who, Force: true}, sight(), now)
+			after, events, err = r.Kick(stick.Kicking{By: a, Who: who, Force: true}, probed(), now)
 			done("kick", after, events, err)
 		}
 	}

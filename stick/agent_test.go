@@ -29,7 +29,7 @@ func TestProcess(t *testing.T) {
 		"start":     {"m", "b", "n", 1, 9},
 	} {
 		equal(t, name+": key", p.Key() == q.Key(), false)
-		equal(t, name+": world", p.SameWorld(q), name != "boot" && name != "namespace")
+		equal(t, name+": world", p.Comparable(q), name != "boot" && name != "namespace")
 	}
 	equal(t, "none", Process{}.IsZero(), true)
 	equal(t, "some", p.IsZero(), false)

@@ -16,7 +16,7 @@ const (
 // a is the one named, also after its time as long as nobody else has taken over. The one who
 // ended the last turn waits for Policy.WaiterGrace while another waits for work. Claim answers
 // "" when a may not have it now; asking again as the owner answers [AlreadyOwner].
-func (r Room) Claim(a AgentID, lease LeaseID, s *Sight, now Time) (Room, []Event, ClaimReason) {
+func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason) {
 	t := r.Turn
 	var why ClaimReason
 	switch {
@@ -42,6 +42,6 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Sight, now Time) (Room, []Event
 }
 
 // deferred reports whether a, who ended the last turn, must let others go first.
-func (r Room) deferred(a AgentID, s *Sight, now Time) bool {
+func (r Room) deferred(a AgentID, s *Probed, now Time) bool {
 	return r.Turn.Prior == a && !r.grace(r.Turn.FreeSince).Due(now) && r.another(s, a)
 }

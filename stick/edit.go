@@ -37,7 +37,7 @@ const maxDenied = 5
 // MayEdit is nil when the caller may change the paths now, and else a refusal with [CodeEditDenied].
 // People, and everybody in a closed room, may; so may all where the room enforces nothing. near holds
 // at least the reservations that could mean one of the paths; only [EnforceScopes] needs them.
-func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error {
+func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error {
 	if q.Person || r.Closed || r.Policy.Enforce == EnforceOff {
 		return nil
 	}
@@ -84,14 +84,14 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Sight, now Time) *Error 
 	}
 	what := q.what(denied)
 	if instead != nil {
-		hint := r.Instead()
+		hint := r.NextStep()
 		if r.Turn.State != Owned || r.Turn.Owner != instead.Agent { // else it is said already whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
 		return r.denied(fmt.Sprintf("%s can't be changed now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
-	return r.denied(fmt.Sprintf("%s can't be changed now: %s", what, r.Holder(now)), denied).Hintf("%s", r.Instead())
+	return r.denied(fmt.Sprintf("%s can't be changed now: %s", what, r.Holder(now)), denied).Hintf("%s", r.NextStep())
 }
 
 // leftToPrimary lists what a member leaves alone because it is a helper, and says why. A pattern that
@@ -144,7 +144,7 @@ type rule struct {
 	means func(string) bool
 }
 
-func (r Room) deciding(q Editing, near []Reservation, s *Sight, now Time) rules {
+func (r Room) deciding(q Editing, near []Reservation, s *Probed, now Time) rules {
 	var all []rule
 	for _, v := range near {
 		if r.Policy.Enforce == EnforceScopes && v.Pattern.LiteralFirst() && !r.Stale(v, s, now) {
@@ -230,8 +230,8 @@ func some(paths []string) []string {
 // maxReserved is how many reservations an answer names.
 const maxReserved = 20
 
-// Reserved lists the reservations of others, of those near, that mean one of the paths and hold.
-func (r Room) Reserved(q Editing, near []Reservation, s *Sight, now Time) (out []Reservation) {
+// ReservedByOthers lists the reservations of others, of those near, that mean one of the paths and hold.
+func (r Room) ReservedByOthers(q Editing, near []Reservation, s *Probed, now Time) (out []Reservation) {
 	for _, v := range near {
 		if len(out) == maxReserved {
 			break

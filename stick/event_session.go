@@ -8,12 +8,12 @@ import (
 // SessionStartedPayload is the payload of [EventSessionStarted].
 type SessionStartedPayload struct {
 	Caller
-	Prior   AgentID `json:"prior,omitempty"`     // whose session never ended: the primary's, or that of the helper whose context file it has now
-	Verdict Verdict `json:"verdict,omitempty"`   // of the one before
-	Role    Role    `json:"role,omitempty"`      // what it is from now on
-	Context string  `json:"context,omitempty"`   // the name of its context file; absent for the primary's own
-	Start   Start   `json:"start,omitempty"`     // how it began
-	Written Time    `json:"written_at,omitzero"` // when the context file that it recovers was last written
+	Prior   AgentID   `json:"prior,omitempty"`     // whose session never ended: the primary's, or that of the helper whose context file it has now
+	Verdict Verdict   `json:"verdict,omitempty"`   // of the one before
+	Role    Role      `json:"role,omitempty"`      // what it is from now on
+	Context string    `json:"context,omitempty"`   // the name of its context file; absent for the primary's own
+	Start   StartKind `json:"start,omitempty"`     // how it began
+	Written Time      `json:"written_at,omitzero"` // when the context file that it recovers was last written
 }
 
 // SessionEndedPayload is the payload of [EventSessionEnded].

@@ -75,12 +75,12 @@ type TaskConflictedFacts struct {
 // TaskReviewRequestedFacts are the facts of [EventTaskReviewRequested].
 type TaskReviewRequestedFacts struct {
 	TaskStatus
-	Base        string         `json:"base,omitempty"`         // the commit that the work is based on
-	Head        string         `json:"head,omitempty"`         // the commit to be reviewed
-	Patch       string         `json:"patch,omitempty"`        // the sum of what it changes
-	Kept        bool           `json:"kept,omitempty"`         // it is the same change as was approved
-	ChangesGate bool           `json:"changes_gate,omitempty"` // it changes the file that says how it is judged
-	Evidence    []TaskEvidence `json:"evidence,omitempty"`     // what the worker showed
+	Base        string      `json:"base,omitempty"`         // the commit that the work is based on
+	Head        string      `json:"head,omitempty"`         // the commit to be reviewed
+	Patch       string      `json:"patch,omitempty"`        // the sum of what it changes
+	Kept        bool        `json:"kept,omitempty"`         // it is the same change as was approved
+	ChangesGate bool        `json:"changes_gate,omitempty"` // it changes the file that says how it is judged
+	Checks      []TaskCheck `json:"evidence,omitempty"`     // what the worker showed
 }
 
 // TaskApprovedFacts are the facts of [EventTaskApproved].
@@ -133,8 +133,8 @@ type TaskRolledBackFacts struct {
 	Cause  string `json:"cause,omitempty"`  // why
 }
 
-// TaskEvidence is the outcome of a command that a worker ran to show something.
-type TaskEvidence struct {
+// TaskCheck is the outcome of a command that a worker ran to show something.
+type TaskCheck struct {
 	Name    string `json:"name"`
 	Command string `json:"command"`
 	Exit    int    `json:"exit"`
@@ -198,13 +198,13 @@ type reviewer interface{ review(Event) TaskReview }
 
 func (f TaskApprovedFacts) review(e Event) TaskReview {
 	return TaskReview{
-		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Verdict: e.Type, Head: f.Head, Body: e.Reason, At: e.CreatedAt,
+		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type, Head: f.Head, Body: e.Reason, At: e.CreatedAt,
 	}
 }
 
 func (f TaskChangesRequestedFacts) review(e Event) TaskReview {
 	return TaskReview{
-		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Verdict: e.Type, Head: f.Head, Body: e.Reason, Report: f.Report, At: e.CreatedAt,
+		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type, Head: f.Head, Body: e.Reason, Report: f.Report, At: e.CreatedAt,
 	}
 }
 

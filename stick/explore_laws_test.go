@@ -243,16 +243,16 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 	if a.deed == dLook {
 		intent = from.actors[i].intent
 	}
-	s := to.sight()
+	s := to.probed()
 	if to.actors[i].wait == noWait {
 		s.Listeners[ListenerID(names[i])] = Alive // as it was while it asked
 	}
-	q := Asking{Agent: names[i], Intent: intent, Blocking: true, Lease: "another lease"}
+	q := Asking{Agent: names[i], Purpose: intent, Blocking: true, Lease: "another lease"}
 	switch {
 	case intent == Listen && (o.answer.Status == YourTurn || o.answer.Status == TakeoverAvailable):
 		return "one who only listens was granted or offered the stick"
 	case o.answer.Status == TakeoverAvailable:
-		if m, _ := b.Member(names[i]); m.State == Joined && m.Told == b.Turn.Round && b.Turn.OfferedAt != 0 {
+		if m, _ := b.Member(names[i]); m.State == Joined && m.LastOfferRound == b.Turn.Round && b.Turn.OfferedAt != 0 {
 			again := Deadline{b.Turn.OfferedAt, b.Policy.ClaimTTL}
 			if !again.Due(to.now) && o.answer.Opening.Since <= b.Turn.OfferedAt {
 				return "told the same takeover twice in a round"
@@ -280,7 +280,7 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 
 // checkState checks what has to hold in a state whatever led to it.
 func (sc *scenario) checkState(w *world) string {
-	s := w.sight()
+	s := w.probed()
 	// Nothing that a sleeping wait would be told happens without waking it.
 	for i, a := range w.actors {
 		if a.wait != running || a.intent != Work || w.due(i) {
@@ -290,7 +290,7 @@ func (sc *scenario) checkState(w *world) string {
 		if ans.Status == "" && !ans.Changed {
 			continue
 		}
-		told := w.room.Members[i].Told == w.room.Turn.Round && w.room.Turn.OfferedAt != 0
+		told := w.room.Members[i].LastOfferRound == w.room.Turn.Round && w.room.Turn.OfferedAt != 0
 		switch {
 		case told && ans.Status == "": // it sleeps until the next round; telling the owner that it looks idle is no answer to it
 		case w.jumped: // a deadline set before the clock went back may be late by as much; the slow net bounds it
@@ -301,7 +301,7 @@ func (sc *scenario) checkState(w *world) string {
 		}
 	}
 	// Unknown is never taken for gone.
-	unknown := w.sight()
+	unknown := w.probed()
 	for p, v := range unknown.Processes {
 		if v == Gone {
 			unknown.Processes[p] = Unknown
@@ -321,7 +321,7 @@ func (sc *scenario) checkState(w *world) string {
 
 // checkFence checks that a stale turn or lease changes nothing.
 func (w *world) checkFence() string {
-	s := w.sight()
+	s := w.probed()
 	t := w.room.Turn
 	for i, by := range names {
 		stale := []Fence{{t.ID - 1, t.Lease}, {t.ID + 1, t.Lease}, {t.ID, "forged"}, {t.ID, ""}}
@@ -345,18 +345,18 @@ func (w *world) checkFence() string {
 }
 
 // fencedCalls are the owner's mutations.
-var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Sight, Time) (Room, []Event, error){
-	"release": func(r Room, by AgentID, f Fence, _ AgentID, s *Sight, now Time) (Room, []Event, error) {
+var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Probed, Time) (Room, []Event, error){
+	"release": func(r Room, by AgentID, f Fence, _ AgentID, s *Probed, now Time) (Room, []Event, error) {
 		return r.Release(by, f, someHandoff, s, now)
 	},
-	"pass": func(r Room, by AgentID, f Fence, to AgentID, s *Sight, now Time) (Room, []Event, error) {
+	"pass": func(r Room, by AgentID, f Fence, to AgentID, s *Probed, now Time) (Room, []Event, error) {
 		return r.Pass(by, f, to, someHandoff, s, now)
 	},
-	"heartbeat": func(r Room, by AgentID, f Fence, _ AgentID, s *Sight, now Time) (Room, []Event, error) {
+	"heartbeat": func(r Room, by AgentID, f Fence, _ AgentID, s *Probed, now Time) (Room, []Event, error) {
 		r, err := r.Heartbeat(by, f, s, now)
 		return r, nil, err
 	},
-	"renew": func(r Room, by AgentID, f Fence, _ AgentID, _ *Sight, now Time) (Room, []Event, error) {
+	"renew": func(r Room, by AgentID, f Fence, _ AgentID, _ *Probed, now Time) (Room, []Event, error) {
 		r, err := r.Renew(by, f, anyPID, now)
 		return r, nil, err
 	},

@@ -95,7 +95,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 				n.seen[i-1] = w.branch
 				add("show", n)
 			}
-			v := TaskVerdict{TaskCall: by, Head: w.seen[i-1], Branch: w.branch}
+			v := TaskDecision{TaskCall: by, Head: w.seen[i-1], Branch: w.branch}
 			if !locked {
 				e, err := w.task.Approve(v, "")
 				say("approve", e, err, nil)

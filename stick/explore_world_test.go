@@ -53,7 +53,7 @@ const (
 type actor struct {
 	proc     Verdict // of its session's process; Unknown: it has none that proves anything
 	wait     waitMode
-	intent   Intent
+	intent   Purpose
 	woken    bool // something gave the running wait a reason to look
 	deadline Time // else it sleeps until then; 0: until it is woken
 	lag      bool // a wait or a bystander ended since it looked, which doesn't ring
@@ -169,9 +169,9 @@ func (sc *scenario) start() world {
 	return w
 }
 
-// sight is what a transaction in the world has probed: everything.
-func (w *world) sight() *Sight {
-	s := &Sight{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
+// probed is what a transaction in the world has probed: everything.
+func (w *world) probed() *Probed {
+	s := &Probed{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
 	for i, a := range w.actors {
 		s.Processes[Process{PID: i + 1}] = a.proc
 		s.Listeners[ListenerID(names[i])] = Gone
@@ -194,7 +194,7 @@ func (w *world) due(i int) bool {
 }
 
 func (w *world) asking(i int) Asking {
-	return Asking{Agent: names[i], Intent: w.actors[i].intent, Blocking: true, Lease: w.newLease()}
+	return Asking{Agent: names[i], Purpose: w.actors[i].intent, Blocking: true, Lease: w.newLease()}
 }
 
 func (w *world) newLease() LeaseID { return LeaseID(fmt.Sprintf("lease-%d", w.room.Turn.ID+1)) }
@@ -331,7 +331,7 @@ var someHandoff = Handoff{Status: "half done", NextAction: "do the other half"}
 func (sc *scenario) do(w world, a act) (world, *outcome) {
 	i := int(a.who)
 	by := names[i]
-	s := w.sight()
+	s := w.probed()
 	o := &outcome{before: w.room, lease: w.newLease(), by: by}
 	r := w.room
 	var events []Event
@@ -341,11 +341,11 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		r, moved = r.Settle(by, take, s, w.now)
 		note(moved)
 	}
-	ask := func(intent Intent, blocking bool) {
+	ask := func(intent Purpose, blocking bool) {
 		o.asked = true
 		o.opened = r.Opening(s, w.now)
 		var more []Event
-		r, more, o.answer = r.Ask(Asking{Agent: by, Intent: intent, Blocking: blocking, Lease: o.lease}, s, w.now)
+		r, more, o.answer = r.Ask(Asking{Agent: by, Purpose: intent, Blocking: blocking, Lease: o.lease}, s, w.now)
 		note(more)
 		o.granted = o.answer.Status == YourTurn && o.answer.Claim != AlreadyOwner
 	}
@@ -381,9 +381,9 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		note(joined)
 		r = r.Touch(by, w.now)
 		r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), func(l Listener) bool { return l.Agent == by })
-		r.Listeners = append(r.Listeners, Listener{ID: ListenerID(by), Agent: by, Intent: intent})
+		r.Listeners = append(r.Listeners, Listener{ID: ListenerID(by), Agent: by, Purpose: intent})
 		w.actors[i].wait, w.actors[i].intent = running, intent
-		s = w.sight()
+		s = w.probed()
 		ask(intent, true)
 		ringer = i
 		always = true
@@ -412,11 +412,11 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		always = true
 	case dBack:
 		w.actors[i].proc = Alive
-		s = w.sight()
+		s = w.probed()
 		rings = r.Turn.Owner == by || r.Turn.ReservedFor == by
 		if w.actors[i].wait != noWait { // it served the process that ended
 			w.endWait(i)
-			s = w.sight()
+			s = w.probed()
 		}
 		r = r.Touch(by, w.now)
 		settle(false)
@@ -553,7 +553,7 @@ func (w *world) count(events []Event) {
 func sameRoom(a, b Room) bool {
 	return a.Closed == b.Closed && a.Turn == b.Turn && slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
 		return x.Agent == y.Agent && x.State == y.State && x.JoinSeq == y.JoinSeq && x.HeldSeq == y.HeldSeq &&
-			x.LastSeenAt == y.LastSeenAt && x.Told == y.Told && x.PassedOver == y.PassedOver && x.ReturnedAt == y.ReturnedAt
+			x.LastSeenAt == y.LastSeenAt && x.LastOfferRound == y.LastOfferRound && x.PassedOver == y.PassedOver && x.ReturnedAt == y.ReturnedAt
 	})
 }
 
@@ -637,8 +637,8 @@ func (sc *scenario) normal(w world) world {
 		if m.State == Joined {
 			members[i].JoinSeq = int64(slices.Index(seqs, max(m.JoinSeq, m.HeldSeq)) + 1)
 		}
-		if m.Told == t.Round && t.State != Idle && t.OfferedAt != 0 {
-			members[i].Told = n.Round
+		if m.LastOfferRound == t.Round && t.State != Idle && t.OfferedAt != 0 {
+			members[i].LastOfferRound = n.Round
 		}
 		if m.State == Joined && m.ReturnedAt != 0 && w.now < w.room.grace(m.ReturnedAt).At().Add(slack) {
 			members[i].ReturnedAt = aged(m.ReturnedAt, g)
@@ -666,7 +666,7 @@ func (sc *scenario) normal(w world) world {
 			a.deadline += shift
 		}
 		if a.wait != noWait {
-			out.room.Listeners = append(out.room.Listeners, Listener{ID: ListenerID(names[i]), Agent: names[i], Intent: a.intent})
+			out.room.Listeners = append(out.room.Listeners, Listener{ID: ListenerID(names[i]), Agent: names[i], Purpose: a.intent})
 		}
 	}
 	return out
@@ -734,7 +734,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 		age(m.LastSeenAt)
 		age(m.ReturnedAt)
 		age(a.deadline)
-		bit(m.Told != 0, m.PassedOver, a.woken, a.lag, a.proc == Gone, a.intent == Work)
+		bit(m.LastOfferRound != 0, m.PassedOver, a.woken, a.lag, a.proc == Gone, a.intent == Work)
 		put(int(a.wait))
 		put(a.passed)
 	}

@@ -12,7 +12,7 @@ import (
 type fixture struct {
 	Room
 	t   *testing.T
-	s   *Sight
+	s   *Probed
 	now Time
 	seq int64
 	log []Event
@@ -25,7 +25,7 @@ const start = Time(1_800_000_000_000)
 
 func room(t *testing.T) *fixture {
 	return &fixture{
-		t: t, now: start, s: &Sight{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}},
+		t: t, now: start, s: &Probed{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}},
 		Room:     Room{ID: "r1", Policy: DefaultPolicy(), Turn: Turn{State: Idle}},
 		receipts: map[ReceiptKey]Receipt{},
 	}
@@ -178,11 +178,11 @@ func (f *fixture) hooks(a AgentID) *fixture {
 func (f *fixture) waits(names ...AgentID) *fixture { return f.listens(Work, names) }
 func (f *fixture) parks(names ...AgentID) *fixture { return f.listens(Listen, names) }
 
-func (f *fixture) listens(intent Intent, names []AgentID) *fixture {
+func (f *fixture) listens(intent Purpose, names []AgentID) *fixture {
 	for _, a := range names {
 		f.ends(a)
 		id := ListenerID(fmt.Sprintf("%s-%d", a, len(f.Listeners)))
-		f.Listeners = append(f.Listeners[:len(f.Listeners):len(f.Listeners)], Listener{ID: id, Agent: a, Intent: intent})
+		f.Listeners = append(f.Listeners[:len(f.Listeners):len(f.Listeners)], Listener{ID: id, Agent: a, Purpose: intent})
 		f.s.Listeners[id] = Alive
 	}
 	return f
@@ -216,15 +216,15 @@ func (f *fixture) try(a AgentID) Answer { f.t.Helper(); return f.look(a, Work, f
 // ask is one look of a blocked wait for work.
 func (f *fixture) ask(a AgentID) Answer { f.t.Helper(); return f.look(a, Work, true) }
 
-func (f *fixture) look(a AgentID, intent Intent, blocking bool) Answer {
+func (f *fixture) look(a AgentID, intent Purpose, blocking bool) Answer {
 	f.t.Helper()
-	r, events, ans := f.Ask(Asking{Agent: a, Intent: intent, Blocking: blocking, Lease: f.lease()}, f.s, f.now)
+	r, events, ans := f.Ask(Asking{Agent: a, Purpose: intent, Blocking: blocking, Lease: f.lease()}, f.s, f.now)
 	f.commit(r, events)
 	return ans
 }
 
 func (f *fixture) deadline(a AgentID) time.Duration {
-	at := f.NextDeadline(Asking{Agent: a, Intent: Work, Blocking: true}, f.s, f.now)
+	at := f.NextDeadline(Asking{Agent: a, Purpose: Work, Blocking: true}, f.s, f.now)
 	if at.IsZero() {
 		return -1
 	}

@@ -18,7 +18,7 @@ func TestFound(t *testing.T) {
 		r, _, _, _ := f.Join("c", false, f.now)
 		f.waits("c")
 		r.Listeners = f.Listeners
-		q := Asking{Agent: "c", Intent: Work, Blocking: true}
+		q := Asking{Agent: "c", Purpose: Work, Blocking: true}
 		_, _, ans := r.Ask(q, f.s, f.now)
 		equal(t, "status", ans.Status, "")
 		equal(t, "its place", r.NextDeadline(q, f.s, f.now), f.now.Add(grace))
@@ -29,7 +29,7 @@ func TestFound(t *testing.T) {
 		r, _, _, _ := f.Join("b", false, f.now)
 		f.waits("b")
 		r.Listeners = f.Listeners
-		_, _, ans := r.Ask(Asking{Agent: "b", Intent: Work, Blocking: true}, f.s, f.now)
+		_, _, ans := r.Ask(Asking{Agent: "b", Purpose: Work, Blocking: true}, f.s, f.now)
 		equal(t, "status", ans.Status, "")
 	})
 	t.Run("one that waits for its place slept past the moment to tell an idle owner", func(t *testing.T) {

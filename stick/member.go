@@ -27,7 +27,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	}
 	if known {
 		r.edit(a, func(m *Member) {
-			m.State, m.JoinedAt, m.JoinSeq, m.Told, m.ReturnedAt = Joined, now, unnumbered, 0, 0
+			m.State, m.JoinedAt, m.JoinSeq, m.LastOfferRound, m.ReturnedAt = Joined, now, unnumbered, 0, 0
 		})
 	} else {
 		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now, JoinSeq: unnumbered}
@@ -60,7 +60,7 @@ type Leaving struct {
 // Leave ends a membership. An owner leaves with a handoff or by abandoning its turn with a
 // reason; either way the release rule names the next one. It fails with [CodeUnknownMember],
 // [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
-func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
+func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	if !r.joined(q.By) {
 		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By).
 			Hintf("there is nothing to leave; %s shows the rooms around here", Cmd("tt list"))
@@ -104,7 +104,7 @@ func (r Room) Leave(q Leaving, s *Sight, now Time) (Room, []Event, error) {
 
 // rerouteAfter names the next one when the member that has just stopped taking part had the stick, or
 // had it reserved.
-func (r Room) rerouteAfter(events []Event, a AgentID, s *Sight, now Time) (Room, []Event, error) {
+func (r Room) rerouteAfter(events []Event, a AgentID, s *Probed, now Time) (Room, []Event, error) {
 	t := r.Turn
 	if t.State == Idle && events[len(events)-1].TurnEndedOf() != "" || t.State == Reserved && t.ReservedFor == a {
 		next, moved := r.reroute(s, now)
@@ -124,7 +124,7 @@ type Kicking struct {
 
 // Kick removes a member that is gone; Force removes any other too. It fails with
 // [CodeUnknownMember], [CodeMemberPresent] and, for oneself, [CodeUsage].
-func (r Room) Kick(q Kicking, s *Sight, now Time) (Room, []Event, error) {
+func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return r, nil, err
 	}

@@ -298,17 +298,17 @@ func TestVerdict(t *testing.T) {
 		{"session gone, turn gone", ev(ProvesSession, ProvesTurn), []Verdict{Gone, Gone}, Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &Sight{Processes: map[Process]Verdict{}}
+			s := &Probed{Processes: map[Process]Verdict{}}
 			for i, v := range c.of {
 				s.Processes[Process{PID: i + 1}] = v
 			}
 			equal(t, "verdict", c.m.Verdict(s), c.want)
-			equal(t, "missed", s.Missed(), false)
+			equal(t, "missed", s.Incomplete(), false)
 		})
 	}
 	t.Run("not probed", func(t *testing.T) {
-		s := &Sight{}
+		s := &Probed{}
 		equal(t, "verdict", ev(ProvesSession).Verdict(s), Unknown)
-		equal(t, "missed", s.Missed(), true)
+		equal(t, "missed", s.Incomplete(), true)
 	})
 }

@@ -271,7 +271,7 @@ type Sending struct {
 // Send sends a message to the members that it names. Members that are gone are left out. It fails
 // with [CodeUsage], [CodeMessageTooLarge], [CodeContractIncomplete], [CodeUnknownMember],
 // [CodeNoRecipient] and [CodeRoomClosed].
-func (r Room) Send(q Sending, s *Sight, now Time) (Room, []Event, error) {
+func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	m := q.Message
 	if err := m.Check(); err != nil {
 		return r, nil, err
@@ -425,11 +425,11 @@ const (
 )
 
 // Reaches says how a message sent now reaches a.
-func (r Room) Reaches(a AgentID, s *Sight, now Time) Delivery {
+func (r Room) Reaches(a AgentID, s *Probed, now Time) Delivery {
 	m, _ := r.Member(a)
 	works := m.HooksSeen && m.IdleAt.IsZero()
 	for _, l := range r.Listeners {
-		if l.Agent == a && !l.Deaf && s.listener(l.ID) == Alive && !(l.Intent == Wake && works) {
+		if l.Agent == a && !l.Deaf && s.listener(l.ID) == Alive && !(l.Purpose == Wake && works) {
 			return DeliveryListening
 		}
 	}

@@ -20,9 +20,9 @@ func (p Process) Key() string {
 	return fmt.Sprintf("%s/%s/%s/%d/%d", p.Machine, p.Boot, p.PIDNS, p.PID, p.Start)
 }
 
-// SameWorld reports whether p and q live where their pids can be compared: on the same boot and
+// Comparable reports whether p and q live where their pids can be compared: on the same boot and
 // in the same pid namespace.
-func (p Process) SameWorld(q Process) bool { return p.Boot == q.Boot && p.PIDNS == q.PIDNS }
+func (p Process) Comparable(q Process) bool { return p.Boot == q.Boot && p.PIDNS == q.PIDNS }
 
 // Verdict is what is known of a process or a member. There are three answers, never two.
 type Verdict string

@@ -101,7 +101,7 @@ func (c Receipt) Withdraw() Receipt {
 
 // Receipt is how a message stands at a recipient of this room. What is owed by a recipient that
 // left or is gone is undeliverable, for as long as it is away.
-func (r Room) Receipt(c Receipt, s *Sight) ReceiptState {
+func (r Room) Receipt(c Receipt, s *Probed) ReceiptState {
 	if c.Open() && (!r.joined(c.Agent) || r.gone(c.Agent, s)) {
 		return Undeliverable
 	}

@@ -8,7 +8,7 @@ const (
 
 // Release ends the turn of by and names the next one by the release rule. It fails with
 // [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
-func (r Room) Release(by AgentID, f Fence, h Handoff, s *Sight, now Time) (Room, []Event, error) {
+func (r Room) Release(by AgentID, f Fence, h Handoff, s *Probed, now Time) (Room, []Event, error) {
 	r, e, err := r.handOver(EventRelease, by, f, h, now)
 	if err != nil {
 		return r, nil, err
@@ -25,7 +25,7 @@ const Next AgentID = "next"
 // release would name, else the next active member in order. It fails with [CodeInvalidHandoff],
 // [CodeTurnMismatch], [CodeStaleLease], and with [CodeUnknownMember] when the recipient is
 // unknown, gone or inactive.
-func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Sight, now Time) (Room, []Event, error) {
+func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Time) (Room, []Event, error) {
 	given := r
 	r, e, err := r.handOver(EventPass, by, f, h, now)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Sight, now Tim
 }
 
 // unknown refuses a recipient and says why it is none.
-func (r Room) unknown(a AgentID, what string, s *Sight) *Error {
+func (r Room) unknown(a AgentID, what string, s *Probed) *Error {
 	why := "isn't a member of this room"
 	if m, ok := r.Member(a); ok {
 		switch {
@@ -90,7 +90,7 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 
 // nameNext is the release rule: it reserves the free stick for the candidate who comes first, or
 // leaves it to nobody and says why.
-func (r Room) nameNext(s *Sight, now Time) (Room, AgentID, string) {
+func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
 	next, ok := r.candidate(s, now)
 	if !ok {
 		r.Turn.FreeSince = now
@@ -102,7 +102,7 @@ func (r Room) nameNext(s *Sight, now Time) (Room, AgentID, string) {
 // candidate picks whom the release rule names: of the members that wait for work and weren't
 // passed over, the one that comes first, the one who ended the turn last. Only if there is none,
 // of those whose own wait returned without the turn a moment ago.
-func (r Room) candidate(s *Sight, now Time) (AgentID, bool) {
+func (r Room) candidate(s *Probed, now Time) (AgentID, bool) {
 	var recent []Member
 	for _, m := range r.Members {
 		if m.State == Joined && !m.ReturnedAt.IsZero() && !r.grace(m.ReturnedAt).Due(now) &&
@@ -130,7 +130,7 @@ func (r Room) candidate(s *Sight, now Time) (AgentID, bool) {
 
 // nextActive resolves [Next] for a pass by a: whom a release would name, else the next active
 // member in order.
-func (r Room) nextActive(a AgentID, s *Sight, now Time) AgentID {
+func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
 	if next, ok := r.candidate(s, now); ok && next != a {
 		return next
 	}
@@ -146,11 +146,11 @@ func (r Room) nextActive(a AgentID, s *Sight, now Time) AgentID {
 	return r.inOrder(active)[0].Agent
 }
 
-// Settle does what is due in a room before anything else happens in it: a first sight of a dead
+// Settle does what is due in a room before anything else happens in it: a first sign of a dead
 // owner is noted, and a reservation whose recipient is gone or has had its time moves on. The act
 // of the recipient itself (by) comes before the end of its time. take leaves reservations of the
 // dead to be taken over, also when their time is over.
-func (r Room) Settle(by AgentID, take bool, s *Sight, now Time) (Room, []Event) {
+func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event) {
 	t := r.Turn
 	switch t.State {
 	case Owned:
@@ -170,7 +170,7 @@ func (r Room) Settle(by AgentID, take bool, s *Sight, now Time) (Room, []Event) 
 
 // reroute names the next one by the release rule after a reservation was lost or a turn ended
 // without a handoff. It makes no event when nobody was named before and nobody is now.
-func (r Room) reroute(s *Sight, now Time) (Room, []Event) {
+func (r Room) reroute(s *Probed, now Time) (Room, []Event) {
 	from := r.Turn.ReservedFor
 	p := ReroutedPayload{Prior: from}
 	if m, ok := r.Member(from); ok {

@@ -220,7 +220,7 @@ func TestSettle(t *testing.T) {
 		}
 		equal(t, "cause", said[TakeoverPayload](f.log[len(f.log)-1]).Cause, RecipientGone)
 	})
-	t.Run("notes the first sight of a dead owner", func(t *testing.T) {
+	t.Run("notes the first sign of a dead owner", func(t *testing.T) {
 		f := room(t).member("a", "b").alive("a").owns("a").gone("a")
 		f.settle("b")
 		seen := f.now

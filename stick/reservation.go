@@ -60,7 +60,7 @@ func (r Room) lapse(v Reservation) Deadline {
 
 // Stale reports whether a reservation is past its time or its owner is gone: it denies nobody then,
 // and may be taken over.
-func (r Room) Stale(v Reservation, s *Sight, now Time) bool {
+func (r Room) Stale(v Reservation, s *Probed, now Time) bool {
 	return r.lapse(v).Due(now) || r.gone(v.Agent, s)
 }
 
@@ -92,7 +92,7 @@ type Meet struct {
 // overlap. It fails with [CodeUsage]; with [CodeReservationConflict] where another holds the same
 // paths, or with Strict some of them; and with [CodeReservationStale] where that reservation is stale
 // and isn't to be taken over. Then there are events only to tell both sides of the collision.
-func (r Room) Reserve(q Reserving, near []Reservation, s *Sight, now Time) (events []Event, met []Meet, err error) {
+func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (events []Event, met []Meet, err error) {
 	if q.TTL == 0 {
 		q.TTL = DefaultReservationTTL
 	}
@@ -174,7 +174,7 @@ func CheckReservationTTL(ttl time.Duration) error {
 }
 
 // meets lists the reservations of others that overlap with p.
-func (r Room) meets(q Reserving, p glob.Pattern, near []Reservation, s *Sight, now Time) (met []Meet) {
+func (r Room) meets(q Reserving, p glob.Pattern, near []Reservation, s *Probed, now Time) (met []Meet) {
 	at := p.Prefix(q.Fold)
 	for _, v := range near {
 		if v.Agent == q.By || glob.Apart(at, v.Pattern.Prefix(q.Fold)) {

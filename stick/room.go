@@ -101,14 +101,14 @@ type Member struct {
 	Session  Session
 
 	// Evidence.
-	LastSeenAt Time // its last act
-	Told       int64
-	PassedOver bool // named by a release, didn't claim, wasn't heard of since
-	ReturnedAt Time // when its own wait for work last returned without the turn
-	Processes  []Evidence
-	HooksSeen  bool // the harness's hooks have fired in this session
-	BusySince  Time // a tool call in progress began then
-	IdleAt     Time // its harness stopped working then, and no hook fired since
+	LastSeenAt     Time // its last act
+	LastOfferRound int64
+	PassedOver     bool // named by a release, didn't claim, wasn't heard of since
+	ReturnedAt     Time // when its own wait for work last returned without the turn
+	Processes      []Evidence
+	HooksSeen      bool // the harness's hooks have fired in this session
+	BusySince      Time // a tool call in progress began then
+	IdleAt         Time // its harness stopped working then, and no hook fired since
 }
 
 // Evidence is a process of a member and what it proves.
@@ -117,17 +117,17 @@ type Evidence struct {
 	Proof   Proof
 }
 
-// Intent says what a wait is for.
-type Intent string
+// Purpose says what a wait is for.
+type Purpose string
 
 const (
 	// Work wants the turn.
-	Work Intent = "work"
+	Work Purpose = "work"
 	// Listen wants events only: it is never granted, never named and never offered anything.
-	Listen Intent = "listen"
+	Listen Purpose = "listen"
 	// Wake is the wait of a harness for something that its idle agent is to be woken for. It
 	// isn't the agent's own, which may wait beside it.
-	Wake Intent = "wake"
+	Wake Purpose = "wake"
 )
 
 // Listener is one blocked wait of a member. Its process holds a lock that the operating system
@@ -135,26 +135,26 @@ const (
 type Listener struct {
 	ID        ListenerID
 	Agent     AgentID
-	Intent    Intent
+	Purpose   Purpose
 	Deaf      bool // it ignores events
 	Process   Process
 	StartedAt Time
 }
 
-// Sight is what was probed before a transaction: verdicts by process, and whether a listener
+// Probed is what was probed before a transaction: verdicts by process, and whether a listener
 // still holds its lock. What wasn't probed is Unknown and is noted, so that the operation can
 // probe it and run again.
-type Sight struct {
+type Probed struct {
 	Processes map[Process]Verdict
 	Listeners map[ListenerID]Verdict
 
 	missed bool
 }
 
-// Missed reports whether a rule asked for something that wasn't probed.
-func (s *Sight) Missed() bool { return s.missed }
+// Incomplete reports whether a rule asked for something that wasn't probed.
+func (s *Probed) Incomplete() bool { return s.missed }
 
-func (s *Sight) process(p Process) Verdict {
+func (s *Probed) process(p Process) Verdict {
 	v, ok := s.Processes[p]
 	if !ok {
 		s.missed = true
@@ -163,7 +163,7 @@ func (s *Sight) process(p Process) Verdict {
 	return v
 }
 
-func (s *Sight) listener(id ListenerID) Verdict {
+func (s *Probed) listener(id ListenerID) Verdict {
 	v, ok := s.Listeners[id]
 	if !ok {
 		s.missed = true
@@ -174,7 +174,7 @@ func (s *Sight) listener(id ListenerID) Verdict {
 
 // Verdict says whether the member is alive. It is Gone only when all its recorded processes prove
 // it, and Alive when one of them proves that; a member without processes is Unknown.
-func (m Member) Verdict(s *Sight) Verdict {
+func (m Member) Verdict(s *Probed) Verdict {
 	gone := len(m.Processes) > 0
 	for _, e := range m.Processes {
 		switch s.process(e.Process) {
@@ -232,21 +232,21 @@ func (r *Room) edit(a AgentID, change func(*Member)) {
 	change(&r.Members[i])
 }
 
-func (r Room) gone(a AgentID, s *Sight) bool {
+func (r Room) gone(a AgentID, s *Probed) bool {
 	m, ok := r.Member(a)
 	return ok && m.Verdict(s) == Gone
 }
 
 // Listening reports whether a waits now, with the given intent if one is given.
-func (r Room) Listening(a AgentID, intent Intent, s *Sight) bool {
+func (r Room) Listening(a AgentID, intent Purpose, s *Probed) bool {
 	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
-		return l.Agent == a && (intent == "" || l.Intent == intent) && s.listener(l.ID) != Gone
+		return l.Agent == a && (intent == "" || l.Purpose == intent) && s.listener(l.ID) != Gone
 	})
 }
 
 // waiting lists the members that could be named or offered something: joined, not gone, and with
 // a live listener that wants work. The longest without the stick comes first.
-func (r Room) waiting(s *Sight) []Member {
+func (r Room) waiting(s *Probed) []Member {
 	var out []Member
 	for _, m := range r.Members {
 		if m.State == Joined && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
@@ -257,7 +257,7 @@ func (r Room) waiting(s *Sight) []Member {
 }
 
 // another reports whether a member other than those given waits for work.
-func (r Room) another(s *Sight, but ...AgentID) bool {
+func (r Room) another(s *Probed, but ...AgentID) bool {
 	for _, m := range r.Members {
 		if m.State == Joined && !slices.Contains(but, m.Agent) && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
 			return true
@@ -290,7 +290,7 @@ func (r Room) distance(m Member) int {
 
 // Active reports whether a member takes part now: it listens, or its process lives, or it acted
 // within Policy.PresenceTTL; and it isn't gone.
-func (r Room) Active(a AgentID, now Time, s *Sight) bool {
+func (r Room) Active(a AgentID, now Time, s *Probed) bool {
 	m, ok := r.Member(a)
 	if !ok || m.State != Joined {
 		return false
@@ -324,7 +324,7 @@ const (
 )
 
 // LeaseKeptBy says what keeps the lease of the current owner.
-func (r Room) LeaseKeptBy(s *Sight) LeaseKeeper {
+func (r Room) LeaseKeptBy(s *Probed) LeaseKeeper {
 	m, _ := r.Member(r.Turn.Owner)
 	switch {
 	case m.Verdict(s) == Alive:
@@ -342,7 +342,7 @@ func (r Room) lease() Deadline {
 }
 
 // LeaseExpiresAt is when the lease times out; zero when a process keeps it or nobody owns.
-func (r Room) LeaseExpiresAt(s *Sight) Time {
+func (r Room) LeaseExpiresAt(s *Probed) Time {
 	if r.Turn.State != Owned || r.LeaseKeptBy(s) == KeptByProcess {
 		return 0
 	}

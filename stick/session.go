@@ -17,16 +17,16 @@ const (
 	RoleHelper  Role = "helper"  // works beside a primary, and leaves what is the primary's alone
 )
 
-// Start is how a session began.
-type Start string
+// StartKind is how a session began.
+type StartKind string
 
 // How sessions begin.
 const (
-	StartFresh    Start = "fresh"    // nothing was left behind
-	StartRecover  Start = "recover"  // the primary before left its context and never ended its session
-	StartHelper   Start = "helper"   // another agent is the primary, or was asked for
-	StartContinue Start = "continue" // the same session goes on
-	StartPromoted Start = "promoted" // it became the primary later
+	StartFresh    StartKind = "fresh"    // nothing was left behind
+	StartRecover  StartKind = "recover"  // the primary before left its context and never ended its session
+	StartHelper   StartKind = "helper"   // another agent is the primary, or was asked for
+	StartContinue StartKind = "continue" // the same session goes on
+	StartPromoted StartKind = "promoted" // it became the primary later
 )
 
 // Session is the run of a member that its log tells of.
@@ -66,7 +66,7 @@ type Starting struct {
 // Started is what became of a session that started.
 type Started struct {
 	Session
-	Start   Start
+	Kind    StartKind
 	Primary AgentID // another one, if there is one that isn't gone
 	Crashed AgentID // whose session never ended: the primary's before, or an earlier one of the agent itself
 	Already bool    // it had started before, and goes on as it was
@@ -88,7 +88,7 @@ func (m Member) leads() bool {
 // StartSession gives a session of a member its role, and says how it began. There is never more than
 // one primary that isn't gone: who comes while there is one, or while an agent runs that began before
 // and can still register, is a helper.
-func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Started) {
+func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Started) {
 	me, _ := r.Member(q.By)
 	inherited := me.Session
 	var events []Event
@@ -133,14 +133,14 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 	case me.Session.Running && !q.Same && me.Session.Role == RolePrimary && out.Role == RolePrimary:
 		out.Crashed = q.By
 	}
-	out.Start = r.startOf(q, out)
+	out.Kind = r.startOf(q, out)
 	out.Running, out.Since = true, now
 	if same && me.Session.Role == out.Role && me.Session.Context == out.Context {
 		out.Since, out.Already = me.Session.Since, true
 		return r, events, out
 	}
-	p := SessionStartedPayload{Role: out.Role, Context: out.Context, Start: out.Start}
-	if out.Start == StartRecover { // so that it can be told again
+	p := SessionStartedPayload{Role: out.Role, Context: out.Context, Start: out.Kind}
+	if out.Kind == StartRecover { // so that it can be told again
 		p.Prior, p.Written = out.Crashed, q.AnchorAt
 	}
 	if led && out.Role == RolePrimary {
@@ -156,14 +156,14 @@ func (r Room) StartSession(q Starting, s *Sight, now Time) (Room, []Event, Start
 	}
 	r.edit(q.By, func(m *Member) { m.Session = out.Session })
 	events = append(events, r.event(EventSessionStarted, q.By, "").with(p))
-	if out.Start == StartRecover {
+	if out.Kind == StartRecover {
 		events = append(events, r.resumed(q.By, out.Crashed, q.AnchorAt, now))
 	}
 	return r, events, out
 }
 
 // startOf says how a session with a role began.
-func (r Room) startOf(q Starting, out Started) Start {
+func (r Room) startOf(q Starting, out Started) StartKind {
 	switch {
 	case out.Role == RoleHelper:
 		return StartHelper
@@ -231,7 +231,7 @@ func shortSum(s string, n int) string {
 // contextName names a session's context file. The primary's is always the same one, so that whoever comes
 // next finds it. A helper's is as it was kept or asked for, else by four digits of its own. No two
 // sessions share one unless one of them is gone: its notes are then the other's.
-func (r Room) contextName(q Starting, role Role, kept string, s *Sight) string {
+func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string {
 	if role == RolePrimary {
 		return ""
 	}
@@ -276,7 +276,7 @@ func (r Room) writes(name string, a AgentID) (AgentID, bool) {
 // Promote makes a member's session the room's primary one, where there is none that isn't gone, or
 // one that nothing is known of and that was silent for as long as a lease lives. It fails with
 // [CodeUnknownMember] and [CodeMemberPresent].
-func (r Room) Promote(a AgentID, s *Sight, now Time) (Room, []Event, error) {
+func (r Room) Promote(a AgentID, s *Probed, now Time) (Room, []Event, error) {
 	if !r.runs(a) || !r.joined(a) {
 		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: %s", Cmd("tt session start"))
 	}
@@ -334,7 +334,7 @@ func (r Room) Registered(p Process) (AgentID, bool) {
 // Before reports whether p began before q, so that of several at the same instant one is the first:
 // for processes of one world, in the order of their starts and then of their pids.
 func (p Process) Before(q Process) bool {
-	if !p.SameWorld(q) {
+	if !p.Comparable(q) {
 		return false
 	}
 	return p.Start < q.Start || p.Start == q.Start && p.PID < q.PID

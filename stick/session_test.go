@@ -77,11 +77,11 @@ func TestStartSessionTable(t *testing.T) {
 					got := f.starts(Starting{By: me, Same: true, Earlier: earlier, Anchor: anchor, AnchorAt: written, Seed: "x"})
 
 					live := prior.led && !prior.ended && prior.v != Gone
-					want := Started{Session: Session{Role: RolePrimary}, Start: StartFresh}
+					want := Started{Session: Session{Role: RolePrimary}, Kind: StartFresh}
 					if live || earlier {
-						want.Role, want.Start = RoleHelper, StartHelper
+						want.Role, want.Kind = RoleHelper, StartHelper
 					} else if anchor && !prior.ended {
-						want.Start = StartRecover
+						want.Kind = StartRecover
 					}
 					if live {
 						want.Primary = other
@@ -89,9 +89,9 @@ func TestStartSessionTable(t *testing.T) {
 					if prior.led && prior.v == Gone && !prior.ended && want.Role == RolePrimary {
 						want.Crashed = other
 					}
-					if got.Role != want.Role || got.Start != want.Start || got.Primary != want.Primary || got.Crashed != want.Crashed {
+					if got.Role != want.Role || got.Kind != want.Kind || got.Primary != want.Primary || got.Crashed != want.Crashed {
 						t.Errorf("got %s, %s, primary %q, crashed %q; want %s, %s, %q, %q",
-							got.Role, got.Start, got.Primary, got.Crashed, want.Role, want.Start, want.Primary, want.Crashed)
+							got.Role, got.Kind, got.Primary, got.Crashed, want.Role, want.Kind, want.Primary, want.Crashed)
 					}
 					if want.Role == RolePrimary != f.leads(me) {
 						t.Error("the room doesn't say so")
@@ -99,12 +99,12 @@ func TestStartSessionTable(t *testing.T) {
 					resumed := slices.ContainsFunc(f.log, func(e Event) bool {
 						return e.Type == EventResume && e.From == me && e.To == want.Crashed && e.Message().Adopted == string(me)
 					})
-					if resumed != (want.Start == StartRecover) {
+					if resumed != (want.Kind == StartRecover) {
 						t.Errorf("that there is a RESUME is %v", resumed)
 					}
 					for _, e := range f.log { // from which it is told again
 						if say, ok := PayloadOf[SessionStartedPayload](e); ok && e.From == me &&
-							(say.Start != want.Start || resumed && (say.Prior != want.Crashed || say.Written != written)) {
+							(say.Start != want.Kind || resumed && (say.Prior != want.Crashed || say.Written != written)) {
 							t.Errorf("the log says %+v", say)
 						}
 					}
@@ -130,20 +130,20 @@ func TestSessionGoesOn(t *testing.T) {
 	t.Run("started twice", func(t *testing.T) {
 		f := primary(t)
 		n := len(f.log)
-		if got := f.starts(Starting{By: a, Same: true, Anchor: true, AnchorAt: f.now}); !got.Already || got.Role != RolePrimary || got.Start != StartContinue || len(f.log) != n {
+		if got := f.starts(Starting{By: a, Same: true, Anchor: true, AnchorAt: f.now}); !got.Already || got.Role != RolePrimary || got.Kind != StartContinue || len(f.log) != n {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("cleared: another agent in the same process inherits", func(t *testing.T) {
 		f := primary(t)
 		ends(f, a)
-		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: []AgentID{a}, Anchor: true, AnchorAt: f.now.Add(-time.Hour)}); got.Role != RolePrimary || got.Start != StartContinue {
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: []AgentID{a}, Anchor: true, AnchorAt: f.now.Add(-time.Hour)}); got.Role != RolePrimary || got.Kind != StartContinue {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("cleared without a word of the end", func(t *testing.T) {
 		f := primary(t)
-		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: []AgentID{a}}); got.Role != RolePrimary || got.Start != StartContinue || !f.leads(b) {
+		if got := f.starts(Starting{By: b, Same: true, Continues: true, Before: []AgentID{a}}); got.Role != RolePrimary || got.Kind != StartContinue || !f.leads(b) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -159,11 +159,11 @@ func TestSessionGoesOn(t *testing.T) {
 				f.runsIn(old, 2, Alive)
 				was, _ := f.Member(old)
 				got := f.starts(Starting{By: c, Same: true, Continues: goes, Before: []AgentID{"gone:1", old}, Anchor: true, AnchorAt: f.now.Add(-time.Hour), Seed: "y"})
-				want := map[bool]Start{true: StartContinue, false: StartFresh}[goes]
+				want := map[bool]StartKind{true: StartContinue, false: StartFresh}[goes]
 				if !led {
 					want = StartHelper
 				}
-				if f.runs(old) || got.Role != role || got.Start != want || got.Crashed != "" || led == f.SessionEndedAt.IsZero() {
+				if f.runs(old) || got.Role != role || got.Kind != want || got.Crashed != "" || led == f.SessionEndedAt.IsZero() {
 					t.Errorf("%s, goes on %v: %+v", role, goes, got)
 				}
 				if !led && goes != (got.Context == was.Session.Context) {
@@ -173,7 +173,7 @@ func TestSessionGoesOn(t *testing.T) {
 					t.Errorf("%s: %v (%v)", role, to, err)
 				}
 				f.runsIn(c, 3, Gone) // it touched the file when it started, and crashes
-				if next := f.starts(Starting{By: b, Same: true, Anchor: true, AnchorAt: f.now}); led && next.Start != StartRecover {
+				if next := f.starts(Starting{By: b, Same: true, Anchor: true, AnchorAt: f.now}); led && next.Kind != StartRecover {
 					t.Errorf("after its crash: %+v", next)
 				}
 			}
@@ -200,7 +200,7 @@ func TestSessionGoesOn(t *testing.T) {
 	t.Run("resumed after its own crash", func(t *testing.T) {
 		f := primary(t)
 		f.runsIn(a, 1, Gone)
-		if got := f.starts(Starting{By: a, Continues: true, Anchor: true, AnchorAt: f.now}); got.Role != RolePrimary || got.Start != StartRecover || got.Crashed != a {
+		if got := f.starts(Starting{By: a, Continues: true, Anchor: true, AnchorAt: f.now}); got.Role != RolePrimary || got.Kind != StartRecover || got.Crashed != a {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -210,7 +210,7 @@ func TestSessionGoesOn(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		// It gave its role up: that is an end of the primary's session, and nothing is recovered after it.
-		if got := f.starts(Starting{By: c, Same: true, Anchor: true, AnchorAt: f.now.Add(-time.Second)}); got.Role != RolePrimary || got.Start != StartFresh {
+		if got := f.starts(Starting{By: c, Same: true, Anchor: true, AnchorAt: f.now.Add(-time.Second)}); got.Role != RolePrimary || got.Kind != StartFresh {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -312,8 +312,8 @@ func TestRolesExplored(t *testing.T) {
 		}
 		return b.String()
 	}
-	sight := func(s state) *Sight {
-		out := &Sight{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
+	probed := func(s state) *Probed {
+		out := &Probed{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
 		for i := range agents {
 			for run := range 2 {
 				p := process(state{run: [3]int{run, run, run}}, i)
@@ -337,7 +337,7 @@ func TestRolesExplored(t *testing.T) {
 			q.Earlier = q.Earlier || j != i && s.running[j] && !registered && process(s, j).Before(process(s, i))
 		}
 		s.running[i], s.known[i] = true, true
-		r, _, _ = r.StartSession(q, sight(s), start)
+		r, _, _ = r.StartSession(q, probed(s), start)
 		s.r = r
 		return s
 	}
@@ -348,7 +348,7 @@ func TestRolesExplored(t *testing.T) {
 		queue = queue[1:]
 		live := 0
 		for _, m := range s.r.Members {
-			if m.leads() && m.Verdict(sight(s)) != Gone {
+			if m.leads() && m.Verdict(probed(s)) != Gone {
 				live++
 			}
 		}
@@ -379,12 +379,12 @@ func TestRolesExplored(t *testing.T) {
 				other.seen[i] = v
 				next = append(next, other)
 			}
-			if r, _, err := s.r.Promote(agents[i], sight(s), start.Add(time.Duration(len(seen)%2)*24*time.Hour)); err == nil {
+			if r, _, err := s.r.Promote(agents[i], probed(s), start.Add(time.Duration(len(seen)%2)*24*time.Hour)); err == nil {
 				up := s
 				up.r = r
 				next = append(next, up)
 			}
-			if r, _, err := s.r.Leave(Leaving{By: agents[i]}, sight(s), start); err == nil {
+			if r, _, err := s.r.Leave(Leaving{By: agents[i]}, probed(s), start); err == nil {
 				left := s
 				left.r = r
 				next = append(next, left)

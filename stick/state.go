@@ -17,7 +17,7 @@ const (
 )
 
 // State derives the state of a room as it is shown.
-func (r Room) State(s *Sight, now Time) RoomState {
+func (r Room) State(s *Probed, now Time) RoomState {
 	if r.Closed {
 		return StateClosed
 	}
@@ -37,9 +37,9 @@ func (r Room) State(s *Sight, now Time) RoomState {
 	return StateDormant
 }
 
-// Seen is r as somebody sees it who may write nothing: a room from another world is shown as it
+// AtGeneration is r as somebody sees it who may write nothing: a room from another world is shown as it
 // is after its restore.
-func (r Room) Seen(generation int64, now Time) Room {
+func (r Room) AtGeneration(generation int64, now Time) Room {
 	r, _ = r.Restore(generation, "", now)
 	return r
 }

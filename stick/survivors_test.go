@@ -133,7 +133,7 @@ func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
 // the end of an attempt nothing is.
 func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 	changes := func(t Task) (Event, error) {
-		return t.RequestChanges(TaskVerdict{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "x")
+		return t.RequestChanges(TaskDecision{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "x")
 	}
 	offer := Offering{Base: "b", Head: "h", Patch: "p"}
 	for name, c := range map[string]struct {
@@ -302,7 +302,7 @@ func TestReplayRefusesWhatCantFollow(t *testing.T) {
 // TestTaskKeepsWhyItCameBack: why it was returned or failed, and by whose words, until it is offered or tried again.
 func TestTaskKeepsWhyItCameBack(t *testing.T) {
 	changes := func(t Task) (Event, error) {
-		return t.RequestChanges(TaskVerdict{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "name it")
+		return t.RequestChanges(TaskDecision{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "name it")
 	}
 	returned := func(t Task) (Event, error) { return t.Return("claude:o", CauseGate, "make test is red", "", nil) }
 	fail := func(t Task) (Event, error) { return t.Fail(theWorker, "too hard") }

@@ -27,7 +27,7 @@ type Opening struct {
 func (o Opening) Open() bool { return o.Cause != "" }
 
 // Opening finds the takeover that is open in a room, if one is.
-func (r Room) Opening(s *Sight, now Time) Opening {
+func (r Room) Opening(s *Probed, now Time) Opening {
 	t := r.Turn
 	switch {
 	case r.Closed:
@@ -60,16 +60,16 @@ func (r Room) Opening(s *Sight, now Time) Opening {
 }
 
 // leaseStands reports whether the lease of the current owner still stands.
-func (r Room) leaseStands(s *Sight, now Time) bool {
+func (r Room) leaseStands(s *Probed, now Time) bool {
 	return r.LeaseKeptBy(s) == KeptByProcess || !r.lease().Due(now)
 }
 
 // keptWhileIdle reports whether something other than the owner's own calls keeps the lease, so that it
 // would never time out however idle the owner is.
-func (r Room) keptWhileIdle(s *Sight) bool { return r.LeaseKeptBy(s) != KeptByHeartbeat }
+func (r Room) keptWhileIdle(s *Probed) bool { return r.LeaseKeptBy(s) != KeptByHeartbeat }
 
 // idleNoticeDue reports whether the owner has to be told now that it looks idle.
-func (r Room) idleNoticeDue(s *Sight, now Time) bool {
+func (r Room) idleNoticeDue(s *Probed, now Time) bool {
 	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s) && !r.idleNoticeSent() && r.idle().Due(now) &&
 		!r.gone(r.Turn.Owner, s)
 }
@@ -106,7 +106,7 @@ func (q Take) Check() error {
 // [CodeTurnMismatch] if the turn isn't the expected one, [CodeUnknownMember] if the caller takes no
 // part. If the owner only looks idle and wasn't told yet, it is told now, and the caller is refused
 // until the owner had its grace.
-func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event, ClaimReason, error) {
+func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason, error) {
 	if err := q.Check(); err != nil {
 		return r, nil, "", err
 	}
@@ -168,7 +168,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Sight, now Time) (Room, []Event
 
 // priorOwnerMustWait reports whether a, who passed the stick on, must let another go first: while another
 // waits for work, and for a grace from the end of the recipient's time.
-func (r Room) priorOwnerMustWait(a AgentID, s *Sight, now Time) bool {
+func (r Room) priorOwnerMustWait(a AgentID, s *Probed, now Time) bool {
 	return r.Turn.Prior == a && !r.guardEnd().Due(now) && r.another(s, a, r.Turn.ReservedFor, r.Turn.Owner)
 }
 
@@ -184,7 +184,7 @@ func (r Room) guardEnd() Deadline {
 
 func (r Room) errPriorOwner(now Time) *Error {
 	return r.facts(Errorf(CodePriorOwner, "you had the stick last and others are waiting for it; %s", r.Holder(now)).
-		Hintf("%s", r.Instead()))
+		Hintf("%s", r.NextStep()))
 }
 
 func (r Room) errClosed() *Error {
@@ -192,9 +192,9 @@ func (r Room) errClosed() *Error {
 }
 
 // errNotOpen refuses a takeover and says when one could open.
-func (r Room) errNotOpen(s *Sight, now Time) *Error {
+func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	e := r.facts(Errorf(CodeTakeoverNotAvailable, "you can't take over now; %s", r.Holder(now)).
-		Hintf("%s", r.Instead()))
+		Hintf("%s", r.NextStep()))
 	if at := r.opensAt(s, now); !at.IsZero() {
 		e.With("opens_at", at)
 	}
@@ -202,7 +202,7 @@ func (r Room) errNotOpen(s *Sight, now Time) *Error {
 }
 
 // opensAt is the earliest moment at which a takeover can open if nothing happens until then.
-func (r Room) opensAt(s *Sight, now Time) Time {
+func (r Room) opensAt(s *Probed, now Time) Time {
 	t := r.Turn
 	switch {
 	case t.State == Reserved:
@@ -253,9 +253,9 @@ func (r Room) round(o Opening, now Time) round {
 // offerAt is when the open takeover is offered to a: the k-th of those who weren't told in this round
 // is told k graces after the round began, or k+1 graces after the last offer. told is true when
 // a was told already; at is then the start of the next round.
-func (r Room) offerAt(a AgentID, o Opening, s *Sight, now Time) (at Time, told bool) {
+func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told bool) {
 	c := r.round(o, now)
-	if m, _ := r.Member(a); m.Told == c.number {
+	if m, _ := r.Member(a); m.LastOfferRound == c.number {
 		return c.last.Add(r.Policy.ClaimTTL), true
 	}
 	k := 0
@@ -263,7 +263,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Sight, now Time) (at Time, told b
 		if m.Agent == a {
 			break
 		}
-		if m.Told != c.number && m.Agent != r.Turn.Owner && m.Agent != r.Turn.ReservedFor {
+		if m.LastOfferRound != c.number && m.Agent != r.Turn.Owner && m.Agent != r.Turn.ReservedFor {
 			k++
 		}
 	}
@@ -285,7 +285,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Sight, now Time) (at Time, told b
 func (r Room) offer(a AgentID, o Opening, now Time) Room {
 	c := r.round(o, now)
 	r.Turn.Round, r.Turn.RoundAt, r.Turn.OfferedAt = c.number, c.start, now
-	r.edit(a, func(m *Member) { m.Told = c.number })
+	r.edit(a, func(m *Member) { m.LastOfferRound = c.number })
 	return r
 }
 

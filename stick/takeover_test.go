@@ -272,7 +272,7 @@ func TestOffers(t *testing.T) {
 	})
 	t.Run("not before a machine that slept had its grace", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").waits("b").after(limit)
-		q := Asking{Agent: "b", Intent: Work, Blocking: true, NotSoon: f.now.Add(grace)}
+		q := Asking{Agent: "b", Purpose: Work, Blocking: true, NotSoon: f.now.Add(grace)}
 		_, events, ans := f.Ask(q, f.s, f.now)
 		equal(t, "status", ans.Status, "")
 		equal(t, "events", len(events), 0)

@@ -102,7 +102,7 @@ type TaskReview struct {
 	Seq      int64     `json:"event_seq"`
 	Attempt  int       `json:"attempt"`
 	Reviewer AgentID   `json:"reviewer"`
-	Verdict  EventType `json:"verdict"` // the type of its event
+	Decision EventType `json:"verdict"` // the type of its event
 	Head     string    `json:"head"`
 	Body     string    `json:"body,omitempty"`
 	Report   string    `json:"report,omitempty"`

@@ -138,7 +138,7 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 type Offering struct {
 	Base, Head, Patch string
 	ChangesGate       bool
-	Evidence          []TaskEvidence
+	Checks            []TaskCheck
 }
 
 // Done offers a commit for review. A change that was approved stays so when only what it is based
@@ -149,10 +149,10 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 		return nil, err
 	}
 	offered := t.State == TaskInReview || t.State == TaskApproved
-	if offered && t.Head == q.Head && len(q.Evidence) == 0 {
+	if offered && t.Head == q.Head && len(q.Checks) == 0 {
 		return nil, nil
 	}
-	f := TaskReviewRequestedFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate, Evidence: q.Evidence}
+	f := TaskReviewRequestedFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate, Checks: q.Checks}
 	act := ActDone
 	if t.State == TaskApproved && t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
@@ -197,8 +197,8 @@ func (t Task) Moved(by AgentID, q Offering) (Event, error) {
 	return taskEvent(t, s, by, t.SpawnedBy, f), nil
 }
 
-// TaskVerdict is a reviewer's word on one commit.
-type TaskVerdict struct {
+// TaskDecision is a reviewer's word on one commit.
+type TaskDecision struct {
 	TaskCall
 	Head     string // the commit that was seen
 	Branch   string // where the branch is now
@@ -207,7 +207,7 @@ type TaskVerdict struct {
 
 // mayReview refuses who may not judge the task: who worked on it, unless it is a person who overrides that. It
 // fails with [CodeAuthorCannotReview] and [CodePersonOnly].
-func (t Task) mayReview(v TaskVerdict) error {
+func (t Task) mayReview(v TaskDecision) error {
 	switch {
 	case v.Override && !v.Person:
 		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review"))
@@ -220,7 +220,7 @@ func (t Task) mayReview(v TaskVerdict) error {
 
 // isOffered refuses when the branch isn't at the commit that was offered for review. Looking at it again doesn't
 // help then: its worker has to offer what is new. It fails with [CodeReviewStale].
-func (t Task) isOffered(v TaskVerdict) error {
+func (t Task) isOffered(v TaskDecision) error {
 	switch v.Branch {
 	case t.Head:
 		return nil
@@ -233,7 +233,7 @@ func (t Task) isOffered(v TaskVerdict) error {
 }
 
 // hasSeen refuses a verdict on another commit than those that it can be about. It fails with [CodeReviewStale].
-func (t Task) hasSeen(v TaskVerdict, about ...string) error {
+func (t Task) hasSeen(v TaskDecision, about ...string) error {
 	switch {
 	case v.Head == "":
 		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt worker diff <task_id>", t.ID))
@@ -244,7 +244,7 @@ func (t Task) hasSeen(v TaskVerdict, about ...string) error {
 	return nil
 }
 
-func (t Task) errReviewStale(v TaskVerdict, format string, args ...any) *Error {
+func (t Task) errReviewStale(v TaskDecision, format string, args ...any) *Error {
 	e := t.facts(Errorf(CodeReviewStale, format, args...)).With("head", v.Branch)
 	if v.Head != "" {
 		e = e.With("seen", v.Head)
@@ -254,7 +254,7 @@ func (t Task) errReviewStale(v TaskVerdict, format string, args ...any) *Error {
 
 // mayApprove refuses an approval that doesn't bind: it is for the commit that was offered, seen by somebody else,
 // and only while the branch is there.
-func (t Task) mayApprove(v TaskVerdict) error {
+func (t Task) mayApprove(v TaskDecision) error {
 	if err := t.mayReview(v); err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func short(commit string) string {
 
 // Approve approves exactly one commit. The event is nil when it is approved already. It fails with
 // [CodeInvalidTransition] and as a verdict does.
-func (t Task) Approve(v TaskVerdict, reason string) (*Event, error) {
+func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (t Task) Approve(v TaskVerdict, reason string) (*Event, error) {
 
 // RequestChanges gives the task back to its worker, whether what was seen is what was offered or what the
 // worker has added since. It fails as [Task.Approve] does.
-func (t Task) RequestChanges(v TaskVerdict, what string) (Event, error) {
+func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	s, err := t.step(ActChanges)
 	if err != nil {
 		return Event{}, err

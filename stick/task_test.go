@@ -38,7 +38,7 @@ var (
 		}
 	}
 	approve = func(t Task) (Event, error) {
-		e, err := t.Approve(TaskVerdict{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "")
+		e, err := t.Approve(TaskDecision{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "")
 		return *e, err
 	}
 	cancel = func(t Task) (Event, error) { e, err := t.Cancel(theReviewer, "no"); return *e, err }
@@ -66,8 +66,8 @@ func TestTaskRefusals(t *testing.T) {
 	reviewed := made(t, begun, offers("h", "p"))
 	approved := made(t, begun, offers("h", "p"), approve)
 	again := made(t, begun, cancel, retry)
-	see := func(by TaskCall, head, branch string) TaskVerdict {
-		return TaskVerdict{TaskCall: by, Head: head, Branch: branch}
+	see := func(by TaskCall, head, branch string) TaskDecision {
+		return TaskDecision{TaskCall: by, Head: head, Branch: branch}
 	}
 	for _, c := range []struct {
 		name string
@@ -83,7 +83,7 @@ func TestTaskRefusals(t *testing.T) {
 		{"nobody has started", err2(made(t).Done(theWorker, Offering{Head: "h"})), CodeInvalidTransition},
 		{"the worker approves", err2(reviewed.Approve(see(theWorker, "h", "h"), "")), CodeAuthorCannotReview},
 		{"the worker asks itself for changes", err2(reviewed.RequestChanges(see(theWorker, "h", "h"), "x")), CodeAuthorCannotReview},
-		{"an agent overrides", err2(reviewed.Approve(TaskVerdict{TaskCall: theWorker, Head: "h", Branch: "h", Override: true}, "")), CodePersonOnly},
+		{"an agent overrides", err2(reviewed.Approve(TaskDecision{TaskCall: theWorker, Head: "h", Branch: "h", Override: true}, "")), CodePersonOnly},
 		{"nothing was seen", err2(reviewed.Approve(see(theReviewer, "", "h"), "")), CodeReviewStale},
 		{"another commit was seen", err2(reviewed.Approve(see(theReviewer, "g", "h"), "")), CodeReviewStale},
 		{"the branch has moved", err2(reviewed.Approve(see(theReviewer, "h", "i"), "")), CodeReviewStale},
@@ -121,8 +121,8 @@ func TestTaskRefusals(t *testing.T) {
 // it; it can be given back, whichever of the two commits was seen.
 func TestMovedInReview(t *testing.T) {
 	reviewed := made(t, begun, offers("h", "p"))
-	see := func(head, branch string) TaskVerdict {
-		return TaskVerdict{TaskCall: theReviewer, Head: head, Branch: branch}
+	see := func(head, branch string) TaskDecision {
+		return TaskDecision{TaskCall: theReviewer, Head: head, Branch: branch}
 	}
 	for _, c := range []struct{ head, branch, hint string }{
 		{"h", "i", "tt worker done --task T-1"},
@@ -154,7 +154,7 @@ func TestTaskTwice(t *testing.T) {
 		t.Errorf("done: %v, %v", e, err)
 	}
 	approved := made(t, begun, offers("h", "p"), approve)
-	if e, err := approved.Approve(TaskVerdict{TaskCall: theReviewer, Head: "h", Branch: "h"}, ""); e != nil || err != nil {
+	if e, err := approved.Approve(TaskDecision{TaskCall: theReviewer, Head: "h", Branch: "h"}, ""); e != nil || err != nil {
 		t.Errorf("approve: %v, %v", e, err)
 	}
 	if e, err := made(t, begun, cancel).Cancel(theReviewer, ""); e != nil || err != nil {

@@ -15,11 +15,11 @@ type Fence struct {
 func (r Room) fenced(by AgentID, f Fence, now Time) error {
 	switch {
 	case f.Turn != r.Turn.ID && r.Turn.Owner != by:
-		return r.mismatch(f.Turn, now).Hintf("stop, and %s", r.Instead())
+		return r.mismatch(f.Turn, now).Hintf("stop, and %s", r.NextStep())
 	case f.Turn != r.Turn.ID:
 		return r.mismatch(f.Turn, now)
 	case r.Turn.State == Owned && r.Turn.Owner != by:
-		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("stop, and %s", r.Instead()))
+		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("stop, and %s", r.NextStep()))
 	case r.Turn.State != Owned || r.Turn.Lease != f.Lease:
 		return r.facts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.Holder(now)))
 	}
@@ -52,8 +52,8 @@ func (r Room) facts(e *Error) *Error {
 	return e
 }
 
-// Instead is what one who isn't the holder does instead of acting as it.
-func (r Room) Instead() Hint {
+// NextStep is what one who isn't the holder does instead of acting as it.
+func (r Room) NextStep() Hint {
 	if r.Turn.State != Owned || r.Closed {
 		return Hintf("wait for your turn: %s", Cmd("tt wait"))
 	}
@@ -172,7 +172,7 @@ func (r Room) Stamp(events []Event) Room {
 // Heartbeat renews the lease of its owner, and shows that the owner has learned of it. It renews
 // nothing where a process keeps the lease, and it is no activity: clients send it by themselves.
 // It fails like every act of an owner.
-func (r Room) Heartbeat(by AgentID, f Fence, s *Sight, now Time) (Room, error) {
+func (r Room) Heartbeat(by AgentID, f Fence, s *Probed, now Time) (Room, error) {
 	if err := r.fenced(by, f, now); err != nil {
 		return r, err
 	}

@@ -135,7 +135,7 @@ func TestRestore(t *testing.T) {
 	})
 	t.Run("is seen before it is written", func(t *testing.T) {
 		f := room(t).member("a").owns("a")
-		equal(t, "state", f.Seen(5, f.now).State(f.s, f.now), StateIdle)
-		equal(t, "state in its own world", f.Seen(0, f.now).State(f.s, f.now), StateOwned)
+		equal(t, "state", f.AtGeneration(5, f.now).State(f.s, f.now), StateIdle)
+		equal(t, "state in its own world", f.AtGeneration(0, f.now).State(f.s, f.now), StateOwned)
 	})
 }

@@ -18,7 +18,7 @@ const (
 // Asking is one look of a wait at its room.
 type Asking struct {
 	Agent    AgentID
-	Intent   Intent
+	Purpose  Purpose
 	Blocking bool    // it is a live listener, and offers are made to it in turn
 	NotSoon  Time    // no offer is made to it before that: its machine slept
 	Lease    LeaseID // the lease to grant
@@ -32,9 +32,9 @@ type Answer struct {
 	Changed bool        // the room isn't as it was: it has to be saved
 }
 
-// Standing is the answer of every wait of a that has no business in the room any more; empty for
+// WaitStatusOf is the answer of every wait of a that has no business in the room any more; empty for
 // a member of an open room.
-func (r Room) Standing(a AgentID) WaitStatus {
+func (r Room) WaitStatusOf(a AgentID) WaitStatus {
 	m, ok := r.Member(a)
 	switch {
 	case ok && m.State == Kicked:
@@ -51,8 +51,8 @@ func (r Room) Standing(a AgentID) WaitStatus {
 // member may have it, tells an idle owner so, and offers a takeover that is open when it is the
 // member's place. It is a pure function of what it is given, so a wait tries it on a snapshot
 // first and writes only when something would change.
-func (r Room) Ask(q Asking, s *Sight, now Time) (Room, []Event, Answer) {
-	if end := r.Standing(q.Agent); end != "" {
+func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
+	if end := r.WaitStatusOf(q.Agent); end != "" {
 		return r, nil, Answer{Status: end}
 	}
 	m, _ := r.Member(q.Agent)
@@ -66,7 +66,7 @@ func (r Room) Ask(q Asking, s *Sight, now Time) (Room, []Event, Answer) {
 		r, events = r.Settle(q.Agent, false, s, now)
 		changed = changed || len(events) > 0 || r.Turn != before
 	}
-	if q.Intent != Work {
+	if q.Purpose != Work {
 		return r, events, Answer{Changed: changed}
 	}
 	r, claimed, why := r.Claim(q.Agent, q.Lease, s, now)
@@ -94,14 +94,14 @@ func (r Room) Ask(q Asking, s *Sight, now Time) (Room, []Event, Answer) {
 
 // NextDeadline is when a waiting member has to look again though nothing rings. It is never zero
 // for a member that wants work while another owns the stick or has it reserved.
-func (r Room) NextDeadline(q Asking, s *Sight, now Time) Time {
-	if r.Closed || q.Intent != Work {
+func (r Room) NextDeadline(q Asking, s *Probed, now Time) Time {
+	if r.Closed || q.Purpose != Work {
 		return 0
 	}
 	return max(r.deadline(q.Agent, s, now), q.NotSoon)
 }
 
-func (r Room) deadline(a AgentID, s *Sight, now Time) Time {
+func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	t := r.Turn
 	if t.State == Idle {
 		return r.grace(t.FreeSince).At() // the end of a's deferral; nothing else keeps it from claiming

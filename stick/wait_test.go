@@ -22,7 +22,7 @@ func TestAsk(t *testing.T) {
 		equal(t, "an idle room", f.look("b", Listen, true).Status, "")
 		f.owns("a").passes("b")
 		equal(t, "a pass to it", f.look("b", Listen, true).Status, "")
-		equal(t, "deadline", f.NextDeadline(Asking{Agent: "b", Intent: Listen}, f.s, f.now), 0)
+		equal(t, "deadline", f.NextDeadline(Asking{Agent: "b", Purpose: Listen}, f.s, f.now), 0)
 		g := room(t).member("a", "b").owns("a").parks("b").after(limit)
 		equal(t, "an open takeover", g.look("b", Listen, true).Status, "")
 	})
@@ -48,7 +48,7 @@ func TestAsk(t *testing.T) {
 		r, _, _, _ := f.Join("c", false, f.now)
 		f.waits("c")
 		r.Listeners = f.Listeners
-		_, _, ans := r.Ask(Asking{Agent: "c", Intent: Work, Blocking: true}, f.s, f.now)
+		_, _, ans := r.Ask(Asking{Agent: "c", Purpose: Work, Blocking: true}, f.s, f.now)
 		equal(t, "status", ans.Status, "")
 	})
 }

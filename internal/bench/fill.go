@@ -228,8 +228,8 @@ type roomWriter struct {
 }
 
 // nothingProbed returns what the rules need to have probed: nobody listens, and nobody is known to be gone.
-func nothingProbed() *stick.Sight {
-	return &stick.Sight{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+func nothingProbed() *stick.Probed {
+	return &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 }
 
 func (s *roomWriter) do(tx *store.Tx, a plannedEvent) error {
@@ -307,7 +307,7 @@ func (s *roomWriter) save(tx *store.Tx) error {
 		}
 		s.sent = append(s.sent, e)
 		if e.To == s.mine {
-			if err := tx.Shown(r.ID, s.mine, e.Seq); err != nil {
+			if err := tx.MarkShown(r.ID, s.mine, e.Seq); err != nil {
 				return err
 			}
 		}

@@ -146,7 +146,7 @@ func caller(agent string) core.Caller {
 func (p place) listening(e *engine.Engine, n int) error { return p.waiting(e, stick.Work, n) }
 
 // waiting waits until n members of the place's room wait for something.
-func (p place) waiting(e *engine.Engine, intent stick.Intent, n int) error {
+func (p place) waiting(e *engine.Engine, intent stick.Purpose, n int) error {
 	deadline := time.Now().Add(giveUpAfter)
 	for time.Now().Before(deadline) {
 		state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})

@@ -387,10 +387,10 @@ func (g *reference) room() string {
 		{"What keeps a lease", "`lease_kept_by`.", "LeaseKeeper"},
 		{"Verdicts", "What is known of a member or a process.", "Verdict"},
 		{"What a process proves", "`process_proves` of `tt whoami`: what the life and the end of a process tell about the session in it.", "Proof"},
-		{"What a wait is for", "`listening` of a member.", "Intent"},
+		{"What a wait is for", "`listening` of a member.", "Purpose"},
 		{"Membership", "", "MemberState"},
 		{"Roles", "`role` of a session. A room has at most one primary that isn't gone.", "Role"},
-		{"How a session begins", "`verdict` of `tt session start`, `start` in the log.", "Start"},
+		{"How a session begins", "`verdict` of `tt session start`, `start` in the log.", "StartKind"},
 		{"State of a task", "How they follow each other: [PROTOCOL](../PROTOCOL.md#tasks).", "TaskState"},
 	} {
 		g.line("\n## %s", e.title)

@@ -56,7 +56,7 @@ type state struct {
 	Owner   *stick.AgentID  `json:"owner"`
 	Members []struct {
 		Agent     stick.AgentID `json:"agent_id"`
-		Listening stick.Intent  `json:"listening"`
+		Listening stick.Purpose `json:"listening"`
 	} `json:"members"`
 }
 

@@ -410,7 +410,7 @@ type answer struct {
 	Members []struct {
 		Agent     stick.AgentID `json:"agent_id"`
 		Verdict   stick.Verdict `json:"verdict"`
-		Listening stick.Intent  `json:"listening"`
+		Listening stick.Purpose `json:"listening"`
 		Status    string        `json:"status"`
 	} `json:"members"`
 

@@ -22,10 +22,10 @@ var (
 
 // started is what tt says of a session's start.
 type sessionStart struct {
-	Agent     stick.AgentID `json:"agent_id"`
-	Role      stick.Role    `json:"role"`
-	Verdict   stick.Start   `json:"verdict"`
-	Context   string        `json:"context_path"`
+	Agent     stick.AgentID   `json:"agent_id"`
+	Role      stick.Role      `json:"role"`
+	Verdict   stick.StartKind `json:"verdict"`
+	Context   string          `json:"context_path"`
 	Recovered *struct {
 		Agent   stick.AgentID  `json:"agent_id"`
 		Path    string         `json:"context_path"`

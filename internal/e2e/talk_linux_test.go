@@ -664,7 +664,7 @@ func (k *consumer) check() {
 func (c *talk) checkReceipts(db *store.DB, k *consumer) {
 	shown := 0
 	err := db.View(context.Background(), func(tx *store.Tx) error {
-		unread, unacked, err := tx.Open(c.room, k.me)
+		unread, unacked, err := tx.CountOpen(c.room, k.me)
 		if unread != len(k.meant) || unacked != 0 {
 			c.t.Errorf("%s has %d unread messages and %d to accept; %d were sent to it", k.me, unread, unacked, len(k.meant))
 		}

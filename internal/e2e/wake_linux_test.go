@@ -186,7 +186,7 @@ func (s *stage) waker(harness string) {
 			r, _, err := tx.RoomAt([]string{s.place.Repo})
 			for _, l := range r.Listeners {
 				m, _ := r.Member(l.Agent)
-				waits = waits || l.Intent == stick.Wake && strings.HasPrefix(string(l.Agent), harness+":") && !m.IdleAt.IsZero()
+				waits = waits || l.Purpose == stick.Wake && strings.HasPrefix(string(l.Agent), harness+":") && !m.IdleAt.IsZero()
 			}
 			return err
 		})

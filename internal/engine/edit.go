@@ -277,7 +277,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion
 			if err != nil {
 				return nil, err
 			}
-			at, out = len(out), append(out, &roomQuestion{room: r.Seen(tx.Generation(), tx.Now())})
+			at, out = len(out), append(out, &roomQuestion{room: r.AtGeneration(tx.Generation(), tx.Now())})
 		}
 		switch a := out[at]; {
 		case i == len(places): // a room by its id
@@ -335,7 +335,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 		if a.room, err = tx.Room(a.room.ID); err != nil {
 			return err
 		}
-		a.room = a.room.Seen(tx.Generation(), tx.Now())
+		a.room = a.room.AtGeneration(tx.Generation(), tx.Now())
 	}
 	t := a.room.Turn
 	if res.RoomID == "" {
@@ -344,8 +344,8 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 			res.Holder = t.Owner
 		}
 	}
-	res.Reserved = append(res.Reserved, a.room.Reserved(ask, near, probes.Sight, tx.Now())...)
-	no := a.room.MayEdit(ask, near, probes.Sight, tx.Now())
+	res.Reserved = append(res.Reserved, a.room.ReservedByOthers(ask, near, probes.Probed, tx.Now())...)
+	no := a.room.MayEdit(ask, near, probes.Probed, tx.Now())
 	if no == nil {
 		if no, err = a.others(tx, me, q.Branches); err != nil {
 			return err

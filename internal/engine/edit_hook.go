@@ -74,12 +74,12 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 			if !told {
 				o.Events = append(o.Events, o.Room.Denied(o.Me.Agent, res.Denied))
 			}
-			return o.Tx.Hooked(o.Me.Session.Key, 0)
+			return o.Tx.RecordHook(o.Me.Session.Key, 0)
 		}
 		if o.owns() {
-			return o.Tx.Busy(o.Me.Session.Key)
+			return o.Tx.RecordToolCall(o.Me.Session.Key)
 		}
-		return o.Tx.Hooked(o.Me.Session.Key, 0)
+		return o.Tx.RecordHook(o.Me.Session.Key, 0)
 	})
 }
 

@@ -44,7 +44,7 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 	t := r.Turn
 	g := &Grant{
 		RoomID: r.ID, Path: r.Path, AgentID: me.Agent, TurnID: t.ID, LeaseID: t.Lease, Reason: why,
-		LeaseKeptBy: r.LeaseKeptBy(probes.Sight), LeaseExpiresAt: r.LeaseExpiresAt(probes.Sight), GuardianPID: t.GuardianPID,
+		LeaseKeptBy: r.LeaseKeptBy(probes.Probed), LeaseExpiresAt: r.LeaseExpiresAt(probes.Probed), GuardianPID: t.GuardianPID,
 		NeedsGuardian: t.GuardianPID == 0 && needsGuardian(r, me, probes),
 	}
 	var err error
@@ -117,7 +117,7 @@ func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	if mine.IsZero() || me.Caller.Proof == stick.ProvesCarrier {
 		return false
 	}
-	elsewhere := func(p stick.Process) bool { return !p.SameWorld(mine) && probes.Procs.Verdict(p) != stick.Gone }
+	elsewhere := func(p stick.Process) bool { return !p.Comparable(mine) && probes.Procs.Verdict(p) != stick.Gone }
 	for _, m := range r.Members {
 		if m.Agent != me.Agent && m.State == stick.Joined &&
 			slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return elsewhere(ev.Process) }) {
@@ -166,8 +166,8 @@ func (o *op) lastGrant() (*stick.Event, error) {
 func (o *op) errNotYourTurn() error {
 	r, now := o.Room, o.Tx.Now()
 	e := stick.Errorf(stick.CodeNotYourTurn, "it isn't your turn; %s", r.Holder(now)).
-		With("room_state", r.State(o.Probes.Sight, now)).With("current_turn_id", r.Turn.ID).With("current_owner", nil).
-		Hintf("%s", r.Instead())
+		With("room_state", r.State(o.Probes.Probed, now)).With("current_turn_id", r.Turn.ID).With("current_owner", nil).
+		Hintf("%s", r.NextStep())
 	switch {
 	case r.Closed:
 		e.Hintf("stop here; a closed room has no turns")
@@ -227,13 +227,13 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 	if f.Turn == r.Turn.ID {
 		e.Code = stick.CodeStaleLease
 	}
-	e.With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Sight, o.Tx.Now())).With("current_owner", nil).
+	e.With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Probed, o.Tx.Now())).With("current_owner", nil).
 		With("ended_by", end.Type).Hintf("stop, and wait for your turn: %s", stick.Cmd("tt wait"))
 	switch {
 	case r.Closed:
 		e.Hintf("stop here; a closed room has no turns")
 	case r.Turn.State == stick.Owned && r.Turn.Owner != o.Me.Agent:
-		e.With("current_owner", r.Turn.Owner).Hintf("stop, and %s", r.Instead())
+		e.With("current_owner", r.Turn.Owner).Hintf("stop, and %s", r.NextStep())
 	case r.Turn.State == stick.Owned:
 		e.With("current_owner", r.Turn.Owner)
 	}

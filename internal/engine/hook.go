@@ -58,13 +58,13 @@ func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(
 			return nil
 		}
 		if !writes {
-			o.Room = o.Room.Seen(tx.Generation(), tx.Now())
+			o.Room = o.Room.AtGeneration(tx.Generation(), tx.Now())
 			if err := fn(o); err != nil {
 				return err
 			}
 			return probes.Enough(o.Room)
 		}
-		o.Apply(o.Room.Restore(tx.Generation(), tx.World(), tx.Now()))
+		o.Apply(o.Room.Restore(tx.Generation(), tx.GenerationCause(), tx.Now()))
 		if ok && m.State == stick.Joined {
 			if err := o.Me.Record(tx, probes); err != nil {
 				return err
@@ -219,7 +219,7 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 	}
 	return e.hooked(ctx, p, true, func(o *op) error {
 		for _, ev := range res.Events {
-			if err := o.Tx.Shown(o.Room.ID, o.Me.Agent, ev.Seq); err != nil {
+			if err := o.Tx.MarkShown(o.Room.ID, o.Me.Agent, ev.Seq); err != nil {
 				return err
 			}
 		}
@@ -228,7 +228,7 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 				return err
 			}
 		}
-		return o.Tx.Hooked(o.Me.Session.Key, 0)
+		return o.Tx.RecordHook(o.Me.Session.Key, 0)
 	})
 }
 
@@ -236,7 +236,7 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 // is idle: its harness then wakes it with that. It ends with the harness, and when the next one of
 // the same agent begins. Outside of rooms, and for one that is no member, it returns at once.
 func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResult, error) {
-	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Intent: stick.Wake, Blocking: true}}
+	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Purpose: stick.Wake, Blocking: true}}
 	member := false
 	err := e.hooked(ctx, p, false, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)

@@ -62,14 +62,14 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 		}
 		if len(reasons) == 0 {
 			for _, l := range o.Room.Listeners {
-				if l.Agent == o.Me.Agent && l.Intent == stick.Wake {
+				if l.Agent == o.Me.Agent && l.Purpose == stick.Wake {
 					o.Tx.Ring(o.Room.ID) // it began first, and something may have come while the agent worked
 				}
 			}
-			return o.Tx.Hooked(o.Me.Session.Key, o.Tx.Now())
+			return o.Tx.RecordHook(o.Me.Session.Key, o.Tx.Now())
 		}
 		res.Block, res.Reason = true, strings.Join(reasons, "\n")
-		return o.Tx.Hooked(o.Me.Session.Key, 0)
+		return o.Tx.RecordHook(o.Me.Session.Key, 0)
 	})
 	return res, err
 }
@@ -115,7 +115,7 @@ func (o *op) obligations() (held []obligation, err error) {
 			)})
 		}
 	}
-	owed, err := o.Tx.Owed(o.Room.ID, o.Me.Agent)
+	owed, err := o.Tx.OpenReceipts(o.Room.ID, o.Me.Agent)
 	if err != nil || len(owed) == 0 {
 		return held, err
 	}

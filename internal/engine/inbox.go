@@ -207,11 +207,11 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 		res = GetInboxResult{RoomID: r.ID, AgentID: me.Agent, Messages: []InboxMessage{}, More: more}
 		for _, i := range entries {
 			res.Messages = append(res.Messages, InboxMessage{
-				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, probes.Sight),
+				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, probes.Probed),
 				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt, Overdue: overdue(i.Event, i.Receipt, tx.Now()),
 			})
 		}
-		res.Unread, res.Unacked, err = tx.Open(r.ID, me.Agent)
+		res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent)
 		return err
 	})
 	return res, err
@@ -264,7 +264,7 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
 		for _, c := range cs {
 			res.Receipts = append(res.Receipts, ReceiptView{
-				c.Agent, r.Receipt(c, probes.Sight), c.ShownAt, c.ReadAt, c.AckedAt, overdue(*sent, c, tx.Now()),
+				c.Agent, r.Receipt(c, probes.Probed), c.ShownAt, c.ReadAt, c.AckedAt, overdue(*sent, c, tx.Now()),
 			})
 		}
 		return nil

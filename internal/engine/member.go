@@ -105,7 +105,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 				return err
 			}
 		}
-		r, events, err := o.Room.Leave(q, o.Probes.Sight, o.Tx.Now())
+		r, events, err := o.Room.Leave(q, o.Probes.Probed, o.Tx.Now())
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		}
 		return o.dismiss(o.Me.Agent)
 	}, func(o *op) error {
-		res = LeaveRoomResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, RoomState: o.Room.State(o.Probes.Sight, o.Tx.Now()), Already: already}
+		res = LeaveRoomResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, RoomState: o.Room.State(o.Probes.Probed, o.Tx.Now()), Already: already}
 		if o.Room.Turn.State == stick.Reserved {
 			res.ReservedFor = &o.Room.Turn.ReservedFor
 		}
@@ -173,12 +173,12 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 			return err
 		}
 		if m, ok := o.Room.Member(who); ok && m.State == stick.Kicked {
-			res = KickMemberResult{AgentID: who, Verdict: m.Verdict(o.Probes.Sight), Already: true}
+			res = KickMemberResult{AgentID: who, Verdict: m.Verdict(o.Probes.Probed), Already: true}
 			return nil
 		}
 		r, events, err := o.Room.Kick(stick.Kicking{
 			By: o.Me.Agent, Who: who, Force: p.Force, Relayed: !o.Me.Caller.Person, Reason: p.Reason,
-		}, o.Probes.Sight, o.Tx.Now())
+		}, o.Probes.Probed, o.Tx.Now())
 		if stick.CodeOf(err) == stick.CodeUnknownMember {
 			return stick.AsError(err).Hintf("%s lists the members", stick.Cmd("tt state"))
 		}
@@ -193,7 +193,7 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 		}
 		return o.dismiss(who)
 	}, func(o *op) error {
-		res.RoomID, res.RoomState = o.Room.ID, o.Room.State(o.Probes.Sight, o.Tx.Now())
+		res.RoomID, res.RoomState = o.Room.ID, o.Room.State(o.Probes.Probed, o.Tx.Now())
 		if o.Room.Turn.State == stick.Reserved {
 			res.ReservedFor = &o.Room.Turn.ReservedFor
 		}

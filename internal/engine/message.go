@@ -90,7 +90,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 		if err := o.address(&q); err != nil {
 			return err
 		}
-		r, events, err := o.Room.Send(q, o.Probes.Sight, o.Tx.Now())
+		r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			Recipients: []Recipient{}, LeftOut: events[0].Message().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
 		}
 		for _, a := range events[0].For {
-			res.Recipients = append(res.Recipients, Recipient{a.Agent, r.Reaches(a.Agent, o.Probes.Sight, o.Tx.Now())})
+			res.Recipients = append(res.Recipients, Recipient{a.Agent, r.Reaches(a.Agent, o.Probes.Probed, o.Tx.Now())})
 		}
 		if missing := m.Missing(m.Category); len(missing) > 0 {
 			res.Contract = &Missing{missing}
@@ -248,7 +248,7 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 // unanswered adds to the event that says that a member takes part no longer which messages it
 // won't acknowledge, and has it told to their senders.
 func (o *op) unanswered(a stick.AgentID, typ stick.EventType) error {
-	owed, err := o.Tx.Owed(o.Room.ID, a)
+	owed, err := o.Tx.OpenReceipts(o.Room.ID, a)
 	if err != nil || len(owed) == 0 {
 		return err
 	}

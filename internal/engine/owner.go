@@ -46,12 +46,12 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 		if _, err := o.endingEvent(f); err != nil {
 			return err
 		}
-		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.Probes.Sight, o.Tx.Now())
+		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.Probes.Probed, o.Tx.Now())
 		return err
 	}, func(o *op) error {
 		res = HeartbeatResult{
 			RoomID: o.Room.ID, TurnID: o.Room.Turn.ID,
-			LeaseExpiresAt: o.Room.LeaseExpiresAt(o.Probes.Sight), LeaseKeptBy: o.Room.LeaseKeptBy(o.Probes.Sight),
+			LeaseExpiresAt: o.Room.LeaseExpiresAt(o.Probes.Probed), LeaseKeptBy: o.Room.LeaseKeptBy(o.Probes.Probed),
 		}
 		return nil
 	})
@@ -96,7 +96,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		if end, err = o.endingEvent(f, stick.EventRelease); end != nil || err != nil {
 			return err
 		}
-		r, events, err := o.Room.Release(o.Me.Agent, f, h, o.Probes.Sight, o.Tx.Now())
+		r, events, err := o.Room.Release(o.Me.Agent, f, h, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
 		return err
 	}, func(o *op) (err error) {
@@ -166,7 +166,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		if err != nil {
 			return err
 		}
-		r, events, err := o.Room.Pass(o.Me.Agent, f, to, h, o.Probes.Sight, o.Tx.Now())
+		r, events, err := o.Room.Pass(o.Me.Agent, f, to, h, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
 		return err
 	}, func(o *op) (err error) {
@@ -213,10 +213,10 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	}
 	var why stick.ClaimReason
 	err := e.write(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
-		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Sight, o.Tx.Now()))
+		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Probed, o.Tx.Now()))
 		r, events, got, err := o.Room.Takeover(stick.Take{
 			By: o.Me.Agent, ExpectedTurn: p.ExpectedTurn, Reason: p.Reason, Operator: p.Operator, Relayed: !o.Me.Caller.Person,
-		}, o.Lease, o.Probes.Sight, o.Tx.Now())
+		}, o.Lease, o.Probes.Probed, o.Tx.Now())
 		if err != nil && len(events) == 0 {
 			return err
 		}

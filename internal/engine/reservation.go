@@ -78,7 +78,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 		if q.Told, err = o.incursions(near); err != nil {
 			return err
 		}
-		events, met, err := o.Room.Reserve(q, near, o.Probes.Sight, o.Tx.Now())
+		events, met, err := o.Room.Reserve(q, near, o.Probes.Probed, o.Tx.Now())
 		if res.Overlaps = append([]stick.Meet{}, met...); err != nil {
 			if len(events) == 0 {
 				return err
@@ -110,7 +110,7 @@ func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	}
 	for _, e := range o.Events {
 		if e.Type == stick.EventIncursion { // the answer tells it
-			if err := o.Tx.Shown(o.Room.ID, o.Me.Agent, e.Seq); err != nil {
+			if err := o.Tx.MarkShown(o.Room.ID, o.Me.Agent, e.Seq); err != nil {
 				return err
 			}
 		}
@@ -136,7 +136,7 @@ func (o *op) incursions(near []stick.Reservation) ([]stick.Event, error) {
 }
 
 func viewReservation(r stick.Room, v stick.Reservation, probes *core.Probes, now stick.Time) ReservationView {
-	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, probes.Sight, now)}
+	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, probes.Probed, now)}
 }
 
 // roots are the root of the room that a place belongs to, or would, and the place itself.

@@ -48,7 +48,7 @@ type RoomMember struct {
 	LastSeenAt stick.Time        `json:"last_seen_at"`
 	Status     string            `json:"status"` // active or inactive; left or kicked with all members
 	Verdict    stick.Verdict     `json:"verdict"`
-	Listening  stick.Intent      `json:"listening,omitempty"`
+	Listening  stick.Purpose     `json:"listening,omitempty"`
 	Role       stick.Role        `json:"role,omitempty"` // of its running session
 	State      stick.MemberState `json:"-"`
 }
@@ -57,13 +57,13 @@ type RoomMember struct {
 func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Time, all bool) PathRoom {
 	t := r.Turn
 	v := PathRoom{
-		RoomID: r.ID, Path: r.Path, State: r.State(probes.Sight, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
+		RoomID: r.ID, Path: r.Path, State: r.State(probes.Probed, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
 		ClaimExpiresAt: r.ClaimExpiresAt(), UpdatedAt: r.UpdatedAt, Members: []RoomMember{},
 	}
 	switch t.State {
 	case stick.Owned:
 		v.Owner, v.GrantedAt, v.GuardianPID = &t.Owner, t.GrantedAt, t.GuardianPID
-		v.LeaseKeptBy, v.LeaseExpiresAt = r.LeaseKeptBy(probes.Sight), r.LeaseExpiresAt(probes.Sight)
+		v.LeaseKeptBy, v.LeaseExpiresAt = r.LeaseKeptBy(probes.Probed), r.LeaseExpiresAt(probes.Probed)
 		v.NextActionOfTurn = t.NextAction
 		if t.Owner == me {
 			v.LeaseID = &t.Lease
@@ -77,7 +77,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	if t.HandoffPending {
 		v.PendingHandoff = &t.HandoffSeq
 	}
-	if o := r.Opening(probes.Sight, now); o.Open() {
+	if o := r.Opening(probes.Probed, now); o.Open() {
 		v.Takeover = &Takeover{o.Cause, o.Since}
 	}
 	for _, m := range r.Members {
@@ -93,19 +93,19 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Time) RoomMember {
 	v := RoomMember{
 		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: m.LastSeenAt,
-		Status: "inactive", Verdict: m.Verdict(probes.Sight), State: m.State,
+		Status: "inactive", Verdict: m.Verdict(probes.Probed), State: m.State,
 	}
 	switch {
 	case m.State != stick.Joined:
 		v.Status = string(m.State)
-	case r.Active(m.Agent, now, probes.Sight):
+	case r.Active(m.Agent, now, probes.Probed):
 		v.Status = "active"
 	}
 	if m.State == stick.Joined && m.Session.Running {
 		v.Role = m.Session.Role
 	}
-	for _, intent := range []stick.Intent{stick.Wake, stick.Listen, stick.Work} {
-		if r.Listening(m.Agent, intent, probes.Sight) {
+	for _, intent := range []stick.Purpose{stick.Wake, stick.Listen, stick.Work} {
+		if r.Listening(m.Agent, intent, probes.Probed) {
 			v.Listening = intent
 		}
 	}
@@ -140,7 +140,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res.Member = ok && m.State == stick.Joined
 		res.NextAction, res.Messages = nextAction(r, res, me.Agent), r.Turn.Messages
 		var err error
-		if res.Unread, res.Unacked, err = tx.Open(r.ID, me.Agent); err != nil {
+		if res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent); err != nil {
 			return err
 		}
 		res.Notes, err = tx.CountNotes(openNotes(r))
@@ -238,7 +238,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 			case strings.HasPrefix(r.Path, strings.TrimSuffix(place.Path, "/")+"/"):
 				relation = "below"
 			}
-			res.Rooms = append(res.Rooms, listed(r.Seen(tx.Generation(), tx.Now()), relation))
+			res.Rooms = append(res.Rooms, listed(r.AtGeneration(tx.Generation(), tx.Now()), relation))
 		}
 		return nil
 	})

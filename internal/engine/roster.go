@@ -124,7 +124,7 @@ type scanned struct {
 // carried by a daemon that terminals come to, by elimination. What it is seen in is then one of its
 // harness's terminals that nobody else is; the caller's own is the youngest. Of an agent whose own
 // process carries sessions nothing is left to find: it is that process.
-func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, sight *stick.Sight) []scanned {
+func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed *stick.Probed) []scanned {
 	out := make([]scanned, len(s.Agents))
 	for i, a := range s.Agents {
 		out[i] = scanned{Running: a, member: carriedBy(r, a.Process)}
@@ -143,7 +143,7 @@ func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, sight *
 		}
 	}
 	for _, m := range r.Members {
-		if m.State != stick.Joined || m.Agent == me || !m.Session.Running || !carried(m) || s.has(m, by) || m.Verdict(sight) == stick.Gone {
+		if m.State != stick.Joined || m.Agent == me || !m.Session.Running || !carried(m) || s.has(m, by) || m.Verdict(probed) == stick.Gone {
 			continue
 		}
 		name, _, _ := strings.Cut(string(m.Agent), ":")
@@ -202,7 +202,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	}
 	around := e.scan(p.Caller, place, p.All)
 	none := func(me stick.AgentID) {
-		res = e.roster(stick.Room{Path: place.Root}, around, p, me, core.NewSight(), stick.At(e.core.Now()))
+		res = e.roster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(e.core.Now()))
 	}
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
@@ -225,8 +225,8 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 			none(me.Agent)
 			return nil
 		}
-		r = r.Seen(tx.Generation(), tx.Now())
-		res = e.roster(r, around, p, me.Agent, probes.Sight, tx.Now())
+		r = r.AtGeneration(tx.Generation(), tx.Now())
+		res = e.roster(r, around, p, me.Agent, probes.Probed, tx.Now())
 		if err := res.tasks(tx); err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 }
 
 // roster makes of what was scanned and of what the room knows the list of agents.
-func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Sight, now stick.Time) GetRosterResult {
+func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Probed, now stick.Time) GetRosterResult {
 	by := p.Caller
 	res := GetRosterResult{RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{}}
 	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.core.Config.Workspace.Dir, Verdict: stick.Alive}
@@ -305,7 +305,7 @@ func related(m stick.Member, processes []stick.Process) bool {
 	})
 }
 
-func rosterProcess(r stick.Room, a harness.Running, member stick.AgentID, s *stick.Sight) RosterAgent {
+func rosterProcess(r stick.Room, a harness.Running, member stick.AgentID, s *stick.Probed) RosterAgent {
 	v := RosterAgent{}
 	if m, ok := r.Member(member); ok && member != "" {
 		v = rosterMember(m, s)
@@ -314,7 +314,7 @@ func rosterProcess(r stick.Room, a harness.Running, member stick.AgentID, s *sti
 	return v
 }
 
-func rosterMember(m stick.Member, s *stick.Sight) RosterAgent {
+func rosterMember(m stick.Member, s *stick.Probed) RosterAgent {
 	name, _, _ := strings.Cut(string(m.Agent), ":")
 	v := RosterAgent{Harness: name, AgentID: m.Agent, Verdict: m.Verdict(s), Registered: m.State == stick.Joined, LastSeenAt: m.LastSeenAt}
 	if m.State == stick.Joined && m.Session.Running {

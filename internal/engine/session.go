@@ -36,7 +36,7 @@ type StartSessionResult struct {
 	Alone       bool            `json:"alone"`
 	Blind       bool            `json:"blind,omitempty"`
 	Role        stick.Role      `json:"role,omitempty"`
-	Start       stick.Start     `json:"verdict,omitempty"` // how the session begins
+	Start       stick.StartKind `json:"verdict,omitempty"` // how the session begins
 	Already     bool            `json:"already,omitempty"` // it had started before
 	Context     string          `json:"context_path,omitempty"`
 	Primary     *stick.AgentID  `json:"primary,omitempty"` // another agent
@@ -198,7 +198,7 @@ func requireAgent(by core.Caller) error {
 
 // hasOthers tells whether other agents are at work where there is no room.
 func (s *sessionStart) hasOthers() bool {
-	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", core.NewSight()), func(f scanned) bool { return !f.mine })
+	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", core.NewProbed()), func(f scanned) bool { return !f.mine })
 }
 
 // roomAt is the path of the room of a place; empty when there is none.
@@ -237,18 +237,18 @@ func (s *sessionStart) run(o *op) error {
 	}
 	s.elder = s.earlier(o)
 	q.Earlier = s.elder != nil
-	r, events, out := o.Room.StartSession(q, o.Probes.Sight, o.Tx.Now())
+	r, events, out := o.Room.StartSession(q, o.Probes.Probed, o.Tx.Now())
 	o.Apply(r, events)
 	s.out, s.at = out, o.Tx.Now()
 	for _, m := range r.Members { // so that all of them are probed: the answer lists those that aren't gone
 		if m.State == stick.Joined {
-			m.Verdict(o.Probes.Sight)
+			m.Verdict(o.Probes.Probed)
 		}
 	}
 	if !s.p.Auto {
 		return nil
 	}
-	if err := o.Tx.Hooked(o.Me.Session.Key, 0); err != nil {
+	if err := o.Tx.RecordHook(o.Me.Session.Key, 0); err != nil {
 		return err
 	}
 	if !by.Process.IsZero() && !by.Person && o.Me.Session.Key != "" {
@@ -261,7 +261,7 @@ func (s *sessionStart) run(o *op) error {
 // earlier finds an agent without a session here that began before this one, and can still come: one that
 // works around a nested room has its sessions in the room there.
 func (s *sessionStart) earlier(o *op) *scanned {
-	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Sight)
+	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
 	mine := s.p.Caller.Process
 	for _, f := range agents {
 		if f.mine {
@@ -291,8 +291,8 @@ func isRegistered(r stick.Room, f scanned) bool {
 func (s *sessionStart) done(o *op) error {
 	now := o.Tx.Now()
 	s.res = StartSessionResult{
-		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Start, Already: s.out.Already,
-		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: o.Room.State(o.Probes.Sight, now),
+		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Kind, Already: s.out.Already,
+		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: o.Room.State(o.Probes.Probed, now),
 		Holder: o.Room.Holder(now), Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
 		YourTurn: o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
 	}
@@ -302,18 +302,18 @@ func (s *sessionStart) done(o *op) error {
 	if o.Room.Turn.State == stick.Reserved {
 		s.res.ReservedFor = &o.Room.Turn.ReservedFor
 	}
-	roster := s.e.roster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Sight, now)
+	roster := s.e.roster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
 	var err error
 	if !s.goes || !s.out.Already { // what it was told at first; a session that goes on has read it
-		var how stick.Start
+		var how stick.StartKind
 		if how, s.res.Recovered, err = startOf(o.Tx, o.Room, o.Me.Agent); err != nil {
 			return err
 		}
 		s.res.Start = how
 		s.res.Recovered.in(s.anchor)
 	}
-	if s.res.Unread, s.res.Unacked, err = o.Tx.Open(o.Room.ID, o.Me.Agent); err != nil {
+	if s.res.Unread, s.res.Unacked, err = o.Tx.CountOpen(o.Room.ID, o.Me.Agent); err != nil {
 		return err
 	}
 	s.res.Notes, err = o.Tx.CountNotes(openNotes(o.Room))
@@ -336,7 +336,7 @@ func (s *sessionStart) noPrimaryNote() string {
 
 // startOf tells from the log how a member's running session began, and what of an earlier one it is to
 // recover: as often as it is asked, because an answer may have been lost.
-func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.Start, *Recovered, error) {
+func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.StartKind, *Recovered, error) {
 	started, _, err := tx.Events(store.EventQuery{Room: r.ID, From: a, Types: []stick.EventType{stick.EventSessionStarted}, Limit: 1, Newest: true})
 	if err != nil || len(started) == 0 {
 		return "", nil, err

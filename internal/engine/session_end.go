@@ -138,12 +138,12 @@ func (e *Engine) retire(tx *store.Tx, probes *core.Probes, me core.Identity, id 
 		return r, err
 	}
 	o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r, FirstID: n * maxEventsOfAct}}
-	o.Apply(r.Restore(tx.Generation(), tx.World(), tx.Now()))
+	o.Apply(r.Restore(tx.Generation(), tx.GenerationCause(), tx.Now()))
 	q := stick.Leaving{By: me.Agent, Abandon: reason}
 	if now := o.Room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
 		q.Fence = stick.Fence{Turn: now.ID, Lease: now.Lease}
 	}
-	left, events, err := o.Room.Leave(q, probes.Sight, tx.Now())
+	left, events, err := o.Room.Leave(q, probes.Probed, tx.Now())
 	if missed := probes.Enough(o.Room); missed != nil {
 		return r, missed
 	}

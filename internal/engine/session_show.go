@@ -69,7 +69,7 @@ func runs(r stick.Room, a stick.AgentID) bool {
 
 // sessionRoom loads the room of a place for reading, and calls also with it; where there is none it has
 // the path where one would be, and no members.
-func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me core.Identity, sight *stick.Sight, err error) {
+func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me core.Identity, probed *stick.Probed, err error) {
 	place, err := e.core.PlaceToRead(w)
 	if err != nil {
 		return r, me, nil, err
@@ -77,10 +77,10 @@ func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, 
 	if place == nil {
 		return r, me, nil, stick.Errorf(stick.CodeUsage, "a session is found by a path, not by its room's id").With("field", "room_id")
 	}
-	sight, me = core.NewSight(), core.IdentifyUnrecorded(by)
+	probed, me = core.NewProbed(), core.IdentifyUnrecorded(by)
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
-		return stick.Room{Path: place.Root}, me, sight, nil
+		return stick.Room{Path: place.Root}, me, probed, nil
 	}
 	if err != nil {
 		return r, me, nil, err
@@ -94,16 +94,16 @@ func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, 
 			r = stick.Room{Path: place.Root}
 			return err
 		}
-		r, sight = r.Seen(tx.Generation(), tx.Now()), probes.Sight
+		r, probed = r.AtGeneration(tx.Generation(), tx.Now()), probes.Probed
 		for _, m := range r.Members {
-			m.Verdict(sight) // so that they are probed
+			m.Verdict(probed) // so that they are probed
 		}
 		if err := also(tx, r, me.Agent); err != nil {
 			return err
 		}
 		return probes.Enough(r)
 	})
-	return r, me, sight, err
+	return r, me, probed, err
 }
 
 // ListSessionsParams asks for the sessions of a room.
@@ -183,7 +183,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 	var at stick.Time
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
-		r, events, err := o.Room.Promote(o.Me.Agent, o.Probes.Sight, o.Tx.Now())
+		r, events, err := o.Room.Promote(o.Me.Agent, o.Probes.Probed, o.Tx.Now())
 		if err != nil {
 			return err
 		}

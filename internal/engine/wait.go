@@ -59,9 +59,9 @@ const waitStream = "wait"
 // and with [stick.CodeCanceled] when ctx ends or the process that the wait serves does; then
 // nothing was granted.
 func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForTurnResult, error) {
-	w := &wait{e: e, p: p, q: stick.Asking{Intent: stick.Work, Blocking: p.MaxWaitMS == nil || *p.MaxWaitMS > 0}}
+	w := &wait{e: e, p: p, q: stick.Asking{Purpose: stick.Work, Blocking: p.MaxWaitMS == nil || *p.MaxWaitMS > 0}}
 	if p.Park {
-		w.q.Intent = stick.Listen
+		w.q.Purpose = stick.Listen
 	}
 	if vain, err := w.answerByReading(ctx); vain || err != nil {
 		return w.res, err
@@ -86,7 +86,7 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 	}
 	return db.Update(ctx, func(tx *store.Tx) error {
 		for _, ev := range res.Events {
-			if err := tx.Shown(res.RoomID, res.AgentID, ev.Seq); err != nil {
+			if err := tx.MarkShown(res.RoomID, res.AgentID, ev.Seq); err != nil {
 				return err
 			}
 		}
@@ -162,17 +162,17 @@ func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
 		if err != nil {
 			return err
 		}
-		r = r.Seen(tx.Generation(), tx.Now())
+		r = r.AtGeneration(tx.Generation(), tx.Now())
 		m, ok := r.Member(w.me.Agent)
 		if !ok || m.State != stick.Joined || w.me.Unrecorded || !recorded(m, w.me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: fresh}).Due(tx.Now()) {
 			return nil
 		}
 		w.q.Agent = w.me.Agent
-		after, _, a := r.Ask(w.q, probes.Sight, tx.Now())
+		after, _, a := r.Ask(w.q, probes.Probed, tx.Now())
 		if err := probes.Enough(r); err != nil {
 			return err
 		}
-		if a.Changed || a.Status != "" || after.Turn.State == stick.Idle || after.Opening(probes.Sight, tx.Now()).Open() {
+		if a.Changed || a.Status != "" || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open() {
 			return nil
 		}
 		if err := w.answer(tx, probes, after, a); err != nil {
@@ -203,7 +203,7 @@ func (w *wait) enter(ctx context.Context) error {
 				return err
 			}
 		}
-		r, events, answer := o.Room.Ask(w.q, o.Probes.Sight, o.Tx.Now())
+		r, events, answer := o.Room.Ask(w.q, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
 		err := w.answer(o.Tx, o.Probes, o.Room, answer)
 		w.res.Joined, w.res.Note = o.Joined, o.Me.Note
@@ -222,7 +222,7 @@ func (w *wait) answerOutsider(ctx context.Context, err error) error {
 	}
 	return w.e.core.Read(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		w.me = me
-		status := r.Standing(me.Agent)
+		status := r.WaitStatusOf(me.Agent)
 		if status != stick.WasKicked && r.Closed {
 			status = stick.RoomClosed
 		}
@@ -236,7 +236,7 @@ func (w *wait) noteAlone(r stick.Room, probes *core.Probes, now stick.Time) erro
 		return nil
 	}
 	for _, l := range r.Listeners {
-		if l.Agent != w.me.Agent || l.ID == w.listener.ID || l.Intent == stick.Wake {
+		if l.Agent != w.me.Agent || l.ID == w.listener.ID || l.Purpose == stick.Wake {
 			continue
 		}
 		if v, ok := probes.Listeners[l.ID]; !ok && probes.Rounds < core.MaxProbes {
@@ -257,7 +257,7 @@ func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.A
 	w.done = a.Status != ""
 	w.res = WaitForTurnResult{
 		Status: stick.NotYet, RoomID: r.ID, Path: r.Path, AgentID: w.me.Agent, Joined: w.res.Joined, Note: w.res.Note,
-		RoomState: r.State(probes.Sight, now), CurrentTurn: r.Turn.ID, Events: []stick.Event{},
+		RoomState: r.State(probes.Probed, now), CurrentTurn: r.Turn.ID, Events: []stick.Event{},
 	}
 	switch r.Turn.State {
 	case stick.Owned:
@@ -344,7 +344,7 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 // isStale tells whether an event says nothing new: that the stick was given to the caller, which a
 // wait for work answers by itself, or that a message was taken back which the caller never saw.
 func (w *wait) isStale(tx *store.Tx, e stick.Event, r stick.Room) (bool, error) {
-	return isStaleFor(tx, e, r, w.me.Agent, w.q.Intent == stick.Work)
+	return isStaleFor(tx, e, r, w.me.Agent, w.q.Purpose == stick.Work)
 }
 
 // isStaleFor tells whether an event says nothing new to an agent that it is for: that the stick was

@@ -21,7 +21,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	if err != nil {
 		self = stick.Process{}
 	}
-	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Intent: w.q.Intent, Deaf: w.turnOnly(), Process: self}
+	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Purpose: w.q.Purpose, Deaf: w.turnOnly(), Process: self}
 	// The order matters: lock, bell, then the look that registers. Whoever sees the row finds the
 	// lock held, and no commit after the look goes unheard.
 	presence, err := db.Bell.TakePresence(string(w.listener.ID))
@@ -106,8 +106,8 @@ func (w *wait) replaces(l stick.Listener) bool {
 	if l.Agent != w.me.Agent || l.ID == w.listener.ID {
 		return false
 	}
-	if w.wakes || l.Intent == stick.Wake {
-		return w.wakes && l.Intent == stick.Wake
+	if w.wakes || l.Purpose == stick.Wake {
+		return w.wakes && l.Purpose == stick.Wake
 	}
 	return w.p.Replace && !w.me.Agent.Human()
 }
@@ -128,7 +128,7 @@ func (w *wait) check(ctx context.Context) error {
 		}
 		r.Listeners, probes.Listeners[w.listener.ID] = []stick.Listener{w.listener}, stick.Alive
 		after, quiet, err := w.ask(tx, probes, r)
-		if err == nil && (!quiet || after.Turn.State == stick.Idle || after.Opening(probes.Sight, tx.Now()).Open()) {
+		if err == nil && (!quiet || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open()) {
 			if r, err = tx.Room(w.res.RoomID); err != nil {
 				return err
 			}
@@ -157,15 +157,15 @@ func (w *wait) check(ctx context.Context) error {
 
 // ask tries the rules on a snapshot; quiet is true when they would neither answer nor change it.
 func (w *wait) ask(tx *store.Tx, probes *core.Probes, r stick.Room) (after stick.Room, quiet bool, err error) {
-	r = r.Seen(tx.Generation(), tx.Now())
-	after, _, a := r.Ask(w.q, probes.Sight, tx.Now())
+	r = r.AtGeneration(tx.Generation(), tx.Now())
+	after, _, a := r.Ask(w.q, probes.Probed, tx.Now())
 	return after, a.Status == "" && !a.Changed, probes.Enough(r)
 }
 
 // plan takes note of until when there is nothing to do, and of whose death would change that.
 func (w *wait) plan(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	w.grace, w.most = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
-	w.now, w.next = tx.Now(), r.NextDeadline(w.q, probes.Sight, tx.Now())
+	w.now, w.next = tx.Now(), r.NextDeadline(w.q, probes.Probed, tx.Now())
 	w.watched = w.watched[:0]
 	for _, a := range []stick.AgentID{r.Turn.Owner, r.Turn.ReservedFor} {
 		m, ok := r.Member(a)
@@ -187,7 +187,7 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 			return err
 		}
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: w.me, Before: r, Room: r}}
-		o.Apply(r.Restore(tx.Generation(), tx.World(), tx.Now()))
+		o.Apply(r.Restore(tx.Generation(), tx.GenerationCause(), tx.Now()))
 		probes.Listeners[w.listener.ID] = stick.Alive
 		if first != nil {
 			if err := first(tx, probes, &o.Room); err != nil {
@@ -201,9 +201,9 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 		var a stick.Answer
 		if here {
 			var events []stick.Event
-			r, events, a = o.Room.Ask(w.q, probes.Sight, tx.Now())
+			r, events, a = o.Room.Ask(w.q, probes.Probed, tx.Now())
 			o.Apply(r, events)
-		} else if a.Status = o.Room.Standing(w.me.Agent); a.Status == "" {
+		} else if a.Status = o.Room.WaitStatusOf(w.me.Agent); a.Status == "" {
 			a.Status = stick.WasReplaced
 		}
 		if err := w.plan(tx, probes, o.Room); err != nil {
@@ -233,7 +233,7 @@ func (w *wait) unregister(o *op) error {
 // returned leaves the member of a wait for work that came back without the turn a candidate for a
 // moment, because it is likely to ask again.
 func (w *wait) returned(o *op) {
-	if w.q.Intent == stick.Work && w.res.Status != stick.YourTurn && w.res.Status != stick.WasReplaced {
+	if w.q.Purpose == stick.Work && w.res.Status != stick.YourTurn && w.res.Status != stick.WasReplaced {
 		o.Room = o.Room.Returned(w.me.Agent, o.Tx.Now())
 	}
 }

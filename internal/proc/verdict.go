@@ -26,7 +26,7 @@ func decide(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
 		return stick.Unknown
 	case p.Boot != w.Boot && oneHost:
 		return stick.Gone
-	case !p.SameWorld(here):
+	case !p.Comparable(here):
 		return stick.Unknown
 	case s.none:
 		return stick.Gone
@@ -41,7 +41,7 @@ func decide(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
 // Verdict says whether p lives. Nothing else decides that. Gone is final: an identity never comes back.
 func (t *Table) Verdict(p stick.Process) stick.Verdict {
 	var s probed
-	if p.SameWorld(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) && p.PID > 0 {
+	if p.Comparable(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) && p.PID > 0 {
 		s = t.probe(p.PID)
 	}
 	return decide(p, t.PIDSpace, t.OneHost, s)

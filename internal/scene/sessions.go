@@ -17,7 +17,7 @@ type Started struct {
 }
 
 // As expects the role of the session, and how it begins.
-func (x Started) As(role stick.Role, how stick.Start) Started {
+func (x Started) As(role stick.Role, how stick.StartKind) Started {
 	x.by.Helper()
 	if x.Err != nil || x.Res.Role != role || x.Res.Start != how {
 		x.fail("%s, %s", role, how)

@@ -41,8 +41,8 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 			t.Errorf("the room is %+v", r)
 		}
 		update(t, after, func(tx *store.Tx) error {
-			if tx.Generation() != 2 || tx.World() != "reboot" {
-				t.Errorf("the generation is %d of %q", tx.Generation(), tx.World())
+			if tx.Generation() != 2 || tx.GenerationCause() != "reboot" {
+				t.Errorf("the generation is %d of %q", tx.Generation(), tx.GenerationCause())
 			}
 			return nil
 		})
@@ -61,8 +61,8 @@ func TestTheFirstBootEndsNothing(t *testing.T) {
 			again := storetest.Again(t, db, storetest.Boot(boot))
 			before := load(t, db, id)
 			update(t, again, func(tx *store.Tx) error {
-				if tx.Generation() != 1 || tx.World() != "" {
-					t.Errorf("boot %q: generation %d of %q", boot, tx.Generation(), tx.World())
+				if tx.Generation() != 1 || tx.GenerationCause() != "" {
+					t.Errorf("boot %q: generation %d of %q", boot, tx.Generation(), tx.GenerationCause())
 				}
 				return nil
 			})

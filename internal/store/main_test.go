@@ -106,8 +106,8 @@ func play(t *testing.T, db *store.DB, id stick.RoomID, rule func(stick.Room, sti
 	return after, events
 }
 
-func blind() *stick.Sight {
-	return &stick.Sight{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+func blind() *stick.Probed {
+	return &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 }
 
 // join, claim and release play the rules of these names.

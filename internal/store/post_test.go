@@ -127,7 +127,7 @@ func (p *post) treat(i int, d *delivery) {
 
 func (p *post) show(d *delivery) {
 	p.t.Helper()
-	update(p.t, p.db, func(tx *store.Tx) error { return tx.Shown(p.room, d.Agent, d.Seq) })
+	update(p.t, p.db, func(tx *store.Tx) error { return tx.MarkShown(p.room, d.Agent, d.Seq) })
 	d.ShownAt = stick.At(p.clock.Now())
 	p.clock.Move(time.Second)
 }

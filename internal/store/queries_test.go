@@ -61,12 +61,12 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		return try(
 			tx.PutSession(store.Session{Key: "key", Agent: "codex:b", Harness: "codex", ID: "s"}),
 			tx.PutProcess("codex:b", "key", stick.Evidence{Process: p, Proof: stick.ProvesSession}),
-			tx.PutListener(id, stick.Listener{ID: "l", Agent: "codex:b", Intent: stick.Work, Deaf: true, Process: p}),
+			tx.PutListener(id, stick.Listener{ID: "l", Agent: "codex:b", Purpose: stick.Work, Deaf: true, Process: p}),
 			tx.Advance(id, "codex:b", "wait", sent.Seq),
-			tx.Shown(id, "codex:b", sent.Seq),
+			tx.MarkShown(id, "codex:b", sent.Seq),
 			tx.PutReceipt(id, stick.Receipt{Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesAck}),
-			tx.Hooked("key", 0),
-			tx.Busy("key"),
+			tx.RecordHook("key", 0),
+			tx.RecordToolCall("key"),
 		)
 	})
 	reserved := reserve(t, db, id, "claude:a", "src/**")
@@ -86,8 +86,8 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, event := tx.Event(id, sent.Seq)
 		_, _, receipt := tx.Receipt(id, "codex:b", sent.Seq)
 		_, receipts := tx.Receipts(sent.Seq)
-		_, owed := tx.Owed(id, "codex:b")
-		_, _, open := tx.Open(id, "codex:b")
+		_, owed := tx.OpenReceipts(id, "codex:b")
+		_, _, open := tx.CountOpen(id, "codex:b")
 		return try(agent, process, before, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
 	})
 	view(t, db, func(tx *store.Tx) error {
@@ -173,7 +173,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	i := store.Intent{ID: "i", Room: id, Task: "t1", Attempt: 1, Kind: "done", Agent: "codex:b", Data: []byte("{}"), PID: 1}
 	update(t, db, func(tx *store.Tx) error {
 		return try(
-			tx.Heartbeat(id, "T1"), tx.Saw(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
+			tx.Heartbeat(id, "T1"), tx.RecordSeenHead(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
 			tx.PutRun(id, store.TaskRun{Task: "t1", Attempt: 1, Command: "make"}),
 		)
 	})
@@ -184,12 +184,12 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, mine := tx.TasksOf(id, "codex:b")
 		_, attempts := tx.Attempts(id, "T1")
 		_, reviews := tx.Reviews(id, "T1")
-		_, seen := tx.Seen(id, "T1", "claude:a")
+		_, seen := tx.SeenHead(id, "T1", "claude:a")
 		_, runs := tx.Runs(id, "")
 		_, run := tx.Runs(id, "T1")
 		_, open := tx.Intents(id, "")
 		_, of := tx.Intents(id, "T1")
-		_, ever := tx.Intended(id, "T1", "done")
+		_, ever := tx.IntentsOfKind(id, "T1", "done")
 		_, _, intent := tx.Intent("i")
 		_, has := tx.HasBlob(blob.Sum)
 		_, _, found := tx.FindBlob(blob.Sum[:8])

@@ -36,8 +36,8 @@ func (tx *Tx) Receipts(event int64) ([]stick.Receipt, error) {
 	return tx.receipts("WHERE r.event_seq = ? ORDER BY r.agent_id", event)
 }
 
-// Owed lists the messages that an agent must still acknowledge in a room, in the order of the log.
-func (tx *Tx) Owed(room stick.RoomID, a stick.AgentID) ([]stick.Receipt, error) {
+// OpenReceipts lists the messages that an agent must still acknowledge in a room, in the order of the log.
+func (tx *Tx) OpenReceipts(room stick.RoomID, a stick.AgentID) ([]stick.Receipt, error) {
 	return tx.receipts("WHERE r.room_id = ? AND r.agent_id = ? AND r.is_open = 1 AND r.owes = ? ORDER BY r.event_seq", room, a, stick.OwesAck)
 }
 
@@ -58,13 +58,13 @@ func (tx *Tx) PutReceipt(room stick.RoomID, c stick.Receipt) error {
 		c.ReadAt, c.AckedAt, c.Withdrawn, c.Open(), room, c.Agent, c.Event)
 }
 
-// Shown records when an event was first put into the context of an addressee.
-func (tx *Tx) Shown(room stick.RoomID, a stick.AgentID, event int64) error {
+// MarkShown records when an event was first put into the context of an addressee.
+func (tx *Tx) MarkShown(room stick.RoomID, a stick.AgentID, event int64) error {
 	return tx.exec("UPDATE receipts SET shown_at = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0", tx.now, room, a, event)
 }
 
-// Open counts what an agent's inbox holds: messages it hasn't read, and messages it must acknowledge.
-func (tx *Tx) Open(room stick.RoomID, a stick.AgentID) (unread, unacked int, err error) {
+// CountOpen counts what an agent's inbox holds: messages it hasn't read, and messages it must acknowledge.
+func (tx *Tx) CountOpen(room stick.RoomID, a stick.AgentID) (unread, unacked int, err error) {
 	_, err = tx.one(`SELECT COALESCE(SUM(CASE WHEN read_at = 0 THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN owes = ? THEN 1 ELSE 0 END), 0)
 		FROM receipts WHERE room_id = ? AND agent_id = ? AND is_open = 1`, []any{stick.OwesAck, room, a}, &unread, &unacked)
 	return unread, unacked, err

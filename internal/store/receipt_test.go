@@ -145,17 +145,17 @@ func TestReceipts(t *testing.T) {
 						owed = append(owed, d.Receipt)
 					}
 				}
-				if gotUnread, gotUnacked, err := tx.Open(p.room, a); gotUnread != unread || gotUnacked != unacked || err != nil {
+				if gotUnread, gotUnacked, err := tx.CountOpen(p.room, a); gotUnread != unread || gotUnacked != unacked || err != nil {
 					t.Errorf("%s has %d unread and %d to acknowledge (%v), want %d and %d", a, gotUnread, gotUnacked, err, unread, unacked)
 				}
 				if a != "nobody" && (unread == 0 || unacked == 0) {
 					t.Errorf("%s has %d unread and %d to acknowledge: that shows little", a, unread, unacked)
 				}
-				got, err := tx.Owed(p.room, a)
+				got, err := tx.OpenReceipts(p.room, a)
 				if diff := gocmp.Diff(owed, got); diff != "" || err != nil {
 					t.Errorf("what %s owes (%v):\n%s", a, err, diff)
 				}
-				if unread, unacked, err := tx.Open("room-nobody", a); unread+unacked > 0 || err != nil {
+				if unread, unacked, err := tx.CountOpen("room-nobody", a); unread+unacked > 0 || err != nil {
 					t.Errorf("in another room, %s has %d unread and %d to acknowledge (%v)", a, unread, unacked, err)
 				}
 			}
@@ -173,7 +173,7 @@ func TestShownKeepsTheFirstTime(t *testing.T) {
 		first := stick.At(clock.Now())
 		for range 3 {
 			update(t, db, func(tx *store.Tx) error {
-				return try(tx.Shown(id, "codex:b", sent.Seq), tx.Shown(id, "claude:a", sent.Seq), tx.Shown(id, "codex:b", 999))
+				return try(tx.MarkShown(id, "codex:b", sent.Seq), tx.MarkShown(id, "claude:a", sent.Seq), tx.MarkShown(id, "codex:b", 999))
 			})
 			clock.Move(time.Minute)
 		}
@@ -197,7 +197,7 @@ func TestPutReceiptLeavesTheRest(t *testing.T) {
 		join(t, db, id, "gemini:c")
 		sent := send(t, db, id, stick.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello", RequiresAck: true}})
 		shown := stick.At(clock.Now())
-		update(t, db, func(tx *store.Tx) error { return tx.Shown(id, "codex:b", sent.Seq) })
+		update(t, db, func(tx *store.Tx) error { return tx.MarkShown(id, "codex:b", sent.Seq) })
 		clock.Move(time.Minute)
 		c := stick.Receipt{Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesAck, ReadAt: 7, AckedAt: 8, Withdrawn: true}
 		update(t, db, func(tx *store.Tx) error { return tx.PutReceipt(id, c) })

@@ -272,7 +272,7 @@ func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Memb
 		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
 		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, agents...), func(scan func(...any) error) error {
 		var m stick.Member
-		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.Told, &m.PassedOver, &m.ReturnedAt,
+		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.LastOfferRound, &m.PassedOver, &m.ReturnedAt,
 			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since,
 			&m.HooksSeen, &m.BusySince, &m.IdleAt)
 		out = append(out, m)
@@ -302,15 +302,15 @@ func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) err
 	case !known:
 		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
 			role, context, in_session, session_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.Told, m.PassedOver, m.ReturnedAt,
+			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt,
 			m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since)
 	case was.Ordinal == m.Ordinal && was.State == m.State && was.JoinedAt == m.JoinedAt && was.JoinSeq == m.JoinSeq &&
-		was.HeldSeq == m.HeldSeq && was.LastSeenAt == m.LastSeenAt && was.Told == m.Told && was.PassedOver == m.PassedOver &&
+		was.HeldSeq == m.HeldSeq && was.LastSeenAt == m.LastSeenAt && was.LastOfferRound == m.LastOfferRound && was.PassedOver == m.PassedOver &&
 		was.ReturnedAt == m.ReturnedAt && was.Session == m.Session:
 		return nil
 	}
 	return tx.exec(`UPDATE members SET ordinal = ?, state = ?, joined_at = ?, join_seq = ?, held_seq = ?, last_seen_at = ?, told = ?,
 		passed_over = ?, returned_at = ?, role = ?, context = ?, in_session = ?, session_at = ? WHERE room_id = ? AND agent_id = ?`,
-		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.Told, m.PassedOver, m.ReturnedAt,
+		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt,
 		m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, room, m.Agent)
 }

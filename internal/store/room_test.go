@@ -234,7 +234,7 @@ func TestRoomPart(t *testing.T) {
 		join(t, db, id, "gemini:d")
 		claim(t, db, id, "claude:a")
 		update(t, db, func(tx *store.Tx) error {
-			return tx.PutListener(id, stick.Listener{ID: "l1", Agent: "codex:b", Intent: stick.Work})
+			return tx.PutListener(id, stick.Listener{ID: "l1", Agent: "codex:b", Purpose: stick.Work})
 		})
 		view(t, db, func(tx *store.Tx) error {
 			r, err := tx.RoomPart(id, "gemini:c")

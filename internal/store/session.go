@@ -62,14 +62,14 @@ func (tx *Tx) PutSession(s Session) error {
 		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.now)
 }
 
-// Hooked records that a hook of a session fired outside a tool call. idleAt is when the session became idle, zero
+// RecordHook records that a hook of a session fired outside a tool call. idleAt is when the session became idle, zero
 // if it is working. A session that had ended is running again.
-func (tx *Tx) Hooked(sessionKey string, idleAt stick.Time) error {
+func (tx *Tx) RecordHook(sessionKey string, idleAt stick.Time) error {
 	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = ?, busy_since = 0, ended_at = 0 WHERE session_key = ?", tx.now, idleAt, sessionKey)
 }
 
-// Busy records that a tool call of a session began, unless one is in progress.
-func (tx *Tx) Busy(sessionKey string) error {
+// RecordToolCall records that a tool call of a session began, unless one is in progress.
+func (tx *Tx) RecordToolCall(sessionKey string) error {
 	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END, ended_at = 0 WHERE session_key = ?",
 		tx.now, tx.now, sessionKey)
 }
@@ -149,7 +149,7 @@ func (tx *Tx) HeldBy(a stick.AgentID) ([]stick.RoomID, error) {
 func (tx *Tx) PutListener(room stick.RoomID, l stick.Listener) error {
 	p := l.Process
 	return tx.exec(`INSERT INTO listeners (listener_id, room_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.ID, room, l.Agent, l.Intent, l.Deaf, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.ID, room, l.Agent, l.Purpose, l.Deaf, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
 }
 
 // DropListener ends a wait's registration. It may be called twice.
@@ -169,7 +169,7 @@ func (tx *Tx) listeners(room stick.RoomID) ([]stick.Listener, error) {
 		FROM listeners WHERE room_id = ? ORDER BY started_at, listener_id`, []any{room}, func(scan func(...any) error) error {
 		var l stick.Listener
 		p := &l.Process
-		err := scan(&l.ID, &l.Agent, &l.Intent, &l.Deaf, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &l.StartedAt)
+		err := scan(&l.ID, &l.Agent, &l.Purpose, &l.Deaf, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &l.StartedAt)
 		out = append(out, l)
 		return err
 	})

@@ -17,9 +17,9 @@ func TestListeners(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id, other := newRoom(t, db, "/work").ID, newRoom(t, db, "/other").ID
 		listeners := []stick.Listener{
-			{ID: "l2", Agent: "claude:a", Intent: stick.Work, StartedAt: 5, Process: stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 7, Start: 8}},
-			{ID: "l1", Agent: "codex:b", Intent: stick.Listen, StartedAt: 5},
-			{ID: "l0", Agent: "claude:a", Intent: stick.Work, StartedAt: 9},
+			{ID: "l2", Agent: "claude:a", Purpose: stick.Work, StartedAt: 5, Process: stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 7, Start: 8}},
+			{ID: "l1", Agent: "codex:b", Purpose: stick.Listen, StartedAt: 5},
+			{ID: "l0", Agent: "claude:a", Purpose: stick.Work, StartedAt: 9},
 		}
 		update(t, db, func(tx *store.Tx) error {
 			for _, l := range listeners {
@@ -27,7 +27,7 @@ func TestListeners(t *testing.T) {
 					return err
 				}
 			}
-			return tx.PutListener(other, stick.Listener{ID: "l9", Agent: "codex:b", Intent: stick.Work})
+			return tx.PutListener(other, stick.Listener{ID: "l9", Agent: "codex:b", Purpose: stick.Work})
 		})
 		want := []stick.Listener{listeners[1], listeners[0], listeners[2]} // by start, then by id
 		if diff := cmp.Diff(want, load(t, db, id).Listeners); diff != "" {
@@ -202,9 +202,9 @@ func TestHooked(t *testing.T) {
 			update(t, db, func(tx *store.Tx) error {
 				now = tx.Now()
 				if idle {
-					return tx.Hooked(key, now)
+					return tx.RecordHook(key, now)
 				}
-				return tx.Hooked(key, 0)
+				return tx.RecordHook(key, 0)
 			})
 			return now
 		}
@@ -333,7 +333,7 @@ func TestEndSession(t *testing.T) {
 		}
 
 		// One that goes on counts again.
-		update(t, db, func(tx *store.Tx) error { return tx.Hooked("one", 0) })
+		update(t, db, func(tx *store.Tx) error { return tx.RecordHook("one", 0) })
 		end("two", "claude:a", true)
 	}, storetest.At(clock))
 }

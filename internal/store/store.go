@@ -226,8 +226,8 @@ func (tx *Tx) Writes() bool { return tx.write }
 // Generation is the current generation. A lease ends with the generation in which it was granted.
 func (tx *Tx) Generation() int64 { return tx.meta.generation }
 
-// World says what began the current generation: "reboot" or "restore", empty for the first.
-func (tx *Tx) World() string { return tx.meta.cause }
+// GenerationCause says what began the current generation: "reboot" or "restore", empty for the first.
+func (tx *Tx) GenerationCause() string { return tx.meta.cause }
 
 // Ring wakes the waiters of a room after the commit.
 func (tx *Tx) Ring(r stick.RoomID) {

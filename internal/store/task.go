@@ -59,7 +59,7 @@ func (tx *Tx) putTask(e stick.Event) error {
 	}
 	if r, ok := stick.ReviewOf(e); ok {
 		return tx.exec(`INSERT INTO reviews (event_seq, room_id, task_key, attempt, reviewer, verdict, head, body, report, at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.Seq, e.Room, stick.TaskKey(t.ID), r.Attempt, r.Reviewer, r.Verdict, r.Head, r.Body, r.Report, r.At)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.Seq, e.Room, stick.TaskKey(t.ID), r.Attempt, r.Reviewer, r.Decision, r.Head, r.Body, r.Report, r.At)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview,
 	err = tx.scan(`SELECT event_seq, attempt, reviewer, verdict, head, body, report, at FROM reviews
 		WHERE room_id = ? AND task_key = ? ORDER BY event_seq`, []any{room, stick.TaskKey(id)}, func(scan func(...any) error) error {
 		var r stick.TaskReview
-		err := scan(&r.Seq, &r.Attempt, &r.Reviewer, &r.Verdict, &r.Head, &r.Body, &r.Report, &r.At)
+		err := scan(&r.Seq, &r.Attempt, &r.Reviewer, &r.Decision, &r.Head, &r.Body, &r.Report, &r.At)
 		reviews = append(reviews, r)
 		return err
 	})
@@ -148,15 +148,15 @@ func (tx *Tx) Heartbeat(room stick.RoomID, id string) error {
 	return tx.exec("UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?", tx.now, room, stick.TaskKey(id))
 }
 
-// Saw records which commit of a task an agent has seen.
-func (tx *Tx) Saw(room stick.RoomID, id string, a stick.AgentID, head string) error {
+// RecordSeenHead records which commit of a task an agent has seen.
+func (tx *Tx) RecordSeenHead(room stick.RoomID, id string, a stick.AgentID, head string) error {
 	return tx.exec(`INSERT INTO task_views (room_id, task_key, agent_id, head, seen_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (room_id, task_key, agent_id) DO UPDATE SET head = excluded.head, seen_at = excluded.seen_at`,
 		room, stick.TaskKey(id), a, head, tx.now)
 }
 
-// Seen returns the commit of a task that an agent saw last, empty for none.
-func (tx *Tx) Seen(room stick.RoomID, id string, a stick.AgentID) (head string, err error) {
+// SeenHead returns the commit of a task that an agent saw last, empty for none.
+func (tx *Tx) SeenHead(room stick.RoomID, id string, a stick.AgentID) (head string, err error) {
 	_, err = tx.one("SELECT head FROM task_views WHERE room_id = ? AND task_key = ? AND agent_id = ?", []any{room, stick.TaskKey(id), a}, &head)
 	return head, err
 }
@@ -249,8 +249,8 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 	return open, err
 }
 
-// Intended lists all intents of one kind that a task has ever had.
-func (tx *Tx) Intended(room stick.RoomID, id, kind string) (all []Intent, err error) {
+// IntentsOfKind lists all intents of one kind that a task has ever had.
+func (tx *Tx) IntentsOfKind(room stick.RoomID, id, kind string) (all []Intent, err error) {
 	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE room_id = ? AND task_key = ? AND kind = ? ORDER BY started_at, intent_id",
 		[]any{room, stick.TaskKey(id), kind}, func(scan func(...any) error) error {
 			i, err := scanIntent(scan)

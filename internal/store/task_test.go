@@ -45,7 +45,7 @@ func reviewed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 	say(t, db, id, *started, err)
 	done, err := task(t, db, id, name).Done(by, stick.Offering{Base: "b", Head: "h", Patch: "p"})
 	say(t, db, id, *done, err)
-	approved, err := task(t, db, id, name).Approve(stick.TaskVerdict{TaskCall: stick.TaskCall{By: "claude:a"}, Head: "h", Branch: "h"}, "good")
+	approved, err := task(t, db, id, name).Approve(stick.TaskDecision{TaskCall: stick.TaskCall{By: "claude:a"}, Head: "h", Branch: "h"}, "good")
 	say(t, db, id, *approved, err)
 }
 
@@ -67,7 +67,7 @@ func TestTasks(t *testing.T) {
 		if len(queue) != 2 || queue[0].ID != "One" || queue[0].Approved != "h" || queue[0].ApprovedBy != "claude:a" || queue[1].ID != "two" {
 			t.Errorf("the queue is %+v", queue)
 		}
-		if len(reviews) != 1 || reviews[0].Body != "" && reviews[0].Body != "good" || reviews[0].Verdict != stick.EventTaskApproved {
+		if len(reviews) != 1 || reviews[0].Body != "" && reviews[0].Body != "good" || reviews[0].Decision != stick.EventTaskApproved {
 			t.Errorf("the reviews are %+v", reviews)
 		}
 		e, err := task(t, db, id, "one").Land("claude:a", "h", "r")
@@ -145,7 +145,7 @@ func TestIntents(t *testing.T) {
 		}
 		view(t, db, func(tx *store.Tx) error {
 			for kind, want := range map[string]int{"done": 2, "land": 0} {
-				if all, err := tx.Intended(id, "ONE", kind); err != nil || len(all) != want {
+				if all, err := tx.IntentsOfKind(id, "ONE", kind); err != nil || len(all) != want {
 					t.Errorf("%s: %v, %v; want %d", kind, all, err, want)
 				}
 			}

@@ -158,7 +158,7 @@ func TestUpgradeFromRooms(t *testing.T) {
 		if len(events) != 2 || events[0].Type != stick.EventPass || events[1].Type != stick.EventTakeover {
 			t.Errorf("for codex:b there are %+v", events)
 		}
-		unread, unacked, err2 := tx.Open(id, "codex:b")
+		unread, unacked, err2 := tx.CountOpen(id, "codex:b")
 		if unread+unacked != 0 {
 			t.Errorf("what is older than inboxes lies in one: %d unread, %d to acknowledge", unread, unacked)
 		}

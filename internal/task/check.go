@@ -124,7 +124,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 			return nil, err
 		}
 		blobs = append(blobs, b)
-		q.Evidence = append(q.Evidence, stick.TaskEvidence{
+		q.Checks = append(q.Checks, stick.TaskCheck{
 			Name: strings.TrimSpace(name), Command: command, Exit: o.exit, Millis: o.took.Milliseconds(), Output: b.Sum, Size: b.Size, Cut: o.cut(),
 		})
 	}

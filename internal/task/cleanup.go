@@ -136,7 +136,7 @@ func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool
 func (rp *repo) isActive(ctx context.Context, a stick.AgentID) (yes bool) {
 	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		m, _ := r.Member(a)
-		yes = m.Verdict(probes.Sight) == stick.Alive
+		yes = m.Verdict(probes.Probed) == stick.Alive
 		return nil
 	})
 	return yes || err != nil

@@ -26,19 +26,19 @@ type WorkerDoneParams struct {
 
 // WorkerDoneResult is what waits for review.
 type WorkerDoneResult struct {
-	RoomID   stick.RoomID         `json:"room_id"`
-	AgentID  stick.AgentID        `json:"agent_id"`
-	TaskID   string               `json:"task_id"`
-	State    stick.TaskState      `json:"state"`
-	Attempt  int                  `json:"attempt"`
-	Head     string               `json:"head"`
-	Base     string               `json:"base"`
-	Rebased  bool                 `json:"rebased"` // onto a newer base
-	Pushed   string               `json:"pushed,omitempty"`
-	Kept     bool                 `json:"approval_kept,omitempty"`
-	Evidence []stick.TaskEvidence `json:"evidence,omitempty"`
-	Already  bool                 `json:"already,omitempty"`
-	Warning  string               `json:"warning,omitempty"`
+	RoomID   stick.RoomID      `json:"room_id"`
+	AgentID  stick.AgentID     `json:"agent_id"`
+	TaskID   string            `json:"task_id"`
+	State    stick.TaskState   `json:"state"`
+	Attempt  int               `json:"attempt"`
+	Head     string            `json:"head"`
+	Base     string            `json:"base"`
+	Rebased  bool              `json:"rebased"` // onto a newer base
+	Pushed   string            `json:"pushed,omitempty"`
+	Kept     bool              `json:"approval_kept,omitempty"`
+	Evidence []stick.TaskCheck `json:"evidence,omitempty"`
+	Already  bool              `json:"already,omitempty"`
+	Warning  string            `json:"warning,omitempty"`
 }
 
 // doneRun is one done.
@@ -202,7 +202,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 		return res, err
 	}
 	f.killPoint("done: pushed")
-	res = WorkerDoneResult{TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased, Pushed: pushed, Evidence: q.Evidence}
+	res = WorkerDoneResult{TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased, Pushed: pushed, Evidence: q.Checks}
 	err = f.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
@@ -325,7 +325,7 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	own := []string{f.head}
 	err = f.repo.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		own = own[:1]
-		before, err := tx.Intended(r.ID, f.task.ID, intentDone)
+		before, err := tx.IntentsOfKind(r.ID, f.task.ID, intentDone)
 		for _, i := range before {
 			d, err := readIntent[doneIntent](i)
 			if err != nil {

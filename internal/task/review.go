@@ -142,7 +142,7 @@ func (rp *repo) seen(ctx context.Context, id, head string) (seen, branch string,
 }
 
 // decision prepares the verdict of the caller on a task.
-func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskVerdict, err error) {
+func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
 	}
@@ -153,11 +153,11 @@ func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskVer
 		return task, v, err
 	}
 	if head == "" {
-		if head, err = o.Tx.Seen(o.Room.ID, task.ID, o.Me.Agent); err != nil {
+		if head, err = o.Tx.SeenHead(o.Room.ID, task.ID, o.Me.Agent); err != nil {
 			return task, v, err
 		}
 	}
-	return task, stick.TaskVerdict{TaskCall: o.taskCall(0), Head: head, Branch: branch}, nil
+	return task, stick.TaskDecision{TaskCall: o.taskCall(0), Head: head, Branch: branch}, nil
 }
 
 func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
@@ -174,10 +174,10 @@ func (o *op) tellWorker(task stick.Task, subject, body string) (stick.Delivery, 
 	q := stick.Sending{By: o.Me.Agent, Task: task.ID, Message: stick.Message{
 		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject + ": " + task.ID, Body: body, Thread: "bead:" + task.ID,
 	}}
-	r, events, err := o.Room.Send(q, o.Probes.Sight, o.Tx.Now())
+	r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
 	if err != nil { // it left or is gone: the task waits for whoever takes it on
 		return stick.DeliveryNeedsPerson, string(task.Worker) + " isn't there to be told; another agent can take it on: tt worker start --task " + task.ID
 	}
 	o.Apply(r, events)
-	return o.Room.Reaches(task.Worker, o.Probes.Sight, o.Tx.Now()), ""
+	return o.Room.Reaches(task.Worker, o.Probes.Probed, o.Tx.Now()), ""
 }

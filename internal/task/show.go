@@ -36,7 +36,7 @@ type WorkerShowResult struct {
 
 // ShownCheck is a piece of evidence, and its output as far as it is short.
 type ShownCheck struct {
-	stick.TaskEvidence
+	stick.TaskCheck
 	Text string `json:"text,omitempty"`
 }
 
@@ -119,7 +119,7 @@ func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, i
 		if o.requireMemberOrPerson() != nil {
 			return nil
 		}
-		return o.Tx.Saw(o.Room.ID, id, o.Me.Agent, head)
+		return o.Tx.RecordSeenHead(o.Room.ID, id, o.Me.Agent, head)
 	}, nil)
 }
 
@@ -131,11 +131,11 @@ func (ts *Tasks) addChecks(ctx context.Context, res *WorkerShowResult) {
 	}
 	for _, ev := range slices.Backward(res.Events) {
 		f, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](ev)
-		if len(f.Evidence) == 0 {
+		if len(f.Checks) == 0 {
 			continue
 		}
-		for _, x := range f.Evidence {
-			s := ShownCheck{TaskEvidence: x}
+		for _, x := range f.Checks {
+			s := ShownCheck{TaskCheck: x}
 			if b, err := db.ReadBlob(x.Output); err == nil {
 				s.Text = string(b[max(0, len(b)-maxShown):])
 			}

@@ -50,7 +50,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 			return err
 		}
 		w, ok := o.Room.Member(task.Worker)
-		away := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Sight) == stick.Gone
+		away := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Probed) == stick.Gone
 		ev, err := task.Start(o.taskCall(attempt), away)
 		if err != nil {
 			return err

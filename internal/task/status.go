@@ -139,7 +139,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) T
 	if busy := now.Sub(w.BusySince); !w.BusySince.IsZero() && busy < 4*stuckAfter {
 		silent = 0 // a tool call is in progress
 	}
-	v.Liveness, v.Warning = liveness(t, w.Verdict(probes.Sight), silent)
+	v.Liveness, v.Warning = liveness(t, w.Verdict(probes.Probed), silent)
 	return v
 }
 

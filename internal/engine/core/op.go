@@ -112,7 +112,7 @@ func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining) (err er
 // enter names the caller in the room and brings both up to date.
 func (o *Op) enter(by Caller, j Joining) (err error) {
 	o.Before = o.Room
-	o.Apply(o.Room.Restore(o.Tx.Generation(), o.Tx.World(), o.Tx.Now()))
+	o.Apply(o.Room.Restore(o.Tx.Generation(), o.Tx.GenerationCause(), o.Tx.Now()))
 	if o.Me, err = Identify(o.Tx, o.Probes, by); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (o *Op) RefreshProcess() {
 
 // Settle does what is due in the room before the caller's own act.
 func (o *Op) Settle() {
-	o.Apply(o.Room.Settle(o.Me.Agent, false, o.Probes.Sight, o.Tx.Now()))
+	o.Apply(o.Room.Settle(o.Me.Agent, false, o.Probes.Probed, o.Tx.Now()))
 }
 
 // RequireMember refuses a caller that is no member.
@@ -226,7 +226,7 @@ func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx
 		if err != nil {
 			return err
 		}
-		r = r.Seen(tx.Generation(), tx.Now())
+		r = r.AtGeneration(tx.Generation(), tx.Now())
 		me, err := Identify(tx, probes, by)
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 // that misses something ends its transaction, everything about the room is probed at once, and
 // the operation runs again.
 type Probes struct {
-	*stick.Sight
+	*stick.Probed
 	Procs *proc.Table
 	db    *store.DB
 	trace *Trace
@@ -25,15 +25,15 @@ type Probes struct {
 }
 
 func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
-	s := &Probes{Sight: NewSight(), Procs: k.Config.Procs, db: db, trace: k.Config.Trace}
+	s := &Probes{Probed: NewProbed(), Procs: k.Config.Procs, db: db, trace: k.Config.Trace}
 	if !by.Process.IsZero() {
 		s.Processes[by.Process] = stick.Alive // it called us
 	}
 	return s
 }
 
-func NewSight() *stick.Sight {
-	return &stick.Sight{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+func NewProbed() *stick.Probed {
+	return &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 }
 
 // eventID is the id of the i-th event of the operation. It is chosen once, so that an operation
@@ -60,7 +60,7 @@ func (s *Probes) Run(attempt func() error) error {
 // Enough is errProbe when a rule on r asked for something that can still be probed. A
 // transaction returns it before anything else that the rule came to.
 func (s *Probes) Enough(r stick.Room) error {
-	if s.Missed() && s.Rounds < MaxProbes {
+	if s.Incomplete() && s.Rounds < MaxProbes {
 		s.Wanted = r
 		return ErrProbe
 	}
@@ -83,7 +83,7 @@ func (s *Probes) Verdict(p stick.Process) (stick.Verdict, error) {
 func (s *Probes) probe() {
 	s.Rounds++
 	began := time.Now()
-	seen := NewSight()
+	seen := NewProbed()
 	processes := s.extra
 	for _, m := range s.Wanted.Members {
 		for _, ev := range m.Processes {
@@ -101,6 +101,6 @@ func (s *Probes) probe() {
 		}
 	}
 	seen.Processes, seen.Listeners = s.Processes, s.Listeners
-	s.Sight, s.extra = seen, nil
+	s.Probed, s.extra = seen, nil
 	s.trace.probed(s.Rounds, seen, time.Since(began))
 }

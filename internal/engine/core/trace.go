@@ -61,7 +61,7 @@ func (t *Trace) WaitRead(r WaitRead) {
 }
 
 // probed writes the verdicts of one round of probes and how long they took.
-func (t *Trace) probed(round int, sight *stick.Sight, took time.Duration) {
+func (t *Trace) probed(round int, probed *stick.Probed, took time.Duration) {
 	if t == nil {
 		return
 	}
@@ -80,12 +80,12 @@ func (t *Trace) probed(round int, sight *stick.Sight, took time.Duration) {
 		Processes []process  `json:"processes"`
 		Listeners []listener `json:"listeners"`
 	}{entry: t.entry("probe"), Round: round, TookUS: took.Microseconds(), Processes: []process{}, Listeners: []listener{}}
-	for p, v := range sight.Processes {
+	for p, v := range probed.Processes {
 		line.Processes = append(line.Processes, process{p.PID, v})
 	}
 	slices.SortFunc(line.Processes, func(a, b process) int { return a.PID - b.PID })
-	for _, id := range slices.Sorted(maps.Keys(sight.Listeners)) {
-		line.Listeners = append(line.Listeners, listener{id, sight.Listeners[id]})
+	for _, id := range slices.Sorted(maps.Keys(probed.Listeners)) {
+		line.Listeners = append(line.Listeners, listener{id, probed.Listeners[id]})
 	}
 	t.write(line)
 }
