@@ -39,8 +39,8 @@ type Recovery struct {
 	Since       []string      `json:"since"` // takeovers, abandons and kicks since, a line each
 }
 
-// grantOf describes the grant that me holds in r.
-func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, why stick.ClaimReason) (*Grant, error) {
+// grantOf describes the grant that me holds in r. The log of the transaction doesn't have the unsaved events yet.
+func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, why stick.ClaimReason, unsaved []stick.Event) (*Grant, error) {
 	t := r.Turn
 	g := &Grant{
 		RoomID: r.ID, Path: r.Path, AgentID: me.Agent, TurnID: t.ID, LeaseID: t.Lease, Reason: why,
@@ -64,7 +64,7 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 		Room: r.ID, After: last.Seq, Limit: maxRecovery, Newest: true,
 		Types: []stick.EventType{stick.EventTakeover, stick.EventKick, stick.EventLeave, stick.EventRestored},
 	})
-	for _, e := range since {
+	for _, e := range append(since, unsaved...) {
 		if e.Type == stick.EventTakeover || e.TurnEndedOf() != "" {
 			g.Recovery.Since = append(g.Recovery.Since, e.Say())
 		}

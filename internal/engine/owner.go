@@ -232,7 +232,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 				res.From = &took.To
 			}
 		}
-		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why)
+		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why, nil)
 		return err
 	})
 	e.addDrift(res.Grant)

@@ -175,7 +175,7 @@ func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
 		if a.Changed || a.Status != "" || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open() {
 			return nil
 		}
-		if err := w.answer(tx, probes, after, a); err != nil {
+		if err := w.answer(tx, probes, after, a, nil); err != nil {
 			return err
 		}
 		vain = !w.done
@@ -205,7 +205,7 @@ func (w *wait) enter(ctx context.Context) error {
 		}
 		r, events, answer := o.Room.Ask(w.q, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
-		err := w.answer(o.Tx, o.Probes, o.Room, answer)
+		err := w.answer(o.Tx, o.Probes, o.Room, answer, o.Events)
 		w.res.Joined, w.res.Note = o.Joined, o.Me.Note
 		if w.done && w.q.Blocking {
 			w.returned(o)
@@ -226,7 +226,7 @@ func (w *wait) answerOutsider(ctx context.Context, err error) error {
 		if status != stick.WasKicked && r.Closed {
 			status = stick.RoomClosed
 		}
-		return w.answer(tx, probes, r, stick.Answer{Status: status})
+		return w.answer(tx, probes, r, stick.Answer{Status: status}, nil)
 	})
 }
 
@@ -252,7 +252,7 @@ func (w *wait) noteAlone(r stick.Room, probes *core.Probes, now stick.Time) erro
 }
 
 // answer turns what a look came to into the result; done is set when there is something to act on.
-func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer) error {
+func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer, unsaved []stick.Event) error {
 	now := tx.Now()
 	w.done = a.Status != ""
 	w.res = WaitForTurnResult{
@@ -272,7 +272,7 @@ func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.A
 	case stick.YourTurn:
 		w.res.TurnID = r.Turn.ID
 		w.res.Reason = string(a.Claim)
-		g, err := grantOf(tx, probes, r, w.me, a.Claim)
+		g, err := grantOf(tx, probes, r, w.me, a.Claim, unsaved)
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (w *wait) check(ctx context.Context) error {
 		if err := w.plan(tx, probes, after); err != nil {
 			return err
 		}
-		if err := w.answer(tx, probes, after, stick.Answer{}); err != nil {
+		if err := w.answer(tx, probes, after, stick.Answer{}, nil); err != nil {
 			return err
 		}
 		act = w.done
@@ -209,7 +209,7 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 		if err := w.plan(tx, probes, o.Room); err != nil {
 			return err
 		}
-		if err := w.answer(tx, probes, o.Room, a); err != nil {
+		if err := w.answer(tx, probes, o.Room, a, o.Events); err != nil {
 			return err
 		}
 		if err := probes.Enough(o.Room); err != nil {
