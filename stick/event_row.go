@@ -18,16 +18,29 @@ var EventTypes = slices.Concat(roomEvents, talkEvents, scopeEvents, sessionEvent
 // EventInfo is a row of the table of event types. It is made by [row], or [taskRow] for a task's.
 type EventInfo struct {
 	Type    EventType
-	Meaning string  // for the reference
-	Payload Payload // an empty one
+	Meaning string // for the reference
 	turn    turnRule
 	isFor   func(Event) []Addressee
-	say     func(Event) string
-	replay  func(*Record, *Event) error
-	holds   func(Payload) bool
-	decode  func(json.RawMessage) Payload
-	sign    func(json.RawMessage, Caller) json.RawMessage
-	task    func(Task, Event) (Task, error) // nil if it is no event of a task
+	typed   // what depends on the type of its payload
+}
+
+// typed is the part of a row that knows the type of the payload. [typedKind] implements it.
+type typed interface {
+	// Payload is an empty payload.
+	Payload() Payload
+
+	decode(json.RawMessage) Payload
+	holds(Payload) bool
+	sign(json.RawMessage, Caller) json.RawMessage
+	say(Event) string
+	replay(*Record, *Event) error
+
+	// ofTask reports whether the event is one of a task; applyTo is what it makes of its task.
+	ofTask() bool
+	applyTo(Task, Event) (Task, error)
+
+	// lacks are the parts that the row should have, and hasn't.
+	lacks() []string
 }
 
 // Payload is what an event says beyond the fields that all events have. Each type has a struct of its
@@ -77,31 +90,53 @@ type decoded[P any] interface {
 
 // row makes a row of the table. A part that is missing stays so, and a test names it.
 func row[P Payload, D decoded[P]](k kind[P]) EventInfo {
-	decode := func(b json.RawMessage) (p P) {
-		_ = json.Unmarshal(b, &p) // what is damaged reads as empty: the sums tell of it
-		return p
-	}
+	return EventInfo{Type: k.Type, Meaning: k.Meaning, turn: k.Turn, isFor: k.For, typed: &typedKind[P, D]{k}}
+}
+
+// typedKind is a kind that can set the caller of its payloads.
+type typedKind[P Payload, D decoded[P]] struct{ kind[P] }
+
+func (k *typedKind[P, D]) Payload() Payload {
 	var none P
-	info := EventInfo{
-		Type: k.Type, Meaning: k.Meaning, Payload: none, turn: k.Turn, isFor: k.For,
-		holds:  func(p Payload) bool { _, ok := p.(P); return ok },
-		decode: func(b json.RawMessage) Payload { return decode(b) },
-		sign: func(b json.RawMessage, by Caller) json.RawMessage {
-			p := decode(b)
-			D(&p).setCaller(by)
-			return encode(p)
-		},
+	return none
+}
+
+func (k *typedKind[P, D]) read(b json.RawMessage) (p P) {
+	_ = json.Unmarshal(b, &p) // what is damaged reads as empty: the sums tell of it
+	return p
+}
+
+func (k *typedKind[P, D]) decode(b json.RawMessage) Payload { return k.read(b) }
+
+func (k *typedKind[P, D]) holds(p Payload) bool {
+	_, ok := p.(P)
+	return ok
+}
+
+func (k *typedKind[P, D]) sign(b json.RawMessage, by Caller) json.RawMessage {
+	p := k.read(b)
+	D(&p).setCaller(by)
+	return encode(p)
+}
+
+func (k *typedKind[P, D]) say(e Event) string { return k.Say(e, k.read(e.Payload)) }
+
+func (k *typedKind[P, D]) replay(c *Record, e *Event) error { return k.Replay(c, e, k.read(e.Payload)) }
+
+func (k *typedKind[P, D]) ofTask() bool { return k.task != nil }
+
+func (k *typedKind[P, D]) applyTo(t Task, e Event) (Task, error) { return k.task(t, e, k.read(e.Payload)) }
+
+func (k *typedKind[P, D]) lacks() (parts []string) {
+	for part, missing := range map[string]bool{
+		"Meaning": k.Meaning == "", "For": k.For == nil, "Say": k.Say == nil, "Replay (or Apply)": k.Replay == nil,
+	} {
+		if missing {
+			parts = append(parts, part)
+		}
 	}
-	if k.Say != nil {
-		info.say = func(e Event) string { return k.Say(e, decode(e.Payload)) }
-	}
-	if k.Replay != nil {
-		info.replay = func(c *Record, e *Event) error { return k.Replay(c, e, decode(e.Payload)) }
-	}
-	if k.task != nil {
-		info.task = func(t Task, e Event) (Task, error) { return k.task(t, e, decode(e.Payload)) }
-	}
-	return info
+	slices.Sort(parts)
+	return parts
 }
 
 func encode(p Payload) json.RawMessage {

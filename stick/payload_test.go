@@ -61,12 +61,8 @@ func TestEventRows(t *testing.T) {
 			t.Errorf("%s has two rows", info.Type)
 		}
 		rows[info.Type] = info
-		for part, missing := range map[string]bool{
-			"Meaning": info.Meaning == "", "For": info.isFor == nil, "Say": info.say == nil, "Replay (or Apply)": info.replay == nil,
-		} {
-			if missing {
-				t.Errorf("the row of %s lacks %s", info.Type, part)
-			}
+		for _, part := range info.lacks() {
+			t.Errorf("the row of %s lacks %s", info.Type, part)
 		}
 	}
 	named := constants(t, "EventType")
@@ -83,7 +79,7 @@ func TestEventRows(t *testing.T) {
 func TestPayloadFields(t *testing.T) {
 	owner := map[reflect.Type]EventType{}
 	for _, info := range EventTypes {
-		typ := reflect.TypeOf(info.Payload)
+		typ := reflect.TypeOf(info.Payload())
 		if other, ok := owner[typ]; ok {
 			t.Errorf("%s and %s share the payload %s", info.Type, other, typ.Name())
 		}
@@ -93,7 +89,7 @@ func TestPayloadFields(t *testing.T) {
 				t.Errorf("%d fields of %s, the payload of %s, are %q in JSON", n, typ.Name(), info.Type, name)
 			}
 		}
-		if f, ok := typ.FieldByName("Task"); ok && info.task != nil {
+		if f, ok := typ.FieldByName("Task"); ok && info.ofTask() {
 			for name, n := range jsonNames(f.Type.Elem()) {
 				if n > 1 {
 					t.Errorf("%d fields of %s, the facts of %s, are %q in JSON", n, f.Type.Elem().Name(), info.Type, name)
@@ -125,9 +121,9 @@ func TestPayloadExamples(t *testing.T) {
 		}
 	}
 	for _, info := range EventTypes {
-		typ := reflect.TypeOf(info.Payload)
+		typ := reflect.TypeOf(info.Payload())
 		names := jsonNames(typ)
-		if f, ok := typ.FieldByName("Task"); ok && info.task != nil {
+		if f, ok := typ.FieldByName("Task"); ok && info.ofTask() {
 			maps.Copy(names, jsonNames(f.Type.Elem()))
 		}
 		for name := range names {

@@ -10,10 +10,10 @@ import (
 // each type changes is in its row. It fails when the event can't follow: its step isn't in the table.
 func (t Task) Apply(e Event) (Task, error) {
 	info, ok := e.Type.row()
-	if !ok || info.task == nil {
+	if !ok || !info.ofTask() {
 		return t, errors.New("it is no event of a task")
 	}
-	return info.task(t, e)
+	return info.applyTo(t, e)
 }
 
 // after is what all events of a task change.
@@ -122,5 +122,5 @@ func ReviewOf(e Event) (TaskReview, bool) {
 // OfTask reports whether an event says something of a task.
 func (t EventType) OfTask() bool {
 	info, ok := t.row()
-	return ok && info.task != nil
+	return ok && info.ofTask()
 }

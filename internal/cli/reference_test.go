@@ -420,7 +420,7 @@ func (g *reference) events() string {
 	g.line("\n## Payload\n\nWhat was true when the event was made: each type has a payload of its own. All of them may have `override` and `terminal`.")
 	g.fields(reflect.TypeFor[stick.Caller]())
 	for _, e := range stick.EventTypes {
-		t := reflect.TypeOf(e.Payload)
+		t := reflect.TypeOf(e.Payload())
 		if e.Type.OfTask() {
 			continue
 		}
@@ -444,7 +444,7 @@ func (g *reference) events() string {
 		if !e.Type.OfTask() {
 			continue
 		}
-		task, _ := reflect.TypeOf(e.Payload).FieldByName("Task")
+		task, _ := reflect.TypeOf(e.Payload()).FieldByName("Task")
 		if facts := task.Type.Elem(); facts.NumField() > 1 {
 			g.line("\n### %s", e.Type)
 			g.fields(facts, "state", "attempt")
