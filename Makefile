@@ -71,8 +71,8 @@ mutate: ## change one thing in the rules and expect their tests to fail, for all
 	$(GO) run ./internal/mutate $(MUTATE)
 
 .PHONY: bench
-bench: ## measure, and print the table of docs/bench
-	$(GO) run ./internal/bench
+bench: ## measure, and print the table of docs/bench; AGAINST=<another tt> measures this one beside it
+	$(GO) run ./internal/bench $(if $(AGAINST),-against $(AGAINST) -out docs/bench)
 
 .PHONY: generate
 generate: ## write what is generated: docs/reference, the diagrams of documents, the README's outputs

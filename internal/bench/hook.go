@@ -17,6 +17,7 @@ import (
 // hookPlan says what the process in the part of a harness has to run: each variant in turn, first in rounds
 // for warming up, then in rounds that count.
 type hookPlan struct {
+	Setup        []hookVariant // run once before the rounds
 	Warm, Rounds int
 	Variants     []hookVariant
 }
@@ -25,61 +26,35 @@ type hookVariant struct {
 	Name  string
 	Args  []string
 	Dir   string
+	Env   []string // beside the process's own
 	Stdin []byte
 }
 
 // hook measures how long a harness waits for each of its hooks. A process in the part of a harness runs them.
 func (b *bench) hook() error {
 	p := b.place("")
-	for _, agent := range []string{"bench:one", "bench:two"} {
-		if err := p.do(agent, "join"); err != nil {
-			return err
-		}
-	}
-	if err := p.do("bench:one", "wait"); err != nil {
+	if err := p.fillHookRoom(); err != nil {
 		return err
-	}
-	if err := p.do("bench:one", "policy", "set", "enforce=stick"); err != nil {
-		return err
-	}
-	for range 20 { // messages between others are in the log
-		if err := p.do("bench:one", "msg", "send", "bench:two", "the parser keeps its state in a table"); err != nil {
-			return err
-		}
 	}
 	outside := filepath.Join(b.dir, "no-room")
 	if err := os.MkdirAll(outside, 0o700); err != nil {
 		return err
 	}
-	const session = "5f0c2b9e-77d1-4c7e-90aa-71c3d1e0aa01"
-	told := func(event, dir string) []byte {
-		tool, input := "Bash", map[string]any{"command": "go test ./..."}
-		if event == "PreToolUse" {
-			tool, input = "Edit", map[string]any{"file_path": filepath.Join(dir, "src", "parse.go"), "old_string": "a", "new_string": "b"}
-		}
-		in, err := json.Marshal(map[string]any{
-			"session_id": session, "transcript_path": filepath.Join(b.dir, "session.jsonl"), "cwd": dir, "hook_event_name": event,
-			"permission_mode": "default", "tool_name": tool, "tool_use_id": "toolu_01", "source": "startup",
-			"tool_input": input, "tool_response": map[string]any{"stdout": "ok", "stderr": ""},
-		})
-		must(err)
-		return in
-	}
 	hook := []string{b.tt, "hook", "claude"}
 	installed := []string{"/bin/sh", "-c", fmt.Sprintf("[ ! -x %s ] || %s hook claude", b.tt, b.tt)} // as tt install writes it
 	plan := hookPlan{Warm: 10, Rounds: b.samples(200, 40), Variants: []hookVariant{
-		{"empty Go", []string{b.empty}, p.dir, nil},
-		{"Go + one read", []string{b.read, filepath.Join(p.data, store.FileName)}, p.dir, nil},
-		{"sh", []string{"/bin/sh", "-c", ":"}, p.dir, nil},
-		{"after a tool", hook, p.dir, told("PostToolUse", p.dir)},
-		{"after a tool, by sh", installed, p.dir, told("PostToolUse", p.dir)},
-		{"after a tool, no room", hook, outside, told("PostToolUse", outside)},
-		{"denied", hook, p.dir, told("PreToolUse", p.dir)},
-		{"denied, by sh", installed, p.dir, told("PreToolUse", p.dir)},
-		{"session start", hook, p.dir, told("SessionStart", p.dir)},
-		{"session start, by sh", installed, p.dir, told("SessionStart", p.dir)},
+		{Name: "empty Go", Args: []string{b.empty}, Dir: p.dir},
+		{Name: "Go + one read", Args: []string{b.read, filepath.Join(p.data, store.FileName)}, Dir: p.dir},
+		{Name: "sh", Args: []string{"/bin/sh", "-c", ":"}, Dir: p.dir},
+		{Name: "after a tool", Args: hook, Dir: p.dir, Stdin: b.hookInput("PostToolUse", p.dir)},
+		{Name: "after a tool, by sh", Args: installed, Dir: p.dir, Stdin: b.hookInput("PostToolUse", p.dir)},
+		{Name: "after a tool, no room", Args: hook, Dir: outside, Stdin: b.hookInput("PostToolUse", outside)},
+		{Name: "denied", Args: hook, Dir: p.dir, Stdin: b.hookInput("PreToolUse", p.dir)},
+		{Name: "denied, by sh", Args: installed, Dir: p.dir, Stdin: b.hookInput("PreToolUse", p.dir)},
+		{Name: "session start", Args: hook, Dir: p.dir, Stdin: b.hookInput("SessionStart", p.dir)},
+		{Name: "session start, by sh", Args: installed, Dir: p.dir, Stdin: b.hookInput("SessionStart", p.dir)},
 	}}
-	s, err := p.hooks(plan, session)
+	s, err := p.hooks(plan)
 	if err != nil {
 		return err
 	}
@@ -108,8 +83,47 @@ func (b *bench) hook() error {
 	return nil
 }
 
+// fillHookRoom makes the room of a hook: two members, one of whom holds the stick, and the messages between them.
+func (p place) fillHookRoom() error {
+	for _, agent := range []string{"bench:one", "bench:two"} {
+		if err := p.do(agent, "join"); err != nil {
+			return err
+		}
+	}
+	if err := p.do("bench:one", "wait"); err != nil {
+		return err
+	}
+	if err := p.do("bench:one", "policy", "set", "enforce=stick"); err != nil {
+		return err
+	}
+	for range 20 { // messages between others are in the log
+		if err := p.do("bench:one", "msg", "send", "bench:two", "the parser keeps its state in a table"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hookSession is the session of the agent whose hooks are measured.
+const hookSession = "5f0c2b9e-77d1-4c7e-90aa-71c3d1e0aa01"
+
+// hookInput is what a harness tells its hook about an event in a directory.
+func (b *bench) hookInput(event, dir string) []byte {
+	tool, input := "Bash", map[string]any{"command": "go test ./..."}
+	if event == "PreToolUse" {
+		tool, input = "Edit", map[string]any{"file_path": filepath.Join(dir, "src", "parse.go"), "old_string": "a", "new_string": "b"}
+	}
+	in, err := json.Marshal(map[string]any{
+		"session_id": hookSession, "transcript_path": filepath.Join(b.dir, "session.jsonl"), "cwd": dir, "hook_event_name": event,
+		"permission_mode": "default", "tool_name": tool, "tool_use_id": "toolu_01", "source": "startup",
+		"tool_input": input, "tool_response": map[string]any{"stdout": "ok", "stderr": ""},
+	})
+	must(err)
+	return in
+}
+
 // hooks runs the plan in a process that is named like a harness.
-func (p place) hooks(plan hookPlan, session string) (series, error) {
+func (p place) hooks(plan hookPlan) (series, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -118,7 +132,7 @@ func (p place) hooks(plan hookPlan, session string) (series, error) {
 	if err := os.Symlink(program, harness); err != nil {
 		return nil, err
 	}
-	c, in, out, err := p.part(harness, "hooks", "CLAUDE_CODE_SESSION_ID="+session)
+	c, in, out, err := p.part(harness, "hooks", "CLAUDE_CODE_SESSION_ID="+hookSession)
 	if err != nil {
 		return nil, err
 	}
@@ -147,9 +161,14 @@ func runHooks() error {
 	if err := json.NewDecoder(os.Stdin).Decode(&plan); err != nil {
 		return err
 	}
+	for _, v := range plan.Setup {
+		if _, err := v.run(); err != nil {
+			return err
+		}
+	}
 	s := series{}
 	for i := range plan.Warm + plan.Rounds {
-		for _, v := range plan.Variants {
+		for _, v := range turned(plan.Variants, i) {
 			took, err := v.run()
 			if err != nil {
 				return err
@@ -165,7 +184,7 @@ func runHooks() error {
 // run runs a variant once. It checks the output, because a hook that fails would be fast.
 func (v hookVariant) run() (time.Duration, error) {
 	c := exec.Command(v.Args[0], v.Args[1:]...)
-	c.Dir, c.Stdin = v.Dir, bytes.NewReader(v.Stdin)
+	c.Dir, c.Env, c.Stdin = v.Dir, append(os.Environ(), v.Env...), bytes.NewReader(v.Stdin)
 	var said bytes.Buffer
 	c.Stdout = &said
 	took, err := timed(c, 0)

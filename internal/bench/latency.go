@@ -80,36 +80,10 @@ func (b *bench) wake() error {
 	s := series{}
 	warm := 10
 	for i := range b.samples(300, 60) + warm {
-		waiter := p.as(other, "wait", "--turn")
-		out, err := waiter.StdoutPipe() // as in a harness; the reading end stays open
+		began, r, w, err := p.handOver(holder, other, func() error { return p.listening(e, 1) })
 		if err != nil {
 			return err
 		}
-		if err := waiter.Start(); err != nil {
-			return err
-		}
-		if err := p.listening(e, 1); err != nil {
-			return err
-		}
-		time.Sleep(minBlocked)
-		release := p.as(holder, "release", "--status", "measured", "--next-action", "measure again")
-		began := time.Now()
-		if err := release.Start(); err != nil {
-			return err
-		}
-		woken, released := reap(waiter), reap(release)
-		r, err := waitEnd(released, "the release")
-		if err != nil {
-			return err
-		}
-		w, err := waitEnd(woken, "the wait")
-		if err != nil {
-			return err
-		}
-		if !waiter.ProcessState.Success() || !release.ProcessState.Success() {
-			return fmt.Errorf("the hand-over failed: release %s, wait %s", release.ProcessState, waiter.ProcessState)
-		}
-		out.Close()
 		if i >= warm {
 			s.add("release exits to wait has exited", w.Sub(r))
 			s.add("release starts to wait has exited", w.Sub(began))
@@ -130,6 +104,40 @@ func (b *bench) wake() error {
 		},
 	})
 	return nil
+}
+
+// handOver lets the holder release the stick while another agent has been blocked in its wait for a while. It
+// returns when the release started, and when both processes have exited. listening returns when the wait blocks.
+func (p place) handOver(holder, other string, listening func() error) (began, released, woken time.Time, err error) {
+	waiter := p.as(other, "wait", "--turn")
+	out, err := waiter.StdoutPipe() // as in a harness; the reading end stays open
+	if err != nil {
+		return began, released, woken, err
+	}
+	if err := waiter.Start(); err != nil {
+		return began, released, woken, err
+	}
+	if err := listening(); err != nil {
+		return began, released, woken, err
+	}
+	time.Sleep(minBlocked)
+	release := p.as(holder, "release", "--status", "measured", "--next-action", "measure again")
+	began = time.Now()
+	if err := release.Start(); err != nil {
+		return began, released, woken, err
+	}
+	ends, end := reap(waiter), reap(release)
+	if released, err = waitEnd(end, "the release"); err != nil {
+		return began, released, woken, err
+	}
+	if woken, err = waitEnd(ends, "the wait"); err != nil {
+		return began, released, woken, err
+	}
+	if !waiter.ProcessState.Success() || !release.ProcessState.Success() {
+		return began, released, woken, fmt.Errorf("the hand-over failed: release %s, wait %s", release.ProcessState, waiter.ProcessState)
+	}
+	out.Close() // the wait's end has closed it
+	return began, released, woken, nil
 }
 
 // exits measures how long the kernel takes to end a process, with and without a bell that it has listened to.

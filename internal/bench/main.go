@@ -78,14 +78,15 @@ func main() {
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
 	rows := flag.String("rows", "", "only these sections: start, hook, scope, git, roster, wake, message, death, turns, scale, crowd, worker, idle")
 	out := flag.String("out", "", "directory for the table and the raw figures (default: docs/bench after a full run)")
+	against := flag.String("against", "", "another tt, built like this one: only measure what both take, in pairs")
 	flag.Parse()
-	if err := run(*quick, *rows, *out); err != nil {
+	if err := run(*quick, *rows, *against, *out); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(quick bool, rows, out string) (err error) {
+func run(quick bool, rows, against, out string) (err error) {
 	var chosen []string
 	if rows != "" {
 		chosen = strings.Split(rows, ",")
@@ -106,6 +107,18 @@ func run(quick bool, rows, out string) (err error) {
 	began := time.Now()
 	if err := b.build(); err != nil {
 		return err
+	}
+	if against != "" {
+		compared, err := b.compare(against)
+		if err != nil {
+			return err
+		}
+		for _, r := range compared {
+			b.add(r)
+		}
+		r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: load(), Rows: b.rows}
+		fmt.Print("\n", r.table())
+		return r.writeRaw(out, "-against")
 	}
 	if len(chosen) == 0 || slices.Contains(chosen, "idle") {
 		if err := b.beginIdle(); err != nil {

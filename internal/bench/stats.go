@@ -41,3 +41,26 @@ func (s series) figures() map[string]float64 {
 	}
 	return out
 }
+
+// turned is all, the other way round in each second round, so that none always comes after the same one.
+func turned[T any](all []T, round int) []T {
+	if round%2 == 0 {
+		return all
+	}
+	out := slices.Clone(all)
+	slices.Reverse(out)
+	return out
+}
+
+// interval returns the median of samples and the ends of its 95 % confidence interval, by the order of the
+// samples: it assumes nothing of how they are distributed.
+func interval(samples []float64) (median, low, high float64) {
+	sorted := slices.Sorted(slices.Values(samples))
+	n := float64(len(sorted))
+	if len(sorted) == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	at := func(rank float64) float64 { return sorted[min(max(int(rank), 1), len(sorted))-1] }
+	half := 1.96 * math.Sqrt(n) / 2
+	return quantile(samples, 0.5), at(math.Floor(n/2 - half)), at(math.Ceil(n/2 + half + 1))
+}
