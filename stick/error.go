@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 )
 
 // Code names a kind of failure. Codes are documented, stable and never reused.
@@ -153,20 +154,20 @@ var Codes = []CodeInfo{
 	{CodeCanceled, ExitInterrupted, true, "the call was interrupted"},
 }
 
-var codeIndex = func() map[Code]CodeInfo {
+var codeIndex = sync.OnceValue(func() map[Code]CodeInfo {
 	m := make(map[Code]CodeInfo, len(Codes))
 	for _, c := range Codes {
 		m[c.Code] = c
 	}
 	return m
-}()
+})
 
 // Info returns the row of c; a code that isn't in the table has the row of [CodeInternal].
 func (c Code) Info() CodeInfo {
-	if r, ok := codeIndex[c]; ok {
+	if r, ok := codeIndex()[c]; ok {
 		return r
 	}
-	return codeIndex[CodeInternal]
+	return codeIndex()[CodeInternal]
 }
 
 // Error is the one failure type of the program.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // An event type is a constant in event.go, a payload, which is a struct of its own, and a row that
@@ -125,7 +126,9 @@ func (k *typedKind[P, D]) replay(c *Record, e *Event) error { return k.Replay(c,
 
 func (k *typedKind[P, D]) ofTask() bool { return k.task != nil }
 
-func (k *typedKind[P, D]) applyTo(t Task, e Event) (Task, error) { return k.task(t, e, k.read(e.Payload)) }
+func (k *typedKind[P, D]) applyTo(t Task, e Event) (Task, error) {
+	return k.task(t, e, k.read(e.Payload))
+}
 
 func (k *typedKind[P, D]) lacks() (parts []string) {
 	for part, missing := range map[string]bool{
@@ -152,17 +155,17 @@ func encode(p Payload) json.RawMessage {
 
 // row finds the row of a type. ok is false for one that this program doesn't know.
 func (t EventType) row() (info *EventInfo, ok bool) {
-	info, ok = eventIndex[t]
+	info, ok = eventIndex()[t]
 	return info, ok
 }
 
-var eventIndex = func() map[EventType]*EventInfo {
+var eventIndex = sync.OnceValue(func() map[EventType]*EventInfo {
 	m := make(map[EventType]*EventInfo, len(EventTypes))
 	for i := range EventTypes {
 		m[EventTypes[i].Type] = &EventTypes[i]
 	}
 	return m
-}()
+})
 
 // Decode reads the payload. One of a type that this program doesn't know is [Raw]; of a damaged one
 // as much is there as could be read: an older program can still read a newer log.
