@@ -495,7 +495,7 @@ func TestKilledFastForward(t *testing.T) {
 	if r.exit != 7 || !strings.Contains(r.err, "has half of the merge") {
 		t.Errorf("%d %s%s", r.exit, r.out, r.err)
 	}
-	if r := f.tt("claude:boss", merge[1:]...); r.exit != 7 || !strings.Contains(r.err, "index.lock is there") {
+	if r := f.tt("claude:boss", merge[1:]...); r.exit != 7 || !strings.Contains(r.err, "index.lock exists") {
 		t.Errorf("%d %s%s", r.exit, r.out, r.err)
 	}
 	if err := os.Remove(filepath.Join(f.dir, ".git", "index.lock")); err != nil {
