@@ -188,7 +188,7 @@ and is the working directory by default; it is the last argument, or the flag `+
 		}
 		switch {
 		case c.CommandPath() == "tt":
-			g.line("\nAlone it shows how the room of the working directory stands, like `tt state`; outside of rooms it says how to start,\nand in JSON `{\"room_state\": \"none\", \"next_action\": \"tt wait\"}`.")
+			g.line("\nWithout a command, `tt` shows the room of the working directory, like `tt state`. Outside of rooms it says how to start;\nas JSON: `{\"room_state\": \"none\", \"next_action\": \"tt wait\"}`.")
 		case c.CommandPath() == "tt completion":
 			g.line("\nFor bash, zsh, fish and PowerShell; `tt completion <shell> --help` says how to load it.")
 			continue
@@ -196,7 +196,7 @@ and is the working directory by default; it is the last argument, or the flag `+
 			g.line("\n%s", strings.ReplaceAll(c.Long, "--", `\--`))
 		}
 		if c.Example != "" {
-			g.line("\n```\n%s\n```", strings.TrimSpace(c.Example))
+			g.line("\n```\n%s\n```", strings.ReplaceAll(strings.TrimSpace(c.Example), "\n  ", "\n"))
 		}
 		if c.HasParent() {
 			g.flags(c.NonInheritedFlags())

@@ -154,7 +154,7 @@ var facts = map[string]string{
 // declared.
 var words = map[string]string{
 	"WaitStatus.your_turn":          "the stick is yours; the grant is in the answer",
-	"WaitStatus.takeover_available": "a takeover is open; `reason` is its cause",
+	"WaitStatus.takeover_available": "you can take over; `reason` is the cause",
 	"WaitStatus.events":             "there are events addressed to you, and nothing else",
 	"WaitStatus.not_yet":            "nothing to act on; only `tt try` and a wait with a limit answer this",
 	"WaitStatus.closed":             "the room is closed",
@@ -166,9 +166,9 @@ var words = map[string]string{
 	"RoomState.owned":          "somebody holds it",
 	"RoomState.reserved":       "it is reserved for somebody",
 	"RoomState.closed":         "the room is closed",
-	"RoomState.owner_gone":     "owned, and the owner's processes have ended: a takeover is open",
+	"RoomState.owner_gone":     "owned, and the owner's processes have ended: the stick can be taken over",
 	"RoomState.recipient_gone": "reserved, and the recipient's processes have ended: the next act in the room moves it on",
-	"RoomState.stale_owner":    "owned, and the owner has timed out or is idle: a takeover is open",
+	"RoomState.stale_owner":    "owned, and the owner has timed out or is idle: the stick can be taken over",
 	"RoomState.dormant":        "no member takes part now",
 
 	"LeaseKeeper.process":   "a process that proves the owner's session; it can't time out",
@@ -289,7 +289,7 @@ var common = map[string]string{
 	"room_state":                "the room's state",
 	"session_id":                "the session, where it is known",
 	"taken_from":                "who had it",
-	"takeover":                  "the takeover that is open",
+	"takeover":                  "why the stick can be taken over, and since when",
 	"to_agent_id":               "whom it concerns",
 	"turn_id":                   "the turn",
 	"verdict":                   "what is known of it",

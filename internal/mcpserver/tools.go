@@ -94,7 +94,7 @@ var tools = []tool{
 		(*engine.Engine).ReleaseStick, "room_id", "lease_id", "expected_turn_id", "handoff"),
 	op("pass_stick", "End your turn with a handoff to the one member who has to be next. Prefer release_stick.", always,
 		(*engine.Engine).PassStick, "room_id", "lease_id", "expected_turn_id", "to_agent_id", "handoff"),
-	op("takeover_stick", "Take over the stick, only when a takeover is open or a person asked for it.", always, (*engine.Engine).TakeoverStick, "reason"),
+	op("takeover_stick", "Take over the stick, only on status takeover_available or if a person asked for it.", always, (*engine.Engine).TakeoverStick, "reason"),
 	op("get_room_state", "Show who holds the stick, who is there and what to do next.", always|reads, (*engine.Engine).GetRoomState),
 	op("get_room_events", "Read the room's log: the newest events, or those after a cursor.", always|reads, (*engine.Engine).GetRoomEvents),
 	op("send_message", "Send a message to members by name, or to room. It never moves the stick.", always, (*engine.Engine).SendMessage, "to"),
