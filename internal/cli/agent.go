@@ -7,7 +7,7 @@ import (
 	"talkingstick/stick"
 )
 
-// agentCmd is tt agent, which programs written for coordination events call with their own words: send,
+// agentCmd is tt agent, for programs that were written for coordination events. It has their words: send,
 // inbox, read and ack, with an agent and a bead. The operations are those of tt msg, tt inbox and tt ack.
 func (a *app) agentCmd() *cobra.Command {
 	c := &cobra.Command{

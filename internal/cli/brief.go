@@ -36,7 +36,7 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	return nil
 }
 
-// starting is what the environment says of a session that starts.
+// starting is what the environment says about a session that starts.
 func (a *app) starting(p engine.HookParams) engine.StartSessionParams {
 	return engine.StartSessionParams{HookParams: p, Launched: truthy(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
 }
@@ -82,7 +82,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	}
 }
 
-// role says what a session is here, and what follows for it.
+// role tells a session its role, and what follows from it.
 func (p *page) role(res engine.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
 		of := ", and there is no known primary here"
@@ -97,7 +97,7 @@ func (p *page) role(res engine.StartSessionResult) {
 	p.linef("You are the primary. Your context file: %s.", stick.Line(res.Context))
 }
 
-// company lists the others that are at work.
+// company names the other agents at work.
 func (p *page) company(res engine.StartSessionResult) {
 	if len(res.Others) == 0 {
 		return
@@ -114,7 +114,7 @@ func (p *page) company(res engine.StartSessionResult) {
 	p.linef("Also at work: %s%s.", strings.Join(names, "; "), more)
 }
 
-// who names an agent of a roster in a few words.
+// who describes an agent of a roster in a few words.
 func who(o engine.RosterAgent) string {
 	name := string(o.AgentID)
 	if name == "" {
@@ -136,7 +136,7 @@ func who(o engine.RosterAgent) string {
 	return name + " (" + strings.Join(about, ", ") + ")"
 }
 
-// recovery says what a session that never ended has left.
+// recovery tells the next session what a session that never ended has left.
 func (p *page) recovery(r *engine.Recovered) {
 	if r == nil {
 		return
@@ -145,7 +145,7 @@ func (p *page) recovery(r *engine.Recovered) {
 	if r.AgentID != "" {
 		whose = string(r.AgentID)
 	}
-	written := "" // a log of an earlier version doesn't tell
+	written := "" // the log of an earlier version doesn't say
 	if !r.WrittenAt.IsZero() {
 		written = " (written " + p.ago(r.WrittenAt) + ")"
 	}

@@ -75,18 +75,18 @@ func (p *page) doctor(res doctorResult) {
 type harnessStatus struct {
 	install.Status
 	LastHook stick.Time `json:"hooks_last_at"`       // when a hook of it last fired in a room
-	GitHooks string     `json:"git_hooks,omitempty"` // off where its shell disables the hooks of git: then its own hooks alone refuse edits
-	Fix      string     `json:"fix,omitempty"`       // what to do until it works
+	GitHooks string     `json:"git_hooks,omitempty"` // off if its shell disables git's hooks: then only its own hooks refuse edits
+	Fix      string     `json:"fix,omitempty"`       // the next step until it works
 }
 
-// harnesses looks whether tt is installed in harnesses, and works there.
+// harnesses checks whether tt is installed in harnesses, and works there.
 func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
 	t, err := a.target(true)
 	if t.Home == "" {
 		return all
 	}
-	if err != nil && t.TT == "" { // a program that can't be installed can look all the same
+	if err != nil && t.TT == "" { // a program that can't be installed can still check
 		t.TT = a.Exe
 	}
 	for _, s := range install.Check(ctx, t, run) {
@@ -112,10 +112,10 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 	return all
 }
 
-// run runs a program that isn't ours, and returns what it prints.
+// run runs another program, and returns what it prints.
 func run(ctx context.Context, program string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, program, args...)
-	c.WaitDelay = 100 * time.Millisecond // what it started may hold the pipe
+	c.WaitDelay = 100 * time.Millisecond // what it started may keep the pipe open
 	return c.Output()
 }
 
@@ -194,7 +194,7 @@ func (a *app) versionCmd() *cobra.Command {
 	}
 }
 
-// overview is tt without a command: it shows the room, or says outside of rooms what tt is and how to start. It
+// overview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start. It
 // never joins.
 func (a *app) overview(ctx context.Context) error {
 	err := a.showState(ctx, core.Where{}, false)
@@ -220,7 +220,7 @@ type guardOrder struct {
 	Process stick.Process `json:"process"`
 }
 
-// guardCmd keeps a lease in the background, as long as the holder's process lives and others can't see it.
+// guardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
 func (a *app) guardCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "guard", Hidden: true, Args: noArgs, Short: "Keep a lease while its holder's process lives, if others can't see that process",

@@ -76,7 +76,7 @@ func System() Env {
 	}
 }
 
-// userName asks the environment first, because looking a user up may ask the network.
+// userName reads the environment first, because looking up a user may need the network.
 func userName() string {
 	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
 		if u := os.Getenv(name); u != "" {
@@ -109,8 +109,7 @@ type app struct {
 func Main(env Env) int {
 	ignoreBrokenPipe()
 	a := &app{Env: env}
-	// Whether failures are JSON is read off the raw arguments, because reading the flags may be
-	// what fails.
+	// The raw arguments say whether failures are JSON, because parsing the flags may be what fails.
 	a.json = slices.Contains(env.Args, "--json") || truthy(env.Getenv("TT_JSON"))
 	root := a.root()
 	root.SetArgs(env.Args)
@@ -135,7 +134,7 @@ func (a *app) fail(err error, ctx context.Context) int {
 		return a.failure
 	}
 	if status == exitWake && len(a.Args) > 0 && a.Args[0] == "hook" {
-		return stick.ExitInternal // harnesses take the other for an order: to block, or to wake
+		return stick.ExitInternal // harnesses take that status for an order: to block, or to wake
 	}
 	return status
 }
@@ -157,7 +156,7 @@ func (e Env) dataDir() string {
 	return filepath.Join(e.Home, ".local", "share", "talking-stick")
 }
 
-// open makes the operations and finds out who calls.
+// open makes the operations, and resolves the caller.
 func (a *app) open() (operations, core.Caller, error) {
 	if a.caller != nil {
 		return a.operations, *a.caller, nil
@@ -174,8 +173,8 @@ func (a *app) open() (operations, core.Caller, error) {
 	return a.operations, caller, nil
 }
 
-// answer is what a command does once it has read its flags: it finds out who calls, runs one operation, and
-// prints the result as JSON or by text.
+// answer is what a command does once it has read its flags: it resolves the caller, runs one operation, and
+// prints the result as JSON, or as text by the function text.
 func answer[R any](a *app, operation func(operations, core.Caller) (R, error), text func(*page, R)) error {
 	e, by, err := a.open()
 	if err != nil {
@@ -188,7 +187,7 @@ func answer[R any](a *app, operation func(operations, core.Caller) (R, error), t
 	return a.print(res, func(p *page) { text(p, res) })
 }
 
-// surroundings are the processes of this machine, and what tells who calls.
+// surroundings returns what tells who calls, and the processes of this machine.
 func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 	if a.Home == "" && a.Getenv("TALKING_STICK_DATA_DIR") == "" {
 		return harness.Input{}, nil, stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
@@ -218,8 +217,8 @@ type operations struct {
 	*task.Tasks
 }
 
-// newOperations wires the operations on rooms and on tasks to one kernel, and what each needs of the
-// other.
+// newOperations connects the operations on rooms and those on tasks to one kernel, and each to what it needs
+// from the other.
 func newOperations(cfg core.Config) operations {
 	kernel := core.New(cfg)
 	var rooms *engine.Engine
@@ -244,7 +243,7 @@ func (a *app) config(procs *proc.Table) core.Config {
 	}
 }
 
-// truthy reports whether an environment variable is set to something other than no.
+// truthy reports whether the value of an environment variable means yes.
 func truthy(s string) bool { return s != "" && s != "0" && s != "false" }
 
 // root is the command tree.
@@ -286,7 +285,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// wire gives the outermost command its streams and the flags that every command has.
+// wire gives the outermost command its streams, and the flags of all commands.
 func (a *app) wire(root *cobra.Command) {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
@@ -299,7 +298,7 @@ func (a *app) wire(root *cobra.Command) {
 	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
 }
 
-// rosterName is the name under which the program is the roster alone.
+// rosterName is the name under which the program is only the roster.
 const rosterName = "agent-roster"
 
 func (a *app) rosterRoot() *cobra.Command {
@@ -311,8 +310,8 @@ func (a *app) rosterRoot() *cobra.Command {
 	return root
 }
 
-// frequent is the command that is called, if it is one of those that run all day long: the others
-// needn't be made for it, which would cost it a tenth of its time. It is nil for all else.
+// frequent returns the command that was called, if it is one of those that run all day long. Then the others
+// aren't made, which would take a tenth of its time. For any other command it returns nil.
 func (a *app) frequent() *cobra.Command {
 	if len(a.Args) == 0 || slices.Contains([]string{"bb", "worker", "review-gate"}, a.Name) {
 		return nil
@@ -340,7 +339,7 @@ type group struct {
 	commands  []*cobra.Command
 }
 
-// groups are all commands, or those of the name under which the program was called.
+// groups returns all commands, or those of the name under which the program was called.
 func (a *app) groups() []group {
 	care := group{"care", "The program:", a.careCommands()}
 	switch a.Name {
@@ -363,7 +362,7 @@ func (a *app) groups() []group {
 	}
 }
 
-// strictHelpers has cobra's own commands refuse what they don't know, as all others do.
+// strictHelpers makes cobra's own commands refuse what they don't know, as all others do.
 func strictHelpers(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -387,7 +386,7 @@ func strictHelpers(root *cobra.Command) {
 	}
 }
 
-// badFlag says what is wrong with a flag, without the words of Go.
+// badFlag says what is wrong with a flag, without Go's words.
 func badFlag(c *cobra.Command, err error) error {
 	e := stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s lists the flags", help(c))
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
@@ -414,7 +413,7 @@ func (a *app) checkFlags(c *cobra.Command) error {
 	return nil
 }
 
-// noArgs, atMost and atLeast check the number of arguments and name what is wrong.
+// noArgs and between check the number of arguments, and say what is wrong.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -429,11 +428,11 @@ func noArgs(c *cobra.Command, args []string) error {
 	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q", c.CommandPath(), stick.Clip(args[0], 40))
 }
 
-// help is the command that explains c, under the name by which the program was called.
+// help returns the command that explains c, under the name by which the program was called.
 func help(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
 
-// nearest is the command that was probably meant, of those that cobra suggests: the one with the
-// most letters in common, so that a slip of the fingers finds its word.
+// nearest returns the command that was probably meant, of those that cobra suggests: the one with the most
+// letters in common, which finds the right word for a typing error.
 func nearest(c *cobra.Command, typed string) string {
 	best, most := "", 0
 	for _, name := range c.SuggestionsFor(typed) {
@@ -467,7 +466,7 @@ func atPath(c *cobra.Command) *string {
 	return c.Flags().String("path", "", "a path in the workspace (default: the working directory)")
 }
 
-// where finds which path a command means: its argument at i, or --path.
+// where returns the path that a command means: its argument at i, or --path.
 func where(args []string, i int, flag string) (core.Where, error) {
 	if len(args) <= i {
 		return core.Where{Path: flag}, nil

@@ -34,7 +34,7 @@ func (a *app) conflictsCmd() *cobra.Command {
 	return c
 }
 
-// conflicts adds a table for each pair of sides that collide, and what to do about it.
+// conflicts adds a table for each pair of sides that collide, and the next step.
 func (p *page) conflicts(res engine.GetConflictsResult) {
 	p.linef("%s", outcome(res))
 	agents := map[string]stick.AgentID{}
@@ -62,7 +62,7 @@ func (p *page) conflicts(res engine.GetConflictsResult) {
 	}
 }
 
-// outcome is the answer in one line.
+// outcome returns the answer in one line.
 func outcome(res engine.GetConflictsResult) string {
 	conflicts, both := 0, 0
 	for _, c := range res.Conflicts {
@@ -105,7 +105,7 @@ func verb(n int) string {
 	return "merge"
 }
 
-// side names a side, and the agent to talk to about it.
+// side names a side, and the agent who works there.
 func (p *page) side(name string, agents map[string]stick.AgentID, me stick.AgentID) string {
 	shown := p.strong(oneLine(name))
 	switch agent := agents[name]; agent {
@@ -118,7 +118,7 @@ func (p *page) side(name string, agents map[string]stick.AgentID, me stick.Agent
 	}
 }
 
-// maxColumn bounds a column of the table, so that one long path doesn't push all others aside.
+// maxColumn limits a column of the table, so that one long path doesn't move all others.
 const maxColumn = 60
 
 // pair adds the files on which two sides collide.
@@ -151,7 +151,7 @@ func meeting(f engine.Conflict) string {
 	return lines
 }
 
-// some shows the first few ranges of lines.
+// some lists the first few ranges of lines.
 func some(ranges []string) string {
 	const shown = 4
 	switch {
@@ -163,8 +163,8 @@ func some(ranges []string) string {
 	return strings.Join(ranges, ",")
 }
 
-// talk is the next step: talk to the other side before going on. It has no names of files or branches, which a
-// shell would have to read.
+// talk returns the next step: talk to the other side before you go on. It has no names of files or branches, because
+// they would have to be quoted for a shell.
 func talk(agents []stick.AgentID, me stick.AgentID) string {
 	var others []string
 	for _, a := range agents {

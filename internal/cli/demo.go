@@ -38,7 +38,7 @@ func (a *app) demoCmd() *cobra.Command {
 	return c
 }
 
-// actorCmd is the program in the part of a harness. Only a scene can start it: [demo.Act] checks
+// actorCmd has the program play a harness. Only a scene can start it: [demo.Act] checks
 // the scene's token.
 func (a *app) actorCmd() *cobra.Command {
 	return &cobra.Command{

@@ -16,8 +16,7 @@ import (
 // eventCommands are the commands about the log.
 func (a *app) eventCommands() []*cobra.Command { return []*cobra.Command{a.eventsCmd(), a.notesCmd()} }
 
-// streamFlags are the ways to read a stream of events: what is there, the next batch, or all that
-// come.
+// streamFlags are the ways to read a stream of events: those in the log, the next batch, or each one as it comes.
 type streamFlags struct {
 	wait, follow bool
 	types        []string
@@ -64,7 +63,7 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*
 	return st.next(ctx, text)
 }
 
-// check completes the filter, and refuses one that can't match anything.
+// check completes the filter. It refuses a filter that can't match anything.
 func (s *streamFlags) check() error {
 	f := &s.filter
 	switch {
@@ -174,7 +173,7 @@ func (p *page) batch(res engine.EventsResult, newest bool, what string, each fun
 	p.linef("%s", p.faint(fmt.Sprintf("cursor %d", res.Cursor)))
 }
 
-// stream is a stream of events that is waited for.
+// stream is a stream of events to wait for.
 type stream struct {
 	a    *app
 	e    operations
@@ -199,15 +198,15 @@ func (s *stream) next(ctx context.Context, text func(*page, engine.EventsResult,
 	return nil
 }
 
-// delivered moves a named stream on. If that fails, the events come again, as at least once allows.
+// delivered moves the cursor of a named stream. If that fails, the events come again: each comes at least once.
 func (s *stream) delivered(ctx context.Context, room stick.RoomID, cursor int64) {
 	if s.name != "" {
 		_ = s.e.StreamDelivered(context.WithoutCancel(ctx), s.p.Caller, room, s.name, cursor)
 	}
 }
 
-// follow prints events until it is interrupted or nobody reads them any more. Both are a clean end, and
-// print the cursor on standard error.
+// follow prints events until it is interrupted, or nobody reads them any more. In both cases it prints the cursor on
+// standard error, and succeeds.
 func (s *stream) follow(ctx context.Context) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
@@ -218,7 +217,7 @@ func (s *stream) follow(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("print event: %w", err)
 			}
-			if _, err := s.a.Stdout.Write(append(plain(b), '\n')); err != nil { // closed: what wasn't written comes again with the cursor
+			if _, err := s.a.Stdout.Write(append(plain(b), '\n')); err != nil { // closed: the cursor stays before what wasn't written
 				unread = ev.Seq - 1
 				if i > 0 {
 					unread = res.Events[i-1].Seq
@@ -236,7 +235,7 @@ func (s *stream) follow(ctx context.Context) error {
 	case err != nil && !isCanceled(err):
 		return err
 	}
-	if last.RoomID != "" { // else it never looked, and there is nothing to go on from
+	if last.RoomID != "" { // else it has read nothing, and there is no cursor
 		fmt.Fprintf(s.a.Stderr, "cursor %d\n", last.Cursor)
 	}
 	return nil

@@ -37,8 +37,8 @@ func (a *app) workerStatusCmd() *cobra.Command {
 	return c
 }
 
-// watchTasks shows the tasks again whenever something happens in the room, and every few seconds, because a
-// silent worker gets a warning as time goes by.
+// watchTasks shows the tasks again whenever something happens in the room. It also does so every few seconds,
+// because a silent worker gets a warning when enough time has passed.
 func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 	e, by, err := a.open()
 	if err != nil {
@@ -131,7 +131,7 @@ func doing(kind string) string {
 	return kind + " in progress"
 }
 
-// what says what matters most about a task now.
+// what returns what matters most about a task now.
 func (p *page) what(t task.TaskView) string {
 	var parts []string
 	if t.Liveness != "" && t.Liveness != "alive" {
@@ -182,7 +182,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 	return c
 }
 
-// task adds all about one task.
+// task adds everything about one task.
 func (p *page) task(t task.WorkerShowResult) {
 	p.linef("%s %s (attempt %d)", p.strong(t.TaskID), p.been(string(t.State), t.StateAt), t.Attempt)
 	row := func(name, value string) {

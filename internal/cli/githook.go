@@ -21,10 +21,10 @@ import (
 	"talkingstick/stick"
 )
 
-// gitHookLimit is how long git has to wait. What isn't decided by then is allowed.
+// gitHookLimit is how long git waits at most. What isn't decided by then is allowed.
 const gitHookLimit = 100 * time.Millisecond
 
-// maxMoves bounds what is read of the refs that git is about to change.
+// maxMoves limits how many bytes are read about the refs that git is about to change.
 const maxMoves = 8 << 20
 
 func (a *app) gitHookCmd() *cobra.Command {
@@ -40,7 +40,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 			}
 			res, err := a.askGit(c.Context(), args)
 			if err == nil && !res.Allowed {
-				a.status = stick.ExitRefused // no fault ends with this status
+				a.status = stick.ExitRefused // only a refusal ends with this status
 				fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(res.Reason))
 				if res.Hint != "" {
 					fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(res.Hint))
@@ -48,7 +48,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 				err = res.note(c.Context())
 			}
 			if err != nil && !isCanceled(err) {
-				a.log("hook git %s: %v", args[0], err) // git must not suffer from our faults
+				a.log("hook git %s: %v", args[0], err) // a fault of ours stops no git
 			}
 			return nil
 		},
@@ -61,7 +61,7 @@ type gitAnswer struct {
 	note func(context.Context) error // notes a refusal in the room's log
 }
 
-// allowed is the answer to what we have nothing to say about.
+// allowed is the answer if there is no reason to refuse.
 var allowed = engine.MayEditResult{Allowed: true}
 
 // askGit answers a hook of git in time.
@@ -76,7 +76,7 @@ func (a *app) askGit(ctx context.Context, args []string) (gitAnswer, error) {
 		error
 	}
 	done := make(chan decision, 1)
-	go func() { // ended by its end, or by that of the process, which comes soon after the limit
+	go func() { // ends when it has decided, or with the process, soon after the limit
 		res, err := a.judge(ctx, args)
 		done <- decision{res, err}
 	}()
@@ -88,7 +88,7 @@ func (a *app) askGit(ctx context.Context, args []string) (gitAnswer, error) {
 	}
 }
 
-// judge answers a hook of git. It asks first who calls, and looks at nothing else for people.
+// judge answers a hook of git. It resolves the caller first, and allows everything to people.
 func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
 	from, procs, err := a.surroundings()
@@ -122,7 +122,7 @@ func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error)
 	return x, err
 }
 
-// mayCommit asks about the staged paths. Git runs the hook at the top level, which they are relative to.
+// mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook.
 func (a *app) mayCommit(ctx context.Context, e operations, q *engine.CheckEditParams) (engine.MayEditResult, error) {
 	var err error
 	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
@@ -134,8 +134,8 @@ func (a *app) mayCommit(ctx context.Context, e operations, q *engine.CheckEditPa
 // move is a new value for a branch.
 type move struct{ ref, to string }
 
-// readMoves reads which branches get a new value: from a first line, and from those that follow it.
-// The old values aren't read: git tells zeros also where it overwrites whatever there is.
+// readMoves reads which branches get a new value: from a first line, and from those that follow it. It ignores the old
+// values: git also gives zeros where it overwrites whatever is there.
 func readMoves(first string, rest io.Reader) (moves []move, err error) {
 	lines := bufio.NewScanner(io.MultiReader(strings.NewReader(first+"\n"), io.LimitReader(rest, maxMoves)))
 	for lines.Scan() {
@@ -199,8 +199,8 @@ func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditPara
 	return e.CheckEdit(ctx, *q)
 }
 
-// mayMoveTasks asks about the branches of tasks, which only their workers may move. A branch that is made, or that
-// stays where it is, is nobody's loss.
+// mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything when a branch is
+// created, or stays at its commit.
 func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEditParams, top string, moves []move) (engine.MayEditResult, error) {
 	for _, m := range moves {
 		if strings.HasPrefix(m.ref, "refs/heads/feat/") {
@@ -230,7 +230,7 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEdit
 	return e.CheckEdit(ctx, q)
 }
 
-// workspaceEnv is what resolving a path needs.
+// workspaceEnv returns what the resolution of a path needs.
 func (a *app) workspaceEnv() workspace.Env {
 	return workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")}
 }

@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// repository is the repository of the working directory, whatever git's variables say, and where it
-// keeps its hooks.
+// repository returns the repository of the working directory, whatever git's variables say, and where it keeps its
+// hooks.
 func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	env := workspace.Env{Dir: a.Dir, Home: a.Home}
 	r := install.Repository{Path: a.Dir}
@@ -40,8 +40,8 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	return r, nil
 }
 
-// gitSteps plans the hooks of the repository of the working directory. Unless they were asked for by name, it is no
-// failure that there is no repository, or that its hooks are kept elsewhere: the plan then says so.
+// gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its hooks are kept
+// elsewhere, that is a failure only if git was named; otherwise the plan says so.
 func (a *app) gitSteps(ctx context.Context, t install.Target, named, removing bool) ([]install.FileChange, error) {
 	r, err := a.repository(ctx)
 	if !named && (r.Git == "" || r.Bare) {
@@ -74,7 +74,7 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 		return &install.GitStatus{Installed: install.No, Problem: err.Error()}
 	}
 	t, err := a.target(false)
-	if err != nil && t.TT == "" { // a program that can't be installed can look all the same
+	if err != nil && t.TT == "" { // a program that can't be installed can still check
 		t.TT = a.Exe
 	}
 	s := install.CheckGit(t, r)

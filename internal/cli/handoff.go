@@ -34,7 +34,7 @@ func (h *handoffFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&h.stdin, "stdin", false, "read the handoff as JSON from standard input")
 }
 
-// values are what the flag of a field was given, nil if it wasn't used.
+// values returns the values that the flag of a field was given, or nil if it wasn't used.
 func (h *handoffFlags) values(f stick.HandoffField) []string {
 	flag := h.command.Flags().Lookup(f.Flag)
 	if !flag.Changed {

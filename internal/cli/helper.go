@@ -79,9 +79,9 @@ func helperName(sessions []engine.ListedSession) string {
 	}
 }
 
-// tmuxWindow is the command line that opens a window in which a command runs. tmux reads more into what it
-// is given than a program does: it expands formats in the directory, so that a shell goes there, and takes
-// a last semicolon for the end of a command of its own.
+// tmuxWindow returns the command line that opens a window in which a command runs. tmux interprets its arguments: it
+// expands formats in the directory, so a shell changes to that instead, and it takes a last semicolon for the end of a
+// tmux command.
 func tmuxWindow(name, dir string, env, command []string) []string {
 	line := slices.Concat([]string{"new-window", "-n", name, "sh", "-c", `cd "$1" && shift && exec env "$@"`, "sh", dir}, env, command)
 	for i, arg := range line {
@@ -92,7 +92,7 @@ func tmuxWindow(name, dir string, env, command []string) []string {
 	return line
 }
 
-// callers are our variables that say who calls: what is started is somebody else.
+// callers are our variables that say who calls. The helper is somebody else, and doesn't get them.
 var callers = []string{"TT_HARNESS_AGENT_ID", "TT_WORKER_TASK", "TT_WORKER_ATTEMPT", "AI_AGENT_ID", "AI_HELPER"}
 
 // isCallers reports whether a variable says who calls.
@@ -101,16 +101,16 @@ func isCallers(v string) bool {
 	return slices.Contains(callers, name)
 }
 
-// ours are those of our variables that hold for the helper too. A window of tmux has the environment of the
-// server, which may have been started with others.
+// ours returns those of our variables that hold for the helper, too. A window of tmux has the environment of tmux's
+// server, which may have been started with other values.
 func ours(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return isCallers(v) || !strings.HasPrefix(v, "TT_") && !strings.HasPrefix(v, "TALKING_STICK_")
 	})
 }
 
-// runHelper runs the command here, and ends when and as it does. It isn't ended by what ends us: it may
-// have something to clean up, and its hooks tell that its session is over.
+// runHelper runs the command here, and ends when the command ends, with its status. A signal to us is passed on and
+// doesn't end us first: the command may have something to clean up, and its hooks report the end of its session.
 func (a *app) runHelper(path string, command, set []string) error {
 	c := exec.Command(path, command[1:]...)
 	c.Args[0] = command[0]
@@ -123,7 +123,7 @@ func (a *app) runHelper(path string, command, set []string) error {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }() // ended by the command
+	go func() { ended <- c.Wait() }() // ends with the command
 	for {
 		select {
 		case s := <-signals:
@@ -148,7 +148,7 @@ func (a *app) atTerminal() bool {
 	})
 }
 
-// lookPath finds a program as the shell in dir would.
+// lookPath finds a program as a shell in dir would.
 func lookPath(name, path, dir string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {

@@ -20,19 +20,19 @@ import (
 	"talkingstick/stick"
 )
 
-// Limits of hooks. A harness waits for its hooks, some little more than a second.
+// Limits of hooks. A harness waits for its hooks, and some harnesses for little more than a second.
 const (
 	hookLimit = time.Second
-	maxHook   = 8 << 20 // of what a harness tells: whole files are among it
+	maxHook   = 8 << 20 // bytes of input; it may hold whole files
 
-	// A decision before an edit comes in time, or the tool runs without it. What a hook records besides is dropped
-	// if somebody else writes for longer.
+	// A decision before an edit comes in time, or the tool runs without it. If another writer keeps a hook waiting for
+	// longer, the hook records nothing.
 	editLimit  = 250 * time.Millisecond
 	hookReads  = 100 * time.Millisecond
 	editWrites = 20 * time.Millisecond
 )
 
-// slack is a limit as it holds here.
+// slack returns a limit as it holds here: tests may extend it.
 func (a *app) slack(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
@@ -60,7 +60,7 @@ func (a *app) hookCmd() *cobra.Command {
 			return nil
 		}
 		if err := a.hook(c.Context(), row, wake); err != nil && c.Context().Err() == nil {
-			a.log("hook %s: %v", row.Name, err) // a harness must not suffer from our faults
+			a.log("hook %s: %v", row.Name, err) // a fault of ours stops no harness
 		}
 		return nil
 	}
@@ -106,7 +106,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 	return nil
 }
 
-// hookCaller finds out whose hook this is. The input names the session.
+// hookCaller resolves the agent whose hook this is. The input names the session.
 func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (operations, engine.HookParams, error) {
 	from, procs, err := a.surroundings()
 	if err != nil {
@@ -166,14 +166,14 @@ func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
 // deliver shows a working agent what is new for it, and records that it works.
 func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if in.Woken {
-		p.Sub = true // this hook may be faster than the waker notes as shown what it woke the agent with
+		p.Sub = true // the waker may not have recorded yet that it showed these events
 	}
-	late := a.lookAgain(ctx, e, p, in) // first, so that the agent hears of it at once
+	late := a.lookAgain(ctx, e, p, in) // first, so that the agent learns of it at once
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return errors.Join(late, err)
 	}
-	if res.Unstarted { // the room was made when somebody else came
+	if res.Unstarted { // another agent made the room after this session's start
 		return errors.Join(late, a.brief(ctx, e, p, row, in))
 	}
 	if len(res.Events) > 0 {
@@ -184,7 +184,7 @@ func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, ro
 	}
 	err = e.HookDelivered(ctx, p, res)
 	if stick.CodeOf(late) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
-		return late // the same again
+		return late // both say the same
 	}
 	return errors.Join(late, err)
 }
@@ -210,11 +210,11 @@ func (a *app) news(events []stick.Event, more bool) string {
 	return strings.TrimSpace(pg.b.String())
 }
 
-// wakeUp waits for something that an idle agent should hear of, and wakes it in the way of its harness. It doesn't
-// show that again, so each event wakes an agent once.
+// wakeUp waits for something that an idle agent should learn of, and wakes the agent in the way of its harness. Each event
+// wakes an agent once.
 func (a *app) wakeUp(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
-		return nil // nobody is idle there: the program has ended
+		return nil // a headless harness ends when it is idle
 	}
 	from, _, err := a.surroundings()
 	if err != nil {
@@ -240,7 +240,7 @@ func (a *app) wakeUp(ctx context.Context, e operations, p engine.HookParams, row
 	return e.Delivered(context.WithoutCancel(ctx), res)
 }
 
-// queue gives a harness's session something to do, by the harness's own command.
+// queue sends a prompt to a harness's session, by the harness's own command.
 func (a *app) queue(ctx context.Context, argv []string) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = a.Dir

@@ -77,7 +77,7 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 // message shows a message to its recipient.
 func (p *page) message(m engine.MessageView, state string) { p.letter(m, state, true, true) }
 
-// owes reports whether a recipient can still do something about a message.
+// owes reports whether a receipt is open: the message is unread, or read and not accepted.
 func owes(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
 
 // letter shows a message with its body. With mine, the words address the reader as its recipient; with open,
@@ -129,7 +129,7 @@ func (p *page) letter(m engine.MessageView, state string, mine, open bool) {
 	}
 }
 
-// label is what a message is, in the words of the screens for people; nothing for plain ones.
+// label names the kind of a message in the words of the screens for people. It is empty for an ordinary message.
 func label(m stick.Message) string {
 	switch m.Category {
 	case stick.Handover:

@@ -97,7 +97,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		res.DataDir = a.dataDir()
 	}
 	if withLinks && o.show {
-		res.Links, _ = a.changeLinks(t.TT, o) // it changes nothing, so nothing fails
+		res.Links, _ = a.changeLinks(t.TT, o) // it only lists names, so it doesn't fail
 	}
 	if o.show {
 		for i := range steps {
@@ -127,7 +127,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 	return a.print(res, func(p *page) { p.installed(res) })
 }
 
-// steps plans the changes for what was named, or for what was found.
+// steps plans the changes for the harnesses that were named, or that were found.
 func (a *app) steps(ctx context.Context, t install.Target, names []string, o installOptions) (steps []install.FileChange, err error) {
 	named := len(names) > 0
 	git := slices.Contains(names, install.Git)
@@ -139,7 +139,7 @@ func (a *app) steps(ctx context.Context, t install.Target, names []string, o ins
 		names = install.Found(t)
 	}
 	switch {
-	case len(names) == 0: // for git and links alone a project gets no instructions, nor where no harness was found
+	case len(names) == 0: // a project gets instructions only with a harness
 	case o.removing:
 		steps, err = install.Uninstall(t, names)
 	default:
@@ -167,13 +167,13 @@ func (a *app) target(project bool) (install.Target, error) {
 	return t, err
 }
 
-// passing matches where go run puts the program: into a directory that is gone with the run, or, from the second
-// run on, into the build cache under a name that changes with the program.
+// passing matches the paths where go run puts the program: a directory that is removed after the run or, from the second
+// run on, a name in the build cache that changes with the program.
 var passing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]|[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 })
 
-// program is the path by which harnesses run this program: where PATH finds it, because that path stays when a newer
+// program returns the path by which harnesses run this program: where PATH finds it, because that path stays when a newer
 // version replaces the file.
 func (a *app) program() (string, error) {
 	if passing().MatchString(a.Exe) {
@@ -209,7 +209,7 @@ func (a *app) agrees(res installResult) (bool, error) {
 		return false, err
 	}
 	fmt.Fprint(a.Stdout, "Make these changes? [y/N] ")
-	line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // no answer is a no
+	line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // no answer means no
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		fmt.Fprintln(a.Stdout, "nothing was changed")
 		a.status = stick.ExitUsage
@@ -306,7 +306,7 @@ func (a *app) logNpm(gone map[string]json.RawMessage) {
 		now = a.Now
 	}
 	for file, entry := range gone {
-		b, _ := json.Marshal(map[string]any{"at": stick.At(now()), "removed": "mcp server", "file": file, "entry": entry}) // of what was just read
+		b, _ := json.Marshal(map[string]any{"at": stick.At(now()), "removed": "mcp server", "file": file, "entry": entry}) // it can't fail: entry was just parsed
 		fmt.Fprintf(f, "%s\n", b)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func (a *app) logFile() string { return filepath.Join(a.dataDir(), "tt.log") }
 
-// log adds a line to the log in the data directory, which begins anew when it has grown.
+// log adds a line to the log in the data directory. When the log has grown too long, it starts again.
 func (a *app) log(format string, args ...any) {
 	const most = 1 << 20
 	path := a.logFile()
@@ -22,7 +22,7 @@ func (a *app) log(format string, args ...any) {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return // there is nowhere else to say it
+		return // there is nowhere else to write it
 	}
 	defer f.Close()
 	now := time.Now
@@ -32,7 +32,8 @@ func (a *app) log(format string, args ...any) {
 	fmt.Fprintf(f, "%s %s\n", now().UTC().Format(time.RFC3339), stick.Line(fmt.Sprintf(format, args...)))
 }
 
-// faults is what the log says about the last days. Hooks are silent when they fail, so somebody else has to tell.
+// faults is what the log says about the last days. Hooks that fail keep silent, so tt doctor and the next session report
+// it.
 type faults struct {
 	Path  string     `json:"path"`
 	Lines int        `json:"lines"`
@@ -40,7 +41,7 @@ type faults struct {
 	At    stick.Time `json:"at"`
 }
 
-// faultsFor is how long a fault is worth telling.
+// faultsFor is how long a fault is worth reporting.
 const faultsFor = 72 * time.Hour
 
 // faults reads the log. It returns nil if the log has nothing recent.
@@ -66,7 +67,7 @@ func (a *app) faults(now stick.Time) *faults {
 	return &out
 }
 
-// newFaults returns the faults that no session has heard of. One session hears of each.
+// newFaults returns the faults that no session was told of. It tells one session of each.
 func (a *app) newFaults(now stick.Time) *faults {
 	f := a.faults(now)
 	if f == nil {
@@ -79,7 +80,7 @@ func (a *app) newFaults(now stick.Time) *faults {
 	if err := os.WriteFile(told, nil, 0o600); err != nil {
 		return nil
 	}
-	_ = os.Chtimes(told, f.At.Go(), f.At.Go()) // else it is now, which does as well
+	_ = os.Chtimes(told, f.At.Go(), f.At.Go()) // if it fails, the file has the present time, which is good enough
 	return f
 }
 

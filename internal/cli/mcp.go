@@ -20,8 +20,8 @@ func (a *app) harnessCommands() []*cobra.Command {
 	return []*cobra.Command{a.hookCmd(), a.mcpCmd()}
 }
 
-// callLimit is how long a wait through the server lasts where its caller doesn't say. The most
-// impatient harness gives up after a minute.
+// callLimit is how long a wait through the server lasts if its caller sets no limit. The most impatient harness ends a
+// call after a minute.
 const callLimit = 50 * time.Second
 
 func (a *app) mcpCmd() *cobra.Command {
@@ -63,7 +63,7 @@ func (a *app) serveTools(ctx context.Context, all bool) error {
 		},
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil // its client is gone, which is how it ends
+		return nil // the client is gone: a server ends that way
 	}
 	return err
 }
@@ -72,8 +72,8 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// whileParent ends ctx when the process that started this one ends: its streams may be held open by
-// others.
+// whileParent ends ctx when the process that started this one ends. The end of its streams isn't enough: other
+// processes may hold them open.
 func whileParent(ctx context.Context, procs *proc.Table, chain []proc.Info) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	if len(chain) == 0 {

@@ -30,7 +30,7 @@ func (a *app) msgCmd() *cobra.Command {
 	return c
 }
 
-// messageFlags are what a message can have beside its recipients and its body.
+// messageFlags are what a message can have besides its recipients and its body.
 type messageFlags struct {
 	category, subject, task, thread string
 	replyTo                         int64
@@ -57,7 +57,7 @@ func (m *messageFlags) add(c *cobra.Command) {
 	}
 }
 
-// otherWords are names of flags that mean another one.
+// otherWords maps second names of flags to the flags.
 func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "bead":
@@ -68,7 +68,7 @@ func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// params returns the operation's parameters, from the flags and the arguments.
+// params makes the operation's parameters from the flags and the arguments.
 func (m *messageFlags) params(a *app, to []string, body string, hasBody bool) (engine.SendMessageParams, error) {
 	p := engine.SendMessageParams{
 		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread, ReplyTo: m.replyTo, Contract: m.contract,
@@ -149,7 +149,7 @@ func (a *app) send(ctx context.Context, p engine.SendMessageParams) error {
 	}, (*page).sent)
 }
 
-// deliveries say how a message reaches a recipient.
+// deliveries say in words how a message reaches a recipient.
 var deliveries = []struct {
 	delivery  stick.Delivery
 	one, many string
@@ -160,7 +160,7 @@ var deliveries = []struct {
 	{stick.DeliveryNeedsPerson, "nothing wakes %s: a person has to", "nothing wakes %s: a person has to"},
 }
 
-// sent tells how a message reaches its recipients.
+// sent says how a message reaches its recipients.
 func (p *page) sent(res engine.SendMessageResult) {
 	if res.Reopened {
 		p.linef("you reopened the room")
@@ -253,7 +253,7 @@ func (p *page) receipt(r engine.ReceiptView) string {
 	return state
 }
 
-// marking changes the state of messages for their recipient.
+// marking is an operation that changes the state of messages for their recipient.
 type marking struct {
 	op   func(*engine.Engine, context.Context, engine.MessagesParams) (engine.MessagesResult, error)
 	word string // says what was done, as the screens for people do

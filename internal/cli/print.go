@@ -48,8 +48,8 @@ func plain(doc []byte) []byte {
 	return b.Bytes()
 }
 
-// write writes an answer. What was committed stays committed, whether or not anybody could read of
-// it, so a failure only counts for what has to be read to be over: see unheard.
+// write writes an answer. A failure doesn't fail the command, because what was committed stays committed. It sets
+// unheard, for those answers that count only once they were written.
 func (a *app) write(b []byte) {
 	if _, err := a.Stdout.Write(b); err != nil {
 		a.unheard = true
@@ -87,8 +87,8 @@ func (a *app) page() *page {
 	return &page{color: color, now: stick.At(now())}
 }
 
-// linef adds a line. Arguments that come from agents are made fit for a terminal by the caller
-// with stick.Line or stick.Block.
+// linef adds a line. The caller passes text of agents through [stick.Line] or [stick.Block], which make it safe for a
+// terminal.
 func (p *page) linef(format string, args ...any) {
 	fmt.Fprintf(&p.b, format+"\n", args...)
 }
@@ -104,7 +104,7 @@ func (p *page) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// ago is the age of t.
+// ago says how long ago t was.
 func (p *page) ago(t stick.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -112,12 +112,12 @@ func (p *page) ago(t stick.Time) string {
 	return stick.Ago(p.now.Sub(t))
 }
 
-// until is how long it takes until t.
+// until says how long it is until t.
 func (p *page) until(t stick.Time) string {
 	if t <= p.now {
 		return "now"
 	}
-	return "in " + stick.Age(t.Sub(p.now).Round(time.Second)) // what has just begun to run isn't a minute short
+	return "in " + stick.Age(t.Sub(p.now).Round(time.Second)) // a time that has just begun to run shows in full
 }
 
 // handoff adds a handoff. The lines of its bodies are indented, so that no body can look like a
@@ -144,7 +144,7 @@ func short(commit string) string {
 	return commit[:min(len(commit), 10)]
 }
 
-// body adds text of an agent under a name of ours.
+// body adds text of an agent under a label of ours.
 func (p *page) body(name, text string) {
 	lines := strings.Split(strings.TrimRight(stick.Block(text), "\n "), "\n")
 	p.linef("  %s: %s", name, lines[0])

@@ -34,7 +34,7 @@ func (a *app) reserveCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false, "take over a reservation that has expired or whose owner is gone")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if c.Flags().Changed("ttl") { // none isn't the default
+		if c.Flags().Changed("ttl") { // an explicit 0 isn't the default
 			if err := stick.CheckReservationTTL(ttl); err != nil {
 				return err
 			}

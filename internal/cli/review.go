@@ -23,7 +23,7 @@ func (a *app) line(v any) error {
 	return nil
 }
 
-// block adds text of several lines, made fit for a terminal.
+// block adds text of several lines, made safe for a terminal.
 func (p *page) block(text string) {
 	for l := range strings.Lines(stick.Block(text)) {
 		p.linef("%s", strings.TrimRight(l, "\n"))

@@ -97,7 +97,7 @@ func (a *app) joinCmd() *cobra.Command {
 	return c
 }
 
-// standing says in one line who has the stick.
+// standing says who has the stick, and whether it can be taken over.
 func (p *page) standing(r engine.PathRoom) {
 	switch {
 	case r.State == stick.StateClosed:

@@ -12,11 +12,11 @@ import (
 	"talkingstick/stick"
 )
 
-// Exit statuses of the roster, which scripts ask whether somebody else is at work.
+// Exit statuses of the roster. Scripts use them to learn whether other agents are at work.
 const (
 	exitAlone    = 0
 	exitNotAlone = 1
-	exitUnsure   = 2 // it couldn't be found out
+	exitUnsure   = 2 // tt couldn't find out
 )
 
 func (a *app) rosterCmd() *cobra.Command {
@@ -50,7 +50,7 @@ func (a *app) roster(ctx context.Context, w core.Where, all bool) error {
 	}, (*page).roster)
 }
 
-// roster lists agents, a line each: pid and working directory first.
+// roster lists agents, one a line: first the pid and the working directory.
 func (p *page) roster(res engine.GetRosterResult) {
 	for _, o := range res.Others {
 		p.agent(o)

@@ -18,8 +18,8 @@ import (
 	"talkingstick/stick"
 )
 
-// runName is the name of the process that starts a worker's command. By it, tt knows the processes below as a
-// worker's.
+// runName is the name of the process that starts a worker's command. By that name, tt recognises the processes below it
+// as a worker's.
 const runName = "tt-worker"
 
 // projectEnviron is the environment of a project's commands. It lacks the variables that would make them act as
@@ -36,11 +36,11 @@ func projectEnviron(env []string) []string {
 	})
 }
 
-// begun is what the process that runs a command says when it has begun.
+// begun is the report of the process that runs a command, once the command has started.
 const begun = "begun"
 
-// startRun starts the process that runs the command of a task, if this is who starts it. It tells the command
-// that the attempt has then, and whether it was started here.
+// startRun starts the process that runs the command of a task, unless another tt has claimed that. It returns the
+// command that the attempt then has, and reports whether this call started it.
 func (a *app) startRun(ctx context.Context, e operations, res task.WorkerSpawnResult, command string) (run *task.RunView, started bool, err error) {
 	p := task.RunTaskParams{Root: res.Worktree, TaskID: res.Task.TaskID, Attempt: res.Task.Attempt, Command: command, Dir: res.Worktree}
 	claim, err := e.ClaimRun(ctx, p)
@@ -60,7 +60,7 @@ func (a *app) startRun(ctx context.Context, e operations, res task.WorkerSpawnRe
 	return &task.RunView{Command: command, PID: pid}, true, nil
 }
 
-// detachRun starts the process that runs a command, and waits until the command has begun, or can't.
+// detachRun starts the process that runs a command, and waits until the command has started or failed to.
 func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 	return 0, fmt.Errorf("process %d ended before it began: %w", pid, err)
 }
 
-// workerRunCmd is the process that runs the command of a task, and notes its end.
+// workerRunCmd is the process that runs the command of a task, and records its end.
 func (a *app) workerRunCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "run", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",

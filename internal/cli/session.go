@@ -12,7 +12,7 @@ import (
 	"talkingstick/stick"
 )
 
-// sessionCommands are the commands about sessions and who else is there.
+// sessionCommands are the commands about sessions, and about who else is at work.
 func (a *app) sessionCommands() []*cobra.Command {
 	return []*cobra.Command{a.rosterCmd(), a.sessionCmd(), a.helperCmd()}
 }
@@ -124,7 +124,7 @@ func (a *app) sessionRoleCmd() *cobra.Command {
 	}, (*page).contract)
 }
 
-// contract shows a role and what goes with it.
+// contract shows a role, and what follows from it.
 func (p *page) contract(res engine.GetSessionResult) {
 	switch {
 	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
@@ -226,7 +226,7 @@ func (a *app) sessionListCmd() *cobra.Command {
 	return c
 }
 
-// been says for how long somebody has been something.
+// been says since when a session has its role.
 func (p *page) been(what string, since stick.Time) string {
 	d := p.now.Sub(since)
 	if d < time.Second {

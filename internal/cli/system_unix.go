@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isTerminal tells whether f is a terminal.
+// isTerminal reports whether f is a terminal.
 func isTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return err == nil
 }
 
-// openNonblock keeps the opening of a FIFO from waiting for its reader.
+// openNonblock is the flag by which opening a FIFO doesn't wait for its reader.
 const openNonblock = syscall.O_NONBLOCK
 
-// ignoreBrokenPipe makes writing to a closed pipe an error like any other. What was committed
-// stays committed, and the exit status says so, whether or not anybody reads the answer.
+// ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the process. What
+// was committed stays committed, and the exit status says so, whether or not anybody reads the answer.
 func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }
 
 // untilUnheard ends ctx when nobody can read standard output any more.
@@ -42,11 +42,11 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 		return ctx, cancel
 	}
 	done := make(chan struct{})
-	go func() { // ended by closing wake
+	go func() { // ends when wake is closed
 		defer close(done)
 		fds := []unix.PollFd{{Fd: int32(f.Fd())}, {Fd: int32(stop.Fd())}}
 		for {
-			n, err := unix.Poll(fds, -1) // errors and hang-ups are reported without being asked for
+			n, err := unix.Poll(fds, -1) // poll always reports errors and hang-ups
 			if err == unix.EINTR {
 				continue
 			}
@@ -64,7 +64,7 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// exitStatus is the status with which a program ended, as a shell tells it.
+// exitStatus returns the status with which a program ended, as a shell does.
 func exitStatus(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())

@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isTerminal tells whether f is a console.
+// isTerminal reports whether f is a console.
 func isTerminal(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
 
-// openNonblock is of no use here: opening a pipe never waits.
+// openNonblock is no flag here: opening a pipe never waits.
 const openNonblock = 0
 
 // ignoreBrokenPipe has nothing to do: writing to a closed pipe is an error like any other here.
 func ignoreBrokenPipe() {}
 
-// untilUnheard ends with ctx: nothing tells of the closing of standard output here.
+// untilUnheard ends with ctx: this system doesn't report that standard output was closed.
 func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	return context.WithCancel(ctx)
 }
@@ -53,5 +53,5 @@ func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err
 	return pid, c.Process.Release()
 }
 
-// exitStatus is the status with which a program ended.
+// exitStatus returns the status with which a program ended.
 func exitStatus(s *os.ProcessState) int { return s.ExitCode() }

@@ -73,7 +73,7 @@ func (a *app) tryCmd() *cobra.Command {
 
 func ptr[T any](v T) *T { return &v }
 
-// wait runs a wait and prints what it came to. With mustHave anything but the turn is a refusal.
+// wait runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
 func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
 	e, by, err := a.open()
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave boo
 		a.status = stick.ExitRefused
 	}
 	if !a.unheard {
-		_ = e.Delivered(context.WithoutCancel(ctx), res) // else the events come again, as at least once allows
+		_ = e.Delivered(context.WithoutCancel(ctx), res) // if it fails, the events come again: each comes at least once
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (a *app) kill(point string) {
 	}
 }
 
-// waited tells what a wait came to.
+// waited shows the result of a wait.
 func (p *page) waited(res engine.WaitForTurnResult) {
 	if res.Joined {
 		p.linef("you joined the room of %s as %s", stick.Line(res.Path), res.AgentID)
@@ -118,7 +118,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 		p.linef("note: %s", stick.Line(res.Note))
 	}
 	switch res.Status {
-	case stick.YourTurn: // last, because it ends with the command that gives the stick back
+	case stick.YourTurn: // the grant is last, because it ends with the release command
 		p.delivered(res)
 		p.grant(res.Grant)
 		return
@@ -173,8 +173,7 @@ func (p *page) whoHas(res engine.WaitForTurnResult) {
 	}
 }
 
-// grant tells the new holder what it needs to know, and ends with the command that gives the
-// stick back.
+// grant tells the new holder what it needs to know, and ends with the release command.
 func (p *page) grant(g *engine.Grant) {
 	your := "your turn"
 	if g.Reason == stick.AlreadyOwner {
@@ -213,7 +212,7 @@ func (p *page) youHold(since stick.Time) string {
 	return "you have held the stick for " + stick.Age(d)
 }
 
-// because says in words why the stick can be taken over, or was.
+// because says in words why the stick can be taken over, or why it was.
 func because(c stick.Cause) string {
 	switch c {
 	case stick.OwnerGone:
@@ -232,7 +231,7 @@ func because(c stick.Cause) string {
 	return strings.ReplaceAll(string(c), "_", " ")
 }
 
-// told tells one event to the one it is for: a message with its body.
+// told shows an event to the member that it is for, and a message with its body.
 func (p *page) told(e stick.Event) {
 	if e.Message() != nil {
 		p.message(engine.ViewMessage(e), "")

@@ -35,13 +35,13 @@ func (a *app) workerCmd() *cobra.Command {
 	return c
 }
 
-// reviewGateCommands are the commands of the program under the name review-gate.
+// reviewGateCommands are the commands of the program when it is called review-gate.
 func (a *app) reviewGateCommands() []*cobra.Command {
 	return []*cobra.Command{a.workerApproveCmd("approve"), a.workerChangesCmd("reject")}
 }
 
-// attemptOf is the attempt that a command may act in: the flag, or what tt worker spawn --run told the command
-// that it started. The latter says nothing about other tasks.
+// attemptOf returns the attempt that a command belongs to: from the flag, or from the environment that tt worker spawn
+// --run gave the command it started. The environment counts only for its own task.
 func (a *app) attemptOf(task string, flag int) (int, error) {
 	s := a.Getenv("TT_WORKER_ATTEMPT")
 	if own := a.Getenv("TT_WORKER_TASK"); flag != 0 || s == "" || task != "" && own != "" && !strings.EqualFold(task, own) {
@@ -113,7 +113,7 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	return c
 }
 
-// spawn makes a task, or another attempt at one, and starts the command that works on it.
+// spawn creates a task, or another attempt at one, and starts the command that works on it.
 func (a *app) spawn(ctx context.Context, run string, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
 	started := false
 	return answer(a, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
@@ -125,7 +125,7 @@ func (a *app) spawn(ctx context.Context, run string, operation func(operations, 
 	}, func(p *page, res task.WorkerSpawnResult) { p.spawned(res, started) })
 }
 
-// spawned tells of a task, and of the command that works on it. started says that this call started it.
+// spawned shows a new task, and the command that works on it. started says that this call started the command.
 func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
 	p.linef("worktree: %s", stick.Line(res.Worktree))
@@ -147,7 +147,7 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	p.linef("to follow it: tt worker status --watch")
 }
 
-// specOf reads a specification.
+// specOf reads the file with the details of a task, or standard input.
 func (a *app) specOf(file string) (string, error) {
 	switch file {
 	case "":

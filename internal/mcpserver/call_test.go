@@ -27,7 +27,7 @@ func (d *desk) busy() {
 	}
 }
 
-// TestProgress: a wait tells a client that wants to hear it that it still runs, and no other.
+// TestProgress: a wait reports that it still runs to a client that asks for that, and to no other.
 func TestProgress(t *testing.T) {
 	d := newDesk(t)
 	d.o.Progress = 5 * time.Millisecond
@@ -56,7 +56,7 @@ func TestProgress(t *testing.T) {
 	cancel()
 	<-done
 	d.soon("the wait is cancelled", func() bool { return d.listeners() == 0 })
-	c.ok("get_room_state", doc{}) // what was told before it has arrived now
+	c.ok("get_room_state", doc{}) // whatever was sent before it has arrived now
 	for len(c.progress) > 0 {
 		<-c.progress
 	}
@@ -65,8 +65,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCancelledWait: a wait ends when its call is cancelled: nobody listens any more, the turn isn't
-// taken, and the next wait is no second one.
+// TestCancelledWait: a wait ends when its call is cancelled. Nobody listens any more, the turn isn't taken, and the next
+// wait finds no other.
 func TestCancelledWait(t *testing.T) {
 	for _, tool := range []string{"wait_for_turn", "wait_for_events"} {
 		d := newDesk(t)
@@ -99,7 +99,7 @@ func TestCancelledWait(t *testing.T) {
 	}
 }
 
-// TestCancelOfWhatIsOver: OpenCode cancels each call after it was answered.
+// TestCancelOfWhatIsOver: OpenCode cancels each call after its answer.
 func TestCancelOfWhatIsOver(t *testing.T) {
 	d := newDesk(t)
 	d.join(agent)
@@ -114,7 +114,7 @@ func TestCancelOfWhatIsOver(t *testing.T) {
 	}
 }
 
-// TestEndOfInput: a server ends with its input, also while a wait blocks, and its listener with it.
+// TestEndOfInput: a server ends with its input, even while a wait blocks, and the wait's listener goes too.
 func TestEndOfInput(t *testing.T) {
 	d := newDesk(t)
 	d.busy()
@@ -128,8 +128,7 @@ func TestEndOfInput(t *testing.T) {
 	}
 }
 
-// TestEndOfItsOwner: a server that is told to end does so while waits block whose caller's process
-// lives on.
+// TestEndOfItsOwner: a server that is told to end does so even while waits block, and their caller's process lives on.
 func TestEndOfItsOwner(t *testing.T) {
 	for _, tool := range []string{"wait_for_turn", "wait_for_events"} {
 		d := newDesk(t)
@@ -181,8 +180,8 @@ func bodies(t *testing.T, res doc) (out []string) {
 	return out
 }
 
-// TestDeliveredByTheNextCall: what a wait answers with counts as given when the client calls again. A
-// client that never does, or whose call was cancelled before it got the answer, is given it again.
+// TestDeliveredByTheNextCall: the events in a wait's answer count as delivered when the client calls again. A client
+// that never does, or whose call was cancelled before it got the answer, gets them again.
 func TestDeliveredByTheNextCall(t *testing.T) {
 	look := doc{"park": true, "max_wait_ms": 0}
 	hears := func(c *client, want ...string) {
@@ -196,7 +195,7 @@ func TestDeliveredByTheNextCall(t *testing.T) {
 	d.say(other, agent, "one")
 	first := d.client()
 	hears(first, "one")
-	first.Close() // it was killed before it looked at the answer
+	first.Close() // it was killed before it read the answer
 
 	second := d.client()
 	hears(second, "one")
@@ -209,7 +208,7 @@ func TestDeliveredByTheNextCall(t *testing.T) {
 	d.say(other, agent, "three")
 	third := d.client()
 	hears(third, "three")
-	third.ok("get_room_state", doc{"agent_id_override": string(other)}) // another agent's call says nothing of this one's
+	third.ok("get_room_state", doc{"agent_id_override": string(other)}) // another agent's call says nothing about this one's
 	fourth := d.client()
 	hears(fourth, "three")
 	fourth.call("takeover_stick", doc{}) // a call that can't be understood isn't one
@@ -218,7 +217,7 @@ func TestDeliveredByTheNextCall(t *testing.T) {
 	hears(d.client())
 }
 
-// TestAnswerOfACancelledCall: the wait had something to tell at the moment at which it was cancelled.
+// TestAnswerOfACancelledCall: a wait is cancelled at the moment at which it has an answer.
 func TestAnswerOfACancelledCall(t *testing.T) {
 	d := newDesk(t)
 	d.join(other, agent)
@@ -256,7 +255,7 @@ func TestAnswerOfACancelledCall(t *testing.T) {
 	}
 }
 
-// TestWaitIsBounded: where its caller doesn't say how long, a wait answers before a harness gives it up.
+// TestWaitIsBounded: a wait whose caller sets no limit answers before a harness ends the call.
 func TestWaitIsBounded(t *testing.T) {
 	d := newDesk(t)
 	d.busy()

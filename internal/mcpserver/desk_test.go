@@ -34,7 +34,7 @@ type desk struct {
 	o      Options
 }
 
-// agent is who calls where a call doesn't say.
+// agent makes the calls that name no agent.
 const agent stick.AgentID = "claude:a"
 
 func newDesk(t *testing.T) *desk {
@@ -151,7 +151,7 @@ func (d *desk) listeners() (n int) {
 	return n
 }
 
-// soon fails the test unless what has to happen does.
+// soon waits until something has happened, and fails the test if it doesn't happen.
 func (d *desk) soon(what string, happened func() bool) {
 	d.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
@@ -193,7 +193,7 @@ func (d *desk) client() *client {
 // doc is a JSON object.
 type doc = map[string]any
 
-// call calls a tool and returns its structured result, which has to be the same as its text.
+// call calls a tool and returns its structured result, which has to equal its text.
 func (c *client) call(tool string, arguments any) (result doc, failed bool) {
 	c.Helper()
 	res, err := c.CallTool(c.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -216,7 +216,7 @@ func (d *desk) result(res *mcp.CallToolResult) (result doc, failed bool) {
 	return result, res.IsError
 }
 
-// ok calls a tool that has to succeed.
+// ok calls a tool, which has to succeed.
 func (c *client) ok(tool string, arguments any) doc {
 	c.Helper()
 	res, failed := c.call(tool, arguments)
@@ -241,7 +241,7 @@ func same(t *testing.T, a, b []byte) bool {
 	return string(p) == string(q)
 }
 
-// wire is a client that writes lines, for what the SDK's doesn't say.
+// wire is a client that writes lines, for what the SDK's client can't send.
 type wire struct {
 	*desk
 	in    io.WriteCloser
@@ -298,7 +298,7 @@ func (w *wire) read() (m message) {
 	return m
 }
 
-// over waits for the server's end, and reads what it still says, which else would hold it up.
+// over waits for the server's end. It reads what the server still writes, so that the server doesn't block.
 func (w *wire) over() {
 	w.Helper()
 	go io.Copy(io.Discard, w.out)

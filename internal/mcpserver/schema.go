@@ -8,7 +8,7 @@ import (
 	"talkingstick/stick"
 )
 
-// meanings explains the parameters whose names don't. Every session of every agent pays for each word.
+// meanings explains the parameters whose names don't explain them. Every session of every agent pays for each word.
 var meanings = map[string]string{
 	"room_id":            "from join_path; default: the room of the working directory",
 	"context_path":       "default: the working directory",
@@ -38,8 +38,7 @@ var meanings = map[string]string{
 	"sent":               "messages you sent that are still open",
 }
 
-// meaning says what a parameter of a struct means. Of a handoff's fields only those are explained that
-// have to be there.
+// meaning returns what a parameter of a struct means. Of a handoff's fields it explains only those that are required.
 func meaning(of reflect.Type, name string) string {
 	if of != reflect.TypeFor[stick.Handoff]() {
 		return meanings[name]
@@ -52,11 +51,11 @@ func meaning(of reflect.Type, name string) string {
 	return ""
 }
 
-// hidden are the parameters that tools don't offer: those that mean something on the command line only,
-// and those that the program fills in.
+// hidden are the parameters that tools don't offer: those that make sense only on the command line, and those that the
+// program fills in.
 var hidden = map[string]bool{"workspace": true, "room_path": true, "from_now": true, "from_start": true, "name": true}
 
-// hiddenIn reports whether a parameter is hidden in one struct, though others offer it.
+// hiddenIn reports whether a parameter is hidden in one struct, although others offer it.
 func hiddenIn(of reflect.Type, name string) bool {
 	return name == "path" && of.Name() == "Where"
 }

@@ -1,4 +1,4 @@
-// Package mcpserver offers the operations of package engine as tools of the Model Context Protocol: for
+// Package mcpserver offers the operations of packages engine and task as tools of the Model Context Protocol: for
 // harnesses that call tools more easily than commands, and for agents whose sandbox can't write the
 // database. It only translates; what a tool does, its operation does.
 package mcpserver
@@ -24,10 +24,10 @@ type Options struct {
 	Tasks   *task.Tasks
 	Version string
 
-	// Caller finds out who makes a call.
+	// Caller resolves who makes a call.
 	Caller func(Call) (core.Caller, error)
 
-	// All offers every tool, and not only those that an agent needs all the time.
+	// All offers every tool. Otherwise only those are offered that an agent needs all the time.
 	All bool
 
 	// Wait bounds a wait whose caller sets no limit: every harness lets a tool run for that long.
@@ -38,7 +38,7 @@ type Options struct {
 	Progress time.Duration
 }
 
-// Call is what a call tells about its caller.
+// Call is what a call says about its caller.
 type Call struct {
 	As   string         // agent_id_override
 	Meta map[string]any // the harness's own remarks

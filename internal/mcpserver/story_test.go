@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-// story calls every tool once at least, and remembers which.
+// story calls every tool at least once, and records which it has called.
 type story struct {
 	*client
 	called map[string]bool
@@ -22,7 +22,7 @@ func (s *story) ok(tool string, arguments doc) doc {
 	return s.client.ok(tool, arguments)
 }
 
-// equal calls a tool, and compares what it answers with what the operation does.
+// equal calls a tool, and compares its answer with the operation's.
 func equal[P, R any](s *story, tool string, arguments doc, op func(*engine.Engine, P) (R, error), p P) {
 	s.Helper()
 	got, err := json.Marshal(s.ok(tool, arguments))
@@ -42,8 +42,8 @@ func equal[P, R any](s *story, tool string, arguments doc, op func(*engine.Engin
 	}
 }
 
-// TestEveryTool plays a story in which every tool is called with what it needs, against a real
-// database. What reads answers what its operation answers, which is what --json prints.
+// TestEveryTool plays a story against a real database, in which every tool is called with what it needs. A tool that reads
+// answers what its operation answers, which is what --json prints.
 func TestEveryTool(t *testing.T) {
 	d := newDesk(t)
 	s := &story{d.client(), map[string]bool{}}
@@ -187,8 +187,8 @@ func TestEveryTool(t *testing.T) {
 	}
 }
 
-// TestBadArguments: a model that got a call wrong is told by the tool what is wrong, in the fields
-// of every other surface, and nothing happens.
+// TestBadArguments: a model that makes a wrong call learns what is wrong, in the same fields as on every other surface,
+// and nothing changes.
 func TestBadArguments(t *testing.T) {
 	d := newDesk(t)
 	room := string(d.join(agent))

@@ -61,7 +61,7 @@ func (s *server) limitWait(p any) {
 	}
 }
 
-// kind is what a harness should know about a tool before it lets a model call it.
+// kind is what a harness should know about a tool before a model calls it.
 type kind int
 
 const (
@@ -72,8 +72,8 @@ const (
 	rare kind = 0
 )
 
-// hints tell a harness that a tool reaches only our own database, and deletes nothing there. A harness
-// may refuse other tools where it has nobody to ask.
+// hints tell a harness that a tool touches only our own database, and deletes nothing there. A harness
+// that can't ask a person may refuse other tools.
 func (k kind) hints() *mcp.ToolAnnotations {
 	no := false
 	h := &mcp.ToolAnnotations{OpenWorldHint: &no, ReadOnlyHint: k&reads != 0}

@@ -61,7 +61,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestBudget: what every session of every agent pays for the tools before it calls one stays small.
+// TestBudget: what every session of every agent pays for the list of tools stays small.
 func TestBudget(t *testing.T) {
 	const most = 2400 // tokens, of four bytes each
 	d := newDesk(t)
@@ -81,7 +81,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// exempt are the operations that aren't tools, or no commands, with the reason.
+// exempt are the operations that aren't tools, or aren't commands, with the reason.
 var exempt = map[string]string{
 	"StartSession":  "hooks: the harness asks; an agent without hooks asks on the command line, before it calls any tool",
 	"DeliverEvents": "hooks: the harness asks, not the agent",
@@ -166,7 +166,7 @@ func operation(m reflect.Type) bool {
 		return false
 	}
 	if m.In(2) == reflect.TypeFor[engine.DoctorParams]() {
-		return true // the one that has no caller
+		return true // the only one without a caller
 	}
 	if m.In(2).Kind() != reflect.Struct {
 		return false
@@ -175,7 +175,7 @@ func operation(m reflect.Type) bool {
 	return ok
 }
 
-// called are the names of the methods that a package's code calls.
+// called returns the names of the methods that a package's code calls.
 func called(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -213,7 +213,7 @@ func snake(name string) string {
 	return b.String()
 }
 
-// TestHandoffSchema: the tool takes every field of a handoff, and asks for those that have to be there.
+// TestHandoffSchema: the tool takes every field of a handoff, and requires those that must be there.
 func TestHandoffSchema(t *testing.T) {
 	s := object(reflect.TypeFor[stick.Handoff]())
 	properties := s["properties"].(map[string]any)
