@@ -13,7 +13,7 @@ import (
 
 // brief starts a session, and tells the agent what it should know at its start.
 func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
-	q := a.starting(p)
+	q := a.startParams(p)
 	q.Auto = true
 	if in.Event == harness.HookSessionStart {
 		q.Source = in.Why
@@ -36,9 +36,9 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	return nil
 }
 
-// starting is what the environment says about a session that starts.
-func (a *app) starting(p engine.HookParams) engine.StartSessionParams {
-	return engine.StartSessionParams{HookParams: p, Launched: truthy(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
+// startParams returns the parameters of a session start, with what the environment adds to them.
+func (a *app) startParams(p engine.HookParams) engine.StartSessionParams {
+	return engine.StartSessionParams{HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
 }
 
 // briefing tells an agent where it is and what to do first. With short it leaves out what the agent still knows
@@ -50,7 +50,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.linef("This is the worktree of task %s: tt worker start says what to do. You don't need the stick for work in it.", stick.Line(res.Task))
 	}
 	if !short {
-		p.company(res)
+		p.others(res)
 		p.recovery(res.Recovered)
 	}
 	if res.Note != "" {
@@ -97,8 +97,8 @@ func (p *page) role(res engine.StartSessionResult) {
 	p.linef("You are the primary. Your context file: %s.", stick.Line(res.Context))
 }
 
-// company names the other agents at work.
-func (p *page) company(res engine.StartSessionResult) {
+// others names the other agents at work.
+func (p *page) others(res engine.StartSessionResult) {
 	if len(res.Others) == 0 {
 		return
 	}

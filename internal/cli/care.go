@@ -99,7 +99,7 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 		case s.Problem != "":
 		case s.Installed != install.All:
 			h.Fix = "tt install " + s.Harness
-			if s.Installed == install.Partly && s.Scopes[0] == "project" {
+			if s.Installed == install.Partly && s.Levels[0] == "project" {
 				h.Fix += " --project"
 			}
 		case s.Trusted != nil && !*s.Trusted:
@@ -126,16 +126,16 @@ func (p *page) harness(h harnessStatus) {
 	if h.Version != "" {
 		says = append(says, stick.Line(h.Version))
 	}
-	scopes := strings.Join(h.Scopes, ", ")
+	levels := strings.Join(h.Levels, ", ")
 	switch {
 	case h.Problem != "":
 		says = append(says, stick.Line(h.Problem))
 	case h.Installed == install.No:
 		says = append(says, "not installed")
 	case h.Installed == install.Partly:
-		says = append(says, fmt.Sprintf("partly installed (%s); missing or changed: %s", scopes, strings.Join(h.Missing, ", ")))
+		says = append(says, fmt.Sprintf("partly installed (%s); missing or changed: %s", levels, strings.Join(h.Missing, ", ")))
 	default:
-		says = append(says, fmt.Sprintf("installed (%s)", scopes))
+		says = append(says, fmt.Sprintf("installed (%s)", levels))
 	}
 	if h.Trusted != nil && !*h.Trusted {
 		says = append(says, "hooks not trusted")
@@ -143,9 +143,9 @@ func (p *page) harness(h harnessStatus) {
 	switch {
 	case !h.LastHook.IsZero():
 		says = append(says, "hooks last ran "+p.ago(h.LastHook))
-	case len(h.Scopes) > 0 && len(row.Hooks) == 0:
+	case len(h.Levels) > 0 && len(row.Hooks) == 0:
 		says = append(says, "no hooks")
-	case len(h.Scopes) > 0:
+	case len(h.Levels) > 0:
 		says = append(says, "no hook has run so far")
 	}
 	if h.GitHooks != "" {

@@ -110,7 +110,7 @@ func Main(env Env) int {
 	ignoreBrokenPipe()
 	a := &app{Env: env}
 	// The raw arguments say whether failures are JSON, because parsing the flags may be what fails.
-	a.json = slices.Contains(env.Args, "--json") || truthy(env.Getenv("TT_JSON"))
+	a.json = slices.Contains(env.Args, "--json") || isTrue(env.Getenv("TT_JSON"))
 	root := a.root()
 	root.SetArgs(env.Args)
 	ctx, stop := interruptible(context.Background())
@@ -243,8 +243,8 @@ func (a *app) config(procs *proc.Table) core.Config {
 	}
 }
 
-// truthy reports whether the value of an environment variable means yes.
-func truthy(s string) bool { return s != "" && s != "0" && s != "false" }
+// isTrue reports whether the value of an environment variable means yes.
+func isTrue(s string) bool { return s != "" && s != "0" && s != "false" }
 
 // root is the command tree.
 func (a *app) root() *cobra.Command {
@@ -267,8 +267,8 @@ func (a *app) root() *cobra.Command {
 	if name != "tt" {
 		root.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 	}
-	a.wire(root)
-	if c := a.frequent(); c != nil {
+	a.setUp(root)
+	if c := a.fastPath(); c != nil {
 		root.AddCommand(c)
 		return root
 	}
@@ -285,8 +285,8 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// wire gives the outermost command its streams, and the flags of all commands.
-func (a *app) wire(root *cobra.Command) {
+// setUp gives the outermost command its streams, and the flags of all commands.
+func (a *app) setUp(root *cobra.Command) {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetIn(a.Stdin)
@@ -306,13 +306,13 @@ func (a *app) rosterRoot() *cobra.Command {
 	root.Use = rosterName + " [path]"
 	root.SilenceUsage, root.SilenceErrors = true, true
 	a.failure = exitUnsure
-	a.wire(root)
+	a.setUp(root)
 	return root
 }
 
-// frequent returns the command that was called, if it is one of those that run all day long. Then the others
+// fastPath returns the command that was called, if it is one of those that run all day long. Then the others
 // aren't made, which would take a tenth of its time. For any other command it returns nil.
-func (a *app) frequent() *cobra.Command {
+func (a *app) fastPath() *cobra.Command {
 	if len(a.Args) == 0 || slices.Contains([]string{"bb", "worker", "review-gate"}, a.Name) {
 		return nil
 	}

@@ -35,10 +35,10 @@ func (a *app) gitHookCmd() *cobra.Command {
 			"after 100 ms, it prints nothing and exits with 0. The lines of reference-transaction come on standard input; the first may be an\n" +
 			"argument. tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
-			if truthy(a.Getenv("TT_OFF")) {
+			if isTrue(a.Getenv("TT_OFF")) {
 				return nil
 			}
-			res, err := a.askGit(c.Context(), args)
+			res, err := a.answerGit(c.Context(), args)
 			if err == nil && !res.Allowed {
 				a.status = stick.ExitRefused // only a refusal ends with this status
 				fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(res.Reason))
@@ -64,8 +64,8 @@ type gitAnswer struct {
 // allowed is the answer if there is no reason to refuse.
 var allowed = engine.MayEditResult{Allowed: true}
 
-// askGit answers a hook of git in time.
-func (a *app) askGit(ctx context.Context, args []string) (gitAnswer, error) {
+// answerGit answers a hook of git within the limit.
+func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 	limit := cmp.Or(a.GitLimit, gitHookLimit)
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -77,7 +77,7 @@ func (a *app) askGit(ctx context.Context, args []string) (gitAnswer, error) {
 	}
 	done := make(chan decision, 1)
 	go func() { // ends when it has decided, or with the process, soon after the limit
-		res, err := a.judge(ctx, args)
+		res, err := a.decideGit(ctx, args)
 		done <- decision{res, err}
 	}()
 	select {
@@ -88,8 +88,8 @@ func (a *app) askGit(ctx context.Context, args []string) (gitAnswer, error) {
 	}
 }
 
-// judge answers a hook of git. It resolves the caller first, and allows everything to people.
-func (a *app) judge(ctx context.Context, args []string) (x gitAnswer, err error) {
+// decideGit decides about a hook of git. It resolves the caller first, and allows everything to people.
+func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
 	from, procs, err := a.surroundings()
 	if err != nil {

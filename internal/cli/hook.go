@@ -56,7 +56,7 @@ func (a *app) hookCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(args[0], 40)).With("field", "harness").
 				Hintf("the harnesses are %s", strings.Join(harness.Names(), ", "))
 		}
-		if truthy(a.Getenv("TT_OFF")) {
+		if isTrue(a.Getenv("TT_OFF")) {
 			return nil
 		}
 		if err := a.hook(c.Context(), row, wake); err != nil && c.Context().Err() == nil {
@@ -82,7 +82,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 		return err
 	}
 	if wake {
-		return a.wakeUp(ctx, e, p, row, in)
+		return a.waitAndWake(ctx, e, p, row, in)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit))
 	defer cancel()
@@ -92,7 +92,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 	case harness.HookSessionStart:
 		return a.brief(ctx, e, p, row, in)
 	case harness.HookPrompt, harness.HookAfterTool:
-		return a.deliver(ctx, e, p, row, in)
+		return a.showNew(ctx, e, p, row, in)
 	case harness.HookStop:
 		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: in.AlreadyBlocked})
 		if err == nil && res.Block {
@@ -163,12 +163,12 @@ func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
 	return engine.CheckEditParams{HookParams: p, Tool: in.Edits.Tool, Paths: in.Edits.Paths, Names: in.Edits.Names, Trees: in.Edits.Trees}
 }
 
-// deliver shows a working agent what is new for it, and records that it works.
-func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+// showNew shows a working agent what is new for it, and records that it works.
+func (a *app) showNew(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if in.Woken {
 		p.Sub = true // the waker may not have recorded yet that it showed these events
 	}
-	late := a.lookAgain(ctx, e, p, in) // first, so that the agent learns of it at once
+	late := a.checkEdited(ctx, e, p, in) // first, so that the agent learns of it at once
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return errors.Join(late, err)
@@ -177,7 +177,7 @@ func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, ro
 		return errors.Join(late, a.brief(ctx, e, p, row, in))
 	}
 	if len(res.Events) > 0 {
-		a.write(row.WriteHook(in, harness.HookAnswer{Context: a.news(res.Events, res.More)}))
+		a.write(row.WriteHook(in, harness.HookAnswer{Context: a.newEventsText(res.Events, res.More)}))
 		if a.unheard {
 			return errors.New("nobody read what is new")
 		}
@@ -189,17 +189,17 @@ func (a *app) deliver(ctx context.Context, e operations, p engine.HookParams, ro
 	return errors.Join(late, err)
 }
 
-// lookAgain checks what a tool has changed. If somebody else is writing, it leaves half of the time for delivering
+// checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for delivering
 // what is new.
-func (a *app) lookAgain(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) error {
+func (a *app) checkEdited(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) error {
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2)
 	defer cancel()
 	return e.CheckEdited(ctx, editOf(p, in))
 }
 
-// news shows events to a model. It names the author of each and indents bodies, so that no body can look like a
+// newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can look like a
 // line of ours.
-func (a *app) news(events []stick.Event, more bool) string {
+func (a *app) newEventsText(events []stick.Event, more bool) string {
 	pg := a.page()
 	pg.color = false
 	pg.linef("%s", harness.NewsHead)
@@ -210,9 +210,9 @@ func (a *app) news(events []stick.Event, more bool) string {
 	return strings.TrimSpace(pg.b.String())
 }
 
-// wakeUp waits for something that an idle agent should learn of, and wakes the agent in the way of its harness. Each event
+// waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its harness. Each event
 // wakes an agent once.
-func (a *app) wakeUp(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+func (a *app) waitAndWake(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
 		return nil // a headless harness ends when it is idle
 	}
@@ -227,7 +227,7 @@ func (a *app) wakeUp(ctx context.Context, e operations, p engine.HookParams, row
 	if err != nil || len(res.Events) == 0 {
 		return err
 	}
-	text := a.news(res.Events, res.More)
+	text := a.newEventsText(res.Events, res.More)
 	if row.Wake == harness.WakeQueue {
 		err = a.queue(ctx, row.QueueCommand(program, in.SessionID, text))
 	} else {

@@ -63,9 +63,9 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 		}
 		for _, m := range res.Messages {
 			if params.Sent {
-				p.letter(m.MessageView, string(m.Recipient)+": "+string(m.State), false, false)
+				p.messageText(m.MessageView, string(m.Recipient)+": "+string(m.State), false, false)
 			} else {
-				p.letter(m.MessageView, string(m.State), true, owes(m.State))
+				p.messageText(m.MessageView, string(m.State), true, owes(m.State))
 			}
 		}
 		if len(res.Messages) == 0 {
@@ -75,14 +75,14 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 }
 
 // message shows a message to its recipient.
-func (p *page) message(m engine.MessageView, state string) { p.letter(m, state, true, true) }
+func (p *page) message(m engine.MessageView, state string) { p.messageText(m, state, true, true) }
 
 // owes reports whether a receipt is open: the message is unread, or read and not accepted.
 func owes(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
 
-// letter shows a message with its body. With mine, the words address the reader as its recipient; with open,
+// messageText shows a message with its body. With mine, the words address the reader as its recipient; with open,
 // they say how to accept it. Lines from agents are indented, so that no body can look like a line of ours.
-func (p *page) letter(m engine.MessageView, state string, mine, open bool) {
+func (p *page) messageText(m engine.MessageView, state string, mine, open bool) {
 	line := fmt.Sprintf("message %d from %s", m.MessageID, m.From)
 	if m.Event != "" {
 		line = fmt.Sprintf("event %d by %s", m.MessageID, m.From)

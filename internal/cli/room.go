@@ -86,7 +86,7 @@ func (a *app) joinCmd() *cobra.Command {
 			if res.Warning != "" {
 				p.linef("warning: %s", stick.Line(res.Warning))
 			}
-			p.standing(res.Room)
+			p.roomStatus(res.Room)
 			if res.Room.Owner != nil && *res.Room.Owner == res.AgentID {
 				p.linef("next: tt release")
 			} else {
@@ -97,8 +97,8 @@ func (a *app) joinCmd() *cobra.Command {
 	return c
 }
 
-// standing says who has the stick, and whether it can be taken over.
-func (p *page) standing(r engine.PathRoom) {
+// roomStatus says who has the stick, and whether it can be taken over.
+func (p *page) roomStatus(r engine.PathRoom) {
 	switch {
 	case r.State == stick.StateClosed:
 		p.linef("the room is closed")
@@ -149,7 +149,7 @@ func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
 
 func (p *page) state(res engine.GetRoomStateResult) {
 	p.linef("%s  %s, turn %d", p.strong(stick.Line(res.Path)), res.State, res.TurnID)
-	p.standing(res.PathRoom)
+	p.roomStatus(res.PathRoom)
 	if res.Owner != nil && res.Takeover == nil {
 		lease := "the lease lasts as long as the holder's process"
 		switch {

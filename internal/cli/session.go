@@ -44,7 +44,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.StartSessionResult, error) {
-			q := a.starting(engine.HookParams{Caller: by, Where: w})
+			q := a.startParams(engine.HookParams{Caller: by, Where: w})
 			q.Helper = helper
 			return e.StartSession(c.Context(), q)
 		}, func(p *page, res engine.StartSessionResult) {

@@ -16,7 +16,7 @@ var antigravityRow = Row{
 		Config: ".gemini/config",
 		Skills: agents,
 
-		Server:   Scoped{".gemini/config/mcp_config.json", ".agents/mcp_config.json"},
+		Server:   Levels{".gemini/config/mcp_config.json", ".agents/mcp_config.json"},
 		ServerAt: []string{"mcpServers"},
 		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
 

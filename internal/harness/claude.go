@@ -34,14 +34,14 @@ var claudeRow = Row{
 
 	Setup: Setup{
 		Config: ".claude", ConfigEnv: "CLAUDE_CONFIG_DIR",
-		Skills:       Scoped{".claude/skills", ".claude/skills"},
+		Skills:       Levels{".claude/skills", ".claude/skills"},
 		Instructions: "CLAUDE.md",
 
-		Hooks:      Scoped{".claude/settings.json", ".claude/settings.json"},
+		Hooks:      Levels{".claude/settings.json", ".claude/settings.json"},
 		HookUnit:   1,
 		Background: func(h *Handler) { h.AsyncRewake = true },
 
-		Server:      Scoped{".claude.json", ".mcp.json"},
+		Server:      Levels{".claude.json", ".mcp.json"},
 		ServerAt:    []string{"mcpServers"},
 		ServerMoves: true,
 		Entry:       func(tt string) any { return command{"stdio", tt, []string{"mcp"}} },

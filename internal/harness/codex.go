@@ -50,7 +50,7 @@ var codexRow = Row{
 		Config: ".codex", ConfigEnv: "CODEX_HOME",
 		Skills: agents,
 
-		Hooks:      Scoped{".codex/hooks.json", ".codex/hooks.json"},
+		Hooks:      Levels{".codex/hooks.json", ".codex/hooks.json"},
 		HookUnit:   1,
 		Background: func(h *Handler) { h.Async = true },
 		Trust: &Trust{
@@ -58,7 +58,7 @@ var codexRow = Row{
 			Review: "open /hooks in Codex once and trust tt's hooks; until then it skips them silently",
 		},
 
-		Server:   Scoped{".codex/config.toml", ".codex/config.toml"},
+		Server:   Levels{".codex/config.toml", ".codex/config.toml"},
 		ServerAt: []string{"mcp_servers"},
 		TOML:     true,
 		Sandbox:  []string{"sandbox_workspace_write", "writable_roots"},

@@ -33,10 +33,10 @@ var geminiRow = Row{
 		Config: ".gemini",
 		Skills: agents,
 
-		Hooks:    Scoped{".gemini/settings.json", ".gemini/settings.json"},
+		Hooks:    Levels{".gemini/settings.json", ".gemini/settings.json"},
 		HookUnit: 1000,
 
-		Server:   Scoped{".gemini/settings.json", ".gemini/settings.json"},
+		Server:   Levels{".gemini/settings.json", ".gemini/settings.json"},
 		ServerAt: []string{"mcpServers"},
 		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
 

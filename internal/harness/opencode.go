@@ -47,7 +47,7 @@ var openCodeRow = Row{
 		Config: ".config/opencode",
 		Skills: agents,
 
-		Server:      Scoped{".config/opencode/opencode.json", "opencode.json"},
+		Server:      Levels{".config/opencode/opencode.json", "opencode.json"},
 		ServerAt:    []string{"mcp"},
 		ServerJSONC: true,
 		Entry: func(tt string) any {
@@ -58,7 +58,7 @@ var openCodeRow = Row{
 			}{"local", []string{tt, "mcp"}, true}
 		},
 
-		Plugin: Scoped{".config/opencode/plugin/talking-stick.js", ".opencode/plugin/talking-stick.js"},
+		Plugin: Levels{".config/opencode/plugin/talking-stick.js", ".opencode/plugin/talking-stick.js"},
 		Code:   func(tt string) string { return strings.ReplaceAll(openCodePlugin, `"{{tt}}"`, quoteJS(tt)) },
 
 		Next:          pluginSession,

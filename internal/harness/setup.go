@@ -28,15 +28,15 @@ type Setup struct {
 	Config    string // its directory below the home directory: it exists once the harness was used
 	ConfigEnv string // the variable that moves it, if there is one
 
-	Skills       Scoped // the directory of skills
+	Skills       Levels // the directory of skills
 	Instructions string // the file that it reads instead of [InstructionsFile], if any: we have it import that one
 
-	Hooks      Scoped         // the file of hooks, as a map of events to [HookGroup]s
+	Hooks      Levels         // the file of hooks, as a map of events to [HookGroup]s
 	HookUnit   int            // how it counts a second of Timeout: 1 or 1000
 	Background func(*Handler) // has a hook run in the background; nil if hooks can't
 	Trust      *Trust         // how it notes which hooks a person trusts; nil if it runs them all
 
-	Server      Scoped   // the file of MCP servers
+	Server      Levels   // the file of MCP servers
 	ServerAt    []string // the path of keys to them
 	ServerMoves bool     // ConfigEnv moves the file too, although it isn't below Config
 	ServerJSONC bool     // the file may end with .jsonc instead
@@ -44,7 +44,7 @@ type Setup struct {
 	Entry       func(tt string) any
 	Sandbox     []string // the path of keys, in the same file, to the directories that its sandbox may write
 
-	Plugin Scoped // our plugin, where it has no file of hooks
+	Plugin Levels // our plugin, where it has no file of hooks
 	Code   func(tt string) string
 
 	Next          string // what a person does to start using tt
@@ -82,11 +82,11 @@ type Trust struct {
 	Review string // what a person does to trust them
 }
 
-// Scoped is a path for a user and one for a project. Either may be empty.
-type Scoped struct{ User, Project string }
+// Levels are the two levels at which tt is installed: a path for a user, and one for a project. Either may be empty.
+type Levels struct{ User, Project string }
 
 // agents is where most harnesses look for skills.
-var agents = Scoped{".agents/skills", ".agents/skills"}
+var agents = Levels{".agents/skills", ".agents/skills"}
 
 // command is the usual form of a server's entry.
 type command struct {

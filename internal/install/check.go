@@ -20,7 +20,7 @@ type Status struct {
 	Harness   string   `json:"harness"`
 	Version   string   `json:"version,omitempty"`       // of its program, when PATH finds it and it answers
 	Installed string   `json:"installed"`               // all, partly or no
-	Scopes    []string `json:"scopes"`                  // where: user, project
+	Levels    []string `json:"scopes"`                  // where: user, project
 	Missing   []string `json:"missing,omitempty"`       // what is missing or outdated, when tt is installed partly
 	Trusted   *bool    `json:"hooks_trusted,omitempty"` // whether it runs our hooks; absent where it doesn't say
 	Problem   string   `json:"problem,omitempty"`       // why its configuration can't be read
@@ -47,7 +47,7 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 	found := Found(user)
 	var all []Status
 	for _, row := range harness.Rows {
-		s := Status{Harness: row.Name, Installed: No, Scopes: []string{}}
+		s := Status{Harness: row.Name, Installed: No, Levels: []string{}}
 		s.add(user, row, "user")
 		if t.Project != "" && !same(t.Project, t.Home) {
 			s.add(t, row, "project")
@@ -65,8 +65,8 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 	return all
 }
 
-// add adds what a scope has installed.
-func (s *Status) add(t Target, row harness.Row, scope string) {
+// add adds what is installed at a level.
+func (s *Status) add(t Target, row harness.Row, level string) {
 	p := &plan{t: t, files: confedit.Files{Home: t.Home}}
 	var missing []string
 	any := false
@@ -84,7 +84,7 @@ func (s *Status) add(t Target, row harness.Row, scope string) {
 	if !any {
 		return
 	}
-	s.Scopes = append(s.Scopes, scope)
+	s.Levels = append(s.Levels, level)
 	switch {
 	case len(missing) == 0:
 		s.Installed, s.Missing = All, nil

@@ -41,12 +41,12 @@ func TestCheck(t *testing.T) {
 	}
 	w.install("claude", "codex")
 	got := w.check(never)
-	no := Status{Installed: No, Scopes: []string{}}
+	no := Status{Installed: No, Levels: []string{}}
 	opencode, gemini, antigravity := no, no, no // the skill that is there is Codex's
 	opencode.Harness, gemini.Harness, antigravity.Harness = "opencode", "gemini", "antigravity"
 	want := map[string]Status{
-		"claude":   {Harness: "claude", Installed: All, Scopes: []string{"user"}},
-		"codex":    {Harness: "codex", Installed: All, Scopes: []string{"user"}, Trusted: new(bool)},
+		"claude":   {Harness: "claude", Installed: All, Levels: []string{"user"}},
+		"codex":    {Harness: "codex", Installed: All, Levels: []string{"user"}, Trusted: new(bool)},
 		"opencode": opencode, "gemini": gemini, "antigravity": antigravity,
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 	}
 	w.write("home/.gemini/settings.json", "{")
 	got = w.check(never)
-	if d := cmp.Diff(Status{Harness: "claude", Installed: Partly, Scopes: []string{"user"}, Missing: []string{"skill", "hooks"}}, got["claude"]); d != "" {
+	if d := cmp.Diff(Status{Harness: "claude", Installed: Partly, Levels: []string{"user"}, Missing: []string{"skill", "hooks"}}, got["claude"]); d != "" {
 		t.Error(d)
 	}
 	if s := got["gemini"]; s.Installed != No || !strings.Contains(s.Problem, "settings.json") {
@@ -72,10 +72,10 @@ func TestCheck(t *testing.T) {
 	w.same("after a look", before)
 	w.install("claude", "opencode")
 	got = w.check(never)
-	if d := cmp.Diff(Status{Harness: "claude", Installed: All, Scopes: []string{"user", "project"}}, got["claude"]); d != "" {
+	if d := cmp.Diff(Status{Harness: "claude", Installed: All, Levels: []string{"user", "project"}}, got["claude"]); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(Status{Harness: "opencode", Installed: All, Scopes: []string{"project"}}, got["opencode"]); d != "" {
+	if d := cmp.Diff(Status{Harness: "opencode", Installed: All, Levels: []string{"project"}}, got["opencode"]); d != "" {
 		t.Error(d)
 	}
 	w.t.TT = filepath.Join(w.root, "elsewhere/tt")

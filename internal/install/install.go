@@ -94,8 +94,8 @@ func (t Target) home(path string) string {
 	return below(t.Home, path)
 }
 
-// path returns where a harness's file lies in this scope; empty where it has none.
-func (t Target) path(s harness.Setup, p harness.Scoped) string {
+// path returns where a harness's file lies at this level; empty where it has none.
+func (t Target) path(s harness.Setup, p harness.Levels) string {
 	if t.Project != "" {
 		return below(t.Project, p.Project)
 	}
@@ -107,7 +107,7 @@ func (t Target) path(s harness.Setup, p harness.Scoped) string {
 	return t.home(p.User)
 }
 
-// serverFile returns the file in which a harness keeps its MCP servers in this scope.
+// serverFile returns the file in which a harness keeps its MCP servers at this level.
 func (t Target) serverFile(s harness.Setup) string {
 	file := t.path(s, s.Server)
 	if s.ServerMoves && t.Project == "" && t.Getenv(s.ConfigEnv) != "" {

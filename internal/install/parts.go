@@ -39,7 +39,7 @@ type part struct {
 // skill names the part that harnesses may share.
 const skill = "skill"
 
-// parts lists what connects a harness to tt in this scope, in the order of installation.
+// parts lists what connects a harness to tt at this level, in the order of installation.
 func (t Target) parts(row harness.Row) []part {
 	s := row.Setup
 	all := []part{{what: skill, file: t.skillFile(s), text: harness.Skill, ours: func(have []byte) bool {
