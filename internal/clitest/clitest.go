@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package clitest lets a test binary be the programs that a test needs: tt itself, with knobs that
-// the shipped program doesn't have, and harnesses that are recognised as such. It is linked into
+// the shipped program doesn't have, and programs that tt recognises as harnesses. It is linked into
 // tests only.
 package clitest
 
@@ -34,30 +34,29 @@ const (
 	Kill = "TT_TEST_KILL"
 	// Stop stops tt by SIGSTOP at a named point, in the same form.
 	Stop = "TT_TEST_STOP"
-	// Points is a file to which tt adds the names of the points that it comes by, a line each.
+	// Points is a file to which tt adds the name of each point that it passes, one a line.
 	Points = "TT_TEST_POINTS"
 	// Clock moves tt's clock by a duration.
 	Clock = "TT_TEST_CLOCK"
-	// Still is a time in Unix milliseconds, at which tt's clock stands still but for what Clock moves it.
+	// Still is a time in Unix milliseconds. tt's clock shows that time, moved by Clock, and doesn't run.
 	Still = "TT_TEST_STILL"
-	// FileSystem is the type of a network file system on which tt believes its data to lie.
+	// FileSystem is the type of a network file system. tt believes that its data lies on it.
 	FileSystem = "TT_TEST_FILE_SYSTEM"
-	// Boot is the id of the boot on which tt believes to be.
+	// Boot is the id of the boot that tt sees.
 	Boot = "TT_TEST_BOOT"
-	// GitLimit is how long hooks of git may take. Without it that is long: tests run on busy machines.
+	// GitLimit is how long hooks of git may take. The default is long, because tests run on busy machines.
 	GitLimit = "TT_TEST_GIT_LIMIT"
-	// HookSlack is how many times their limits the hooks of harnesses may take, 1 for the limits of the
-	// program. Without it that is many.
+	// HookSlack multiplies the limits of harnesses' hooks; 1 means the limits of the program. The default is large.
 	HookSlack = "TT_TEST_HOOK_SLACK"
 )
 
-// programs are the names of the program; by the last one it calls itself.
+// programs are the names of the program. It calls itself by the last one.
 var programs = []string{"tt", "bb", "agent-roster", "worker", "review-gate", "tt-worker"}
 
 // Harnesses are the names under which a test binary plays a harness.
 var Harnesses = []string{"claude", "codex", "gemini", "opencode"}
 
-// Main makes the process what its name says and doesn't return then. Call it first in TestMain.
+// Main makes the process the program that it is named after; then it doesn't return. Call it first in TestMain.
 //
 // As tt, or under one of its other names, it is the program. As a harness it runs its arguments as a
 // command and ends with that command's status; without arguments it lives until its standard input is
@@ -94,7 +93,7 @@ func Install(dir string) error {
 // Env is the environment of tt with the knobs applied.
 func Env() cli.Env {
 	env := cli.System()
-	if exe, err := exec.LookPath(os.Args[0]); err == nil { // what it starts has to be tt as well
+	if exe, err := exec.LookPath(os.Args[0]); err == nil { // so that it starts itself as tt, too
 		env.Exe, _ = filepath.Abs(exe)
 	}
 	env.Procs = func() (*proc.Table, error) {
@@ -137,7 +136,7 @@ func Env() cli.Env {
 	return env
 }
 
-// clock is a clock that stands still at a time, if there is one, and that is moved by an offset.
+// clock is a clock moved by an offset. With a time it stands still there.
 func clock(still, offset string) func() time.Time {
 	if still == "" && offset == "" {
 		return nil
@@ -198,7 +197,7 @@ func reaches(spec string) func(point string) bool {
 	}
 }
 
-// signal sends a signal to this process, which doesn't go on before it took effect.
+// signal sends a signal to this process, and waits until it has taken effect.
 func signal(s syscall.Signal) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -210,7 +209,7 @@ func signal(s syscall.Signal) {
 	}
 }
 
-// Harness is the life of a harness: it runs a command, or waits for the end of its input.
+// Harness does what a harness does here: it runs a command, or waits for the end of its input.
 func Harness(args []string) int {
 	if len(args) == 0 {
 		io.Copy(io.Discard, os.Stdin)

@@ -118,7 +118,7 @@ func (w *writer) items(depth int, open, end byte, n int, item func(i int)) {
 	w.b.WriteByte(end)
 }
 
-// drawJSON makes a file with an object at its root, that has the fixed members.
+// drawJSON makes a file whose root is an object with the fixed members.
 func drawJSON(t *rapid.T, comments bool, fixed func(w *writer) map[string]func(int)) []byte {
 	w := &writer{t: t, comments: comments}
 	w.nl = w.pick("\n", "\r\n")
@@ -143,7 +143,7 @@ func drawPath(t *rapid.T) []string {
 	return append(path, rapid.SampledFrom([]string{"tt", "talking stick", "t\"t"}).Draw(t, "key"))
 }
 
-// must applies an edit that has to work; ok is false where the path leads through something else.
+// must applies an edit, which has to succeed. ok is false if the path leads through something that isn't an object.
 func must(t *rapid.T, edit confedit.Edit, src []byte) (out []byte, ok bool) {
 	t.Helper()
 	before := bytes.Clone(src)
@@ -180,7 +180,7 @@ func thereAndBack(t *rapid.T, src []byte, set, remove confedit.Edit) (out []byte
 	return out, true
 }
 
-// created is how many levels of a path exist in a file.
+// created returns how many levels of a path exist in a file.
 func created(src []byte, path []string) int {
 	for n := len(path); n > 0; n-- {
 		if _, found, _ := confedit.JSONGet(src, path[:n]); found {
@@ -223,8 +223,8 @@ func sameValue(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
 }
 
-// TestPropertyJSONRemoveAny removes members that are anywhere in a file, with whatever around them:
-// the comments outside of them and all other values stay, which the edit itself checks.
+// TestPropertyJSONRemoveAny removes members anywhere in a file, with whatever is around them. Comments outside of them
+// and all other values stay: the edit itself checks that.
 func TestPropertyJSONRemoveAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := drawJSON(t, true, func(w *writer) map[string]func(int) {

@@ -13,7 +13,7 @@ import (
 	"talkingstick/internal/confedit"
 )
 
-// edited is one edit and what it makes of a file. Nothing wanted means that nothing changes.
+// edited is one edit, a file, and the result. An empty result means that nothing changes.
 type edited struct{ name, src, want string }
 
 func check(t *testing.T, edit confedit.Edit, rows []edited) {
@@ -127,7 +127,7 @@ func TestJSONRefused(t *testing.T) {
 	}
 }
 
-// TestAllOrNothing has the second of two edits fail.
+// TestAllOrNothing makes two edits, of which the second fails.
 func TestAllOrNothing(t *testing.T) {
 	src := []byte(`{"b": 1}`)
 	out, changed, err := confedit.All(confedit.JSONSet([]string{"a"}, 1), confedit.JSONSet([]string{"b", "c"}, 1))(src)
@@ -164,7 +164,7 @@ func FuzzJSONC(f *testing.F) {
 	})
 }
 
-// never does an edit of any bytes: it may be refused, for a reason that is the file's, but not fail.
+// never applies an edit to any bytes. The edit may refuse the file for a fault in it, but it never fails otherwise.
 func never(t *testing.T, src []byte, edit confedit.Edit) []byte {
 	t.Helper()
 	out, changed, err := edit(src)
@@ -182,8 +182,8 @@ func never(t *testing.T, src []byte, edit confedit.Edit) []byte {
 	return out
 }
 
-// TestLargeFiles edits files of a size that ~/.claude.json can reach, in layouts that invite to read
-// the file again for each of its values.
+// TestLargeFiles edits files as large as ~/.claude.json may become, in layouts for which a careless edit would read the
+// file again for each value.
 func TestLargeFiles(t *testing.T) {
 	for name, src := range map[string]string{
 		"members on one line": `{"hooks":{` + strings.Repeat(`"a":[],`, 100_000) + `"b":1}}`,

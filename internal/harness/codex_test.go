@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The digest is the one that Codex's own rule gives.
+// The digest is the one that Codex computes.
 func TestCodexTrustNote(t *testing.T) {
 	matcher := "Bash"
 	for _, c := range []struct {
@@ -23,7 +23,7 @@ func TestCodexTrustNote(t *testing.T) {
 			"UserPromptSubmit", `{"type":"command","command":"tt","async":true}`, nil,
 			`{"event_name":"user_prompt_submit","hooks":[{"async":true,"command":"tt","timeout":600,"type":"command"}]}`,
 		},
-		{ // measured with Codex 0.169.0: it is the limit that counts, not the one that is written
+		{ // measured with Codex 0.169.0: the digest has the effective limit, not the one in the file
 			"SessionEnd", `{"type":"command","command":"tt","timeout":5}`, nil,
 			`{"event_name":"session_end","hooks":[{"async":false,"command":"tt","timeout":3,"type":"command"}]}`,
 		},

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEdits tells what each tool that edits is going to change, and claims nothing of others.
+// TestEdits: for each tool that edits, the files that it is going to change are known. Of other tools nothing is claimed.
 func TestEdits(t *testing.T) {
 	const patch = "*** Begin Patch\n*** Update File: a.go\n*** Move to: sub/b.go\n@@\n-x\n+*** Delete File: no.go\n" +
 		"*** Delete File: /tmp/c.go\n*** Update File: ./a.go\n*** End Patch"
@@ -67,7 +67,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestEditsAfterACommand: after a command Claude Code tells the directory to which its cd led.
+// TestEditsAfterACommand: after a command, Claude Code reports the directory to which a cd in it led.
 func TestEditsAfterACommand(t *testing.T) {
 	for _, c := range []struct{ harness, dir, command, want string }{
 		{"claude", "/app", "rm a", "/app/a"},
@@ -95,7 +95,7 @@ func TestEditsAfterACommand(t *testing.T) {
 	}
 }
 
-// TestEditorsOfThePlugin: OpenCode's plugin asks before just the tools that we can read.
+// TestEditorsOfThePlugin: OpenCode's plugin asks before exactly those tools whose input we can read.
 func TestEditorsOfThePlugin(t *testing.T) {
 	row, _ := ByName("opencode")
 	want := `const EDITORS = ["` + strings.ReplaceAll(row.EditorTools(), "|", `", "`) + `"]`

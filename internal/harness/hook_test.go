@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// samples are what harnesses were seen to tell their hooks, shortened and with other names in it, by
-// harness and by the event with the tool. What OpenCode tells is what our plugin does.
+// samples are recorded inputs of hooks, shortened and with other names, by harness and by the event with the tool.
+// OpenCode's are what our plugin sends.
 func samples(t testing.TB) map[string]map[string]json.RawMessage {
 	b, err := os.ReadFile("testdata/hooks.json")
 	if err != nil {
@@ -26,8 +26,7 @@ func samples(t testing.TB) map[string]map[string]json.RawMessage {
 	return all
 }
 
-// TestReadHook reads all that harnesses tell: those that we listen to as what they are, and nothing
-// else as anything.
+// TestReadHook reads all samples. Events that we listen to are recognised, and no others.
 func TestReadHook(t *testing.T) {
 	claude, codex, gemini := "a0000000-0000-4000-8000-000000000001", "a0000008-0000-4000-8000-000000000009", "a0000012-0000-4000-8000-000000000019"
 	claudeMCP, claudeSub, codexSub := "a0000002-0000-4000-8000-000000000003", "a0000006-0000-4000-8000-000000000007", "a000000e-0000-4000-8000-000000000015"
@@ -135,7 +134,7 @@ func TestReadHook(t *testing.T) {
 	}
 }
 
-// TestReadHookOfWhatIsOdd takes from what was told what can be used, and fails for what can't be read.
+// TestReadHookOfWhatIsOdd: of an odd input, what can be used is used. What can't be read fails.
 func TestReadHookOfWhatIsOdd(t *testing.T) {
 	row, _ := ByName("claude")
 	for told, want := range map[string]HookInput{
@@ -169,8 +168,8 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 	}
 }
 
-// answers are the fields that a harness knows in the answer to a hook, and the values that they may
-// have; nil is any text. Codex refuses an answer with a field that it doesn't know.
+// answers are the fields that a harness knows in the answer to a hook, and the values that they may have; nil stands for
+// any text. Codex rejects an answer with a field that it doesn't know.
 var answers = map[string]map[string][]string{
 	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
 	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
@@ -202,8 +201,7 @@ func fields(t testing.TB, b []byte) map[string]string {
 	return out
 }
 
-// TestWriteHook answers every event that we listen to with what each harness understands, and with
-// no field besides.
+// TestWriteHook: the answer to every event that we listen to has only fields that the harness understands.
 func TestWriteHook(t *testing.T) {
 	const text = "two\nlines, \"quoted\" <b>\u2028 & all"
 	for _, row := range Rows {
@@ -218,7 +216,7 @@ func TestWriteHook(t *testing.T) {
 				t.Errorf("%s: nothing is said as %s", row.Name, b)
 			}
 			switch h.Event {
-			case HookSessionEnd: // nobody is there to be told anything
+			case HookSessionEnd: // nobody is left to read an answer
 			case HookStop:
 				got := fields(t, row.WriteHook(in, HookAnswer{Block: text}))
 				if diff := cmp.Diff(map[string]string{"decision": answers[row.Name]["decision"][0], "reason": text}, got); diff != "" {
@@ -250,8 +248,8 @@ func TestWriteHook(t *testing.T) {
 	}
 }
 
-// FuzzReadHook reads whatever a harness might tell: it never panics, what it makes of it is of a known
-// kind, and what is answered has no field that the harness doesn't know.
+// FuzzReadHook reads whatever a harness might send. It never panics, the event is a known one, and the answer has no field
+// that the harness doesn't know.
 func FuzzReadHook(f *testing.F) {
 	for name, events := range samples(f) {
 		i := slices.Index(Names(), name)

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever else is true, nobody with a harness among their ancestors is taken for a person, and
-// evidence is always one of the ancestors.
+// Whatever else is true, a caller with a harness among its ancestors never counts as a person, and evidence is always one
+// of the ancestors.
 func TestNoPersonInsideAHarness(t *testing.T) {
 	others := []proc.Info{systemd, sshd, bash, subshell, login, makeTest, run("tmux: server", "tmux")}
 	harnesses := []proc.Info{

@@ -8,7 +8,7 @@ import (
 	"talkingstick/stick"
 )
 
-// seenProcesses are processes as they were seen, and whose they are.
+// seenProcesses are recorded processes, each with its harness.
 var seenProcesses = []struct {
 	name  string
 	p     proc.Info
@@ -65,7 +65,7 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-// The rows don't get in each other's way.
+// No row matches what belongs to another row.
 func TestRows(t *testing.T) {
 	taken := map[string]string{}
 	take := func(row Row, values ...[]string) {
@@ -89,7 +89,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestSkillTellsTheHandoff: the skill says by which flag each part of a handoff is given.
+// TestSkillTellsTheHandoff: the skill names the flag for each part of a handoff.
 func TestSkillTellsTheHandoff(t *testing.T) {
 	_, section, _ := strings.Cut(string(Skill), "## A real handoff")
 	section, _, _ = strings.Cut(section, "\n## ")

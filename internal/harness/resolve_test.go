@@ -33,7 +33,7 @@ func onTTY(p proc.Info, tty string) proc.Info {
 	return p
 }
 
-// Processes as they were seen, harnesses with the shells that they run commands in.
+// Recorded processes: harnesses, with the shells in which they run commands.
 var (
 	systemd   = run("systemd", "/sbin/init")
 	sshd      = run("sshd", "sshd: dev@pts/3")
@@ -111,7 +111,7 @@ func TestResolve(t *testing.T) {
 		call     [2]string // session id and harness given with the call
 		want     Caller
 	}{
-		// Each harness as it is.
+		// Each harness by itself.
 		{
 			"claude: a command", at(bash, claude, login, sshd, systemd), complete, claudeEnv,
 			[2]string{},
@@ -209,7 +209,7 @@ func TestResolve(t *testing.T) {
 			agent("opencode", session, 999, stick.ProvesCarrier),
 		},
 
-		// One under another.
+		// One harness under another.
 		{
 			"claude under codex", at(bash, claude, bash, codex, codexNode, systemd), complete, both(codexEnv, claudeEnv),
 			[2]string{},
@@ -352,7 +352,7 @@ func TestResolve(t *testing.T) {
 				t.Error(d)
 			}
 
-			// A name that is asked for changes the name, nothing else.
+			// A requested name changes only the name.
 			in.As, in.AsSource = "codex:reviewer", "--as"
 			named, err := Resolve(in)
 			if err != nil {

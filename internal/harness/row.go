@@ -1,4 +1,4 @@
-// Package harness knows the programs in which agents run: how their processes look, where they name the
+// Package harness knows the programs in which agents run: what their processes are like, where they name the
 // session, how they talk to hooks, and where they keep their configuration. All that is particular to one
 // harness is in its file, in one row of [Rows]. Everything else here reads that table.
 package harness

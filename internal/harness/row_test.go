@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// realPrograms are the harnesses that package realharness runs. It is there on Linux only; nil elsewhere.
+// realPrograms are the harnesses that package realharness runs. It is nil on systems other than Linux.
 var realPrograms map[string]bool
 
-// known is what the tests know of harnesses beside their rows.
+// known is what the tests know about harnesses besides their rows.
 type known struct {
 	processes map[string]bool                       // seen in seenProcesses
 	told      map[string]map[string]json.RawMessage // in testdata/hooks.json
@@ -31,8 +31,8 @@ func whatTestsKnow(t *testing.T) known {
 	return k
 }
 
-// lacks names the parts of a harness that its row, or what tests know of it, leaves out. One that nobody
-// has seen running says why, and needs no part that would have to be seen.
+// lacks names the parts of a harness that are missing in its row, or in what the tests know about it. The row of a harness
+// that nobody has seen running says why; such a harness needs no recorded parts.
 func lacks(row Row, k known) (parts []string) {
 	need := func(part string, there bool) {
 		if !there {
@@ -84,7 +84,7 @@ func lacks(row Row, k known) (parts []string) {
 	return parts
 }
 
-// TestRowsAreWhole: a harness is one row, and everything that its row makes the tests ask for.
+// TestRowsAreWhole: no harness lacks a part that the tests require.
 func TestRowsAreWhole(t *testing.T) {
 	for _, row := range Rows {
 		for _, part := range lacks(row, whatTestsKnow(t)) {
@@ -93,7 +93,7 @@ func TestRowsAreWhole(t *testing.T) {
 	}
 }
 
-// TestANewHarnessWithoutAPart leaves each part out of a harness that has it, and expects just its name.
+// TestANewHarnessWithoutAPart leaves out each part of a whole harness, and expects exactly the name of that part.
 func TestANewHarnessWithoutAPart(t *testing.T) {
 	without := func(event HookEvent) func(r *Row, k *known) {
 		return func(r *Row, k *known) {
@@ -140,7 +140,7 @@ func TestANewHarnessWithoutAPart(t *testing.T) {
 	}
 }
 
-// TestEveryRowIsInTheTable: a row that Rows leaves out compiles, and would do nothing.
+// TestEveryRowIsInTheTable: a row that isn't in Rows compiles, but has no effect.
 func TestEveryRowIsInTheTable(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

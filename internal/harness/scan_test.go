@@ -85,7 +85,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestShows: which processes may be terminals at which a daemon's session is seen.
+// TestShows: which processes may be terminals that show a daemon's session.
 func TestShows(t *testing.T) {
 	for _, c := range []struct {
 		args string
@@ -112,7 +112,7 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// TestServes: to which daemons terminals come.
+// TestServes: to which daemons terminals connect.
 func TestServes(t *testing.T) {
 	for args, want := range map[string]bool{
 		"codex app-server --listen unix://":             true,

@@ -7,8 +7,7 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// TestProgramOfAHarness: to have a harness do something, the very program that runs is started again,
-// wherever PATH leads.
+// TestProgramOfAHarness: a command to a harness starts the very program that runs, wherever PATH leads.
 func TestProgramOfAHarness(t *testing.T) {
 	codex, _ := harness.ByName("codex")
 	for _, c := range []struct {
@@ -34,7 +33,7 @@ func TestProgramOfAHarness(t *testing.T) {
 	}
 }
 
-// TestPromptThatWoke: a prompt that we gave an agent ourselves is told from a person's.
+// TestPromptThatWoke: a prompt that tt gave an agent is recognised, and isn't taken for a person's.
 func TestPromptThatWoke(t *testing.T) {
 	codex, _ := harness.ByName("codex")
 	for prompt, want := range map[string]bool{

@@ -18,10 +18,10 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// never is for where no harness's program may be run.
+// never is for tests in which no harness's program may run.
 func never(context.Context, string, ...string) ([]byte, error) { panic("a program was run") }
 
-// check gives the status of each harness that is shown.
+// check returns the status of each harness that is shown.
 func (w *machine) check(run Run) map[string]Status {
 	all := map[string]Status{}
 	for _, s := range Check(context.Background(), w.t, run) {
@@ -30,7 +30,7 @@ func (w *machine) check(run Run) map[string]Status {
 	return all
 }
 
-// The status says of each harness that was used whether it was told of us, where, and what lacks.
+// The status of each harness that was used says whether tt is installed, where, and what is missing.
 func TestCheck(t *testing.T) {
 	w := newMachine(t)
 	if got := w.check(never); len(got) != 0 {
@@ -84,13 +84,13 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Versions are asked of programs that PATH finds, all at once, and no harness may take long for it.
+// Programs that PATH finds are asked for their versions, all at once. No harness may take long to answer.
 func TestCheckVersions(t *testing.T) {
 	w := newMachine(t)
 	w.install(allNames...)
 	for _, name := range []string{"claude", "codex", "gemini", "agy"} {
 		w.write("tools/"+name, "")
-		if name != "agy" { // which isn't one that can be run
+		if name != "agy" { // it can't be run
 			if err := os.Chmod(filepath.Join(w.root, "tools", name), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -131,8 +131,8 @@ func TestCheckVersions(t *testing.T) {
 	}
 }
 
-// Codex trusts a hook by its file, its place and what it does; any change has to be trusted anew. Until
-// all are, the next step is to open /hooks.
+// Codex trusts a hook by its file, its place and what it does, so a person has to trust any change again. Until all
+// hooks are trusted, the next step is to open /hooks.
 func TestCodexTrust(t *testing.T) {
 	w := newMachine(t)
 	w.write("home/.codex/hooks.json", `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "other"}]}]}}`)

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// crash is what a killed process does here.
+// crash stands for the end of a killed process.
 type crash struct{}
 
-// At every point between and within the files an install and an uninstall may end; doing it again
-// completes it, as if nothing had been, and gives back what was there.
+// An install or uninstall may end at every point between files and within one. A second run completes it, as if nothing
+// had happened, and an uninstall restores what was there.
 func TestCrashAndAgain(t *testing.T) {
 	for _, project := range []bool{false, true} {
 		for n := 1; ; n++ {
@@ -35,7 +35,7 @@ func TestCrashAndAgain(t *testing.T) {
 	}
 }
 
-// dies has the process of an install or uninstall end at the n-th point; it reports whether there was one.
+// dies ends the process of an install or uninstall at the n-th point. It reports whether there was such a point.
 func (w *machine) dies(n int, planner func(Target, []string) ([]FileChange, error)) (died bool) {
 	w.Helper()
 	defer func() {

@@ -49,7 +49,7 @@ func whatStates(steps []FileChange) (all []string) {
 	return all
 }
 
-// Whatever hooks were there come back as they were: bytes, mode, link, and no directory where none was.
+// Whatever hooks were there come back as they were: bytes, mode and link. A directory that we made goes.
 func TestGitHooksAndBack(t *testing.T) {
 	for name, lay := range map[string]func(w *machine){
 		"no directory": func(*machine) {},
@@ -138,7 +138,7 @@ func TestGitHooksAndBack(t *testing.T) {
 	}
 }
 
-// What somebody edited, or put in our place, isn't ours to replace or remove.
+// We neither replace nor remove a hook of ours that somebody has edited, or another hook in its place.
 func TestGitHooksOfOthers(t *testing.T) {
 	w := newMachine(t)
 	r := w.inRepository()
@@ -160,7 +160,7 @@ func TestGitHooksOfOthers(t *testing.T) {
 	if s := CheckGit(w.t, r); s.Installed != Partly || !slices.Equal(s.Missing, []string{"pre-commit"}) {
 		t.Errorf("edited: %+v", s)
 	}
-	w.write(hook, "#!/bin/sh\necho another\n") // as other tools do that manage hooks
+	w.write(hook, "#!/bin/sh\necho another\n") // as other programs that manage hooks do
 	other := w.tree()
 	for _, planner := range []func(Target, Repository) ([]FileChange, error){InstallGit, UninstallGit, InstallGit} {
 		if steps := w.apply(planner(w.t, r)); steps[0].State != Kept || !strings.Contains(steps[0].Note, "pre-commit.before-talking-stick") {
@@ -209,7 +209,7 @@ func TestGitHooksPath(t *testing.T) {
 		{at("../everywhere", "local"), ""},
 		{at("linked", "local"), ""},
 		{at("linked/deeper", "local"), ""},
-		{Repository{Path: "/x", Git: r.Git, HooksPath: "hooks", Scope: "local"}, ""}, // from where isn't known
+		{Repository{Path: "/x", Git: r.Git, HooksPath: "hooks", Scope: "local"}, ""}, // its origin isn't known
 	} {
 		steps, err := InstallGit(w.t, c.Repository)
 		if c.want != "" {
@@ -247,7 +247,7 @@ func TestGitHooksPath(t *testing.T) {
 		}
 	}
 
-	// What was put in one place is found there when git looks in another one now.
+	// Hooks in one directory are found there, even if git reads another directory now.
 	before := w.tree()
 	w.apply(InstallGit(w.t, r))
 	steps := w.apply(UninstallGit(w.t, at(".githooks", "local")))
@@ -259,7 +259,7 @@ func TestGitHooksPath(t *testing.T) {
 	w.same("after a change of core.hooksPath", before)
 }
 
-// The lines for other people's hooks are shell, and let everything pass but a refusal.
+// The lines for other people's hooks are shell. They stop git only after a refusal.
 func TestGitLines(t *testing.T) {
 	w := newMachine(t)
 	for _, c := range []struct {
@@ -295,7 +295,7 @@ func (w *machine) runHook(name, stdin string, args ...string) (calls string, ok 
 	return string(b), err == nil
 }
 
-// The hook asks only when a branch gets a new value, and is then told that line and those after it.
+// The hook runs tt only when a branch gets a new value, and passes on that line and those after it.
 func TestReferenceTransactionStub(t *testing.T) {
 	const zero, one = "0000000000000000000000000000000000000000", "1111111111111111111111111111111111111111"
 	zero256, one256 := strings.Repeat("0", 64), strings.Repeat("0", 63)+"1"
@@ -346,8 +346,8 @@ func TestReferenceTransactionStub(t *testing.T) {
 	}
 }
 
-// A hook that was there gets the same arguments and the same bytes, after ours has allowed it; its
-// status is the hook's.
+// A hook that was there gets the same arguments and the same bytes, after ours has allowed the operation. Its status is
+// the result.
 func TestHooksThatWereThere(t *testing.T) {
 	w := newMachine(t)
 	r := w.inRepository()
@@ -396,13 +396,13 @@ func TestHooksThatWereThere(t *testing.T) {
 	if calls, ok := w.runHook("reference-transaction", branch, "prepared"); calls != "theirs prepared\n"+branch || !ok {
 		t.Errorf("without the program: %v, called %q", ok, calls)
 	}
-	w.mode("app/.git/hooks/pre-commit.before-talking-stick", 0o644) // git runs none that can't be run
+	w.mode("app/.git/hooks/pre-commit.before-talking-stick", 0o644) // git skips hooks that aren't executable
 	if calls, ok := w.runHook("pre-commit", ""); calls != "" || !ok {
 		t.Errorf("one that is off: %v, called %q", ok, calls)
 	}
 }
 
-// A hook of shell that was there finds itself under its own name: Husky's looks by it for what to run.
+// A shell hook that was there runs under its own name: Husky's hook finds what to run by that name.
 func TestHookKeepsItsName(t *testing.T) {
 	for first, want := range map[string]string{
 		"#!/bin/sh\n": "pre-commit", "#!/usr/bin/env sh\n": "pre-commit", "#!/bin/sh -e\nfalse || :\n": "pre-commit", "#!/usr/bin/env bash\n": "pre-commit",
@@ -425,7 +425,7 @@ func TestHookKeepsItsName(t *testing.T) {
 	}
 }
 
-// A tool that writes its hooks anew, as package managers have it do, can be followed by an install.
+// A program may write its hooks again, as some do after each install of packages. Then tt install works, too.
 func TestHooksWrittenAnew(t *testing.T) {
 	w := newMachine(t)
 	r := w.inRepository()
@@ -446,7 +446,7 @@ func TestHooksWrittenAnew(t *testing.T) {
 	w.same("uninstalled", before)
 }
 
-// Wherever the process ends, doing it again completes it, and uninstalling gives back what was there.
+// Wherever the process ends, a second run completes its work, and an uninstall restores what was there.
 func TestGitHooksCrash(t *testing.T) {
 	for n := 1; ; n++ {
 		w := newMachine(t)

@@ -61,8 +61,8 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 	}
 }
 
-// In a home without any file of a harness, uninstall leaves none; also after the program was moved in
-// between, so that what was there had to be changed.
+// In a home without any file of a harness, uninstall leaves none. That holds even if the program was moved in between, so
+// that install had to change its own files.
 func TestUninstallLeavesNoFile(t *testing.T) {
 	for _, project := range []bool{false, true} {
 		w := newMachine(t)
@@ -92,7 +92,7 @@ func TestUninstallLeavesNoFile(t *testing.T) {
 	}
 }
 
-// What others changed since stays, and what stood there empty before us stays, too.
+// What others have changed since stays, and so does what was there before us, but empty.
 func TestUninstallKeepsWhatOthersChangedSince(t *testing.T) {
 	w := newMachine(t)
 	w.write("home/.claude.json", "{\n  \"mcpServers\": {}\n}\n")
@@ -109,8 +109,8 @@ func TestUninstallKeepsWhatOthersChangedSince(t *testing.T) {
 	}
 }
 
-// A copy that isn't from before us, because somebody wrote into a file that we made, brings nothing of
-// ours back; and a copy beside a file of ours doesn't keep that.
+// A copy may not be from before us, because somebody wrote into a file that we made. Such a copy restores nothing of ours,
+// and a copy beside a file of ours doesn't keep that file.
 func TestUninstallDoesNotRestoreOurs(t *testing.T) {
 	w := newMachine(t)
 	w.install("gemini", "claude")
@@ -144,7 +144,7 @@ func TestUninstallRestoresBlankFiles(t *testing.T) {
 	w.same("after uninstall", before)
 }
 
-// A file that can't be read is refused, and no other is touched.
+// If a file can't be read, install refuses and touches no other file.
 func TestMalformedIsRefusedUntouched(t *testing.T) {
 	for file, text := range map[string]string{
 		"home/.claude/settings.json":          `{"permissions": {"allow": ["Bash"]}`,
@@ -172,7 +172,7 @@ func TestMalformedIsRefusedUntouched(t *testing.T) {
 	}
 }
 
-// Entries of the npm program go, are told, and don't come back; others of that name stay.
+// Entries of the npm program are removed and reported, and don't come back. Other entries of that name stay.
 func TestNpmEntriesGo(t *testing.T) {
 	npm := map[string]string{
 		"home/.claude.json":                   `{"mcpServers":{"talking-stick":{"command":"npx","args":["-y","@dhwd/talking-stick","mcp"]},"lab":{"command":"lab"}}}`,
@@ -226,8 +226,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// A server called tt that is another program stays through install and uninstall; one of ours keeps
-// what somebody added to it.
+// A server named tt that is another program stays after install and uninstall. A server of ours keeps what somebody added
+// to it.
 func TestServersCalledTT(t *testing.T) {
 	w := newMachine(t)
 	w.write("home/.claude.json", `{"mcpServers":{"tt":{"command":"timetracker","args":["mcp"]}}}`)
@@ -266,7 +266,7 @@ func TestServersCalledTT(t *testing.T) {
 	}
 }
 
-// The skill that harnesses share goes with the last of them that has us; in a project so do the
+// The skill that harnesses share goes with the last of them in which tt is installed. In a project so do the
 // instructions.
 func TestSharedSkillStaysWhileUsed(t *testing.T) {
 	shared := "home/.agents/skills/talking-stick/SKILL.md"
@@ -280,7 +280,7 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 	if w.read(shared) != harness.Skill {
 		t.Error("the skill is gone")
 	}
-	w.write("home/.gemini/settings.json", "{") // what can't be read may have us
+	w.write("home/.gemini/settings.json", "{") // a file that can't be read may have something of ours
 	w.uninstall("opencode")
 	w.read(shared)
 	if err := os.Remove(filepath.Join(w.root, "home/.gemini/settings.json")); err != nil {
@@ -302,7 +302,7 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 	}
 }
 
-// A skill or plugin that somebody edited is left alone by install and uninstall, and told.
+// Install and uninstall leave a skill or plugin alone that somebody has edited, and report it.
 func TestEditedFilesOfOursStay(t *testing.T) {
 	w := newMachine(t)
 	w.install("claude", "opencode")
@@ -321,7 +321,7 @@ func TestEditedFilesOfOursStay(t *testing.T) {
 	}
 }
 
-// A skill that is a symbolic link into somebody's own collection is left alone by uninstall.
+// Uninstall leaves a skill alone that is a symbolic link into somebody's own collection.
 func TestLinkedSkillStays(t *testing.T) {
 	w := newMachine(t)
 	w.write("dotfiles/SKILL.md", harness.Skill)
@@ -340,8 +340,8 @@ func TestLinkedSkillStays(t *testing.T) {
 	w.same("after uninstall", before)
 }
 
-// The command of a hook is one that a shell runs as it is meant, whatever is in the path, and that says
-// nothing and succeeds when the program is gone.
+// A shell runs the command of a hook as intended, whatever characters the path has. When the program is gone, the command
+// prints nothing and succeeds.
 func TestHookCommandsRun(t *testing.T) {
 	w := newMachine(t)
 	w.install("claude", "codex", "gemini")
@@ -385,7 +385,7 @@ func TestHookCommandsRun(t *testing.T) {
 	}
 }
 
-// Variables that move a harness's configuration move all of what it is told.
+// A variable that moves a harness's configuration moves everything that install writes for it.
 func TestMovedConfigurations(t *testing.T) {
 	w := newMachine(t)
 	w.env["CLAUDE_CONFIG_DIR"] = filepath.Join(w.root, "moved/claude")
@@ -408,8 +408,8 @@ func TestMovedConfigurations(t *testing.T) {
 	}
 }
 
-// The hook before a tool is for the tools that edit, and for no other: it would start a process for
-// each. One who installed tt before there was this hook gets it, and keeps the others as they were.
+// The hook before a tool runs only for the tools that edit, because it costs a process each time. An installation from
+// before that hook gets it, and keeps its others as they were.
 func TestHookBeforeATool(t *testing.T) {
 	w := newMachine(t)
 	for _, c := range []struct{ name, file, event, tools, after string }{

@@ -57,8 +57,8 @@ func (w *machine) read(name string) string {
 	return string(b)
 }
 
-// tree is every file, with its mode, but for what a write that was killed has left: that goes with a
-// later write, when it is old enough.
+// tree returns every file with its mode, except temporary files of killed writes: a later write removes those when they
+// are old enough.
 func (w *machine) tree() map[string]string {
 	w.Helper()
 	all := map[string]string{}
@@ -87,7 +87,7 @@ func (w *machine) tree() map[string]string {
 	return all
 }
 
-// same fails when the files aren't those of before.
+// same fails the test unless the files are those of before.
 func (w *machine) same(what string, before map[string]string) {
 	w.Helper()
 	if d := cmp.Diff(before, w.tree()); d != "" {
@@ -126,7 +126,7 @@ func (w *machine) states(steps []FileChange) map[string]string {
 	return all
 }
 
-// handMade are files as people have them: comments, tabs, odd spacing, no last line end.
+// handMade are files as people write them: comments, tabs, odd spacing, no last line end.
 var handMade = map[string]string{
 	"home/.claude/settings.json":           "{\n\t\"permissions\" : { \"allow\": [ \"Bash\",\"Read\" ] },\n\t\"hooks\": {\n\t\t\"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"say 'done'\" } ] } ],\n\n\t\t\"PreToolUse\": [\n\t\t\t{ \"matcher\": \"Edit\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./check.sh\" } ] }\n\t\t]\n\t},\n\n\t\"model\": \"opus\"}",
 	"home/.claude.json":                    "{\"numStartups\":7,\"mcpServers\":{\"lab\":{\"command\":\"lab\",\"args\":[]}},\"token\":\"s3cret\"}",
@@ -153,7 +153,7 @@ func handMadeMachine(t *testing.T) *machine {
 	return w
 }
 
-// holds fails unless every byte that was there still is, in its order.
+// holds fails the test unless every byte that was there is still there, in its order.
 func (w *machine) holds(name, before, after string) {
 	w.Helper()
 	left := before
@@ -167,7 +167,7 @@ func (w *machine) holds(name, before, after string) {
 	}
 }
 
-// inRepository makes the machine's project a repository, without git.
+// inRepository makes the machine's project a repository, without running git.
 func (w *machine) inRepository() Repository {
 	top := filepath.Join(w.root, "app")
 	w.write("app/.git/HEAD", "ref: refs/heads/main\n")

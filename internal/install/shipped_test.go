@@ -10,7 +10,7 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// What an earlier version has installed is replaced where nobody edited it, and counts as ours until then.
+// Files that an earlier version installed count as ours, and are replaced unless somebody has edited them.
 func TestFilesOfEarlierVersionsAreReplaced(t *testing.T) {
 	w := newMachine(t)
 	r := w.inRepository()

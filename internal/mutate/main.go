@@ -1,10 +1,10 @@
 // Mutate tests the tests of the rules: it changes one thing in a file of package stick, runs the tests, and
-// expects them to fail. A mutant that they let live is either equal to the original, or a rule that nothing
-// holds. No file of the tree is touched: each mutant is built with an overlay.
+// expects them to fail. If they pass, the mutant either means the same as the original, or no test checks
+// that rule. No file of the tree is touched: each mutant is built with an overlay.
 //
 //	go run ./internal/mutate -short -n 150 -seed 1
 //
-// Mutants that may live stand in .ci/survivors with the reason; any other that lives fails the run.
+// .ci/survivors lists the mutants that may live, each with the reason. Any other that lives fails the run.
 package main
 
 import (
@@ -50,7 +50,7 @@ func main() {
 // mutated is the file of a mutant.
 const mutated = "mutant.go"
 
-// dear are the tests that take long; they come last, for those that live through the others.
+// dear are the tests that take long. They run last, for mutants that have survived the others.
 const dear = "Explor|Enumerated"
 
 type run struct {
@@ -68,7 +68,7 @@ const (
 	killed  = "killed"
 	late    = "killed by the limit of time"
 	lives   = "lives"
-	unbuilt = "doesn't build" // and says nothing about the tests
+	unbuilt = "doesn't build" // so it shows nothing about the tests
 )
 
 func (r *run) all(ctx context.Context) error {
@@ -185,7 +185,7 @@ func (r *run) try(ctx context.Context, m mutant, id int) (end, said string) {
 	if err != nil {
 		return unbuilt, err.Error()
 	}
-	packages := []string{filepath.Dir(m.file), r.dir} // what is below is used by what is above
+	packages := []string{filepath.Dir(m.file), r.dir} // packages below are used by those above
 	if m.file == "" || packages[0] == r.dir {
 		packages = []string{r.dir}
 	}
@@ -206,14 +206,14 @@ func (r *run) try(ctx context.Context, m mutant, id int) (end, said string) {
 	return lives, ""
 }
 
-// test runs the tests of a package. A mutant may loop for ever and take all memory meanwhile.
+// test runs the tests of a package, with limits: a mutant may loop for ever, and take all memory.
 func (r *run) test(ctx context.Context, binary, dir string, which ...string) (end, said string) {
 	ctx, cancel := context.WithTimeout(ctx, r.limit+10*time.Second)
 	defer cancel()
 	args := []string{"-c", `ulimit -v 4000000 2>/dev/null; exec "$@"`, "sh", binary, "-test.failfast", "-test.timeout", r.limit.String()}
 	args = append(args, which...)
 	if drawsAtRandom(dir) {
-		args = append(args, "-rapid.nofailfile") // it would write what it finds into the tree
+		args = append(args, "-rapid.nofailfile") // else rapid writes failing cases into the tree
 	}
 	if r.short {
 		args = append(args, "-test.short")
@@ -232,7 +232,7 @@ func (r *run) test(ctx context.Context, binary, dir string, which ...string) (en
 	return killed, out.String()
 }
 
-// drawsAtRandom tells whether tests of a folder use rapid, and so know its flags.
+// drawsAtRandom reports whether the tests in a directory use rapid, and so have its flags.
 func drawsAtRandom(dir string) bool {
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	return err == nil && slices.ContainsFunc(files, func(path string) bool {
@@ -241,7 +241,7 @@ func drawsAtRandom(dir string) bool {
 	})
 }
 
-// survivors reads the list of those that may live: a name a line, with its reason in the comment above.
+// survivors reads the list of mutants that may live: one name a line, with the reason in the comment above.
 func survivors(path string) (map[string]string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // mutant is one change of a source file.
 type mutant struct {
-	name       string // file, function, what becomes what; it stays the same when lines move
+	name       string // file, function, old and new code; it stays the same when lines move
 	file       string
 	line       int
 	code       []byte // of the whole file, unchanged
@@ -31,7 +31,7 @@ func (m mutant) source() []byte {
 	return slices.Concat(m.code[:m.start], []byte(m.by), m.code[m.end:])
 }
 
-// mutantsBelow lists the mutants of the Go files in a folder and below it, but for tests.
+// mutantsBelow lists the mutants of the Go files in a directory and below it, without tests.
 func mutantsBelow(dir string) ([]mutant, error) {
 	var out []mutant
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -49,14 +49,14 @@ func mutantsBelow(dir string) ([]mutant, error) {
 	return out, err
 }
 
-// draw draws n mutants. Which ones depends on their names and the seed alone, so that most stay the same when
-// code is added elsewhere.
+// draw draws n mutants. The draw depends only on their names and the seed, so that most stay the same when code is added
+// elsewhere.
 func draw(ms []mutant, n int, seed uint64) []mutant {
 	rank := func(m mutant) uint64 {
 		h := fnv.New64a()
 		h.Write(binary.LittleEndian.AppendUint64(nil, seed))
 		h.Write([]byte(m.name))
-		return h.Sum64() * 0x9e3779b97f4a7c15 >> 3 // FNV alone keeps like names together
+		return h.Sum64() * 0x9e3779b97f4a7c15 >> 3 // FNV alone keeps similar names together
 	}
 	out := slices.Clone(ms)
 	slices.SortStableFunc(out, func(a, b mutant) int { return cmp.Compare(rank(a), rank(b)) })
@@ -72,8 +72,8 @@ var swapped = map[token.Token][]token.Token{
 	token.ADD: {token.SUB}, token.SUB: {token.ADD},
 }
 
-// mutants lists the mutants of a file: comparisons and sums turned, each part of a condition taken out,
-// conditions of if and case turned off and on, assignments and calls left out, constants changed.
+// mutants lists the mutants of a file: comparisons and sums reversed, each part of a condition left out, conditions of if
+// and case always true or false, assignments and calls left out, constants changed.
 func mutants(path string, code []byte) ([]mutant, error) {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, path, code, parser.SkipObjectResolution)
@@ -170,7 +170,7 @@ func mutants(path string, code []byte) ([]mutant, error) {
 	return out, nil
 }
 
-// short is source code as a line of text.
+// short returns source code as one line of text.
 func short(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 120 {

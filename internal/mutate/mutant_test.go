@@ -59,7 +59,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestDraw: the same seed draws the same mutants, also when others are added; another seed draws others.
+// TestDraw: the same seed draws the same mutants, even if others are added. Another seed draws others.
 func TestDraw(t *testing.T) {
 	var ms []mutant
 	for _, c := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {

@@ -1,5 +1,5 @@
-// Package storetest runs a test on every database that the store can use, and looks after each
-// test whether the database is sound. It is linked into tests only.
+// Package storetest runs a test on every database that the store can use, and checks after each test that the database
+// is sound. It is linked into tests only.
 package storetest
 
 import (
@@ -22,13 +22,13 @@ import (
 // backend is a row of the table of databases.
 type backend struct {
 	name string
-	// options completes what a fresh and empty database of this kind needs.
+	// options completes the options for a new, empty database of this kind.
 	options func(t *testing.T, opt store.Options) store.Options
-	// raw opens the database beside the store, for tests that tamper with it.
+	// raw opens the database without the store, for tests that tamper with it.
 	raw func(t *testing.T, opt store.Options) *sql.DB
 }
 
-// backends is the table: a database that is added here runs every case of the store.
+// backends is the table of databases. Every case of the store runs on each of them.
 var backends = []backend{
 	{
 		name: "sqlite",
@@ -56,7 +56,7 @@ type setup struct {
 // An Option changes how the database of a test is made.
 type Option func(*setup)
 
-// At gives the database a clock that stands still until it is moved.
+// At gives the database a clock that stands still until a test moves it.
 func At(c *Clock) Option { return func(s *setup) { s.opt.Now = c.Now } }
 
 // Counted makes ids that count up, as long as real ones; every part of an id tells its number.
@@ -73,20 +73,19 @@ func Counted() Option {
 	}
 }
 
-// Boot is the boot id of the machine on which the store believes to be.
+// Boot sets the id of the boot that the store sees.
 func Boot(id string) Option { return func(s *setup) { s.opt.Boot = id } }
 
-// Machine is the id of that machine; without it the machine has none.
+// Machine sets the id of the machine; without it the machine has none.
 func Machine(id string) Option { return func(s *setup) { s.opt.Machine = id } }
 
-// WriteWait bounds how long a writer waits for the others.
+// WriteWait limits how long a writer waits for other writers.
 func WriteWait(d time.Duration) Option { return func(s *setup) { s.opt.WriteWait = d } }
 
-// Damaged says that the test leaves a database in which something has to be found.
+// Damaged says that the test leaves a damaged database: the check has to find something.
 func Damaged() Option { return func(s *setup) { s.damaged = true } }
 
-// Each runs a case on a fresh database of each kind, and fails it when the integrity check finds
-// anything afterwards.
+// Each runs a case on a new database of each kind. It fails the case if the integrity check then finds anything.
 func Each(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
 	t.Helper()
 	for _, b := range backends {
@@ -138,8 +137,8 @@ func Again(t *testing.T, db *store.DB, options ...Option) *store.DB {
 //go:embed testdata/*.sql
 var olds embed.FS
 
-// Old opens a database as the program of a commit left it. before, if it isn't nil, sees the database before
-// the present store does. See testdata/README.md for what is in it.
+// Old opens a database as the program of a commit left it. before, if it isn't nil, gets the database before
+// the present store opens it. See testdata/README.md for what is in it.
 func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Option) *store.DB {
 	t.Helper()
 	dump, err := olds.ReadFile("testdata/" + commit + ".sql")
@@ -150,7 +149,7 @@ func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Optio
 	for _, o := range options {
 		o(&s)
 	}
-	b := backends[0] // earlier programs knew no other
+	b := backends[0] // earlier programs had no other
 	s.opt = b.options(t, s.opt)
 	raw := b.raw(t, s.opt)
 	raw.SetMaxOpenConns(1)
@@ -172,7 +171,7 @@ func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Optio
 // Options are what the database of a test was opened with.
 func Options(db *store.DB) store.Options { return placeOf(db).opt }
 
-// Raw opens the database beside the store.
+// Raw opens the database without the store.
 func Raw(t *testing.T, db *store.DB) *sql.DB {
 	t.Helper()
 	p := placeOf(db)
@@ -242,7 +241,7 @@ func check(t *testing.T, db *store.DB, damaged bool) {
 	}
 }
 
-// Clock is a clock that stands still until it is moved.
+// Clock is a clock that stands still until a test moves it.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -251,14 +250,14 @@ type Clock struct {
 // NewClock makes a clock. It shows the same time in every test.
 func NewClock() *Clock { return &Clock{now: time.Date(2026, 3, 14, 15, 9, 26, 535e6, time.UTC)} }
 
-// Now is the time.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Move moves the clock, back too.
+// Move moves the clock, forward or back.
 func (c *Clock) Move(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package testenv keeps tests away from what isn't theirs: the home and the git configuration of whoever
-// runs them, and the repository that holds them. It is linked into tests only.
+// Package testenv keeps tests away from the home and the git configuration of whoever runs them, and from the repository
+// that holds them. It is linked into tests only.
 package testenv
 
 import (
@@ -19,9 +19,9 @@ import (
 // Run runs the tests of a package and returns their exit status. TestMain of every package whose tests
 // start processes calls it (see TestProcessesHaveSurroundings at the root).
 //
-// The tests get a home in which nothing lies but a name for git's commits, no variable of git, and a git
-// that finds no repository above the folder of the package. When they have ended, the repository that holds them must
-// be where it was: a commit, a switch, a hook or a line of configuration that came meanwhile fails them.
+// The tests get a home with nothing in it but a name for git's commits. They get no variable of git's, and git finds no
+// repository above the directory of the package. When they have ended, the repository that holds them must be unchanged: a
+// new commit, another branch, a hook or a line of configuration fails them.
 func Run(m *testing.M) int {
 	holder := find()
 	before := holder.state()
@@ -42,8 +42,8 @@ func Run(m *testing.M) int {
 	return status
 }
 
-// surround makes the surroundings of the tests. It refuses a directory for temporary files that lies in
-// the repository: what a test takes for an empty place would be a folder of it, and so would be a commit.
+// surround sets the environment of the tests. It refuses a directory for temporary files inside the repository: there a
+// test that expects to be outside of any repository would work, and commit, in this one.
 func surround(holder repository) (clean func() error, err error) {
 	if holder.root != "" {
 		temp, err := filepath.EvalSymlinks(os.TempDir())
@@ -62,7 +62,7 @@ func surround(holder repository) (clean func() error, err error) {
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
 		return nil, err
 	}
-	kept := map[string]string{} // what would move with the home, and costs time to make anew
+	kept := map[string]string{} // what would move with the home, and takes long to make again
 	if cache, err := os.UserCacheDir(); err == nil {
 		kept["XDG_CACHE_HOME"] = cache // the harnesses that .ci/npm installs
 		kept["GOCACHE"] = filepath.Join(cache, "go-build")
@@ -75,7 +75,7 @@ func surround(holder repository) (clean func() error, err error) {
 			os.Setenv(name, value)
 		}
 	}
-	for _, v := range os.Environ() { // the tests may run in a hook of git
+	for _, v := range os.Environ() { // the tests may run inside a hook of git
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") && name != "XDG_CACHE_HOME" && name != "XDG_RUNTIME_DIR" {
 			os.Unsetenv(name)
 		}
@@ -83,14 +83,14 @@ func surround(holder repository) (clean func() error, err error) {
 	os.Setenv("HOME", home)
 	os.Setenv("USERPROFILE", home) // Windows
 	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	os.Setenv("LC_ALL", "C") // what git says
+	os.Setenv("LC_ALL", "C") // git's messages in English
 	if holder.root != "" {
 		os.Setenv("GIT_CEILING_DIRECTORIES", holder.root)
 	}
 	return func() error { return os.RemoveAll(home) }, nil
 }
 
-// repository is the one that holds the tests; it is zero if there is none, or no git.
+// repository is the repository that holds the tests. It is zero if there is none, or no git.
 type repository struct {
 	root   string // of the working tree
 	common string // what its working trees share
@@ -105,8 +105,8 @@ func find() repository {
 	return repository{root: filepath.FromSlash(lines[0]), common: filepath.FromSlash(lines[1])}
 }
 
-// state is what nobody but a user of the repository changes. Files of the working tree aren't part of it:
-// people edit them while tests run. `make test` compares these too.
+// state is the part of the repository that only its users change. Files of the working tree aren't part of it, because
+// people edit them while tests run. `make test` compares these, too.
 func (r repository) state() map[string]string {
 	state := map[string]string{}
 	if r.root == "" {
@@ -143,7 +143,7 @@ func (r repository) state() map[string]string {
 	return state
 }
 
-// differences says what changed between two states, a line each.
+// differences lists what has changed between two states, one change a line.
 func differences(before, after map[string]string) []string {
 	var lines []string
 	for _, what := range slices.Sorted(maps.Keys(before)) {

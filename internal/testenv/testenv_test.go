@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Run(m)) }
 
-// holder makes a repository with a commit, in whose folder the test runs as if it held it.
+// holder makes a repository with a commit. The test runs in it as if the repository held the test.
 func holder(t *testing.T) repository {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -37,7 +37,8 @@ func git(t *testing.T, args ...string) {
 	}
 }
 
-// TestWhatATestMayNotDo does each thing to a repository that holds tests, and looks whether it is noticed by name.
+// TestWhatATestMayNotDo changes a repository that holds tests in each forbidden way, and expects a failure that names the
+// change.
 func TestWhatATestMayNotDo(t *testing.T) {
 	for what, do := range map[string]func(*testing.T, repository){
 		"the commit changed": func(t *testing.T, _ repository) {
@@ -68,8 +69,8 @@ func TestWhatATestMayNotDo(t *testing.T) {
 	}
 }
 
-// TestSurroundings: git finds no repository above the package, no configuration of the user's and no variable
-// of its own; and temporary files never lie in the repository.
+// TestSurroundings: git finds no repository above the package, no configuration of the user's, and none of its own
+// variables. Temporary files never lie in the repository.
 func TestSurroundings(t *testing.T) {
 	before := os.Environ()
 	t.Cleanup(func() {
@@ -120,7 +121,7 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
-// TestUntouched does what a test may not do below .ci/untouched, which looks at the files too.
+// TestUntouched does under .ci/untouched what a test may not do. That script checks the files, too.
 func TestUntouched(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a shell script")
