@@ -16,10 +16,9 @@ import (
 	"talkingstick/internal/clitest"
 )
 
-// Inside of a harness runs a runner or an actor. Both read requests from standard input, a line of
-// JSON each, and write replies; a request is served beside the others. A runner starts tt for each
-// request, as an agent's shell does. An actor stays, and calls the operations in its own process,
-// as an MCP server does.
+// Inside a harness runs a runner or an actor. Both read requests from standard input, one line of JSON each, and write
+// replies. They serve requests side by side. A runner starts tt for each request, as an agent's shell does. An actor stays,
+// and calls the operations in its own process, as an MCP server does.
 
 // request is a line to a runner or an actor.
 type request struct {
@@ -34,8 +33,7 @@ type request struct {
 	Orphan bool           `json:"orphan,omitempty"` // kill the harness
 }
 
-// reply is a line back. Each request is answered with its id, a tt also with its pid as soon as it
-// runs.
+// reply is a line back, with the id of its request. A tt is also answered with its pid, as soon as it runs.
 type reply struct {
 	ID     int    `json:"id"`
 	PID    int    `json:"pid,omitempty"`
@@ -51,7 +49,7 @@ type server interface {
 	serve(q request, answer func(reply))
 }
 
-// serve reads requests until standard input ends. The first reply tells the server's own pid.
+// serve reads requests until standard input ends. The first reply holds the server's own pid.
 func serve(s server) {
 	var mu sync.Mutex
 	out := json.NewEncoder(os.Stdout)
@@ -59,7 +57,7 @@ func serve(s server) {
 		mu.Lock()
 		defer mu.Unlock()
 		if out.Encode(r) != nil {
-			os.Exit(1) // nobody hears us any more
+			os.Exit(1) // nobody reads any more
 		}
 	}
 	answer(reply{PID: os.Getpid()})
@@ -103,7 +101,7 @@ func (r *runner) serve(q request, answer func(reply)) {
 		syscall.Kill(os.Getppid(), syscall.SIGKILL)
 	case q.Signal != 0:
 		if run != nil {
-			run.cmd.Process.Signal(q.Signal) // fails when it has ended, and that is all right
+			run.cmd.Process.Signal(q.Signal) // fails when it has ended, which is fine
 		}
 	case q.Hangup:
 		if run != nil {

@@ -27,14 +27,14 @@ var (
 	campaignSeed  = flag.Uint64("campaign.seed", 0, "seed of the campaign's choices; 0 takes a new one")
 )
 
-// TestCampaign lets agents in real processes do random operations in one room, while processes are
-// killed and stopped at random and clocks are wrong. Then it checks the laws:
+// TestCampaign has agents in real processes do random operations in one room. Meanwhile processes are killed and stopped at
+// random, and clocks are wrong. Then it checks the laws:
 //
 //   - the history, as the agents saw it, is linearizable;
-//   - the log has no double grant, no turn that was skipped or repeated;
+//   - the log has no double grant, and no turn that was skipped or repeated;
 //   - every handoff reaches the next holder, and again on every ask;
 //   - every release that was acknowledged is in the log, exactly once;
-//   - nobody was told that the database is busy, and the integrity check finds nothing.
+//   - no command failed because the database was busy, and the integrity check finds nothing.
 func TestCampaign(t *testing.T) {
 	seed := *campaignSeed
 	if seed == 0 {
@@ -90,8 +90,8 @@ type campaign struct {
 	start   time.Time
 	workers []*worker
 
-	// gate is held for reading by a worker during an operation. Who holds it alone finds nothing
-	// going on.
+	// A worker holds gate for reading during an operation. Whoever holds it alone knows that no operation
+	// is going on.
 	gate sync.RWMutex
 
 	mu       sync.Mutex // guards all below
@@ -104,21 +104,21 @@ type campaign struct {
 	notes    int
 }
 
-// segment is a part of the history before and after which nothing was going on, so that the state
-// there is known. Checking segments is checking the whole.
+// segment is a part of the history between two moments at which no operation was going on, so that the state there is
+// known. If all segments are right, the whole history is.
 type segment struct {
 	was, is register
 	ops     []porcupine.Operation
 }
 
-// record is what has to be found in the log.
+// record is what the log has to hold.
 type record struct {
 	in  call
 	out outcome
 	a   answer
 }
 
-// cut ends a segment. Nothing is going on meanwhile.
+// cut ends a segment, while no operation is going on.
 func (c *campaign) cut() {
 	var r stick.Room
 	err := c.db.View(context.Background(), func(tx *store.Tx) (err error) {
@@ -147,7 +147,7 @@ func (c *campaign) count(what string) {
 // now is the time for the history.
 func (c *campaign) now() int64 { return time.Since(c.start).Nanoseconds() }
 
-// note makes a text that tells one handoff from all others.
+// note makes a text that no other handoff has.
 func (c *campaign) note() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,27 +155,27 @@ func (c *campaign) note() string {
 	return fmt.Sprintf("handoff %d of the campaign", c.notes)
 }
 
-// worker is an agent of the campaign. One operation of it goes on at a time.
+// worker is an agent of the campaign. It does one operation at a time.
 type worker struct {
 	c    *campaign
 	i    int
 	rand *rand.Rand
 
-	mu    sync.Mutex // guards what others look at
+	mu    sync.Mutex // guards what others read
 	me    stick.AgentID
 	agent *agent
 	now   *run
 
 	acts    bool // in one process that stays
-	offered bool // it was told that a takeover is open
+	offered bool // it was offered a takeover
 	turn    int64
 	lease   string
 	old     op // the last release or pass, which may be repeated
 	seen    int64
 }
 
-// restart starts a harness, anew where the last one was killed. Some come back as the same
-// session, some as a new one; some have a wrong clock.
+// restart starts a harness, or starts it again after it was killed. Some come back as the same session, some as a new one.
+// Some have a wrong clock.
 func (w *worker) restart() {
 	kinds := []struct{ harness, program, session string }{
 		{"claude", "actor", ""}, {"codex", "runner", ""}, {"claude", "actor", "CLAUDE_CODE_SESSION_ID"}, {"claude", "runner", "CLAUDE_CODE_SESSION_ID"},
@@ -238,7 +238,7 @@ func (w *worker) step() {
 	w.record(o, env)
 }
 
-// choose picks an operation that makes sense for what the worker believes, mostly.
+// choose picks an operation, mostly one that makes sense for what the worker believes.
 func (w *worker) choose() op {
 	r, n := w.rand, w.rand.IntN(100)
 	o := op{Turn: w.turn, Lease: w.lease}
@@ -265,7 +265,7 @@ func (w *worker) choose() op {
 			o.Kind, o.Note = "leave", w.c.note()
 		case n < 95:
 			o = op{Kind: "wait", WaitMS: 50, Park: true}
-		case n < 97: // it forgets its turn, as an agent does whose memory was cleared
+		case n < 97: // it forgets its turn, like an agent whose memory was cleared
 			w.turn, w.lease = 0, ""
 			return op{Kind: "state"}
 		default: // a fence that can't be current
@@ -323,7 +323,7 @@ func (w *worker) do(o op, env []string) (raw reply, a answer, lost bool) {
 	w.now = nil
 	w.mu.Unlock()
 	if r.lost {
-		w.agent.kill() // it returns when none of its processes can do anything any more
+		w.agent.kill() // it returns when all its processes have ended
 		return raw, a, true
 	}
 	if r.got.Killed {
@@ -360,7 +360,7 @@ func (w *worker) record(o op, env []string) {
 	in := call{me, o}
 	c.records = append(c.records, record{in, out, a})
 	switch o.Kind {
-	case "join", "events": // they have nothing to do with the turn
+	case "join", "events": // they don't concern the turn
 	default:
 		c.history = append(c.history, porcupine.Operation{ClientId: w.i, Input: in, Call: from, Output: out, Return: to})
 	}
@@ -389,7 +389,7 @@ func (w *worker) record(o op, env []string) {
 	}
 }
 
-// judge says what an answer means.
+// judge turns an answer into an outcome.
 func (w *worker) judge(o op, raw reply, a answer) outcome {
 	if a.Error != "" {
 		out := outcome{kind: refused, code: a.Error}
@@ -485,7 +485,7 @@ func (c *campaign) chaos(r *rand.Rand, stop chan struct{}) {
 	}
 }
 
-// check holds what was seen against the laws.
+// check compares what was seen with the laws.
 func (c *campaign) check() {
 	t := c.t
 	for what, n := range c.bad {
@@ -562,8 +562,8 @@ func (c *campaign) checkTurns(log []stick.Event) {
 	}
 }
 
-// checkHandoffs: what was acknowledged is in the log, exactly once, and every grant that was told
-// came with the last handoff before it.
+// checkHandoffs: what was acknowledged is in the log, exactly once. Every grant that an agent was given came with the last
+// handoff before it.
 func (c *campaign) checkHandoffs(log []stick.Event) {
 	t := c.t
 	notes := map[string][]stick.Event{}
@@ -644,7 +644,7 @@ func (c *campaign) doneBefore(r record) bool {
 	return n > 1
 }
 
-// checkRead: what was read of the log is a part of it, without a gap.
+// checkRead: the events that were read are a part of the log, without a gap.
 func (c *campaign) checkRead(log []stick.Event, o op, a answer) {
 	events := a.events(c.t)
 	if len(events) == 0 {
@@ -664,7 +664,7 @@ func (c *campaign) checkRead(log []stick.Event, o op, a answer) {
 	c.counts["events read"] += len(events)
 }
 
-// checkHistory asks porcupine about every segment.
+// checkHistory has porcupine check every segment.
 func (c *campaign) checkHistory() {
 	c.counts["segments of the history"] = len(c.segments)
 	for i, s := range c.segments {
@@ -690,7 +690,7 @@ func (c *campaign) checkHistory() {
 	}
 }
 
-// stuck tells how far a history could be put in order.
+// stuck says how far porcupine could order a history.
 func stuck(info porcupine.LinearizationInfo, ops []porcupine.Operation) string {
 	var longest []porcupine.Operation
 	for _, partition := range info.PartialLinearizationsOperations() {

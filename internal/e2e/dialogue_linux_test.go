@@ -9,7 +9,7 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// dialogue is a script that the test speaks itself, reply by reply, as it goes along.
+// dialogue is a script that the test makes while the harness runs, reply by reply.
 type dialogue struct {
 	t       *testing.T
 	run     *realharness.Process
@@ -21,7 +21,7 @@ func newDialogue(t *testing.T) *dialogue {
 	return &dialogue{t: t, asked: make(chan *modelapi.Request), replies: make(chan modelapi.Reply)}
 }
 
-// script hands what the harness asks to the test, and the test's reply to the harness.
+// script passes each request of the harness to the test, and the test's reply to the harness.
 func (d *dialogue) script(ctx context.Context, r *modelapi.Request) (modelapi.Reply, error) {
 	select {
 	case d.asked <- r:
@@ -36,14 +36,14 @@ func (d *dialogue) script(ctx context.Context, r *modelapi.Request) (modelapi.Re
 	}
 }
 
-// begin starts the harness, and hears its first question.
+// begin starts the harness, and reads its first request.
 func (d *dialogue) begin(a *realharness.Agent, o realharness.Options) {
 	d.t.Helper()
 	d.run = a.Start(d.t, "Please.", o)
 	d.hear()
 }
 
-// say replies to what was heard.
+// say replies to the last request.
 func (d *dialogue) say(r modelapi.Reply) {
 	d.t.Helper()
 	select {
@@ -53,8 +53,8 @@ func (d *dialogue) say(r modelapi.Reply) {
 	}
 }
 
-// hear waits for the next question, and returns what is new to the model since it made its last
-// call: the tool's result, and what hooks add to it.
+// hear waits for the next request. It returns what is new to the model since its last call: the tool's result, and what
+// hooks add to it.
 func (d *dialogue) hear() string {
 	d.t.Helper()
 	select {
@@ -72,13 +72,13 @@ func (d *dialogue) hear() string {
 	}
 }
 
-// start has the harness call a tool whose end isn't waited for.
+// start has the harness call a tool, and doesn't wait for its end.
 func (d *dialogue) start(c modelapi.Call) {
 	d.t.Helper()
 	d.say(modelapi.Reply{Calls: []modelapi.Call{c}})
 }
 
-// do has the harness call a tool, and returns what the model is told then.
+// do has the harness call a tool, and returns what the model gets then.
 func (d *dialogue) do(c modelapi.Call) string {
 	d.t.Helper()
 	d.start(c)

@@ -15,8 +15,8 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// denying stands in for tt in a harness's hooks: it keeps what it is told before a tool, and denies what
-// has to do with a file that is called locked.
+// denying takes the place of tt in a harness's hooks. It keeps its input before a tool, and denies what concerns a file
+// called locked.
 const denying = `#!/bin/sh
 [ "$1" = hook ] || exec %[1]s/real "$@"
 in=$(cat)
@@ -26,8 +26,8 @@ printf '%%s' "$in" > %[1]s/told/$(printf %%03d $n)
 case "$in" in *locked*) cat %[1]s/denial;; esac
 `
 
-// TestHarnessesAskBeforeEdits: the hook that tt install puts before a harness's tools is asked before
-// each that edits, tells the file, stops what it denies, and lets the rest pass.
+// TestHarnessesAskBeforeEdits: a harness runs the hook that tt install writes before each tool that edits. Its input names
+// the file, a denial stops the tool, and all else passes.
 func TestHarnessesAskBeforeEdits(t *testing.T) {
 	for _, h := range realharness.All {
 		t.Run(h.Name, func(t *testing.T) { asksBeforeEdits(t, h) })
@@ -81,7 +81,7 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 	}
 }
 
-// ownCopy gives a stage a tt of its own, which may be replaced.
+// ownCopy gives a stage its own copy of tt, which the test may replace.
 func ownCopy(t *testing.T, s *stage) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func ownCopy(t *testing.T, s *stage) string {
 	return dir
 }
 
-// told are the files of which the hook before a tool was told, in order.
+// told returns the files in the inputs of the hook before a tool, in order.
 func told(t *testing.T, row harness.Row, dir string) (paths []string) {
 	t.Helper()
 	inputs, err := filepath.Glob(filepath.Join(dir, "told", "*"))

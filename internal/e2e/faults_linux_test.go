@@ -22,8 +22,8 @@ import (
 	"talkingstick/stick"
 )
 
-// promptly bounds what is pushed and not polled. It is far more than that takes, and less than the
-// first two seconds of the slow net.
+// promptly is the limit for what is pushed and not polled. It is far more than that takes, and less than the two seconds
+// after which the slow net first reads.
 const promptly = 1500 * time.Millisecond
 
 // own gives the turn to an agent.
@@ -46,7 +46,7 @@ func release(t *testing.T, a *agent, note string) answer {
 	return said(t, ok(t, a.tt("release", "--status", note, "--next-action", "go on")))
 }
 
-// trio is a room with an owner and two who wait for work, in this order.
+// trio is a room with an owner and two members that wait for work, in this order.
 func trio(t *testing.T, policy ...string) (w *world, owner, first, second *agent, firstWait, secondWait *run) {
 	w = newWorld(t)
 	owner, first, second = w.start("claude", "runner", nil), w.start("codex", "runner", nil), w.start("opencode", "runner", nil)
@@ -71,8 +71,8 @@ func hasTurn(t *testing.T, r *run, note string) answer {
 	return a
 }
 
-// TestOwnerDeathWakesAWaiter kills the owner's harness. Who waits is told, though nothing is
-// committed and nobody rings.
+// TestOwnerDeathWakesAWaiter kills the owner's harness. Waiting members notice, although nothing is committed and no bell
+// rings.
 func TestOwnerDeathWakesAWaiter(t *testing.T) {
 	t.Parallel()
 	w, owner, _, second, firstWait, secondWait := trio(t, "waiter_grace=500ms")
@@ -88,7 +88,7 @@ func TestOwnerDeathWakesAWaiter(t *testing.T) {
 	if events := w.log(); len(events) != len(before) {
 		t.Errorf("it was told by events: %v", events[len(before):])
 	}
-	// The second one is told a grace later, for the first one may be slow to act on it.
+	// The second waiter gets an offer one waiter_grace later, in case the first one doesn't act.
 	if b := said(t, secondWait.wait()); b.Status != "takeover_available" {
 		t.Errorf("the second wait brought %+v", b)
 	}
@@ -98,8 +98,8 @@ func TestOwnerDeathWakesAWaiter(t *testing.T) {
 	w.healthy()
 }
 
-// TestListenerWhoseHarnessWasKilled: its wait ends with it, and the next release passes it over at
-// once, whether the wait has noticed yet or not.
+// TestListenerWhoseHarnessWasKilled: its wait ends with its harness. The next release passes it over at once, whether or
+// not the wait has noticed yet.
 func TestListenerWhoseHarnessWasKilled(t *testing.T) {
 	t.Parallel()
 	w, owner, first, second, firstWait, secondWait := trio(t)
@@ -118,7 +118,7 @@ func TestListenerWhoseHarnessWasKilled(t *testing.T) {
 	w.healthy()
 }
 
-// TestListenerWhoseOutputWasClosed: nobody would read what it says, so it ends.
+// TestListenerWhoseOutputWasClosed: a wait whose answer nobody can read ends.
 func TestListenerWhoseOutputWasClosed(t *testing.T) {
 	t.Parallel()
 	w, owner, first, second, firstWait, secondWait := trio(t)
@@ -127,7 +127,7 @@ func TestListenerWhoseOutputWasClosed(t *testing.T) {
 		t.Fatal("the wait goes on although nobody can read what it says")
 	}
 	gave := release(t, owner, "one")
-	// Its member lives, and nothing is known against it, except that it doesn't wait.
+	// Its member lives, but doesn't wait.
 	if gave.Reserved == nil || *gave.Reserved != name(t, second) {
 		t.Errorf("the release named %v", gave.Reserved)
 	}
@@ -135,8 +135,8 @@ func TestListenerWhoseOutputWasClosed(t *testing.T) {
 	w.healthy()
 }
 
-// TestStoppedListener: a wait that is stopped looks alive, so it is named; after one waiter_grace
-// the stick moves on. When the process goes on it takes part again.
+// TestStoppedListener: a stopped wait looks alive, so its member is named. After one waiter_grace the stick moves on. When
+// the process continues, it takes part again.
 func TestStoppedListener(t *testing.T) {
 	t.Parallel()
 	const grace = 400 * time.Millisecond
@@ -182,8 +182,8 @@ func TestStoppedListener(t *testing.T) {
 	w.healthy()
 }
 
-// TestStoppedOwner: an owner that is stopped keeps the stick until it counts as idle; then it is
-// told so, and a grace later others are offered the stick.
+// TestStoppedOwner: a stopped owner keeps the stick until it counts as idle. Then an event tells it so, and one
+// waiter_grace later others are offered the stick.
 func TestStoppedOwner(t *testing.T) {
 	t.Parallel()
 	w, owner, _, _, firstWait, _ := trio(t)
@@ -197,11 +197,11 @@ func TestStoppedOwner(t *testing.T) {
 		t.Fatal("the owner wasn't told")
 	}
 	owner.group(syscall.SIGCONT)
-	release(t, owner, "one") // it is the owner as long as nobody has taken over
+	release(t, owner, "one") // it owns the stick until somebody takes over
 	w.healthy()
 }
 
-// TestRecipientDeathReroutes kills the one for whom a pass is reserved, and who doesn't listen.
+// TestRecipientDeathReroutes kills the recipient of a pass, which doesn't listen.
 func TestRecipientDeathReroutes(t *testing.T) {
 	t.Parallel()
 	w, owner, _, _, firstWait, _ := trio(t)
@@ -223,8 +223,8 @@ func TestRecipientDeathReroutes(t *testing.T) {
 	w.healthy()
 }
 
-// TestWaitKilledAfterItsGrant is lesson 46: the grant commits, the process dies before it can say
-// so, and the next ask returns the same turn, lease and handoff.
+// TestWaitKilledAfterItsGrant: the grant commits, and the process dies before it can answer. The next ask returns the same
+// turn, lease and handoff.
 func TestWaitKilledAfterItsGrant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -247,7 +247,7 @@ func TestWaitKilledAfterItsGrant(t *testing.T) {
 	w.healthy()
 }
 
-// TestPastInotify uses up all instances of inotify that a user has: waits are woken by FIFOs then.
+// TestPastInotify uses up all inotify instances of a user. Then FIFOs wake waits.
 func TestPastInotify(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("/proc/sys/fs/inotify/max_user_instances")
@@ -259,7 +259,7 @@ func TestPastInotify(t *testing.T) {
 		t.Skipf("SKIPPED: %d inotify instances are too many to use up", limit)
 	}
 	w := newWorld(t)
-	if os.Getuid() == 0 { // not at the expense of everything else that root runs here
+	if os.Getuid() == 0 { // root's other programs need theirs
 		w.moveTo(59000 + os.Getpid()%5000)
 	}
 	ok(t, w.person("join"))
@@ -373,8 +373,8 @@ func procState(pid int) byte {
 	return b[i+2]
 }
 
-// TestWaitingIsFree looks at ten waits while other rooms are busy: they write nothing, neither to
-// the database nor anywhere else, and start no process.
+// TestWaitingIsFree watches ten waits while other rooms are busy. They write nothing, neither to the database nor elsewhere,
+// and start no process.
 func TestWaitingIsFree(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -468,8 +468,8 @@ func TestWaitingIsFree(t *testing.T) {
 	w.healthy()
 }
 
-// TestGuardian: an owner in another pid namespace, whose process the others can't see, has a
-// guardian. It keeps the lease while the harness lives, and ends with it and with the turn.
+// TestGuardian: an owner in another pid namespace, whose process the others can't see, has a guardian. The guardian keeps
+// the lease while the harness lives. It ends with the harness, and with the turn.
 func TestGuardian(t *testing.T) {
 	t.Parallel()
 	if out, err := exec.Command("unshare", "-pf", "--mount-proc", "true").CombinedOutput(); err != nil {
@@ -515,8 +515,8 @@ func TestGuardian(t *testing.T) {
 	w.healthy()
 }
 
-// TestReboot: after another boot leases are over, the log says so, the handoff is there, and turns
-// go on above all that were.
+// TestReboot: after another boot all leases are over, and the log says so. The handoff is there, and new turns have higher
+// numbers than all before.
 func TestReboot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -554,14 +554,14 @@ func TestReboot(t *testing.T) {
 		t.Errorf("the next turn is %d", next.Turn)
 	case next.Recovery == nil || next.Recovery.Handoff.Status != "before the lights went out":
 		t.Errorf("the handoff is lost: %+v", next)
-	case next.KeptBy != "process" || next.Guardian != 0: // whoever ran before the reboot doesn't look any more
+	case next.KeptBy != "process" || next.Guardian != 0: // processes from before the reboot don't count
 		t.Errorf("the lease is kept by %s %d", next.KeptBy, next.Guardian)
 	}
 	w.healthy()
 }
 
-// TestUpgradedMeanwhile: a wait whose database was upgraded by a program that it can't follow ends
-// with that, on the next ring.
+// TestUpgradedMeanwhile: a newer program changes the database so that this one can't read it. A wait then ends with that
+// error, at the next ring.
 func TestUpgradedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -600,7 +600,7 @@ func TestUpgradedMeanwhile(t *testing.T) {
 	w.healthy()
 }
 
-// TestManyProcessesMakeOneDatabase has fifty processes find no database at once.
+// TestManyProcessesMakeOneDatabase starts fifty processes at once, where there is no database.
 func TestManyProcessesMakeOneDatabase(t *testing.T) {
 	w := newWorld(t)
 	const n = 50
@@ -623,7 +623,7 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 	w.healthy()
 }
 
-// hears tells by which means a process listens for bells; empty while it doesn't.
+// hears says by which means a process listens for bells. It is empty while the process doesn't.
 func hears(pid int) string {
 	infos, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
 	for _, f := range infos {

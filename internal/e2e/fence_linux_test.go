@@ -10,9 +10,9 @@ import (
 )
 
 // TestHarnessesAreFenced: in a room that enforces the stick, a real harness's edits are denied while
-// another agent holds it, and work once the turn has come. Taken over in the middle of a command, perhaps while
-// it was stopped, it learns that the command's write came too late, and neither its next edit nor git let
-// it change anything more.
+// another agent holds it, and work once the turn has come. Then the stick is taken over in the middle of a command,
+// perhaps while the harness is stopped. The harness learns that the command's write came too late, and neither the hook
+// before its next edit nor git lets it change anything more.
 func TestHarnessesAreFenced(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -55,8 +55,8 @@ func TestHarnessesAreFenced(t *testing.T) {
 
 func rewrite(path, _, new string) modelapi.Call { return modelapi.Write(path, new+"\n") }
 
-// TestHarnessesFencedByGitAlone: Codex skips hooks that nobody has reviewed, so it edits unasked; git
-// still keeps it from committing.
+// TestHarnessesFencedByGitAlone: Codex skips hooks that nobody has trusted, so nothing stops its edits. The hooks of git
+// still refuse its commit.
 func TestHarnessesFencedByGitAlone(t *testing.T) {
 	t.Parallel()
 	f := newFence(t, realharness.Codex)
@@ -70,8 +70,8 @@ func TestHarnessesFencedByGitAlone(t *testing.T) {
 	}
 }
 
-// TestHarnessesWithoutADatabase: only what the database says denies. While it is missing, the harness edits
-// as if there were no room, nothing makes a new one, and nothing is said; once it is back, it is asked again.
+// TestHarnessesWithoutADatabase: only the database denies. While it is missing, the harness edits as if there were no room:
+// nothing makes a new one, and nothing is printed. Once it is back, edits are denied again.
 func TestHarnessesWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	f := newFence(t, realharness.Codex)

@@ -20,14 +20,14 @@ import (
 // reviewer is the other agent, which holds the stick when the harness doesn't.
 const reviewer = "reviewer"
 
-// fence is a harness in a room that enforces the stick, in a repository with the hooks of git, while
-// the reviewer holds it.
+// fence is a harness in a room that enforces the stick, in a repository with our hooks of git. The reviewer holds the
+// stick.
 type fence struct {
 	*stage
 	talk   *dialogue
 	h      *realharness.Harness
 	change func(path, old, new string) modelapi.Call
-	file   string // what everybody wants to change
+	file   string // the file to change
 	base   string // the commit that is checked out
 }
 
@@ -60,7 +60,7 @@ func (f *fence) begin(model string, trusted bool) {
 	o.Sandbox = "" // Codex's would keep it from committing
 	o.BypassHookTrust = trusted
 	f.talk.begin(a, o)
-	f.talk.do(modelapi.Read(f.file)) // some refuse to change what they haven't read
+	f.talk.do(modelapi.Read(f.file)) // some refuse to edit a file that they haven't read
 }
 
 // waitsForItsTurn: the reviewer holds the stick, so an edit is denied; with the turn it works.
@@ -78,7 +78,7 @@ func (f *fence) waitsForItsTurn() {
 }
 
 // isTakenOver: the reviewer takes over while a command of the harness waits before it writes. What it
-// writes is late, and both are told.
+// writes is late, and both learn of it.
 func (f *fence) isTakenOver(take func()) {
 	f.t.Helper()
 	gate := filepath.Join(f.place.Home, "gate")
@@ -108,13 +108,13 @@ func (f *fence) isTakenOver(take func()) {
 	f.denied(f.change(f.file, "late", "later"), "two\nlate\n")
 }
 
-// stopped: the harness is stopped, so its owner is idle, and the stick is offered to who waits for it.
-// That takes some seconds, because the command counts as work for a while.
+// stopped: the harness is stopped, so its agent becomes idle, and the reviewer, which waits, may take over. That takes some
+// seconds, because the command counts as work for a while.
 func (f *fence) stopped() {
 	f.t.Helper()
 	f.as(reviewer, "policy", "set", "owner_idle_ttl=1s")
 	f.signal(syscall.SIGSTOP, "T")
-	offer, _ := f.command(reviewer, "wait", "--turn", "--timeout", "60s").CombinedOutput() // without the turn it fails
+	offer, _ := f.command(reviewer, "wait", "--turn", "--timeout", "60s").CombinedOutput() // it exits with 4 without the turn
 	if !strings.Contains(string(offer), "you can take over: the holder is alive, but does nothing") {
 		f.t.Fatalf("the reviewer waited, and is told\n%s", offer)
 	}
@@ -122,14 +122,14 @@ func (f *fence) stopped() {
 	f.signal(syscall.SIGCONT, "RSD")
 }
 
-// overruled: a person has the reviewer take the stick.
+// overruled: the reviewer takes the stick on a person's word.
 func (f *fence) overruled() {
 	f.t.Helper()
 	f.as(reviewer, "take", "--operator-requested", "--reason", "it takes too long")
 }
 
-// asksGit: who doesn't hold the stick neither commits nor moves the branch that is checked out, where
-// the harness lets git run its hooks.
+// asksGit: an agent that doesn't hold the stick can neither commit nor move the branch that is checked out, if the harness
+// lets git run its hooks.
 func (f *fence) asksGit() {
 	f.t.Helper()
 	row, _ := harness.ByName(f.h.Name)
@@ -157,7 +157,7 @@ func (f *fence) asksGit() {
 	}
 }
 
-// end ends the harness, and looks whether the database is sound.
+// end ends the harness, and checks that the database is sound.
 func (f *fence) end() {
 	f.t.Helper()
 	f.talk.end()
@@ -166,12 +166,12 @@ func (f *fence) end() {
 	}
 }
 
-// holding says who holds the stick, and for how long; denial is what a model is told that may not edit.
+// holding matches who holds the stick, and for how long. denial matches what a model reads that may not edit.
 const holding = reviewer + ` has (just taken the stick|held the stick for \d+ (s|min))`
 
 var denial = regexp.MustCompile(`Talking Stick: notes\.txt can't be changed now: ` + holding + `[^\n]*\. Wait: tt wait; `)
 
-// denied has the harness make a change that it may not make now.
+// denied has the harness make a change that is denied now.
 func (f *fence) denied(c modelapi.Call, content string) {
 	f.t.Helper()
 	f.refused(c, denial, func() {
@@ -181,8 +181,8 @@ func (f *fence) denied(c modelapi.Call, content string) {
 	f.holds(content)
 }
 
-// refused has the harness do what it is refused. A hook that has no answer in time allows it, as one
-// may on a machine that is busy with other things, and notes that: then it is undone, and done again.
+// refused has the harness do something that is refused. On a busy machine a hook may have no answer in time: then it allows
+// the call, and logs that. In this case the change is undone and made again.
 func (f *fence) refused(c modelapi.Call, want *regexp.Regexp, undo func()) {
 	f.t.Helper()
 	for range 5 {
@@ -201,7 +201,7 @@ func (f *fence) refused(c modelapi.Call, want *regexp.Regexp, undo func()) {
 	f.t.Error("it wasn't refused")
 }
 
-// faults is what hooks wrote into the log.
+// faults returns what hooks wrote into tt's log.
 func (f *fence) faults() string {
 	b, err := os.ReadFile(filepath.Join(f.data(), "tt.log"))
 	if err != nil && !os.IsNotExist(err) {
@@ -247,8 +247,8 @@ func (f *fence) open(gate string) (w *os.File) {
 	return w
 }
 
-// signal sends a signal to the harness's process group, and waits until its process is in one of the
-// states that it leads to.
+// signal sends a signal to the harness's process group, and waits until its process is in one of the states that should
+// follow.
 func (f *fence) signal(sig syscall.Signal, states string) {
 	f.t.Helper()
 	pid := f.talk.run.PID()

@@ -20,7 +20,7 @@ import (
 	"talkingstick/stick"
 )
 
-// adopt has orphans of our children become our own children, so that none stays a zombie.
+// adopt makes orphans of our children our own children, so that none stays a zombie.
 func adopt() {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		fmt.Fprintln(os.Stderr, "orphans stay with init:", err)
@@ -34,7 +34,7 @@ type world struct {
 	work string // the workspace
 	data string // the database
 	env  []string
-	cred *syscall.Credential // whose processes they are; nil for ours
+	cred *syscall.Credential // the user whose processes they are; nil for ours
 }
 
 func newWorld(t testing.TB) *world {
@@ -51,7 +51,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.env = []string{
 		"PATH=" + w.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), "USER=ann", "TALKING_STICK_DATA_DIR=" + w.data, "TT_JSON=1",
-		"GORACE=atexit_sleep_ms=0", // the race detector would have every process wait a second at its end
+		"GORACE=atexit_sleep_ms=0", // else every process waits a second at its end under the race detector
 		fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()),
 	}
 	return w
@@ -93,7 +93,7 @@ type agent struct {
 	mu      sync.Mutex // guards the rest
 	next    int
 	waiting map[int]chan reply
-	ended   chan struct{} // closed when nobody is left who could answer
+	ended   chan struct{} // closed when no process is left that could answer
 	reaped  bool
 }
 
@@ -148,7 +148,7 @@ func (w *world) tryStart(name, program string, env []string, before ...string) (
 	return h, nil
 }
 
-// overlay is an environment in which later values replace earlier ones.
+// overlay returns an environment in which later values replace earlier ones.
 func overlay(env, over []string) []string {
 	c := exec.Cmd{Env: append(slices.Clip(env), over...)}
 	return c.Environ()
@@ -189,10 +189,10 @@ func (h *agent) send(q request) {
 	}
 	h.sending.Lock()
 	defer h.sending.Unlock()
-	h.in.Write(append(b, '\n')) // when nobody reads it, the harness has ended, and that shows
+	h.in.Write(append(b, '\n')) // if nobody reads it, the harness has ended, and the caller notices
 }
 
-// run is a request that was made.
+// run is a request that was sent.
 type run struct {
 	h     *agent
 	id    int
@@ -201,10 +201,10 @@ type run struct {
 	known chan struct{}
 	done  chan struct{}
 	got   reply // valid once done is closed
-	lost  bool  // nobody is left who could have answered
+	lost  bool  // no process is left that could have answered
 }
 
-// do makes a request and doesn't wait for its answer.
+// do sends a request, and doesn't wait for its answer.
 func (h *agent) do(q request) *run {
 	h.mu.Lock()
 	h.next++
@@ -267,7 +267,7 @@ func (h *agent) tt(args ...string) reply {
 	return h.begin(args...).wait()
 }
 
-// wait returns the answer to a request. It fails the test when it doesn't come.
+// wait returns the answer to a request. It fails the test if none comes.
 func (r *run) wait() reply {
 	r.h.w.t.Helper()
 	select {
@@ -305,7 +305,7 @@ func (h *agent) group(s syscall.Signal) {
 	}
 }
 
-// die kills the process of the harness alone; what it started lives on.
+// die kills only the process of the harness. What it started lives on.
 func (h *agent) die() {
 	syscall.Kill(h.pid, syscall.SIGKILL)
 	for {
@@ -326,8 +326,8 @@ func (h *agent) gone() bool {
 	}
 }
 
-// signal sends a signal to the runner or actor. Its harness is its parent and takes its end into
-// account only by ending too, so the pid is its own as long as the harness isn't reaped.
+// signal sends a signal to the runner or actor. Its parent, the harness, reaps it only when it ends itself, so the pid can't
+// belong to another process before that.
 func (h *agent) signal(s syscall.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -358,7 +358,7 @@ func (h *agent) kill() {
 // patience is how long a test waits for what has to happen.
 const patience = time.Minute
 
-// soon fails the test unless what has to happen does.
+// soon waits until something has happened, and fails the test if it doesn't happen.
 func soon(t testing.TB, what string, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -378,7 +378,7 @@ func ok(t testing.TB, r reply) reply {
 	return r
 }
 
-// answer is what the answers of all commands may hold.
+// answer has the fields of the answers of all commands.
 type answer struct {
 	Status   string          `json:"status"`
 	Reason   string          `json:"reason"`
@@ -428,7 +428,7 @@ func decode(r reply) (a answer, err error) {
 	return a, err
 }
 
-// said reads an answer that has to be one.
+// said reads an answer, which must not be a failure.
 func said(t testing.TB, r reply) answer {
 	t.Helper()
 	a, err := decode(r)
@@ -461,7 +461,7 @@ func (w *world) log() (events []stick.Event) {
 	}
 }
 
-// last is the newest event of a type, or nil.
+// last returns the newest event of a type, or nil.
 func last(events []stick.Event, typ stick.EventType) *stick.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == typ {

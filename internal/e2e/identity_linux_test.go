@@ -14,7 +14,7 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// again is the same agent of a person, with a session of its own at the model API.
+// again returns the same harness, with a new session at the model API.
 func (s *stage) again(a *realharness.Agent, name string, script modelapi.Script) (*realharness.Agent, *modelapi.Session) {
 	s.t.Helper()
 	session := s.api.Session(name, script)
@@ -23,7 +23,7 @@ func (s *stage) again(a *realharness.Agent, name string, script modelapi.Script)
 	return &b, session
 }
 
-// finished fails the test unless a harness did all that its script told.
+// finished fails the test unless a harness has played all of its script.
 func (s *stage) finished(r realharness.Result) {
 	s.t.Helper()
 	if r.Exit != 0 || !strings.Contains(r.Text, "done") {
@@ -31,7 +31,7 @@ func (s *stage) finished(r realharness.Result) {
 	}
 }
 
-// senders are the agents that sent messages, in order.
+// senders returns the agents that sent messages, in order.
 func (s *stage) senders() (out []string) {
 	s.t.Helper()
 	var r struct {
@@ -48,7 +48,7 @@ func (s *stage) senders() (out []string) {
 	return out
 }
 
-// speak has a model join by the shell, look by the one tool and send a message by the other.
+// speak has a model join by the shell, then read the room with one tool and send a message with another.
 func (s *stage) speak() []modelapi.Script {
 	return []modelapi.Script{
 		modelapi.Do(modelapi.Shell(s.tt + " join")),
@@ -85,7 +85,7 @@ func TestOneSessionIsOneMember(t *testing.T) {
 	}
 }
 
-// TestTwoSessionsAreTwoMembers: two sessions of one harness at once.
+// TestTwoSessionsAreTwoMembers: two sessions of one harness run at once, as two members.
 func TestTwoSessionsAreTwoMembers(t *testing.T) {
 	for _, h := range realharness.All {
 		t.Run(h.Name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 				if mine == one {
 					steps[0] = modelapi.Seen(running, steps[0])
 				}
-				steps[2] = modelapi.Seen(mine, modelapi.When(other, steps[2])) // both have joined, and both live
+				steps[2] = modelapi.Seen(mine, modelapi.When(other, steps[2])) // both have joined, and both run
 				return modelapi.Steps(append(steps, modelapi.Say("done"))...)
 			}
 			a, _ := s.prepare(h, script(one, two))
@@ -122,8 +122,8 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 	}
 }
 
-// TestResumedElsewhere: a session of Claude Code that is resumed while it still runs is another
-// member, which is told so.
+// TestResumedElsewhere: a session of Claude Code that is resumed while it still runs is another member, and its model
+// learns that.
 func TestResumedElsewhere(t *testing.T) {
 	const id = "0b6f7b1e-8a43-4d4c-9f6d-2f6a3a0c9d11"
 	s := newStage(t)
@@ -192,7 +192,7 @@ func TestSubAgents(t *testing.T) {
 		h     *realharness.Harness
 		model string
 		spawn modelapi.Call
-		wait  func(r *modelapi.Request) modelapi.Call // Codex goes on at once, and asks for the outcome
+		wait  func(r *modelapi.Request) modelapi.Call // Codex continues at once, and asks for the outcome later
 	}{
 		{realharness.Claude, "", modelapi.Named("Agent", map[string]any{
 			"description": "a part", "prompt": mark, "subagent_type": "general-purpose",
@@ -249,8 +249,8 @@ func first(a, b string) string {
 	return b
 }
 
-// TestSandboxOfCodex: with our installation the command line works inside of the sandbox; without it
-// the command line names the ways out, of which the tools are one.
+// TestSandboxOfCodex: after tt install, the command line works inside the sandbox. Without it, the command line names the
+// ways out, one of which is the MCP tools.
 func TestSandboxOfCodex(t *testing.T) {
 	s := newStage(t)
 	s.run("join")
@@ -292,7 +292,7 @@ func TestSandboxOfCodex(t *testing.T) {
 		granted,
 		modelapi.Say("done"),
 	))
-	b.Config.Model = "unknown" // it gets tools that answer with nothing but the result
+	b.Config.Model = "unknown" // its tools answer with only the result
 	appendTo(t, filepath.Join(s.place.Home, ".codex/config.toml"), server)
 	s.finished(b.Run(t, "Please.", s.options(realharness.Codex)))
 	got := results(bare)

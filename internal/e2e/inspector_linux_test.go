@@ -28,8 +28,8 @@ const (
 	partner   stick.AgentID = "codex:partner"
 )
 
-// inspections are a call for each tool, as arguments of the inspector; values of the scene stand in
-// braces. want is a piece of the answer.
+// inspections are a call for each tool, as arguments of the inspector. Names in braces stand for values of the scene. want
+// is a part of the answer.
 var inspections = map[string]struct{ arguments, want string }{
 	"list_rooms":       {"", `"relation": "here"`},
 	"join_path":        {"context_path={path}", `"joined": false`},
@@ -70,8 +70,8 @@ var inspections = map[string]struct{ arguments, want string }{
 	"worker_context":   {"task_id=lexer", `"worker": "claude:inspector"`},
 }
 
-// TestInspectorCallsEveryTool has a client of another hand list the tools and call each of them, in a
-// room of its own.
+// TestInspectorCallsEveryTool has the inspector, a client by other authors, list the tools and call each of them, in a room
+// of its own.
 func TestInspectorCallsEveryTool(t *testing.T) {
 	program, err := program()
 	if err != nil {
@@ -87,7 +87,7 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 			"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TALKING_STICK_DATA_DIR=" + filepath.Join(dir, "data"),
 			"TT_HARNESS_AGENT_ID=" + string(inspector),
 		}
-		out, err := c.Output() // standard error is for what npm's programs want to say
+		out, err := c.Output() // standard error has the notices of npm's programs
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -159,7 +159,7 @@ func sceneEngine(t *testing.T, dir string) (*engine.Engine, *task.Tasks) {
 	return e, task.New(task.Config{Kernel: kernel})
 }
 
-// inspected makes a room, and returns what puts its values in place of their names.
+// inspected makes a room, and returns a replacer that puts its values in place of their names.
 func inspected(t *testing.T, e *engine.Engine, tasks *task.Tasks, work string) *strings.Replacer {
 	t.Helper()
 	if out, err := exec.Command("git", "init", "-q", work).CombinedOutput(); err != nil {

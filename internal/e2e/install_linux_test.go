@@ -55,7 +55,7 @@ func (s *stage) run(args ...string) string {
 	return s.as(watcher, args...)
 }
 
-// as runs tt as an agent of which nothing but its name shows.
+// as runs tt as an agent that is known only by its name.
 func (s *stage) as(name string, args ...string) string {
 	s.t.Helper()
 	out, err := s.command(name, args...).CombinedOutput()
@@ -74,10 +74,10 @@ func (s *stage) command(name string, args ...string) *exec.Cmd {
 
 var allPairs = flag.Bool("pairs", false, "every pair of real harnesses")
 
-// watcher is the name under which the test itself looks: it passes inside of a harness, too.
+// watcher is the name under which the test reads the room, so that it passes inside a harness, too.
 const watcher = "watcher"
 
-// state is the room as data.
+// state returns the room's state.
 func (s *stage) state() (r struct {
 	Owner   *string `json:"owner"`
 	TurnID  int     `json:"turn_id"`
@@ -93,7 +93,7 @@ func (s *stage) state() (r struct {
 	return r
 }
 
-// agents are the members of a harness.
+// agents returns the members that run in a harness.
 func (s *stage) agents(harness string) (out []string) {
 	for _, m := range s.state().Members {
 		if strings.HasPrefix(m.Agent, harness+":") {
@@ -120,9 +120,8 @@ func (s *stage) options(h *realharness.Harness) realharness.Options {
 	return o
 }
 
-// TestHarnessesTakeTurns: after tt install, two real harnesses load the skill, start the MCP server
-// and run the hooks; one takes the turn and releases it with a handoff, and the other, which waits,
-// is woken and gets it.
+// TestHarnessesTakeTurns: after tt install, two real harnesses load the skill, start the MCP server and run the hooks. One
+// takes the turn and releases it with a handoff. The other, which waits, wakes and gets both.
 func TestHarnessesTakeTurns(t *testing.T) {
 	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}}
 	if *allPairs {
@@ -195,7 +194,7 @@ func takeTurns(t *testing.T, first, second *realharness.Harness) {
 	}
 }
 
-// results are what the tools answered, in order.
+// results returns the answers of the tools, in order.
 func results(s *modelapi.Session) (out []string) {
 	requests := s.Requests()
 	if len(requests) == 0 {

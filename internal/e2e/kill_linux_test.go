@@ -16,7 +16,7 @@ import (
 	"talkingstick/stick"
 )
 
-// scene is a room with three agents in it, of whom the first may have the stick.
+// scene is a room with three agents. The first may have the stick.
 type scene struct {
 	*testing.T
 	w       *world
@@ -42,7 +42,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// look is the room as it is stored, and its log.
+// look returns the room as it is stored, and its log.
 func (s *scene) look() (r stick.Room, log []stick.Event) {
 	s.Helper()
 	err := s.db.View(s.Context(), func(tx *store.Tx) (err error) {
@@ -58,20 +58,20 @@ func (s *scene) look() (r stick.Room, log []stick.Event) {
 	return r, log
 }
 
-// TestKilledOperations kills the process of every operation right before and right after its
-// commit. Before it, nothing has happened; after it, all of it has, and whoever listens is told by
-// the death. Doing the same again is right in both cases.
+// TestKilledOperations kills the process of every operation right before and right after its commit. Before the commit,
+// nothing has happened. After it, everything has, and the death itself wakes those who listen. In both cases the same
+// command again is right.
 func TestKilledOperations(t *testing.T) {
 	handoff := []string{"--status", "what was done", "--next-action", "what is next"}
 	with := func(args ...string) []string { return append(args, handoff...) }
 	for _, c := range []struct {
 		name  string
 		owned bool         // the first agent has the stick
-		setup func(*scene) // what else there is
+		setup func(*scene) // what happens before the command
 		args  func(*scene) []string
 		wrote []stick.EventType // what is in the log afterwards
 		again int               // exit status of the same command, once it has happened
-		twice bool              // done again it is another one
+		twice bool              // the same command again does it a second time
 		check func(*scene, answer)
 	}{
 		{name: "join", args: func(*scene) []string { return []string{"join", "--as", "claude:new"} }, wrote: []stick.EventType{stick.EventJoin}},
@@ -272,7 +272,7 @@ func lastSeq(log []stick.Event) string {
 	return string(b)
 }
 
-// listens waits until a process that follows events hears the bell, and tells by which means.
+// listens waits until a process that follows events listens for the bell, and returns by which means.
 func (s *scene) listens(r *run) (means string) {
 	s.Helper()
 	soon(s, "the log is watched", func() bool {

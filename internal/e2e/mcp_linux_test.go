@@ -27,7 +27,7 @@ type served struct {
 	*mcp.ClientSession
 	w       *world
 	harness *exec.Cmd
-	in      *os.File // its standard input; nobody else has the other end
+	in      *os.File // its standard input; only the test has the other end
 	pid     int      // of tt
 }
 
@@ -82,7 +82,7 @@ func children(pid int) (out []byte, err error) {
 	return out, err
 }
 
-// connect makes a client of a server's streams.
+// connect makes a client on a server's streams.
 func connect(t testing.TB, out io.ReadCloser, in io.WriteCloser) *mcp.ClientSession {
 	t.Helper()
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).
@@ -93,7 +93,7 @@ func connect(t testing.TB, out io.ReadCloser, in io.WriteCloser) *mcp.ClientSess
 	return c
 }
 
-// ask calls a tool, and returns what it answered, also when that is a refusal.
+// ask calls a tool and returns its answer, which may be a refusal.
 func ask(t testing.TB, c *mcp.ClientSession, tool string, arguments object) object {
 	t.Helper()
 	res, err := c.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -123,7 +123,7 @@ func (w *world) noListeners() {
 	}
 }
 
-// occupied is a server in a call that blocks, because somebody else holds the stick; or in none.
+// occupied returns a server in a call that blocks because another agent holds the stick, or in no call.
 func occupied(t *testing.T, tool string) *served {
 	t.Helper()
 	w := newWorld(t)
@@ -142,8 +142,8 @@ func occupied(t *testing.T, tool string) *served {
 	return s
 }
 
-// TestServerEndsWithItsInput: a server ends when its client closes its side, also while a wait
-// blocks, and leaves nothing of the wait behind.
+// TestServerEndsWithItsInput: a server ends when its client closes its side, even while a wait blocks. Nothing of the wait
+// is left.
 func TestServerEndsWithItsInput(t *testing.T) {
 	for _, tool := range []string{"", "wait_for_turn", "wait_for_events"} {
 		t.Run("in "+tool, func(t *testing.T) {
@@ -156,8 +156,8 @@ func TestServerEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// TestServerEndsWithItsHarness: it ends with the process that started it, although others hold its
-// streams open.
+// TestServerEndsWithItsHarness: a server ends with the process that started it, although other processes hold its streams
+// open.
 func TestServerEndsWithItsHarness(t *testing.T) {
 	for _, tool := range []string{"", "wait_for_turn", "wait_for_events"} {
 		t.Run("in "+tool, func(t *testing.T) {
@@ -171,8 +171,8 @@ func TestServerEndsWithItsHarness(t *testing.T) {
 	}
 }
 
-// TestSeveralServers: the servers of several harnesses work on one database at once, and each is a
-// member of its own; they hand the stick round.
+// TestSeveralServers: the servers of several harnesses work on one database at once, each for another member. They pass the
+// stick around.
 func TestSeveralServers(t *testing.T) {
 	const servers, rounds = 4, 3
 	w := newWorld(t)
@@ -219,8 +219,7 @@ func TestSeveralServers(t *testing.T) {
 	w.healthy()
 }
 
-// nest is a harness that is played, with a shell in it: what the shell runs is what the harness's
-// tools run, and its hooks and servers.
+// nest is a simulated harness with a shell in it. The shell runs what the harness would run: tools, hooks and servers.
 type nest struct {
 	w    *world
 	cmd  *exec.Cmd
@@ -255,7 +254,7 @@ func (w *world) nest(name string, env ...string) *nest {
 	return n
 }
 
-// kill ends the harness and all that is in it.
+// kill ends the harness and everything in it.
 func (n *nest) kill() {
 	syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL)
 	n.cmd.Wait()
@@ -287,7 +286,7 @@ func (n *nest) sh(line string) (string, int) {
 	}
 }
 
-// tt runs a line of tt that has to succeed, and reads what it says.
+// tt runs a command line of tt, which has to succeed, and reads its answer.
 func (n *nest) tt(line string) answer {
 	n.w.t.Helper()
 	out, exit := n.sh("tt " + line)

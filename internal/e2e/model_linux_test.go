@@ -10,24 +10,24 @@ import (
 	"talkingstick/stick"
 )
 
-// The stick as porcupine sees it: a register that holds the current turn, its owner and its lease.
-// A grant succeeds only with the next turn, a release only with the current one. What a killed
-// command came to is unknown: it took effect as a whole, or not at all.
+// This is the stick as porcupine sees it: a register that holds the current turn, its owner and its lease. A grant succeeds
+// only with the next turn, a release only with the current one. The outcome of a killed command is unknown: it took effect
+// as a whole, or not at all.
 
 // register is the state of the model.
 type register struct {
 	turn  int64
 	owner stick.AgentID // empty when nobody owns
-	lease string        // empty while nobody was told it
+	lease string        // empty until somebody got it
 }
 
-// call is what an agent asked for.
+// call is an operation that an agent asked for.
 type call struct {
 	me stick.AgentID
 	op op
 }
 
-// outcome is what came of it.
+// outcome is the answer to a call.
 type outcome struct {
 	kind  string // see step
 	turn  int64
@@ -40,18 +40,18 @@ type outcome struct {
 const (
 	unknown  = "unknown"  // the process was killed
 	granted  = "granted"  // a new turn
-	held     = "held"     // the turn that the agent has already
-	without  = "without"  // a look that brought no turn
+	held     = "held"     // the turn that the agent already has
+	without  = "without"  // an answer without a turn
 	ended    = "ended"    // the turn was ended by this call
 	repeated = "repeated" // the turn was ended by the same call before
 	renewed  = "renewed"  // a heartbeat
 	left     = "left"     // left without having owned
 	fenced   = "fenced"   // the fence isn't current
-	refused  = "refused"  // something else was in the way
+	refused  = "refused"  // another reason
 	saw      = "saw"      // the state
 )
 
-// from is the model with the state from which a history starts.
+// from returns the model of a history that begins in a state.
 func from(start register) porcupine.Model {
 	m := model
 	m.Init = func() []any { return []any{start} }
@@ -73,12 +73,12 @@ var model = porcupine.NondeterministicModel{
 	DescribeState: func(state any) string { return fmt.Sprintf("%+v", state) },
 }
 
-// step returns the states that a call with an outcome can lead to; none if it isn't possible.
+// step returns the states that can follow from a call with an outcome. There are none if that outcome is impossible.
 func step(s register, in call, out outcome) []register {
 	me, o := in.me, in.op
 	same := []register{s}
 	mine := s.owner == me && me != ""
-	// fits reports whether the call's fence is the current grant's. No fence means the own one.
+	// fits reports whether the call's fence is the current grant's. No fence means the caller's own.
 	fits := mine && (o.Turn == 0 || o.Turn == s.turn && (s.lease == "" || o.Lease == s.lease))
 	free := register{turn: s.turn}
 	only := func(possible bool, next register) []register {
@@ -109,8 +109,8 @@ func step(s register, in call, out outcome) []register {
 	case fenced:
 		return only(!fits, s)
 	case refused:
-		// Whoever owns is refused nothing that the campaign asks for, except passing to somebody
-		// who isn't there.
+		// An owner is refused nothing that the campaign asks for, except to pass the stick to an agent that isn't
+		// in the room.
 		return only(!mine || o.Kind == "pass" && out.code == stick.CodeUnknownMember, s)
 	case saw:
 		return only(out.turn == s.turn && out.from == s.owner && (s.lease == "" || out.lease == "" || s.lease == out.lease), s)
@@ -130,7 +130,7 @@ func step(s register, in call, out outcome) []register {
 	panic("unknown outcome " + out.kind)
 }
 
-// TestModelRefuses: what would break a law isn't linearizable.
+// TestModelRefuses: a history that breaks a law isn't linearizable.
 func TestModelRefuses(t *testing.T) {
 	const a, b stick.AgentID = "claude:a", "codex:b"
 	type entry struct {
