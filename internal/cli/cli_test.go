@@ -74,7 +74,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Run(m))
 }
 
-// patience bounds every wait for something that has to happen.
+// patience limits every wait for something that has to happen.
 const patience = 30 * time.Second
 
 func TestScript(t *testing.T) { play(t, testscript.Params{Dir: "testdata/script"}, nil) }
@@ -154,7 +154,7 @@ type story struct {
 	before          string // the database at the last snapshot
 	damaged         bool
 	unlock          func()   // what is locked
-	wrong           []string // refusals that weren't what they should be
+	wrong           []string // refusals that differ from what they should be
 }
 
 // given are the variables that a script may set with env.
@@ -192,7 +192,7 @@ func newStory(env *testscript.Env, bin string) (*story, error) {
 	return s, nil
 }
 
-// end ends what the script has started, and looks whether the database is sound.
+// end ends what the script has started, and checks that the database is sound.
 func (s *story) end() error {
 	for _, a := range s.actors {
 		a.end()
@@ -336,7 +336,7 @@ func (s *story) finish(ts *testscript.TestScript, c *command) {
 	select {
 	case <-c.done:
 	case <-time.After(patience):
-		syscall.Kill(c.pid, syscall.SIGQUIT) // a Go program tells where it is
+		syscall.Kill(c.pid, syscall.SIGQUIT) // a Go program prints where it is
 		select {
 		case <-c.done:
 		case <-time.After(time.Second):
@@ -376,7 +376,7 @@ func (s *story) launch(ts *testscript.TestScript, q request) *command {
 	outEnd.Close()
 	ts.Check(err)
 	c.pid, c.hangup = cmd.Process.Pid, func() { out.Close() }
-	go func() { // ended by the end of the command
+	go func() { // ends with the command
 		io.Copy(&c.printed, out)
 		cmd.Wait() // how it ended shows in its state
 		out.Close()
@@ -405,8 +405,8 @@ func lookPath(program, path string) (string, error) {
 	return "", fmt.Errorf("no program %q", program)
 }
 
-// actor is a harness that lives, with a shell in it that runs what it is told, as the tool of a
-// harness does. Killing the harness leaves the shell behind, as it does in life.
+// actor is a running harness with a shell in it, which runs commands as a harness's tool does. When the harness is killed,
+// the shell lives on, as it really would.
 type actor struct {
 	dir  string
 	pid  int // of the harness
@@ -441,11 +441,11 @@ func (s *story) start(ts *testscript.TestScript, args []string) {
 		running: map[int]*command{}, started: map[int]chan struct{}{},
 	}
 	s.actors[args[0]] = a
-	go func() { // ended by the end of the harness
+	go func() { // ends with the harness
 		cmd.Process.Wait()
 		close(a.gone)
 	}()
-	go a.listen(out) // ended by the end of the last one that could write
+	go a.listen(out) // ends with the last process that could write
 }
 
 // launch has the shell in the harness run a command.
@@ -463,7 +463,7 @@ func (a *actor) launch(ts *testscript.TestScript, q request) *command {
 		stdin = os.DevNull
 	}
 	var env []string
-	for _, name := range given { // what the script has set since the harness was started, but not to nothing
+	for _, name := range given { // what the script has set since the harness was started, unless it is empty
 		if v := ts.Getenv(name); v != "" && name != "PATH" {
 			env = append(env, name+"="+v)
 		}
@@ -495,7 +495,7 @@ func words(list []string) string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// listen hears what becomes of the commands.
+// listen reads how the commands end.
 func (a *actor) listen(out *os.File) {
 	defer out.Close()
 	lines := bufio.NewScanner(out)
@@ -541,7 +541,7 @@ func (a *actor) end() {
 	syscall.Kill(-a.pid, syscall.SIGKILL)
 }
 
-// poll repeats look until it is true.
+// poll repeats look until it returns true.
 func poll(ts *testscript.TestScript, what string, look func() bool) {
 	for end := time.Now().Add(patience); !look(); time.Sleep(3 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -743,8 +743,8 @@ func (s *story) unchanged(ts *testscript.TestScript, _ []string) {
 	}
 }
 
-// dump is the whole content of the database in a data directory, as text; "" if there is none.
-// A file that SQLite can't read is its own content.
+// dump returns the whole content of the database in a data directory as text, or "" if there is none. For a file that
+// SQLite can't read, it returns the file's bytes.
 func dump(dir string) (string, error) {
 	path := filepath.Join(dir, "rooms.sqlite")
 	raw, err := os.ReadFile(path)

@@ -57,7 +57,7 @@ func (r *repo) run(agent, script string) (out string, err error) {
 		"TALKING_STICK_DATA_DIR=" + filepath.Join(r.work, "data"), "TT_HARNESS_AGENT_ID=" + agent, clitest.Top + "=" + strconv.Itoa(os.Getpid()),
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true",
 		"GIT_AUTHOR_NAME=Pat", "GIT_AUTHOR_EMAIL=pat@example.com", "GIT_COMMITTER_NAME=Pat", "GIT_COMMITTER_EMAIL=pat@example.com",
-		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", // equal histories have equal names
+		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", // equal histories get equal hashes
 	}
 	b, err := c.CombinedOutput()
 	return string(b), err
@@ -80,7 +80,7 @@ func (r *repo) enforcing(policy string) *repo {
 	return r
 }
 
-// state is what git knows, and the files.
+// state returns git's refs and the files.
 func (r *repo) state() string {
 	r.Helper()
 	out := r.must("", `
@@ -99,7 +99,7 @@ func (r *repo) state() string {
 	return strings.ReplaceAll(out, r.work, "WORK")
 }
 
-// works is what people and holders do, each from a new repository.
+// works are what people and holders do, each in a new repository.
 var works = map[string]string{
 	"commit":            "echo x >1.txt; git commit -qam x; echo y >2.txt; echo y >3.txt; git commit -qm y 2.txt; git add .; git commit -q --amend -m z",
 	"rebase":            "git checkout -q feature; git rebase -q main",
@@ -129,8 +129,8 @@ var works = map[string]string{
 	"from .git": "cd .git; git update-ref refs/heads/main feature; git symbolic-ref HEAD refs/heads/feature",
 }
 
-// For people and for the holder of the stick everything ends as it does without hooks, also when hooks
-// were there before.
+// For people and for the holder of the stick, everything ends as it does without hooks, even if other hooks were there
+// before.
 func TestGitWorksAsEver(t *testing.T) {
 	for name, script := range works {
 		t.Run(name, func(t *testing.T) {
@@ -152,8 +152,7 @@ func TestGitWorksAsEver(t *testing.T) {
 	}
 }
 
-// Without the stick an agent doesn't move what is checked out in the shared tree, and everything that
-// doesn't goes on.
+// Without the stick an agent can't move what is checked out in the shared tree. Everything else works.
 func TestGitWithoutTheStick(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
@@ -192,7 +191,7 @@ func TestGitWithoutTheStick(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t).enforcing("stick")
 			r.must("", "git worktree add -q ../linked -b linked; git clone -q . ../clone; git -C ../clone branch -q feature origin/feature; git config receive.denyCurrentBranch ignore")
-			if name == "rebase --abort" { // on a conflict, which comes before anything is denied
+			if name == "rebase --abort" { // the rebase stops at a conflict before anything is denied
 				r.must("", "git checkout -q feature; echo other >3.txt; git add .; git commit -qm other; git checkout -q main")
 			}
 			before := r.must("", "git rev-parse main")

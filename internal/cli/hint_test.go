@@ -57,7 +57,7 @@ func TestHintsSayTheirCommands(t *testing.T) {
 	}
 }
 
-// What TestHintsAreCommands relies on: it doesn't understand just anything.
+// TestHintsAreCommands relies on this: what isn't a command isn't understood.
 func TestHintsThatAreNoCommands(t *testing.T) {
 	for _, line := range []string{
 		"tt jion", "tt worker mend", "tt wait --forever", "tt release now then later", "tt kick", "tt worker done ui-7", "tt take --turn soon",
@@ -93,7 +93,7 @@ func understood(command stick.Command) error {
 func hintedCommands(t *testing.T) (all []hinted) {
 	for _, s := range sources(t) {
 		calls(s, func(name string, call *ast.CallExpr) {
-			if line, ok := literal(call.Args[0]); ok && name == "Cmd" { // else it is put together, as tt --help is
+			if line, ok := literal(call.Args[0]); ok && name == "Cmd" { // otherwise its words are joined at run time, as in tt --help
 				all = append(all, hinted{s.files.Position(call.Pos()).String(), stick.Cmd(line)})
 			}
 		})
@@ -107,7 +107,7 @@ type goFile struct {
 	files *token.FileSet
 }
 
-// sources are the files of the packages that make hints.
+// sources returns the files of the packages that make hints.
 func sources(t *testing.T) (all []goFile) {
 	for _, dir := range []string{"../../stick", "../../internal"} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

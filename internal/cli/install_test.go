@@ -13,7 +13,7 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// terminal runs tt as on a terminal, where somebody types an answer.
+// terminal runs tt as if on a terminal where somebody types an answer.
 func terminal(t *testing.T, home, exe, answer string, args ...string) (status int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -25,7 +25,7 @@ func terminal(t *testing.T, home, exe, answer string, args ...string) (status in
 	return status, stdout.String(), stderr.String()
 }
 
-// On a terminal tt install shows what it would do and asks; only a yes does it.
+// On a terminal tt install shows what it would do, and asks. It changes something only after a yes.
 func TestInstallAsks(t *testing.T) {
 	home, exe := t.TempDir(), filepath.Join(t.TempDir(), "tt")
 	if err := os.WriteFile(exe, nil, 0o755); err != nil {
@@ -44,7 +44,7 @@ func TestInstallAsks(t *testing.T) {
 			t.Fatalf("%q did it", answer)
 		}
 	}
-	// JSON is for programs, which can't be asked.
+	// With --json a program reads the output, and nobody can be asked.
 	if status, out, _ := terminal(t, home, exe, "y\n", "install", "--json"); status != 2 || strings.Contains(out, "Make these changes?") {
 		t.Errorf("with --json: status %d\n%s", status, out)
 	}
@@ -61,7 +61,7 @@ func TestInstallAsks(t *testing.T) {
 	}
 }
 
-// A program that go run made is gone, or another one, at the next run, so harnesses aren't told of it.
+// tt install refuses a program that go run made: at the next run it is gone, or another program.
 func TestInstallRefusesGoRun(t *testing.T) {
 	for _, exe := range []string{
 		"/tmp/go-build813049831/b001/exe/tt",

@@ -12,8 +12,8 @@ import (
 	"talkingstick/internal/bell"
 )
 
-// locked holds the database until the script ends or holds it in another way: as a writer that doesn't come to an end does, or
-// so that nobody can even read it.
+// locked locks the database until the script ends or changes the lock: like a writer that doesn't end, or so that nobody can
+// even read.
 func (s *story) locked(ts *testscript.TestScript, args []string) {
 	s.free()
 	if args[0] == "free" {
@@ -37,7 +37,7 @@ func (s *story) locked(ts *testscript.TestScript, args []string) {
 	ts.Check(err)
 }
 
-// free lets go of what is locked.
+// free releases the lock.
 func (s *story) free() {
 	if s.unlock != nil {
 		s.unlock()

@@ -24,9 +24,9 @@ import (
 	"talkingstick/stick"
 )
 
-// The reference, docs/reference, is made of what the program is made of: the command tree, the
-// tables of package stick, the result structs of packages engine and task and the comments beside them. It
-// is generated and compared here, so that nothing of it ships and nothing of it can be out of date.
+// The reference, docs/reference, is made from what the program is made from: the command tree, the tables of package stick,
+// the result structs of packages engine and task, and the comments on them. It is generated and compared here. So the program
+// doesn't carry it, and it can't be out of date.
 
 var updateReference = flag.Bool("reference.update", false, "write docs/reference instead of comparing it")
 
@@ -136,13 +136,13 @@ How the protocol works, and what it guarantees: [PROTOCOL](../PROTOCOL.md).`)
 
 // Commands.
 
-// silent commands print no result of ours.
+// silent are commands that print no result of ours.
 var silent = regexp.MustCompile(`^tt (help|completion)\b`)
 
-// spoken are commands that speak a protocol of somebody else.
+// spoken are commands that speak another program's protocol.
 var spoken = []string{"tt hook", "tt hook git", "tt mcp"}
 
-// tree is every command that is shown, in the order of the help.
+// tree returns every command that is shown, in the order of the help.
 func tree() []*cobra.Command {
 	root := (&app{}).root()
 	root.InitDefaultHelpCmd()
@@ -571,7 +571,7 @@ func flatten(t reflect.Type) (out []jsonField) {
 	return out
 }
 
-// kindOf names a type as it is in JSON, and the struct that it holds.
+// kindOf returns the name of a type in JSON, and the struct that it holds.
 func kindOf(t reflect.Type) (name string, of reflect.Type) {
 	switch t {
 	case reflect.TypeFor[stick.Time]():
@@ -677,7 +677,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 	return end()
 }
 
-// source is what the reference takes from the code's text.
+// source is what the reference takes from the text of the code.
 type source struct {
 	types     map[string]string // the first paragraph of a type's comment
 	fields    map[string]string // by Type.Field
@@ -793,7 +793,7 @@ func comment(c *ast.CommentGroup) string {
 	return strings.TrimSpace(c.Text())
 }
 
-// text is a string literal's text.
+// text returns a string literal's text.
 func text(e ast.Expr) string {
 	lit, ok := e.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {

@@ -7,7 +7,7 @@ import (
 	"talkingstick/stick"
 )
 
-// The words of the reference that aren't in the code beside what they explain.
+// These are the words of the reference that don't stand in the code next to what they explain.
 
 // results says what each command prints under --json. A command that isn't here fails the test.
 var results = map[string][]any{
@@ -99,7 +99,7 @@ var exits = []struct {
 	{stick.ExitInterrupted, "interrupted; 143 when it was by SIGTERM"},
 }
 
-// facts says what the fields beside error, message and hint mean.
+// facts says what the fields other than error, message and hint mean.
 var facts = map[string]string{
 	"agent_id":        "the agent that it is about",
 	"asked":           "the pattern that was asked for",
@@ -150,8 +150,7 @@ var facts = map[string]string{
 	"workspace":       "the workspace's root",
 }
 
-// words explains the values of the typed constants that don't explain themselves where they are
-// declared.
+// words explains the values of typed constants that have no explanation where they are declared.
 var words = map[string]string{
 	"WaitStatus.your_turn":          "the stick is yours; the grant is in the answer",
 	"WaitStatus.takeover_available": "you can take over; `reason` is the cause",
@@ -217,7 +216,7 @@ var words = map[string]string{
 	"Proof.turn": "it comes and goes, as a person's shell does: its life keeps, its end says nothing",
 }
 
-// common says what fields mean that have the same meaning wherever they are.
+// common explains the fields that mean the same wherever they are.
 var common = map[string]string{
 	"agent_id":                  "the agent",
 	"acked_at":                  "when the recipient accepted it",
@@ -344,7 +343,7 @@ var common = map[string]string{
 	"warning":                   "what should be known before going on",
 }
 
-// listed are the types of which the values are listed, and where.
+// listed are the types whose values are listed, and where.
 var listed = map[string]string{
 	"RoomState":    "[state](room.md#state-of-a-room)",
 	"Role":         "[role](room.md#roles)",

@@ -73,7 +73,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// notProvoked says where the codes are tested that a script can't provoke, or not in time.
+// notProvoked says where those codes are tested that a script can't provoke, or not fast enough.
 var notProvoked = map[stick.Code]string{
 	stick.CodeConfigChanged: "somebody else would have to write within the same millisecond; the tests of internal/confedit do",
 	stick.CodeLanding:       "testdata/script/worker_landing.txtar: a merge has to run at the same time",
@@ -84,7 +84,7 @@ var notProvoked = map[stick.Code]string{
 	stick.CodeInternal:      "a fault of the program",
 }
 
-// refused runs a command twice and returns what it says, fit for a file that is compared.
+// refused runs a command twice, as text and as JSON, and returns the output without what differs from run to run.
 func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []string) string {
 	q := s.parse(ts, false, args)
 	before, err := dump(s.data)
@@ -137,7 +137,7 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 	return s.normal("$ "+strings.Join(shown, " ")+"\n"+said.err+line) + "\n"
 }
 
-// changing is what differs from run to run, and what stands for it.
+// changing matches what differs from run to run, with what replaces it.
 var changing = []struct {
 	pattern *regexp.Regexp
 	fixed   string

@@ -20,7 +20,7 @@ var (
 	rosterCrashes  = flag.Int("roster.crashes", 5, "how many primaries crash, one after the other")
 )
 
-// started is what tt says of a session's start.
+// started is tt's answer to a session's start.
 type sessionStart struct {
 	Agent     stick.AgentID   `json:"agent_id"`
 	Role      stick.Role      `json:"role"`
@@ -33,8 +33,8 @@ type sessionStart struct {
 	} `json:"recovered"`
 }
 
-// starter is a harness that starts a session when its gate opens, says what tt says, and lives on. It is
-// a shell that is called like a harness, because there are many of them.
+// starter is a harness that starts a session when its gate opens, prints tt's answer, and lives on. It is a shell with the
+// name of a harness, because there are many of them.
 type starter struct {
 	*exec.Cmd
 	out  bytes.Buffer
@@ -71,7 +71,7 @@ func (w *world) starters(n int, name string) (all []*starter, open func()) {
 			s.crash()
 			in.Close()
 		})
-		go func() { // ended by the answer, or the harness's death
+		go func() { // ends with the answer, or the harness
 			s.out.ReadFrom(answer)
 			answer.Close()
 			close(s.said)
@@ -81,7 +81,7 @@ func (w *world) starters(n int, name string) (all []*starter, open func()) {
 	return all, func() { gate.Close() }
 }
 
-// crash kills the harness alone, and waits until it is gone.
+// crash kills only the harness's own process, and waits until it is gone.
 func (s *starter) crash() {
 	if s.ProcessState == nil {
 		s.Process.Signal(syscall.SIGKILL)
@@ -98,9 +98,9 @@ func (s *starter) answer(t *testing.T) (a sessionStart) {
 	return a
 }
 
-// TestSimultaneousStarts: of many sessions that start at the same instant where there isn't even a
-// room, one is the primary and the others are helpers, each with a context file of its own. Then the
-// primary crashes, again and again: of those who come next, one recovers, and never are there two.
+// TestSimultaneousStarts: many sessions start at the same instant, before there is a room. One becomes the primary and the
+// others are helpers, each with its own context file. Then the primary crashes, again and again. Each time one of the next
+// sessions recovers, and there are never two primaries.
 func TestSimultaneousStarts(t *testing.T) {
 	w := newWorld(t)
 	all, open := w.starters(*rosterSessions, "claude")

@@ -15,7 +15,7 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// listed is what the roster says, as far as the tests look.
+// listed is the part of the roster that the tests read.
 type listedRoster struct {
 	Alone  bool `json:"alone"`
 	Others []struct {
@@ -27,7 +27,7 @@ type listedRoster struct {
 	} `json:"others"`
 }
 
-// who are the others of a roster, harness and directory.
+// who lists the agents of a roster by harness and directory.
 func (r listedRoster) who() (out []string) {
 	for _, o := range r.Others {
 		out = append(out, o.Harness+" "+o.Cwd)
@@ -36,7 +36,7 @@ func (r listedRoster) who() (out []string) {
 	return out
 }
 
-// readRoster reads what agent-roster printed, and its exit status behind it.
+// readRoster reads the output of agent-roster, and the exit status after it.
 func readRoster(t *testing.T, said string) (r listedRoster, exit int) {
 	t.Helper()
 	begin, end := strings.Index(said, "{"), strings.LastIndex(said, "}")
@@ -54,13 +54,13 @@ func readRoster(t *testing.T, said string) (r listedRoster, exit int) {
 	return r, exit
 }
 
-// rosterLine has the shell of a harness run agent-roster.
+// rosterLine makes the shell of a harness run agent-roster.
 func rosterLine(tt string) modelapi.Script {
 	return modelapi.Do(modelapi.Shell(filepath.Join(filepath.Dir(tt), "agent-roster") + " --json; echo exit=$?"))
 }
 
 // TestRosterOfRealHarnesses: real harnesses in a repository, in a directory of it, in a linked worktree
-// and elsewhere. Each one's roster lists exactly the others that are inside; one that is alone is told so.
+// and elsewhere. Each one's roster lists exactly the others that are inside. A harness that is alone learns that it is.
 func TestRosterOfRealHarnesses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -155,8 +155,8 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 	}
 }
 
-// TestRosterWithoutTheDaemon: Codex in a terminal leaves its work to a daemon. The roster lists the one
-// and not the other, also while the terminal is open, and the session is a member all the same.
+// TestRosterWithoutTheDaemon: Codex in a terminal leaves its work to a daemon. The roster lists the terminal and never the
+// daemon, and the session is still a member.
 func TestRosterWithoutTheDaemon(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

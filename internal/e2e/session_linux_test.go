@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-// speaks is the agent for which a server speaks.
+// speaks returns the agent that a server's calls act as.
 func speaks(t *testing.T, c *mcp.ClientSession) stick.AgentID {
 	t.Helper()
 	got := ask(t, c, "get_room_state", object{})
@@ -20,12 +20,12 @@ func speaks(t *testing.T, c *mcp.ClientSession) stick.AgentID {
 	return stick.AgentID(got["agent_id"].(string))
 }
 
-// hookInput is what Claude Code tells a hook.
+// hookInput is what Claude Code sends to a hook.
 func hookInput(w *world, event, session, more string) string {
 	return fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q,"cwd":%q%s}`, event, session, w.work, more)
 }
 
-// status is how a member takes part.
+// status returns whether a member takes part, has left or was removed.
 func (w *world) status(a stick.AgentID) string {
 	w.t.Helper()
 	for _, m := range said(w.t, ok(w.t, w.person("state", "--all"))).Members {
@@ -36,9 +36,9 @@ func (w *world) status(a stick.AgentID) string {
 	return "unknown"
 }
 
-// TestClearedSession: after /clear the harness's process and its MCP server live on, with another
-// session. The member of the old one has left, its turn is over, and the server speaks for the new one,
-// although its environment tells the old one.
+// TestClearedSession: after /clear the harness's process and its MCP server live on, with another session. The old
+// session's member has left, and its turn is over. The server acts for the new session, although its environment names the
+// old one.
 func TestClearedSession(t *testing.T) {
 	w := newWorld(t)
 	n := w.nest("claude", "CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=one")
@@ -62,7 +62,7 @@ func TestClearedSession(t *testing.T) {
 	if got := w.status(first); got != "left" {
 		t.Errorf("the old member is %s", got)
 	}
-	if a := n.tt("whoami").Agent; a != first { // a shell of the old session would still say so
+	if a := n.tt("whoami").Agent; a != first { // a shell of the old session is still the old member
 		t.Errorf("the old session is %s", a)
 	}
 	n.sh("export CLAUDE_CODE_SESSION_ID=two")
@@ -80,7 +80,7 @@ func TestClearedSession(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 
-	// Back to the old session, without a hook that tells it.
+	// Back to the old session, without a hook that reports it.
 	n.sh("export CLAUDE_CODE_SESSION_ID=one")
 	if a := n.tt("join").Agent; a != first {
 		t.Errorf("the old session is %s", a)
@@ -91,8 +91,8 @@ func TestClearedSession(t *testing.T) {
 	w.healthy()
 }
 
-// TestSessionKnownLater: a harness that tells its session to hooks only, and whose agent joined before
-// the first hook of it: hooks, shell and server are one member, and another one after /clear.
+// TestSessionKnownLater: a harness names its session only to hooks, and its agent joined before the first hook. Hooks, shell
+// and server are one member, and another one after /clear.
 func TestSessionKnownLater(t *testing.T) {
 	w := newWorld(t)
 	n := w.nest("claude")
@@ -117,8 +117,8 @@ func TestSessionKnownLater(t *testing.T) {
 	w.healthy()
 }
 
-// TestResumedStaysApart: who is another member because its session was resumed beside a living one
-// stays that member when the other ends, turn included.
+// TestResumedStaysApart: a session that was resumed beside the running one is another member. It stays that member, and
+// keeps its turn, when the other ends.
 func TestResumedStaysApart(t *testing.T) {
 	w := newWorld(t)
 	env := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=one"}
@@ -146,15 +146,15 @@ func TestResumedStaysApart(t *testing.T) {
 		t.Errorf("after its end the second is %s", got)
 	}
 
-	three := w.nest("claude", env...) // the session, resumed when nobody else is in it
+	three := w.nest("claude", env...) // the session, resumed when it runs nowhere else
 	if a := three.tt("join").Agent; a != first {
 		t.Errorf("resumed alone it is %s", a)
 	}
 	w.healthy()
 }
 
-// TestHooksOfSubAgents: a sub-agent's hooks make no member of it, end nothing of its parent's, and
-// take nothing away that is for it.
+// TestHooksOfSubAgents: a sub-agent's hooks don't make it a member. They end nothing of its parent's, and take none of the
+// parent's events.
 func TestHooksOfSubAgents(t *testing.T) {
 	for _, h := range []string{"claude", "codex"} {
 		w := newWorld(t)
@@ -179,7 +179,7 @@ func TestHooksOfSubAgents(t *testing.T) {
 	}
 }
 
-// members are all that ever joined.
+// members returns all members that ever joined.
 func (w *world) members() (out []stick.AgentID) {
 	w.t.Helper()
 	for _, m := range said(w.t, ok(w.t, w.person("state", "--all"))).Members {

@@ -29,8 +29,8 @@ func (s *stage) sessionEvents() (out []string) {
 }
 
 // TestHooksStartAndEndSessions: by the hooks that tt install writes, each real harness starts a session
-// as the primary of a room, is told so in its briefing, and ends it; the next one starts afresh. Alone
-// it is by the processes, and in Codex's sandbox, which hides them, by the members.
+// as the primary of a room, reads that in its briefing, and ends it. The next one starts fresh. tt knows that it is alone
+// from the processes or, in Codex's sandbox, which hides them, from the members.
 func TestHooksStartAndEndSessions(t *testing.T) {
 	t.Parallel()
 	for _, h := range realharness.All {
@@ -38,7 +38,7 @@ func TestHooksStartAndEndSessions(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			s.run("join")
-			s.run("leave") // it only looks from now on
+			s.run("leave") // from now on it only reads
 			a, session := s.prepare(h, modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" session path; "+s.tt+" roster --json")), modelapi.Say("done")))
 			s.finished(a.Run(t, "Please.", s.options(h)))
 			want := filepath.Join(s.place.Repo, ".talking-stick/session.md")

@@ -33,9 +33,8 @@ var (
 	talkSeed     = flag.Uint64("talk.seed", 0, "seed of its choices; 0 takes a new one")
 )
 
-// TestTalkCampaign has agents send messages to each other as fast as they can, from processes that
-// stay, while the processes that receive are killed and terminated at random and started again.
-// Then it checks the laws:
+// TestTalkCampaign has agents send messages to each other as fast as they can, from processes that stay. The processes that
+// receive are killed and terminated at random, and started again. Then it checks the laws:
 //
 //   - each message reaches each of its recipients at least once, in the order of the log, and none
 //     reaches anybody else;
@@ -60,7 +59,7 @@ func TestTalkCampaign(t *testing.T) {
 			seen: map[int64]bool{}, done: make(chan struct{}),
 		})
 	}
-	for _, s := range c.talkers { // everybody is there before anybody talks, so that "room" means all
+	for _, s := range c.talkers { // all join before anybody sends, so that "room" means all
 		s.agent = c.w.start("", "actor", []string{"TT_HARNESS_AGENT_ID=" + string(s.me)})
 		said(t, ok(t, s.agent.do(request{Op: &op{Kind: "join"}}).wait()))
 	}
@@ -76,7 +75,7 @@ func TestTalkCampaign(t *testing.T) {
 	talkers.Wait()
 	c.said(0)
 	sending := time.Since(c.start)
-	for _, k := range c.consumers { // they may catch up in peace now
+	for _, k := range c.consumers { // now nobody kills them, and they catch up
 		k.settle(c.meantFor(k.me))
 	}
 	c.await()
@@ -94,7 +93,7 @@ type talk struct {
 	talkers   []*talker
 	consumers []*consumer
 	received  atomic.Int64
-	over      atomic.Bool // it was given up
+	over      atomic.Bool // the test has stopped it
 
 	mu     sync.Mutex // guards the rest
 	more   *sync.Cond // sent has grown, or nothing more is sent
@@ -104,7 +103,7 @@ type talk struct {
 	bad    map[string]int // what must not happen
 }
 
-// said notes that so many more messages were sent.
+// said records that so many more messages were sent.
 func (c *talk) said(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +112,7 @@ func (c *talk) said(n int) {
 	c.more.Broadcast()
 }
 
-// away waits until so many more messages were sent, or no more are.
+// away waits until so many more messages were sent, or the last one.
 func (c *talk) away(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,7 +151,7 @@ type letter struct {
 	body  string
 }
 
-// sendResult is what a sender is told.
+// sendResult is the answer to a sender.
 type sendResult struct {
 	MessageID  int64  `json:"message_id"`
 	EventID    string `json:"event_id"`
@@ -191,7 +190,7 @@ func (s *talker) talk() {
 	}
 }
 
-// padding makes some messages longer than what a pipe takes at once.
+// padding makes some messages longer than a pipe's buffer.
 func (s *talker) padding() string {
 	if s.rand.IntN(20) > 0 {
 		return ""
@@ -199,7 +198,7 @@ func (s *talker) padding() string {
 	return "\n" + strings.Repeat("…", 1+s.rand.IntN(1200))
 }
 
-// choose picks recipients: one member mostly, several, or all. names is how they are called.
+// choose picks recipients: mostly one member, else several, or all. names are the names that the message is sent to.
 func (s *talker) choose() (to []stick.AgentID, names string) {
 	var others []stick.AgentID
 	for _, x := range s.c.talkers {
@@ -224,7 +223,7 @@ func (s *talker) choose() (to []stick.AgentID, names string) {
 	return to, strings.Join(list, ",")
 }
 
-// meantFor lists what was sent to a, by number.
+// meantFor returns the messages to a, by number.
 func (c *talk) meantFor(a stick.AgentID) map[int64]letter {
 	meant := map[int64]letter{}
 	for _, s := range c.talkers {
@@ -260,18 +259,17 @@ type consumer struct {
 	runs  []received // what came, run by run
 
 	mu      sync.Mutex // guards the rest
-	cmd     *exec.Cmd  // of the run that goes on
+	cmd     *exec.Cmd  // of the current run
 	seen    map[int64]bool
 	meant   map[int64]letter // once everything was sent
-	missing int              // of those
+	missing int              // how many of meant haven't come
 	done    chan struct{}    // closed when nothing is missing
 }
 
-// received is what one process brought, in order.
+// received is what one process received, in order.
 type received []stick.Event
 
-// run receives until everything has come. Now and then it stays away for so long that more waits
-// for it than comes at once.
+// run receives until everything has come. Now and then it pauses for so long that more waits for it than one answer holds.
 func (k *consumer) run() {
 	for !k.finished() && !k.c.over.Load() {
 		if all := *talkAgents * *talkMessages; k.rand.IntN(8) == 0 {
@@ -290,7 +288,7 @@ func (k *consumer) finished() bool {
 	}
 }
 
-// settle says what has to arrive in the end. From then on the consumer isn't killed any more.
+// settle sets what has to arrive in the end. From then on nobody kills the consumer.
 func (k *consumer) settle(meant map[int64]letter) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -305,7 +303,7 @@ func (k *consumer) settle(meant map[int64]letter) {
 	}
 }
 
-// finish ends the run that goes on. k.mu is held.
+// finish ends the current run. The caller holds k.mu.
 func (k *consumer) finish() {
 	close(k.done)
 	if k.cmd != nil {
@@ -313,7 +311,7 @@ func (k *consumer) finish() {
 	}
 }
 
-// take notes that a message came.
+// take records that a message has come.
 func (k *consumer) take(e stick.Event) {
 	k.c.received.Add(1)
 	k.mu.Lock()
@@ -327,7 +325,7 @@ func (k *consumer) take(e stick.Event) {
 	}
 }
 
-// args is the command line of the consumer.
+// args returns the consumer's command line.
 func (k *consumer) args() []string {
 	switch k.kind {
 	case byName:
@@ -339,12 +337,12 @@ func (k *consumer) args() []string {
 	}
 }
 
-// end is how a run is to end.
+// end says how a run should end.
 type end struct {
 	signal syscall.Signal // 0 for by itself
 	after  time.Duration  // it is sent so long after the start,
 	lines  int            // or when so many messages have come
-	point  string         // it kills itself there, unless the signal is first
+	point  string         // it kills itself there, unless the signal comes first
 }
 
 // fate picks how a run ends.
@@ -372,8 +370,7 @@ func (k *consumer) fate() end {
 	return e
 }
 
-// points are those of the program at which a consumer may be killed. Who keeps its own cursor
-// commits nothing.
+// points are the kill points that a consumer may pass. A consumer that keeps its own cursor commits nothing.
 func (k consumerKind) points() []string {
 	commits := []string{"before commit", "after commit", "before commit#2", "after commit#2", "before commit#3", "after commit#3"}
 	switch k {
@@ -430,7 +427,7 @@ func (k *consumer) once() {
 	var run received
 	take := func(e stick.Event) {
 		if k.kind == byCursor && dead.Load() {
-			return // the consumer is gone together with its tt: what it didn't process it hasn't got
+			return // the consumer died with its tt: it hasn't received what it didn't process
 		}
 		run = append(run, e)
 		k.after = e.Seq
@@ -452,7 +449,7 @@ func (k *consumer) once() {
 	k.ended(cmd, fate, dead.Load(), run, errs.String())
 }
 
-// lines reads a stream. What isn't a whole line was cut off.
+// lines reads a stream. A part of a line at the end was cut off.
 func (k *consumer) lines(out io.Reader, take func(stick.Event)) {
 	r := bufio.NewReader(out)
 	for {
@@ -491,7 +488,7 @@ func (k *consumer) whole(out io.Reader, take func(stick.Event)) {
 	}
 }
 
-// ended holds how a run ended against how it had to.
+// ended compares how a run ended with how it should.
 func (k *consumer) ended(cmd *exec.Cmd, fate end, dead bool, run received, errs string) {
 	c := k.c
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -511,7 +508,7 @@ func (k *consumer) ended(cmd *exec.Cmd, fate end, dead bool, run received, errs 
 		} else if n != 0 {
 			c.count("terminations: " + k.kind.String())
 		}
-	case status.ExitStatus() == 0 && errs == "" && len(run) == 0: // it never looked, and has nothing to go on from
+	case status.ExitStatus() == 0 && errs == "" && len(run) == 0: // it has read nothing, and has no cursor
 		c.count("terminations: " + k.kind.String())
 	case status.ExitStatus() != 0 || cursor == nil:
 		c.forbidden("a stream ended with %d and said %q", status.ExitStatus(), errs)
@@ -521,16 +518,16 @@ func (k *consumer) ended(cmd *exec.Cmd, fate end, dead bool, run received, errs 
 		if len(run) > 0 && n < run[len(run)-1].Seq || k.kind == byCursor && n < k.after {
 			c.forbidden("the cursor of a terminated stream lies before what it has printed")
 		}
-		if k.kind == byCursor { // it is told more than it has printed: that the rest isn't for it
+		if k.kind == byCursor { // the cursor may lie beyond what it has printed: the rest isn't for it
 			k.after = n
 		}
 	}
 }
 
-// await waits until all have everything. It gives up when nothing comes any more.
+// await waits until all have everything. It fails when nothing more comes.
 func (c *talk) await() {
 	all := make(chan struct{})
-	go func() { // ended by the end of the consumers, which is forced below
+	go func() { // ends with the consumers, which are ended below
 		for _, k := range c.consumers {
 			<-k.done
 		}
@@ -559,7 +556,7 @@ func (c *talk) await() {
 	}
 }
 
-// check holds what was received against the laws.
+// check compares what was received with the laws.
 func (c *talk) check() {
 	t := c.t
 	for what, n := range c.bad {
@@ -617,7 +614,7 @@ func (c *talk) checkLog(db *store.DB) {
 	}
 }
 
-// check: what came is what was meant for the agent, all of it, in order.
+// check: the agent received what was meant for it, all of it, in order.
 func (k *consumer) check() {
 	t, c := k.c.t, k.c
 	first := map[int64]bool{}
@@ -659,8 +656,7 @@ func (k *consumer) check() {
 	}
 }
 
-// checkReceipts: receiving isn't reading; what a wait brought is noted as shown, and a stream notes
-// nothing.
+// checkReceipts: receiving isn't reading. A wait marks what it prints as shown; a stream marks nothing.
 func (c *talk) checkReceipts(db *store.DB, k *consumer) {
 	shown := 0
 	err := db.View(context.Background(), func(tx *store.Tx) error {
@@ -691,7 +687,7 @@ func (c *talk) checkReceipts(db *store.DB, k *consumer) {
 	}
 }
 
-// report prints the figures, and fails when nothing was put to the test.
+// report prints the figures. It fails if nothing was really tested.
 func (c *talk) report(sending time.Duration) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "talk campaign: %d agents, %.1f s, %.1f s of them while they sent\n", len(c.talkers), time.Since(c.start).Seconds(), sending.Seconds())

@@ -21,9 +21,9 @@ import (
 // wakeable are the harnesses whose idle agents can be woken.
 var wakeable = []*realharness.Harness{realharness.Claude, realharness.Codex, realharness.OpenCode}
 
-// TestIdleAgentsAreWoken: an agent whose harness waits at its prompt begins a turn by itself for a
-// message that nothing has shown it, once for each, with what the harness itself offers. While it works a
-// hook shows it instead, and it isn't woken for that. When its harness is killed, what waits for it ends.
+// TestIdleAgentsAreWoken: a harness waits at its prompt, and a message comes that nothing has shown its agent. The agent then
+// begins to work by itself, once for each message, by the harness's own means. While it works, a hook shows a message
+// instead, and the agent isn't woken for that. When the harness is killed, the process that waits to wake its agent ends.
 func TestIdleAgentsAreWoken(t *testing.T) {
 	t.Parallel()
 	for _, h := range wakeable {
@@ -33,7 +33,7 @@ func TestIdleAgentsAreWoken(t *testing.T) {
 		})
 	}
 	if *allPairs {
-		t.Run("codex without its daemon", func(t *testing.T) { // it looks only every ten seconds for what is queued
+		t.Run("codex without its daemon", func(t *testing.T) { // it reads its queue only every ten seconds
 			t.Parallel()
 			isWoken(t, realharness.Codex, false)
 		})
@@ -95,7 +95,7 @@ func isWoken(t *testing.T, h *realharness.Harness, daemon bool) {
 		t.Errorf("it asked its model %d times, want 5", len(requests))
 	}
 	for i, body := range bodies {
-		told := requests[i+2] // the first that tells it
+		told := requests[i+2] // the first with the message
 		if strings.Contains(requests[i+1].Text(), body) {
 			t.Errorf("it was told %q before", body)
 		}
@@ -124,8 +124,8 @@ func isWoken(t *testing.T, h *realharness.Harness, daemon bool) {
 	soon(t, "the process that waits to wake it ends", func() bool { return len(s.wakers()) == 0 })
 }
 
-// TestNobodyIsIdleWithoutATerminal: where nobody sits at a harness it ends with its work. What waits
-// to wake its agent doesn't hold it up, and doesn't outlive it.
+// TestNobodyIsIdleWithoutATerminal: a harness without a terminal ends with its work. The process that waits to wake its agent
+// doesn't delay that end, and doesn't outlive it.
 func TestNobodyIsIdleWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	for _, h := range wakeable {
@@ -155,7 +155,7 @@ func TestNobodyIsIdleWithoutATerminal(t *testing.T) {
 	}
 }
 
-// send sends a message to the one agent of a harness, and checks how it reaches it.
+// send sends a message to the only agent of a harness, and checks how the message reaches the agent.
 func (s *stage) send(harness, body string, by stick.Delivery) (id int64) {
 	s.t.Helper()
 	var res struct {
@@ -197,10 +197,10 @@ func (s *stage) waker(harness string) {
 	})
 }
 
-// data is the data directory.
+// data returns the data directory.
 func (s *stage) data() string { return filepath.Join(s.place.Home, ".local/share/talking-stick") }
 
-// wakers are the processes that wait to wake somebody, without the shells that started them.
+// wakers returns the processes that wait to wake an agent, without the shells that started them.
 func (s *stage) wakers() []int {
 	return slices.DeleteFunc(s.processes("--wake"), func(pid int) bool {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -208,7 +208,7 @@ func (s *stage) wakers() []int {
 	})
 }
 
-// processes are those of this home that were started with a word.
+// processes returns the processes of this home that have a word among their arguments.
 func (s *stage) processes(word string) (pids []int) {
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {

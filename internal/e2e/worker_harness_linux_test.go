@@ -15,15 +15,15 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// TestWorkerIsARealHarness has tt start a real Claude Code in the worktree of a task. It starts, commits, and is
-// held back when it wants to stop before it has asked for a review; its work is approved and merged; worker and
-// orchestrator are two members.
+// TestWorkerIsARealHarness has tt start a real Claude Code in the worktree of a task. It starts the task and commits. When it
+// wants to stop before it has asked for a review, a hook keeps it going. Its work is approved and merged. The worker and the
+// agent that spawned the task are two members.
 func TestWorkerIsARealHarness(t *testing.T) {
 	s := newStage(t)
 	session := s.api.Session("worker", modelapi.Steps(
 		modelapi.Do(modelapi.Shell("tt worker start")),
 		modelapi.Do(modelapi.Shell("echo lexer > lexer && git add lexer && git commit -q -m lexer")),
-		modelapi.Say("I am done"), // which the hook doesn't believe
+		modelapi.Say("I am done"), // the hook doesn't let it stop
 		modelapi.Do(modelapi.Shell(`tt worker done --evidence "tests=grep lexer lexer"`)),
 		modelapi.Say("it waits for review"),
 	))

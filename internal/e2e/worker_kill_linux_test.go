@@ -13,19 +13,19 @@ import (
 	"talkingstick/internal/clitest"
 )
 
-// killing is a command that is killed at every point that it comes by.
+// killing is a command that is killed at every point that it passes.
 type killing struct {
 	name  string
 	setup func(*farm)
 	args  []string
 	as    string
-	exit  int         // of the command when nobody kills it
-	done  func(*farm) // how it has to be in the end
+	exit  int         // of the command if nobody kills it
+	done  func(*farm) // checks the end
 }
 
-// TestKilledWorkerCommands kills spawn, done, merge, cancel, retry and rollback at every point that they come by,
-// as a first run tells them. The same command again ends in the right state, nothing unmerged was deleted,
-// no checkout is dirty, and nothing is left half done.
+// TestKilledWorkerCommands kills spawn, done, merge, cancel, retry and rollback at every point that they pass in a first run.
+// The same command again ends in the right state. Then nothing unmerged is deleted, no checkout is dirty, and nothing is
+// half done.
 func TestKilledWorkerCommands(t *testing.T) {
 	merged := func(f *farm) {
 		s := f.show("x")
@@ -87,7 +87,7 @@ func TestKilledWorkerCommands(t *testing.T) {
 				if r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=codex:x", clitest.Kill + "=done: pushed#1"}, "tt", "worker", "done", "--task", "x"); r.exit != 137 {
 					f.Fatalf("%d %s%s", r.exit, r.out, r.err)
 				}
-				f.git("-C", "worktrees/x", "commit", "--quiet", "--amend", "-m", "work on x, amended") // of what nobody knows to have been pushed
+				f.git("-C", "worktrees/x", "commit", "--quiet", "--amend", "-m", "work on x, amended") // a commit that nobody has recorded as pushed
 			},
 			done: func(f *farm) {
 				s := f.show("x")
@@ -210,7 +210,7 @@ func TestKilledWorkerCommands(t *testing.T) {
 	}
 }
 
-// points runs a command once, and lists the points that it came by, each with how often it was there before.
+// points runs a command once, and lists the points that it passed, each with how often it had passed that before.
 func (f *farm) points(c killing) (points []string) {
 	f.Helper()
 	list := filepath.Join(f.base, "points")
@@ -251,7 +251,7 @@ func (f *farm) killed(c killing, point string) {
 	f.tidy()
 }
 
-// accept judges the second run: it did what was asked, or answers that it was done already.
+// accept checks the second run: it did what was asked, or says that it was already done.
 func (f *farm) accept(c killing, r ran) {
 	f.Helper()
 	if r.exit != c.exit {
@@ -279,7 +279,7 @@ func (f *farm) gone(name string) {
 	}
 }
 
-// save remembers everything, and restore brings it back to the same place.
+// save copies everything, and restore brings it back to the same place.
 func (f *farm) save() {
 	f.Helper()
 	if out, err := exec.Command("cp", "-a", f.base, f.base+".saved").CombinedOutput(); err != nil {
@@ -299,9 +299,9 @@ func (f *farm) restore() {
 	}
 }
 
-// TestCutOffFastForward has the power fail while git moves a checkout forward: some files are there already,
-// with the index or without it, and the branch hasn't moved. The next merge takes it to the end; what somebody
-// has changed there since stops it, and stays.
+// TestCutOffFastForward: the power fails while git moves a checkout forward. Some files are there already, with or without
+// the index, and the branch hasn't moved. The next merge completes the move. What somebody has changed there since stops the
+// merge, and stays.
 func TestCutOffFastForward(t *testing.T) {
 	for _, c := range []struct {
 		name, half string
@@ -365,8 +365,8 @@ func TestCutOffFastForward(t *testing.T) {
 	}
 }
 
-// TestGitOutlivesItsCommand kills tt while its git runs. The git goes on, and keeps the task's lock until it has
-// ended: the next command waits for it, and then does what has to be done.
+// TestGitOutlivesItsCommand kills tt while its git runs. That git continues, and keeps the task's lock until it ends. The next
+// command waits for it, and then completes the work.
 func TestGitOutlivesItsCommand(t *testing.T) {
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
