@@ -136,20 +136,26 @@ func (r *run) all(ctx context.Context) error {
 
 	fmt.Printf("killed %d, %d of them by the limit of time; %d live; %d don't build; %s\n",
 		len(ends[killed])+len(ends[late]), len(ends[late]), len(ends[lives]), len(ends[unbuilt]), time.Since(began).Round(time.Second))
+	return unexpected(ends, allowed, known, r.list)
+}
+
+// unexpected returns an error that names the mutants whose ends the list doesn't allow, and the names in the list that
+// don't belong there.
+func unexpected(ends map[string][]string, allowed map[string]string, known map[string]bool, list string) error {
 	var wrong []string
 	for _, name := range ends[lives] {
 		if allowed[name] == "" {
-			wrong = append(wrong, "lives, and isn't in "+r.list+": "+name)
+			wrong = append(wrong, "lives, and isn't in "+list+": "+name)
 		}
 	}
 	for _, name := range slices.Concat(ends[killed], ends[late]) {
 		if allowed[name] != "" {
-			wrong = append(wrong, "is killed, and stands in "+r.list+": "+name)
+			wrong = append(wrong, "is killed, and stands in "+list+": "+name)
 		}
 	}
 	for name := range allowed {
 		if !known[name] {
-			wrong = append(wrong, "is no mutant any more, and stands in "+r.list+": "+name)
+			wrong = append(wrong, "is no mutant any more, and stands in "+list+": "+name)
 		}
 	}
 	slices.Sort(wrong)

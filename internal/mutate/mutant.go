@@ -109,65 +109,70 @@ func mutants(path string, code []byte) ([]mutant, error) {
 		}
 		text := func(n ast.Node) string { return string(code[at(n.Pos()):at(n.End())]) }
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BinaryExpr:
-				for _, op := range swapped[n.Op] {
-					add(n.Pos(), n.End(), text(n.X)+" "+op.String()+" "+text(n.Y))
-				}
-				if n.Op == token.LAND || n.Op == token.LOR {
-					add(n.Pos(), n.End(), text(n.X))
-					add(n.Pos(), n.End(), text(n.Y))
-				}
-			case *ast.IfStmt:
-				add(n.Cond.Pos(), n.Cond.End(), "!("+text(n.Cond)+")")
-			case *ast.SwitchStmt:
-				if n.Tag != nil {
-					break
-				}
-				for _, s := range n.Body.List {
-					for _, e := range s.(*ast.CaseClause).List {
-						add(e.Pos(), e.End(), "false && ("+text(e)+")")
-						add(e.Pos(), e.End(), "true || ("+text(e)+")")
-					}
-				}
-			case *ast.UnaryExpr:
-				if n.Op == token.NOT {
-					add(n.Pos(), n.End(), text(n.X))
-				}
-			case *ast.AssignStmt:
-				switch n.Tok {
-				case token.DEFINE:
-				case token.ASSIGN:
-					for _, l := range n.Lhs {
-						add(l.Pos(), l.End(), "_")
-					}
-				default: // as +=
-					add(n.Pos(), n.End(), "")
-				}
-			case *ast.IncDecStmt:
-				add(n.Pos(), n.End(), "")
-			case *ast.ExprStmt:
-				add(n.Pos(), n.End(), "")
-			case *ast.Ident:
-				switch n.Name {
-				case "true":
-					add(n.Pos(), n.End(), "false")
-				case "false":
-					add(n.Pos(), n.End(), "true")
-				}
-			case *ast.BasicLit:
-				if v, err := strconv.Atoi(n.Value); n.Kind == token.INT && err == nil {
-					add(n.Pos(), n.End(), strconv.Itoa(v+1))
-				}
-			case *ast.BranchStmt:
-				if n.Label == nil && n.Tok == token.CONTINUE {
-					add(n.Pos(), n.End(), "break")
-				}
-			}
+			change(n, text, add)
 			return true
 		})
 	}
 	return out, nil
+}
+
+// change calls replace for each change of a node. text returns the source of a node.
+func change(n ast.Node, text func(ast.Node) string, replace func(start, end token.Pos, by string)) {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		for _, op := range swapped[n.Op] {
+			replace(n.Pos(), n.End(), text(n.X)+" "+op.String()+" "+text(n.Y))
+		}
+		if n.Op == token.LAND || n.Op == token.LOR {
+			replace(n.Pos(), n.End(), text(n.X))
+			replace(n.Pos(), n.End(), text(n.Y))
+		}
+	case *ast.IfStmt:
+		replace(n.Cond.Pos(), n.Cond.End(), "!("+text(n.Cond)+")")
+	case *ast.SwitchStmt:
+		if n.Tag != nil {
+			break
+		}
+		for _, s := range n.Body.List {
+			for _, e := range s.(*ast.CaseClause).List {
+				replace(e.Pos(), e.End(), "false && ("+text(e)+")")
+				replace(e.Pos(), e.End(), "true || ("+text(e)+")")
+			}
+		}
+	case *ast.UnaryExpr:
+		if n.Op == token.NOT {
+			replace(n.Pos(), n.End(), text(n.X))
+		}
+	case *ast.AssignStmt:
+		switch n.Tok {
+		case token.DEFINE:
+		case token.ASSIGN:
+			for _, l := range n.Lhs {
+				replace(l.Pos(), l.End(), "_")
+			}
+		default: // as +=
+			replace(n.Pos(), n.End(), "")
+		}
+	case *ast.IncDecStmt:
+		replace(n.Pos(), n.End(), "")
+	case *ast.ExprStmt:
+		replace(n.Pos(), n.End(), "")
+	case *ast.Ident:
+		switch n.Name {
+		case "true":
+			replace(n.Pos(), n.End(), "false")
+		case "false":
+			replace(n.Pos(), n.End(), "true")
+		}
+	case *ast.BasicLit:
+		if v, err := strconv.Atoi(n.Value); n.Kind == token.INT && err == nil {
+			replace(n.Pos(), n.End(), strconv.Itoa(v+1))
+		}
+	case *ast.BranchStmt:
+		if n.Label == nil && n.Tok == token.CONTINUE {
+			replace(n.Pos(), n.End(), "break")
+		}
+	}
 }
 
 // short returns source code as one line of text.
