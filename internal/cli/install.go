@@ -47,10 +47,11 @@ func (a *app) installCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server", Args: between(0, -1, ""),
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ".\n" +
-			"With git, put two hooks into the repository of the working directory: they refuse an agent's commit if the room's policy\n" +
-			"doesn't let the agent edit, and run the hooks that are there already after them. With links, create the program's other\n" +
-			"names. Everything else in the files stays as it is, and the first change of a file leaves a copy beside it. Without a name,\n" +
-			"show what was found and what would change, and ask; if nobody can be asked, exit with 2.",
+			"Without a name, show which of them were found and what would change, and ask. If nobody can be asked, exit with 2.\n\n" +
+			"tt install git puts two hooks into the repository of the working directory. They refuse an agent's commit if the room's\n" +
+			"policy doesn't let the agent edit; otherwise they run the hooks that were there before. tt install links creates the\n" +
+			"program's other names.\n\n" +
+			"Everything else in the files stays as it is. The first change of a file leaves a copy beside it.",
 	}
 	f := c.Flags()
 	f.BoolVar(&o.all, "all", false, "every harness, found or not, and git if this is a repository")
@@ -65,8 +66,8 @@ func (a *app) uninstallCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
 		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of them) and into the hooks of the\n" +
-			"repository of the working directory. With git, remove only those hooks; with links, the program's other names. What several\n" +
-			"harnesses share stays while one of them uses it. Your data stays.",
+			"repository of the working directory. What several harnesses share stays as long as one of them uses it. Your data stays.\n\n" +
+			"tt uninstall git removes only those hooks. tt uninstall links removes the program's other names.",
 	}
 	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")
 	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")

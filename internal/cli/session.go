@@ -32,11 +32,11 @@ func (a *app) sessionStartCmd() *cobra.Command {
 	var helper bool
 	c := &cobra.Command{
 		Use: "start [path]", Short: "Start the session: see who is here, join, and learn your role", Args: between(0, 1, "a path"),
-		Long: "The first thing an agent does, before any pull. In a room, it joins. Outside of rooms, an agent that is alone writes nothing;\n" +
+		Long: "Run this first, before any pull. In a room, the agent joins. Outside of rooms, an agent that is alone writes nothing;\n" +
 			"if others are at work, it makes the room and joins it. The first agent is the primary, and the others are helpers. If the\n" +
 			"previous primary left its context file and never ended its session, the new primary recovers its work.",
 	}
-	c.Flags().BoolVar(&helper, "helper", false, "be a helper, whoever else is here, and even if this session leads now (AI_HELPER=1 does so for a session that begins)")
+	c.Flags().BoolVar(&helper, "helper", false, "be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the same for a new session)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)

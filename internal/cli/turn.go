@@ -26,7 +26,8 @@ func (a *app) waitCmd() *cobra.Command {
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you", Args: between(0, 1, "a path"),
 		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
 			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n\n" +
-			"The exit status is 0 whatever the wait returns (read status). With --turn, it is 0 for your turn and 4 for anything else.",
+			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With --turn, it is 0 for your turn and 4\n" +
+			"for anything else.",
 	}
 	f := c.Flags()
 	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")

@@ -56,7 +56,7 @@ func (a *app) attemptOf(task string, flag int) (int, error) {
 
 func (a *app) workerInitCmd() *cobra.Command {
 	var p task.WorkerInitParams
-	c := &cobra.Command{Use: "init [path]", Short: "Create the branch that tasks are merged into", Args: between(0, 1, "a path")}
+	c := &cobra.Command{Use: "init [path]", Short: "Create or choose the branch that tasks are merged into", Args: between(0, 1, "a path")}
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
