@@ -6,12 +6,12 @@ import (
 	"talkingstick/stick"
 )
 
-// Finding is what one check of the doctor came to.
+// Finding is the result of one check of the doctor.
 type Finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // ok, warning or fault
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // the command that mends it
+	Fix    string `json:"fix,omitempty"` // the next step, mostly a command
 }
 
 // The statuses of a finding.
@@ -21,13 +21,13 @@ const (
 	FindingFault   = "fault"
 )
 
-// Check is one check of the doctor. The package that owns what is checked has it.
+// Check is one check of the doctor. The package that owns what is checked provides it.
 type Check struct {
 	Name string
 	Run  func(context.Context) Finding
 }
 
-// Fault is the finding of a check that an error ended.
+// Fault returns the finding of a check that failed with err.
 func Fault(err error) Finding {
 	s := stick.AsError(err)
 	return Finding{Status: FindingFault, Detail: s.Message, Fix: s.Hint.String()}

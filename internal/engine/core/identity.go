@@ -10,19 +10,20 @@ import (
 	"talkingstick/stick"
 )
 
-// Identity is a caller with its name.
+// Identity is a caller together with the name that it has in rooms.
 type Identity struct {
 	Agent      stick.AgentID
 	Caller     Caller
 	Session    store.Session
-	Note       string // something the caller should be told about its name
-	Explain    []string
-	Unrecorded bool   // the session isn't recorded yet
-	before     string // the key by which it was recorded until its id was told; else empty
+	Note       string   // what the caller should know about its name; mostly empty
+	Explain    []string // sentences that say how the name was found, for tt whoami --explain
+	Unrecorded bool     // the session isn't recorded yet
+	before     string   // the key that the session had before a call gave its id; else empty
 }
 
-// Identify names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch] when
-// an assumed name belongs to a session that lives elsewhere.
+// Identify names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch] when the caller
+// assumes the name of a session that lives in another process, and with [ErrProbe] when it needs the verdict
+// of a process that wasn't probed.
 func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	id := Identity{Caller: by}
 	switch {
@@ -33,7 +34,7 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 			return id, err
 		}
 		if !elsewhere.IsZero() {
-			return id, stick.Errorf(stick.CodeIdentityMismatch, "%s is a session that lives in process %d, and this isn't it", id.Agent, elsewhere.PID).
+			return id, stick.Errorf(stick.CodeIdentityMismatch, "%s is a session that runs in process %d, and this command runs elsewhere", id.Agent, elsewhere.PID).
 				With("agent_id", id.Agent).With("pid", elsewhere.PID).
 				Hintf("act as yourself: call without --as, and with TT_HARNESS_AGENT_ID unset")
 		}
@@ -66,8 +67,8 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 	if err != nil {
 		return err
 	}
-	// One session, resumed in two terminals: the second is a member of its own, and stays it when the
-	// first one ends.
+	// A session can be resumed in two terminals. The second one is a member of its own then, and remains
+	// one when the first ends.
 	apart := id.Session.Key + " in " + by.Process.Key()
 	if elsewhere.IsZero() {
 		if by.SessionID == "" || by.Process.IsZero() || id.Session.Key != by.Seed() {
@@ -79,7 +80,7 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 		return err
 	}
 	id.Session.Key = apart
-	id.Note = fmt.Sprintf("the session of %s also lives in process %d; here you are another member", agent, elsewhere.PID)
+	id.Note = fmt.Sprintf("the session of %s also runs in process %d; here you are another member", agent, elsewhere.PID)
 	id.Explain = append(id.Explain, id.Note+".")
 	if id.Agent, known, err = tx.AgentOf(id.Session.Key); known || err != nil {
 		return err
@@ -93,9 +94,9 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 	}
 }
 
-// sessionOfProcess finds the agent of the caller's session, or of the session that its process is known to
-// carry: where the call tells no session, and where it tells one that may be over. A process that
-// carries several sessions tells nothing of the caller's.
+// sessionOfProcess finds the agent of the caller's session. Where the call names no session, or one that may
+// be over, it is the agent of the session that the caller's process carries. A process that carries several
+// sessions says nothing about the caller's.
 func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
 	by := id.Caller
 	told := by.SessionID != "" && !by.Earlier
@@ -110,7 +111,7 @@ func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known b
 	case err != nil:
 		return "", false, err
 	case told:
-		// A session that was known by its process only, until something tells its id.
+		// The session was known only by its process. This call is the first that gives its id.
 		if !known || carried.ID != "" || carried.Harness != by.Harness {
 			return "", false, nil
 		}
@@ -140,19 +141,20 @@ func IdentifyUnrecorded(by Caller) Identity {
 	return id
 }
 
-// Person tells whether the caller is a person and acts as itself: who takes an agent's name has no
-// more rights than an agent.
+// Person reports whether the caller is a person and acts under its own name. A person that assumes an agent's
+// name has no more rights than that agent.
 func (id Identity) Person() bool { return id.Caller.Person && id.Agent.Human() }
 
+// HumanID returns the id of the person that calls, such as human:ann.
 func HumanID(by Caller) stick.AgentID { return stick.AgentID(by.Harness + ":" + by.User) }
 
-// shortName makes an agent's id of the first n hexadecimal digits of its seed's sum.
+// shortName makes an agent's id from the first n hexadecimal digits of the SHA-256 sum of seed.
 func shortName(prefix, seed string, n int) stick.AgentID {
 	sum := sha256.Sum256([]byte(seed))
 	return stick.AgentID(prefix + ":" + hex.EncodeToString(sum[:])[:n])
 }
 
-// newName makes the id of an agent that isn't known yet, longer when it collides.
+// newName makes the id of an agent that isn't known yet. It takes more digits while the id is in use.
 func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
 	for n := 8; ; n++ {
 		a := shortName(prefix, seed, n)
@@ -162,8 +164,8 @@ func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
 	}
 }
 
-// elsewhere is a process that proves that a's session lives outside of the caller's ancestry;
-// zero if there is none, or if the caller's own process can't be seen.
+// elsewhere returns a live process that proves that the session of a runs outside of the caller's ancestry.
+// It returns the zero process if there is none, or if the caller's own process isn't visible.
 func (s *Probes) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Process, error) {
 	recorded, err := tx.Processes(a)
 	if err != nil {
@@ -188,8 +190,9 @@ func (s *Probes) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Proc
 	return stick.Process{}, missed
 }
 
-// Record stores the caller's session and process. A process that is new for an agent which owns
-// the stick, or has it reserved, rings: those who wait for the agent's death have another to watch.
+// Record stores the caller's session and process. If the process is new, and the agent has the stick or a
+// reserved turn, it rings the room: others wait for the end of the agent's processes, and now have one more
+// to watch.
 func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 	by := id.Caller
 	if id.Unrecorded && id.Session.Key != "" {
@@ -198,7 +201,7 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 			return err
 		}
 	}
-	if id.before != "" { // it is the same session, and ends with this one
+	if id.before != "" { // one session, recorded under two keys: only the new key stays
 		if _, err := tx.EndSession(id.before, id.Agent); err != nil {
 			return err
 		}
@@ -214,7 +217,7 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 	if slices.Contains(recorded, ev) {
 		return id.recordReturn(tx, ev)
 	}
-	// A new process is the moment to forget those that have ended: what lives outweighs them.
+	// Processes that have ended are dropped here, because a live one now vouches for the agent.
 	var missed error
 	for _, old := range recorded {
 		v, err := probes.Verdict(old.Process)
@@ -239,8 +242,8 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 	return err
 }
 
-// recordReturn notes that a process carries again a session that it has carried before, for calls that
-// don't tell theirs.
+// recordReturn records that a process carries a session again that it carried before. Later calls from this
+// process that name no session need it.
 func (id Identity) recordReturn(tx *store.Tx, ev stick.Evidence) error {
 	by := id.Caller
 	if by.As != "" || by.Person || by.SessionID == "" || by.Earlier || by.Proof == stick.ProvesCarrier {
@@ -253,7 +256,7 @@ func (id Identity) recordReturn(tx *store.Tx, ev stick.Evidence) error {
 	return tx.PutProcess(id.Agent, id.Session.Key, ev)
 }
 
-// sign adds to the events that the caller makes who it is beyond its name.
+// sign adds to the caller's own events its session, its terminal, and how it came by an assumed name.
 func (id Identity) sign(events []stick.Event) []stick.Event {
 	by := id.Caller
 	for i, e := range events {

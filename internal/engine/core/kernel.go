@@ -1,9 +1,11 @@
-// Package core is what every operation is made of: its configuration, the room and the place that it
-// means, who calls it, one run of it in a transaction, and what it has probed and read outside of one.
+// Package core is what every operation is built on: the configuration, the room and place that a call means,
+// the identity of its caller, and the loop that runs it in transactions.
 //
-// An operation is always: validate, resolve the room, then in one transaction load, apply the
-// pure rule of package stick, save state and events; then commit and ring. Processes are probed,
-// git is asked and files are read before or after the transaction, never inside.
+// An operation validates its parameters and resolves the room. Then, in one transaction, it loads the room,
+// applies a pure rule of package stick, and saves state and events. At last it commits and rings. If the rule
+// needs a verdict that nobody has probed, the transaction ends without effect, the processes are probed, and
+// the operation runs again in another transaction ([Kernel.Update]). Probing, git and files belong before or
+// after a transaction, never inside.
 package core
 
 import (
@@ -18,26 +20,26 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// Config is what operations need of their surroundings.
+// Config is what operations need from their surroundings.
 type Config struct {
 	Dir       string // the data directory
 	Procs     *proc.Table
 	Workspace workspace.Env
 	Git       git.Client
-	Environ   []string               // of commands that a project has run: gates, evidence
+	Environ   []string               // the environment for a project's commands: gates and checks
 	Now       func() time.Time       // nil for the real clock
 	NewID     func() string          // nil for random ids
 	Kill      func(point string)     // for tests, nil otherwise
 	Local     func(dir string) error // nil for [workspace.CheckLocal]
 	Trace     *Trace                 // nil for none
 
-	// WriteWait and ReadWait bound how long an operation waits for others to let go of the database; 0
-	// for the store's own. A hook has no time: its harness waits for it.
+	// WriteWait and ReadWait limit how long an operation waits while others lock the database; 0 means the
+	// store's default. Hooks set short ones, because a harness waits for its hook.
 	WriteWait, ReadWait time.Duration
 }
 
-// Kernel performs operations on one data directory. It opens the database when the first operation
-// needs it. It is safe for use by several goroutines.
+// Kernel performs operations on one data directory. It opens the database when an operation first needs it.
+// Several goroutines may use it.
 type Kernel struct {
 	Config Config
 
@@ -45,10 +47,10 @@ type Kernel struct {
 	db *store.DB
 }
 
-// New makes a kernel. It touches nothing.
+// New returns a kernel. It touches no file.
 func New(cfg Config) *Kernel { return &Kernel{Config: cfg} }
 
-// Close ends the use of the database. A program that is about to exit need not call it.
+// Close closes the database. A program that is about to exit need not call it.
 func (k *Kernel) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -60,7 +62,8 @@ func (k *Kernel) Close() error {
 	return db.Close()
 }
 
-// Open returns the database; without create it answers [store.ErrAbsent] when there is none.
+// Open returns the database, and opens it first if needed. With create it makes a missing one; otherwise it
+// fails with [store.ErrAbsent]. It refuses a data directory as [Kernel.CheckFileSystem] does.
 func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -81,7 +84,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	return db, nil
 }
 
-// CheckFileSystem refuses a data directory on a file system on which SQLite isn't safe.
+// CheckFileSystem refuses a data directory on a file system that isn't safe for SQLite.
 func (k *Kernel) CheckFileSystem() error {
 	if k.Config.Local != nil {
 		return k.Config.Local(k.Config.Dir)
@@ -89,14 +92,14 @@ func (k *Kernel) CheckFileSystem() error {
 	return workspace.CheckLocal(k.Config.Dir)
 }
 
-// KillPoint is a point at which a test may end the process.
+// KillPoint marks a point in an operation at which a test may end the process.
 func (k *Kernel) KillPoint(point string) {
 	if k.Config.Kill != nil {
 		k.Config.Kill(point)
 	}
 }
 
-// Now is the time outside of transactions.
+// Now returns the current time. Inside a transaction, [store.Tx.Now] is the time.
 func (k *Kernel) Now() time.Time {
 	if k.Config.Now != nil {
 		return k.Config.Now()
@@ -104,15 +107,16 @@ func (k *Kernel) Now() time.Time {
 	return time.Now()
 }
 
-// ErrProbe has a transaction run again after more was probed.
+// ErrProbe ends a transaction in which a rule needs a verdict that wasn't probed. [Probes.Run] then probes
+// and runs the transaction again.
 var ErrProbe = errors.New("probe and run again")
 
-// MaxProbes bounds how often an operation probes and runs again. What is unprobed then counts as
-// unknown.
+// MaxProbes is how many times an operation probes at most. What wasn't probed by then counts as unknown.
 const MaxProbes = 3
 
-// Update runs fn in transactions until it needs nothing more to be probed. fn returns errProbe,
-// by way of [Probes.Enough], when a rule missed something.
+// Update runs fn in write transactions, and probes in between, until fn needs nothing more to be probed. fn
+// asks for that by returning [ErrProbe], which [Probes.Enough] makes after a rule missed a verdict. So fn may
+// run several times, and must start from nothing each time.
 func (k *Kernel) Update(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *Probes) error) error {
 	probes := k.newProbes(db, by)
 	return probes.Run(func() error {
@@ -120,7 +124,7 @@ func (k *Kernel) Update(ctx context.Context, db *store.DB, by Caller, fn func(*s
 	})
 }
 
-// View is update for operations that write nothing.
+// View is [Kernel.Update] for operations that write nothing.
 func (k *Kernel) View(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *Probes) error) error {
 	probes := k.newProbes(db, by)
 	return probes.Run(func() error {

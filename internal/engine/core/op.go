@@ -9,49 +9,51 @@ import (
 	"talkingstick/stick"
 )
 
-// Joining says what an operation does when its caller isn't a member.
+// Joining says what an operation does when its caller isn't a member of the room.
 type Joining int
 
 const (
-	MustBeMember        Joining = iota // it is refused
-	MustBeMemberQuietly                // it is refused, and if it is a member this is no act of its own
-	JoinsIfNew                         // it joins, and makes the room; a kicked member and a closed room stay out
-	JoinsUnlessLeft                    // like joinsIfNew, but one that left is refused
-	JoinsOrReopens                     // like joinsIfNew, and a person opens a closed room
-	JoinsExplicitly                    // an explicit join
+	MustBeMember        Joining = iota // refuse it
+	MustBeMemberQuietly                // refuse it; a member's call doesn't count as its activity
+	JoinsIfNew                         // let it join, and make the room if needed; refuse a kicked member and a closed room
+	JoinsUnlessLeft                    // like JoinsIfNew, but refuse a member that left
+	JoinsOrReopens                     // like JoinsIfNew, but a person reopens a closed room
+	JoinsExplicitly                    // the caller asked to join
 )
 
-// Op is one run of an operation inside its transaction: the room before and as it is now.
+// Op is one run of an operation inside its transaction. It has the room as it was loaded and as it is now.
 type Op struct {
 	Tx     *store.Tx
 	Probes *Probes
 	Me     Identity
-	Before stick.Room
-	Room   stick.Room
-	Events []stick.Event
+	Before stick.Room    // as loaded
+	Room   stick.Room    // as the rules applied so far left it
+	Events []stick.Event // what those rules added to the log
 
-	Joined  bool // by this operation
-	Created bool // the room was
+	Joined  bool // this operation made the caller a member
+	Created bool // this operation made the room
 
-	// refused is an error that the operation ends with although what was found on the way is
-	// saved: nothing that the caller asked for is in it.
+	// Refused is an error to return although the transaction commits. What was due in the room anyway
+	// is saved then, and nothing of what the caller asked for.
 	Refused error
 
-	FirstID int // the place of its events among those of the whole operation
+	FirstID int // how many events of the same operation come before these
 
-	Lease stick.LeaseID // to grant; the same however often the transaction runs
+	Lease stick.LeaseID // for a grant; the same in every run of the transaction
 }
 
-// Apply takes over what a rule came to.
+// Apply takes the result of a rule: the room becomes r, and events are added.
 func (o *Op) Apply(r stick.Room, events []stick.Event) {
 	o.Room = r
 	o.Events = append(o.Events, events...)
 }
 
-// Write performs an operation of a member on its room: it finds or makes the room, names the
-// caller, lets it join where that is due, calls rule, saves, and calls done, which sees the events
-// with their numbers and makes the result; it may be nil. rule works on t.room; what it returns as an error is
-// returned, after anything was probed that might change it, and nothing is saved then.
+// Write performs an operation of a caller on its room. It finds the room or makes it, names the caller, makes
+// it a member if j says so, calls rule, saves the room, and calls done.
+//
+// rule changes o.Room by [Op.Apply]. If it returns an error, Write returns that error and saves nothing, but
+// only after everything was probed that might change the outcome. done makes the result; it sees the events
+// with their numbers, and may be nil. Both may run several times.
 func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule func(*Op) error, done func(*Op) error) error {
 	p, err := k.Place(w)
 	if err != nil {
@@ -96,7 +98,7 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 	return refused
 }
 
-// loadRoom loads the room for its caller.
+// loadRoom loads or makes the room, and lets the caller enter it.
 func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining) (err error) {
 	o.Room, err = FindRoom(o.Tx, w, p)
 	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > MustBeMemberQuietly {
@@ -109,7 +111,8 @@ func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining) (err er
 	return o.enter(by, j)
 }
 
-// enter names the caller in the room and brings both up to date.
+// enter names the caller, records it, and makes it a member where j says so. It brings the room to the
+// current generation first.
 func (o *Op) enter(by Caller, j Joining) (err error) {
 	o.Before = o.Room
 	o.Apply(o.Room.Restore(o.Tx.Generation(), o.Tx.GenerationCause(), o.Tx.Now()))
@@ -141,7 +144,8 @@ func (o *Op) enter(by Caller, j Joining) (err error) {
 	return nil
 }
 
-// RefreshProcess gives the caller's member the process that was just recorded for it.
+// RefreshProcess adds the process that [Identity.Record] has just stored to the caller's member in o.Room,
+// which was loaded before.
 func (o *Op) RefreshProcess() {
 	by := o.Me.Caller
 	for i, m := range o.Room.Members {
@@ -160,12 +164,12 @@ func (o *Op) RefreshProcess() {
 	}
 }
 
-// Settle does what is due in the room before the caller's own act.
+// Settle applies what is due in the room, such as an expired reservation, before the caller's own act.
 func (o *Op) Settle() {
 	o.Apply(o.Room.Settle(o.Me.Agent, false, o.Probes.Probed, o.Tx.Now()))
 }
 
-// RequireMember refuses a caller that is no member.
+// RequireMember returns [stick.CodeUnknownMember] if the caller isn't a member now.
 func (o *Op) RequireMember() error {
 	if m, ok := o.Room.Member(o.Me.Agent); !ok || m.State != stick.Joined {
 		return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", o.Me.Agent).
@@ -174,7 +178,7 @@ func (o *Op) RequireMember() error {
 	return nil
 }
 
-// Save stores what was made of the room, and forgets the listeners that are known to be dead.
+// Save stores the changes to the room and drops listeners that are known to be dead.
 func (o *Op) Save() (err error) {
 	for i := range o.Events {
 		o.Events[i].ID = o.Probes.eventID(o.FirstID + i)
@@ -193,7 +197,7 @@ func (o *Op) Save() (err error) {
 	return nil
 }
 
-// LastEvent is the newest event of a type that the operation made.
+// LastEvent returns the newest of the operation's events that has one of the types, or nil.
 func (o *Op) LastEvent(types ...stick.EventType) *stick.Event {
 	for i := len(o.Events) - 1; i >= 0; i-- {
 		for _, typ := range types {
@@ -205,7 +209,8 @@ func (o *Op) LastEvent(types ...stick.EventType) *stick.Event {
 	return nil
 }
 
-// Read runs an operation that writes nothing on a room that exists.
+// Read runs an operation that writes nothing on a room that exists. fn may run several times. It fails with
+// [stick.CodeNoRoom].
 func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room, Identity) error) error {
 	p, err := k.PlaceToRead(w)
 	if err != nil {

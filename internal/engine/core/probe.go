@@ -9,19 +9,18 @@ import (
 	"talkingstick/stick"
 )
 
-// Probes is what an operation has probed so far. Probing happens between transactions: a rule
-// that misses something ends its transaction, everything about the room is probed at once, and
-// the operation runs again.
+// Probes is what an operation has probed so far. Probing happens between transactions: a rule that misses a
+// verdict ends its transaction, everything about the room is probed at once, and the operation runs again.
 type Probes struct {
 	*stick.Probed
 	Procs *proc.Table
 	db    *store.DB
 	trace *Trace
 
-	ids    []string // of the events that the operation makes, the same however often it runs
-	Rounds int
-	Wanted stick.Room      // the room about which something was missed
-	extra  []stick.Process // processes that were missed outside of a room
+	ids    []string        // of the operation's events; the same in every run
+	Rounds int             // how many times the operation has probed
+	Wanted stick.Room      // the room to probe for
+	extra  []stick.Process // processes to probe that belong to no room
 }
 
 func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
@@ -32,12 +31,13 @@ func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
 	return s
 }
 
+// NewProbed returns a [stick.Probed] without any verdict.
 func NewProbed() *stick.Probed {
 	return &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 }
 
-// eventID is the id of the i-th event of the operation. It is chosen once, so that an operation
-// that runs again, also after a commit whose outcome is unknown, makes the same events.
+// eventID returns the id of the operation's i-th event. It is chosen once: an operation that runs again makes
+// the same events, even after a commit whose outcome is unknown.
 func (s *Probes) eventID(i int) string {
 	for len(s.ids) <= i {
 		s.ids = append(s.ids, s.db.NewID())
@@ -45,7 +45,7 @@ func (s *Probes) eventID(i int) string {
 	return s.ids[i]
 }
 
-// Run calls attempt until it needs no more probes.
+// Run calls attempt, and probes and calls it again as long as it returns [ErrProbe].
 func (s *Probes) Run(attempt func() error) error {
 	for run := 2; ; run++ {
 		err := attempt()
@@ -57,8 +57,8 @@ func (s *Probes) Run(attempt func() error) error {
 	}
 }
 
-// Enough is errProbe when a rule on r asked for something that can still be probed. A
-// transaction returns it before anything else that the rule came to.
+// Enough returns [ErrProbe] when a rule on r missed a verdict that can still be probed. A transaction checks
+// this before it uses anything else that the rule returned.
 func (s *Probes) Enough(r stick.Room) error {
 	if s.Incomplete() && s.Rounds < MaxProbes {
 		s.Wanted = r
@@ -67,8 +67,8 @@ func (s *Probes) Enough(r stick.Room) error {
 	return nil
 }
 
-// Verdict is what is known of a process that belongs to no room; the error is errProbe when it
-// wasn't probed yet.
+// Verdict returns what is known of a process that belongs to no room, or [ErrProbe] when it has to be probed
+// first.
 func (s *Probes) Verdict(p stick.Process) (stick.Verdict, error) {
 	v, ok := s.Processes[p]
 	if !ok && s.Rounds < MaxProbes {
@@ -78,8 +78,8 @@ func (s *Probes) Verdict(p stick.Process) (stick.Verdict, error) {
 	return v, nil
 }
 
-// probe looks at every process and listener of the wanted room that wasn't looked at yet. Gone is
-// final, and so short an operation need not ask about the living twice.
+// probe probes each process and listener of the wanted room that wasn't probed before. A verdict isn't asked
+// for twice: gone is final, and an operation is so short that alive still holds at its end.
 func (s *Probes) probe() {
 	s.Rounds++
 	began := time.Now()

@@ -7,13 +7,13 @@ import (
 	"talkingstick/stick"
 )
 
-// TaskFileName is the name of the file by which a worktree says which task it belongs to.
+// TaskFileName is the name of the file that says which task a worktree belongs to.
 const TaskFileName = ".worker-ctx.json"
 
-// maxTaskFile is more bytes than such a file ever has; a clone may hold anything by that name.
+// maxTaskFile is more bytes than any task file has. A cloned repository may contain anything under that name.
 const maxTaskFile = 1 << 20
 
-// TaskFile is what [TaskFileName] holds.
+// TaskFile is the content of a file named [TaskFileName].
 type TaskFile struct {
 	TaskID      string `json:"task_id"`
 	Attempt     int    `json:"attempt"`
@@ -26,8 +26,8 @@ type TaskFile struct {
 	Spec        string `json:"spec,omitempty"`
 }
 
-// ReadTaskFile reads the task file of a linked worktree. It reports false where there is none, where
-// worktree is empty, and where the file isn't one that tt wrote.
+// ReadTaskFile reads the task file of a linked worktree. It reports false if worktree is empty, if there is
+// no such file, and if tt didn't write it.
 func ReadTaskFile(worktree string) (f TaskFile, ok bool) {
 	if worktree == "" {
 		return f, false

@@ -11,18 +11,18 @@ import (
 	"talkingstick/stick"
 )
 
-// Trace writes down what can't be seen from outside: why a wait looked at its room, what was probed,
-// and which transactions ran more than once. Each entry is one line of JSON. A nil Trace writes
-// nothing and costs nothing.
+// Trace writes down what nobody can see from outside: why a wait read its room, what was probed, and which
+// transactions ran more than once. Each entry is one line of JSON. A nil Trace writes nothing and costs
+// nothing.
 type Trace struct {
 	to  io.Writer
 	now func() time.Time
 }
 
-// NewTrace makes a trace that writes to to, each entry in one call. Entries carry the time of now.
+// NewTrace returns a trace that writes each entry to to, in one call. now gives the time of an entry.
 func NewTrace(to io.Writer, now func() time.Time) *Trace { return &Trace{to, now} }
 
-// entry is what every line begins with.
+// entry is the beginning of every line.
 type entry struct {
 	At   stick.Time `json:"at"`
 	PID  int        `json:"pid"`
@@ -31,25 +31,25 @@ type entry struct {
 
 func (t *Trace) entry(what string) entry { return entry{stick.At(t.now()), os.Getpid(), what} }
 
-// write appends a line. A trace that can't be written disturbs no operation.
+// write writes a line. If that fails, the operation goes on.
 func (t *Trace) write(line any) {
 	if b, err := json.Marshal(line); err == nil {
 		_, _ = t.to.Write(append(b, '\n'))
 	}
 }
 
-// WaitRead is one look of a wait at its room.
+// WaitRead is one read of the room by a wait.
 type WaitRead struct {
 	RoomID  stick.RoomID  `json:"room_id"`
 	AgentID stick.AgentID `json:"agent_id"`
 	WokenBy string        `json:"woken_by"`         // start, bell, death, deadline, net or limit
 	Next    stick.Time    `json:"next_deadline"`    // null without one
 	Watched int           `json:"watched"`          // processes whose end would wake it
-	Status  string        `json:"status,omitempty"` // its answer; without one it sleeps on
+	Status  string        `json:"status,omitempty"` // the answer; empty while the wait goes on
 	Error   string        `json:"error,omitempty"`  // the code of the error it ends with
 }
 
-// WaitRead writes one look of a wait.
+// WaitRead writes an entry for one read by a wait.
 func (t *Trace) WaitRead(r WaitRead) {
 	if t == nil {
 		return
@@ -60,7 +60,7 @@ func (t *Trace) WaitRead(r WaitRead) {
 	}{t.entry("wait_read"), r})
 }
 
-// probed writes the verdicts of one round of probes and how long they took.
+// probed writes an entry for one round of probes: the verdicts, and how long they took.
 func (t *Trace) probed(round int, probed *stick.Probed, took time.Duration) {
 	if t == nil {
 		return
@@ -90,7 +90,7 @@ func (t *Trace) probed(round int, probed *stick.Probed, took time.Duration) {
 	t.write(line)
 }
 
-// ranAgain writes that a transaction runs for another time, and why.
+// ranAgain writes an entry for a transaction that runs again, and why.
 func (t *Trace) ranAgain(run int, why error) {
 	if t == nil {
 		return

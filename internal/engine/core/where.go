@@ -10,22 +10,24 @@ import (
 	"talkingstick/stick"
 )
 
-// Where says which room is meant: by its id, or by a path inside of its workspace.
+// Where says which room a call means: by its id, or by a path inside of its workspace. The zero Where means
+// the working directory.
 type Where struct {
 	RoomID stick.RoomID `json:"room_id,omitempty"`
 	Path   string       `json:"path,omitempty"`
 }
 
-// Caller is who calls, as the surface found out.
+// Caller is the agent that calls, as far as the surface (CLI, hook or MCP server) knows it: a person or a
+// harness, its session and its process.
 type Caller = harness.Caller
 
-// NoRoom refuses an operation outside of rooms.
+// NoRoom returns the error for a path that belongs to no room, [stick.CodeNoRoom].
 func NoRoom(path string) *stick.Error {
 	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s", stick.Line(path)).With("path", path).
 		Hintf("make one and join it: %s", stick.Cmd("tt join"))
 }
 
-// Place resolves the path of w; it is nil when w names a room by its id.
+// Place resolves the path of w. It returns nil when w names a room by its id.
 func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	if w.RoomID != "" {
 		return nil, nil
@@ -44,7 +46,8 @@ func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	return &p, nil
 }
 
-// PlaceToRead is place for reading: a working directory that was deleted still tells its room.
+// PlaceToRead is [Kernel.Place] for operations that only read. It also finds the room of a working directory
+// that was deleted.
 func (k *Kernel) PlaceToRead(w Where) (*workspace.Place, error) {
 	p, err := k.Place(w)
 	if err == nil || w.Path != "" {
@@ -57,7 +60,8 @@ func (k *Kernel) PlaceToRead(w Where) (*workspace.Place, error) {
 	return &gone, nil
 }
 
-// PlaceOfHook is place for hooks: a session still works in a directory that was deleted.
+// PlaceOfHook is [Kernel.PlaceToRead] for hooks. A session still runs in a directory that was deleted, and
+// its harness passes that path.
 func (k *Kernel) PlaceOfHook(w Where) (*workspace.Place, error) {
 	p, err := k.PlaceToRead(w)
 	if err == nil || w.Path == "" {
@@ -70,7 +74,8 @@ func (k *Kernel) PlaceOfHook(w Where) (*workspace.Place, error) {
 	return &gone, nil
 }
 
-// FindRoom loads the room that w means, as it stands in the current generation.
+// FindRoom loads the room that w means. p is the place of w, as [Kernel.Place] resolved it. It fails with
+// [stick.CodeNoRoom].
 func FindRoom(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
 	if p == nil {
 		return tx.Room(w.RoomID)
