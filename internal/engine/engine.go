@@ -1,6 +1,6 @@
-// Package engine holds the operations on rooms, one method each. Every surface calls these methods with
-// the same two structs, so that surfaces can't drift apart. How an operation is built is told in
-// package core; the operations on tasks are in package task.
+// Package engine holds the operations on rooms, one method each. Every surface (CLI, hooks, MCP server) calls
+// these methods with the same two structs, so that surfaces can't drift apart. Package core explains how an
+// operation runs; package task holds the operations on tasks.
 package engine
 
 import (
@@ -11,27 +11,27 @@ import (
 	"talkingstick/stick"
 )
 
-// Config is what an engine is made of.
+// Config is what an engine needs.
 type Config struct {
 	Kernel *core.Kernel
-	Checks []core.Check // those that the doctor makes after its own
+	Checks []core.Check // the doctor runs them after its own
 }
 
-// Engine performs the operations on rooms. It is safe for use by several goroutines.
+// Engine performs the operations on rooms. Several goroutines may use it.
 type Engine struct {
 	core   *core.Kernel
 	others []core.Check
 
-	mu    sync.Mutex // guards paths
-	paths map[stick.RoomID]string
+	mu    sync.Mutex              // guards paths
+	paths map[stick.RoomID]string // of rooms; see pathOf
 }
 
-// New makes an engine. It touches nothing.
+// New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
 	return &Engine{core: cfg.Kernel, others: cfg.Checks, paths: map[stick.RoomID]string{}}
 }
 
-// Close ends the use of the database. A program that is about to exit need not call it.
+// Close closes the database. A program that is about to exit need not call it.
 func (e *Engine) Close() error { return e.core.Close() }
 
 // op is one run of an operation on a room.

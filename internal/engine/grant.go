@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Grant is what the holder of the stick needs to know. It is the same on every ask, until the
-// holder's own release or pass commits.
+// Grant is what the holder of the stick needs to know. Every answer repeats it unchanged until the holder's
+// own release or pass commits.
 type Grant struct {
 	RoomID         stick.RoomID      `json:"room_id"`
 	Path           string            `json:"canonical_path"`
@@ -18,8 +18,8 @@ type Grant struct {
 	TurnID         int64             `json:"turn_id"`
 	LeaseID        stick.LeaseID     `json:"lease_id"`
 	Reason         stick.ClaimReason `json:"reason"`
-	Handoff        *stick.Handoff    `json:"handoff"`       // null without one, and when it is in Recovery
-	FromAgentID    *stick.AgentID    `json:"from_agent_id"` // who left Handoff
+	Handoff        *stick.Handoff    `json:"handoff"`       // null if there is none, or if it is in Recovery
+	FromAgentID    *stick.AgentID    `json:"from_agent_id"` // who wrote Handoff
 	Recovery       *Recovery         `json:"recovery,omitempty"`
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"` // null while a process keeps the lease
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
@@ -29,14 +29,14 @@ type Grant struct {
 	NeedsGuardian  bool              `json:"-"` // others can't see the process that keeps this lease
 }
 
-// Recovery is the last handoff for a holder that didn't get it from its giver: what happened
-// since is told with it.
+// Recovery is the last handoff, for a holder that didn't get the stick directly from the agent that wrote it.
+// It also lists what happened since.
 type Recovery struct {
 	Handoff     stick.Handoff `json:"handoff"`
 	EventSeq    int64         `json:"handoff_event_seq"`
 	FromAgentID stick.AgentID `json:"from_agent_id"`
 	CreatedAt   stick.Time    `json:"created_at"`
-	Since       []string      `json:"since"` // takeovers, abandons and kicks since, a line each
+	Since       []string      `json:"since"` // later takeovers, abandoned turns and kicks, a line each
 }
 
 // grantOf describes the grant that me holds in r. The log of the transaction doesn't have the unsaved events yet.
@@ -72,7 +72,7 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 	return g, err
 }
 
-// Drift says that the shared tree isn't where it was when the last handoff was made.
+// Drift says that HEAD of the shared tree has moved since the last handoff.
 type Drift struct {
 	HeadWas   string `json:"head_was"`
 	HeadIs    string `json:"head_is"`
@@ -80,8 +80,8 @@ type Drift struct {
 	BranchIs  string `json:"branch_is,omitempty"`
 }
 
-// addDrift tells the new holder when the tree has moved since the handoff. It reads git's files
-// only, because a turn should begin at once.
+// addDrift adds [Drift] to a grant if the tree has moved since the handoff. It only reads git's files and
+// runs no git, because a turn should begin at once.
 func (e *Engine) addDrift(g *Grant) {
 	if g == nil {
 		return
@@ -106,12 +106,13 @@ func (e *Engine) addDrift(g *Grant) {
 	}
 }
 
-// maxRecovery bounds how much of what happened since the last handoff is told.
+// maxRecovery is how many events since the last handoff a recovery lists at most.
 const maxRecovery = 20
 
-// needsGuardian tells whether a process carries me that some other member can't see: it runs in another
-// pid namespace or on another boot, so that my lease needs a guardian. What ended with an earlier
-// boot looks at nothing any more; a process of another world is judged without being probed.
+// needsGuardian reports whether me runs in a process that some other member or listener can't see, because
+// that one is in another pid namespace or on another boot. Then my lease needs a guardian. Processes that
+// ended with an earlier boot don't count. Verdict decides about them without asking the operating system, so
+// it may be called inside a transaction.
 func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	mine := me.Caller.Process
 	if mine.IsZero() || me.Caller.Proof == stick.ProvesCarrier {
@@ -127,8 +128,8 @@ func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.Agent != me.Agent && elsewhere(l.Process) })
 }
 
-// fence completes the fence of an owner's command: what the caller gave, or its own last grant.
-// Without either the caller never had the stick.
+// fence completes the fence of an owner's command: it is what the caller gave, else the caller's own last
+// grant. A caller that never had the stick gets [stick.CodeNotYourTurn].
 func (o *op) fence(given stick.Fence) (stick.Fence, error) {
 	switch {
 	case given.Turn != 0 && given.Lease != "":
@@ -148,10 +149,10 @@ func (o *op) fence(given stick.Fence) (stick.Fence, error) {
 	if last == nil {
 		return given, o.errNotYourTurn()
 	}
-	return stick.Fence{Turn: last.Turn}, nil // the lease is over, and the log knows only its sum
+	return stick.Fence{Turn: last.Turn}, nil // the lease is over, and the log has only its hash
 }
 
-// lastGrant is the event of the caller's own last grant, or nil.
+// lastGrant returns the event of the caller's own last grant, or nil.
 func (o *op) lastGrant() (*stick.Event, error) {
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Limit: 1, Newest: true,
@@ -163,6 +164,7 @@ func (o *op) lastGrant() (*stick.Event, error) {
 	return &events[0], nil
 }
 
+// errNotYourTurn says who has the stick, and what the caller can do next.
 func (o *op) errNotYourTurn() error {
 	r, now := o.Room, o.Tx.Now()
 	e := stick.Errorf(stick.CodeNotYourTurn, "it isn't your turn; %s", r.Holder(now)).
@@ -179,9 +181,10 @@ func (o *op) errNotYourTurn() error {
 	return e
 }
 
-// endingEvent looks for the event by which the caller itself ended the turn of a fence, with the same
-// kind of command: the command is then repeated, and gets its first result again. When somebody
-// else ended the turn, or the caller by another command, the fence is refused and says by what.
+// endingEvent returns the event with which the caller itself ended the turn of a fence by a command of the
+// same kind. The caller is repeating that command then, and gets its first result again. If the turn ended in
+// any other way, endingEvent fails with [stick.CodeTurnMismatch] or [stick.CodeStaleLease] and says how.
+// While the turn runs, or if nothing is known of its end, it returns nil.
 func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event, error) {
 	r := o.Room
 	if r.Turn.State == stick.Owned && r.Turn.ID == f.Turn {
@@ -201,7 +204,7 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 			e.TurnEndedOf() != "" && e.Type != stick.EventTakeover && e.Type != stick.EventRestored:
 			end = &events[i]
 		case (e.Type == stick.EventClose || e.Type == stick.EventLeave) && end != nil && end.From == e.From:
-			end = &events[i] // leaving or closing with a handoff: a release, and then this
+			end = &events[i] // leaving or closing with a handoff is a release followed by this event
 		}
 	}
 	if end != nil && end.From == o.Me.Agent && slices.Contains(types, end.Type) && o.sameLease(f, events) {
@@ -222,7 +225,7 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 		return nil, nil
 	}
 	what := *end
-	what.Handoff = nil // who holds the stick is told with its next action
+	what.Handoff = nil // Say would repeat its next action, and r.Holder gives the current one
 	e := stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: %s; %s", f.Turn, what.Say(), r.Holder(o.Tx.Now()))
 	if f.Turn == r.Turn.ID {
 		e.Code = stick.CodeStaleLease
@@ -240,14 +243,15 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 	return nil, e
 }
 
-// sameLease tells whether the lease of a fence is the one of the turn's grant; a fence without a
-// lease means the caller's own.
+// sameLease reports whether the fence has the lease of the turn's grant. A fence without a lease means the
+// caller's own.
 func (o *op) sameLease(f stick.Fence, events []stick.Event) bool {
 	return f.Lease == "" || slices.ContainsFunc(events, func(e stick.Event) bool {
 		return e.Type.Grants() && e.Lease() == stick.LeaseSum(f.Lease)
 	})
 }
 
+// lastSeq returns the number of the last event, 0 for none.
 func lastSeq(events []stick.Event) int64 {
 	if len(events) == 0 {
 		return 0

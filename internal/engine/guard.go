@@ -10,18 +10,18 @@ import (
 	"talkingstick/stick"
 )
 
-// GuardParams says whose lease a guardian keeps.
+// GuardParams says which lease a guardian renews.
 type GuardParams struct {
 	RoomID  stick.RoomID
 	Owner   stick.AgentID
 	Fence   stick.Fence
 	Process stick.Process // the owner's process, which others can't see
-	PID     int           // the guardian's own, as it is shown
+	PID     int           // the guardian's own, for display
 }
 
-// Guard renews a lease for as long as the owner's process lives, where others can't see that it
-// does. It is no activity of the owner. It ends, without a failure, with the turn or the process,
-// and when another guardian of the same turn has taken its place.
+// Guard renews a lease as long as the owner's process lives, for a process that others can't see. A renewal
+// doesn't count as activity of the owner. Guard returns without an error when the turn or the process ends,
+// or when another guardian takes over the same turn.
 func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
@@ -55,7 +55,7 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 			if err := e.renew(ctx, db, p); err != nil {
 				return nil // fenced: the turn is over
 			}
-			renewed = time.Now().Round(0) // by the wall clock, which runs on while the machine sleeps
+			renewed = time.Now().Round(0) // without the monotonic clock, which may stop while the machine sleeps
 		}
 		beat := time.NewTimer(min(time.Until(renewed.Add(every)), net.Next()))
 		select {
@@ -71,6 +71,7 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 	}
 }
 
+// renew renews the lease once. It fails when the turn is over.
 func (e *Engine) renew(ctx context.Context, db *store.DB, p GuardParams) error {
 	return db.Update(ctx, func(tx *store.Tx) error {
 		before, err := tx.RoomPart(p.RoomID, p.Owner)
@@ -82,7 +83,7 @@ func (e *Engine) renew(ctx context.Context, db *store.DB, p GuardParams) error {
 			return err
 		}
 		if before.Turn.GuardianPID != after.Turn.GuardianPID {
-			tx.Ring(p.RoomID) // what keeps the lease is another: those who wait have another deadline
+			tx.Ring(p.RoomID) // another guardian keeps the lease now, so waiters have another deadline
 		}
 		_, _, err = tx.Save(before, after, nil)
 		return err

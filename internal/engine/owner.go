@@ -10,8 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-// Fence names the grant on which an owner's command acts. Without it the caller's own last grant
-// is meant.
+// Fence names the grant that an owner's command is for. The zero Fence means the caller's own last grant.
 type Fence struct {
 	Turn  int64         `json:"expected_turn_id,omitempty"`
 	Lease stick.LeaseID `json:"lease_id,omitempty"`
@@ -26,7 +25,7 @@ type HeartbeatParams struct {
 	Fence
 }
 
-// HeartbeatResult says how the lease stands.
+// HeartbeatResult says when the lease expires and what keeps it.
 type HeartbeatResult struct {
 	RoomID         stick.RoomID      `json:"room_id"`
 	TurnID         int64             `json:"turn_id"`
@@ -34,7 +33,7 @@ type HeartbeatResult struct {
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
 }
 
-// Heartbeat renews the caller's lease; where a process keeps it, it changes nothing. It fails with
+// Heartbeat renews the caller's lease. If a process keeps the lease, it changes nothing. It fails with
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
 	var res HeartbeatResult
@@ -66,20 +65,20 @@ type ReleaseStickParams struct {
 	Handoff stick.Handoff `json:"handoff"`
 }
 
-// ReleaseStickResult says what became of the stick.
+// ReleaseStickResult says who may have the stick next.
 type ReleaseStickResult struct {
 	RoomID         stick.RoomID    `json:"room_id"`
 	TurnID         int64           `json:"turn_id"` // the turn that ended
 	EventSeq       int64           `json:"event_seq"`
-	RoomState      stick.RoomState `json:"room_state"` // as the release left it
+	RoomState      stick.RoomState `json:"room_state"` // right after the release
 	ReservedFor    *stick.AgentID  `json:"reserved_for"`
 	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
-	Nobody         string          `json:"nobody,omitempty"` // why nobody is named
+	Nobody         string          `json:"nobody,omitempty"` // why the stick is reserved for nobody
 	Already        bool            `json:"already,omitempty"`
 }
 
-// ReleaseStick ends the caller's turn with a handoff and names the next one by the release rule.
-// Repeated, it answers its first result. It fails with [stick.CodeInvalidHandoff],
+// ReleaseStick ends the caller's turn with a handoff, and reserves the stick for the member that the release
+// rule chooses. Repeated, it returns its first result. It fails with [stick.CodeInvalidHandoff],
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (ReleaseStickResult, error) {
 	var res ReleaseStickResult
@@ -110,7 +109,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 	return res, err
 }
 
-// releaseResult is the result of a release as its event tells it.
+// releaseResult rebuilds the result of a release from its event.
 func releaseResult(e stick.Event, already bool) ReleaseStickResult {
 	f, _ := stick.PayloadOf[stick.ReleasePayload](e)
 	res := ReleaseStickResult{
@@ -139,14 +138,14 @@ type PassStickResult struct {
 	EventSeq       int64           `json:"event_seq"`
 	RoomState      stick.RoomState `json:"room_state"`
 	ReservedFor    stick.AgentID   `json:"reserved_for"`
-	Reachable      bool            `json:"reachable"` // the recipient listens
+	Reachable      bool            `json:"reachable"` // the recipient is a listener
 	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
 	Already        bool            `json:"already,omitempty"`
 }
 
-// PassStick ends the caller's turn with a handoff and reserves the stick for a member. Repeated,
-// it answers its first result. It fails like [Engine.ReleaseStick], and with
-// [stick.CodeUnknownMember] when the recipient is unknown, gone or inactive.
+// PassStick ends the caller's turn with a handoff and reserves the stick for one member. Repeated, it returns
+// its first result. It fails like [Engine.ReleaseStick], and with [stick.CodeUnknownMember] when the
+// recipient is unknown, gone or inactive.
 func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickResult, error) {
 	var res PassStickResult
 	h, err := e.complete(ctx, p.Where, p.Handoff)
@@ -193,7 +192,7 @@ type TakeoverStickParams struct {
 	Operator     bool   `json:"operator_requested,omitempty"` // a person asked for it
 }
 
-// TakeoverStickResult is the grant, with why it was open.
+// TakeoverStickResult is the grant, and the cause of the takeover.
 type TakeoverStickResult struct {
 	Status  stick.WaitStatus `json:"status"`
 	Cause   stick.Cause      `json:"cause,omitempty"`
@@ -203,9 +202,9 @@ type TakeoverStickResult struct {
 	*Grant
 }
 
-// TakeoverStick gives the stick to the caller when a takeover is open, or when a person asks for
-// it. It joins the room. It fails with [stick.CodeTakeoverNotAvailable], [stick.CodePriorOwner],
-// [stick.CodeTurnMismatch] and [stick.CodeRoomClosed].
+// TakeoverStick gives the stick to the caller when a takeover is open, or when a person asks for it. A caller
+// that isn't a member joins. It fails with [stick.CodeTakeoverNotAvailable], [stick.CodePriorOwner],
+// [stick.CodeTurnMismatch], [stick.CodeRoomClosed] and, without a valid reason, [stick.CodeUsage].
 func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (TakeoverStickResult, error) {
 	var res TakeoverStickResult
 	if err := (stick.Take{Reason: p.Reason}).Check(); err != nil {
@@ -239,7 +238,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	return res, err
 }
 
-// pathOf is the path of a room. It never changes, so it is asked for once.
+// pathOf returns the path of a room. The path never changes, so each engine reads it only once.
 func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err error) {
 	e.mu.Lock()
 	path, known := e.paths[id]
@@ -259,17 +258,17 @@ func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err 
 	return path, err
 }
 
-// snapshotLimit is how long a release may look at the working tree.
+// snapshotLimit is how long git may take to describe the working tree for a handoff.
 const snapshotLimit = 300 * time.Millisecond
 
-// complete checks a handoff, finds its artifacts in the workspace, and adds what can be seen of
-// the working tree in time.
+// complete checks a handoff, resolves its artifacts to paths in the workspace, and adds the state of the
+// working tree if git answers in time.
 func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (stick.Handoff, error) {
 	h.Workspace = nil
 	if err := h.Check(); err != nil {
 		return h, err
 	}
-	if w.RoomID != "" { // a room named by its id: its own path tells the workspace
+	if w.RoomID != "" { // the workspace is that of the room's path
 		path, err := e.pathOf(ctx, w.RoomID)
 		if err != nil {
 			return h, err
@@ -296,8 +295,8 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 	}
 	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
 	defer cancel()
-	if p.Found == workspace.FoundGit { // of the shared tree, which is what the stick is about
-		h.Workspace, _ = e.core.Config.Git.Snapshot(limited, p.Root) // null says that it couldn't be seen
+	if p.Found == workspace.FoundGit { // of the shared tree, even if the caller is in a worktree
+		h.Workspace, _ = e.core.Config.Git.Snapshot(limited, p.Root) // null means that git couldn't tell
 	}
 	return h, nil
 }

@@ -10,22 +10,22 @@ import (
 	"talkingstick/stick"
 )
 
-// WaitForTurnParams asks for the turn, or for anything else to act on.
+// WaitForTurnParams asks for the turn, and for events that the caller should act on.
 type WaitForTurnParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	// MaxWaitMS bounds the wait: nil waits until there is something, 0 looks once.
+	// MaxWaitMS limits the wait, in milliseconds: nil waits until there is something, 0 tries once.
 	MaxWaitMS *int64 `json:"max_wait_ms,omitempty"`
-	Park      bool   `json:"park,omitempty"`      // wait for events only: never granted, never named
+	Park      bool   `json:"park,omitempty"`      // wait for events only, and never for the turn
 	TurnOnly  bool   `json:"turn_only,omitempty"` // ignore events
-	Replace   bool   `json:"replace,omitempty"`   // end another wait of the same member
+	Replace   bool   `json:"replace,omitempty"`   // end an earlier wait of the same member
 
-	// AtMost bounds a wait that is a call through a server, together with the room's policy; zero
-	// for a wait that may last.
+	// AtMost limits a wait that is a call through a server, together with the room's policy. Zero means that
+	// the wait may last.
 	AtMost time.Duration `json:"-"`
 }
 
-// WaitForTurnResult is what a wait came to. Status says which of the other fields are there.
+// WaitForTurnResult is the answer of a wait. Status says which of the other fields are set.
 type WaitForTurnResult struct {
 	Status      stick.WaitStatus `json:"status"`
 	RoomID      stick.RoomID     `json:"room_id"`
@@ -44,20 +44,19 @@ type WaitForTurnResult struct {
 	More        bool             `json:"more,omitempty"`
 	*Grant
 
-	cursor int64 // up to which Events go
+	cursor int64 // of the last event that was read
 }
 
-// maxWaitEvents bounds the events in one answer of a wait.
+// maxWaitEvents is how many events one answer has at most.
 const maxWaitEvents = 50
 
 // waitStream is the name of the cursor of waits.
 const waitStream = "wait"
 
-// WaitForTurn waits until there is something for the caller to act on, and claims the turn when
-// the caller may have it. While it blocks it writes nothing. It joins the room, and makes it
-// when there is none. It fails with [stick.CodeAlreadyListening] when the member waits already,
-// and with [stick.CodeCanceled] when ctx ends or the process that the wait serves does; then
-// nothing was granted.
+// WaitForTurn waits until there is something for the caller to act on, and claims the turn if the caller may
+// have it. While it is blocked, it writes nothing. A caller that isn't a member joins, and the room is made
+// if there is none. It fails with [stick.CodeAlreadyListening] when the member is already waiting. It fails
+// with [stick.CodeCanceled] when ctx ends, or the process that the wait serves; then nothing was granted.
 func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForTurnResult, error) {
 	w := &wait{e: e, p: p, q: stick.Asking{Purpose: stick.Work, Blocking: p.MaxWaitMS == nil || *p.MaxWaitMS > 0}}
 	if p.Park {
@@ -74,8 +73,8 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	return w.res, err
 }
 
-// Delivered notes that the events of a wait's answer have reached the caller. Until then they are
-// given again: an answer can get lost, a handed-over event can't.
+// Delivered records that the events of a wait's answer have reached the caller. Until then every answer
+// repeats them: an answer can get lost, and the events must not get lost with it.
 func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 	if len(res.Events) == 0 {
 		return nil
@@ -94,8 +93,8 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 	})
 }
 
-// bounded is how long a wait may last: what its caller asked for and, through a server, no longer
-// than atMost where it didn't ask, and than the room's policy.
+// bounded returns the limit of a wait in milliseconds, nil for none. asked is what the caller wants. Through
+// a server (atMost isn't 0) the room's policy is a limit too, and atMost is the default.
 func bounded(asked *int64, atMost, policy time.Duration) *int64 {
 	if atMost == 0 {
 		return asked
@@ -107,7 +106,7 @@ func bounded(asked *int64, atMost, policy time.Duration) *int64 {
 	return &most
 }
 
-// wait is one wait.
+// wait is one call of [Engine.WaitForTurn] or [Engine.WaitForWake].
 type wait struct {
 	e   *Engine
 	db  *store.DB
@@ -116,23 +115,23 @@ type wait struct {
 	me  core.Identity
 	res WaitForTurnResult
 
-	wakes    bool // for an idle agent and on its behalf; it is no act of the agent's
-	done     bool
-	listener stick.Listener
-	next     stick.Time      // the deadline, zero for none
-	now      stick.Time      // when it was computed
-	watched  []stick.Process // whose death changes something
-	grace    time.Duration   // the room's
-	most     time.Duration   // the room's
-	from     int64           // while it blocks, the cursor of its events: nobody else moves it meanwhile
+	wakes    bool            // it waits for an idle agent, and isn't activity of the agent
+	done     bool            // res is the answer
+	listener stick.Listener  // of a blocked wait
+	next     stick.Time      // the next deadline, zero for none
+	now      stick.Time      // when next was computed
+	watched  []stick.Process // the processes whose end would change something
+	grace    time.Duration   // the room's policy
+	most     time.Duration   // the room's policy
+	from     int64           // while blocked, the cursor of its events: nobody else moves it meanwhile
 }
 
-// fresh is for how long an act of a member need not be written again.
+// fresh is how recent a member's activity must be for a try not to record it again.
 const fresh = time.Second
 
-// answerByReading looks for a try without writing. Most tries in a busy room come in vain, and those who
-// would like the turn shouldn't hold up the one who has it. vain is true when the try is answered:
-// its caller is a member that acted a moment ago, and nothing would change.
+// answerByReading answers a single try without writing. In a busy room most tries fail, and they shouldn't
+// delay the holder. vain is true when the try is answered: the caller is a member with recent activity, and
+// the rules would change nothing.
 func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
 	if w.q.Blocking {
 		return false, nil
@@ -143,7 +142,7 @@ func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
 	}
 	db, err := w.e.core.Open(ctx, false)
 	if err != nil {
-		return false, nil // the look that writes makes it, or says why it can't
+		return false, nil // enter creates the database, or returns the error
 	}
 	err = w.e.core.View(ctx, db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		vain = false
@@ -184,13 +183,13 @@ func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
 	return vain, err
 }
 
-// recorded tells whether the caller's process is known to carry the member.
+// recorded reports whether the caller's process is recorded for the member.
 func recorded(m stick.Member, me core.Identity) bool {
 	p := me.Caller.Process
 	return p.IsZero() || slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return ev.Process == p })
 }
 
-// enter joins the room and looks once.
+// enter joins the room and asks for the turn once.
 func (w *wait) enter(ctx context.Context) error {
 	how := core.JoinsIfNew
 	if w.wakes {
@@ -214,8 +213,8 @@ func (w *wait) enter(ctx context.Context) error {
 	}, nil)
 }
 
-// answerOutsider answers a wait in a room that its caller has to join on purpose: one that is closed, or
-// from which it was removed.
+// answerOutsider answers a caller that would have to join explicitly: the room is closed, or the caller was
+// removed from it. Any other err is returned.
 func (w *wait) answerOutsider(ctx context.Context, err error) error {
 	if c := stick.CodeOf(err); c != stick.CodeRoomClosed && c != stick.CodeKicked {
 		return err
@@ -243,7 +242,7 @@ func (w *wait) noteAlone(r stick.Room, probes *core.Probes, now stick.Time) erro
 			probes.Wanted = r
 			return core.ErrProbe
 		} else if v == stick.Alive {
-			return stick.Errorf(stick.CodeAlreadyListening, "%s waits already, in process %d since %s", w.me.Agent, l.Process.PID, stick.Age(now.Sub(l.StartedAt))).
+			return stick.Errorf(stick.CodeAlreadyListening, "%s is already waiting in process %d (started %s)", w.me.Agent, l.Process.PID, stick.Ago(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
 				Hintf("let that wait bring you the turn, or end it: %s", stick.Cmd("tt wait --replace"))
 		}
@@ -251,7 +250,8 @@ func (w *wait) noteAlone(r stick.Room, probes *core.Probes, now stick.Time) erro
 	return nil
 }
 
-// answer turns what a look came to into the result; done is set when there is something to act on.
+// answer makes the result from the answer of the rules. It sets done if there is something to act on. The log of the
+// transaction doesn't have the unsaved events yet.
 func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer, unsaved []stick.Event) error {
 	now := tx.Now()
 	w.done = a.Status != ""
@@ -287,16 +287,16 @@ func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.A
 	return w.read(tx, r)
 }
 
-// turnOnly tells whether the wait ignores events.
+// turnOnly reports whether the wait ignores events.
 func (w *wait) turnOnly() bool { return w.p.TurnOnly && !w.p.Park }
 
-// read adds the events that are addressed to the caller and weren't delivered yet. The cursor
-// moves past those that say nothing new as soon as a transaction that writes comes by.
+// read adds the events for the caller that weren't delivered yet. In a transaction that writes, it moves the
+// cursor past the leading events that are old news.
 func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	after := w.from
 	if after == 0 {
-		// Nothing is for somebody who isn't a member yet, so the first join needs no cursor; and what was
-		// for one who left waits for it.
+		// No event is for an agent before it first joins, so it needs no cursor then. Events for a member
+		// that left wait until it comes back.
 		var err error
 		if after, _, err = tx.Cursor(r.ID, w.me.Agent, waitStream); err != nil {
 			return err
@@ -333,7 +333,7 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 		}
 	}
 	if m, _ := r.Member(w.me.Agent); w.wakes && m.IdleAt.IsZero() {
-		w.res.Events = w.res.Events[:0] // it works: a hook shows them after its next tool call
+		w.res.Events = w.res.Events[:0] // the agent isn't idle: a hook shows them after its next tool call
 	}
 	if len(w.res.Events) > 0 && !w.done {
 		w.done, w.res.Status = true, stick.GotEvents
@@ -341,15 +341,14 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	return nil
 }
 
-// isStale tells whether an event says nothing new: that the stick was given to the caller, which a
-// wait for work answers by itself, or that a message was taken back which the caller never saw.
+// isStale reports whether an event is old news to the caller; see isStaleFor.
 func (w *wait) isStale(tx *store.Tx, e stick.Event, r stick.Room) (bool, error) {
 	return isStaleFor(tx, e, r, w.me.Agent, w.q.Purpose == stick.Work)
 }
 
-// isStaleFor tells whether an event says nothing new to an agent that it is for: that the stick was
-// given to it, if it asks for the turn anyway or has it no longer reserved, or that a message was
-// taken back which it never saw.
+// isStaleFor reports whether an event is old news to its addressee a. A reservation of the stick for a is old
+// if a asks for the turn anyway, or if the reservation is over. A withdrawal is old if a never saw the
+// message.
 func isStaleFor(tx *store.Tx, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
 	switch e.Type {
 	case stick.EventRelease, stick.EventPass, stick.EventRerouted:

@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-// blockUntilAnswered waits for something to act on.
+// blockUntilAnswered waits until there is something to act on.
 func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	db, err := w.e.core.Open(ctx, true)
 	if err != nil {
@@ -22,8 +22,8 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		self = stick.Process{}
 	}
 	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Purpose: w.q.Purpose, Deaf: w.turnOnly(), Process: self}
-	// The order matters: lock, bell, then the look that registers. Whoever sees the row finds the
-	// lock held, and no commit after the look goes unheard.
+	// The order matters: lock, bell, then the transaction that adds the listener's row. Whoever reads the row
+	// finds the lock taken, and the bell rings for every commit after that transaction.
 	presence, err := db.Bell.TakePresence(string(w.listener.ID))
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	return nil
 }
 
-// trace writes down a look of the wait, and what woke it for that.
+// trace writes an entry for one read of the room, and what caused it.
 func (w *wait) trace(why wakeCause, err error) {
 	r := core.WaitRead{RoomID: w.res.RoomID, AgentID: w.me.Agent, WokenBy: string(why), Next: w.next, Watched: len(w.watched)}
 	if w.done {
@@ -79,7 +79,7 @@ func (w *wait) trace(why wakeCause, err error) {
 	w.e.core.Config.Trace.WaitRead(r)
 }
 
-// register is the first look of a blocked wait: it also records the listener.
+// register reads the room for the first time in a blocked wait, and adds the listener's row.
 func (w *wait) register(ctx context.Context) error {
 	return w.write(ctx, func(tx *store.Tx, probes *core.Probes, r *stick.Room) error {
 		if err := w.noteAlone(*r, probes, tx.Now()); err != nil {
@@ -100,8 +100,8 @@ func (w *wait) register(ctx context.Context) error {
 	})
 }
 
-// replaces tells whether the wait ends another one of its member: where it was asked to, and where
-// both are to wake the same idle agent.
+// replaces reports whether the wait ends l, another wait of its member. It does so on request, and when both
+// would wake the same idle agent.
 func (w *wait) replaces(l stick.Listener) bool {
 	if l.Agent != w.me.Agent || l.ID == w.listener.ID {
 		return false
@@ -112,8 +112,8 @@ func (w *wait) replaces(l stick.Listener) bool {
 	return w.p.Replace && !w.me.Agent.Human()
 }
 
-// check sees whether there is something to act on. It reads a snapshot first, and writes only when
-// the rules say that something changes.
+// check answers the wait if there is something to act on. It reads first, and writes only if the rules would
+// change something.
 func (w *wait) check(ctx context.Context) error {
 	act := false
 	err := w.e.core.View(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
@@ -121,7 +121,7 @@ func (w *wait) check(ctx context.Context) error {
 		if act = !here; err != nil || act {
 			return err
 		}
-		// Most wakes change nothing for most waiters, so that a part of the room is enough to see it.
+		// After most rings nothing has changed for most waiters, and a part of the room is enough to see that.
 		r, err := tx.RoomPart(w.res.RoomID, w.me.Agent)
 		if err != nil {
 			return err
@@ -155,14 +155,14 @@ func (w *wait) check(ctx context.Context) error {
 	return w.write(ctx, nil)
 }
 
-// ask tries the rules on a snapshot; quiet is true when they would neither answer nor change it.
+// ask tries the rules on a room that was read. quiet is true if they would neither answer nor change it.
 func (w *wait) ask(tx *store.Tx, probes *core.Probes, r stick.Room) (after stick.Room, quiet bool, err error) {
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	after, _, a := r.Ask(w.q, probes.Probed, tx.Now())
 	return after, a.Status == "" && !a.Changed, probes.Enough(r)
 }
 
-// plan takes note of until when there is nothing to do, and of whose death would change that.
+// plan records the next deadline, and the processes whose end would come first.
 func (w *wait) plan(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	w.grace, w.most = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
 	w.now, w.next = tx.Now(), r.NextDeadline(w.q, probes.Probed, tx.Now())
@@ -178,8 +178,8 @@ func (w *wait) plan(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	return probes.Enough(r)
 }
 
-// write looks again in a transaction that may change the room. When there is something to act
-// on, the listener ends in the same transaction.
+// write asks again in a transaction that may change the room. If there is something to act on, the same
+// transaction deletes the listener's row. first runs before the rules, and may be nil.
 func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *stick.Room) error) error {
 	return w.e.core.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		r, err := tx.Room(w.res.RoomID)
@@ -224,21 +224,21 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 	})
 }
 
-// unregister ends the listener's row.
+// unregister deletes the listener's row.
 func (w *wait) unregister(o *op) error {
 	w.returned(o)
 	return o.Tx.DropListener(w.listener.ID)
 }
 
-// returned leaves the member of a wait for work that came back without the turn a candidate for a
-// moment, because it is likely to ask again.
+// returned marks a member whose wait for work ended without the turn. It stays a candidate for a moment,
+// because it will probably ask again.
 func (w *wait) returned(o *op) {
 	if w.q.Purpose == stick.Work && w.res.Status != stick.YourTurn && w.res.Status != stick.WasReplaced {
 		o.Room = o.Room.Returned(w.me.Agent, o.Tx.Now())
 	}
 }
 
-// end returns at the caller's limit, after a last look.
+// end returns at the caller's limit, after a last check.
 func (w *wait) end(ctx context.Context) error {
 	err := w.check(ctx)
 	w.trace(byLimit, err)
@@ -258,8 +258,8 @@ func (w *wait) end(ctx context.Context) error {
 	})
 }
 
-// leave ends the listener's row without an answer. Whoever interrupts a wait won't ask again, so
-// its member is no candidate afterwards.
+// leave deletes the listener's row without an answer. A member whose wait was interrupted won't ask again, so
+// it is no candidate afterwards.
 func (w *wait) leave(code stick.Code) error {
 	err := w.db.Update(context.Background(), func(tx *store.Tx) error { return tx.DropListener(w.listener.ID) })
 	if code == "" {

@@ -14,11 +14,11 @@ import (
 type wakeCause string
 
 const (
-	byStart    wakeCause = "start" // it hasn't slept
+	byStart    wakeCause = "start" // it hasn't slept before
 	byBell     wakeCause = "bell"
 	byDeath    wakeCause = "death" // of a watched process
 	byDeadline wakeCause = "deadline"
-	byNet      wakeCause = "net" // a rare look that would find a ring that was lost
+	byNet      wakeCause = "net" // the slow timer that makes up for a lost ring
 
 	byLimit     wakeCause = "limit"       // the caller's own
 	byInterrupt wakeCause = "interrupted" // the context ended, or the process that the wait serves did
@@ -32,11 +32,11 @@ type sleep struct {
 	limit  <-chan time.Time
 	served *proc.Watch
 	deaths map[stick.Process]*proc.Watch
-	slept  bool // the machine slept meanwhile
+	slept  bool // the machine was suspended meanwhile
 }
 
-// suspended is how far the wall clock must run ahead of the monotonic one before the machine is
-// taken to have slept.
+// suspended is how far the wall clock must run ahead of the monotonic one before a sleep counts as a
+// suspended machine.
 const suspended = 30 * time.Second
 
 func newSleep(procs *proc.Table, rings <-chan struct{}, serves stick.Process, maxWaitMS *int64) *sleep {
@@ -45,7 +45,7 @@ func newSleep(procs *proc.Table, rings <-chan struct{}, serves stick.Process, ma
 		s.limit = time.After(time.Duration(*maxWaitMS) * time.Millisecond)
 	}
 	if !serves.IsZero() {
-		s.served, _ = procs.Watch(serves) // without a watch the closing of standard output ends the wait
+		s.served, _ = procs.Watch(serves) // if that fails, the wait ends when standard output is closed
 	}
 	return s
 }
@@ -57,8 +57,8 @@ func (s *sleep) close() {
 	}
 }
 
-// watch sees to it that the deaths of just these processes end the sleep. A process that can't be
-// watched is left to the deadlines.
+// watch makes the end of any of these processes, and of no others, end the sleep. If a process can't be
+// watched, the deadlines make up for it.
 func (s *sleep) watch(ps []stick.Process) {
 	keep := map[stick.Process]bool{}
 	for _, p := range ps {
@@ -77,8 +77,8 @@ func (s *sleep) watch(ps []stick.Process) {
 	}
 }
 
-// until sleeps until there may be something to see. next is a deadline as it was computed at now;
-// zero is none.
+// until sleeps until the room should be read again. next is a deadline that was computed at now, zero for
+// none.
 func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
 	s.watch(watched)
 	start := time.Now()
@@ -132,6 +132,6 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 	return why
 }
 
-// slept tells whether the machine slept, by how long something took on the wall clock, which goes
-// on meanwhile, and on the monotonic clock, which stands.
+// slept reports whether the machine was suspended. wall and monotonic are the same time by two clocks; only
+// the wall clock goes on in a suspended machine.
 func slept(wall, monotonic time.Duration) bool { return wall-monotonic > suspended }
