@@ -14,21 +14,22 @@ import (
 	"talkingstick/stick"
 )
 
-// anchor is where the sessions of a room keep their context: one file for the primary, and a directory
-// beside it with one for each other. All of it lies below the room's path, whatever links lead away
-// from there and whatever a session calls itself.
+// anchor is where the sessions of a room keep their context files: one file for the primary, and a directory
+// beside it with one file for each helper. All of it stays below the room's path, even if links or the names
+// of sessions would lead elsewhere.
 type anchor struct {
-	room string // the directory
-	file string // of the primary, relative to it
+	room string // the room's directory
+	file string // the primary's file, relative to it
 }
 
-// The places of the primary's context file.
+// The default places of the primary's context file.
 const (
-	orgAnchor = ".ai/session-context.org" // where the workspace keeps such things already
+	orgAnchor = ".ai/session-context.org" // if the workspace has a directory .ai
 	ownDir    = ".talking-stick"
 	ownAnchor = ownDir + "/session.md"
 )
 
+// anchorOf returns the anchor of a room: as configured, else at its default place.
 func anchorOf(room string, c config.Config) anchor {
 	a := anchor{room, ownAnchor}
 	if info, err := os.Stat(filepath.Join(room, path.Dir(orgAnchor))); err == nil && info.IsDir() {
@@ -40,10 +41,10 @@ func anchorOf(room string, c config.Config) anchor {
 	return a
 }
 
-// dir is the directory of the other sessions' files.
+// dir returns the directory of the helpers' files, relative to the room.
 func (a anchor) dir() string { return strings.TrimSuffix(a.file, path.Ext(a.file)) + ".d" }
 
-// rel is the file of a session, relative to the room.
+// rel returns the file of a session, relative to the room. context is empty for the primary.
 func (a anchor) rel(context string) string {
 	if context == "" {
 		return a.file
@@ -51,12 +52,12 @@ func (a anchor) rel(context string) string {
 	return a.dir() + "/" + context + path.Ext(a.file)
 }
 
-// path is the file of a session.
+// path returns the absolute path of a session's file.
 func (a anchor) path(context string) string {
 	return filepath.Join(a.room, filepath.FromSlash(a.rel(context)))
 }
 
-// written tells when the primary's file was last written; ok is false when there is none.
+// written returns when the primary's file was last written. ok is false if there is none.
 func (a anchor) written() (at stick.Time, ok bool) {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
@@ -70,7 +71,7 @@ func (a anchor) written() (at stick.Time, ok bool) {
 	return stick.At(info.ModTime()), true
 }
 
-// has tells whether the file of a session is there.
+// has reports whether the file of a session exists.
 func (a anchor) has(context string) bool {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
@@ -81,14 +82,14 @@ func (a anchor) has(context string) bool {
 	return err == nil
 }
 
-// taken lists the names of context files that exist.
+// taken returns the names of the helpers' files that exist.
 func (a anchor) taken() []string {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
-	entries, _ := fs.ReadDir(root.FS(), a.dir()) // none where there is no such directory
+	entries, _ := fs.ReadDir(root.FS(), a.dir()) // none if there is no such directory
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(a.file)))
@@ -96,7 +97,8 @@ func (a anchor) taken() []string {
 	return names
 }
 
-// header is the first line of a context file that tt made: whose it is.
+// header returns the first line of a context file that tt makes. It names the session's context, or the
+// primary.
 func header(context string, agent stick.AgentID) string {
 	if context != "" {
 		return context + "\n"
@@ -104,8 +106,8 @@ func header(context string, agent stick.AgentID) string {
 	return string(agent) + "\n"
 }
 
-// begin makes the file of a session, with whose it is in its first line. One that is there stays as
-// it is, and counts as written now.
+// begin makes the file of a session, with its header. An existing file keeps its content, and counts as
+// written at now.
 func (a anchor) begin(context string, agent stick.AgentID, now stick.Time) error {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
@@ -117,12 +119,12 @@ func (a anchor) begin(context string, agent stick.AgentID, now stick.Time) error
 		return err
 	}
 	if a.file == ownAnchor {
-		ignore := "# by tt: what sessions keep here is theirs alone\n/.gitignore\n/session.md*\n/session.d/\n"
+		ignore := "# made by tt: the notes of sessions stay on this machine\n/.gitignore\n/session.md*\n/session.d/\n"
 		if err := create(root, ownDir+"/.gitignore", ignore); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	for range 3 { // whoever ends may take away what was there a moment ago
+	for range 3 { // a session that ends may remove the file between the two attempts
 		if err = create(root, rel, header(context, agent)); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -134,6 +136,7 @@ func (a anchor) begin(context string, agent stick.AgentID, now stick.Time) error
 	return err
 }
 
+// create makes a file. It fails with [fs.ErrExist] if there is one.
 func create(root *os.Root, name, text string) error {
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -143,31 +146,31 @@ func create(root *os.Root, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// contextRemoval is a session that has ended, for what becomes of its file.
+// contextRemoval is a session that has ended, and may leave a context file to remove.
 type contextRemoval struct {
 	context string
-	wrapped bool                   // the agent has wrapped it up
-	made    func(line string) bool // whether a first line is one that tt writes
-	taken   func() bool            // whether another session has begun with this file since
+	wrapped bool                   // the agent has wrapped up, and needs the file no more
+	made    func(line string) bool // reports whether tt wrote this first line
+	taken   func() bool            // reports whether another session uses the file by now
 }
 
-// What becomes of the file of a session that has ended.
+// removalResult is what happened to the file of a session that has ended.
 type removalResult string
 
 const (
 	fileRemoved removalResult = "removed"
-	fileForeign removalResult = "foreign" // there is one, and tt didn't make it
-	fileTaken   removalResult = "taken"   // it is another session's by now
-	fileStays   removalResult = ""        // it says something, or there is none
+	fileForeign removalResult = "foreign" // tt didn't make it
+	fileTaken   removalResult = "taken"   // another session uses it by now
+	fileStays   removalResult = ""        // it has notes, it can't be removed, or there is none
 )
 
-// end removes the file of a session that was wrapped up. Of one that just ended it removes only what
-// says nothing beyond whose it is. The configuration may name any file, so that only one whose first
-// line is by tt is removed.
+// end removes the file of a session that was wrapped up. If the session just ended, it removes the file only
+// if nothing follows the header. The configuration may name any file, so end only removes one whose first
+// line tt wrote.
 //
-// Another session may begin with the file at any moment since this one has ended. So the file is put
-// aside first, and then it is asked whether one has: if not, the next one makes a file of its own, and if
-// so, it gets the file back. When this is killed in between, the file is still there under its other name.
+// Another session may begin with the file as soon as this one has ended. So end renames the file first, and
+// then asks whether another session uses it. If none does, the next one makes a new file; if one does, it
+// gets the file back. If the process is killed in between, the file remains under its other name.
 func (a anchor) end(o contextRemoval) removalResult {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
@@ -207,24 +210,24 @@ func (a anchor) end(o contextRemoval) removalResult {
 		return fileStays
 	}
 	if o.context != "" {
-		_ = root.Remove(a.dir()) // it fails while others are in it
+		_ = root.Remove(a.dir()) // fails, as it should, while it has other files
 	}
 	return fileRemoved
 }
 
-// restoreFile puts a file back to its place. Where there is another one by now, both stay.
+// restoreFile renames a file back to its place. If there is another file by now, both stay.
 func restoreFile(root *os.Root, aside, rel string) {
 	err := root.Link(aside, rel)
 	if err == nil {
 		_ = root.Remove(aside)
 		return
 	}
-	if _, there := root.Lstat(rel); !errors.Is(err, fs.ErrExist) && errors.Is(there, fs.ErrNotExist) { // a file system without links
+	if _, there := root.Lstat(rel); !errors.Is(err, fs.ErrExist) && errors.Is(there, fs.ErrNotExist) { // the file system has no hard links
 		_ = root.Rename(aside, rel)
 	}
 }
 
-// firstLine is the first line of a file; bare says that it has no other.
+// firstLine returns the first line of a file. bare is true if it is the only one.
 func firstLine(root *os.Root, rel string) (line string, bare, ok bool) {
 	f, err := config.Open(root, rel)
 	if err != nil {
@@ -236,5 +239,5 @@ func firstLine(root *os.Root, rel string) (line string, bare, ok bool) {
 	return line, rest == "", err == nil && ended
 }
 
-// maxHeader is more than the first line of a context file ever has.
+// maxHeader is more bytes than any first line of a context file has.
 const maxHeader = 512

@@ -14,11 +14,11 @@ import (
 	"talkingstick/stick"
 )
 
-// GetRosterParams asks which agents are at work.
+// GetRosterParams asks which agents are working here.
 type GetRosterParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	All bool `json:"all,omitempty"` // also what doesn't count: agents elsewhere on this machine, members that aren't active
+	All bool `json:"all,omitempty"` // also agents elsewhere on this machine, and inactive members; neither count
 }
 
 // GetRosterResult says whether the caller is alone, and who else is there.
@@ -26,35 +26,35 @@ type GetRosterResult struct {
 	RoomID     stick.RoomID  `json:"room_id,omitempty"` // empty where there is no room
 	Path       string        `json:"workspace_root"`
 	Alone      bool          `json:"alone"`
-	Blind      bool          `json:"blind,omitempty"` // processes can't be seen from here: only members are known
+	Blind      bool          `json:"blind,omitempty"` // processes are not visible from here: only members are known
 	Others     []RosterAgent `json:"others"`
 	Self       RosterAgent   `json:"self"`
-	Unreadable []RosterAgent `json:"unreadable,omitempty"`       // agents of which it can't be told where they work
-	Closed     int           `json:"closed_processes,omitempty"` // of how many processes not even the name may be read
-	More       []RosterAgent `json:"more,omitempty"`             // with all: what doesn't count
+	Unreadable []RosterAgent `json:"unreadable,omitempty"`       // agents whose working directory can't be read
+	Closed     int           `json:"closed_processes,omitempty"` // how many processes hide even their name
+	More       []RosterAgent `json:"more,omitempty"`             // with all: agents and members that don't count
 }
 
-// RosterAgent is an agent at work: a process that was found, a member, or both.
+// RosterAgent is an agent: a process that the scan found, a member of the room, or both.
 type RosterAgent struct {
-	PID        int           `json:"pid,omitempty"` // absent for a member whose process can't be seen
+	PID        int           `json:"pid,omitempty"` // absent if no process of the member is visible
 	Harness    string        `json:"harness,omitempty"`
-	AgentID    stick.AgentID `json:"agent_id,omitempty"` // absent for an agent that nobody has heard of
-	Cwd        string        `json:"cwd,omitempty"`      // where its process works, if that can be seen
+	AgentID    stick.AgentID `json:"agent_id,omitempty"` // absent for an agent that isn't known here
+	Cwd        string        `json:"cwd,omitempty"`      // the working directory of its process, if that is visible
 	Role       stick.Role    `json:"role,omitempty"`     // of its running session
-	Task       string        `json:"task_id,omitempty"`  // on which it works
+	Task       string        `json:"task_id,omitempty"`  // the task that it works on
 	Verdict    stick.Verdict `json:"verdict"`
 	Registered bool          `json:"registered"` // it is a member
 	LastSeenAt stick.Time    `json:"last_seen_at"`
 }
 
-// scanResult are the agents around a caller, as a scan found them.
+// scanResult is what a scan found: the agents in a workspace, and those elsewhere.
 type scanResult struct {
 	harness.Roster
 	elsewhere []harness.Running
 }
 
-// scan looks for agents at work in a workspace; with all, elsewhere too. It is done outside of
-// transactions. A scan that fails is blind.
+// scan finds the agents that work in a workspace, and with all those elsewhere, too. It is called outside of
+// transactions. If the scan fails, the result is blind.
 func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) scanResult {
 	inside := e.inside(place)
 	asked := inside
@@ -62,7 +62,7 @@ func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) scanResu
 		asked = func(string) bool { return true }
 	}
 	mine := by.Process
-	if by.Person { // what a person's shell started are the agents that the person asks about
+	if by.Person { // agents that the person's shell started count as others
 		mine = stick.Process{}
 	}
 	found, err := harness.Scan(e.core.Config.Procs, asked, e.self(), mine)
@@ -81,7 +81,8 @@ func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) scanResu
 	return out
 }
 
-// inside is the question whether who works in a directory works in the workspace of a place.
+// inside returns a function that reports whether a process with this working directory works in the workspace
+// of a place.
 func (e *Engine) inside(place *workspace.Place) func(dir string) bool {
 	root, tops := place.Root, workspace.Worktrees(place.Root)
 	if e.isUnmarked(place) {
@@ -92,8 +93,9 @@ func (e *Engine) inside(place *workspace.Place) func(dir string) bool {
 	}
 }
 
-// isUnmarked tells whether a place is a workspace only by itself: a directory that nothing marks, or the home
-// directory, whose marker counts for nothing below it. Who works below works in another workspace.
+// isUnmarked reports whether a place is a workspace on its own only: a directory without a marker, or the
+// home directory, whose marker doesn't count for the directories below. Agents below such a place work
+// elsewhere.
 func (e *Engine) isUnmarked(p *workspace.Place) bool {
 	switch p.Found {
 	case workspace.FoundPath:
@@ -105,7 +107,7 @@ func (e *Engine) isUnmarked(p *workspace.Place) bool {
 	return false
 }
 
-// self is the pid of the calling process.
+// self returns the pid of this process.
 func (e *Engine) self() int {
 	if p, err := e.core.Config.Procs.Self(); err == nil {
 		return p.PID
@@ -113,17 +115,18 @@ func (e *Engine) self() int {
 	return os.Getpid()
 }
 
-// scanned is an agent of a scan, with what the room knows of it.
+// scanned is an agent of a scan, and the member that it is.
 type scanned struct {
 	harness.Running
-	member stick.AgentID // empty for one that isn't a member
-	mine   bool          // it is the caller's own
+	member stick.AgentID // empty if it isn't known to be a member
+	mine   bool          // it is the caller itself
 }
 
-// match finds out which members the agents of a scan are: by their processes and, where a member is
-// carried by a daemon that terminals come to, by elimination. What it is seen in is then one of its
-// harness's terminals that nobody else is; the caller's own is the youngest. Of an agent whose own
-// process carries sessions nothing is left to find: it is that process.
+// match finds out which member each agent of a scan is. Most are known by their process.
+//
+// A member whose sessions run in a daemon shows up as one of its harness's terminals. match gives such a
+// member a terminal of this harness that nobody else has, and the caller the youngest of them. A member whose
+// own process the scan found needs no terminal: it is that process.
 func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed *stick.Probed) []scanned {
 	out := make([]scanned, len(s.Agents))
 	for i, a := range s.Agents {
@@ -154,8 +157,8 @@ func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed 
 	return out
 }
 
-// has tells whether a process of a member is known to be no daemon that terminals come to: it is an agent that
-// the scan found, or the caller's own.
+// has reports whether a process of a member is an agent on its own and no daemon: the scan found it, or it is
+// the caller's.
 func (s scanResult) has(m stick.Member, by core.Caller) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
 		is := func(a harness.Running) bool { return a.Process == e.Process }
@@ -163,12 +166,13 @@ func (s scanResult) has(m stick.Member, by core.Caller) bool {
 	})
 }
 
-// carried tells whether all that is known of a member are processes that outlive sessions.
+// carried reports whether a member is known only by processes that outlive sessions.
 func carried(m stick.Member) bool {
 	return len(m.Processes) > 0 && !slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Proof != stick.ProvesCarrier })
 }
 
-// carriedBy is the member whose process p is, empty for nobody's: of several the one whose session runs.
+// carriedBy returns the member that p belongs to, or empty for none. If there are several, it returns one
+// whose session is running.
 func carriedBy(r stick.Room, p stick.Process) (by stick.AgentID) {
 	for _, m := range r.Members {
 		if m.State == stick.Joined && carries(m, p) && (by == "" || m.Session.Running) {
@@ -178,14 +182,14 @@ func carriedBy(r stick.Room, p stick.Process) (by stick.AgentID) {
 	return by
 }
 
-// carries tells whether p is a process of a member.
+// carries reports whether p is a process of a member.
 func carries(m stick.Member, p stick.Process) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == p })
 }
 
-// GetRoster tells which other agents are at work in a workspace: running processes of harnesses, and
-// members of its room. Neither the caller's ancestors nor what it started count. It writes nothing, and
-// it needs no room. It fails with [stick.CodeInvalidPath].
+// GetRoster returns the other agents in a workspace: running processes of harnesses, and members of its room.
+// The caller's ancestors don't count, and neither does what the caller started. It writes nothing, and needs
+// no room. It fails with [stick.CodeInvalidPath].
 func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterResult, error) {
 	var res GetRosterResult
 	w := p.Where
@@ -234,7 +238,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	})
 }
 
-// roster makes of what was scanned and of what the room knows the list of agents.
+// roster makes the list of agents from a scan and from the members of a room.
 func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Probed, now stick.Time) GetRosterResult {
 	by := p.Caller
 	res := GetRosterResult{RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{}}
@@ -249,7 +253,7 @@ func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me s
 			continue
 		}
 		res.Others = append(res.Others, rosterProcess(r, f.Running, f.member, s))
-		for _, m := range r.Members { // also those that the process carried before: it is one agent
+		for _, m := range r.Members { // also the members that the process carried before: they are the same agent
 			if m.Agent == f.member || carries(m, f.Process) {
 				listed[m.Agent] = true
 			}
@@ -277,7 +281,7 @@ func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me s
 	return res
 }
 
-// tasks adds on what the agents work.
+// tasks adds the task that each agent works on.
 func (res *GetRosterResult) tasks(tx *store.Tx) error {
 	all, err := tx.Tasks(res.RoomID)
 	if err != nil {
@@ -298,7 +302,7 @@ func (res *GetRosterResult) tasks(tx *store.Tx) error {
 	return nil
 }
 
-// related tells whether a member is above the caller, or was started by it.
+// related reports whether a process of m is among processes: those above the caller, and those it started.
 func related(m stick.Member, processes []stick.Process) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
 		return e.Proof == stick.ProvesSession && slices.Contains(processes, e.Process)

@@ -17,18 +17,18 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// StartSessionParams is a session of an agent that starts.
+// StartSessionParams describes a session that starts.
 type StartSessionParams struct {
 	HookParams
-	Auto     bool   // a hook says so, and not the agent: it keeps silent where the agent would be refused
+	Auto     bool   // a hook calls, not the agent: return nothing where an agent would be refused
 	Source   string // why it starts, in the harness's words: startup, resume, clear, compact
-	Helper   bool   // it is told to be a helper, now
-	Launched bool   // it was started as a helper, as its environment says for as long as it lives
-	Context  string // the name that it was given for its context file
+	Helper   bool   // this call asks for a helper
+	Launched bool   // its environment says for its whole life that it is a helper
+	Context  string // the wanted name of its context file
 }
 
-// StartSessionResult is what an agent should know when its session starts. Where it is alone and
-// there is no room, it has no room_id, and nothing was written.
+// StartSessionResult is what an agent should know when its session starts. If it is alone and there is no
+// room, RoomID is empty, and nothing was written.
 type StartSessionResult struct {
 	RoomID      stick.RoomID    `json:"room_id,omitempty"`
 	Path        string          `json:"canonical_path,omitempty"`
@@ -36,7 +36,7 @@ type StartSessionResult struct {
 	Alone       bool            `json:"alone"`
 	Blind       bool            `json:"blind,omitempty"`
 	Role        stick.Role      `json:"role,omitempty"`
-	Start       stick.StartKind `json:"verdict,omitempty"` // how the session begins
+	Start       stick.StartKind `json:"verdict,omitempty"` // how the session starts
 	Already     bool            `json:"already,omitempty"` // it had started before
 	Context     string          `json:"context_path,omitempty"`
 	Primary     *stick.AgentID  `json:"primary,omitempty"` // another agent
@@ -50,38 +50,38 @@ type StartSessionResult struct {
 	Unread      int             `json:"unread"`
 	Unacked     int             `json:"unacked"`
 	Notes       int             `json:"unresolved_notes"`
-	Joined      bool            `json:"joined,omitempty"`  // by this
-	Created     bool            `json:"created,omitempty"` // the room was made
+	Joined      bool            `json:"joined,omitempty"`  // by this call
+	Created     bool            `json:"created,omitempty"` // this call made the room
 	Note        string          `json:"note,omitempty"`
-	Task        string          `json:"task_id,omitempty"` // whose worktree this is
+	Task        string          `json:"task_id,omitempty"` // the task of this worktree
 
 	// Instructions are the project's own, from .talking-stick/instructions.md.
 	Instructions string `json:"instructions,omitempty"`
 }
 
-// Recovered is what the session before left that never ended.
+// Recovered is what an earlier session left that never ended.
 type Recovered struct {
-	AgentID   stick.AgentID  `json:"agent_id,omitempty"` // whose it was, if that is known
+	AgentID   stick.AgentID  `json:"agent_id,omitempty"` // its agent, if known
 	Path      string         `json:"context_path"`
-	WrittenAt stick.Time     `json:"written_at"`        // null where the log is of an earlier version
+	WrittenAt stick.Time     `json:"written_at"`        // null if an earlier version of tt wrote the event
 	Handoff   *stick.Handoff `json:"handoff,omitempty"` // the room's last one
 	EventSeq  int64          `json:"handoff_event_seq,omitempty"`
 }
 
-// RoleContract is what a role may do with the files of the workspace. Everything may be read.
+// RoleContract is what a role may do with the files of the workspace. All roles may read everything.
 type RoleContract struct {
-	Append      []glob.Pattern `json:"append"`       // add to them, and rewrite nothing
-	PrimaryOnly []glob.Pattern `json:"primary_only"` // the primary's
+	Append      []glob.Pattern `json:"append"`       // everybody may append to these, and not rewrite them
+	PrimaryOnly []glob.Pattern `json:"primary_only"` // only the primary changes these
 }
 
-// project is what the project of a room sets, and where the room's sessions keep their context.
+// project is the configuration for a room, and the place of its context files.
 type project struct {
 	config.Config
 	anchor anchor
 }
 
-// project reads what is set for a room: in its own directory, else at the root of its workspace. Where
-// that can't be read it is the default, with [stick.CodeProjectConfig].
+// project reads the configuration for a room: from its own directory, else from the root of its workspace. If
+// the file can't be read, it returns the defaults and [stick.CodeProjectConfig].
 func (e *Engine) project(room string) (project, error) {
 	from := room
 	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
@@ -93,8 +93,8 @@ func (e *Engine) project(room string) (project, error) {
 	return project{c, anchorOf(room, c)}, err
 }
 
-// contract is the contract of the room's roles. By default only the primary's own file, and the
-// configuration that says so, are the primary's.
+// contract returns the contract of the room's roles. By default only the primary changes its own file and the
+// configuration.
 func (p project) contract() *RoleContract {
 	out := &RoleContract{Append: []glob.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
 	out.Append = append(out.Append, p.Roles.Append...)
@@ -108,30 +108,31 @@ func (p project) contract() *RoleContract {
 	return out
 }
 
-// maxInstructions bounds the project's own instructions: every session pays for them.
+// maxInstructions limits the project's own instructions, in bytes: they take room in the context of each
+// session.
 const maxInstructions = 4096
 
-// sessionStart is a session start as it runs.
+// sessionStart is one run of [Engine.StartSession].
 type sessionStart struct {
 	e *Engine
 	p StartSessionParams
 	project
 	around scanResult
-	taken  []string   // names of context files that exist
-	left   bool       // the primary's exists,
-	leftAt stick.Time // written then
-	root   string     // of the workspace, around which a nested room lies
+	taken  []string   // names of helpers' context files that exist
+	left   bool       // the primary's context file exists
+	leftAt stick.Time // when that was last written
+	root   string     // of the workspace; a nested room lies below it
 	goes   bool       // the harness says that the session goes on
-	elder  *scanned   // an agent that has started no session here and began before this one
+	elder  *scanned   // an agent that began before this one and has started no session here yet
 	out    stick.Started
 	res    StartSessionResult
-	at     stick.Time
-	seed   string
+	at     stick.Time // when the session started
+	seed   string     // for the name of a context file; the same in every run
 }
 
-// StartSession begins the session of an agent, or says that it goes on: it looks who else is there,
-// joins the room, and gives the session its role, all in one transaction. Outside of rooms it only
-// looks: alone it writes nothing, else it makes the room. It fails with [stick.CodeUsage],
+// StartSession starts the session of an agent, or says that it goes on. It scans for other agents first. Then
+// it joins the room and gives the session its role, in the same transaction. Where there is no room, it makes
+// one only if other agents are there, or if the session is to be a helper. It fails with [stick.CodeUsage],
 // [stick.CodeProjectConfig], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
 	silent := StartSessionResult{Others: []RosterAgent{}}
@@ -164,13 +165,13 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		silent.Alone, silent.Blind = true, s.around.Blind
 		return silent, nil
 	}
-	if wrong != nil { // to a hook it doesn't matter where there is nothing to coordinate
+	if wrong != nil { // after the return above: a hook in a place without agents needs no configuration
 		return silent, wrong
 	}
 	s.taken = s.anchor.taken()
 	s.leftAt, s.left = s.anchor.written()
 	who := core.JoinsIfNew
-	if p.Auto && p.Source == "compact" { // the agent that left is the same one still
+	if p.Auto && p.Source == "compact" { // the same agent goes on: if it left the room, it stays out
 		who = core.JoinsUnlessLeft
 	}
 	err = e.write(ctx, p.Where, p.Caller, who, s.run, s.done)
@@ -196,12 +197,12 @@ func requireAgent(by core.Caller) error {
 		Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
 }
 
-// hasOthers tells whether other agents are at work where there is no room.
+// hasOthers reports whether other agents are there, in a workspace without a room.
 func (s *sessionStart) hasOthers() bool {
 	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", core.NewProbed()), func(f scanned) bool { return !f.mine })
 }
 
-// roomAt is the path of the room of a place; empty when there is none.
+// roomAt returns the path of the room of a place, or empty for none.
 func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path string, err error) {
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
@@ -228,8 +229,8 @@ func (s *sessionStart) run(o *op) error {
 		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
 	var err error
-	// A session that is told ends what its process carried before, where a process carries one at a time
-	// and says by that what became of it.
+	// A process of this kind carries one session at a time. So when it names its session, the one that it
+	// carried before is over.
 	if told := by.SessionID != "" && !by.Earlier && by.As == ""; told && !s.p.Sub && by.Proof == stick.ProvesSession {
 		if q.Before, err = o.Tx.CarriedBefore(by.Process, o.Me.Agent); err != nil {
 			return err
@@ -240,7 +241,7 @@ func (s *sessionStart) run(o *op) error {
 	r, events, out := o.Room.StartSession(q, o.Probes.Probed, o.Tx.Now())
 	o.Apply(r, events)
 	s.out, s.at = out, o.Tx.Now()
-	for _, m := range r.Members { // so that all of them are probed: the answer lists those that aren't gone
+	for _, m := range r.Members { // asks for the verdicts that done needs, so that all members are probed
 		if m.State == stick.Joined {
 			m.Verdict(o.Probes.Probed)
 		}
@@ -252,14 +253,14 @@ func (s *sessionStart) run(o *op) error {
 		return err
 	}
 	if !by.Process.IsZero() && !by.Person && o.Me.Session.Key != "" {
-		// The latest to be seen is the one that the process carries now.
+		// The session that was recorded last is the one that the process carries now.
 		return o.Tx.PutProcess(o.Me.Agent, o.Me.Session.Key, stick.Evidence{Process: by.Process, Proof: by.Proof})
 	}
 	return nil
 }
 
-// earlier finds an agent without a session here that began before this one, and can still come: one that
-// works around a nested room has its sessions in the room there.
+// earlier finds an agent that began before this one, has started no session here, and may still do so. In a
+// nested room only agents below the room's path count: the others start theirs in the outer room.
 func (s *sessionStart) earlier(o *op) *scanned {
 	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
 	mine := s.p.Caller.Process
@@ -278,8 +279,8 @@ func (s *sessionStart) earlier(o *op) *scanned {
 	return &agents[i]
 }
 
-// isRegistered tells whether an agent of a scan has started a session here, also one that it has ended since:
-// then it won't come and lead.
+// isRegistered reports whether an agent of a scan has ever started a session here. If so, it won't come later
+// and become the primary, even if that session has ended.
 func isRegistered(r stick.Room, f scanned) bool {
 	return slices.ContainsFunc(r.Members, func(m stick.Member) bool {
 		return m.Session.Role != "" && (m.Agent == f.member ||
@@ -287,7 +288,7 @@ func isRegistered(r stick.Room, f scanned) bool {
 	})
 }
 
-// done says what came of it.
+// done makes the result.
 func (s *sessionStart) done(o *op) error {
 	now := o.Tx.Now()
 	s.res = StartSessionResult{
@@ -305,7 +306,7 @@ func (s *sessionStart) done(o *op) error {
 	roster := s.e.roster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
 	var err error
-	if !s.goes || !s.out.Already { // what it was told at first; a session that goes on has read it
+	if !s.goes || !s.out.Already { // a session that goes on has read this at its start
 		var how stick.StartKind
 		if how, s.res.Recovered, err = startOf(o.Tx, o.Room, o.Me.Agent); err != nil {
 			return err
@@ -320,8 +321,8 @@ func (s *sessionStart) done(o *op) error {
 	return err
 }
 
-// noPrimaryNote says to a helper who is going to be the primary where none is known. A member starts its session
-// by itself; another agent is told to by its next hook.
+// noPrimaryNote tells a helper without a primary who will become the primary. A member has to start its
+// session itself; another agent is told to by its next hook.
 func (s *sessionStart) noPrimaryNote() string {
 	const promote = "if you are the only one: tt session promote"
 	switch f := s.elder; {
@@ -330,12 +331,12 @@ func (s *sessionStart) noPrimaryNote() string {
 	case f.member != "":
 		return fmt.Sprintf("%s was here before you, and becomes the primary when it starts its session; %s", f.member, promote)
 	default:
-		return fmt.Sprintf("%s (pid %d) was here before you, and becomes the primary at its next prompt; should it end before that, and %s", f.Harness, f.Process.PID, promote)
+		return fmt.Sprintf("%s (pid %d) was here before you, and becomes the primary at its next prompt; if it ends before that, and %s", f.Harness, f.Process.PID, promote)
 	}
 }
 
-// startOf tells from the log how a member's running session began, and what of an earlier one it is to
-// recover: as often as it is asked, because an answer may have been lost.
+// startOf reads from the log how a member's running session started, and what it should recover. It returns
+// the same as often as it is called, because an answer may have been lost.
 func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.StartKind, *Recovered, error) {
 	started, _, err := tx.Events(store.EventQuery{Room: r.ID, From: a, Types: []stick.EventType{stick.EventSessionStarted}, Limit: 1, Newest: true})
 	if err != nil || len(started) == 0 {
@@ -356,18 +357,18 @@ func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.StartKind, *Rec
 	return f.Start, left, nil
 }
 
-// in says where the files of the room's sessions lie.
+// in fills in the path, now that the place of the room's context files is known.
 func (r *Recovered) in(a anchor) {
 	if r != nil {
 		r.Path = a.path("")
 	}
 }
 
-// after makes the session's context file, and reads what the project adds.
+// after makes the session's context file, and adds notes and the project's instructions to the result.
 func (s *sessionStart) after() {
-	if !s.out.Already || !s.anchor.has(s.out.Context) { // who started it may have died before it made the file
+	if !s.out.Already || !s.anchor.has(s.out.Context) { // an earlier start may have been killed before this
 		if err := s.anchor.begin(s.out.Context, s.res.AgentID, s.at); err != nil {
-			s.res.Note = joinNotes(s.res.Note, "the context file can't be made: "+stick.Clip(err.Error(), 160))
+			s.res.Note = joinNotes(s.res.Note, "the context file can't be created: "+stick.Clip(err.Error(), 160))
 		}
 	}
 	if s.out.Role == stick.RoleHelper && s.out.Primary == "" {
@@ -376,15 +377,15 @@ func (s *sessionStart) after() {
 	s.res.Instructions = instructions(s.res.Path)
 }
 
-// instructions are the project's own, unless they aren't fit to be shown.
+// instructions returns the project's own instructions, or why they are left out.
 func instructions(room string) string {
 	const name = ownDir + "/instructions.md"
 	b, err := config.ReadFile(room, name, maxInstructions)
 	switch {
 	case errors.Is(err, config.ErrTooLong):
-		return fmt.Sprintf("(%s is left out: at most %d bytes fit.)", name, maxInstructions)
+		return fmt.Sprintf("(%s is left out: it is longer than %d bytes.)", name, maxInstructions)
 	case errors.Is(err, config.ErrNotPlain):
-		return fmt.Sprintf("(%s is left out: it is no plain file of the workspace.)", name)
+		return fmt.Sprintf("(%s is left out: it isn't a regular file of the workspace.)", name)
 	case err != nil:
 		return ""
 	}

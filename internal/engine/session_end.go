@@ -10,31 +10,31 @@ import (
 	"talkingstick/stick"
 )
 
-// EndSessionParams is a session of an agent that ends.
+// EndSessionParams describes a session that ends.
 type EndSessionParams struct {
 	HookParams
-	Why     string // in the harness's words
-	Wrapped bool   // the agent itself says so, when it has wrapped up: its context files go
-	Abandon string // why an owner ends it without a handoff
+	Why     string // the reason, in the harness's words
+	Wrapped bool   // the agent calls, after it has wrapped up: its context files are removed
+	Abandon string // why a holder ends it without a handoff
 }
 
-// EndSessionResult says what a session's end left.
+// EndSessionResult says what the end of a session left.
 type EndSessionResult struct {
 	AgentID stick.AgentID  `json:"agent_id,omitempty"`
-	Left    []stick.RoomID `json:"left"`              // the rooms that its agent took part in
-	Removed []string       `json:"removed,omitempty"` // context files
-	Kept    []string       `json:"kept,omitempty"`    // files at their place that tt didn't make
-	Taken   []string       `json:"taken,omitempty"`   // context files with which another session has begun meanwhile
+	Left    []stick.RoomID `json:"left"`              // the rooms that its agent left
+	Removed []string       `json:"removed,omitempty"` // context files that were removed
+	Kept    []string       `json:"kept,omitempty"`    // files that stayed because tt didn't make them
+	Taken   []string       `json:"taken,omitempty"`   // context files that another session uses by now
 }
 
 // endedSession is a session that ended in a room.
 type endedSession struct {
-	room    stick.Room // as it was
+	room    stick.Room // before the end
 	context string
 }
 
-// made tells whether the first line of a context file is one that tt writes: the name of the session's
-// context, and in the primary's the name of a member, which may be an earlier one.
+// made reports whether tt wrote this first line of a context file: the name of the session's context or, in
+// the primary's file, a member of the room. The member may be an earlier primary.
 func (o endedSession) made(line string) bool {
 	if o.context != "" {
 		return line == o.context
@@ -43,10 +43,10 @@ func (o endedSession) made(line string) bool {
 	return ok
 }
 
-// EndSession retires the caller's session, and no other: when it was the last one of its agent, the
-// agent leaves its rooms, and a turn of its is abandoned. Who wraps up with the stick in hand says why
-// it leaves no handoff, or is refused with [stick.CodeInvalidHandoff]. A person has no session, and is
-// refused with [stick.CodeUsage].
+// EndSession ends the caller's session and no other. If it was the last session of its agent, the agent
+// leaves its rooms and abandons its turn. With Wrapped, a holder must say why it leaves no handoff; otherwise
+// it is refused with [stick.CodeInvalidHandoff]. A person, who has no session, is refused with
+// [stick.CodeUsage].
 func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSessionResult, error) {
 	res := EndSessionResult{Left: []stick.RoomID{}}
 	if err := requireAgent(p.Caller); err != nil {
@@ -99,7 +99,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	for _, o := range over {
 		its, err := e.project(o.room.Path)
 		if err != nil {
-			continue // nobody knows which file it is
+			continue // the configuration can't be read, so the path isn't known
 		}
 		path := filepath.Clean(its.anchor.path(o.context))
 		e.core.KillPoint("before aside")
@@ -115,8 +115,8 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	return res, nil
 }
 
-// contextNameTaken tells whether another session has begun with the file of one that has ended. What can't be
-// found out may be so.
+// contextNameTaken reports whether another session uses the file of one that has ended. If the room can't be
+// read, it reports true.
 func (e *Engine) contextNameTaken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
 	e.core.KillPoint("aside")
 	err := db.View(ctx, func(tx *store.Tx) error {
@@ -130,8 +130,8 @@ func (e *Engine) contextNameTaken(ctx context.Context, db *store.DB, o endedSess
 	return yes || err != nil
 }
 
-// retire has an agent leave a room, and returns the room as it was. n numbers the rooms, so that each
-// event has an id of its own.
+// retire makes an agent leave a room, and returns the room as it was. n counts the rooms, so that events of
+// different rooms get different ids.
 func (e *Engine) retire(tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
 	r, err := tx.Room(id)
 	if err != nil {
@@ -164,5 +164,5 @@ func (e *Engine) retire(tx *store.Tx, probes *core.Probes, me core.Identity, id 
 	return r, o.Save()
 }
 
-// maxEventsOfAct is more than one act on one room ever makes.
+// maxEventsOfAct is more events than an act adds to one room.
 const maxEventsOfAct = 16

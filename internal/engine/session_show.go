@@ -12,10 +12,11 @@ import (
 type GetSessionParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Context string `json:"-"` // the name that the environment gives to its context file
+	Context string `json:"-"` // the name of its context file in the environment
 }
 
-// GetSessionResult is the caller's session in a room. Without a role it hasn't started, or has ended.
+// GetSessionResult is the caller's session in a room. Role is empty if the session hasn't started or has
+// ended.
 type GetSessionResult struct {
 	RoomID   stick.RoomID   `json:"room_id,omitempty"`
 	AgentID  stick.AgentID  `json:"agent_id"`
@@ -26,11 +27,11 @@ type GetSessionResult struct {
 	Primary  *stick.AgentID `json:"primary"` // another agent that isn't gone
 	Contract *RoleContract  `json:"contract"`
 
-	Recovered *Recovered `json:"recovered,omitempty"` // what the session before left, where this one recovers it
+	Recovered *Recovered `json:"recovered,omitempty"` // what an earlier session left, if this one recovers it
 }
 
-// GetSession tells the caller's session: its role, its context file, and what the role may do. It
-// writes nothing. It fails with [stick.CodeInvalidPath] and [stick.CodeProjectConfig].
+// GetSession returns the caller's session: its role, its context file, and what the role may do. It writes
+// nothing. It fails with [stick.CodeInvalidPath] and [stick.CodeProjectConfig].
 func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSessionResult, error) {
 	var res GetSessionResult
 	var left *Recovered
@@ -52,7 +53,7 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 	if m, _ := r.Member(me.Agent); runs(r, me.Agent) {
 		res.Role, res.Since, res.Name = m.Session.Role, m.Session.Since, m.Session.Context
 	} else {
-		res.Name = stick.ContextName(p.Context) // asked for; what a session gets is told when it starts
+		res.Name = stick.ContextName(p.Context) // what it asks for; it may get another one when it starts
 	}
 	if prior, led := r.Primary(); led && prior.Agent != me.Agent && prior.Verdict(s) != stick.Gone {
 		res.Primary = &prior.Agent
@@ -61,14 +62,14 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 	return res, nil
 }
 
-// runs tells whether a member's session runs.
+// runs reports whether a member's session is running.
 func runs(r stick.Room, a stick.AgentID) bool {
 	m, _ := r.Member(a)
 	return m.State == stick.Joined && m.Session.Running
 }
 
-// sessionRoom loads the room of a place for reading, and calls also with it; where there is none it has
-// the path where one would be, and no members.
+// sessionRoom reads the room of a place, and calls also with it in the same transaction. If there is no room,
+// r has only the path that a room would have.
 func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me core.Identity, probed *stick.Probed, err error) {
 	place, err := e.core.PlaceToRead(w)
 	if err != nil {
@@ -96,7 +97,7 @@ func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, 
 		}
 		r, probed = r.AtGeneration(tx.Generation(), tx.Now()), probes.Probed
 		for _, m := range r.Members {
-			m.Verdict(probed) // so that they are probed
+			m.Verdict(probed) // asks for it, so that the member is probed
 		}
 		if err := also(tx, r, me.Agent); err != nil {
 			return err
@@ -120,20 +121,20 @@ type ListSessionsResult struct {
 	Sessions []ListedSession `json:"sessions"`
 }
 
-// ListedSession is a member's session.
+// ListedSession is the session of one member.
 type ListedSession struct {
 	AgentID stick.AgentID `json:"agent_id"`
 	Role    stick.Role    `json:"role"`
 	Since   stick.Time    `json:"since"`
 	Running bool          `json:"running"`           // it started and hasn't ended
-	Verdict stick.Verdict `json:"verdict"`           // of the member: gone says that the session ended without a word
+	Verdict stick.Verdict `json:"verdict"`           // of the member: gone means that the session ended without saying so
 	Name    string        `json:"context,omitempty"` // of its context file; absent for the primary's own
 	Context string        `json:"context_path"`
 	Self    bool          `json:"self,omitempty"` // the caller's
 }
 
-// ListSessions lists the sessions of a room. It writes nothing. It fails with [stick.CodeInvalidPath]
-// and [stick.CodeProjectConfig].
+// ListSessions lists the sessions of a room. It writes nothing. It fails with [stick.CodeInvalidPath] and
+// [stick.CodeProjectConfig].
 func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSessionsResult, error) {
 	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(*store.Tx, stick.Room, stick.AgentID) error { return nil })
 	if err != nil {
@@ -167,14 +168,14 @@ type PromoteSessionParams struct {
 type PromoteSessionResult struct {
 	RoomID   stick.RoomID   `json:"room_id"`
 	AgentID  stick.AgentID  `json:"agent_id"`
-	Replaced *stick.AgentID `json:"replaced,omitempty"` // the primary before, whose session is over by that
-	Context  string         `json:"context_path"`       // the primary's; what the helper wrote stays where it is
+	Replaced *stick.AgentID `json:"replaced,omitempty"` // the primary before, whose session this ends
+	Context  string         `json:"context_path"`       // the primary's file; the helper's own stays where it is
 	Already  bool           `json:"already,omitempty"`
 }
 
-// PromoteSession makes the caller's session the primary one, where there is none that isn't gone, or
-// one of which nothing is known and that was silent for as long as a lease lives. It fails with
-// [stick.CodeMemberPresent], [stick.CodeUnknownMember] and, for a person, [stick.CodeUsage].
+// PromoteSession makes the caller's session the primary one. It needs that there is no primary, that the
+// primary is gone, or that its verdict is unknown and it has been silent as long as a lease lasts. It fails
+// with [stick.CodeMemberPresent], [stick.CodeUnknownMember] and, for a person, [stick.CodeUsage].
 func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (PromoteSessionResult, error) {
 	var res PromoteSessionResult
 	if err := requireAgent(p.Caller); err != nil {
@@ -200,10 +201,10 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 	if err != nil {
 		return res, err
 	}
-	its, _ := e.project(res.Context) // the role is given; where nothing can be read the file is where it is by default
+	its, _ := e.project(res.Context) // the role is granted already; with an error the file has its default place
 	res.Context = its.anchor.path("")
 	if !res.Already || !its.anchor.has("") {
-		_ = its.anchor.begin("", res.AgentID, at) // where it can't be made there is none
+		_ = its.anchor.begin("", res.AgentID, at) // without a file the promotion holds just as well
 	}
 	return res, nil
 }

@@ -11,7 +11,7 @@ import (
 // WhoamiParams asks who the caller is.
 type WhoamiParams struct {
 	Caller  core.Caller `json:"-"`
-	Explain bool        `json:"explain,omitempty"` // also tell how it was found
+	Explain bool        `json:"explain,omitempty"` // also say how that was found
 }
 
 // WhoamiResult is who the caller is, and how that was found.
