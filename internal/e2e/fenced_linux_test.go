@@ -161,7 +161,7 @@ func (f *fence) asksGit() {
 func (f *fence) end() {
 	f.t.Helper()
 	f.talk.end()
-	if said := f.run("doctor"); !strings.Contains(said, "every room is what its log says") {
+	if said := f.run("doctor"); !strings.Contains(said, "every room agrees with its log") {
 		f.t.Errorf("the doctor says\n%s", said)
 	}
 }

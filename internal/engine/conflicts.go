@@ -13,32 +13,32 @@ import (
 	"talkingstick/stick"
 )
 
-// conflictsLimit bounds how long git compares. What isn't compared by then is left out.
+// conflictsLimit is how long git may compare. What git didn't compare by then is left out.
 const conflictsLimit = 20 * time.Second
 
-// GetConflictsParams asks which files the working trees would collide on.
+// GetConflictsParams asks where the working trees conflict.
 type GetConflictsParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 }
 
-// GetConflictsResult tells what the working trees of the room's repository would collide on.
+// GetConflictsResult lists where the working trees of the room's repository conflict.
 type GetConflictsResult struct {
 	RoomID    stick.RoomID   `json:"room_id"`
 	AgentID   stick.AgentID  `json:"agent_id"`  // who asks
-	Sides     []ConflictSide `json:"sides"`     // what was compared, the main working tree first
-	Conflicts []Conflict     `json:"conflicts"` // by pairs, conflicts before files that merge
-	LeftOut   []Uncompared   `json:"left_out"`  // what wasn't compared
+	Sides     []ConflictSide `json:"sides"`     // the working trees, the main one first
+	Conflicts []Conflict     `json:"conflicts"` // pair by pair; in each, conflicts before files that merge
+	LeftOut   []Uncompared   `json:"left_out"`  // what git didn't compare
 }
 
-// ConflictSide is a working tree: its commits, and what is uncommitted in it.
+// ConflictSide is a working tree: its commit, and its uncommitted changes.
 type ConflictSide struct {
-	Name   string        `json:"name"`               // the branch, else the directory's name or path; no other side has it
-	Path   string        `json:"path"`               // its top level
+	Name   string        `json:"name"`               // unique: the branch, else the directory's name or path
+	Path   string        `json:"path"`               // its top directory
 	Branch string        `json:"branch"`             // empty for a detached HEAD
-	Head   string        `json:"head"`               // the commit; empty where there is none yet
-	Dirty  bool          `json:"dirty"`              // something is uncommitted
-	Agent  stick.AgentID `json:"agent_id,omitempty"` // whom to talk to about it, where that is known
+	Head   string        `json:"head"`               // the commit; empty if there is none yet
+	Dirty  bool          `json:"dirty"`              // it has uncommitted changes
+	Agent  stick.AgentID `json:"agent_id,omitempty"` // the agent to talk to about it, if known
 }
 
 // The kinds of a [Conflict].
@@ -47,28 +47,28 @@ const (
 	KindBothChanged = "both_changed"
 )
 
-// Conflict is a file that two sides changed since their merge base.
+// Conflict is a file that two sides have changed since their merge base.
 type Conflict struct {
 	A      string          `json:"a"`                  // the name of a side
 	B      string          `json:"b"`                  // the name of the other
-	Path   string          `json:"path"`               // from the top level, with / between names
-	Kind   string          `json:"kind"`               // conflict: git can't merge it; both_changed: it merges, and both changed it
+	Path   string          `json:"path"`               // relative to the top directory, with /
+	Kind   string          `json:"kind"`               // conflict: git can't merge it; both_changed: both changed it, and git can merge it
 	Says   string          `json:"git_says,omitempty"` // the kind of conflict in git's words: contents, modify/delete, binary, …
-	ALines []string        `json:"a_lines"`            // ranges in a's version; of a conflict only where the two meet
-	BLines []string        `json:"b_lines"`            // ranges in b's version
-	Agents []stick.AgentID `json:"agents"`             // whom to talk to, as far as it is known
+	ALines []string        `json:"a_lines"`            // changed lines in a's version; for a conflict, only those that conflict
+	BLines []string        `json:"b_lines"`            // the same in b's version
+	Agents []stick.AgentID `json:"agents"`             // the agents to talk to, as far as known
 }
 
-// Uncompared is what wasn't compared.
+// Uncompared is something that git didn't compare.
 type Uncompared struct {
-	What string `json:"what"` // a side, or two
+	What string `json:"what"` // a side, or a pair of them
 	Why  string `json:"why"`  // the reason
 }
 
-// GetConflicts tells what the working trees of a room's repository would really collide on, by trying
-// the merge of each pair with what is uncommitted in them. It writes nothing, neither in the room nor
-// in the repository. It fails with [stick.CodeNoRoom], [stick.CodeNoRepository],
-// [stick.CodeGitMissing] and [stick.CodeGitTooOld].
+// GetConflicts finds out where the working trees of a room's repository conflict. git tries the merge of each
+// pair, with the uncommitted changes. It writes nothing, neither in the room nor in the repository. It fails
+// with [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing], [stick.CodeGitTooOld] and, when
+// git takes too long, [stick.CodeInternal].
 func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
 	res := GetConflictsResult{Sides: []ConflictSide{}, Conflicts: []Conflict{}, LeftOut: []Uncompared{}}
 	var room stick.Room
@@ -106,7 +106,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	return res, err
 }
 
-// repository is where git finds the repository of a room.
+// repository returns a directory in which git finds the repository of a room.
 func (e *Engine) repository(w core.Where, r stick.Room) (string, error) {
 	if w.RoomID != "" {
 		w = core.Where{Path: r.Path}
@@ -116,7 +116,7 @@ func (e *Engine) repository(w core.Where, r stick.Room) (string, error) {
 		return "", err
 	}
 	if place.Found != workspace.FoundGit {
-		return "", stick.Errorf(stick.CodeNoRepository, "%s lies in no git repository, so there is nothing to merge", stick.Line(place.Root)).
+		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so there is nothing to merge", stick.Line(place.Root)).
 			With("path", place.Root)
 	}
 	return place.Repository(), nil
@@ -149,8 +149,8 @@ func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn, workers m
 	}
 }
 
-// agentAt is whom to talk to about a working tree. The main one is that of the stick's holder, or of
-// its last; a linked one is that of the worker of its task.
+// agentAt returns the agent to talk to about a working tree. For the main one it is the holder of the stick,
+// or the last holder; for a worktree it is the worker of its task.
 func agentAt(s *git.Side, t stick.Turn, workers map[string]stick.AgentID) stick.AgentID {
 	switch {
 	case !s.Main:

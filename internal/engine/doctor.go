@@ -27,11 +27,11 @@ type DoctorResult struct {
 	Healthy  bool           `json:"healthy"`
 	Findings []core.Finding `json:"findings"`
 
-	// Hooks says when a hook of each harness last fired in a room; those that never did aren't in it.
+	// Hooks says when a hook of each harness last ran in a room. A harness whose hooks never ran isn't in it.
 	Hooks map[string]stick.Time `json:"-"`
 }
 
-// checks are the doctor's, ours first.
+// checks returns the doctor's checks. The engine's own come first.
 func (e *Engine) checks() []core.Check {
 	return append([]core.Check{
 		{Name: "file system", Run: e.checkFileSystem},
@@ -41,8 +41,8 @@ func (e *Engine) checks() []core.Check {
 	}, e.others...)
 }
 
-// Doctor looks for what is wrong. It writes nothing, except that with Adopt another program's
-// database is moved aside and a new one is made.
+// Doctor runs all checks. It writes nothing, unless Adopt is set: then it moves another program's database
+// aside and makes a new one.
 func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
 	res := DoctorResult{DataDir: e.core.Config.Dir, Healthy: true}
 	if p.Adopt {
@@ -62,7 +62,7 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 	return res, nil
 }
 
-// lastHooks finds out when hooks fired. Without a database that can be read none did.
+// lastHooks returns when hooks last ran. Without a readable database it returns nil.
 func (e *Engine) lastHooks(ctx context.Context, by core.Caller) map[string]stick.Time {
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *Engine) lastHooks(ctx context.Context, by core.Caller) map[string]stick
 		return nil
 	})
 	if err != nil {
-		return nil // what is wrong with the database is a finding
+		return nil // checkDatabase reports the error
 	}
 	return last
 }
@@ -96,7 +96,7 @@ func (e *Engine) checkFileSystem(context.Context) core.Finding {
 
 func (e *Engine) checkPermissions(context.Context) core.Finding {
 	if runtime.GOOS == "windows" {
-		return core.Finding{Status: core.FindingOK, Detail: "left to Windows"}
+		return core.Finding{Status: core.FindingOK, Detail: "not checked on Windows"}
 	}
 	for _, c := range []struct {
 		path string
@@ -139,7 +139,7 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 		}
 		return core.Finding{Status: core.FindingFault, Detail: detail, Fix: "keep a copy of the data directory and report this"}
 	}
-	return core.Finding{Status: core.FindingOK, Detail: "the file is sound, and every room is what its log says"}
+	return core.Finding{Status: core.FindingOK, Detail: "the file is sound, and every room agrees with its log"}
 }
 
 func (e *Engine) checkWaking(ctx context.Context) core.Finding {
@@ -155,13 +155,13 @@ func (e *Engine) checkWaking(ctx context.Context) core.Finding {
 	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + w.Mechanism()}
 }
 
-// adopt moves a database of another program aside.
+// adopt moves a database of another program aside, and makes a new one.
 func (e *Engine) adopt(ctx context.Context) (core.Finding, error) {
 	path := filepath.Join(e.core.Config.Dir, store.FileName)
 	_, err := e.core.Open(ctx, false)
 	if stick.CodeOf(err) != stick.CodeForeignDatabase {
 		return core.Finding{}, stick.Errorf(stick.CodeUsage, "there is no database of another program to move aside").
-			Hintf("%s says how things stand", stick.Cmd("tt doctor"))
+			Hintf("see what the doctor finds: %s", stick.Cmd("tt doctor"))
 	}
 	aside := path + ".other"
 	for n := 2; ; n++ {
@@ -170,7 +170,7 @@ func (e *Engine) adopt(ctx context.Context) (core.Finding, error) {
 		}
 		aside = fmt.Sprintf("%s.other-%d", path, n)
 	}
-	for _, suffix := range []string{"-wal", "-shm", ""} { // the file itself last: until then nothing has changed
+	for _, suffix := range []string{"-wal", "-shm", ""} { // the file itself comes last: until then it is still in place
 		err := os.Rename(path+suffix, aside+suffix)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return core.Finding{}, fmt.Errorf("move the other program's database aside: %w", err)

@@ -18,10 +18,10 @@ import (
 type MayEditParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Paths []string `json:"paths"`          // absolute, or relative to the path asked from
-	Tree  bool     `json:"tree,omitempty"` // all of the room's shared tree: what moves the branch that is checked out there
+	Paths []string `json:"paths"`          // absolute, or relative to the directory of the call
+	Tree  bool     `json:"tree,omitempty"` // the whole shared tree, for a command that moves the branch checked out there
 
-	Branches []string `json:"-"` // branches that are to be moved, by their whole names; those of others' tasks aren't the caller's
+	Branches []string `json:"-"` // full names of branches to move; branches of other agents' tasks are denied
 }
 
 // MayEditResult is the answer.
@@ -32,15 +32,15 @@ type MayEditResult struct {
 	Enforce  stick.Enforce       `json:"enforce,omitempty"`
 	Denied   []string            `json:"denied,omitempty"` // relative to the room
 	Holder   stick.AgentID       `json:"holder,omitempty"` // of the stick
-	Reserved []stick.Reservation `json:"reserved"`         // by others, of these paths; signals, unless enforce is scopes
+	Reserved []stick.Reservation `json:"reserved"`         // reservations of others on these paths; they only deny with enforce=scopes
 	Reason   string              `json:"reason,omitempty"`
 	Hint     string              `json:"hint,omitempty"` // the next safe step
 
 	refusal *stick.Error
-	due     bool // the hook that asked has something to note
+	due     bool // the hook that asked has something to record
 }
 
-// Refusal is the answer as an error, [stick.CodeEditDenied], and nil for an allowed edit.
+// Refusal returns the answer as an error: [stick.CodeEditDenied], or nil if the edit is allowed.
 func (r MayEditResult) Refusal() error {
 	if r.refusal == nil {
 		return nil
@@ -48,12 +48,13 @@ func (r MayEditResult) Refusal() error {
 	return r.refusal
 }
 
-// maxEditPaths bounds a question. A commit of more files is asked about as a whole tree.
+// maxEditPaths is how many paths one question may name. A commit of more files counts as a change of the
+// whole tree.
 const maxEditPaths = 5000
 
-// MayEdit tells whether the caller may change paths now, by the policy enforce of the room that each
-// lies in. Outside of rooms, and to people, it allows everything; so it does in a linked worktree,
-// which isn't shared. It writes nothing. It fails with [stick.CodeUsage] and [stick.CodeInvalidPath].
+// MayEdit decides whether the caller may change paths now, by the policy enforce of the room of each path. It
+// allows everything outside of rooms, for people, and in a worktree, which isn't shared (unless it belongs to
+// the task of another agent). It writes nothing. It fails with [stick.CodeUsage] and [stick.CodeInvalidPath].
 func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, error) {
 	if len(p.Paths) == 0 && !p.Tree {
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
@@ -70,21 +71,21 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 	return e.mayEdit(ctx, q, nil)
 }
 
-// editQuestion is what is asked, in terms of the file system.
+// editQuestion is a question about edits, in terms of the file system.
 type editQuestion struct {
 	CheckEditParams
-	at   *workspace.Place   // where it is asked, nil for a room by its id
-	in   []workspace.Target // what is to be changed
-	tree []workspace.Place  // in whose checkouts anything may be changed
-	all  bool               // anything may be changed where it is asked
+	at   *workspace.Place   // the place of the call, nil for a room by its id
+	in   []workspace.Target // the files and directories to change
+	tree []workspace.Place  // checkouts in which anything may change
+	all  bool               // anything may change at the place of the call
 
-	roles map[stick.RoomID]roleFiles // what of the rooms that are asked is whose
+	roles map[stick.RoomID]roleFiles // of the rooms that decide, as far as they were read
 
-	decides bool // only whether it is allowed is asked, not what else there is to know
+	decides bool // only the decision matters, not the reservations nearby
 }
 
-// newEditQuestion finds the places of what is to be changed. Its error says what can't be looked up; then q is
-// what can be told all the same.
+// newEditQuestion resolves what is to be changed. If it can't look up some of it, it returns an error, and q
+// with the rest.
 func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool) (q editQuestion, err error) {
 	env := e.core.Config.Workspace
 	if env.Dir = ""; at != nil {
@@ -122,27 +123,30 @@ func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all boo
 	return q, err
 }
 
-// readRoles reads what of a room is whose. One whose configuration can't be read has the default: an edit
-// isn't denied for a slip of the pen.
+// readRoles reads which files of a room belong to the primary, and where sessions keep theirs. If the
+// configuration can't be read, the defaults apply: a typo in it shouldn't deny edits.
 func (e *Engine) readRoles(r stick.Room) roleFiles {
 	its, _ := e.project(r.Path)
 	return roleFiles{its.anchor, its.contract().PrimaryOnly, workspace.FoldsCase(r.Path)}
 }
 
-// errRolesUnread gives a transaction up in which a room is asked of which it wasn't read yet what is whose: files
-// are read outside.
+// errRolesUnread aborts a transaction that needs a room's [roleFiles] before they were read. Files are read
+// outside of transactions, so the caller reads them and runs it again.
 type errRolesUnread struct{ room stick.Room }
 
-func (e errRolesUnread) Error() string { return "it wasn't read what is whose in " + string(e.room.ID) }
+func (e errRolesUnread) Error() string {
+	return "the roles of room " + string(e.room.ID) + " weren't read"
+}
 
-// roleFiles is what of a room is whose.
+// roleFiles says which files of a room belong to a role or to a session.
 type roleFiles struct {
 	anchor      anchor
 	primaryOnly []glob.Pattern
 	foldsCase   bool // names that differ only in case are one file
 }
 
-// without leaves out of paths the context file of a member's session, which it writes whoever has the stick.
+// without returns paths without the context file of m's running session. An agent may write that file whoever
+// has the stick.
 func (f roleFiles) without(paths []string, m stick.Member) []string {
 	if m.State != stick.Joined || !m.Session.Running {
 		return paths
@@ -151,7 +155,8 @@ func (f roleFiles) without(paths []string, m stick.Member) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == own })
 }
 
-// mayEdit reads the answer; also is called in the same transaction for each room that was asked.
+// mayEdit answers a question. It calls also, which may be nil, in the same transaction for each room that
+// decides.
 func (e *Engine) mayEdit(ctx context.Context, q editQuestion, also func(*store.Tx, *core.Probes, core.Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
 	allowed := MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
 	db, err := e.core.Open(ctx, false)
@@ -196,23 +201,23 @@ func (e *Engine) mayEdit(ctx context.Context, q editQuestion, also func(*store.T
 	}
 }
 
-// roomQuestion is what one room is asked about.
+// roomQuestion is the part of a question that one room decides.
 type roomQuestion struct {
 	room  stick.Room
-	tree  bool
-	paths []string // relative to the room
-	dirs  []string // directories, with all that is below them, as paths
-	apart []string // linked worktrees in which something is to be changed, relative to the main checkout
-	over  []string // directories in which linked worktrees may lie, as apart
+	tree  bool     // anything in the room may change
+	paths []string // files to change, relative to the room
+	dirs  []string // directories in which anything may change, relative to the room
+	apart []string // worktrees in which something is to be changed, relative to the main checkout
+	over  []string // directories to change that may contain worktrees, relative to the main checkout
 }
 
-// add notes that something is to be changed.
+// add adds a file or directory to change.
 func (a *roomQuestion) add(x workspace.Target) {
 	if x.Place.Worktree != "" {
 		a.addPlace(x.Place)
 		return
 	}
-	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." { // what is changed in all of the tree isn't in worktrees
+	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." { // a change of the whole tree leaves worktrees alone
 		a.over = append(a.over, rel)
 	}
 	rel, ok := workspace.Below(x.Full, a.room.Path)
@@ -227,7 +232,7 @@ func (a *roomQuestion) add(x workspace.Target) {
 	}
 }
 
-// another adds a path, unless it was the last one, too.
+// another adds a path, unless it is the last one already.
 func another(paths []string, rel string) []string {
 	if n := len(paths); n > 0 && paths[n-1] == rel {
 		return paths
@@ -235,7 +240,7 @@ func another(paths []string, rel string) []string {
 	return append(paths, rel)
 }
 
-// addPlace notes that something is to be changed in a place, if that is a linked worktree.
+// addPlace adds the worktree of a place. It does nothing for a place in the main checkout.
 func (a *roomQuestion) addPlace(p workspace.Place) {
 	if p.Worktree == "" {
 		return
@@ -245,8 +250,8 @@ func (a *roomQuestion) addPlace(p workspace.Place) {
 	}
 }
 
-// rooms finds the rooms that decide, and those that are only asked because nothing is to be changed.
-// Only parts of them are loaded.
+// rooms returns the rooms that decide. If nothing is to be changed, it is the room of the call. It loads only
+// parts of the rooms.
 func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion, err error) {
 	var places []workspace.Place
 	for _, x := range q.in {
@@ -292,7 +297,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion
 	return out, nil
 }
 
-// others refuses what is somebody else's task: its worktree, and its branch.
+// others refuses changes to another agent's task: to its worktree, and to its branch.
 func (a *roomQuestion) others(tx *store.Tx, me core.Identity, branches []string) (*stick.Error, error) {
 	if me.Person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
 		return nil, nil
@@ -312,7 +317,7 @@ func (a *roomQuestion) others(tx *store.Tx, me core.Identity, branches []string)
 	return nil, nil
 }
 
-// answer has a room decide, and says in res what it came to.
+// answer lets the room decide, and adds the decision to res.
 func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult) error {
 	ask := stick.Editing{By: me.Agent, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
 	files, ok := q.roles[a.room.ID]
@@ -322,7 +327,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	m, _ := a.room.Member(me.Agent)
 	ask.PrimaryOnly, ask.Fold, ask.Paths = files.primaryOnly, files.foldsCase, files.without(a.paths, m)
 	if len(ask.Paths)+len(ask.Dirs) == 0 && !a.tree {
-		ask.Person = true // nothing of it is to be changed
+		ask.Person = true // no file of this room is to be changed, so the room allows it
 	}
 	var near []stick.Reservation
 	var err error
@@ -331,7 +336,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 			return err
 		}
 	}
-	if len(near) > 0 { // whether they hold depends on their owners
+	if len(near) > 0 { // whether a reservation is stale depends on its owner, so all members are needed
 		if a.room, err = tx.Room(a.room.ID); err != nil {
 			return err
 		}

@@ -14,18 +14,18 @@ import (
 type CheckEditParams struct {
 	HookParams
 	Tool  string   // the harness's name of the tool
-	Trees []string // directories in whose checkouts it may change anything
+	Trees []string // it may change anything in the checkouts of these directories
 
-	// What it changes, as far as that can be told.
-	Paths   []string // a directory means all that is below it
-	Names   []string // those of Paths that are only removed, moved or replaced: links themselves, not what they lead to
-	Tracked []string // what git records of its tree, as seen from the top level, at which the question is asked
+	// What the call changes, as far as the hook knows.
+	Paths   []string // files and directories; a directory means everything below it
+	Names   []string // those of Paths that it removes, moves or replaces: of a link, not what it leads to
+	Tracked []string // paths that git records, relative to the top directory, which is the place of the call
 
-	Branches []string // branches that it moves, by their whole names
+	Branches []string // full names of branches that it moves
 }
 
-// CheckEdit decides for a hook whether a tool call may run: as [Engine.MayEdit], and a call that
-// changes nothing may. It only reads; [Engine.EditChecked] notes what is to be noted.
+// CheckEdit decides for a hook whether a tool call may run. It decides like [Engine.MayEdit], and allows a
+// call that changes nothing. It only reads; [Engine.EditChecked] records what there is to record.
 func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
 	q, err := e.hookQuestion(p)
 	if err != nil {
@@ -37,17 +37,17 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(tx.Now())
 		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.owns() && m.BusySince.IsZero())
 		if !res.Allowed && !res.due {
-			told, err := o.alreadyDenied()
-			res.due = !told
+			recorded, err := o.alreadyDenied()
+			res.due = !recorded
 			return err
 		}
 		return nil
 	})
 }
 
-// hookQuestion is what a hook asks. A path that can't be looked up is judged by its name, and one that not
-// even so tells where it lies is left out: the others are asked about all the same. Where the hook runs
-// matters only for relative paths.
+// hookQuestion makes the question of a hook. A path that can't be looked up is judged by its name. It is left
+// out if even the name doesn't say where it lies, and the others are still judged. So the place of the hook
+// only matters for relative paths.
 func (e *Engine) hookQuestion(p CheckEditParams) (editQuestion, error) {
 	at, aerr := e.core.PlaceOfHook(p.Where)
 	q, err := e.newEditQuestion(at, p, false)
@@ -58,8 +58,8 @@ func (e *Engine) hookQuestion(p CheckEditParams) (editQuestion, error) {
 	return q, nil
 }
 
-// EditChecked notes that a tool call of the caller begins, or that it was denied. It writes nothing
-// when there is nothing new to note.
+// EditChecked records that a tool call of the caller begins, or that it was denied. It writes nothing if
+// there is nothing new to record.
 func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEditResult) error {
 	if !res.due {
 		return nil
@@ -67,11 +67,11 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 	p.Where = core.Where{RoomID: res.RoomID}
 	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
 		if !res.Allowed {
-			told, err := o.alreadyDenied()
+			recorded, err := o.alreadyDenied()
 			if err != nil {
 				return err
 			}
-			if !told {
+			if !recorded {
 				o.Events = append(o.Events, o.Room.Denied(o.Me.Agent, res.Denied))
 			}
 			return o.Tx.RecordHook(o.Me.Session.Key, 0)
@@ -83,7 +83,7 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 	})
 }
 
-// alreadyDenied tells whether the log has it that the caller was denied in this turn.
+// alreadyDenied reports whether the log already says that the caller was denied in this turn.
 func (o *op) alreadyDenied() (bool, error) {
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Turn: o.Room.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: 1, Newest: true,
@@ -91,8 +91,8 @@ func (o *op) alreadyDenied() (bool, error) {
 	return len(events) > 0, err
 }
 
-// CheckEdited looks again when a tool call is done: if the caller lost the right to make the change
-// in the meantime, both it and the holder of the stick are told.
+// CheckEdited checks again after a tool call has run. If the caller lost the right to make the change
+// meanwhile, an event tells it and the holder of the stick.
 func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 	if len(p.Paths)+len(p.Trees) == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 	}
 	p.Where = core.Where{RoomID: res.RoomID}
 	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
-		if o.owns() { // it came back
+		if o.owns() { // it has the stick again
 			return nil
 		}
 		gave, err := o.gaveUpTurn(res.Denied)
@@ -119,10 +119,10 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 	})
 }
 
-// gaveUpTurn tells whether the caller itself gave up what let it change the paths while the tool call ran, as
-// a command does that edits and then releases. Where nobody noted when the call began (a hook whose write was
-// dropped, a caller whose session isn't known), what it gave up last is taken for that: who is told of a late
-// edit is told for ever.
+// gaveUpTurn reports whether the caller itself gave up its right to change the paths while the tool call ran,
+// as a command does that edits and then releases. Sometimes nobody recorded when the call began: a hook's
+// write was dropped, or the caller's session isn't known. Then the last right that the caller gave up counts,
+// because an event about a late edit stays in the log for ever.
 func (o *op) gaveUpTurn(paths []string) (bool, error) {
 	m, _ := o.Room.Member(o.Me.Agent)
 	if m.HeldSeq != 0 {
@@ -136,7 +136,7 @@ func (o *op) gaveUpTurn(paths []string) (bool, error) {
 		}
 	}
 	if !m.BusySince.IsZero() || o.Room.Policy.Enforce != stick.EnforceScopes {
-		return false, nil // it edited by the stick
+		return false, nil // the stick was its right to edit
 	}
 	return o.unreservedBefore(func(e stick.Event) bool {
 		p, _ := stick.PayloadOf[stick.UnreservedPayload](e)

@@ -17,34 +17,34 @@ import (
 type ReservePathsParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Paths     []string     `json:"paths"` // patterns relative to the room's root
+	Paths     []string     `json:"paths"` // patterns relative to the root of the room
 	TTL       stick.Millis `json:"ttl_ms,omitempty"`
 	TaskID    string       `json:"task_id,omitempty"`
 	Strict    bool         `json:"strict,omitempty"`
 	TakeStale bool         `json:"takeover_stale,omitempty"`
 }
 
-// ReservePathsResult is what was reserved, and what it meets.
+// ReservePathsResult is what was reserved, and what it overlaps with.
 type ReservePathsResult struct {
 	RoomID       stick.RoomID      `json:"room_id"`
 	AgentID      stick.AgentID     `json:"agent_id"`
 	Joined       bool              `json:"joined"`
 	Reservations []ReservationView `json:"reservations"`
-	Overlaps     []stick.Meet      `json:"overlaps"` // with reservations of others; both sides were told
+	Overlaps     []stick.Meet      `json:"overlaps"` // with reservations of others; both sides get an event
 	Already      bool              `json:"already,omitempty"`
 	Warning      string            `json:"warning,omitempty"`
 }
 
-// ReservationView is a reservation as it stands.
+// ReservationView is a reservation, with when it ends and whether it is stale.
 type ReservationView struct {
 	stick.Reservation
 	ExpiresAt stick.Time `json:"expires_at"`
 	Stale     bool       `json:"stale,omitempty"`
 }
 
-// ReservePaths reserves paths for the caller: all that are named, or none. It joins a caller that is
-// no member yet. It fails with [stick.CodeUsage], [stick.CodeRoomClosed], [stick.CodeKicked], and with
-// [stick.CodeReservationConflict] and [stick.CodeReservationStale] where others have reserved the same.
+// ReservePaths reserves all the named paths for the caller, or none. A caller that isn't a member joins. It
+// fails with [stick.CodeUsage], [stick.CodeRoomClosed] and [stick.CodeKicked]. If others have reserved the
+// same, it may fail with [stick.CodeReservationConflict] and [stick.CodeReservationStale].
 func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (ReservePathsResult, error) {
 	var res ReservePathsResult
 	q := stick.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
@@ -64,7 +64,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 			}
 		}
 		if res.Warning == "" && s.outside {
-			res.Warning = stick.Line(string(s.written)) + " leads to what can't be reserved here: only the link itself is"
+			res.Warning = stick.Line(string(s.written)) + " leads to a place that can't be reserved here, so only the link itself is reserved"
 		}
 	}
 	res.Warning = cmp.Or(misplaced(root, dir, q.Patterns), res.Warning)
@@ -83,7 +83,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 			if len(events) == 0 {
 				return err
 			}
-			o.Refused = err // both sides are told of the collision
+			o.Refused = err // the event about the overlap is saved all the same
 		}
 		o.Apply(o.Room, events)
 		res.Already = err == nil && len(events) == 0
@@ -92,7 +92,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 	return res, err
 }
 
-// reserved fills in what the caller has reserved now.
+// reserved fills in the caller's reservations for the named patterns.
 func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	res.RoomID, res.AgentID, res.Joined, res.Reservations = o.Room.ID, o.Me.Agent, o.Joined, []ReservationView{}
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
@@ -109,7 +109,7 @@ func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 		}
 	}
 	for _, e := range o.Events {
-		if e.Type == stick.EventIncursion { // the answer tells it
+		if e.Type == stick.EventIncursion { // the answer shows it
 			if err := o.Tx.MarkShown(o.Room.ID, o.Me.Agent, e.Seq); err != nil {
 				return err
 			}
@@ -118,7 +118,8 @@ func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	return nil
 }
 
-// incursions are those of the caller into the reservations near that are in the log.
+// incursions returns the events in the log that say that the caller's scope overlaps with reservations in
+// near.
 func (o *op) incursions(near []stick.Reservation) ([]stick.Event, error) {
 	oldest := int64(0)
 	for _, v := range near {
@@ -139,7 +140,7 @@ func viewReservation(r stick.Room, v stick.Reservation, probes *core.Probes, now
 	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, probes.Probed, now)}
 }
 
-// roots are the root of the room that a place belongs to, or would, and the place itself.
+// roots returns the path of the room that a call means, or that it would make, and the directory of the call.
 func (e *Engine) roots(ctx context.Context, w core.Where) (root, dir string, err error) {
 	place, err := e.core.Place(w)
 	if err != nil {
@@ -158,7 +159,7 @@ func (e *Engine) roots(ctx context.Context, w core.Where) (root, dir string, err
 	err = db.View(ctx, func(tx *store.Tx) error {
 		r, err := core.FindRoom(tx, w, place)
 		if stick.CodeOf(err) == stick.CodeNoRoom && place != nil {
-			return nil // the first reservation makes it, at the root
+			return nil // the first reservation makes the room, at the root
 		}
 		root = r.Path
 		return err
@@ -166,30 +167,30 @@ func (e *Engine) roots(ctx context.Context, w core.Where) (root, dir string, err
 	return root, dir, err
 }
 
-// ReleasePathsParams says which reservations are to end.
+// ReleasePathsParams says which reservations to release.
 type ReleasePathsParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Paths          []string `json:"paths,omitempty"`           // patterns of the caller's, as they were reserved
-	ReservationIDs []int64  `json:"reservation_ids,omitempty"` // a person may name those of others
+	Paths          []string `json:"paths,omitempty"`           // the caller's patterns, as reserved
+	ReservationIDs []int64  `json:"reservation_ids,omitempty"` // a person may also name those of others
 	All            bool     `json:"all,omitempty"`             // all of the caller's
 }
 
-// ReleasePathsResult is what was ended.
+// ReleasePathsResult is what was released.
 type ReleasePathsResult struct {
 	RoomID   stick.RoomID        `json:"room_id"`
 	AgentID  stick.AgentID       `json:"agent_id"`
 	Released []stick.Reservation `json:"released"`
-	Already  bool                `json:"already,omitempty"` // they had ended before
+	Already  bool                `json:"already,omitempty"` // nothing was left to release
 }
 
-// ReleasePaths ends reservations: all that are named, or none. It fails with
-// [stick.CodeUnknownMember], [stick.CodeNotFound], [stick.CodePersonOnly] and [stick.CodeUsage].
+// ReleasePaths releases all the named reservations, or none. It fails with [stick.CodeUnknownMember],
+// [stick.CodeNotFound], [stick.CodePersonOnly] and [stick.CodeUsage].
 func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (ReleasePathsResult, error) {
 	var res ReleasePathsResult
 	if len(p.Paths) == 0 && len(p.ReservationIDs) == 0 && !p.All {
-		return res, stick.Errorf(stick.CodeUsage, "nothing is named to give free").With("field", "paths").
-			Hintf("name what you reserved, or all of it: %s", stick.Cmd("tt unreserve --all"))
+		return res, stick.Errorf(stick.CodeUsage, "nothing to release was named").With("field", "paths").
+			Hintf("name what you reserved, or release all of it: %s", stick.Cmd("tt unreserve --all"))
 	}
 	root, _, err := e.roots(ctx, p.Where)
 	if err != nil {
@@ -221,14 +222,14 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 	return res, err
 }
 
-// chosen loads the reservations that are to end. One that the caller has ended before is left out.
+// chosen loads the reservations to release. It leaves out those that the caller has released before.
 func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []stick.Reservation, err error) {
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil || p.All {
 		return mine, err
 	}
 	for _, s := range scopes {
-		asked := map[string]bool{s.written.Key(fold): true} // also of a link that led elsewhere when it was reserved
+		asked := map[string]bool{s.written.Key(fold): true} // for a link that led elsewhere when it was reserved
 		for _, m := range s.means {
 			asked[m.Key(fold)] = true
 		}
@@ -253,7 +254,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		if err != nil {
 			return nil, err
 		}
-		name := glob.Pattern(strconv.FormatInt(id, 10)) // may be a file's
+		name := glob.Pattern(strconv.FormatInt(id, 10)) // a file may have a number as its name
 		if len(v) == 0 {
 			v = slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool { return v.Pattern != name })
 		}
@@ -275,7 +276,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 	return vs, nil
 }
 
-// add adds reservations, each once.
+// add appends reservations that vs doesn't have yet.
 func add(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation {
 	for _, v := range more {
 		if !slices.Contains(vs, v) {
@@ -285,7 +286,7 @@ func add(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation 
 	return vs
 }
 
-// unreservedBefore tells whether the caller has ended a reservation like that.
+// unreservedBefore reports whether the caller has released a reservation for which like returns true.
 func (o *op) unreservedBefore(like func(stick.Event) bool) (bool, error) {
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{stick.EventUnreserved}, Limit: maxEvents, Newest: true,
@@ -311,8 +312,8 @@ type ListReservationsResult struct {
 	More         bool              `json:"more,omitempty"` // later ones are hidden
 }
 
-// ListReservations lists what is reserved in a room. It writes nothing. It fails with
-// [stick.CodeNoRoom] and [stick.CodeUsage].
+// ListReservations lists the reservations of a room. It writes nothing. It fails with [stick.CodeNoRoom] and
+// [stick.CodeUsage].
 func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams) (ListReservationsResult, error) {
 	var res ListReservationsResult
 	switch {

@@ -11,14 +11,14 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// selection is what somebody named to reserve or to give free.
+// selection is one pattern that somebody named to reserve or release.
 type selection struct {
-	written glob.Pattern   // as it was named, from the root
-	means   []glob.Pattern // without links above it; a link is itself, and what it leads to
-	outside bool           // it is a link, and leads to what nobody can reserve here
+	written glob.Pattern   // as named, relative to the root
+	means   []glob.Pattern // with links resolved; a link means itself and what it leads to
+	outside bool           // a link leads outside of what can be reserved here
 }
 
-// selections reads what is to be reserved or given free.
+// selections parses the patterns to reserve or release.
 func (e *Engine) selections(root string, paths []string) ([]selection, error) {
 	env := e.core.Config.Workspace
 	env.Dir = root
@@ -34,8 +34,8 @@ func (e *Engine) selections(root string, paths []string) ([]selection, error) {
 	return out, nil
 }
 
-// selectionOf reads a pattern. Edits are judged by where they take effect, and so is what of the pattern has no
-// wildcards.
+// selectionOf parses one pattern. It resolves links in the part before the first wildcard, because edits are
+// judged by the file that they change.
 func selectionOf(targets *workspace.Targets, root, path string) (s selection, err error) {
 	if filepath.IsAbs(path) {
 		if path, err = fromRoot(targets, root, path); err != nil {
@@ -54,9 +54,9 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 	}
 	wild := strings.Join(strings.Split(string(s.written), "/")[1+strings.Count(name, "/"):], "/")
 	if wild != "" {
-		name += "/" // the directory that it leads to
+		name += "/" // the directory, even if the name is a link
 	}
-	found, _ := targets.ResolveWritten(name) // what can't be looked up goes by its name
+	found, _ := targets.ResolveWritten(name) // with an error, the name is taken as it is
 	for i, x := range found {
 		rel, ok := workspace.Below(x.Full, root)
 		if !ok && i == 0 {
@@ -75,7 +75,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 	return s, nil
 }
 
-// fromRoot makes of an absolute path, which may have wildcards, a pattern from the root of the workspace.
+// fromRoot turns an absolute path, which may have wildcards, into a pattern relative to the root.
 func fromRoot(targets *workspace.Targets, root, path string) (string, error) {
 	name, wild := path, ""
 	if !thereAs("", path) {
@@ -93,6 +93,7 @@ func fromRoot(targets *workspace.Targets, root, path string) (string, error) {
 	return "", outsideOf(root, path)
 }
 
+// outsideOf returns the error for a path outside of the workspace, [stick.CodeUsage].
 func outsideOf(root, path string) *stick.Error {
 	return stick.Errorf(stick.CodeUsage, "%s lies outside of the workspace %s", stick.Clip(path, 120), stick.Line(root)).
 		With("field", "pattern").Hintf("name it relative to the root of the workspace")
@@ -100,8 +101,8 @@ func outsideOf(root, path string) *stick.Error {
 
 const wildcards = "*?[{"
 
-// thereAs tells whether something is there under the very name that was given, like a file called [id].ts: then
-// it is meant, and not what the name would mean as a pattern.
+// thereAs reports whether a file has exactly this name although the name has wildcards, such as [id].ts. Then
+// the file is meant, and not the pattern.
 func thereAs(dir, path string) bool {
 	if !strings.ContainsAny(path, wildcards) || strings.ContainsRune(path, 0) {
 		return false
@@ -110,7 +111,7 @@ func thereAs(dir, path string) bool {
 	return err == nil
 }
 
-// misplaced warns of a name that was probably meant from dir instead of from the root.
+// misplaced returns a warning if a pattern was probably meant relative to dir instead of to the root.
 func misplaced(root, dir string, ps []glob.Pattern) string {
 	from, ok := workspace.Below(dir, root)
 	if !ok || from == "." {
@@ -122,7 +123,7 @@ func misplaced(root, dir string, ps []glob.Pattern) string {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return "there is no " + stick.Line(name) + " at the root of the workspace, which patterns start from; did you mean " +
+			return "there is no " + stick.Line(name) + " at the root of the workspace, and patterns are relative to the root; did you mean " +
 				stick.Line(from+"/"+string(p)) + "?"
 		}
 	}
