@@ -17,13 +17,13 @@ import (
 type EventFilter struct {
 	Types  []stick.EventType `json:"event,omitempty"`
 	From   stick.AgentID     `json:"from,omitempty"`
-	Target string            `json:"target,omitempty"` // self, any, or an agent
+	Target string            `json:"target,omitempty"` // an addressee: self, any, or an agent
 	TaskID string            `json:"task_id,omitempty"`
-	After  int64             `json:"after,omitempty"` // only events behind this cursor
+	After  int64             `json:"after,omitempty"` // only events after this cursor
 	Limit  int               `json:"limit,omitempty"`
 }
 
-// Targets of a filter.
+// Values of [EventFilter.Target], besides agents.
 const (
 	TargetSelf = "self"
 	TargetAny  = "any"
@@ -34,12 +34,12 @@ const (
 	maxEvents     = 500
 )
 
-// GetRoomEventsParams asks for events that are in the log.
+// GetRoomEventsParams asks for events of the log.
 type GetRoomEventsParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	EventFilter
-	// FromStart begins with the oldest event where After is 0; else the newest ones are told.
+	// FromStart starts with the oldest event if After is 0. Otherwise the newest events are returned.
 	FromStart bool `json:"from_start,omitempty"`
 }
 
@@ -47,12 +47,12 @@ type GetRoomEventsParams struct {
 type EventsResult struct {
 	RoomID stick.RoomID  `json:"room_id"`
 	Events []stick.Event `json:"events"`
-	More   bool          `json:"more"`   // there are more: older ones without a cursor, else newer ones
-	Cursor int64         `json:"cursor"` // give it as after to go on
+	More   bool          `json:"more"`   // there are more: older ones if After was 0, else newer ones
+	Cursor int64         `json:"cursor"` // pass it as after to go on
 }
 
-// GetRoomEvents tells events of a room: the newest ones, or those behind a cursor. It writes
-// nothing. It fails with [stick.CodeNoRoom] and [stick.CodeUsage].
+// GetRoomEvents returns events of a room: the newest ones, or those after a cursor. It writes nothing. It
+// fails with [stick.CodeNoRoom] and [stick.CodeUsage].
 func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetAny
@@ -68,7 +68,7 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 	return res, err
 }
 
-// names completes the short names of agents.
+// names replaces short names of agents by full ones.
 func (f *EventFilter) names(r stick.Room) (err error) {
 	if f.From != "" {
 		if f.From, err = named(r, f.From); err != nil {
@@ -90,7 +90,7 @@ func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, new
 	}
 	switch {
 	case q.Limit < 0 || q.Limit > maxEvents:
-		return EventsResult{}, stick.Errorf(stick.CodeUsage, "a limit lies between 1 and %d", maxEvents).With("field", "limit")
+		return EventsResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
 	case q.Limit == 0:
 		q.Limit = defaultEvents
 	}
@@ -114,26 +114,27 @@ func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, new
 	return res, err
 }
 
-// WaitForEventsParams asks for the next events behind a cursor.
+// WaitForEventsParams asks for the next events after a cursor.
 type WaitForEventsParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	EventFilter
-	// FromNow starts behind the newest event, whatever After says.
+	// FromNow starts after the newest event, whatever After says.
 	FromNow bool `json:"from_now,omitempty"`
-	// Name starts where the caller's stream of that name stands, at first where it joined.
+	// Name starts where the caller's stream of that name has got to. A new stream starts where the caller
+	// joined.
 	Name      string `json:"name,omitempty"`
-	MaxWaitMS *int64 `json:"max_wait_ms,omitempty"` // nil waits until there is an event
+	MaxWaitMS *int64 `json:"max_wait_ms,omitempty"` // in milliseconds; nil waits until there is an event
 
-	// AtMost bounds a wait that is a call through a server, together with the room's policy; zero
-	// for a wait that may last.
+	// AtMost limits a wait that is a call through a server, together with the room's policy. Zero means that
+	// the wait may last.
 	AtMost time.Duration `json:"-"`
 }
 
-// WaitForEvents returns the next events that pass the filter. It changes nothing: it is no
-// listener, and it never brings the turn; a named stream moves on by [Engine.StreamDelivered]. At
-// its limit it returns without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage],
-// [stick.CodeUnknownMember] for a named stream of one who never joined, and [stick.CodeCanceled].
+// WaitForEvents returns the next events that pass the filter. It changes nothing: the caller is no listener,
+// and never gets the turn this way. [Engine.StreamDelivered] moves a named stream on. At its limit it returns
+// without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeCanceled] and, for a named
+// stream of an agent that never joined, [stick.CodeUnknownMember].
 func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
 	var got EventsResult
 	last, err := e.FollowEvents(ctx, p, func(res EventsResult) error {
@@ -146,12 +147,12 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 	return last, err
 }
 
-// errEnough ends a stream that has delivered what it was asked for.
+// errEnough ends a stream after its first batch.
 var errEnough = errors.New("enough")
 
-// FollowEvents calls deliver with each batch of events that pass the filter, as they come, until
-// deliver fails, with its error, or ctx ends, with [stick.CodeCanceled]. It returns the last batch:
-// its cursor is how far the stream was read. Else it is like [Engine.WaitForEvents].
+// FollowEvents calls deliver with each batch of events that pass the filter, as they come. It ends when
+// deliver fails, with that error, or when ctx ends, with [stick.CodeCanceled]. It returns the last batch,
+// whose cursor says how far it has read. In all else it is like [Engine.WaitForEvents].
 func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, deliver func(EventsResult) error) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetSelf
@@ -189,8 +190,8 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	if err != nil {
 		return res, err
 	}
-	// From here on it stays this room and this caller, so that a look costs no more than a query.
-	look := func() error {
+	// The room and the caller stay the same from here on, so reading again costs no more than a query.
+	readNext := func() error {
 		p.After = res.Cursor
 		return db.View(ctx, func(tx *store.Tx) (err error) {
 			res, err = batch(tx, res.RoomID, me, p.EventFilter, false)
@@ -209,8 +210,8 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	net := bell.NewNet(rand.Float64)
 	proc.Shrink()
 	for {
-		// Watch first, then look: what is committed in between rings.
-		if err := look(); err != nil {
+		// Watch came first, so a commit after this rings.
+		if err := readNext(); err != nil {
 			return res, err
 		}
 		if len(res.Events) > 0 {
@@ -235,14 +236,15 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	}
 }
 
-// namedStream keeps the names that callers choose apart from the program's own.
+// namedStream returns the name of the cursor of a caller's stream. The prefix keeps it apart from the
+// program's own cursors.
 func namedStream(name string) string { return "named:" + name }
 
-// streamAt is how far an agent has read a named stream. It begins with the first event for the agent,
-// which came after it joined; where it is about somebody else, with its last join.
+// streamAt returns how far an agent has read a named stream. A new stream of events for the agent starts at
+// 0, because none is older than its membership. A stream of other events starts at the agent's last join.
 func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string) (int64, error) {
 	if len(name) > stick.MaxLabel || stick.Line(name) != name {
-		return 0, stick.Errorf(stick.CodeUsage, "a stream's name is a line of at most %d bytes", stick.MaxLabel).With("field", "name")
+		return 0, stick.Errorf(stick.CodeUsage, "the name of a stream is one line of at most %d bytes", stick.MaxLabel).With("field", "name")
 	}
 	m, ok := r.Member(me)
 	if !ok {
@@ -256,8 +258,7 @@ func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string)
 	return seen, err
 }
 
-// StreamDelivered notes that a named stream was delivered up to a cursor. Streams only move
-// forward.
+// StreamDelivered records that a named stream was delivered up to a cursor. A cursor never moves back.
 func (e *Engine) StreamDelivered(ctx context.Context, by core.Caller, room stick.RoomID, name string, cursor int64) error {
 	db, err := e.core.Open(ctx, false)
 	if err != nil {

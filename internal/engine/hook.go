@@ -9,25 +9,25 @@ import (
 	"talkingstick/stick"
 )
 
-// HookParams is what a hook of a harness knows: whose session it is, and where.
+// HookParams is what a hook of a harness knows: the session, and the place.
 type HookParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Sub bool // it is a sub-agent's: it shows that the session works, and isn't told what is for the agent
+	Sub bool // it runs for a sub-agent: the session is active, but events for the agent aren't shown here
 }
 
-// hookStream is the name of the cursor of what hooks have shown.
+// hookStream is the name of the cursor for what hooks have shown.
 const hookStream = "hook"
 
-// freshHook is for how long what hooks note of a session need not be written again.
+// freshHook is how recent a hook's record of a session must be for later hooks not to write it again.
 const freshHook = time.Minute
 
-// Hooks serve rooms that exist, and members of them. Everywhere else they say nothing and write
-// nothing, which their results tell by an empty RoomID.
+// Hooks serve members of rooms. Everywhere else they show and write nothing, and RoomID is empty in their
+// results.
 
-// hooked runs a hook's transaction in the room of a place. It is silent where there is no room, in a
-// closed one, and to a removed member. The agent need not be a member; if it is one, the hook shows
-// that it is active, and else nothing is noted of it.
+// hooked runs a hook's transaction in the room of a place. It does nothing if there is no room, if the room
+// is closed, or if the agent was removed from it. If the agent is a member, and the hook writes, it counts as
+// activity; of other agents nothing is recorded.
 func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*op) error) error {
 	place, err := e.core.PlaceOfHook(p.Where)
 	if err != nil {
@@ -86,23 +86,23 @@ func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(
 	return e.core.View(ctx, db, p.Caller, run)
 }
 
-// DeliverEventsResult is what is new for an agent while it works.
+// DeliverEventsResult holds the new events for an agent while it works.
 type DeliverEventsResult struct {
 	RoomID  stick.RoomID  `json:"room_id,omitempty"`
 	AgentID stick.AgentID `json:"agent_id,omitempty"`
 	Events  []stick.Event `json:"events"`
 	More    bool          `json:"more,omitempty"`
 
-	// Unstarted says that the caller works here, and that its session began before there was a room, which it
-	// doesn't know of.
+	// Unstarted says that the caller works here but isn't a member, because its session began before there
+	// was a room.
 	Unstarted bool `json:"-"`
 
-	due    bool // the hook has something to note
-	cursor int64
+	due    bool  // the hook has something to record
+	cursor int64 // of the last event that was read
 }
 
-// DeliverEvents looks for what is new for the caller: what neither a wait nor a hook has shown yet.
-// It only reads; [Engine.HookDelivered] notes what was shown.
+// DeliverEvents returns the events for the caller that neither a wait nor a hook has shown yet. It only
+// reads; [Engine.HookDelivered] records what was shown.
 func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEventsResult, error) {
 	res := DeliverEventsResult{Events: []stick.Event{}}
 	away := false // the caller's session runs in another room
@@ -151,7 +151,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 	return res, err
 }
 
-// runs tells whether the caller's session runs in any room.
+// runs reports whether the caller's session is running in any room.
 func (o *op) runs() (bool, error) {
 	rooms, err := o.Tx.RoomsOf(o.Me.Agent)
 	for _, id := range rooms {
@@ -166,9 +166,9 @@ func (o *op) runs() (bool, error) {
 	return false, err
 }
 
-// worksHere tells whether the caller is at work where its hook fired, which may be a place that it only
-// visits. A process that is the session's tells by where it works itself, as it does to a scan; of a
-// session in a process that carries many, or that can't be seen, nothing is known but that it runs elsewhere.
+// worksHere reports whether the caller works where its hook ran, because it may only visit that place. If its
+// process carries just this session, the working directory of the process decides, as it does in a scan.
+// Otherwise the caller works here unless its session is known to run in another room (away).
 func (e *Engine) worksHere(p HookParams, away bool) bool {
 	place, err := e.core.PlaceToRead(p.Where)
 	if err != nil || place == nil {
@@ -182,25 +182,25 @@ func (e *Engine) worksHere(p HookParams, away bool) bool {
 	return !away
 }
 
-// owns tells whether the caller holds the stick.
+// owns reports whether the caller has the stick.
 func (o *op) owns() bool {
 	return o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent
 }
 
-// stale tells whether what hooks have noted of the caller is so old that it should be noted again.
+// stale reports whether the last record of the caller's activity is old enough to be renewed.
 func (o *op) stale(h store.HookTimes, m stick.Member) bool {
 	now := o.Tx.Now()
 	return (stick.Deadline{SetAt: h.At, TTL: freshHook}).Due(now) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(now)
 }
 
-// What one hook shows is bounded: harnesses cut a text of more than 10,000 characters, and what is
-// shown is never cut.
+// Limits of what one hook shows. Harnesses cut off a text after 10,000 characters, and no event may be lost
+// that way.
 const (
 	maxHookEvents = 20
-	maxHookBytes  = 7500 // of what the events say; the rest is for the frame
+	maxHookBytes  = 7500 // of payloads; the rest is for the text around them
 )
 
-// fitting is how many of the events one hook shows: at least one.
+// fitting returns how many of the events one hook shows: at least one.
 func fitting(events []stick.Event) int {
 	size := 0
 	for n, ev := range events {
@@ -211,8 +211,8 @@ func fitting(events []stick.Event) int {
 	return len(events)
 }
 
-// HookDelivered notes that the caller works, and that it has been shown the events of res. It
-// writes nothing when there is nothing new to note.
+// HookDelivered records that the caller works, and that it has seen the events of res. It writes nothing if
+// there is nothing new to record.
 func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEventsResult) error {
 	if !res.due {
 		return nil
@@ -232,9 +232,9 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 	})
 }
 
-// WaitForWake waits until there is something for the caller that nothing has shown it, and the caller
-// is idle: its harness then wakes it with that. It ends with the harness, and when the next one of
-// the same agent begins. Outside of rooms, and for one that is no member, it returns at once.
+// WaitForWake waits until the caller is idle and has an event that nothing has shown it. The harness wakes it
+// with that event. The wait ends with the harness, and when a newer one for the same agent begins. Outside of
+// rooms, and if the caller isn't a member, it returns at once.
 func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResult, error) {
 	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Purpose: stick.Wake, Blocking: true}}
 	member := false
@@ -250,7 +250,7 @@ func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResu
 		err = w.blockUntilAnswered(ctx)
 	}
 	if w.res.Status != stick.GotEvents {
-		w.res.Events = nil // it was replaced, or there is nobody to wake any more: the next waker tells them
+		w.res.Events = nil // it was replaced, or the agent has left: a later wait or hook shows them
 	}
 	if n := fitting(w.res.Events); n < len(w.res.Events) {
 		w.res.Events, w.res.More = w.res.Events[:n], true

@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// The names of the cursors of what an agent was held back for when it wanted to stop. The stick and
-// messages have one each, because neither says anything about the other.
+// The names of the cursors for what has already kept an agent from stopping. The stick, messages and tasks
+// have one each, because they don't depend on each other.
 const (
 	stopStream = "stop"
 	owedStream = "stop owed"
@@ -20,19 +20,19 @@ const (
 type CheckStopResult struct {
 	RoomID stick.RoomID `json:"room_id,omitempty"`
 	Block  bool         `json:"block"`
-	Reason string       `json:"reason,omitempty"` // what it still has, and what to do about it
+	Reason string       `json:"reason,omitempty"` // what is left to do, and how
 }
 
-// CheckStopParams is a hook's knowledge of an agent that wants to stop.
+// CheckStopParams describes an agent that wants to stop.
 type CheckStopParams struct {
 	HookParams
-	// Held says that the harness has just been told not to stop: it isn't told twice.
+	// Held says that a hook has just kept the agent from stopping. It isn't kept twice in a row.
 	Held bool
 }
 
-// CheckStop holds back, once, an agent that wants to stop while it holds the stick, while the stick
-// is reserved for it, or while it owes acknowledgements. It notes that one which isn't held back is
-// idle.
+// CheckStop keeps an agent from stopping, once for each reason: it has the stick, the stick is reserved for
+// it, it works on a task, or a message waits for its acknowledgement. If the agent may stop, CheckStop
+// records that it is idle.
 func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
 	var res CheckStopResult
 	err := e.hooked(ctx, p.HookParams, true, func(o *op) error {
@@ -63,7 +63,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 		if len(reasons) == 0 {
 			for _, l := range o.Room.Listeners {
 				if l.Agent == o.Me.Agent && l.Purpose == stick.Wake {
-					o.Tx.Ring(o.Room.ID) // it began first, and something may have come while the agent worked
+					o.Tx.Ring(o.Room.ID) // events may have come for that wait while the agent was still working
 				}
 			}
 			return o.Tx.RecordHook(o.Me.Session.Key, o.Tx.Now())
@@ -74,14 +74,14 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 	return res, err
 }
 
-// obligation is something that an agent still has when it wants to stop.
+// obligation is a reason to keep an agent from stopping.
 type obligation struct {
-	stream string // the cursor of what the agent was held back for
-	since  int64  // the event since which it has it
-	reason string // what it is, and what to do about it
+	stream string // the cursor that says what has kept the agent before
+	since  int64  // the event that began it
+	reason string // for the agent: what is left to do, and how
 }
 
-// obligations lists what the caller still has.
+// obligations returns the reasons to keep the caller from stopping.
 func (o *op) obligations() (held []obligation, err error) {
 	now := o.Room.Turn
 	switch {

@@ -16,25 +16,25 @@ type MessagesParams struct {
 	MessageIDs []int64 `json:"message_ids"`
 }
 
-// MessagesResult says how messages stand at their recipient.
+// MessagesResult says what state the messages are in at the caller.
 type MessagesResult struct {
 	RoomID   stick.RoomID    `json:"room_id"`
 	AgentID  stick.AgentID   `json:"agent_id"`
 	Messages []MessageStatus `json:"messages"`
 }
 
-// MessageStatus is how a message stands at one recipient.
+// MessageStatus is the state of a message at one recipient.
 type MessageStatus struct {
 	MessageID int64              `json:"message_id"`
 	State     stick.ReceiptState `json:"state"`
 	ReadAt    stick.Time         `json:"read_at"`
 	AckedAt   stick.Time         `json:"acked_at"`
-	Already   bool               `json:"already,omitempty"` // it stood so before
+	Already   bool               `json:"already,omitempty"` // nothing changed
 }
 
-// ReadMessage notes that the caller opened messages, which is no acknowledgement. It fails with
-// [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeReadForbidden]; then none of them
-// was read.
+// ReadMessage records that the caller opened messages, which is no acknowledgement. It fails with
+// [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeReadForbidden], and then records none of
+// them.
 func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
 	return e.receive(ctx, p, stick.CodeReadForbidden, "read", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
 		c, events := o.Room.ReadMessage(o.Me.Agent, sent, c, o.Tx.Now())
@@ -42,16 +42,16 @@ func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesRes
 	})
 }
 
-// AckMessage notes that the caller accepted messages, and tells their senders. It fails with
-// [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden]; then none of them
-// was accepted.
+// AckMessage records that the caller accepted messages; an event tells their senders. It fails with
+// [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden], and then records none of
+// them.
 func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
 	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
 		return o.Room.AckMessage(o.Me.Agent, sent, c, o.Tx.Now())
 	})
 }
 
-// receive changes receipts of the caller: all or none.
+// receive applies rule to the caller's receipts for all the messages, or to none.
 func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb string,
 	rule func(*op, stick.Event, stick.Receipt) (stick.Receipt, []stick.Event, error),
 ) (MessagesResult, error) {
@@ -87,7 +87,8 @@ func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.
 	return res, err
 }
 
-// receipt loads an entry of the caller's inbox.
+// receipt loads a message of the caller's inbox with its receipt. It fails with [stick.CodeNotFound], or with
+// forbidden if the message isn't for the caller.
 func (o *op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, stick.Receipt, error) {
 	sent, err := o.Tx.Event(o.Room.ID, id)
 	if err != nil {
@@ -105,7 +106,7 @@ func (o *op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, 
 		err = noMessage(id)
 	case sent.From == o.Me.Agent:
 		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).With("message_id", id).
-			Hintf("see how it stands: %s", stick.Cmd("tt msg show <message_id>", id))
+			Hintf("see who has read it: %s", stick.Cmd("tt msg show <message_id>", id))
 	default:
 		err = stick.Errorf(forbidden, "message %d isn't for you: only its recipients can %s it", id, verb).With("message_id", id).
 			Hintf("%s lists yours", stick.Cmd("tt inbox"))
@@ -113,7 +114,7 @@ func (o *op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, 
 	return *sent, c, err
 }
 
-// ViewMessage is the message in an event, or the event as an entry of an inbox.
+// ViewMessage returns the message of an event. Another event becomes a message whose body is its sentence.
 func ViewMessage(e stick.Event) MessageView {
 	v := MessageView{MessageID: e.Seq, EventID: e.ID, From: e.From, TaskID: e.Task, CreatedAt: e.CreatedAt}
 	if m := e.Message(); m != nil {
@@ -124,7 +125,7 @@ func ViewMessage(e stick.Event) MessageView {
 	return v
 }
 
-// MessageView is a message, or another event that asks to be read.
+// MessageView is a message, or another event that its addressee should read.
 type MessageView struct {
 	MessageID int64         `json:"message_id"`
 	EventID   string        `json:"event_id"`
@@ -132,15 +133,15 @@ type MessageView struct {
 	CreatedAt stick.Time    `json:"created_at"`
 	TaskID    string        `json:"task_id,omitempty"`
 	stick.Message
-	Event stick.EventType `json:"event_type,omitempty"` // of what is no message; its body tells it in a sentence
+	Event stick.EventType `json:"event_type,omitempty"` // of an event that is no message; Body has its sentence
 }
 
 // GetInboxParams asks for messages of the caller.
 type GetInboxParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	State  string        `json:"state,omitempty"` // unread, read, acked, all; empty for what is still owed
-	Sent   bool          `json:"sent,omitempty"`  // what others owe the caller instead
+	State  string        `json:"state,omitempty"` // unread, read, acked, all; empty for those still open
+	Sent   bool          `json:"sent,omitempty"`  // messages from the caller instead, at their recipients
 	From   stick.AgentID `json:"from,omitempty"`
 	TaskID string        `json:"task_id,omitempty"`
 	Thread string        `json:"thread,omitempty"`
@@ -152,13 +153,13 @@ type GetInboxParams struct {
 type GetInboxResult struct {
 	RoomID   stick.RoomID   `json:"room_id"`
 	AgentID  stick.AgentID  `json:"agent_id"`
-	Unread   int            `json:"unread"`  // in the whole inbox
-	Unacked  int            `json:"unacked"` // of those, and of the read ones, what waits for an acknowledgement
+	Unread   int            `json:"unread"`  // of the whole inbox
+	Unacked  int            `json:"unacked"` // read or not, those that wait for an acknowledgement
 	Messages []InboxMessage `json:"messages"`
 	More     bool           `json:"more,omitempty"` // older ones are hidden
 }
 
-// InboxMessage is a message as it stands at its recipient.
+// InboxMessage is a message, and its state at one recipient.
 type InboxMessage struct {
 	MessageView
 	Recipient stick.AgentID      `json:"agent_id"`
@@ -174,7 +175,7 @@ var inboxStates = map[string][]stick.ReceiptState{
 	"": nil, "all": nil, "unread": {stick.Unread}, "read": {stick.Read}, "acked": {stick.Acked},
 }
 
-// GetInbox lists the caller's messages. It writes nothing: showing isn't reading. It fails with
+// GetInbox lists the caller's messages. It writes nothing: listing a message isn't reading it. It fails with
 // [stick.CodeNoRoom] and [stick.CodeUsage].
 func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult, error) {
 	var res GetInboxResult
@@ -182,9 +183,9 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 	switch {
 	case !known:
 		return res, stick.Errorf(stick.CodeUsage, "a message is unread, read or acked, not %q", stick.Clip(p.State, 40)).With("field", "state").
-			Hintf("the states are unread, read, acked and all; without one, what is still owed is listed")
+			Hintf("the states are unread, read, acked and all; without one, messages that are still open are listed")
 	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit lies between 1 and %d", maxEvents).With("field", "limit")
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
@@ -224,7 +225,7 @@ type GetMessageParams struct {
 	MessageID int64 `json:"message_id"`
 }
 
-// GetMessageResult is a message and how it stands at each of its recipients.
+// GetMessageResult is a message, and its state at each recipient.
 type GetMessageResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	MessageView
@@ -232,18 +233,18 @@ type GetMessageResult struct {
 	Me       stick.AgentID `json:"-"` // who asks
 }
 
-// ReceiptView is how a message stands at one of its recipients.
+// ReceiptView is the state of a message at one recipient.
 type ReceiptView struct {
 	AgentID stick.AgentID      `json:"agent_id"`
 	State   stick.ReceiptState `json:"state"`
-	ShownAt stick.Time         `json:"shown_at"` // its body was put into the recipient's context
+	ShownAt stick.Time         `json:"shown_at"` // when its body came into the recipient's context
 	ReadAt  stick.Time         `json:"read_at"`
 	AckedAt stick.Time         `json:"acked_at"`
 	Overdue bool               `json:"overdue,omitempty"`
 }
 
-// GetMessage tells a message and how it stands. Messages are open to all members; it writes
-// nothing, not even that it was read. It fails with [stick.CodeNoRoom] and [stick.CodeNotFound].
+// GetMessage returns a message and its receipts. Every member may see every message. It writes nothing, not
+// even that the message was read. It fails with [stick.CodeNoRoom] and [stick.CodeNotFound].
 func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessageResult, error) {
 	var res GetMessageResult
 	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
@@ -272,7 +273,7 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 	return res, err
 }
 
-// overdue tells whether a recipient didn't see in time what should have interrupted it.
+// overdue reports whether a message with the hint interrupt wasn't seen in time by a recipient.
 func overdue(sent stick.Event, c stick.Receipt, now stick.Time) bool {
 	m := sent.Message()
 	seen := c.ShownAt

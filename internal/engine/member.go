@@ -9,7 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// recipient finds the member that a name means. It fails with [stick.CodeAmbiguousRecipient].
+// recipient returns the member that a name means; "next" stays as it is. It fails with
+// [stick.CodeAmbiguousRecipient].
 func (o *op) recipient(name stick.AgentID) (stick.AgentID, error) {
 	if name == stick.Next {
 		return name, nil
@@ -17,8 +18,8 @@ func (o *op) recipient(name stick.AgentID) (stick.AgentID, error) {
 	return named(o.Room, name)
 }
 
-// named finds the member that a name means: its full id, or its harness's name where only one
-// member is of it. A name that fits nobody is returned as it is.
+// named returns the member that a name means: a full id, or the name of a harness if only one member runs in
+// it. A name that fits no member is returned unchanged.
 func named(r stick.Room, name stick.AgentID) (stick.AgentID, error) {
 	if _, err := stick.ParseAgentID(string(name)); err != nil {
 		return "", err
@@ -42,7 +43,7 @@ func named(r stick.Room, name stick.AgentID) (stick.AgentID, error) {
 		With("candidates", fits).Hintf("name one of them in full: %s", list(fits))
 }
 
-// list names a few agents.
+// list joins the names of agents, and cuts the list after a few.
 func list(agents []stick.AgentID) string {
 	const most = 5
 	var names []string
@@ -60,22 +61,22 @@ type LeaveRoomParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	Fence
-	Handoff *stick.Handoff `json:"handoff,omitempty"` // of an owner,
-	Abandon string         `json:"abandon,omitempty"` // or why it leaves without one
+	Handoff *stick.Handoff `json:"handoff,omitempty"` // required of the holder, unless it gives
+	Abandon string         `json:"abandon,omitempty"` // a reason to leave without one
 }
 
-// LeaveRoomResult says what became of the membership and the stick.
+// LeaveRoomResult says what happened to the membership and the stick.
 type LeaveRoomResult struct {
 	RoomID      stick.RoomID    `json:"room_id"`
 	AgentID     stick.AgentID   `json:"agent_id"`
 	RoomState   stick.RoomState `json:"room_state"`
 	ReservedFor *stick.AgentID  `json:"reserved_for"`
-	Abandoned   bool            `json:"abandoned,omitempty"` // a turn ended without a handoff
+	Abandoned   bool            `json:"abandoned,omitempty"` // the caller's turn ended without a handoff
 	Already     bool            `json:"already,omitempty"`   // it had left before
 }
 
-// LeaveRoom ends the caller's membership. An owner leaves a handoff or says why it abandons the
-// turn. Repeated, it answers that it has left. It fails with [stick.CodeUnknownMember],
+// LeaveRoom ends the caller's membership. A holder must give a handoff, or say why it abandons the turn.
+// Repeated, it answers that the caller has left. It fails with [stick.CodeUnknownMember],
 // [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch] and [stick.CodeStaleLease].
 func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomResult, error) {
 	var res LeaveRoomResult
@@ -127,7 +128,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 	return res, err
 }
 
-// dismiss ends the waits of a member that takes part no longer.
+// dismiss ends the waits of a member that has left or was removed.
 func (o *op) dismiss(a stick.AgentID) error {
 	for _, l := range o.Room.Listeners {
 		if l.Agent == a {
@@ -144,11 +145,11 @@ type KickMemberParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	AgentID stick.AgentID `json:"agent_id"`
-	Force   bool          `json:"force,omitempty"` // also when it isn't gone
+	Force   bool          `json:"force,omitempty"` // even if it isn't gone
 	Reason  string        `json:"reason,omitempty"`
 }
 
-// KickMemberResult says what became of the member and the stick.
+// KickMemberResult says what happened to the member and the stick.
 type KickMemberResult struct {
 	RoomID      stick.RoomID    `json:"room_id"`
 	AgentID     stick.AgentID   `json:"agent_id"`
@@ -159,8 +160,8 @@ type KickMemberResult struct {
 	Already     bool            `json:"already,omitempty"`
 }
 
-// KickMember removes a member that is gone, or any with Force. It fails with
-// [stick.CodeUnknownMember] and [stick.CodeMemberPresent].
+// KickMember removes a member that is gone; with Force, any member. It fails with [stick.CodeUnknownMember]
+// and [stick.CodeMemberPresent].
 func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMemberResult, error) {
 	var res KickMemberResult
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
@@ -207,7 +208,7 @@ type CloseRoomParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	Fence
-	Handoff *stick.Handoff `json:"handoff,omitempty"` // required of an owner
+	Handoff *stick.Handoff `json:"handoff,omitempty"` // required of the holder
 	Reason  string         `json:"reason,omitempty"`
 }
 
@@ -218,9 +219,8 @@ type CloseRoomResult struct {
 	Already bool         `json:"already,omitempty"`
 }
 
-// CloseRoom ends the turns of a room, until somebody joins it on purpose. It fails with
-// [stick.CodeNotOwner], [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch] and
-// [stick.CodeStaleLease].
+// CloseRoom closes a room: it has no turns until somebody joins it explicitly. It fails with
+// [stick.CodeNotOwner], [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch] and [stick.CodeStaleLease].
 func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomResult, error) {
 	var res CloseRoomResult
 	if p.Handoff != nil {
@@ -266,7 +266,7 @@ type SetRoomPolicyResult struct {
 	Changed bool         `json:"changed"`
 }
 
-// SetRoomPolicy changes a room's policy; without changes it tells it and writes nothing. It fails
+// SetRoomPolicy changes a room's policy. Without changes it returns the policy and writes nothing. It fails
 // with [stick.CodeUsage], [stick.CodePersonOnly] and [stick.CodeUnknownMember].
 func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetRoomPolicyResult, error) {
 	var res SetRoomPolicyResult
@@ -294,7 +294,7 @@ func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetR
 type ReorderMembersParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Order []stick.AgentID `json:"order"` // who comes first; the others follow as they stood
+	Order []stick.AgentID `json:"order"` // the first ones; the others follow in their old order
 }
 
 // ReorderMembersResult is the order as it is now.
@@ -304,7 +304,7 @@ type ReorderMembersResult struct {
 	Changed bool            `json:"changed"`
 }
 
-// ReorderMembers changes the order in which policy order=sequence goes round. It fails with
+// ReorderMembers changes the order that the policy order=sequence follows. It fails with
 // [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient] and [stick.CodeUsage].
 func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (ReorderMembersResult, error) {
 	var res ReorderMembersResult

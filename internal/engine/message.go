@@ -20,14 +20,14 @@ type SendMessageParams struct {
 	Category    string          `json:"category,omitempty"` // INFO if empty
 	Subject     string          `json:"subject,omitempty"`
 	TaskID      string          `json:"task_id,omitempty"`
-	RequiresAck *bool           `json:"requires_ack,omitempty"`  // nil for what the category asks
+	RequiresAck *bool           `json:"requires_ack,omitempty"`  // nil for the default of the category
 	Thread      string          `json:"thread,omitempty"`        // empty for that of ReplyTo, or of the task
 	ReplyTo     int64           `json:"reply_to,omitempty"`      // a message
-	Hint        string          `json:"delivery_hint,omitempty"` // interrupt: it should be seen within a minute
+	Hint        string          `json:"delivery_hint,omitempty"` // interrupt: recipients should see it within a minute
 	stick.Contract
 }
 
-// SendMessageResult says to whom a message went and how it reaches them.
+// SendMessageResult says who gets a message, and how it reaches them.
 type SendMessageResult struct {
 	RoomID      stick.RoomID    `json:"room_id"`
 	MessageID   int64           `json:"message_id"` // the number of its event
@@ -37,34 +37,34 @@ type SendMessageResult struct {
 	RequiresAck bool            `json:"requires_ack"`
 	Thread      string          `json:"thread,omitempty"`
 	Recipients  []Recipient     `json:"recipients"`
-	LeftOut     []stick.AgentID `json:"left_out,omitempty"` // they are gone
-	Contract    *Missing        `json:"contract,omitempty"` // what the message should also say
+	LeftOut     []stick.AgentID `json:"left_out,omitempty"` // members that are gone
+	Contract    *Missing        `json:"contract,omitempty"` // fields that the message should also have
 	Note        string          `json:"note,omitempty"`
 	Joined      bool            `json:"joined,omitempty"`   // by this call
-	Reopened    bool            `json:"reopened,omitempty"` // the room was closed before
+	Reopened    bool            `json:"reopened,omitempty"` // this call opened a closed room
 }
 
-// Recipient is a member to whom a message went.
+// Recipient is a member that gets a message.
 type Recipient struct {
 	AgentID  stick.AgentID  `json:"agent_id"`
 	Delivery stick.Delivery `json:"delivery"`
 }
 
-// soon tells whether the message can be seen within a minute with nobody doing anything for it.
+// soon reports whether the recipient will see the message within a minute on its own.
 func (r Recipient) soon() bool {
 	return r.Delivery == stick.DeliveryListening || r.Delivery == stick.DeliveryNextTool
 }
 
-// Missing lists what a message of its category should say and doesn't.
+// Missing lists the fields that a message of its category should have and hasn't.
 type Missing struct {
 	Missing []string `json:"missing"`
 }
 
-// SendMessage sends a message to members of a room. It joins the room, and makes it when there is
-// none; a person's message opens a closed one. It never moves the stick. It fails with
-// [stick.CodeUsage], [stick.CodeMessageTooLarge], [stick.CodeContractIncomplete],
-// [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient], [stick.CodeNoRecipient],
-// [stick.CodeNotFound], [stick.CodeRoomClosed] and [stick.CodeKicked].
+// SendMessage sends a message to members of a room. A caller that isn't a member joins, and the room is made
+// if there is none; a person's message opens a closed one. A message never moves the stick. It fails with
+// [stick.CodeUsage], [stick.CodeMessageTooLarge], [stick.CodeContractIncomplete], [stick.CodeUnknownMember],
+// [stick.CodeAmbiguousRecipient], [stick.CodeNoRecipient], [stick.CodeNotFound], [stick.CodeRoomClosed] and
+// [stick.CodeKicked].
 func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMessageResult, error) {
 	var res SendMessageResult
 	category, err := stick.ParseCategory(p.Category)
@@ -79,7 +79,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 		m.RequiresAck = *p.RequiresAck
 	}
 	if err := m.Check(); err != nil {
-		return res, err // before a room is made for it
+		return res, err // before it makes a room
 	}
 	if err := stick.CheckTask(p.TaskID); err != nil {
 		return res, err
@@ -106,10 +106,10 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			res.Contract = &Missing{missing}
 		}
 		if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.soon) {
-			res.Note = joinNotes(res.Note, "nobody sees it within a minute, so it interrupts nobody: it is an ordinary message")
+			res.Note = joinNotes(res.Note, "no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
 		}
 		if m.Category == stick.Handover {
-			res.Note = joinNotes(res.Note, "a message never moves the stick; to give it away: tt pass")
+			res.Note = joinNotes(res.Note, "a message never moves the stick; to pass it: tt pass")
 		}
 		return nil
 	}, func(o *op) error {
@@ -120,12 +120,13 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	return res, err
 }
 
+// joinNotes joins the notes that aren't empty.
 func joinNotes(notes ...string) string {
 	return strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
 }
 
-// address completes a message: the full names of its recipients, its thread, and who wrote what
-// it replies to.
+// address completes a message: the full names of its recipients, its thread, and the author of the message
+// that it replies to.
 func (o *op) address(q *stick.Sending) error {
 	m := &q.Message
 	to := make([]stick.AgentID, len(m.To))
@@ -161,7 +162,7 @@ func (o *op) address(q *stick.Sending) error {
 	}
 	if m.Thread == "" && q.Task != "" {
 		if m.Thread = "bead:" + q.Task; len(m.Thread) > stick.MaxLabel {
-			m.Thread = q.Task // a task may be as long as a thread
+			m.Thread = q.Task // a task's name may already be as long as a thread's may be
 		}
 	}
 	return nil
@@ -184,14 +185,14 @@ func noMessage(id int64) *stick.Error {
 		Hintf("%s lists yours", stick.Cmd("tt inbox"))
 }
 
-// WithdrawMessageParams asks to take a message back.
+// WithdrawMessageParams asks to withdraw a message.
 type WithdrawMessageParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	MessageID int64 `json:"message_id"`
 }
 
-// WithdrawMessageResult says from whom a message was taken back.
+// WithdrawMessageResult says from whom a message was withdrawn.
 type WithdrawMessageResult struct {
 	RoomID    stick.RoomID    `json:"room_id"`
 	MessageID int64           `json:"message_id"`
@@ -199,7 +200,7 @@ type WithdrawMessageResult struct {
 	Already   bool            `json:"already,omitempty"`
 }
 
-// WithdrawMessage takes a message of the caller back from all who haven't accepted it. It fails
+// WithdrawMessage withdraws a message of the caller from all recipients that haven't accepted it. It fails
 // with [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeWithdrawForbidden].
 func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (WithdrawMessageResult, error) {
 	var res WithdrawMessageResult
@@ -226,10 +227,10 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 			res.Already = slices.ContainsFunc(cs, func(c stick.Receipt) bool { return c.Withdrawn })
 			switch {
 			case len(cs) == 0:
-				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d went to nobody but the log, and the log keeps it", p.MessageID).
+				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d went only to the log, and the log keeps it", p.MessageID).
 					With("message_id", p.MessageID)
 			case !res.Already:
-				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d was accepted already", p.MessageID).With("message_id", p.MessageID).
+				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d has already been accepted", p.MessageID).With("message_id", p.MessageID).
 					Hintf("say what has changed in a message that replies to it: --reply-to %d", p.MessageID)
 			}
 		}
@@ -245,8 +246,8 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 	return res, err
 }
 
-// unanswered adds to the event that says that a member takes part no longer which messages it
-// won't acknowledge, and has it told to their senders.
+// unanswered lists the open messages of a member in the event that ends its membership, because it won't
+// acknowledge them any more. It addresses the event to their senders, too.
 func (o *op) unanswered(a stick.AgentID, typ stick.EventType) error {
 	owed, err := o.Tx.OpenReceipts(o.Room.ID, a)
 	if err != nil || len(owed) == 0 {

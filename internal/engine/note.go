@@ -13,16 +13,16 @@ type AddNoteParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	Body      string `json:"body"`
-	AboutTurn bool   `json:"about_turn,omitempty"` // it is for this turn, or for the next where none runs
+	AboutTurn bool   `json:"about_turn,omitempty"` // it is for this turn, or for the next if none is running
 }
 
-// AddNoteResult is the note.
+// AddNoteResult is the new note.
 type AddNoteResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	stick.Note
 }
 
-// AddNote leaves a note for those who come. It fails with [stick.CodeUnknownMember],
+// AddNote leaves a note for other members and later turns. It fails with [stick.CodeUnknownMember],
 // [stick.CodeUsage], [stick.CodeMessageTooLarge] and [stick.CodeRoomClosed].
 func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, error) {
 	var res AddNoteResult
@@ -45,7 +45,7 @@ func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, e
 type ListNotesParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	All   bool `json:"all,omitempty"`   // resolved ones, and those about other turns, too
+	All   bool `json:"all,omitempty"`   // also resolved ones, and those about other turns
 	Limit int  `json:"limit,omitempty"` // 0 for 50, at most 500
 }
 
@@ -62,7 +62,7 @@ func (e *Engine) ListNotes(ctx context.Context, p ListNotesParams) (ListNotesRes
 	var res ListNotesResult
 	switch {
 	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit lies between 1 and %d", maxEvents).With("field", "limit")
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
@@ -76,7 +76,8 @@ func (e *Engine) ListNotes(ctx context.Context, p ListNotesParams) (ListNotesRes
 	return res, err
 }
 
-// openNotes selects what isn't resolved and is about the room or the current turn.
+// openNotes selects notes that aren't resolved, about the room or the current turn (the next one if none is
+// running).
 func openNotes(r stick.Room) store.NoteQuery {
 	q := store.NoteQuery{Room: r.ID, Open: true, Turn: r.Turn.ID}
 	if r.Turn.State != stick.Owned {
@@ -85,22 +86,22 @@ func openNotes(r stick.Room) store.NoteQuery {
 	return q
 }
 
-// ResolveNoteParams names a note that is dealt with.
+// ResolveNoteParams names a note that needs no more attention.
 type ResolveNoteParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	NoteID int64 `json:"note_id"`
 }
 
-// ResolveNoteResult is the note as it stands.
+// ResolveNoteResult is the note, resolved.
 type ResolveNoteResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	stick.Note
 	Already bool `json:"already,omitempty"`
 }
 
-// ResolveNote notes that a note is dealt with; any member may. Repeated, it answers its first
-// result. It fails with [stick.CodeUnknownMember] and [stick.CodeNotFound].
+// ResolveNote resolves a note. Any member may. Repeated, it returns its first result. It fails with
+// [stick.CodeUnknownMember] and [stick.CodeNotFound].
 func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveNoteResult, error) {
 	var res ResolveNoteResult
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {

@@ -318,7 +318,7 @@ func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams)
 	var res ListReservationsResult
 	switch {
 	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit lies between 1 and %d", maxEvents).With("field", "limit")
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}

@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-// PathRoom is a room as it is shown.
+// PathRoom is a room as every surface shows it.
 type PathRoom struct {
 	RoomID           stick.RoomID      `json:"room_id"`
 	Path             string            `json:"canonical_path"`
@@ -34,26 +34,26 @@ type PathRoom struct {
 	NextActionOfTurn string            `json:"handoff_next_action,omitempty"`
 }
 
-// Takeover is a takeover that is open.
+// Takeover is a takeover that is open: why, and since when.
 type Takeover struct {
 	Cause stick.Cause `json:"cause"`
 	Since stick.Time  `json:"since"`
 }
 
-// RoomMember is a member as it is shown.
+// RoomMember is a member as every surface shows it.
 type RoomMember struct {
 	AgentID    stick.AgentID     `json:"agent_id"`
 	Ordinal    int               `json:"ordinal"`
 	JoinedAt   stick.Time        `json:"joined_at"`
 	LastSeenAt stick.Time        `json:"last_seen_at"`
-	Status     string            `json:"status"` // active or inactive; left or kicked with all members
+	Status     string            `json:"status"` // active or inactive; for former members left or kicked
 	Verdict    stick.Verdict     `json:"verdict"`
 	Listening  stick.Purpose     `json:"listening,omitempty"`
 	Role       stick.Role        `json:"role,omitempty"` // of its running session
 	State      stick.MemberState `json:"-"`
 }
 
-// roomView makes a room visible to me.
+// roomView returns what me may see of a room. With all it includes former members.
 func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Time, all bool) PathRoom {
 	t := r.Turn
 	v := PathRoom{
@@ -90,6 +90,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	return v
 }
 
+// memberView returns what others may see of a member.
 func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Time) RoomMember {
 	v := RoomMember{
 		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: m.LastSeenAt,
@@ -112,14 +113,14 @@ func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Tim
 	return v
 }
 
-// GetRoomStateParams asks how a room stands.
+// GetRoomStateParams asks for the state of a room.
 type GetRoomStateParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	All bool `json:"all,omitempty"` // members that left, too
+	All bool `json:"all,omitempty"` // also members that left or were removed
 }
 
-// GetRoomStateResult is how a room stands, and what the caller can do about it.
+// GetRoomStateResult is the state of a room, and what the caller can do about it.
 type GetRoomStateResult struct {
 	PathRoom
 	AgentID    stick.AgentID `json:"agent_id"`
@@ -131,7 +132,7 @@ type GetRoomStateResult struct {
 	NextAction string        `json:"next_action"`
 }
 
-// GetRoomState tells how a room stands. It writes nothing. It fails with [stick.CodeNoRoom].
+// GetRoomState returns the state of a room. It writes nothing. It fails with [stick.CodeNoRoom].
 func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoomStateResult, error) {
 	var res GetRoomStateResult
 	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
@@ -149,7 +150,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 	return res, err
 }
 
-// nextAction is the one thing to do next.
+// nextAction returns the command that the caller should run next.
 func nextAction(r stick.Room, v GetRoomStateResult, me stick.AgentID) string {
 	switch {
 	case r.Closed:
@@ -167,22 +168,22 @@ type ListRoomsParams struct {
 	Caller core.Caller `json:"-"`
 	Path   string      `json:"context_path,omitempty"`
 	All    bool        `json:"all,omitempty"`   // every room of the database
-	Limit  int         `json:"limit,omitempty"` // of rooms below the path, and of all rooms; 0 for 50
+	Limit  int         `json:"limit,omitempty"` // 0 for 50
 }
 
-// ListRoomsResult lists rooms: the chain from the path up to its workspace root, and what lies below.
+// ListRoomsResult lists rooms: those at the path and above it up to its workspace root, and those below it.
 type ListRoomsResult struct {
 	Path   string       `json:"path"`
 	Root   string       `json:"workspace_root"`
 	Rooms  []ListedRoom `json:"rooms"`
-	Hidden int          `json:"hidden,omitempty"` // how many more there are
+	Hidden int          `json:"hidden,omitempty"` // how many more rooms there are
 }
 
-// ListedRoom is a room in short. Its state is the stored one: processes aren't probed for a list.
+// ListedRoom is a room in short. A list doesn't probe processes, so the state is the stored one.
 type ListedRoom struct {
 	RoomID      stick.RoomID    `json:"room_id"`
 	Path        string          `json:"canonical_path"`
-	Relation    string          `json:"relation"` // here: the path's room; above, below, elsewhere
+	Relation    string          `json:"relation"` // to the path: here (its room), above, below, elsewhere
 	State       stick.RoomState `json:"state"`
 	TurnID      int64           `json:"turn_id"`
 	Owner       *stick.AgentID  `json:"owner"`
@@ -244,6 +245,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 	})
 }
 
+// listed returns a room in short.
 func listed(r stick.Room, relation string) ListedRoom {
 	v := ListedRoom{RoomID: r.ID, Path: r.Path, Relation: relation, State: stick.RoomState(r.Turn.State), TurnID: r.Turn.ID}
 	switch {
@@ -262,7 +264,7 @@ type JoinPathParams struct {
 	Caller   core.Caller  `json:"-"`
 	Path     string       `json:"context_path,omitempty"`
 	RoomID   stick.RoomID `json:"room_id,omitempty"`
-	ForceNew bool         `json:"force_new,omitempty"` // make a nested room at the path itself
+	ForceNew bool         `json:"force_new,omitempty"` // make a room at the path itself, even inside another one
 }
 
 // JoinPathResult is the room that was joined.
@@ -270,15 +272,15 @@ type JoinPathResult struct {
 	RoomID   stick.RoomID      `json:"room_id"`
 	Path     string            `json:"canonical_path"`
 	AgentID  stick.AgentID     `json:"agent_id"`
-	Joined   bool              `json:"joined"`  // false for a member that joins again
-	Created  bool              `json:"created"` // the room was made
+	Joined   bool              `json:"joined"`  // false if it was a member already
+	Created  bool              `json:"created"` // this call made the room
 	Warning  string            `json:"warning,omitempty"`
 	Policy   stick.Policy      `json:"policy"`
 	Template map[string]string `json:"handoff_template"`
 	Room     PathRoom          `json:"room"`
 }
 
-// HandoffTemplate says what a handoff holds, for those who will write one.
+// HandoffTemplate returns the fields of a handoff and their meanings.
 func HandoffTemplate() map[string]string {
 	template := map[string]string{}
 	for _, f := range stick.HandoffFields {
@@ -287,8 +289,8 @@ func HandoffTemplate() map[string]string {
 	return template
 }
 
-// JoinPath joins the room of a path, and makes it when there is none. It fails with
-// [stick.CodeInvalidPath] and [stick.CodeNoRoom].
+// JoinPath joins the room of a path, and makes it if there is none. It fails with [stick.CodeInvalidPath],
+// [stick.CodeNoRoom] and, for a new room by an id, [stick.CodeUsage].
 func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult, error) {
 	var res JoinPathResult
 	w := core.Where{RoomID: p.RoomID, Path: p.Path}
@@ -317,7 +319,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 		switch {
 		case p.ForceNew && above == o.Room.Path:
 			res.Created = false
-			warnings = append(warnings, "a room at this very path exists already; you joined it")
+			warnings = append(warnings, "there was already a room at this path; you joined it")
 		case p.ForceNew && above != "":
 			res.Created = true
 			warnings = append(warnings, "this room lies inside the room of "+above+", whose members don't see it")
@@ -331,8 +333,8 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 	return res, err
 }
 
-// nest makes a room at the deepest place of a chain. above is the path of the room that was there
-// already, at that place or above it.
+// nest makes a room at the first path of a chain, unless there is one. above is the path of the room that was
+// there before, at that path or above it; empty for none.
 func (e *Engine) nest(ctx context.Context, chain []string) (above string, err error) {
 	db, err := e.core.Open(ctx, true)
 	if err != nil {
