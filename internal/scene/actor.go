@@ -13,23 +13,24 @@ import (
 	"talkingstick/stick"
 )
 
-// Actor is a caller of a story, with a program of its own.
+// Actor is a caller in a story. Each has a program of its own.
 type Actor struct {
 	*Scene
-	Name   string        // in the story
-	ID     stick.AgentID // in the room
-	By     core.Caller
-	Engine *engine.Engine
-	Tasks  *task.Tasks
+	Name   string         // in the story
+	ID     stick.AgentID  // in the room
+	By     core.Caller    // how its calls name it
+	Engine *engine.Engine // the operations of its program on rooms
+	Tasks  *task.Tasks    // and those on tasks
 
 	kernel    *core.Kernel
-	pid       int // of its harness
-	tt        int // of its program
-	dir       string
-	namespace string
+	pid       int    // of its harness
+	tt        int    // of its program
+	dir       string // in which it works
+	namespace string // the pid namespace; empty for the usual one
 }
 
-// Agent makes an agent: its harness, and the name of its session. Its process lives and proves the session.
+// Agent makes an agent. name is its harness and its session, such as claude:a. Its process lives and carries
+// just this session.
 func (s *Scene) Agent(name string) *Actor {
 	s.Helper()
 	return s.agentIn(name, s.Work, "")
@@ -41,8 +42,8 @@ func (s *Scene) AgentIn(name, dir string) *Actor {
 	return s.agentIn(name, dir, "")
 }
 
-// AgentElsewhere makes an agent in another container: of its process the others know nothing, and it
-// knows nothing of theirs.
+// AgentElsewhere makes an agent in another container. The others can't see its process, and it can't see
+// theirs.
 func (s *Scene) AgentElsewhere(name string) *Actor {
 	s.Helper()
 	return s.agentIn(name, s.Work, "elsewhere")
@@ -63,7 +64,7 @@ func (s *Scene) agentIn(name, dir, namespace string) *Actor {
 	return s.enter(a)
 }
 
-// AgentUnseen makes an agent whose process nobody can see: nothing is ever known of whether it lives.
+// AgentUnseen makes an agent without a visible process, so that its verdict is always unknown.
 func (s *Scene) AgentUnseen(name string) *Actor {
 	s.Helper()
 	harness, session, _ := strings.Cut(name, ":")
@@ -84,7 +85,7 @@ func (s *Scene) Person(name string) *Actor {
 	return s.enter(a)
 }
 
-// enter gives an actor its program and its name.
+// enter gives an actor a program, and finds out its id.
 func (s *Scene) enter(a *Actor) *Actor {
 	s.Helper()
 	a.program(nil)
@@ -99,8 +100,8 @@ func (s *Scene) enter(a *Actor) *Actor {
 	return a
 }
 
-// program makes a program of the actor's. It counts as working nowhere, as it is there only for the moments of its
-// operations. kill is called at the points at which it could be killed.
+// program gives the actor a new program. Its process has no working directory, because it only exists while
+// an operation runs. It calls kill at each kill point; kill may be nil.
 func (a *Actor) program(kill func(string)) {
 	a.tt = a.machine.start(proctest.Process{PPID: a.pid, Comm: "tt"})
 	a.kernel = core.New(core.Config{
@@ -121,21 +122,21 @@ func (a *Actor) program(kill func(string)) {
 	a.programs = append(a.programs, a.kernel)
 }
 
-// Reboots starts the machine of the story again: all that was there is gone.
+// Reboots restarts the machine of the story, which ends all its processes.
 func (s *Scene) Reboots() {
 	s.Helper()
 	s.machine.reboot()
 	s.observer = s.Person("observer")
 }
 
-// Again is the same actor with another program.
+// Again returns the same actor with another program.
 func (a *Actor) Again() *Actor {
 	b := *a
 	b.program(nil)
 	return &b
 }
 
-// At is the same actor in another directory, where its program runs; its harness stays where it is.
+// At returns the same actor with a program in another directory. Its harness stays where it is.
 func (a *Actor) At(dir string) *Actor {
 	b := *a
 	b.dir = dir
@@ -143,13 +144,13 @@ func (a *Actor) At(dir string) *Actor {
 	return &b
 }
 
-// Dies ends the actor's harness, and with it its program.
+// Dies ends the actor's harness and its program.
 func (a *Actor) Dies() {
 	a.machine.end(a.tt)
 	a.machine.end(a.pid)
 }
 
-// Returns has a session go on in a new process.
+// Returns returns the same session in a new process.
 func (a *Actor) Returns() *Actor {
 	b := *a
 	b.pid = a.machine.start(proctest.Process{Comm: a.By.Harness, Dir: a.dir})
@@ -158,7 +159,7 @@ func (a *Actor) Returns() *Actor {
 	return &b
 }
 
-// As is the same actor under an assumed name.
+// As returns the same actor under an assumed name.
 func (a *Actor) As(name string) *Actor {
 	b := *a
 	b.Name, b.ID = name, stick.AgentID(name)
@@ -166,7 +167,7 @@ func (a *Actor) As(name string) *Actor {
 	return &b
 }
 
-// where is the place that the actor means: its directory.
+// where fills in the actor's directory if w names no room.
 func (a *Actor) where(w core.Where) core.Where {
 	if w == (core.Where{}) {
 		w.Path = a.dir
@@ -174,7 +175,8 @@ func (a *Actor) where(w core.Where) core.Where {
 	return w
 }
 
-// Meets runs fn in a program of the actor's in which something happens at a kill point, before it goes on.
+// Meets runs fn in a new program of the actor. When the program first reaches the kill point, it calls
+// happens and then goes on. The story fails if it never reaches the point.
 func (a *Actor) Meets(point string, happens func(), fn func(*Actor)) {
 	a.Helper()
 	met := false
@@ -187,13 +189,13 @@ func (a *Actor) Meets(point string, happens func(), fn func(*Actor)) {
 	})
 	fn(&b)
 	if !met {
-		a.fail("%s never comes to %q", a.Name, point)
+		a.fail("%s never reaches the kill point %q", a.Name, point)
 	}
 }
 
-// Killed runs fn in a program of the actor's that is killed when it comes to a kill point for the nth time, from 1:
-// it does no more, and what the system takes back from a process that ends is taken back. It tells whether the
-// program came there.
+// Killed runs fn in a new program of the actor, and kills the program when it reaches a kill point for the
+// nth time, counted from 1. The program does nothing more, and its process ends. Killed reports whether the
+// program reached the point that often.
 func (a *Actor) Killed(point string, nth int, fn func(*Actor)) (killed bool) {
 	a.Helper()
 	b := *a
@@ -206,7 +208,7 @@ func (a *Actor) Killed(point string, nth int, fn func(*Actor)) (killed bool) {
 		}
 	})
 	over := make(chan struct{})
-	go func() { // ends with fn, or at the point
+	go func() { // ends with fn, or at the kill point
 		defer close(over)
 		fn(&b)
 	}()
@@ -218,7 +220,7 @@ func (a *Actor) Killed(point string, nth int, fn func(*Actor)) (killed bool) {
 	return killed
 }
 
-// KillPoints lists the points to which fn comes, in their order.
+// KillPoints returns the kill points that fn reaches, in order.
 func (a *Actor) KillPoints(fn func(*Actor)) (points []string) {
 	a.Helper()
 	b := *a

@@ -9,7 +9,7 @@ import (
 	"talkingstick/stick"
 )
 
-// Answer is what an operation came to.
+// Answer is the result or the error of an operation. Its methods fail the story if it isn't as expected.
 type Answer[R any] struct {
 	Res R
 	Err error
@@ -18,30 +18,32 @@ type Answer[R any] struct {
 	op string
 }
 
+// do runs an operation for a.
 func do[P, R any](a *Actor, name string, op func(context.Context, P) (R, error), p P) Answer[R] {
 	res, err := op(a.Context(), p)
 	return Answer[R]{res, err, a, name}
 }
 
+// fail ends the story with what was expected and what came.
 func (x Answer[R]) fail(format string, args ...any) {
 	x.by.Helper()
 	got := stick.Clip(fmt.Sprintf("%+v", x.Res), 1500)
 	if x.Err != nil {
-		got = fmt.Sprintf("it is refused: %s: %v", stick.CodeOf(x.Err), x.Err)
+		got = fmt.Sprintf("refused: %s: %v", stick.CodeOf(x.Err), x.Err)
 	}
 	x.by.fail("%s %s: expected %s\ngot: %s", x.by.Name, x.op, fmt.Sprintf(format, args...), got)
 }
 
-// OK is the result of an operation that isn't refused.
+// OK expects that the operation isn't refused, and returns its result.
 func (x Answer[R]) OK() R {
 	x.by.Helper()
 	if x.Err != nil {
-		x.fail("that it is done")
+		x.fail("success")
 	}
 	return x.Res
 }
 
-// Refused expects a refusal, and returns it.
+// Refused expects a refusal with this code, and returns it.
 func (x Answer[R]) Refused(code stick.Code) *stick.Error {
 	x.by.Helper()
 	if x.Err == nil || stick.CodeOf(x.Err) != code {
@@ -50,7 +52,7 @@ func (x Answer[R]) Refused(code stick.Code) *stick.Error {
 	return stick.AsError(x.Err)
 }
 
-// That expects something of the result.
+// That expects that holds returns true for the result. what says in words what that means.
 func (x Answer[R]) That(what string, holds func(R) bool) Answer[R] {
 	x.by.Helper()
 	if x.Err != nil || !holds(x.Res) {
@@ -59,7 +61,7 @@ func (x Answer[R]) That(what string, holds func(R) bool) Answer[R] {
 	return x
 }
 
-// Asked is the answer to who asks for the turn.
+// Asked is the answer to an actor that asks for the turn.
 type Asked struct {
 	Answer[engine.WaitForTurnResult]
 }
@@ -73,7 +75,7 @@ func (x Asked) Is(want stick.WaitStatus) Asked {
 	return x
 }
 
-// Granted expects the turn.
+// Granted expects the turn with this number.
 func (x Asked) Granted(turn int64) Asked {
 	x.by.Helper()
 	if x.Is(stick.YourTurn).Res.Grant.TurnID != turn {
@@ -82,7 +84,7 @@ func (x Asked) Granted(turn int64) Asked {
 	return x
 }
 
-// Because expects the reason of a turn, or the cause of a takeover that is open.
+// Because expects this reason of a grant, or this cause of an open takeover.
 func (x Asked) Because(why string) Asked {
 	x.by.Helper()
 	if x.Res.Reason != why {
@@ -94,13 +96,13 @@ func (x Asked) Because(why string) Asked {
 // NotYet expects that there is nothing to act on.
 func (x Asked) NotYet() Asked { x.by.Helper(); return x.Is(stick.NotYet) }
 
-// TakeoverOpen expects that the stick can be taken over.
+// TakeoverOpen expects an open takeover with this cause.
 func (x Asked) TakeoverOpen(why stick.Cause) Asked {
 	x.by.Helper()
 	return x.Is(stick.TakeoverAvailable).Because(string(why))
 }
 
-// Handoff expects the turn with the handoff of the turn before.
+// Handoff expects the turn, with a handoff of this status.
 func (x Asked) Handoff(status string) Asked {
 	x.by.Helper()
 	if h := x.Is(stick.YourTurn).Res.Handoff; h == nil || h.Status != status {
@@ -109,25 +111,25 @@ func (x Asked) Handoff(status string) Asked {
 	return x
 }
 
-// Recovers expects the turn with a handoff that its giver didn't give to it, and what was done since.
+// Recovers expects the turn, with a recovery of the handoff of this status, and a number of later events.
 func (x Asked) Recovers(status string, since int) Asked {
 	x.by.Helper()
 	if r := x.Is(stick.YourTurn).Res.Recovery; r == nil || r.Handoff.Status != status || len(r.Since) != since {
-		x.fail("to recover the handoff %q, and %d sentences since", status, since)
+		x.fail("a recovery of the handoff %q, and %d later events", status, since)
 	}
 	return x
 }
 
-// Brings expects messages, by their bodies, in their order.
+// Brings expects these events in this order, as [Bodies] names them.
 func (x Asked) Brings(bodies ...string) Asked {
 	x.by.Helper()
 	if got := Bodies(x.Res.Events); x.Err != nil || !slices.Equal(got, bodies) {
-		x.fail("%q, and it brings %q", bodies, got)
+		x.fail("the events %q, not %q", bodies, got)
 	}
 	return x
 }
 
-// Bodies are the bodies of messages, and the types of other events.
+// Bodies returns the bodies of messages, and the types of other events.
 func Bodies(events []stick.Event) (out []string) {
 	for _, e := range events {
 		if m := e.Message(); m != nil && m.Body != "" {
@@ -139,30 +141,30 @@ func Bodies(events []stick.Event) (out []string) {
 	return out
 }
 
-// Released is the answer to who ends a turn.
+// Released is the answer to an actor that releases the stick.
 type Released struct {
 	Answer[engine.ReleaseStickResult]
 }
 
-// NextIs expects that the stick is kept for somebody.
+// NextIs expects that the stick is reserved for next.
 func (x Released) NextIs(next *Actor) Released {
 	x.by.Helper()
 	if x.Err != nil || x.Res.ReservedFor == nil || *x.Res.ReservedFor != next.ID {
-		x.fail("the stick kept for %s", next.Name)
+		x.fail("the stick reserved for %s", next.Name)
 	}
 	return x
 }
 
-// ForNobody expects that the stick is free.
+// ForNobody expects that the stick is free, and that the answer says why.
 func (x Released) ForNobody() Released {
 	x.by.Helper()
 	if x.Err != nil || x.Res.ReservedFor != nil || x.Res.Nobody == "" {
-		x.fail("the stick kept for nobody, and why")
+		x.fail("a free stick, and the reason")
 	}
 	return x
 }
 
-// Already expects that it was done before.
+// Already expects that the same release was made before.
 func (x Released) Already() Released {
 	x.by.Helper()
 	if x.Err != nil || !x.Res.Already {
@@ -171,12 +173,12 @@ func (x Released) Already() Released {
 	return x
 }
 
-// Took is the answer to who takes the stick over.
+// Took is the answer to an actor that takes the stick over.
 type Took struct {
 	Answer[engine.TakeoverStickResult]
 }
 
-// Granted expects the turn, and why it was open.
+// Granted expects the turn with this number, by a takeover with this cause.
 func (x Took) Granted(turn int64, why stick.Cause) Took {
 	x.by.Helper()
 	if x.Err != nil || x.Res.Grant == nil || x.Res.TurnID != turn || x.Res.Cause != why {
@@ -185,11 +187,11 @@ func (x Took) Granted(turn int64, why stick.Cause) Took {
 	return x
 }
 
-// From expects whose the stick was.
+// From expects that the stick was taken from owner.
 func (x Took) From(owner *Actor) Took {
 	x.by.Helper()
 	if x.Err != nil || x.Res.From == nil || *x.Res.From != owner.ID {
-		x.fail("that it is taken from %s", owner.Name)
+		x.fail("a takeover from %s", owner.Name)
 	}
 	return x
 }

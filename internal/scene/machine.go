@@ -10,17 +10,17 @@ import (
 	"talkingstick/internal/proc/proctest"
 )
 
-// machine is the process table of a story. It changes while programs look at it.
+// machine is the process table of a story. It may change while programs read it.
 type machine struct {
 	mu    sync.Mutex
 	next  int
 	boots int
 	all   []proctest.Process
-	views map[int]fs.ReadLinkFS // by who looks; of the processes as they are now
+	views map[int]fs.ReadLinkFS // /proc as it is now, by the pid of the process that reads it
 }
 
-// firstPID lies beyond what a kernel gives to processes: whoever waits for a process of a story, or would
-// end it, finds none.
+// firstPID is higher than any pid that a kernel assigns. So code that watches or kills a process of a story
+// finds none on the real machine.
 const firstPID = 5_000_000
 
 func newMachine() *machine { return &machine{next: firstPID, views: map[int]fs.ReadLinkFS{}} }
@@ -49,7 +49,8 @@ func (m *machine) end(pid int) {
 	clear(m.views)
 }
 
-// seen is the machine as a process of it sees it. In another pid namespace the same pids mean others.
+// seen returns the process table as the process self sees it. In another pid namespace it can't interpret the
+// pids of the others.
 func (m *machine) seen(self int, namespace string) *proc.Table {
 	t := proctest.Machine(self)
 	t.FS, t.PIDSpace.Boot = view{m, self}, m.boot()
@@ -59,14 +60,14 @@ func (m *machine) seen(self int, namespace string) *proc.Table {
 	return t
 }
 
-// boot is the id of the machine's boot.
+// boot returns the id of the machine's current boot.
 func (m *machine) boot() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return "boot" + strconv.Itoa(m.boots)
 }
 
-// reboot ends all processes, and begins another boot.
+// reboot ends all processes and starts another boot.
 func (m *machine) reboot() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,12 +75,13 @@ func (m *machine) reboot() {
 	clear(m.views)
 }
 
-// view is /proc as a process sees it at the moment.
+// view is /proc as the process self sees it. Each call reads the current processes.
 type view struct {
 	m    *machine
 	self int
 }
 
+// now returns /proc with the current processes.
 func (v view) now() fs.ReadLinkFS {
 	v.m.mu.Lock()
 	defer v.m.mu.Unlock()

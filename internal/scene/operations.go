@@ -5,9 +5,9 @@ import (
 	"talkingstick/internal/task"
 )
 
-// Here each operation is a method of the actor, under the operation's own name: it takes the same parameters, and
-// fills in who calls, and where unless the story says so. The verbs of the stories are made of these methods. A
-// test names the operation that is missing, here or in the stories.
+// Each operation is a method of the actor, with the operation's own name and parameters. It fills in the caller,
+// and the actor's directory unless the story names a place. The verbs of the stories use these methods. A test
+// reports an operation that is missing here or that no story calls.
 
 // AckMessage is the operation of that name.
 func (a *Actor) AckMessage(p engine.MessagesParams) Answer[engine.MessagesResult] {

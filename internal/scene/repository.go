@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// InGit sets a scene in a git repository with a first commit on main.
+// InGit returns a scene whose workspace is a git repository with one commit on main.
 func InGit(t *testing.T) *Scene {
 	t.Helper()
 	s := New(t)
@@ -22,13 +22,13 @@ func (s *Scene) repository() {
 	s.Commit("README", "one\n")
 }
 
-// Git runs git in the workspace, and returns what it prints.
+// Git runs git in the workspace, and returns its output.
 func (s *Scene) Git(args ...string) string {
 	s.Helper()
 	return s.GitIn(s.Work, args...)
 }
 
-// GitIn runs git in a directory.
+// GitIn runs git in a directory, and returns its output.
 func (s *Scene) GitIn(dir string, args ...string) string {
 	s.Helper()
 	c := exec.Command("git", args...)
@@ -40,13 +40,13 @@ func (s *Scene) GitIn(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Commit commits a file of the workspace, and returns the commit.
+// Commit writes and commits a file of the workspace, and returns the commit.
 func (s *Scene) Commit(name, text string) string {
 	s.Helper()
 	return s.CommitIn(s.Work, name, text)
 }
 
-// CommitIn commits a file of a checkout, and returns the commit.
+// CommitIn writes and commits a file of a checkout, and returns the commit.
 func (s *Scene) CommitIn(dir, name, text string) string {
 	s.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
@@ -61,7 +61,7 @@ func (s *Scene) CommitIn(dir, name, text string) string {
 	return s.GitIn(dir, "rev-parse", "HEAD")
 }
 
-// CommitMerged resolves the conflict of a rebase, and has it go on.
+// CommitMerged resolves a conflict of a rebase, and continues the rebase.
 func (s *Scene) CommitMerged(dir, name, text string) {
 	s.Helper()
 	s.write(filepath.Join(dir, name), text)

@@ -1,5 +1,5 @@
-// Package scene plays operations in one process: a workspace and a database of their own, callers that
-// follow a script, a clock that the story moves, and processes made of data. A story of it is a test:
+// Package scene plays operations in one process: a workspace and a database of their own, callers that follow
+// a script, a clock that the story moves, and processes that exist only as data. A story is a test:
 //
 //	s := scene.New(t)
 //	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -8,9 +8,9 @@
 //	ann.Release("half done", "do the rest").ForNobody()
 //	bob.Try().Granted(2).Handoff("half done")
 //
-// Each caller has a program of its own, as if it had started tt: only the files are shared. Nothing is
-// started but git, and nothing sleeps. When a story ends, its database is checked against its log. A story
-// that fails tells what it expected, what came instead, and the log of the room in words.
+// Each caller has a program of its own, as if it had started tt: they only share files. No process is started
+// except git, and nothing sleeps. At the end of a story its database is checked against its log. A story that
+// fails prints what it expected, what came instead, and the log of the room in words.
 package scene
 
 import (
@@ -30,7 +30,7 @@ import (
 	"talkingstick/stick"
 )
 
-// patience is how long a story waits for what has to happen. It is a limit, and never the way.
+// patience is how long a story waits for something that must happen. No story that passes takes that long.
 const patience = 30 * time.Second
 
 // Scene is where a story happens.
@@ -38,26 +38,27 @@ type Scene struct {
 	*testing.T
 	Work string // the workspace, whose room the story is about
 
-	dir      string // of all that the story writes
-	data     string
+	dir      string // the story writes only below it
+	data     string // the data directory
 	clock    *storetest.Clock
 	machine  *machine
-	observer *Actor // who looks for the story, and never takes part
+	observer *Actor // reads for the story, and never takes part
 
-	mu       sync.Mutex // guards what follows
-	ids      int
+	mu       sync.Mutex // guards the fields below
+	ids      int        // how many ids were made
 	actors   []*Actor
-	programs []*core.Kernel
-	untidy   bool
+	programs []*core.Kernel // of all actors, to close at the end
+	untidy   bool           // see LeavesWork
 }
 
-// New sets a scene in a plain directory. Scenes run beside each other.
+// New returns a scene whose workspace is a plain directory. Scenes run in parallel.
 func New(t *testing.T) *Scene {
 	t.Helper()
 	t.Parallel()
 	return set(t)
 }
 
+// set builds a scene without making the test parallel.
 func set(t *testing.T) *Scene {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -73,7 +74,7 @@ func set(t *testing.T) *Scene {
 	return s
 }
 
-// end looks after the database, and closes all programs.
+// end checks the database, and closes all programs.
 func (s *Scene) end() {
 	if _, err := os.Stat(filepath.Join(s.data, store.FileName)); err == nil {
 		s.sound()
@@ -85,8 +86,8 @@ func (s *Scene) end() {
 	}
 }
 
-// sound fails a story that leaves a database which isn't what its log says, or something half done that it
-// didn't mean to leave.
+// sound fails a story if the database doesn't agree with its log, or if the doctor finds something half done
+// that the story didn't announce by [Scene.LeavesWork].
 func (s *Scene) sound() {
 	ctx := context.Background()
 	db, err := s.observer.kernel.Open(ctx, false)
@@ -106,20 +107,20 @@ func (s *Scene) sound() {
 	}
 }
 
-// LeavesWork says that the story ends with something half done, which the doctor has to name.
+// LeavesWork announces that the story ends with something half done, which the doctor reports.
 func (s *Scene) LeavesWork() { s.untidy = true }
 
-// Now is the time of the story.
+// Now returns the time of the story.
 func (s *Scene) Now() stick.Time { return stick.At(s.clock.Now()) }
 
-// Later lets time pass, and has all waits look.
+// Later moves the clock, and makes all waits read their room again.
 func (s *Scene) Later(d time.Duration) {
 	s.Helper()
 	s.clock.Move(d)
 	s.Ring()
 }
 
-// Ring has all waits look.
+// Ring makes all waits read their room again.
 func (s *Scene) Ring() {
 	s.Helper()
 	db, err := s.observer.kernel.Open(s.Context(), false)
@@ -140,7 +141,7 @@ func (s *Scene) Ring() {
 	}
 }
 
-// Dir makes a directory beside the workspace, or below it, and returns its path.
+// Dir makes a directory beside the workspace, or inside of it (work/...), and returns its path.
 func (s *Scene) Dir(name string) string {
 	s.Helper()
 	dir := filepath.Join(s.dir, filepath.FromSlash(name))
@@ -150,7 +151,7 @@ func (s *Scene) Dir(name string) string {
 	return dir
 }
 
-// File writes a file of the workspace, as of now, and returns its path.
+// File writes a file of the workspace, dated by the story's clock, and returns its path.
 func (s *Scene) File(name, text string) string {
 	s.Helper()
 	path := filepath.Join(s.Work, filepath.FromSlash(name))
@@ -172,7 +173,7 @@ func (s *Scene) write(path, text string) {
 	}
 }
 
-// newID makes ids that count up over all programs of the story; every part of an id tells its number.
+// newID returns ids that count up over all programs of the story. Any part of an id shows its number.
 func (s *Scene) newID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +181,7 @@ func (s *Scene) newID() string {
 	return strings.Repeat(fmt.Sprintf("%08d", s.ids), 4)
 }
 
-// Room is the room of the workspace as it is stored.
+// Room returns the room of the workspace as it is stored.
 func (s *Scene) Room() (r stick.Room) {
 	s.Helper()
 	db, err := s.observer.kernel.Open(s.Context(), false)
@@ -196,7 +197,7 @@ func (s *Scene) Room() (r stick.Room) {
 	return r
 }
 
-// InWords is the log of the room in words, with the names of the story.
+// InWords returns the log of the room in words, with the names of the story.
 func (s *Scene) InWords() string {
 	res, err := s.observer.Engine.GetRoomEvents(context.Background(), engine.GetRoomEventsParams{
 		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Limit: 500},
@@ -211,7 +212,7 @@ func (s *Scene) InWords() string {
 	return s.words(b.String())
 }
 
-// words puts the names of the story into a text.
+// words replaces agent ids by the names of the story.
 func (s *Scene) words(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,7 +239,7 @@ func (s *Scene) Logged(want ...stick.EventType) {
 	}
 }
 
-// Has fails the story unless the log tells of an event of this type.
+// Has fails the story unless the log has an event of this type.
 func (s *Scene) Has(want stick.EventType) {
 	s.Helper()
 	res, err := s.observer.Engine.GetRoomEvents(s.Context(), engine.GetRoomEventsParams{
@@ -249,13 +250,13 @@ func (s *Scene) Has(want stick.EventType) {
 	}
 }
 
-// fail ends the story with what happened so far.
+// fail ends the story with a message and the log.
 func (s *Scene) fail(format string, args ...any) {
 	s.Helper()
 	s.Fatalf("%s\nthe log of the room:\n%s", s.words(fmt.Sprintf(format, args...)), s.InWords())
 }
 
-// Check fails the story where something isn't as expected.
+// Check fails the story unless ok is true.
 func (s *Scene) Check(ok bool, format string, args ...any) {
 	s.Helper()
 	if !ok {
@@ -263,7 +264,7 @@ func (s *Scene) Check(ok bool, format string, args ...any) {
 	}
 }
 
-// Foreign puts the database of another program where ours would be.
+// Foreign puts a database of another program into the data directory.
 func (s *Scene) Foreign() {
 	s.Helper()
 	if err := os.MkdirAll(s.data, 0o700); err != nil {
@@ -272,7 +273,7 @@ func (s *Scene) Foreign() {
 	storetest.Foreign(s.T, s.data)
 }
 
-// Rings expects that fn rings the room's bell.
+// Rings fails the story unless fn rings the room's bell.
 func (s *Scene) Rings(fn func()) {
 	s.Helper()
 	room := s.Room().ID
@@ -293,7 +294,7 @@ func (s *Scene) Rings(fn func()) {
 	}
 }
 
-// WhileLocked runs fn while another program keeps the database locked.
+// WhileLocked runs fn while another program locks the database for writing.
 func (s *Scene) WhileLocked(fn func()) {
 	s.Helper()
 	db, err := s.observer.Again().kernel.Open(s.Context(), false)

@@ -12,17 +12,17 @@ func (a *Actor) Reserve(paths ...string) Answer[engine.ReservePathsResult] {
 	return a.ReservePaths(engine.ReservePathsParams{Paths: paths})
 }
 
-// Unreserve ends reservations.
+// Unreserve releases reservations.
 func (a *Actor) Unreserve(paths ...string) Answer[engine.ReleasePathsResult] {
 	return a.ReleasePaths(engine.ReleasePathsParams{Paths: paths})
 }
 
-// Editing is the answer to who wants to edit.
+// Editing is the answer to an actor that asks whether it may edit.
 type Editing struct {
 	Answer[engine.MayEditResult]
 }
 
-// Allowed expects that it may.
+// Allowed expects that the actor may edit.
 func (x Editing) Allowed() Editing {
 	x.by.Helper()
 	if x.Err != nil || !x.Res.Allowed || x.Res.Refusal() != nil {
@@ -31,7 +31,7 @@ func (x Editing) Allowed() Editing {
 	return x
 }
 
-// Denied expects that it may not edit just these paths.
+// Denied expects that the actor may not edit exactly these paths.
 func (x Editing) Denied(paths ...string) Editing {
 	x.by.Helper()
 	if x.Err != nil || x.Res.Allowed || x.Res.Refusal() == nil || x.Res.Hint == "" || len(paths) != len(x.Res.Denied) {
@@ -45,13 +45,13 @@ func (x Editing) Denied(paths ...string) Editing {
 	return x
 }
 
-// MayIEdit asks before an edit.
+// MayIEdit asks whether the actor may edit these paths.
 func (a *Actor) MayIEdit(paths ...string) Editing {
 	return Editing{a.MayEdit(engine.MayEditParams{Paths: paths})}
 }
 
-// Edits is a tool call that edits, as hooks see it: they ask before it, note the answer, and look again after it.
-// during happens meanwhile; it may be nil.
+// Edits plays the hooks around a tool call that edits: one asks before it and records the answer, the other
+// checks after it. during runs in between, and may be nil.
 func (a *Actor) Edits(during func(), paths ...string) Editing {
 	a.Helper()
 	p := engine.CheckEditParams{HookParams: a.Hook(), Tool: "Edit", Paths: paths}
@@ -60,7 +60,7 @@ func (a *Actor) Edits(during func(), paths ...string) Editing {
 		return x
 	}
 	if err := a.Engine.EditChecked(a.Context(), p, x.Res); err != nil {
-		a.fail("%s notes its edit: %v", a.Name, err)
+		a.fail("the hook before the edit of %s: %v", a.Name, err)
 	}
 	if !x.Res.Allowed {
 		return x
@@ -77,9 +77,9 @@ func (a *Actor) CheckEdited(p engine.CheckEditParams) {
 	a.Helper()
 	p.Caller, p.Where = a.By, a.where(p.Where)
 	if err := a.Engine.CheckEdited(a.Context(), p); err != nil {
-		a.fail("%s looks after its edit: %v", a.Name, err)
+		a.fail("the hook after the edit of %s: %v", a.Name, err)
 	}
 }
 
-// Guard is the operation of that name; it lasts.
+// Guard is the operation of that name. It returns when the guardian ends.
 func (a *Actor) Guard(ctx context.Context, p engine.GuardParams) error { return a.Engine.Guard(ctx, p) }

@@ -8,29 +8,29 @@ import (
 	"talkingstick/stick"
 )
 
-// Sent is a message that was sent.
+// Sent is the answer to an actor that sends a message.
 type Sent struct {
 	Answer[engine.SendMessageResult]
 }
 
-// ID is the number of the message.
+// ID returns the number of the message.
 func (x Sent) ID() int64 { x.by.Helper(); return x.OK().MessageID }
 
-// Reaches expects how a message reaches somebody.
+// Reaches expects that the message reaches who in this way.
 func (x Sent) Reaches(who *Actor, how stick.Delivery) Sent {
 	x.by.Helper()
 	if !slices.Contains(x.OK().Recipients, engine.Recipient{AgentID: who.ID, Delivery: how}) {
-		x.fail("that it reaches %s by %s", who.Name, how)
+		x.fail("a message that reaches %s by %s", who.Name, how)
 	}
 	return x
 }
 
-// Send sends a message to somebody.
+// Send sends a message to one actor.
 func (a *Actor) Send(to *Actor, body string) Sent {
 	return a.SendAs(engine.SendMessageParams{To: []stick.AgentID{to.ID}, Body: body})
 }
 
-// Tell sends a message to all in the room.
+// Tell sends a message to everybody in the room.
 func (a *Actor) Tell(body string) Sent {
 	return a.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToRoom}, Body: body})
 }
@@ -38,7 +38,7 @@ func (a *Actor) Tell(body string) Sent {
 // SendAs sends a message.
 func (a *Actor) SendAs(p engine.SendMessageParams) Sent { return Sent{a.SendMessage(p)} }
 
-// Reads opens messages.
+// Reads records messages as read.
 func (a *Actor) Reads(ids ...int64) Answer[engine.MessagesResult] {
 	return a.ReadMessage(engine.MessagesParams{MessageIDs: ids})
 }
@@ -48,12 +48,12 @@ func (a *Actor) Accepts(ids ...int64) Answer[engine.MessagesResult] {
 	return a.AckMessage(engine.MessagesParams{MessageIDs: ids})
 }
 
-// Withdraws takes a message back.
+// Withdraws withdraws a message.
 func (a *Actor) Withdraws(id int64) Answer[engine.WithdrawMessageResult] {
 	return a.WithdrawMessage(engine.WithdrawMessageParams{MessageID: id})
 }
 
-// Inbox is what is owed by the actor.
+// Inbox returns the actor's open messages.
 func (a *Actor) Inbox() engine.GetInboxResult {
 	a.Helper()
 	return a.GetInbox(engine.GetInboxParams{}).OK()
@@ -68,11 +68,11 @@ func (a *Actor) Note(body string) Answer[engine.AddNoteResult] {
 func (a *Actor) StreamDelivered(name string, cursor int64) {
 	a.Helper()
 	if err := a.Engine.StreamDelivered(a.Context(), a.By, a.Room().ID, name, cursor); err != nil {
-		a.fail("%s reads on: %v", a.Name, err)
+		a.fail("moving the stream of %s: %v", a.Name, err)
 	}
 }
 
-// FollowEvents is the operation of that name; it lasts.
+// FollowEvents is the operation of that name. It returns when ctx ends or deliver fails.
 func (a *Actor) FollowEvents(ctx context.Context, p engine.WaitForEventsParams, deliver func(engine.EventsResult) error) error {
 	p.Caller, p.Where = a.By, a.where(p.Where)
 	_, err := a.Engine.FollowEvents(ctx, p, deliver)

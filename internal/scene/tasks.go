@@ -11,14 +11,14 @@ import (
 	"talkingstick/stick"
 )
 
-// Work is a task of a story, in the hands of its worker.
+// Work is a task of a story and its worker.
 type Work struct {
 	*Actor        // the worker, in the task's worktree
 	Task   string // its name
 	Path   string // its worktree
 }
 
-// Queue sets up the branch that tasks are merged into, with the gate that judges them; empty for none.
+// Queue sets up the integration branch, with a gate; empty for none.
 func (s *Scene) Queue(gate string) {
 	s.Helper()
 	if gate != "" {
@@ -32,7 +32,7 @@ func (a *Actor) Spawn(name string) Answer[task.WorkerSpawnResult] {
 	return a.WorkerSpawn(task.WorkerSpawnParams{TaskID: name, Description: "do " + name})
 }
 
-// WorksOn has the actor start a task in its worktree.
+// WorksOn starts a task in its worktree, with the actor as its worker.
 func (a *Actor) WorksOn(name string) *Work {
 	a.Helper()
 	path := filepath.Join(a.Scene.Work, "worktrees", name)
@@ -41,29 +41,29 @@ func (a *Actor) WorksOn(name string) *Work {
 	return w
 }
 
-// Commits commits a file in the worktree.
+// Commits commits a file in the worktree, and returns the commit.
 func (w *Work) Commits(name, text string) string {
 	w.Helper()
 	return w.CommitIn(w.Path, name, text)
 }
 
-// BlockedOn says to somebody what the task waits for.
+// BlockedOn sends who a message that says what blocks the task.
 func (w *Work) BlockedOn(who *Actor, body string) Sent {
 	return w.SendAs(engine.SendMessageParams{To: []stick.AgentID{who.ID}, Body: body, Category: string(stick.Blocked), TaskID: w.Task})
 }
 
-// HeldBack expects that something keeps the worker from stopping.
+// HeldBack expects that the worker is kept from stopping, for a reason that contains why.
 func (w *Work) HeldBack(why string) {
 	w.Helper()
-	w.Stops().That("to be held back: "+why, func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, why) })
+	w.Stops().That("to be kept from stopping: "+why, func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, why) })
 }
 
-// Done asks for a review.
+// Done asks for a review of a task.
 func (a *Actor) Done(name string) Answer[task.WorkerDoneResult] {
 	return a.WorkerDone(task.WorkerDoneParams{TaskID: name})
 }
 
-// Approve looks at a task and approves what it has seen.
+// Approve reads the changes of a task, and approves them.
 func (a *Actor) Approve(name string) Answer[task.WorkerReviewResult] {
 	a.Helper()
 	a.WorkerDiff(task.WorkerDiffParams{TaskID: name}).OK()
@@ -75,22 +75,22 @@ func (a *Actor) Merge(name string) Answer[task.WorkerMergeResult] {
 	return a.WorkerMerge(task.WorkerMergeParams{TaskID: name})
 }
 
-// Cancel calls a task off.
+// Cancel cancels a task.
 func (a *Actor) Cancel(name string) Answer[task.WorkerCancelResult] {
 	return a.WorkerCancel(task.WorkerCancelParams{TaskID: name, Reason: "not needed"})
 }
 
-// Retry begins another attempt.
+// Retry starts another attempt at a task.
 func (a *Actor) Retry(name string) Answer[task.WorkerSpawnResult] {
 	return a.WorkerRetry(task.WorkerRetryParams{TaskID: name})
 }
 
-// Rollback takes a merge back.
+// Rollback reverts the merge of a task.
 func (a *Actor) Rollback(name string) Answer[task.WorkerRollbackResult] {
 	return a.WorkerRollback(task.WorkerRollbackParams{TaskID: name, Reason: "it broke"})
 }
 
-// TaskIs expects the state of a task.
+// TaskIs expects this state of a task, and returns the task.
 func (s *Scene) TaskIs(name string, want stick.TaskState) task.WorkerShowResult {
 	s.Helper()
 	res := s.observer.WorkerShow(task.WorkerShowParams{TaskID: name}).OK()
@@ -100,7 +100,7 @@ func (s *Scene) TaskIs(name string, want stick.TaskState) task.WorkerShowResult 
 	return res
 }
 
-// ReadyToMerge brings a task as far as its approval: worker makes it with one commit, reviewer approves it.
+// ReadyToMerge plays a task up to its approval: worker makes it with one commit, and reviewer approves it.
 func (s *Scene) ReadyToMerge(name string, worker, reviewer *Actor) *Work {
 	s.Helper()
 	worker.Spawn(name).OK()
@@ -116,12 +116,12 @@ func (a *Actor) ClaimRun(p task.RunTaskParams) Answer[task.ClaimRunResult] {
 	return do(a, "ClaimRun", a.Tasks.ClaimRun, p)
 }
 
-// RunTask is the operation of that name; it lasts as long as the command.
+// RunTask is the operation of that name. It returns when the command ends.
 func (a *Actor) RunTask(ctx context.Context, p task.RunTaskParams) error {
 	return a.Tasks.RunTask(ctx, p)
 }
 
-// Intent is the id of what is being done to a task; empty for nothing.
+// Intent returns the id of a task's open intent; empty for none.
 func (s *Scene) Intent(name string) (id string) {
 	s.Helper()
 	room := s.Room().ID

@@ -8,23 +8,25 @@ import (
 	"talkingstick/stick"
 )
 
-// Handoff is the least that a handoff says.
+// Handoff returns a handoff with only the required fields.
 func Handoff(status, next string) stick.Handoff {
 	return stick.Handoff{Status: status, NextAction: next}
 }
 
-// WaitForTurn is the operation of that name; what it brings has been delivered then.
+// WaitForTurn is the operation of that name. It also records that the events of the answer were delivered.
 func (a *Actor) WaitForTurn(p engine.WaitForTurnParams) Asked {
 	a.Helper()
 	x := a.asks(a.Context(), p)
 	if x.Err == nil {
 		if err := a.Engine.Delivered(a.Context(), x.Res); err != nil {
-			a.fail("%s is told: %v", a.Name, err)
+			a.fail("recording the delivery to %s: %v", a.Name, err)
 		}
 	}
 	return x
 }
 
+// asks calls WaitForTurn without recording the delivery. It builds an actor for the answer, because the wait
+// may run in another goroutine.
 func (a *Actor) asks(ctx context.Context, p engine.WaitForTurnParams) Asked {
 	p.Caller, p.Where = a.By, a.where(p.Where)
 	return Asked{do(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForTurn", func(_ context.Context, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
@@ -44,17 +46,17 @@ func (a *Actor) Looks() Asked {
 	return a.WaitForTurn(engine.WaitForTurnParams{MaxWaitMS: new(int64), Park: true})
 }
 
-// Release ends the turn.
+// Release ends the turn with a handoff.
 func (a *Actor) Release(status, next string) Released {
 	return Released{a.ReleaseStick(engine.ReleaseStickParams{Handoff: Handoff(status, next)})}
 }
 
-// ReleaseOf ends the turn of a fence.
+// ReleaseOf ends the turn that a fence names.
 func (a *Actor) ReleaseOf(f engine.Fence, status, next string) Released {
 	return Released{a.ReleaseStick(engine.ReleaseStickParams{Fence: f, Handoff: Handoff(status, next)})}
 }
 
-// Pass ends the turn for somebody.
+// Pass ends the turn and reserves the stick for to.
 func (a *Actor) Pass(to *Actor, status, next string) Answer[engine.PassStickResult] {
 	return a.PassStick(engine.PassStickParams{To: to.ID, Handoff: Handoff(status, next)})
 }
@@ -64,7 +66,7 @@ func (a *Actor) Take(reason string) Took {
 	return Took{a.TakeoverStick(engine.TakeoverStickParams{Reason: reason})}
 }
 
-// Fence is the fence of a grant.
+// Fence returns the fence of a grant.
 func (x Asked) Fence() engine.Fence {
 	x.by.Helper()
 	g := x.Is(stick.YourTurn).Res.Grant
@@ -74,7 +76,7 @@ func (x Asked) Fence() engine.Fence {
 // Join joins the room.
 func (a *Actor) Join() Answer[engine.JoinPathResult] { return a.JoinPath(engine.JoinPathParams{}) }
 
-// Joins joins the room, which nobody refuses.
+// Joins lets actors join the room, and expects that none is refused.
 func (s *Scene) Joins(actors ...*Actor) {
 	s.Helper()
 	for _, a := range actors {
@@ -82,13 +84,13 @@ func (s *Scene) Joins(actors ...*Actor) {
 	}
 }
 
-// State is how the actor sees the room.
+// State returns the state of the room as the actor sees it.
 func (a *Actor) State() engine.GetRoomStateResult {
 	a.Helper()
 	return a.GetRoomState(engine.GetRoomStateParams{}).OK()
 }
 
-// Sees expects a state of the room.
+// Sees expects this state of the room.
 func (a *Actor) Sees(want stick.RoomState) engine.GetRoomStateResult {
 	a.Helper()
 	v := a.State()
@@ -106,7 +108,7 @@ func (a *Actor) Sets(policy ...string) Answer[engine.SetRoomPolicyResult] {
 // Leave leaves the room.
 func (a *Actor) Leave() Answer[engine.LeaveRoomResult] { return a.LeaveRoom(engine.LeaveRoomParams{}) }
 
-// Abandon leaves the room and its turn.
+// Abandon leaves the room and abandons the turn.
 func (a *Actor) Abandon(why string) Answer[engine.LeaveRoomResult] {
 	return a.LeaveRoom(engine.LeaveRoomParams{Abandon: why})
 }
@@ -116,12 +118,12 @@ func (a *Actor) Kick(who *Actor) Answer[engine.KickMemberResult] {
 	return a.KickMember(engine.KickMemberParams{AgentID: who.ID, Reason: "it is gone"})
 }
 
-// KickAnyway removes a member whether it is gone or not.
+// KickAnyway removes a member that may still be there.
 func (a *Actor) KickAnyway(who *Actor) Answer[engine.KickMemberResult] {
 	return a.KickMember(engine.KickMemberParams{AgentID: who.ID, Force: true, Reason: "asked to"})
 }
 
-// ByID means the room of the workspace by its id.
+// ByID names the room of the workspace by its id.
 func (s *Scene) ByID() core.Where {
 	s.Helper()
 	return core.Where{RoomID: s.Room().ID}

@@ -9,32 +9,32 @@ import (
 	"talkingstick/stick"
 )
 
-// Waiting is a wait that blocks.
+// Waiting is a blocked wait.
 type Waiting struct {
 	*Actor
 	done chan Asked
 	stop context.CancelFunc
 }
 
-// Waits begins to wait for the turn in a program of its own, and returns when it is there.
+// Waits starts to wait for the turn in a program of its own. It returns when the wait is blocked.
 func (a *Actor) Waits() *Waiting {
 	a.Helper()
 	return a.WaitsFor(engine.WaitForTurnParams{})
 }
 
-// Parks begins to wait for events.
+// Parks starts to wait for events only.
 func (a *Actor) Parks() *Waiting {
 	a.Helper()
 	return a.WaitsFor(engine.WaitForTurnParams{Park: true})
 }
 
-// WaitsFor begins to wait.
+// WaitsFor starts a wait with these parameters.
 func (a *Actor) WaitsFor(p engine.WaitForTurnParams) *Waiting {
 	a.Helper()
 	return a.begin(func(ctx context.Context, b *Actor) Asked { return b.asks(ctx, p) })
 }
 
-// WaitForWake begins to wait on behalf of the idle agent, as its harness's hook does.
+// WaitForWake starts a wait for the idle agent, as its harness's hook does.
 func (a *Actor) WaitForWake() *Waiting {
 	a.Helper()
 	return a.begin(func(ctx context.Context, b *Actor) Asked {
@@ -44,7 +44,8 @@ func (a *Actor) WaitForWake() *Waiting {
 	})
 }
 
-// begin runs a wait. A wait that is there has committed its row, and hears whatever comes later.
+// begin runs a wait in the background. It returns when the wait has committed its listener's row, so that it
+// notices whatever happens next, or when the wait has already ended.
 func (a *Actor) begin(wait func(context.Context, *Actor) Asked) *Waiting {
 	a.Helper()
 	committed := make(chan struct{}, 1)
@@ -75,25 +76,25 @@ func (a *Actor) begin(wait func(context.Context, *Actor) Asked) *Waiting {
 			w.done <- x
 			return w
 		case <-limit:
-			a.fail("the wait of %s never began", a.Name)
+			a.fail("the wait of %s doesn't begin", a.Name)
 		}
 	}
 }
 
-// Listens tells whether the wait is there.
+// Listens reports whether the room has the listener's row.
 func (w *Waiting) Listens() bool {
 	w.Helper()
 	return slices.ContainsFunc(w.Room().Listeners, func(l stick.Listener) bool { return l.Process.PID == w.tt })
 }
 
-// Ends is what the wait came to.
+// Ends waits for the answer, and records its events as delivered.
 func (w *Waiting) Ends() Asked {
 	w.Helper()
 	select {
 	case x := <-w.done:
 		if x.Err == nil {
 			if err := w.Engine.Delivered(w.Context(), x.Res); err != nil {
-				w.fail("%s is told: %v", w.Name, err)
+				w.fail("recording the delivery to %s: %v", w.Name, err)
 			}
 		}
 		return x
@@ -114,7 +115,7 @@ func (w *Waiting) GoesOn() {
 	}
 }
 
-// Interrupted ends the wait from outside, as Ctrl-C does.
+// Interrupted ends the wait as Ctrl-C does.
 func (w *Waiting) Interrupted() Asked {
 	w.Helper()
 	w.stop()
