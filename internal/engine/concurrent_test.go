@@ -17,7 +17,7 @@ import (
 	"talkingstick/stick"
 )
 
-// desk is a workspace with a database.
+// desk is a workspace with a database, on the processes of the real machine.
 type desk struct {
 	*testing.T
 	work, data string
@@ -43,8 +43,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// engine makes an engine, which is closed after the test. When the last one was closed the
-// database is checked.
+// engine returns an engine. At the end of the test the doctor checks the database, and the engine is closed.
 func (d *desk) engine() *engine.Engine {
 	e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: d.work}})})
 	d.Cleanup(func() {
@@ -59,13 +58,13 @@ func (d *desk) engine() *engine.Engine {
 	return e
 }
 
-// caller is an agent with a session of its own in this process.
+// caller returns an agent with its own session in this process.
 func (d *desk) caller(session string) core.Caller {
 	return harness.Caller{Harness: "claude", SessionID: session, Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
 }
 
-// TestEnginesInOneProcess hands the stick round between goroutines of two engines. It is run with
-// the race detector too.
+// TestEnginesInOneProcess passes the stick between goroutines that use two engines. CI runs it with the race
+// detector, too.
 func TestEnginesInOneProcess(t *testing.T) {
 	const agents, turns = 6, 10
 	d := newDesk(t)

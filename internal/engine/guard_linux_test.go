@@ -11,8 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// A second guardian of a turn replaces the first, so that guardians can't pile up; the last one ends
-// with the turn.
+// A second guardian of a turn replaces the first, so that guardians can't pile up. The last one ends with the
+// turn.
 func TestGuardiansReplaceEachOther(t *testing.T) {
 	procs, err := proc.Host()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestHookShowsInPieces shows much in several hooks, each with as much as harnesses take, all of it
-// once and in its order.
+// TestHookShowsInPieces: many or long events need several hooks. Each shows as much as harnesses take, and
+// all events come once and in order.
 func TestHookShowsInPieces(t *testing.T) {
 	s := scene.New(t)
 	reader, sender := s.Agent("claude:reader"), s.Agent("claude:sender")
@@ -41,7 +41,7 @@ func TestHookShowsInPieces(t *testing.T) {
 			for i, want := range c.want {
 				bodies, more := reader.Works()
 				if len(bodies) != want || more != (len(shown)+want < c.count) {
-					t.Errorf("hook %d shows %d, and more: %v; want %d", i, len(bodies), more, want)
+					t.Errorf("hook %d shows %d, more: %v; want %d", i, len(bodies), more, want)
 				}
 				shown = append(shown, bodies...)
 			}
@@ -52,8 +52,9 @@ func TestHookShowsInPieces(t *testing.T) {
 	}
 }
 
-// TestHooksAtOnce runs hooks of one session beside each other, and beside its wait, while others send:
-// a harness runs tools in parallel. Each message is shown, and when all is quiet nothing is new.
+// TestHooksAtOnce runs hooks of one session in parallel, as a harness does that runs tools in parallel,
+// together with a wait, while another agent sends. Each message is shown, and at the end nothing is left to
+// show.
 func TestHooksAtOnce(t *testing.T) {
 	const hooks, messages = 3, 40
 	s := scene.New(t)
@@ -76,7 +77,7 @@ func TestHooksAtOnce(t *testing.T) {
 			for over := false; !over; {
 				select {
 				case <-done:
-					over = true // and a last look
+					over = true // after one more round
 				default:
 				}
 				found := hook.DeliverEvents(engine.HookParams{})
@@ -126,12 +127,12 @@ func TestHooksAtOnce(t *testing.T) {
 		}
 	}
 	if bodies, more := reader.Works(); len(bodies) > 0 || more {
-		t.Errorf("all was shown, and a hook shows %q, and more: %v", bodies, more)
+		t.Errorf("all messages were shown, and a hook shows %q, more: %v", bodies, more)
 	}
 }
 
-// TestHookGivesUp ends a hook at its limit while another program keeps the database locked: the
-// harness waits for it. One that only reads isn't kept from it.
+// TestHookGivesUp: while another program locks the database, a hook that writes ends at its limit, because
+// the harness waits for it. A hook that only reads isn't delayed.
 func TestHookGivesUp(t *testing.T) {
 	s := scene.New(t)
 	reader, sender := s.Agent("claude:reader"), s.Agent("claude:sender")
@@ -161,12 +162,12 @@ func TestHookGivesUp(t *testing.T) {
 			"after tool": func(ctx context.Context) error { return reader.Engine.HookDelivered(ctx, p, found) },
 		} {
 			if err := limited(fn); err == nil {
-				t.Errorf("%s: the database is locked, and the hook says nothing of it", name)
+				t.Errorf("%s: the database is locked, and the hook doesn't fail", name)
 			}
 		}
 	})
 
-	// What wasn't noted as shown is shown again.
+	// Events that weren't recorded as shown are shown again.
 	if bodies, _ := reader.Works(); len(bodies) != 1 {
 		t.Errorf("the next hook shows %q", bodies)
 	}
@@ -175,8 +176,8 @@ func TestHookGivesUp(t *testing.T) {
 	}
 }
 
-// TestSessionEndsInSeveralRooms has an agent leave all its rooms at once, a closed one among them,
-// and abandon the turn that it has in one.
+// TestSessionEndsInSeveralRooms: an agent leaves all its rooms at once, even a closed one, and abandons the
+// turn that it has in one of them.
 func TestSessionEndsInSeveralRooms(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("claude:b")
@@ -203,7 +204,8 @@ func TestSessionEndsInSeveralRooms(t *testing.T) {
 	ann.Ends().That("nothing left to leave", func(r engine.EndSessionResult) bool { return len(r.Left) == 0 })
 }
 
-// TestHookOfOneWhoIsntWhoItSays fails without a word to the room: a name that lives elsewhere isn't taken over.
+// TestHookOfOneWhoIsntWhoItSays: a hook under the name of a session that runs in another process fails, and
+// changes nothing in the room.
 func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")

@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-// TestMembersComeAndGo: joining, leaving with the stick in hand and without it, and coming back.
+// TestMembersComeAndGo: members join, leave with the stick or without it, and come back.
 func TestMembersComeAndGo(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -40,8 +40,8 @@ func TestMembersComeAndGo(t *testing.T) {
 	ann.Try().Granted(3).Recovers("one", 1)
 }
 
-// TestWhoIsGoneIsRemoved: a member that is gone may be kicked by any, another only by force; a kicked one comes back
-// only on purpose.
+// TestWhoIsGoneIsRemoved: any member may kick one that is gone, and others only with force. A kicked member
+// comes back only by an explicit join.
 func TestWhoIsGoneIsRemoved(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
@@ -71,7 +71,7 @@ func TestWhoIsGoneIsRemoved(t *testing.T) {
 	)
 }
 
-// TestAClosedRoom: it has no turns until somebody joins it on purpose, or a person speaks in it.
+// TestAClosedRoom: a closed room has no turns until somebody joins it explicitly, or a person writes in it.
 func TestAClosedRoom(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
@@ -97,7 +97,7 @@ func TestAClosedRoom(t *testing.T) {
 	ann.Sees(stick.StateIdle)
 }
 
-// TestThePolicyOfARoom: what it is, who may change what, and what an owner keeps.
+// TestThePolicyOfARoom: members read and change the policy, and only a person relaxes it.
 func TestThePolicyOfARoom(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
@@ -114,7 +114,7 @@ func TestThePolicyOfARoom(t *testing.T) {
 	carl.Sets("enforce=off").OK()
 }
 
-// TestTheOrderOfMembers: with order=sequence the stick goes round as the members stand.
+// TestTheOrderOfMembers: with order=sequence the stick follows the order of the members.
 func TestTheOrderOfMembers(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
@@ -133,7 +133,7 @@ func TestTheOrderOfMembers(t *testing.T) {
 	bobs.Ends().Granted(3)
 }
 
-// TestRoomsOfPlaces: a room is found from everywhere below it; a nested one is made on purpose.
+// TestRoomsOfPlaces: every directory below a room finds it. A nested room needs an explicit request.
 func TestRoomsOfPlaces(t *testing.T) {
 	s := scene.New(t)
 	below := s.Dir("work/sub/deep")
@@ -164,8 +164,8 @@ func TestRoomsOfPlaces(t *testing.T) {
 	ann.JoinPath(engine.JoinPathParams{Path: "/nowhere/at/all"}).Refused(stick.CodeInvalidPath)
 }
 
-// TestWhoIsWho: an agent is its session, in whatever process; one session in two processes is two members; nobody
-// takes the name of one that lives elsewhere.
+// TestWhoIsWho: an agent is its session, whatever its process. One session in two processes is two members.
+// Nobody may assume the name of a session that runs in another process.
 func TestWhoIsWho(t *testing.T) {
 	s := scene.New(t)
 	ann, carl := s.Agent("claude:a"), s.Person("carl")
@@ -183,7 +183,7 @@ func TestWhoIsWho(t *testing.T) {
 	carl.As("helper:one").Join().That("by the assumed name", func(r engine.JoinPathResult) bool { return r.AgentID == "helper:one" })
 	carl.As("helper:one").Tell("hello").OK()
 
-	// A session that was known by its process only, until something tells its id.
+	// A session is known by its process only, until a call gives its id.
 	dan := s.Agent("opencode:")
 	dan.Join().OK()
 	told := *dan

@@ -16,8 +16,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestRosterOfCarriers: whom the roster lists around processes that carry sessions. An agent that was
-// found is never taken for another one that is known to be somewhere else.
+// TestRosterOfCarriers: whom the roster lists where processes carry sessions. It never mistakes an agent of
+// the scan for another agent that is known to run elsewhere.
 func TestRosterOfCarriers(t *testing.T) {
 	const (
 		daemon = "codex app-server --listen unix://"
@@ -25,10 +25,10 @@ func TestRosterOfCarriers(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name    string
-		agents  []proctest.Process // in the workspace, but for those that have a directory
-		members []int              // those of them that start a session first
-		self    int                // the one that asks
-		want    string             // pid and whether it is registered, in the order of the answer; 0 for a member without a process
+		agents  []proctest.Process // they work in the workspace, unless they have a directory
+		members []int              // pids of agents that start a session first
+		self    int                // the pid of the agent that asks
+		want    string             // sorted pids, with "known" for members; pid 0 for a member without a process
 	}{
 		{"two with a port", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode --port 4096"}, {PID: 20, Comm: "opencode", Args: "opencode --port 4097"}}, nil, 10, "20 new"},
 		{"two with a port, and the younger asks", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode --port 4096"}, {PID: 20, Comm: "opencode", Args: "opencode --port 4097"}}, nil, 20, "10 new"},
@@ -42,7 +42,7 @@ func TestRosterOfCarriers(t *testing.T) {
 		{"an editor's server, and somebody's terminal", []proctest.Process{{PID: 10, Comm: "codex", TTY: pts}, {PID: 20, Comm: "codex", Args: "codex app-server"}}, nil, 20, "10 new"},
 		{"a server of tools", []proctest.Process{{PID: 10, Comm: "codex", TTY: pts}, {PID: 20, Comm: "codex", Args: "codex mcp-server"}}, nil, 20, "10 new"},
 		{"a daemon, and a run without a terminal", []proctest.Process{{PID: 10, Comm: "codex", Args: "codex exec x"}, {PID: 20, Comm: "codex", Args: daemon, Dir: "/"}}, nil, 20, "10 new"},
-		{"a daemon, and a run in a terminal that isn't its", []proctest.Process{{PID: 10, Comm: "codex", Args: "codex exec x", TTY: pts}, {PID: 20, Comm: "codex", Args: daemon, Dir: "/"}}, nil, 20, "10 new"},
+		{"a daemon, and a run in another terminal", []proctest.Process{{PID: 10, Comm: "codex", Args: "codex exec x", TTY: pts}, {PID: 20, Comm: "codex", Args: daemon, Dir: "/"}}, nil, 20, "10 new"},
 		{"a server, and another one's terminal", []proctest.Process{{PID: 10, Comm: "opencode", TTY: pts}, {PID: 20, Comm: "opencode", Args: "opencode serve", Dir: "/"}}, nil, 20, "10 new"},
 		{"a server and its terminal", []proctest.Process{{PID: 10, Comm: "opencode", Args: "opencode attach http://localhost:1", TTY: pts}, {PID: 20, Comm: "opencode", Args: "opencode serve", Dir: "/"}}, nil, 20, ""},
 	} {
@@ -93,7 +93,7 @@ func TestRosterOfCarriers(t *testing.T) {
 			if len(c.members) > 0 {
 				return
 			}
-			// What starts a session there is told the same.
+			// A session that starts there gets the same answer.
 			start, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: p, Auto: true})
 			if err != nil || start.Alone != res.Alone || start.RoomID == "" != res.Alone {
 				t.Errorf("the start of a session: %+v, %v", start, err)
@@ -116,17 +116,17 @@ func mkdir(t *testing.T, dir string) {
 	}
 }
 
-// TestHookOfAVisitor: a hook starts a session in a room that came later only where its agent is at work, and
-// not where it has just gone to look at something.
+// TestHookOfAVisitor: a hook starts a session in a newer room only if its agent works there, and not if the
+// agent only reads something there.
 func TestHookOfAVisitor(t *testing.T) {
 	const pid = 10
 	for _, c := range []struct {
 		name    string
-		works   string // where the agent's process works; empty where that can't be seen
+		works   string // the working directory of the agent's process; empty if it isn't visible
 		proof   stick.Proof
-		running string // where its session runs
-		sub     bool
-		want    bool
+		running string // where its session runs; empty for nowhere
+		sub     bool   // a sub-agent's hook
+		want    bool   // the hook starts a session
 	}{
 		{"it works there", "there", stick.ProvesSession, "", false, true},
 		{"below it", "there/sub", stick.ProvesSession, "", false, true},

@@ -12,7 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestReservationsAreSignals: what overlaps is told to both sides, and keeps nobody out who doesn't ask for that.
+// TestReservationsAreSignals: an overlap sends an event to both sides, and refuses nobody who doesn't ask for
+// that.
 func TestReservationsAreSignals(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
@@ -60,7 +61,7 @@ func TestReservationsAreSignals(t *testing.T) {
 	s.Agent("gemini:x").Unreserve("a").Refused(stick.CodeUnknownMember)
 }
 
-// TestAStaleReservation ends by a sentence of who needs the path.
+// TestAStaleReservation: an agent that needs the path may end a stale reservation explicitly.
 func TestAStaleReservation(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -74,7 +75,7 @@ func TestAStaleReservation(t *testing.T) {
 	ann.Returns().Reserve("b").OK()
 }
 
-// TestMayIEdit: by policy the stick is asked for, or reservations, or nothing.
+// TestMayIEdit: depending on the policy an edit needs the stick, a reservation, or nothing.
 func TestMayIEdit(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
@@ -102,7 +103,8 @@ func TestMayIEdit(t *testing.T) {
 	ann.MayIEdit("src/a.go").That("that bob has reserved it", func(r engine.MayEditResult) bool { return len(r.Reserved) == 1 })
 }
 
-// TestHooksAskBeforeAnEdit: a denial is noted once, and an edit that its agent lost the right to is told afterwards.
+// TestHooksAskBeforeAnEdit: a denial is recorded once. If an agent lost the right to an edit while it ran, an
+// event says so.
 func TestHooksAskBeforeAnEdit(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
@@ -113,19 +115,19 @@ func TestHooksAskBeforeAnEdit(t *testing.T) {
 	bob.Edits(nil, "x").Denied("x")
 	ann.Edits(nil, "x").Allowed()
 	ann.Edits(nil).Allowed()
-	ann.Edits(func() { ann.Release("s", "n").OK() }, "x").Allowed() // its own doing
+	ann.Edits(func() { ann.Release("s", "n").OK() }, "x").Allowed() // it gave the stick up itself
 	ann.Try().Granted(2)
 	ann.Edits(func() {
 		carl.TakeoverStick(engine.TakeoverStickParams{Reason: "stop", Operator: true}).OK()
 	}, "x").Allowed()
 	s.Has(stick.EventLateEdit)
 	events := carl.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventStickDenied, stick.EventLateEdit}}}).OK().Events
-	s.Check(len(events) == 2, "%d are noted", len(events))
+	s.Check(len(events) == 2, "%d events", len(events))
 	bob.CheckEdit(engine.CheckEditParams{Tool: "Bash", Trees: []string{s.Work}}).That("denied", func(r engine.MayEditResult) bool { return !r.Allowed })
 	bob.CheckEdit(engine.CheckEditParams{Tool: "Bash", Names: []string{"x"}, Paths: []string{"x"}, Tracked: []string{"y"}}).That("denied", func(r engine.MayEditResult) bool { return len(r.Denied) == 2 })
 }
 
-// TestPrimaryOnlyFiles: a helper may not change what is the primary's, whoever has the stick.
+// TestPrimaryOnlyFiles: a helper may not change the primary's files, even with the stick.
 func TestPrimaryOnlyFiles(t *testing.T) {
 	s := scene.New(t)
 	s.File(".talking-stick.toml", "[roles]\nprimary_only = [\"lead/**\"]\nappend = [\"log.md\"]\n")
@@ -143,7 +145,7 @@ func TestPrimaryOnlyFiles(t *testing.T) {
 	ann.MayIEdit(ann.Session().Context).Allowed()
 }
 
-// TestConflictsOfWorkingTrees: what two trees would collide on, with what isn't committed.
+// TestConflictsOfWorkingTrees: where two working trees conflict, with their uncommitted changes.
 func TestConflictsOfWorkingTrees(t *testing.T) {
 	s := scene.InGit(t)
 	ann := s.Agent("claude:a")

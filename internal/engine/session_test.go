@@ -18,9 +18,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestSessionStartsByData: what a session start comes to on machines that are made of data: alone or not,
-// with the context file of an earlier primary or without it, and with everything that can have become
-// of that one.
+// TestSessionStartsByData: how a session starts, on machines that exist only as data. The agent is alone or
+// not, there is a context file or not, and an earlier primary ended, crashed, lives, or can't be seen.
 func TestSessionStartsByData(t *testing.T) {
 	const before, me, tt = 500, 800, 801
 	type machine func(work string) *proc.Table
@@ -33,8 +32,8 @@ func TestSessionStartsByData(t *testing.T) {
 		led             bool // an earlier primary started here
 		ended           bool // and ended its session
 		see             machine
-		without, anchor string // what becomes of the start, without and with the context file
-		others          int
+		without, anchor string // the role and the kind of start, without and with a context file; empty if nothing was written
+		others          int    // how many other agents the start reports
 	}{
 		{"nobody before", false, false, func(w string) *proc.Table { return mine(w) }, "", "", 0},
 		{"nobody before, somebody is there and began later", false, false, func(w string) *proc.Table {

@@ -15,7 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestSessionsHaveRoles: the first leads, the others help; when the first ends, another can be promoted.
+// TestSessionsHaveRoles: the first session leads, the others help. When the first ends, another can be
+// promoted.
 func TestSessionsHaveRoles(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
@@ -44,7 +45,7 @@ func TestSessionsHaveRoles(t *testing.T) {
 	s.Agent("codex:z").PromoteSession(engine.PromoteSessionParams{}).Refused(stick.CodeUnknownMember)
 }
 
-// TestASessionThatCrashed is recovered by the next one: its context file, and the room's last handoff.
+// TestASessionThatCrashed: the next session recovers its context file and the room's last handoff.
 func TestASessionThatCrashed(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
@@ -60,11 +61,11 @@ func TestASessionThatCrashed(t *testing.T) {
 	bob.Starts().As(stick.RolePrimary, stick.StartRecover).That("what ann left", func(r engine.StartSessionResult) bool {
 		return r.Recovered != nil && r.Recovered.AgentID == ann.ID && r.Recovered.Path == context && r.Recovered.Handoff.Status == "half"
 	})
-	s.Check(bob.Session().Recovered != nil, "it isn't told again")
+	s.Check(bob.Session().Recovered != nil, "a second question gets another answer")
 }
 
-// TestHowASessionEnds: by its harness it leaves its room and its turn; by the agent itself only with a word on the
-// turn, and its context file goes.
+// TestHowASessionEnds: when the harness ends a session, the agent leaves its room and its turn. When the
+// agent itself wraps up, it must say why it abandons the turn, and its context file is removed.
 func TestHowASessionEnds(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -83,8 +84,8 @@ func TestHowASessionEnds(t *testing.T) {
 	s.Agent("gemini:c").Ends().That("nothing", func(r engine.EndSessionResult) bool { return r.AgentID == "" })
 }
 
-// TestAnotherBeginsWithTheFile: a session that begins with the file of one that is just ending keeps it, wherever
-// the end is cut.
+// TestAnotherBeginsWithTheFile: a session ends while another one begins with the same file. The new one keeps
+// the file, at whichever point it begins.
 func TestAnotherBeginsWithTheFile(t *testing.T) {
 	for _, point := range []string{"before aside", "aside"} {
 		t.Run(point, func(t *testing.T) {
@@ -97,13 +98,14 @@ func TestAnotherBeginsWithTheFile(t *testing.T) {
 			s.Later(time.Minute)
 			ann.Meets(point, func() { bob.Starts().As(stick.RolePrimary, stick.StartFresh) }, func(a *scene.Actor) { a.WrapsUp().OK() })
 			if _, err := os.Stat(file); err != nil || bob.Session().Context != file {
-				t.Errorf("bob's file: %v; it is told %s", err, bob.Session().Context)
+				t.Errorf("bob's file: %v; bob's path is %s", err, bob.Session().Context)
 			}
 		})
 	}
 }
 
-// TestStartsOutsideOfRooms: alone nothing is written; a project may switch it off, and says what it wants.
+// TestStartsOutsideOfRooms: an agent that is alone writes nothing. A project's file switches sessions off,
+// and adds instructions.
 func TestStartsOutsideOfRooms(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
@@ -133,8 +135,8 @@ func TestStartsOutsideOfRooms(t *testing.T) {
 	cyd.Starts().That("its place", func(r engine.StartSessionResult) bool { return strings.Contains(r.Context, ".ai/session-context") })
 }
 
-// TestWhatHooksShow: an agent that works is shown what is new after its tool calls, and held back once from stopping
-// with something in hand.
+// TestWhatHooksShow: hooks show new events after tool calls. They keep an agent from stopping once, while it
+// has the stick or an open message.
 func TestWhatHooksShow(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -152,20 +154,20 @@ func TestWhatHooksShow(t *testing.T) {
 	s.Check(len(shown) == 5 && !more, "%d shown", len(shown))
 
 	bob.Try().Granted(1)
-	bob.Stops().That("that it is held back", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "--turn 1") })
+	bob.Stops().That("that it is kept from stopping", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "--turn 1") })
 	bob.Idle() // once
 	id := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "b", RequiresAck: new(true)}).ID()
 	bob.CheckStop(engine.CheckStopParams{Held: true}).That("not twice in a row", func(r engine.CheckStopResult) bool { return !r.Block })
-	bob.Stops().That("what it owes", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "acknowledgement") })
+	bob.Stops().That("the open message", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "acknowledgement") })
 	ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "c", RequiresAck: new(true)}).OK()
 	bob.Stops().That("both", func(r engine.CheckStopResult) bool { return strings.Contains(r.Reason, "2 messages") })
 	bob.Accepts(id).OK()
 	bob.Pass(ann, "s", "n").OK()
-	ann.Stops().That("what is kept for it", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "tt wait") })
+	ann.Stops().That("the stick that is reserved for it", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "tt wait") })
 	ann.CheckStop(engine.CheckStopParams{HookParams: engine.HookParams{Where: core.Where{Path: filepath.Join(s.Work, "gone")}}}).OK()
 }
 
-// TestWhoIsAtWork: the roster lists members and processes, and what they work on.
+// TestWhoIsAtWork: the roster lists members and processes.
 func TestWhoIsAtWork(t *testing.T) {
 	s := scene.New(t)
 	ann, carl := s.Agent("claude:a"), s.Person("carl")
@@ -198,5 +200,5 @@ func TestTheDoctor(t *testing.T) {
 	ann.Doctor(engine.DoctorParams{Adopt: true}).That("healthy", func(r engine.DoctorResult) bool { return r.Healthy })
 	ann.Join().OK()
 	ann.StartsByHook("startup").OK()
-	ann.Doctor(engine.DoctorParams{}).That("when hooks fired", func(r engine.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })
+	ann.Doctor(engine.DoctorParams{}).That("when hooks ran", func(r engine.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })
 }

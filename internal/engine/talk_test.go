@@ -12,7 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAMessageIsReadAndAccepted: sent, shown, read, accepted, each noted once, and its sender told of the last.
+// TestAMessageIsReadAndAccepted: a message is sent, shown, read and accepted. Each step is recorded once, and
+// an event tells its sender of the last.
 func TestAMessageIsReadAndAccepted(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
@@ -44,7 +45,7 @@ func TestAMessageIsReadAndAccepted(t *testing.T) {
 	ann.Withdraws(id).Refused(stick.CodeWithdrawForbidden)
 }
 
-// TestAMessageIsTakenBack: by its sender, and only as long as nobody has accepted it.
+// TestAMessageIsTakenBack: only the sender withdraws a message, and only while nobody has accepted it.
 func TestAMessageIsTakenBack(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
@@ -56,12 +57,12 @@ func TestAMessageIsTakenBack(t *testing.T) {
 	ann.Withdraws(id).That("again", func(r engine.WithdrawMessageResult) bool { return r.Already })
 	ann.Withdraws(999).Refused(stick.CodeNotFound)
 	bob.Looks().Brings(string(stick.EventMessageWithdrawn))
-	cyd.Looks().NotYet() // it never saw it
+	cyd.Looks().NotYet() // it never saw the message
 	gone := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToSystem}, Body: "for the log"}).ID()
 	ann.Withdraws(gone).Refused(stick.CodeWithdrawForbidden)
 }
 
-// TestWhatAMessageMayBe: what is refused before anything is made for it, and what is only said.
+// TestWhatAMessageMayBe: some messages are refused, before a room is made for them; others get a warning.
 func TestWhatAMessageMayBe(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("codex:c"), s.Person("carl")
@@ -101,7 +102,7 @@ func TestWhatAMessageMayBe(t *testing.T) {
 	ann.SendAs(odd).Refused(stick.CodeNotFound)
 }
 
-// TestAThreadOfMessages: replies keep thread and task; an inbox is filtered by each.
+// TestAThreadOfMessages: replies keep thread and task, and an inbox is filtered by each.
 func TestAThreadOfMessages(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -136,14 +137,14 @@ func TestAThreadOfMessages(t *testing.T) {
 	bob.GetInbox(engine.GetInboxParams{Limit: -1}).Refused(stick.CodeUsage)
 	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "five", RequiresAck: new(true)}).OK()
 	owes := bob.GetInbox(engine.GetInboxParams{Sent: true}).OK()
-	s.Check(len(owes.Messages) == 3 && owes.Messages[2].Body == "five", "others owe bob %+v", owes.Messages)
+	s.Check(len(owes.Messages) == 3 && owes.Messages[2].Body == "five", "bob's open messages: %+v", owes.Messages)
 	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "now", Hint: stick.Interrupt}).OK()
 	s.Later(time.Hour)
 	owed := ann.GetInbox(engine.GetInboxParams{}).OK()
 	s.Check(slices.ContainsFunc(owed.Messages, func(m engine.InboxMessage) bool { return m.Overdue }), "%+v", owed.Messages)
 }
 
-// TestNotes are left for those who come: of the room, or of a turn.
+// TestNotes: notes about the room, or about a turn, wait for those who come later.
 func TestNotes(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -166,7 +167,7 @@ func TestNotes(t *testing.T) {
 	s.Check(list(engine.ListNotesParams{}) == 0, "a note is left")
 }
 
-// TestEvents are listed, filtered and followed.
+// TestEvents: events are listed, filtered and followed.
 func TestEvents(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -217,7 +218,7 @@ func TestEvents(t *testing.T) {
 	bob.WaitForEvents(engine.WaitForEventsParams{Name: "a\nb"}).Refused(stick.CodeUsage)
 }
 
-// TestFollowingEvents: they come as they are made, until the reader has enough, or is interrupted.
+// TestFollowingEvents: a reader gets events as they are made, until it is interrupted.
 func TestFollowingEvents(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -248,7 +249,7 @@ func TestFollowingEvents(t *testing.T) {
 	}
 }
 
-// TestADelivery: how a message reaches those who wait, work, are idle, or aren't there.
+// TestADelivery: how a message reaches agents that wait, work or are idle, and a person.
 func TestADelivery(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")

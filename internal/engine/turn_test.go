@@ -9,7 +9,7 @@ import (
 	"talkingstick/stick"
 )
 
-// TestTheStickGoesRound: who has it ends its turn with a handoff, and who asks next gets that.
+// TestTheStickGoesRound: the holder ends its turn with a handoff, and the next holder gets that.
 func TestTheStickGoesRound(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -21,7 +21,7 @@ func TestTheStickGoesRound(t *testing.T) {
 	bob.Try().Granted(2).Handoff("half done")
 	bob.Try().Granted(2).Handoff("half done") // as often as it asks
 
-	bob.Pass(ann, "all done", "look at it").That("kept for ann, who isn't waiting", func(r engine.PassStickResult) bool {
+	bob.Pass(ann, "all done", "look at it").That("reserved for ann, who isn't waiting", func(r engine.PassStickResult) bool {
 		return r.ReservedFor == ann.ID && !r.Reachable
 	})
 	bob.Try().NotYet()
@@ -31,7 +31,7 @@ func TestTheStickGoesRound(t *testing.T) {
 	)
 }
 
-// TestWhoWaitsIsNamed: a release names a waiting member, which its wait tells at once.
+// TestWhoWaitsIsNamed: a release reserves the stick for a waiting member, and its wait returns with the turn.
 func TestWhoWaitsIsNamed(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
@@ -45,8 +45,8 @@ func TestWhoWaitsIsNamed(t *testing.T) {
 	cyd.Release("three", "four").ForNobody()
 }
 
-// TestAnOwnerIsFenced: whoever lost the turn changes nothing any more, and is told by what; its own act, asked
-// for again, is answered again.
+// TestAnOwnerIsFenced: an agent that lost its turn can change nothing, and learns how the turn ended. An
+// agent that repeats its own release or pass gets the first answer again.
 func TestAnOwnerIsFenced(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -74,7 +74,7 @@ func TestAnOwnerIsFenced(t *testing.T) {
 	bob.Release("s", "n").Refused(stick.CodeStaleLease)
 }
 
-// TestAPassNeedsItsRecipient: the stick goes to nobody who isn't there to take it.
+// TestAPassNeedsItsRecipient: the stick goes only to a member that is there to take it.
 func TestAPassNeedsItsRecipient(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("codex:c")
@@ -90,7 +90,7 @@ func TestAPassNeedsItsRecipient(t *testing.T) {
 	waiting.Ends().Granted(2).Because("direct_pass")
 }
 
-// TestAReservationMovesOn: who was named and doesn't come is passed over, and in the end anybody may.
+// TestAReservationMovesOn: if the member that the stick is reserved for doesn't come, another one gets it.
 func TestAReservationMovesOn(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
@@ -105,7 +105,8 @@ func TestAReservationMovesOn(t *testing.T) {
 
 func ms(n int64) *int64 { return &n }
 
-// TestTheLastOwnerDefers: where somebody else waits, who has just had the stick doesn't take it again at once.
+// TestTheLastOwnerDefers: the last holder may claim the stick again at once, unless another member waits for
+// the turn.
 func TestTheLastOwnerDefers(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -113,13 +114,13 @@ func TestTheLastOwnerDefers(t *testing.T) {
 	ann.Try().Granted(1)
 	ann.Abandon("it was nothing").OK()
 	ann.Join().OK()
-	parked := bob.Parks() // doesn't want the turn
+	parked := bob.Parks() // bob waits for events, and doesn't want the turn
 	ann.Try().Granted(2).Because("open_claim")
 	parked.GoesOn()
 	parked.Interrupted().Refused(stick.CodeCanceled)
 }
 
-// TestOneWaitOfAMember: a second one is refused, or ends the first; a person may have several.
+// TestOneWaitOfAMember: a second wait of an agent is refused, or ends the first. A person may have several.
 func TestOneWaitOfAMember(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
@@ -137,8 +138,8 @@ func TestOneWaitOfAMember(t *testing.T) {
 	second.Ends().Is(stick.HasLeft)
 }
 
-// TestAWaitHasItsLimit: through a server it ends at the policy's limit, or at its caller's; what it leaves is a
-// member that is likely to ask again.
+// TestAWaitHasItsLimit: through a server a wait ends at the policy's limit or its caller's. Its member stays
+// a candidate, because it will probably ask again.
 func TestAWaitHasItsLimit(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -149,7 +150,7 @@ func TestAWaitHasItsLimit(t *testing.T) {
 	ann.Release("s", "n").NextIs(bob)
 }
 
-// TestAWaitTellsWhatEndsIt: the room's end, a kick, and its caller's.
+// TestAWaitTellsWhatEndsIt: a wait says whether a kick or the end of the room ended it.
 func TestAWaitTellsWhatEndsIt(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
@@ -168,7 +169,7 @@ func TestAWaitTellsWhatEndsIt(t *testing.T) {
 	cyd.Release("x", "y").Refused(stick.CodeStaleLease)
 }
 
-// TestTheDriftOfTheTree: who gets the turn is told that the tree has moved since the handoff.
+// TestTheDriftOfTheTree: a grant says if the tree has moved since the handoff.
 func TestTheDriftOfTheTree(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -186,7 +187,7 @@ func TestTheDriftOfTheTree(t *testing.T) {
 	bob.ReleaseStick(engine.ReleaseStickParams{Handoff: h}).Refused(stick.CodeInvalidHandoff)
 }
 
-// TestEveryCauseOfATakeover: what opens one, and what doesn't.
+// TestEveryCauseOfATakeover: what opens a takeover, and what doesn't.
 func TestEveryCauseOfATakeover(t *testing.T) {
 	for name, story := range map[stick.Cause]func(*scene.Scene){
 		stick.OwnerGone: func(s *scene.Scene) {
@@ -233,7 +234,7 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 			ann.Pass(bob, "s", "n").OK()
 			cyd.Take("too early").Refused(stick.CodeTakeoverNotAvailable)
 			waiting := cyd.Waits()
-			s.Agent("gemini:d").Waits() // is told later, and keeps ann from taking it back
+			s.Agent("gemini:d").Waits() // gets the offer later, and so long ann may not take the stick back
 			s.Later(20*time.Minute + time.Second)
 			waiting.Ends().TakeoverOpen(stick.ClaimTimeout)
 			ann.Take("I had it").Refused(stick.CodePriorOwner)
@@ -267,7 +268,7 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 	}
 }
 
-// TestATakeoverRecovers: who takes over gets the last handoff, and what happened since.
+// TestATakeoverRecovers: a takeover brings the last handoff, and what happened since.
 func TestATakeoverRecovers(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
@@ -282,8 +283,8 @@ func TestATakeoverRecovers(t *testing.T) {
 	bob.Returns().Release("late", "x").Refused(stick.CodeTurnMismatch)
 }
 
-// TestTheSameSessionComesBack: an owner whose process ended, and whose session goes on in another, is still the
-// owner.
+// TestTheSameSessionComesBack: a holder whose process ended, and whose session goes on in another process, is
+// still the holder.
 func TestTheSameSessionComesBack(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -296,8 +297,8 @@ func TestTheSameSessionComesBack(t *testing.T) {
 	bob.Take("is it gone?").Refused(stick.CodeTakeoverNotAvailable)
 }
 
-// TestALeaseElsewhereNeedsAGuardian: where others can't see the owner's process, its grant says that it needs a
-// guardian. Without one the lease ends at its time, though the process lives.
+// TestALeaseElsewhereNeedsAGuardian: if others can't see the holder's process, its grant says that it needs a
+// guardian. Without one the lease expires, though the process lives.
 func TestALeaseElsewhereNeedsAGuardian(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.AgentElsewhere("claude:a"), s.Agent("codex:b")
@@ -311,7 +312,7 @@ func TestALeaseElsewhereNeedsAGuardian(t *testing.T) {
 	bob.Take("no sign of it").Granted(2, stick.OwnerTimeout).From(ann)
 }
 
-// TestABoxThatStartsAgain: what was granted before the machine started again is over, and its handoff isn't.
+// TestABoxThatStartsAgain: a reboot ends a turn, and keeps the handoff.
 func TestABoxThatStartsAgain(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")

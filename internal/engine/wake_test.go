@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestWakeWaitsForTheEndOfWork: a harness starts both of its stop hooks at once. What came while the agent
-// worked wakes it also when the wait began before it counted as idle.
+// TestWakeWaitsForTheEndOfWork: a harness starts both of its stop hooks at once. An event that came while the
+// agent worked wakes it, even if the wait began before the agent was idle.
 func TestWakeWaitsForTheEndOfWork(t *testing.T) {
 	s := scene.New(t)
 	agent, sender := s.Agent("claude:agent"), s.Agent("claude:sender")
@@ -18,14 +18,15 @@ func TestWakeWaitsForTheEndOfWork(t *testing.T) {
 	agent.Works()
 	sender.Tell("for later").OK()
 	w := agent.WaitForWake()
-	s.Rings(agent.Idle) // so that it needn't wait for one of the rare looks
+	s.Rings(agent.Idle) // so that the test doesn't wait for the slow net
 	w.Ends().Brings("for later")
 	if shown, _ := agent.Works(); len(shown) != 0 {
 		t.Errorf("a hook shows it again: %q", shown)
 	}
 }
 
-// TestOneWakerOfAnAgent: a second wait ends the first, which brings nothing; then one thing wakes once.
+// TestOneWakerOfAnAgent: a second wait ends the first, which brings nothing. So one event wakes the agent
+// once.
 func TestOneWakerOfAnAgent(t *testing.T) {
 	s := scene.New(t)
 	agent, sender := s.Agent("claude:agent"), s.Agent("claude:sender")
@@ -41,7 +42,7 @@ func TestOneWakerOfAnAgent(t *testing.T) {
 	third.Interrupted().Refused(stick.CodeCanceled)
 }
 
-// TestNobodyIsWokenOutside: who is removed from the room isn't woken to be told.
+// TestNobodyIsWokenOutside: an agent that is removed from the room isn't woken because of that.
 func TestNobodyIsWokenOutside(t *testing.T) {
 	s := scene.New(t)
 	agent, sender := s.Agent("claude:agent"), s.Agent("claude:sender")
@@ -52,8 +53,7 @@ func TestNobodyIsWokenOutside(t *testing.T) {
 	w.Ends().Brings()
 }
 
-// TestWakeBringsWhatFits: what an agent is woken with is bounded like all that hooks show; the rest comes
-// when it works.
+// TestWakeBringsWhatFits: a wake shows at most as much as a hook does. A later hook shows the rest.
 func TestWakeBringsWhatFits(t *testing.T) {
 	s := scene.New(t)
 	agent, sender := s.Agent("claude:agent"), s.Agent("claude:sender")

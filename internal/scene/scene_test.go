@@ -15,52 +15,52 @@ import (
 	"talkingstick/internal/task"
 )
 
-// TestEveryOperationHasAStory: each exported operation is a method of the actor, and a story of the package that
-// owns it uses that, by itself or through a verb that is made of it. Who adds an operation is told here
-// that nobody tells of it.
+// TestEveryOperationHasAStory: each operation is a method of the actor, and a story in the operation's
+// package calls it, directly or through a verb. Whoever adds an operation without a story learns of it here.
 func TestEveryOperationHasAStory(t *testing.T) {
-	uses := calls(t, "*.go") // by method of the kit: what it is made of
+	uses := calls(t, "*.go") // the methods that each method of the kit calls
 	actor := reflect.TypeFor[*scene.Actor]()
 	for folder, owner := range map[string]reflect.Type{"engine": reflect.TypeFor[*engine.Engine](), "task": reflect.TypeFor[*task.Tasks]()} {
 		stories := calls(t, filepath.Join("..", folder, "*_test.go"))
-		told := map[string]bool{}
-		var tell func(name string)
-		tell = func(name string) {
-			if told[name] {
+		covered := map[string]bool{}
+		var cover func(name string)
+		cover = func(name string) {
+			if covered[name] {
 				return
 			}
-			told[name] = true
+			covered[name] = true
 			for _, next := range uses[name] {
-				tell(next)
+				cover(next)
 			}
 		}
 		for _, names := range stories {
 			for _, name := range names {
-				tell(name)
+				cover(name)
 			}
 		}
-		tell("sound") // each story ends with it
+		cover("sound") // each story ends with it
 		for m := range owner.Methods() {
 			if !operation(m) {
 				continue
 			}
 			if _, ok := actor.MethodByName(m.Name); !ok && m.Name != "Check" && m.Name != "Delivered" && m.Name != "HookDelivered" && m.Name != "EditChecked" {
-				t.Errorf("%s is an operation of %s, and no actor performs it: add it to operations.go", m.Name, folder)
+				t.Errorf("%s is an operation of %s, and the actor has no such method: add it to operations.go", m.Name, folder)
 			}
-			if !told[m.Name] {
-				t.Errorf("%s is an operation of %s, and no story tells of it", m.Name, folder)
+			if !covered[m.Name] {
+				t.Errorf("%s is an operation of %s, and no story calls it", m.Name, folder)
 			}
 		}
 	}
 }
 
-// operation tells whether a method is one: it takes a context first, and returns an error last, or a finding.
+// operation reports whether a method is an operation: it takes a context first, and returns an error or a
+// finding last.
 func operation(m reflect.Method) bool {
 	f := m.Type
 	return f.NumIn() > 1 && f.In(1).String() == "context.Context" && f.NumOut() > 0 && slices.Contains([]string{"error", "core.Finding"}, f.Out(f.NumOut()-1).String())
 }
 
-// calls lists by function which methods it names.
+// calls returns the methods that each function names.
 func calls(t *testing.T, pattern string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
