@@ -48,11 +48,11 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 		}
 		var reasons []string
 		for _, h := range held {
-			told, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, h.stream)
+			kept, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, h.stream)
 			if err != nil {
 				return err
 			}
-			if h.since <= told || p.Held {
+			if h.since <= kept || p.Held {
 				continue
 			}
 			reasons = append(reasons, h.reason)

@@ -117,17 +117,17 @@ type sessionStart struct {
 	e *Engine
 	p StartSessionParams
 	project
-	around scanResult
-	taken  []string   // names of helpers' context files that exist
-	left   bool       // the primary's context file exists
-	leftAt stick.Time // when that was last written
-	root   string     // of the workspace; a nested room lies below it
-	goes   bool       // the harness says that the session goes on
-	elder  *scanned   // an agent that began before this one and has started no session here yet
-	out    stick.Started
-	res    StartSessionResult
-	at     stick.Time // when the session started
-	seed   string     // for the name of a context file; the same in every run
+	around    scanResult
+	taken     []string   // names of helpers' context files that exist
+	left      bool       // the primary's context file exists
+	leftAt    stick.Time // when that was last written
+	root      string     // of the workspace; a nested room lies below it
+	continues bool       // the harness says that the session goes on
+	elder     *scanned   // an agent that began before this one and has started no session here yet
+	out       stick.Started
+	res       StartSessionResult
+	at        stick.Time // when the session started
+	seed      string     // for the name of a context file; the same in every run
 }
 
 // StartSession starts the session of an agent, or says that it goes on. It scans for other agents first. Then
@@ -155,7 +155,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if room == "" {
 		path = place.Root
 	}
-	s.goes = slices.Contains([]string{"resume", "clear", "compact"}, p.Source)
+	s.continues = slices.Contains([]string{"resume", "clear", "compact"}, p.Source)
 	var wrong error
 	if s.project, wrong = e.project(path); p.Auto && !s.Session.Auto {
 		return silent, nil
@@ -225,13 +225,13 @@ func (s *sessionStart) run(o *op) error {
 	was, _ := o.Before.Member(o.Me.Agent)
 	q := stick.Starting{
 		By: o.Me.Agent, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
-		Continues: s.goes,
+		Continues: s.continues,
 		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
 	var err error
 	// A process of this kind carries one session at a time. So when it names its session, the one that it
 	// carried before is over.
-	if told := by.SessionID != "" && !by.Earlier && by.As == ""; told && !s.p.Sub && by.Proof == stick.ProvesSession {
+	if namesSession := by.SessionID != "" && !by.Earlier && by.As == ""; namesSession && !s.p.Sub && by.Proof == stick.ProvesSession {
 		if q.Before, err = o.Tx.CarriedBefore(by.Process, o.Me.Agent); err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func (s *sessionStart) done(o *op) error {
 	roster := s.e.roster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
 	var err error
-	if !s.goes || !s.out.Already { // a session that goes on has read this at its start
+	if !s.continues || !s.out.Already { // a session that goes on has read this at its start
 		var how stick.StartKind
 		if how, s.res.Recovered, err = startOf(o.Tx, o.Room, o.Me.Agent); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if p.Park {
 		w.q.Purpose = stick.Listen
 	}
-	if vain, err := w.answerByReading(ctx); vain || err != nil {
+	if answered, err := w.answerByReading(ctx); answered || err != nil {
 		return w.res, err
 	}
 	err := w.answerOutsider(ctx, w.enter(ctx))
@@ -130,9 +130,9 @@ type wait struct {
 const fresh = time.Second
 
 // answerByReading answers a single try without writing. In a busy room most tries fail, and they shouldn't
-// delay the holder. vain is true when the try is answered: the caller is a member with recent activity, and
-// the rules would change nothing.
-func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
+// delay the holder. answered is true if the caller is a member with recent activity, and the rules would
+// change nothing.
+func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 	if w.q.Blocking {
 		return false, nil
 	}
@@ -145,7 +145,7 @@ func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
 		return false, nil // enter creates the database, or returns the error
 	}
 	err = w.e.core.View(ctx, db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
-		vain = false
+		answered = false
 		var chain []string
 		if p != nil {
 			chain = p.Chain
@@ -177,10 +177,10 @@ func (w *wait) answerByReading(ctx context.Context) (vain bool, err error) {
 		if err := w.answer(tx, probes, after, a, nil); err != nil {
 			return err
 		}
-		vain = !w.done
+		answered = !w.done
 		return probes.Enough(after)
 	})
-	return vain, err
+	return answered, err
 }
 
 // recorded reports whether the caller's process is recorded for the member.
@@ -198,7 +198,7 @@ func (w *wait) enter(ctx context.Context) error {
 	return w.e.write(ctx, w.p.Where, w.p.Caller, how, func(o *op) error {
 		w.me, w.q.Agent, w.q.Lease = o.Me, o.Me.Agent, o.Lease
 		if w.q.Blocking {
-			if err := w.noteAlone(o.Room, o.Probes, o.Tx.Now()); err != nil {
+			if err := w.requireAlone(o.Room, o.Probes, o.Tx.Now()); err != nil {
 				return err
 			}
 		}
@@ -229,8 +229,8 @@ func (w *wait) answerOutsider(ctx context.Context, err error) error {
 	})
 }
 
-// noteAlone refuses a second wait of the same member. A person may wait in several terminals.
-func (w *wait) noteAlone(r stick.Room, probes *core.Probes, now stick.Time) error {
+// requireAlone refuses a second wait of the same member. A person may wait in several terminals.
+func (w *wait) requireAlone(r stick.Room, probes *core.Probes, now stick.Time) error {
 	if w.p.Replace || w.wakes || w.me.Agent.Human() {
 		return nil
 	}
@@ -313,11 +313,11 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 			return err
 		}
 		for _, e := range events {
-			told, err := w.isStale(tx, e, r)
+			stale, err := w.isStale(tx, e, r)
 			if err != nil {
 				return err
 			}
-			if !told {
+			if !stale {
 				w.res.Events = append(w.res.Events, e)
 			}
 			if len(w.res.Events) == 0 {

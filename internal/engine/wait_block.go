@@ -82,7 +82,7 @@ func (w *wait) trace(why wakeCause, err error) {
 // register reads the room for the first time in a blocked wait, and adds the listener's row.
 func (w *wait) register(ctx context.Context) error {
 	return w.write(ctx, func(tx *store.Tx, probes *core.Probes, r *stick.Room) error {
-		if err := w.noteAlone(*r, probes, tx.Now()); err != nil {
+		if err := w.requireAlone(*r, probes, tx.Now()); err != nil {
 			return err
 		}
 		for _, l := range r.Listeners {

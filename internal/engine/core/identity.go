@@ -99,8 +99,8 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 // sessions says nothing about the caller's.
 func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
 	by := id.Caller
-	told := by.SessionID != "" && !by.Earlier
-	if told || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
+	namesSession := by.SessionID != "" && !by.Earlier
+	if namesSession || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
 		agent, known, err = tx.AgentOf(id.Session.Key)
 		if known || err != nil || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
 			return agent, known, err
@@ -110,7 +110,7 @@ func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known b
 	switch {
 	case err != nil:
 		return "", false, err
-	case told:
+	case namesSession:
 		// The session was known only by its process. This call is the first that gives its id.
 		if !known || carried.ID != "" || carried.Harness != by.Harness {
 			return "", false, nil
@@ -166,7 +166,7 @@ func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
 
 // elsewhere returns a live process that proves that the session of a runs outside of the caller's ancestry.
 // It returns the zero process if there is none, or if the caller's own process isn't visible.
-func (s *Probes) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Process, error) {
+func (p *Probes) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Process, error) {
 	recorded, err := tx.Processes(a)
 	if err != nil {
 		return stick.Process{}, err
@@ -179,7 +179,7 @@ func (s *Probes) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Proc
 		if ev.Process == by.Process || ev.Proof != stick.ProvesSession {
 			continue
 		}
-		v, err := s.Verdict(ev.Process)
+		v, err := p.Verdict(ev.Process)
 		if err != nil {
 			missed = err
 		}

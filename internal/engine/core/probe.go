@@ -24,11 +24,11 @@ type Probes struct {
 }
 
 func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
-	s := &Probes{Probed: NewProbed(), Procs: k.Config.Procs, db: db, trace: k.Config.Trace}
+	p := &Probes{Probed: NewProbed(), Procs: k.Config.Procs, db: db, trace: k.Config.Trace}
 	if !by.Process.IsZero() {
-		s.Processes[by.Process] = stick.Alive // it called us
+		p.Processes[by.Process] = stick.Alive // it called us
 	}
-	return s
+	return p
 }
 
 // NewProbed returns a [stick.Probed] without any verdict.
@@ -38,30 +38,30 @@ func NewProbed() *stick.Probed {
 
 // eventID returns the id of the operation's i-th event. It is chosen once: an operation that runs again makes
 // the same events, even after a commit whose outcome is unknown.
-func (s *Probes) eventID(i int) string {
-	for len(s.ids) <= i {
-		s.ids = append(s.ids, s.db.NewID())
+func (p *Probes) eventID(i int) string {
+	for len(p.ids) <= i {
+		p.ids = append(p.ids, p.db.NewID())
 	}
-	return s.ids[i]
+	return p.ids[i]
 }
 
 // Run calls attempt, and probes and calls it again as long as it returns [ErrProbe].
-func (s *Probes) Run(attempt func() error) error {
+func (p *Probes) Run(attempt func() error) error {
 	for run := 2; ; run++ {
 		err := attempt()
 		if !errors.Is(err, ErrProbe) {
 			return err
 		}
-		s.probe()
-		s.trace.ranAgain(run, err)
+		p.probe()
+		p.trace.ranAgain(run, err)
 	}
 }
 
 // Enough returns [ErrProbe] when a rule on r missed a verdict that can still be probed. A transaction checks
 // this before it uses anything else that the rule returned.
-func (s *Probes) Enough(r stick.Room) error {
-	if s.Incomplete() && s.Rounds < MaxProbes {
-		s.Wanted = r
+func (p *Probes) Enough(r stick.Room) error {
+	if p.Incomplete() && p.Rounds < MaxProbes {
+		p.Wanted = r
 		return ErrProbe
 	}
 	return nil
@@ -69,10 +69,10 @@ func (s *Probes) Enough(r stick.Room) error {
 
 // Verdict returns what is known of a process that belongs to no room, or [ErrProbe] when it has to be probed
 // first.
-func (s *Probes) Verdict(p stick.Process) (stick.Verdict, error) {
-	v, ok := s.Processes[p]
-	if !ok && s.Rounds < MaxProbes {
-		s.extra = append(s.extra, p)
+func (p *Probes) Verdict(process stick.Process) (stick.Verdict, error) {
+	v, ok := p.Processes[process]
+	if !ok && p.Rounds < MaxProbes {
+		p.extra = append(p.extra, process)
 		return stick.Unknown, ErrProbe
 	}
 	return v, nil
@@ -80,27 +80,27 @@ func (s *Probes) Verdict(p stick.Process) (stick.Verdict, error) {
 
 // probe probes each process and listener of the wanted room that wasn't probed before. A verdict isn't asked
 // for twice: gone is final, and an operation is so short that alive still holds at its end.
-func (s *Probes) probe() {
-	s.Rounds++
+func (p *Probes) probe() {
+	p.Rounds++
 	began := time.Now()
 	seen := NewProbed()
-	processes := s.extra
-	for _, m := range s.Wanted.Members {
+	processes := p.extra
+	for _, m := range p.Wanted.Members {
 		for _, ev := range m.Processes {
 			processes = append(processes, ev.Process)
 		}
 	}
-	for _, p := range processes {
-		if _, ok := s.Processes[p]; !ok {
-			s.Processes[p] = s.Procs.Verdict(p)
+	for _, process := range processes {
+		if _, ok := p.Processes[process]; !ok {
+			p.Processes[process] = p.Procs.Verdict(process)
 		}
 	}
-	for _, l := range s.Wanted.Listeners {
-		if _, ok := s.Listeners[l.ID]; !ok {
-			s.Listeners[l.ID] = s.db.Bell.Listening(string(l.ID))
+	for _, l := range p.Wanted.Listeners {
+		if _, ok := p.Listeners[l.ID]; !ok {
+			p.Listeners[l.ID] = p.db.Bell.Listening(string(l.ID))
 		}
 	}
-	seen.Processes, seen.Listeners = s.Processes, s.Listeners
-	s.Probed, s.extra = seen, nil
-	s.trace.probed(s.Rounds, seen, time.Since(began))
+	seen.Processes, seen.Listeners = p.Processes, p.Listeners
+	p.Probed, p.extra = seen, nil
+	p.trace.probed(p.Rounds, seen, time.Since(began))
 }
