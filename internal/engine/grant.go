@@ -135,8 +135,8 @@ func (o *op) fence(given stick.Fence) (stick.Fence, error) {
 	case given.Turn != 0 && given.Lease != "":
 		return given, nil
 	case given.Turn != 0 || given.Lease != "":
-		return given, stick.Errorf(stick.CodeUsage, "a turn and its lease are given together").
-			Hintf("give --turn and --lease, or neither to mean your own last turn")
+		return given, stick.Errorf(stick.CodeUsage, "give a turn and its lease together").
+			Hintf("give --turn and --lease, or neither for your own last turn")
 	}
 	now := o.Room.Turn
 	if now.State == stick.Owned && now.Owner == o.Me.Agent {

@@ -93,14 +93,14 @@ func (o *op) obligations() (held []obligation, err error) {
 		if grant != nil {
 			held = append(held, obligation{stopStream, grant.Seq, fmt.Sprintf(
 				"You hold the talking stick (turn %d), and others may wait for it. If your part is done, end the turn with a "+
-					`handoff: tt release --turn %d --lease %s --status "…" --next-action "…". If you wait for the operator, just stop again.`,
+					`handoff: tt release --turn %d --lease %s --status "…" --next-action "…". If you are waiting for the operator, just stop again.`,
 				now.ID, now.ID, now.Lease,
 			)})
 		}
 	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent:
 		held = append(held, obligation{
 			stopStream, now.HandoffSeq,
-			"The talking stick is reserved for you. Take the turn with tt wait, or just stop again to let it go on.",
+			"The talking stick is reserved for you. Take the turn with tt wait, or just stop again to leave it to the others.",
 		})
 	}
 	tasks, err := o.Tx.TasksOf(o.Room.ID, o.Me.Agent)
@@ -111,7 +111,7 @@ func (o *op) obligations() (held []obligation, err error) {
 		if task.Busy() {
 			held = append(held, obligation{taskStream, task.Seq, fmt.Sprintf(
 				"Your task %s is %s. If the work is committed, ask for its review: tt worker done. If it can't be done: tt worker fail \"why\". "+
-					"If you wait for the operator, just stop again.", task.ID, task.State,
+					"If you are waiting for the operator, just stop again.", task.ID, task.State,
 			)})
 		}
 	}

@@ -285,7 +285,7 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 		rel, err := workspace.RelPath(a.Path, p.Path, p.Root, tops)
 		if err != nil {
 			return h, stick.Errorf(stick.CodeInvalidHandoff, "artifact %q lies outside of the workspace %s", stick.Clip(a.Path, 120), p.Root).
-				With("field", "artifacts").Hintf("point at a file of the workspace or of one of its worktrees")
+				With("field", "artifacts").Hintf("name a file of the workspace or of one of its worktrees")
 		}
 		a.RoomPath = rel
 		artifacts[i] = a

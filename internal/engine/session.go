@@ -193,7 +193,7 @@ func requireAgent(by core.Caller) error {
 	if !by.Person || by.As != "" {
 		return nil
 	}
-	return stick.Errorf(stick.CodeUsage, "a session is an agent's, and you are %s", core.HumanID(by)).
+	return stick.Errorf(stick.CodeUsage, "only agents have sessions, and you are %s", core.HumanID(by)).
 		Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
 }
 

@@ -148,7 +148,7 @@ func (e *Engine) retire(tx *store.Tx, probes *core.Probes, me core.Identity, id 
 		return r, missed
 	}
 	if stick.CodeOf(err) == stick.CodeInvalidHandoff {
-		err = stick.AsError(err).Hintf("give it back first: %s; or: %s",
+		err = stick.AsError(err).Hintf("release it first: %s; or: %s",
 			stick.Cmd("tt release --status … --next-action …"), stick.Cmd("tt session end --abandon …"))
 	}
 	if err != nil {
