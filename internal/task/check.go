@@ -16,9 +16,9 @@ import (
 
 // Bounds of commands that workers and gates run.
 const (
-	evidenceTime = 10 * time.Minute
+	checkTimeout = 10 * time.Minute
 	maxOutput    = 1 << 20 // of what is kept
-	maxEvidence  = 20
+	maxChecks    = 20
 )
 
 // commandResult is what became of a command.
@@ -30,7 +30,7 @@ type commandResult struct {
 	timeout bool
 }
 
-func (o commandResult) cut() bool { return o.size > int64(len(o.output)) }
+func (o commandResult) truncated() bool { return o.size > int64(len(o.output)) }
 
 // tailBuffer keeps the end of what is written to it: that is where commands say what went wrong.
 type tailBuffer struct {
@@ -87,10 +87,10 @@ func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Dura
 	return o, nil
 }
 
-// checkCheckCommands refuses what can't be run.
-func checkCheckCommands(evidence []string) error {
-	if len(evidence) > maxEvidence {
-		return stick.Errorf(stick.CodeUsage, "%d pieces of evidence are given; at most %d are kept", len(evidence), maxEvidence).With("field", "evidence")
+// validateChecks refuses what can't be run.
+func validateChecks(evidence []string) error {
+	if len(evidence) > maxChecks {
+		return stick.Errorf(stick.CodeUsage, "%d pieces of evidence are given; at most %d are kept", len(evidence), maxChecks).With("field", "evidence")
 	}
 	for _, e := range evidence {
 		name, command, ok := strings.Cut(e, "=")
@@ -115,7 +115,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	var blobs []store.Blob
 	for _, e := range f.p.Evidence {
 		name, command, _ := strings.Cut(e, "=")
-		o, err := f.tasks.shell(ctx, f.path, command, evidenceTime)
+		o, err := f.tasks.shell(ctx, f.path, command, checkTimeout)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 		}
 		blobs = append(blobs, b)
 		q.Checks = append(q.Checks, stick.TaskCheck{
-			Name: strings.TrimSpace(name), Command: command, Exit: o.exit, Millis: o.took.Milliseconds(), Output: b.Sum, Size: b.Size, Cut: o.cut(),
+			Name: strings.TrimSpace(name), Command: command, Exit: o.exit, Millis: o.took.Milliseconds(), Output: b.Sum, Size: b.Size, Cut: o.truncated(),
 		})
 	}
 	s, err := f.git.Snapshot(ctx, f.path)
@@ -138,7 +138,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 			Hintf("what they showed isn't what would be offered: have them commit nothing, then %s again", stick.Cmd("tt worker done"))
 	}
 	if s.DirtyCount > 0 {
-		return nil, dirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).
+		return nil, errDirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).
 			Hintf("the evidence's commands changed it: have them clean up, or commit what they make")
 	}
 	return blobs, nil

@@ -18,7 +18,7 @@ func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err
 	if err != nil {
 		return nil, err
 	}
-	left, err = rp.clean(context.WithoutCancel(ctx), c)
+	left, err = rp.removeRemains(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err
 	return left, err
 }
 
-func (rp *repo) clean(ctx context.Context, c cleanupIntent) (left []string, err error) {
+func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (left []string, err error) {
 	why, err := rp.inUse(ctx, c)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 	if len(pids) > 0 {
 		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
 	}
-	if !visible && rp.isActive(ctx, c.Worker) {
+	if !visible && rp.isAlive(ctx, c.Worker) {
 		return fmt.Sprintf("%s is alive, and it can't be seen whether it works in %s", c.Worker, c.Path), nil
 	}
 	s, err := rp.git.Snapshot(ctx, c.Path)
@@ -132,8 +132,8 @@ func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool
 	return rp.git.IsAncestor(ctx, rp.root, at, tg.head())
 }
 
-// isActive tells whether a process proves that a member lives.
-func (rp *repo) isActive(ctx context.Context, a stick.AgentID) (yes bool) {
+// isAlive tells whether a process proves that a member lives.
+func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		m, _ := r.Member(a)
 		yes = m.Verdict(probes.Probed) == stick.Alive
@@ -142,13 +142,13 @@ func (rp *repo) isActive(ctx context.Context, a stick.AgentID) (yes bool) {
 	return yes || err != nil
 }
 
-// remains tries again to clean up after a task that landed.
-func (rp *repo) remains(ctx context.Context, task stick.Task) []string {
+// retryCleanup tries again to clean up after a task that landed.
+func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) []string {
 	c := cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
 	if tg, err := rp.readTarget(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
 	}
-	left, err := rp.clean(context.WithoutCancel(ctx), c)
+	left, err := rp.removeRemains(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return []string{stick.AsError(err).Message}
 	}
@@ -173,8 +173,8 @@ func (rp *repo) finishCleanups(ctx context.Context) error {
 		if _, err := os.Stat(rp.worktree(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
-		if unlock, err := rp.lock(ctx, "task", stick.TaskKey(t.ID), lockGlance); err == nil {
-			rp.remains(ctx, t)
+		if unlock, err := rp.lock(ctx, "task", stick.TaskKey(t.ID), shortLockWait); err == nil {
+			rp.retryCleanup(ctx, t)
 			unlock()
 		}
 	}
@@ -182,7 +182,7 @@ func (rp *repo) finishCleanups(ctx context.Context) error {
 		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
 			continue
 		}
-		unlock, err := rp.lock(ctx, "task", i.Task, lockGlance)
+		unlock, err := rp.lock(ctx, "task", i.Task, shortLockWait)
 		if stick.CodeOf(err) == stick.CodeLanding {
 			continue // somebody is at it
 		}
@@ -255,7 +255,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	if err != nil || !ok {
 		return res, err
 	}
-	res.Left, err = rp.clean(ctx, cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
+	res.Left, err = rp.removeRemains(ctx, cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
 	return res, err
 }
 
@@ -295,11 +295,11 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 	if err != nil {
 		return res, err
 	}
-	next, err := rp.lock(ctx, "branch", task.Integration, queueWait)
+	unlockBranch, err := rp.lock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return res, err
 	}
-	defer next()
+	defer unlockBranch()
 	unlock, err := rp.lockTask(ctx, task.ID)
 	if err != nil {
 		return res, err

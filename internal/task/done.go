@@ -44,13 +44,13 @@ type WorkerDoneResult struct {
 // doneRun is one done.
 type doneRun struct {
 	*repo
-	p    WorkerDoneParams
-	task stick.Task
-	path string
-	head string
-	tg   target
-	seen string // where the branch is at the remote that decides; empty for nowhere
-	id   string // of the intent
+	p          WorkerDoneParams
+	task       stick.Task
+	path       string
+	head       string
+	target     target
+	remoteHead string // where the branch is at the remote that decides; empty for nowhere
+	id         string // of the intent
 }
 
 // WorkerDone rebases a task's branch onto its integration branch, and asks for a review.
@@ -66,7 +66,7 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	if err != nil {
 		return res, err
 	}
-	if err := checkCheckCommands(p.Evidence); err != nil {
+	if err := validateChecks(p.Evidence); err != nil {
 		return res, err
 	}
 	p.Attempt = attempt
@@ -86,15 +86,15 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	if err != nil {
 		return res, err
 	}
-	if err := f.inspect(ctx); err != nil {
+	if err := f.requireReadyWorktree(ctx); err != nil {
 		return res, err
 	}
 	return f.run(ctx)
 }
 
-// inspect sees whether the worktree is as it has to be: the task's own, on its branch, nothing uncommitted,
+// requireReadyWorktree sees whether the worktree is as it has to be: the task's own, on its branch, nothing uncommitted,
 // nothing in progress.
-func (f *doneRun) inspect(ctx context.Context) error {
+func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	f.path = f.worktree(f.task)
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
@@ -116,7 +116,7 @@ func (f *doneRun) inspect(ctx context.Context) error {
 			files = []string{}
 		}
 		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, stick.Line(f.path)).With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then %s and %s", orNothing(files), stick.Cmd("git "+what+" --continue"), stick.Cmd("tt worker done --skip-rebase"))
+		return e.Hintf("resolve %s, then %s and %s", fileList(files), stick.Cmd("git "+what+" --continue"), stick.Cmd("tt worker done --skip-rebase"))
 	}
 	s, err := f.git.Snapshot(ctx, f.path)
 	if err != nil {
@@ -131,14 +131,14 @@ func (f *doneRun) inspect(ctx context.Context) error {
 		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, and not on %s", task, stick.Line(on), f.task.Branch).
 			With("task_id", task).With("left", []string{}).Hintf("%s; what was committed elsewhere has to come over first", stick.Cmd("git switch <branch>", f.task.Branch))
 	case s.DirtyCount > 0:
-		return dirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or remove them, then: %s", stick.Cmd("tt worker done"))
+		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or remove them, then: %s", stick.Cmd("tt worker done"))
 	}
 	f.head = s.Head
 	return nil
 }
 
-// dirty names what isn't committed.
-func dirty(where string, files []string, count int) *stick.Error {
+// errDirty names what isn't committed.
+func errDirty(where string, files []string, count int) *stick.Error {
 	changes := "changes"
 	if count == 1 {
 		changes = "change"
@@ -147,7 +147,7 @@ func dirty(where string, files []string, count int) *stick.Error {
 		With("left", files)
 }
 
-func orNothing(files []string) string {
+func fileList(files []string) string {
 	if len(files) == 0 {
 		return "what is left"
 	}
@@ -156,10 +156,10 @@ func orNothing(files []string) string {
 
 // run rebases, shows what was asked to be shown, and offers the commit.
 func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
-	if f.tg, err = f.readTarget(ctx, f.task.Integration); err != nil {
+	if f.target, err = f.readTarget(ctx, f.task.Integration); err != nil {
 		return res, err
 	}
-	if err := f.fetch(ctx, &f.tg); err != nil {
+	if err := f.fetch(ctx, &f.target); err != nil {
 		return res, err
 	}
 	if err := f.requireRemoteIsOurs(ctx); err != nil {
@@ -168,9 +168,9 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	if f.id, err = f.newID(ctx); err != nil {
 		return res, err
 	}
-	onto := f.tg.head()
+	onto := f.target.head()
 	err = f.write(ctx, core.MustBeMember, func(o *op) error {
-		if _, err := o.blockedOn(f.task); err != nil {
+		if _, err := o.blockedWarning(f.task); err != nil {
 			return err
 		}
 		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{Path: f.path, Head: f.head, Onto: onto})
@@ -223,7 +223,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 			facts, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](*ev)
 			res.State, res.Kept = facts.State, facts.Kept
 		}
-		if res.Warning, err = o.blockedOn(task); err != nil {
+		if res.Warning, err = o.blockedWarning(task); err != nil {
 			return err
 		}
 		return o.Tx.EndIntent(f.id, "done")
@@ -316,10 +316,10 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 // the branch had here whenever it was done with, and what was pushed then, is its own, however it was
 // rewritten since. That git has a commit says nothing: a fetch brings everybody's.
 func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
-	if f.tg.remote == "" {
+	if f.target.remote == "" {
 		return nil
 	}
-	if f.seen, err = f.git.RemoteBranch(ctx, f.root, f.tg.remote, f.task.Branch); err != nil || f.seen == "" {
+	if f.remoteHead, err = f.git.RemoteBranch(ctx, f.root, f.target.remote, f.task.Branch); err != nil || f.remoteHead == "" {
 		return err
 	}
 	own := []string{f.head}
@@ -338,21 +338,21 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	contained, err := f.git.Contained(ctx, f.root, f.seen, own...)
+	contained, err := f.git.Contained(ctx, f.root, f.remoteHead, own...)
 	if err != nil || contained {
 		return err
 	}
-	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s hasn't: it is at %s", f.task.Branch, f.tg.remote, f.task.ID, shortCommit(f.seen)).
-		With("task_id", f.task.ID).With("head", f.seen).
+	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s hasn't: it is at %s", f.task.Branch, f.target.remote, f.task.ID, shortCommit(f.remoteHead)).
+		With("task_id", f.task.ID).With("head", f.remoteHead).
 		Hintf("take them over: in %s, %s, then %s; if another clone has a task of that name, give this one a name of its own: %s",
-			stick.Line(f.path), stick.Cmd("git pull --rebase <remote> <branch>", f.tg.remote, f.task.Branch), stick.Cmd("tt worker done"),
+			stick.Line(f.path), stick.Cmd("git pull --rebase <remote> <branch>", f.target.remote, f.task.Branch), stick.Cmd("tt worker done"),
 			stick.Cmd("tt worker spawn <task> --base "+f.task.Branch))
 }
 
 // push brings the branch to the remote that decides, where there is one. The lease is what [doneRun.requireRemoteIsOurs] saw.
 func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
-	if f.tg.remote == "" || f.seen == head {
-		return f.tg.remote, nil
+	if f.target.remote == "" || f.remoteHead == head {
+		return f.target.remote, nil
 	}
 	err := f.writeOutcome(ctx, func(o *op) error {
 		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{Path: f.path, Head: f.head, Onto: onto, Pushed: head})
@@ -361,17 +361,17 @@ func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
 		return "", err
 	}
 	f.killPoint("done: pushing")
-	if err := f.git.PushWithLease(ctx, f.root, f.tg.remote, f.task.Branch, head, f.seen); err != nil {
+	if err := f.git.PushWithLease(ctx, f.root, f.target.remote, f.task.Branch, head, f.remoteHead); err != nil {
 		if theirs := f.requireRemoteIsOurs(ctx); theirs != nil { // somebody pushed meanwhile
 			return "", theirs
 		}
 		return "", err
 	}
-	return f.tg.remote, nil
+	return f.target.remote, nil
 }
 
-// blockedOn warns of questions of the worker that nobody has answered yet.
-func (o *op) blockedOn(task stick.Task) (string, error) {
+// blockedWarning warns of questions of the worker that nobody has answered yet.
+func (o *op) blockedWarning(task stick.Task) (string, error) {
 	asked, err := o.unansweredBlocks(task)
 	if err != nil || asked == 0 {
 		return "", err

@@ -33,7 +33,7 @@ type landing struct {
 	queueHalted    bool // what failed is wrong with the branch, and not with the task: no other can land there either
 	note           string
 	left           []string     // what the gate left behind
-	clean          store.Intent // the cleanup that is due
+	dueCleanup     store.Intent // the cleanup that is due
 }
 
 // run lands. A race that was lost begins again on the new head, a few times.
@@ -42,7 +42,7 @@ func (l *landing) run(ctx context.Context) error {
 		l.tries++
 		lost, err := l.tryOnce(ctx)
 		if stick.CodeOf(err) == stick.CodeCanceled {
-			return l.interrupted(err)
+			return l.errInterrupted(err)
 		}
 		if err != nil || !lost {
 			return err
@@ -54,8 +54,8 @@ func (l *landing) run(ctx context.Context) error {
 	}
 }
 
-// interrupted says how far a landing came that its caller has given up.
-func (l *landing) interrupted(err error) error {
+// errInterrupted says how far a landing came that its caller has given up.
+func (l *landing) errInterrupted(err error) error {
 	e := &stick.Error{Code: stick.CodeCanceled, Message: "interrupted; " + l.task.ID + " stays as it was", Err: err}
 	if l.revert == "" {
 		e.Message = "interrupted; " + l.task.ID + " wasn't merged, and stays approved"
@@ -78,7 +78,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 			return false, err
 		} else if contained { // by hand, or by a landing that nobody saw
 			l.result, l.note = "", containedAlready
-			return false, l.land(ctx, "")
+			return false, l.recordLanded(ctx, "")
 		}
 	}
 	if err := l.makeResult(ctx); err != nil {
@@ -135,7 +135,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	if l.revert != "" && l.note == "" && len(l.left) > 0 {
 		l.note = l.left[0]
 	}
-	return false, l.land(ctx, l.id)
+	return false, l.recordLanded(ctx, l.id)
 }
 
 // abandon ends the intent of a landing that came to nothing.
@@ -186,7 +186,7 @@ func (l *landing) prepareBranch(ctx context.Context) (err error) {
 	if err := l.requireCleanCheckout(ctx); err != nil {
 		return err
 	}
-	return l.paused(ctx)
+	return l.requireNotPaused(ctx)
 }
 
 // makeResult makes the commit that the branch is to move to, without touching any checkout.
@@ -203,7 +203,7 @@ func (l *landing) makeResult(ctx context.Context) error {
 		return err
 	}
 	if tree == "" {
-		return l.conflict(ctx, files)
+		return l.returnConflict(ctx, files)
 	}
 	l.killPoint("merge: combined")
 	if l.revert != "" {
@@ -215,8 +215,8 @@ func (l *landing) makeResult(ctx context.Context) error {
 	return err
 }
 
-// conflict gives a task that can't be merged back to its worker.
-func (l *landing) conflict(ctx context.Context, files []string) error {
+// returnConflict gives a task that can't be merged back to its worker.
+func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	what := stick.Clip(strings.Join(files, ", "), 160)
 	if l.revert == "" {
 		reason := fmt.Sprintf("It conflicts with %s in %s. Rebase it: tt worker done starts the rebase.", l.target.name, strings.Join(files, ", "))
@@ -288,8 +288,8 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 	})
 }
 
-// land notes that the branch contains the task, and what has to be cleaned up.
-func (l *landing) land(ctx context.Context, intent string) error {
+// recordLanded notes that the branch contains the task, and what has to be cleaned up.
+func (l *landing) recordLanded(ctx context.Context, intent string) error {
 	id, err := l.newID(ctx)
 	if err != nil {
 		return err
@@ -324,13 +324,13 @@ func (l *landing) land(ctx context.Context, intent string) error {
 		if err := o.endTask(ev); err != nil {
 			return err
 		}
-		l.clean, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
+		l.dueCleanup, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
 			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
 		})
 		if err != nil {
 			return err
 		}
-		return o.Tx.PutIntent(l.clean)
+		return o.Tx.PutIntent(l.dueCleanup)
 	})
 }
 

@@ -42,26 +42,26 @@ func (l *landing) runGates(ctx context.Context, tree string) (over bool, err err
 		if err := l.writeOutcome(ctx, func(o *op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return false, err
 		}
-		return false, l.gateRed(said, report)
+		return false, l.errGateRed(said, report)
 	}
-	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` said:\n%s", exitOf(said), l.target.name, stick.Clip(l.gate.Command, 200), lastLines(said.output, 2000))
+	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` said:\n%s", describeExit(said), l.target.name, stick.Clip(l.gate.Command, 200), lastLines(said.output, 2000))
 	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
 		return false, err
 	}
-	return true, l.gateRed(said, report)
+	return true, l.errGateRed(said, report)
 }
 
-func (l *landing) gateRed(said commandResult, report store.Blob) error {
+func (l *landing) errGateRed(said commandResult, report store.Blob) error {
 	what, told := "merge of "+l.task.ID+" with", "its worker was told; "
 	if l.revert != "" {
 		what, told = "reversal of "+l.task.ID+" on", ""
 	}
-	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", exitOf(said), what, l.target.name).
+	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", describeExit(said), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
 		Hintf("%sall that the gate said: %s", told, stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)))
 }
 
-func exitOf(o commandResult) string {
+func describeExit(o commandResult) string {
 	if o.timeout {
 		return "its time was over"
 	}

@@ -65,7 +65,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 		return err
 	}
 	if len(tracked) > 0 {
-		return dirty(stick.Line(at)+", where "+l.target.name+" is checked out,", tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
+		return errDirty(stick.Line(at)+", where "+l.target.name+" is checked out,", tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
 			Hintf("commit or undo them there, and run the same command again")
 	}
 	return l.mayMove(ctx, at)

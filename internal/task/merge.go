@@ -97,7 +97,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 		return res, err
 	}
 	for all || len(res.Merged) == 0 {
-		task, ok, err := rp.next(ctx, tried, halted)
+		task, ok, err := rp.nextQueued(ctx, tried, halted)
 		if err != nil {
 			return res, res.withError(err)
 		}
@@ -163,8 +163,8 @@ func (res WorkerMergeResult) withError(err error) error {
 	return err
 }
 
-// next is the first task that wasn't tried yet, in the queue of a branch that doesn't stand still.
-func (rp *repo) next(ctx context.Context, tried map[string]bool, halted map[string]error) (task stick.Task, ok bool, err error) {
+// nextQueued is the first task that wasn't tried yet, in the queue of a branch that doesn't stand still.
+func (rp *repo) nextQueued(ctx context.Context, tried map[string]bool, halted map[string]error) (task stick.Task, ok bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		queued, err := tx.Queue(r.ID)
 		ok = false
@@ -208,11 +208,11 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 			return m, false, err
 		}
 	}
-	next, err := rp.lock(ctx, "branch", task.Integration, queueWait)
+	unlockBranch, err := rp.lock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return m, false, err
 	}
-	defer next()
+	defer unlockBranch()
 	unlock, err := rp.lock(ctx, "task", stick.TaskKey(task.ID), lockWait)
 	if err != nil {
 		return m, false, err
@@ -226,8 +226,8 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	}
 	if task.State == stick.TaskCompleted {
 		return MergedTask{
-			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Left: rp.remains(ctx, task), Tries: 1,
-			Note: skippedNote(task.Result),
+			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Left: rp.retryCleanup(ctx, task), Tries: 1,
+			Note: containedNote(task.Result),
 		}, false, nil
 	}
 	if _, err := task.Merge("", "", ""); err != nil {
@@ -241,7 +241,7 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	if l.gated {
 		m.Gate = "green"
 	}
-	left, err := rp.cleanup(ctx, l.clean)
+	left, err := rp.cleanup(ctx, l.dueCleanup)
 	m.Left = append(l.left, left...)
 	if err != nil { // it landed all the same
 		m.Left = append(m.Left, stick.AsError(err).Message)
@@ -249,8 +249,8 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	return m, false, nil
 }
 
-// skippedNote says of a task that landed how it did, if it wasn't by a commit of its own.
-func skippedNote(result string) string {
+// containedNote says of a task that landed how it did, if it wasn't by a commit of its own.
+func containedNote(result string) string {
 	if result == "" {
 		return containedAlready
 	}
@@ -275,9 +275,9 @@ func pauseOf(i store.Intent) *QueuePause {
 	return &QueuePause{Branch: p.Branch, Commit: p.Commit, Since: i.StartedAt, Report: p.Report}
 }
 
-// paused refuses to go on while the branch is at a commit on which the gate was red. A pause that is
+// requireNotPaused refuses to go on while the branch is at a commit on which the gate was red. A pause that is
 // over is ended.
-func (l *landing) paused(ctx context.Context) error {
+func (l *landing) requireNotPaused(ctx context.Context) error {
 	var p *QueuePause
 	err := l.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		open, err := tx.Intents(r.ID, "")
@@ -293,7 +293,7 @@ func (l *landing) paused(ctx context.Context) error {
 	case err != nil || p == nil:
 		return err
 	case p.Commit == l.base && !l.byName:
-		return l.baseRed(p.Report)
+		return l.errBaseRed(p.Report)
 	case p.Commit == l.base:
 		return nil // it is tried although the queue stands still, and the pause ends when it lands
 	}
@@ -318,7 +318,7 @@ func (o *op) endPause(open []store.Intent, branch string) error {
 	return nil
 }
 
-func (l *landing) baseRed(report string) error {
+func (l *landing) errBaseRed(report string) error {
 	return stick.Errorf(stick.CodeBaseRed, "the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name, shortCommit(l.base)).
 		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).With("left", []string{}).
 		Hintf("see what is wrong: %s; approve a task that mends it, and merge it by name", stick.Cmd("tt worker show --output <sum>", shortCommit(report)))
@@ -352,7 +352,7 @@ func (l *landing) pause(ctx context.Context, report store.Blob) error {
 	if err != nil {
 		return err
 	}
-	return l.baseRed(report.Sum)
+	return l.errBaseRed(report.Sum)
 }
 
 // message is that of the commit by which a task lands.

@@ -32,8 +32,8 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own bool, err er
 // setIntentEnv has git tell its hooks that it serves an intent.
 func (rp *repo) setIntentEnv(id string) { rp.git.Env = []string{IntentEnv + "=" + id} }
 
-// lockGlance is how long a lock is waited for that is held by a landing.
-const lockGlance = 50 * time.Millisecond
+// shortLockWait is how long a lock is waited for that is held by a landing.
+const shortLockWait = 50 * time.Millisecond
 
 // isLanding tells whether a landing of a task isn't ended.
 func (rp *repo) isLanding(ctx context.Context, id string) (yes bool, err error) {
@@ -201,9 +201,9 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 			l.note = stick.AsError(err).Message
 		}
 	}
-	if err := l.land(ctx, i.ID); err != nil || d.Revert != "" {
+	if err := l.recordLanded(ctx, i.ID); err != nil || d.Revert != "" {
 		return err
 	}
-	_, err = rp.cleanup(ctx, l.clean)
+	_, err = rp.cleanup(ctx, l.dueCleanup)
 	return err
 }

@@ -41,7 +41,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	if err != nil {
 		return res, err
 	}
-	head, branch, err := rp.seen(ctx, p.TaskID, p.Head)
+	head, branch, err := rp.resolveHeads(ctx, p.TaskID, p.Head)
 	if err != nil {
 		return res, err
 	}
@@ -87,7 +87,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	if err != nil {
 		return res, err
 	}
-	head, branch, err := rp.seen(ctx, p.TaskID, p.Head)
+	head, branch, err := rp.resolveHeads(ctx, p.TaskID, p.Head)
 	if err != nil {
 		return res, err
 	}
@@ -120,8 +120,8 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	return res, err
 }
 
-// seen finds the commit that a verdict names, and where the branch of the task is.
-func (rp *repo) seen(ctx context.Context, id, head string) (seen, branch string, err error) {
+// resolveHeads finds the commit that a verdict names, and where the branch of the task is.
+func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch string, err error) {
 	task, err := rp.task(ctx, id)
 	if err != nil {
 		return "", "", err

@@ -40,9 +40,9 @@ func (ts *Tasks) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunRes
 	if err != nil {
 		return res, err
 	}
-	return res, ts.noteRun(ctx, p, func(tx *store.Tx, task stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
+	return res, ts.updateRun(ctx, p, func(tx *store.Tx, task stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
 		res = ClaimRunResult{}
-		if err := current(task, p.Attempt); err != nil {
+		if err := requireCurrentAttempt(task, p.Attempt); err != nil {
 			return run, false, err
 		}
 		if ts.unclaimed(run) {
@@ -66,8 +66,8 @@ func (ts *Tasks) unclaimed(run store.TaskRun) bool {
 	return run.Process.IsZero() || run.StartedAt.IsZero() && ts.core.Config.Procs.Verdict(run.Process) == stick.Gone
 }
 
-// current refuses what belongs to an attempt that is over.
-func current(task stick.Task, attempt int) error {
+// requireCurrentAttempt refuses what belongs to an attempt that is over.
+func requireCurrentAttempt(task stick.Task, attempt int) error {
 	if task.Attempt != attempt || task.Over() {
 		return stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over", attempt, task.ID).With("task_id", task.ID).With("attempt", task.Attempt).
 			Hintf("%s tells what became of it", stick.Cmd("tt worker show <task_id>", task.ID))
@@ -90,8 +90,8 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	if err != nil {
 		return err
 	}
-	err = ts.noteRun(ctx, p, func(_ *store.Tx, task stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
-		if err := current(task, p.Attempt); err != nil {
+	err = ts.updateRun(ctx, p, func(_ *store.Tx, task stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
+		if err := requireCurrentAttempt(task, p.Attempt); err != nil {
 			return run, false, err
 		}
 		if !run.StartedAt.IsZero() || run.Process != p.Starter {
@@ -125,14 +125,14 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	if err != nil {
 		return err
 	}
-	return ts.noteRun(ctx, p, func(tx *store.Tx, _ stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
+	return ts.updateRun(ctx, p, func(tx *store.Tx, _ stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
 		run.EndedAt, run.Exit, run.Output = ended, status, b.Sum
 		return run, true, tx.AddBlob(b)
 	})
 }
 
-// noteRun changes what is known of the command of an attempt, and wakes those who look at the room.
-func (ts *Tasks) noteRun(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, store.TaskRun) (store.TaskRun, bool, error)) error {
+// updateRun changes what is known of the command of an attempt, and wakes those who look at the room.
+func (ts *Tasks) updateRun(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, store.TaskRun) (store.TaskRun, bool, error)) error {
 	place, err := ts.core.Place(core.Where{Path: p.Root})
 	if err != nil {
 		return err

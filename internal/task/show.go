@@ -16,7 +16,7 @@ type WorkerShowParams struct {
 	core.Where
 	TaskID string `json:"task_id"`
 
-	unseen bool // it isn't a reviewer that looks
+	skipSeen bool // it isn't a reviewer that looks
 }
 
 // WorkerShowResult is a task with its history.
@@ -71,7 +71,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			return err
 		}
 		views := []TaskView{res.TaskView}
-		queue(views, queued)
+		numberQueues(views, queued)
 		res.Queue = views[0].Queue
 		res.Attempts, res.Reviews = append([]stick.TaskAttempt{}, attempts...), append([]stick.TaskReview{}, reviews...)
 		events, more, err := tx.Events(store.EventQuery{Room: r.ID, Task: task.ID, Limit: 200, Newest: true})
@@ -95,7 +95,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		if commits, err := ts.core.Config.Git.Log(ctx, root, base, head, 100); err == nil {
 			res.Commits = append(res.Commits, commits...)
 		}
-		if !p.unseen {
+		if !p.skipSeen {
 			ts.recordSeen(ctx, p.Where, p.Caller, task.ID, head)
 		}
 	}

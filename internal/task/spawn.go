@@ -193,14 +193,14 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
 	rp.killPoint("spawn: done")
-	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, unseen: true})
+	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, skipSeen: true})
 	res.Task = shown.TaskView
 	return res, err
 }
 
 // shownAfterSpawn answers again what was answered to who made a task, or another attempt at it.
 func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
-	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: task.ID, unseen: true})
+	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: task.ID, skipSeen: true})
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
@@ -368,7 +368,7 @@ func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	} else if landing {
 		wait = 0
 	}
-	unlock, err := rp.lock(ctx, "task", stick.TaskKey(task.ID), max(wait, lockGlance))
+	unlock, err := rp.lock(ctx, "task", stick.TaskKey(task.ID), max(wait, shortLockWait))
 	if err != nil {
 		return nil, err
 	}

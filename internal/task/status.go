@@ -118,7 +118,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	if err != nil {
 		return res, err
 	}
-	queue(res.Tasks, tasks)
+	numberQueues(res.Tasks, tasks)
 	ts.addBranchState(ctx, root, p.Where, tasks, shown)
 	return res, nil
 }
@@ -219,8 +219,8 @@ func (ts *Tasks) showRun(v *TaskView, run store.TaskRun) {
 	}
 }
 
-// queue numbers the approved tasks, those for each branch by themselves.
-func queue(views []TaskView, tasks []stick.Task) {
+// numberQueues numbers the approved tasks, those for each branch by themselves.
+func numberQueues(views []TaskView, tasks []stick.Task) {
 	waiting := slices.DeleteFunc(slices.Clone(tasks), func(t stick.Task) bool { return t.State != stick.TaskApproved })
 	slices.SortFunc(waiting, func(a, b stick.Task) int { return int(max(-1, min(1, a.ApprovedSeq-b.ApprovedSeq))) })
 	before := map[string]int{}
