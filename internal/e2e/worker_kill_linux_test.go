@@ -444,7 +444,7 @@ func TestInterruptedFastForward(t *testing.T) {
 	f.git("switch", "--quiet", "integration")
 	env := f.wrapped(`case "$*" in *--ff-only*) kill -INT $PPID; sleep 1;; esac`)
 	r := f.run(f.dir, append(env, "TT_HARNESS_AGENT_ID=claude:boss"), "tt", "worker", "merge", "--all")
-	if r.exit != 130 || !strings.Contains(r.out, "x is merged") || !strings.Contains(r.err, "merged before: 1") {
+	if r.exit != 130 || !strings.Contains(r.out, "x is merged") || !strings.Contains(r.err, "tasks merged before that: 1") {
 		t.Errorf("%d %s%s", r.exit, r.out, r.err)
 	}
 	if x, y := f.show("x"), f.show("y"); x.State != "COMPLETED" || y.State != "APPROVED" || y.Doing != "" {

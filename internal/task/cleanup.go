@@ -11,8 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-// cleanup removes the worktree and the branch of a task, each only with proof that nothing is lost by it.
-// What it leaves, and why, is what it returns.
+// cleanup carries out a cleanup intent and ends it. It returns what stays, and why.
 func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err error) {
 	c, err := readIntent[cleanupIntent](i)
 	if err != nil {
@@ -36,6 +35,8 @@ func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err
 	return left, err
 }
 
+// removeRemains removes the worktree and the branches of a task, each only with proof that no work is lost. It
+// returns what stays, and why.
 func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (left []string, err error) {
 	why, err := rp.inUse(ctx, c)
 	if err != nil {
@@ -65,20 +66,20 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (left []stri
 	return nil, nil
 }
 
-// cleanRemote removes a task's branch at the remote, or says why it stays.
+// cleanRemote removes a task's branch at the remote, or returns why it stays.
 func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (string, error) {
 	at, err := rp.git.RemoteBranch(ctx, rp.root, c.Remote, c.Branch)
 	if err != nil || at == "" {
 		return "", err
 	}
 	if contained, err := rp.contained(ctx, c, at); err != nil || !contained {
-		return fmt.Sprintf("the branch %s at %s has commits that aren't in %s", c.Branch, c.Remote, c.Target), err
+		return fmt.Sprintf("the branch %s at %s has commits that %s doesn't have", c.Branch, c.Remote, c.Target), err
 	}
 	return "", rp.git.PushWithLease(ctx, rp.root, c.Remote, c.Branch, "", at)
 }
 
-// inUse says why the worktree and the branch of a task can't be removed; empty when they can: the work is
-// contained, nothing is uncommitted or in progress, and nobody is there.
+// inUse returns why the worktree and the branch of a task must stay. It returns "" if they can go: the target
+// contains the work, nothing is uncommitted or in progress, and no process works there.
 func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
 	if err != nil {
@@ -90,7 +91,7 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 			return "", err
 		}
 		if !contained {
-			return fmt.Sprintf("the branch %s has commits that aren't in %s", c.Branch, c.Target), nil
+			return fmt.Sprintf("the branch %s has commits that %s doesn't have", c.Branch, c.Target), nil
 		}
 	}
 	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
@@ -105,22 +106,23 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 	}
 	pids, visible := rp.tasks.core.Config.Procs.Inside(c.Path)
 	if len(pids) > 0 {
-		return fmt.Sprintf("process %d works in %s", pids[0], c.Path), nil
+		return fmt.Sprintf("process %d is working in %s", pids[0], c.Path), nil
 	}
 	if !visible && rp.isAlive(ctx, c.Worker) {
-		return fmt.Sprintf("%s is alive, and it can't be seen whether it works in %s", c.Worker, c.Path), nil
+		return fmt.Sprintf("%s is alive, and tt can't see whether it works in %s", c.Worker, c.Path), nil
 	}
 	s, err := rp.git.Snapshot(ctx, c.Path)
 	if err != nil {
 		return "", err
 	}
 	if s.DirtyCount > 0 || s.Head != c.Head {
-		return fmt.Sprintf("%s has changes that aren't committed, or is at another commit", c.Path), nil
+		return fmt.Sprintf("%s has uncommitted changes, or is at another commit", c.Path), nil
 	}
 	return "", nil
 }
 
-// contained tells whether a branch of a task is at the commit that landed, which isn't lost without it.
+// contained reports whether a task's branch can be deleted without losing a commit: it is at the commit that
+// landed, and the target contains that commit.
 func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool, error) {
 	if at != c.Head {
 		return false, nil
@@ -132,7 +134,8 @@ func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool
 	return rp.git.IsAncestor(ctx, rp.root, at, tg.head())
 }
 
-// isAlive tells whether a process proves that a member lives.
+// isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns true, so
+// that nothing is removed.
 func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		m, _ := r.Member(a)
@@ -142,7 +145,7 @@ func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 	return yes || err != nil
 }
 
-// retryCleanup tries again to clean up after a task that landed.
+// retryCleanup tries again to clean up after a task that landed. It returns what stays, and why.
 func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) []string {
 	c := cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
 	if tg, err := rp.readTarget(ctx, task.Integration); err == nil {
@@ -155,7 +158,7 @@ func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) []string {
 	return left
 }
 
-// finishCleanups finishes what merges that died have begun, and removes what an earlier cleanup had to leave.
+// finishCleanups finishes merges whose command died, and removes what an earlier cleanup had to leave.
 func (rp *repo) finishCleanups(ctx context.Context) error {
 	var open []store.Intent
 	var tasks []stick.Task
@@ -184,37 +187,37 @@ func (rp *repo) finishCleanups(ctx context.Context) error {
 		}
 		unlock, err := rp.lock(ctx, "task", i.Task, shortLockWait)
 		if stick.CodeOf(err) == stick.CodeLanding {
-			continue // somebody is at it
+			continue // another command is working on it
 		}
 		if err != nil {
 			return err
 		}
 		err = rp.recover(ctx, i.Task)
 		unlock()
-		if err != nil && !stopsQueue(err) { // what is wrong with one task or branch doesn't keep the others
+		if err != nil && !stopsQueue(err) { // a fault of one task or branch doesn't stop the others
 			return err
 		}
 	}
 	return nil
 }
 
-// WorkerCancelParams calls a task off.
+// WorkerCancelParams asks to cancel a task.
 type WorkerCancelParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	TaskID string `json:"task_id"`
 	Reason string `json:"reason,omitempty"`
-	Delete bool   `json:"delete,omitempty"` // its branch and worktree too, if the work is contained in the branch it was meant for
+	Delete bool   `json:"delete,omitempty"` // also its branch and worktree, if the integration branch contains the work
 }
 
-// WorkerCancelResult is a task that was called off.
+// WorkerCancelResult is a task that was cancelled.
 type WorkerCancelResult struct {
 	WorkerReviewResult
 	Left []string `json:"left,omitempty"` // what stays, and why
 }
 
-// WorkerCancel calls a task off; its worker is told, and fenced. The branch stays. It fails with
-// [stick.CodeInvalidTransition] and [stick.CodeLanding].
+// WorkerCancel cancels a task. Its worker gets a message, and its later commands are refused. The branch stays
+// unless Delete is set. It fails with [stick.CodeInvalidTransition] and [stick.CodeLanding].
 func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (WorkerCancelResult, error) {
 	var res WorkerCancelResult
 	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
@@ -242,7 +245,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		if err := o.endTask(*ev); err != nil {
 			return err
 		}
-		res.Delivery, res.Note = o.tellWorker(task, "Called off", "The task "+task.ID+" was called off: "+ev.Reason)
+		res.Delivery, res.Note = o.tellWorker(task, "Cancelled", "The task "+task.ID+" was cancelled: "+ev.Reason)
 		return nil
 	})
 	if err == nil {
@@ -259,7 +262,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	return res, err
 }
 
-// WorkerRollbackParams takes a merge back.
+// WorkerRollbackParams asks to revert a merged task.
 type WorkerRollbackParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
@@ -267,7 +270,7 @@ type WorkerRollbackParams struct {
 	Reason string `json:"reason"`
 }
 
-// WorkerRollbackResult is the commit that takes a merge back.
+// WorkerRollbackResult is the commit that reverts a merged task.
 type WorkerRollbackResult struct {
 	RoomID stick.RoomID    `json:"room_id"`
 	TaskID string          `json:"task_id"`
@@ -280,12 +283,12 @@ type WorkerRollbackResult struct {
 	Already bool `json:"already,omitempty"`
 }
 
-// WorkerRollback takes a merge back by a new commit, which passes the gate as a merge does. It fails as
-// [Engine.WorkerMerge] does.
+// WorkerRollback reverts a merged task by a new commit, which must pass the gate as a merge must. It fails as
+// [Tasks.WorkerMerge] does, and with [stick.CodeUsage] without a reason.
 func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (WorkerRollbackResult, error) {
 	var res WorkerRollbackResult
 	if p.Reason == "" {
-		return res, stick.Errorf(stick.CodeUsage, "say why it is taken back").With("field", "reason").Hintf("%s", stick.Cmd("tt worker rollback <task_id> --reason …", stick.Clip(p.TaskID, 64)))
+		return res, stick.Errorf(stick.CodeUsage, "say why you revert it").With("field", "reason").Hintf("%s", stick.Cmd("tt worker rollback <task_id> --reason …", stick.Clip(p.TaskID, 64)))
 	}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Check is the doctor's: it looks for what commands that died have left half done, and for worktrees that outlived
-// their tasks.
+// Check is the doctor's check of tasks. It finds what commands that died have left half done, and worktrees that
+// outlived their tasks.
 func (ts *Tasks) Check(ctx context.Context) core.Finding {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
@@ -53,10 +53,10 @@ func (ts *Tasks) Check(ctx context.Context) core.Finding {
 	case len(found) == 1:
 		return core.Finding{Status: core.FindingWarning, Detail: found[0], Fix: fix}
 	}
-	return core.Finding{Status: core.FindingOK, Detail: fmt.Sprintf("%d tasks, and nothing is left half done", tasks)}
+	return core.Finding{Status: core.FindingOK, Detail: fmt.Sprintf("%d tasks, nothing half done", tasks)}
 }
 
-// unfinishedIn looks at one room, and counts its tasks.
+// unfinishedIn checks one room, and returns how many tasks it has.
 func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how string)) (int, error) {
 	tasks, err := tx.Tasks(r.ID)
 	if err != nil {
@@ -68,7 +68,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 	}
 	p, err := workspace.Resolve(r.Path, ts.core.Config.Workspace)
 	if err != nil {
-		return len(tasks), nil // the workspace is gone, and everything in it
+		return len(tasks), nil // the workspace is gone with everything in it
 	}
 	rp := &repo{tasks: ts, root: p.Root}
 	rp.setLockPrefix()
@@ -76,16 +76,16 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 	for _, i := range open {
 		busy[i.Task] = true
 		if d, err := readIntent[landIntent](i); err == nil && d.Tree != "" {
-			gates[d.Tree] = true // its landing sees to it
+			gates[d.Tree] = true // whoever finishes this landing removes it
 		}
 		if i.Kind == intentPause || rp.isLocked("task", i.Task) {
 			continue
 		}
-		note(fmt.Sprintf("%s of task %s was cut off in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
+		note(fmt.Sprintf("%s of task %s was interrupted in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
 	}
 	for _, tree := range leftGates(p.Root, tasks) {
 		if !gates[tree] {
-			note("the worktree of a gate that is over couldn't be removed: "+stick.Line(tree), git.RemoveByHand(tree))
+			note("tt couldn't remove the worktree of a gate that has ended: "+stick.Line(tree), git.RemoveByHand(tree))
 		}
 	}
 	for _, t := range tasks {
@@ -93,13 +93,13 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(t.Worktree))); err == nil {
-			note(fmt.Sprintf("the worktree of %s, which is merged, is still there: %s", t.ID, stick.Line(t.Worktree)), "tt worker merge "+t.ID)
+			note(fmt.Sprintf("the worktree of the merged task %s is still there: %s", t.ID, stick.Line(t.Worktree)), "tt worker merge "+t.ID)
 		}
 	}
 	return len(tasks), nil
 }
 
-// leftGates lists the worktrees of gates, in the directories that have those of tasks.
+// leftGates lists the worktrees of gates in the directories that hold the worktrees of tasks.
 func leftGates(root string, tasks []stick.Task) (trees []string) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
@@ -108,7 +108,7 @@ func leftGates(root string, tasks []stick.Task) (trees []string) {
 			continue
 		}
 		seen[dir] = true
-		entries, _ := os.ReadDir(dir) // it may be gone with its last worktree
+		entries, _ := os.ReadDir(dir) // it may be gone, together with its last worktree
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), gatePrefix) {
 				trees = append(trees, filepath.Join(dir, e.Name()))
@@ -118,13 +118,13 @@ func leftGates(root string, tasks []stick.Task) (trees []string) {
 	return trees
 }
 
-// finishers is the command that finishes what another has begun.
+// finishers maps a kind of intent to the command that finishes it.
 var finishers = map[string]string{
 	intentSpawn: "tt worker spawn", intentRetry: "tt worker retry", intentDone: "in its worktree: tt worker done --task", intentLand: "tt worker merge",
 	intentRollback: "tt worker rollback --reason … ", intentCleanup: "tt worker merge",
 }
 
-// isLocked tells whether a process is at something.
+// isLocked reports whether a process holds a lock.
 func (rp *repo) isLocked(kind, name string) bool {
 	path := rp.lockPath(kind, name)
 	if _, err := os.Stat(path); err != nil {

@@ -12,31 +12,32 @@ import (
 	"talkingstick/stick"
 )
 
-// landing is one task, or the reversal of one, on its way into the integration branch.
+// landing merges one task into the integration branch, or reverts one there.
 type landing struct {
 	*repo
 	task   stick.Task
-	byName bool
+	byName bool // the caller named the task, so that it is tried even if the queue is paused
 
 	id                 string // of the intent
 	target             target
-	base               string // where the branch was
-	result             string // where it is to be
+	base               string // the commit of the branch before
+	result             string // the commit that the branch is to move to
 	gate               config.Gate
 	worker             config.Worker
-	settingsUnreadable bool   // the settings of the branch can't be read
-	revert             string // why the task is taken back; empty for a merge
+	settingsUnreadable bool   // the settings on the branch can't be read, and the task is being reverted
+	revert             string // why the task is reverted; empty for a merge
 
 	tries          int
 	gated          bool
-	outcomeUnknown bool // git was stopped in the middle: the intent stays open, and whoever comes next asks git
-	queueHalted    bool // what failed is wrong with the branch, and not with the task: no other can land there either
+	outcomeUnknown bool // git was interrupted: the intent stays open, and the next command asks git for the outcome
+	queueHalted    bool // the failure is one of the branch, not of the task: no other task can land there either
 	note           string
 	left           []string     // what the gate left behind
-	dueCleanup     store.Intent // the cleanup that is due
+	dueCleanup     store.Intent // the cleanup to run after the landing
 }
 
-// run lands. A race that was lost begins again on the new head, a few times.
+// run lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often as the
+// project's settings allow.
 func (l *landing) run(ctx context.Context) error {
 	for {
 		l.tries++
@@ -48,35 +49,35 @@ func (l *landing) run(ctx context.Context) error {
 			return err
 		}
 		if l.tries >= l.worker.Races {
-			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was tested: others land faster", l.target.name, l.tries, l.task.ID).
-				With("task_id", l.task.ID).Hintf("it stays approved; try again when it is quieter: %s", stick.Cmd("tt worker merge <task_id>"))
+			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was being tested", l.target.name, l.tries, l.task.ID).
+				With("task_id", l.task.ID).Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, stick.Cmd("tt worker merge <task_id>"))
 		}
 	}
 }
 
-// errInterrupted says how far a landing came that its caller has given up.
+// errInterrupted returns the error for a landing that its caller has cancelled. It says how far the landing came.
 func (l *landing) errInterrupted(err error) error {
 	e := &stick.Error{Code: stick.CodeCanceled, Message: "interrupted; " + l.task.ID + " stays as it was", Err: err}
 	if l.revert == "" {
 		e.Message = "interrupted; " + l.task.ID + " wasn't merged, and stays approved"
 	}
 	if l.outcomeUnknown {
-		e.Message = "interrupted while " + l.target.name + " was moved: whether " + l.task.ID + " has landed isn't known yet"
-		e.Hintf("the next command on it finds out: %s", stick.Cmd("tt worker merge <task_id>", l.task.ID))
+		e.Message = "interrupted while " + l.target.name + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
+		e.Hintf("the next command on the task finds out: %s", stick.Cmd("tt worker merge <task_id>", l.task.ID))
 	}
 	return e.With("task_id", l.task.ID)
 }
 
-// tryOnce makes one attempt at landing; lost says that the branch moved meanwhile.
+// tryOnce tries to land the task once. lost reports whether that failed only because the branch moved meanwhile.
 func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
-	l.id, l.gated, l.left = "", false, nil // those of the try before are over
+	l.id, l.gated, l.left = "", false, nil // the earlier try has ended
 	if err := l.prepare(ctx); err != nil {
 		return false, err
 	}
 	if l.revert == "" {
 		if contained, err := l.git.IsAncestor(ctx, l.root, l.task.Approved, l.base); err != nil {
 			return false, err
-		} else if contained { // by hand, or by a landing that nobody saw
+		} else if contained { // somebody has merged it by hand
 			l.result, l.note = "", containedAlready
 			return false, l.recordLanded(ctx, "")
 		}
@@ -105,7 +106,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	ended := false
 	defer func() {
 		if err == nil && !lost || ended || l.outcomeUnknown {
-			return // the intent is ended already, or has to stay open
+			return // the intent has ended already, or must stay open
 		}
 		outcome := "lost"
 		if err != nil {
@@ -126,7 +127,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	l.killPoint("merge: judged")
 	moved, err := l.advance(ctx)
 	if err != nil {
-		l.queueHalted = true // what keeps the branch where it is keeps out every task
+		l.queueHalted = true // the branch can't be moved, so no task can land
 	}
 	if err != nil || !moved {
 		return err == nil, err
@@ -138,7 +139,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	return false, l.recordLanded(ctx, l.id)
 }
 
-// abandon ends the intent of a landing that came to nothing.
+// abandon ends the intent of a landing that didn't succeed, if it is still open.
 func (l *landing) abandon(ctx context.Context, outcome string) error {
 	return l.writeOutcome(ctx, func(o *op) error {
 		if _, open, err := o.Tx.Intent(l.id); err != nil || !open {
@@ -148,10 +149,10 @@ func (l *landing) abandon(ctx context.Context, outcome string) error {
 	})
 }
 
-// containedAlready is said of a task that landed by no commit of its own.
+// containedAlready is the note for a task that landed without a merge commit.
 const containedAlready = "the branch contained it already"
 
-// prepare looks at the branch as it is now, and at whether the task may still land.
+// prepare checks whether anything can land on the branch now, and whether this task still may.
 func (l *landing) prepare(ctx context.Context) error {
 	if err := l.prepareBranch(ctx); err != nil {
 		l.queueHalted = true
@@ -163,7 +164,7 @@ func (l *landing) prepare(ctx context.Context) error {
 	return l.requireApprovedCommit(ctx)
 }
 
-// prepareBranch sees whether anything can land on the branch now.
+// prepareBranch reads the branch and its settings, and refuses if nothing can land on it now.
 func (l *landing) prepareBranch(ctx context.Context) (err error) {
 	if err := l.recoverOthers(ctx, l.task.Integration, l.task.ID); err != nil {
 		return err
@@ -176,7 +177,7 @@ func (l *landing) prepareBranch(ctx context.Context) (err error) {
 	}
 	l.base = l.target.head()
 	l.gate, l.worker, err = l.settings(ctx, l.base)
-	l.settingsUnreadable = l.revert != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a reversal is a way out of it: see readable
+	l.settingsUnreadable = l.revert != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a revert may repair them: see requireReadableSettings
 	if err != nil && !l.settingsUnreadable {
 		return err
 	}
@@ -189,7 +190,7 @@ func (l *landing) prepareBranch(ctx context.Context) (err error) {
 	return l.requireNotPaused(ctx)
 }
 
-// makeResult makes the commit that the branch is to move to, without touching any checkout.
+// makeResult creates the commit that the branch is to move to, without touching any checkout.
 func (l *landing) makeResult(ctx context.Context) error {
 	theirs := l.task.Approved
 	if l.revert != "" {
@@ -207,7 +208,7 @@ func (l *landing) makeResult(ctx context.Context) error {
 	}
 	l.killPoint("merge: combined")
 	if l.revert != "" {
-		message := fmt.Sprintf("Revert task %s\n\nThis takes back %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revert))
+		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revert))
 		l.result, err = l.git.CommitTree(ctx, l.root, tree, message, l.base)
 		return err
 	}
@@ -215,11 +216,12 @@ func (l *landing) makeResult(ctx context.Context) error {
 	return err
 }
 
-// returnConflict gives a task that can't be merged back to its worker.
+// returnConflict returns a task with a conflict to its worker, and makes the error for it. A revert with a conflict
+// only fails.
 func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	what := stick.Clip(strings.Join(files, ", "), 160)
 	if l.revert == "" {
-		reason := fmt.Sprintf("It conflicts with %s in %s. Rebase it: tt worker done starts the rebase.", l.target.name, strings.Join(files, ", "))
+		reason := fmt.Sprintf("It conflicts with %s in %s. To start the rebase, run tt worker done.", l.target.name, strings.Join(files, ", "))
 		if err := l.returnTask(ctx, stick.CauseConflict, reason, store.Blob{}, files); err != nil {
 			return err
 		}
@@ -227,9 +229,9 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
 	if l.revert != "" {
-		return e.Hintf("what came later builds on it: take it back by a task of its own, %s", stick.Cmd("tt worker spawn <task>"))
+		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s", stick.Cmd("tt worker spawn <task>"))
 	}
-	return e.Hintf("its worker was told, and rebases it: %s", stick.Cmd("tt worker done"))
+	return e.Hintf("its worker got a message, and must rebase it: %s", stick.Cmd("tt worker done"))
 }
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
@@ -257,7 +259,7 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 	})
 }
 
-// storeIntent writes down what is about to happen. From here on the task can't be called off.
+// storeIntent stores the intent to land. From here on the task can't be cancelled.
 func (l *landing) storeIntent(ctx context.Context, tree string) error {
 	kind := intentLand
 	if l.revert != "" {
@@ -274,7 +276,7 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 				return err
 			}
 		case task.Approved != l.task.Approved:
-			return stick.Errorf(stick.CodeReviewStale, "%s was reviewed anew meanwhile", task.ID).With("task_id", task.ID).Hintf("%s", stick.Cmd("tt worker show <task_id>"))
+			return stick.Errorf(stick.CodeReviewStale, "%s was reviewed again meanwhile", task.ID).With("task_id", task.ID).Hintf("%s", stick.Cmd("tt worker show <task_id>"))
 		default:
 			ev, err := task.Merge(o.Me.Agent, l.base, l.result)
 			if err != nil {
@@ -288,7 +290,8 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 	})
 }
 
-// recordLanded notes that the branch contains the task, and what has to be cleaned up.
+// recordLanded records that the branch contains the task, or its revert. After a merge it also stores the intent to
+// clean up.
 func (l *landing) recordLanded(ctx context.Context, intent string) error {
 	id, err := l.newID(ctx)
 	if err != nil {
@@ -334,8 +337,8 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 	})
 }
 
-// revertCommit is a commit that undoes the merge of a task and nothing else: merged with the branch it is
-// the reversal.
+// revertCommit creates a commit that undoes the merge of the task and nothing else. Merging it into the branch
+// reverts the task there.
 func (l *landing) revertCommit(ctx context.Context) (string, error) {
-	return l.git.CommitTree(ctx, l.root, l.task.Result+"^1^{tree}", "the reversal of "+l.task.Result+"\n", l.task.Result)
+	return l.git.CommitTree(ctx, l.root, l.task.Result+"^1^{tree}", "Revert "+l.task.Result+"\n", l.task.Result)
 }

@@ -8,11 +8,12 @@ import (
 	"talkingstick/stick"
 )
 
-// gatePrefix is how the names of the gates' worktrees begin: no task can have such a name.
+// gatePrefix begins the names of the gates' worktrees. No task can have such a name.
 const gatePrefix = ".gate-"
 
-// runGates runs the gate on exactly the commit that is to land. A red one is run on the base too: red there
-// as well, it is nobody's fault. over says that the intent was ended with the verdict.
+// runGates runs the gate on exactly the commit that is to land. If it is red, the gate also runs on the base. If it
+// is red there too, the task isn't to blame, and the queue is paused; else the task returns to its worker. over
+// reports whether the intent has ended.
 func (l *landing) runGates(ctx context.Context, tree string) (over bool, err error) {
 	green, said, err := l.runGate(ctx, tree, l.result)
 	if err != nil || green {
@@ -44,38 +45,40 @@ func (l *landing) runGates(ctx context.Context, tree string) (over bool, err err
 		}
 		return false, l.errGateRed(said, report)
 	}
-	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` said:\n%s", describeExit(said), l.target.name, stick.Clip(l.gate.Command, 200), lastLines(said.output, 2000))
+	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` printed:\n%s", describeExit(said), l.target.name, stick.Clip(l.gate.Command, 200), lastLines(said.output, 2000))
 	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
 		return false, err
 	}
 	return true, l.errGateRed(said, report)
 }
 
+// errGateRed returns the error for a gate that is red on the result.
 func (l *landing) errGateRed(said commandResult, report store.Blob) error {
-	what, told := "merge of "+l.task.ID+" with", "its worker was told; "
+	what, told := "merge of "+l.task.ID+" with", "its worker got a message; "
 	if l.revert != "" {
-		what, told = "reversal of "+l.task.ID+" on", ""
+		what, told = "revert of "+l.task.ID+" on", ""
 	}
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", describeExit(said), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%sall that the gate said: %s", told, stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)))
+		Hintf("%sthe whole output of the gate: %s", told, stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)))
 }
 
+// describeExit says how a command ended, for a sentence.
 func describeExit(o commandResult) string {
 	if o.timeout {
-		return "its time was over"
+		return "timed out"
 	}
 	return fmt.Sprintf("exit status %d", o.exit)
 }
 
-// lastLines is the end of an output as text.
+// lastLines returns the last n bytes of an output as text.
 func lastLines(b []byte, n int) string {
 	return stick.Block(string(b[max(0, len(b)-n):]))
 }
 
-// runGate runs the gate at a commit, once and as often again as the project says, each time in a worktree of its
-// own: what one run has left there mustn't be judged by the next. The worktree is gone afterwards, as far as it can
-// be removed: what the gate said counts all the same.
+// runGate runs the gate at a commit. While it is red, it runs again, as often as the project allows. Each run has a
+// fresh worktree, so that no run sees what an earlier one left. Afterwards the worktree is removed. If that fails,
+// l.left says so, and the result of the gate still counts.
 func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o commandResult, err error) {
 	defer func() {
 		l.left = nil

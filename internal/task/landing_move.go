@@ -8,25 +8,25 @@ import (
 	"talkingstick/stick"
 )
 
-// advance moves the branch to the result, if it is still where it was. Where a remote decides, the push
-// without force is what moves it, and the local branch follows.
+// advance moves the branch to the result, and reports whether it was still where it was. If a remote decides, a
+// push without force moves the branch there first, and then the local branch follows.
 func (l *landing) advance(ctx context.Context) (moved bool, err error) {
 	if l.target.remote == "" {
 		return l.moveLocal(ctx, l.base)
 	}
 	moved, err = l.git.Push(ctx, l.root, l.target.remote, l.target.name, l.result)
 	if err != nil || !moved {
-		l.outcomeUnknown = ctx.Err() != nil // the remote may have moved all the same
+		l.outcomeUnknown = ctx.Err() != nil // the remote may have accepted the push
 		return false, err
 	}
 	l.killPoint("merge: pushed")
 	if err := l.advanceLocal(ctx); err != nil {
-		l.note = "the local branch " + l.target.name + " couldn't follow: " + stick.AsError(err).Message
+		l.note = "the remote has moved, but the local branch " + l.target.name + " hasn't: " + stick.AsError(err).Message
 	}
 	return true, nil
 }
 
-// advanceLocal moves the local branch to where the remote is, where that is forward.
+// advanceLocal moves the local branch to where the remote is, if that is a fast-forward.
 func (l *landing) advanceLocal(ctx context.Context) error {
 	now, err := l.readTarget(ctx, l.target.name)
 	if err != nil || now.local == "" || now.local == l.result {
@@ -52,8 +52,8 @@ func (l *landing) advanceLocal(ctx context.Context) error {
 	return err
 }
 
-// moveLocal moves the local branch from one commit to the result: by compare-and-swap, or with its files
-// where it is checked out.
+// moveLocal moves the local branch from the commit from to the result, and reports whether it is there now. If the
+// branch is checked out, its files move with it; else the move is a compare-and-swap.
 func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err error) {
 	now, err := l.readTarget(ctx, l.target.name)
 	if err != nil {
@@ -77,10 +77,10 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	if at, _, cerr := l.git.Commit(ctx, l.root, l.target.ref()); cerr == nil && at != from {
 		return at == l.result, nil
 	}
-	if half, herr := l.git.FastForwardInterrupted(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk, a filter
+	if half, herr := l.git.FastForwardInterrupted(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk or a filter can cause this
 		l.outcomeUnknown = true
 		e := stick.AsError(err)
-		next := stick.Hintf("%s has half of the merge: commit nothing there, the same command takes it to its end", stick.Line(now.checkout))
+		next := stick.Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", stick.Line(now.checkout))
 		if len(e.Hint) > 0 {
 			next = stick.Hintf("%s; %s", e.Hint, next)
 		}
@@ -90,8 +90,8 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	return false, err
 }
 
-// mayMove refuses to move the files of the room's shared tree where the caller may not change them. A linked
-// worktree of the branch isn't shared.
+// mayMove refuses to move the files of the shared tree if the caller may not change them. A linked worktree isn't
+// part of the shared tree.
 func (l *landing) mayMove(ctx context.Context, checkout string) error {
 	p, err := workspace.Resolve(checkout, l.tasks.core.Config.Workspace)
 	if err != nil || p.Worktree != "" {

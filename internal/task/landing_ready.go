@@ -10,12 +10,12 @@ import (
 	"talkingstick/stick"
 )
 
-// requireReadableSettings sees whether the settings can be read at the result, too: else nothing could be merged after it, and not
-// even what mends it.
+// requireReadableSettings refuses a result whose settings can't be read: after it nothing could be merged, not even
+// the repair. A revert that makes them readable again takes its gate from the result.
 func (l *landing) requireReadableSettings(ctx context.Context) error {
 	gate, worker, err := l.settings(ctx, l.result)
 	if l.revert != "" {
-		if l.settingsUnreadable { // what it is taken back to judges it
+		if l.settingsUnreadable {
 			l.gate, l.worker = gate, worker
 		}
 		return err
@@ -24,15 +24,15 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 		return err
 	}
 	e := stick.AsError(err)
-	reason := fmt.Sprintf("On %s nothing could be merged any more after it: %s. %s.", l.target.name, e.Message, e.Hint)
+	reason := fmt.Sprintf("After this task, nothing could be merged into %s any more: %s. %s.", l.target.name, e.Message, e.Hint)
 	if err := l.returnTask(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
 		return err
 	}
-	return e.With("task_id", l.task.ID).Hintf("its worker was told, and mends the file: %s", stick.Cmd("tt worker done"))
+	return e.With("task_id", l.task.ID).Hintf("its worker got a message, and must repair the file: %s", stick.Cmd("tt worker done"))
 }
 
-// requireNoFilesInTheWay refuses, before the gate runs, a result that can't be checked out where the branch is, because files
-// lie there that git doesn't know.
+// requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way. It is
+// called before the gate, which may take long.
 func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 	at := l.target.checkout
 	if at == "" || l.target.local == "" {
@@ -42,22 +42,22 @@ func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	return stick.Errorf(stick.CodeDirtyTree, "%s, where %s is checked out, has files of its own that the merge would overwrite: %s",
+	return stick.Errorf(stick.CodeDirtyTree, "%s, where %s is checked out, has untracked files that the merge would overwrite: %s",
 		stick.Line(at), l.target.name, stick.Clip(strings.Join(files, ", "), 160)).With("task_id", l.task.ID).With("path", at).With("left", files).
-		Hintf("move them away, and run the same command again")
+		Hintf("move them elsewhere, and run the same command again")
 }
 
-// requireCleanCheckout refuses when the branch is checked out somewhere with changes of its own, or where the
-// caller may not change it.
+// requireCleanCheckout refuses if the branch is checked out in a place that has uncommitted changes, that is missing,
+// or that the caller may not change.
 func (l *landing) requireCleanCheckout(ctx context.Context) error {
 	at := l.target.checkout
 	if at == "" || l.target.local == "" {
 		return nil
 	}
 	if _, err := os.Stat(at); err != nil {
-		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, which isn't there, and is locked", l.target.name, stick.Line(at)).
+		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, a locked worktree that is missing", l.target.name, stick.Line(at)).
 			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
-			Hintf("bring its disk back; or if it is gone for good: %s, then %s",
+			Hintf("connect its disk again; or if the worktree is gone for good: %s, then %s",
 				stick.Cmd("git worktree unlock <path>", at), stick.Cmd("git worktree prune"))
 	}
 	tracked, err := l.git.TrackedChanges(ctx, at)
@@ -71,15 +71,15 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 	return l.mayMove(ctx, at)
 }
 
-// requireApprovedCommit refuses a branch that isn't at the approved commit. Commits that change the same keep the
-// approval; others return the task to review.
+// requireApprovedCommit refuses a task whose branch isn't at the approved commit, and puts it back in review. If the
+// branch makes the same changes as before, such as after a rebase, the approval is kept.
 func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	at, ok, err := l.git.Commit(ctx, l.root, "refs/heads/"+l.task.Branch)
 	if err != nil || at == l.task.Approved {
 		return err
 	}
 	if !ok {
-		return nil // the approved commit itself is what is merged
+		return nil // the merge needs only the commit, not the branch
 	}
 	q := stick.Offering{Head: at}
 	if q.Base, err = l.git.MergeBase(ctx, l.root, l.base, at); err != nil {
@@ -107,9 +107,9 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 		return err
 	}
 	if !kept {
-		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, and %s was approved", l.task.Branch, shortCommit(at), shortCommit(l.task.Approved)).
+		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, but %s was approved", l.task.Branch, shortCommit(at), shortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
-			Hintf("it is in review again: %s, then %s", stick.Cmd("tt worker diff <task_id>", l.task.ID), stick.Cmd("tt worker approve <task_id>", l.task.ID))
+			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt worker diff <task_id>", l.task.ID), stick.Cmd("tt worker approve <task_id>", l.task.ID))
 	}
 	l.task, err = l.repo.task(ctx, l.task.ID)
 	return err

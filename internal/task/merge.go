@@ -17,26 +17,26 @@ import (
 type WorkerMergeParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	TaskID string `json:"task_id,omitempty"` // empty for the first in the queues that can be merged
-	All    bool   `json:"all,omitempty"`     // all that are approved, in the order of their approval
+	TaskID string `json:"task_id,omitempty"` // empty for the first task in the queues that can be merged
+	All    bool   `json:"all,omitempty"`     // all approved tasks, in the order of their approval
 }
 
-// WorkerMergeResult says what was merged.
+// WorkerMergeResult says which tasks were merged, and which were not.
 type WorkerMergeResult struct {
 	RoomID  stick.RoomID  `json:"room_id"`
 	AgentID stick.AgentID `json:"agent_id"`
 	Merged  []MergedTask  `json:"merged"`
-	Waiting []HeldTask    `json:"waiting"` // approved, and not merged by this call
+	Waiting []HeldTask    `json:"waiting"` // approved, but not merged by this call
 }
 
 // MergedTask is a task that landed.
 type MergedTask struct {
 	TaskID  string   `json:"task_id"`
-	Branch  string   `json:"branch"` // that it was merged into
-	Commit  string   `json:"commit"` // the merge; empty when the branch contained the task already
+	Branch  string   `json:"branch"` // the branch that it was merged into
+	Commit  string   `json:"commit"` // the merge commit; empty if the branch contained the task already
 	Head    string   `json:"head"`   // the commit that was approved
 	Gate    string   `json:"gate"`   // green, or none
-	Tries   int      `json:"tries"`  // 1, and one more for each time that somebody else was faster
+	Tries   int      `json:"tries"`  // 1, and one more for each time the branch moved meanwhile
 	Left    []string `json:"left,omitempty"`
 	Already bool     `json:"already,omitempty"`
 	Note    string   `json:"note,omitempty"`
@@ -50,18 +50,18 @@ type HeldTask struct {
 	Why    string          `json:"why,omitempty"`
 }
 
-// queueWait is how long a merge waits for those before it.
+// queueWait is how long a merge waits for other merges into the same branch.
 const queueWait = 2 * time.Hour
 
-// WorkerMerge merges approved tasks, one at a time: the gate runs on exactly the commit that the branch
-// then moves to. It fails with [stick.CodeInvalidTransition], [stick.CodeReviewStale],
-// [stick.CodeRebaseConflict], [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree] and
-// [stick.CodeLanding]; without a task's name only if nothing could be merged, and with All the first of these that
-// isn't about one task alone.
+// WorkerMerge merges approved tasks, one at a time. The gate runs on exactly the commit that the branch then moves
+// to. It fails with [stick.CodeInvalidTransition], [stick.CodeReviewStale], [stick.CodeRebaseConflict],
+// [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree] and [stick.CodeLanding]. Without a task's name
+// it fails only if it merged nothing. With All, a failure that concerns one task alone isn't returned; it is in
+// Waiting.
 func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
 	res := WorkerMergeResult{Merged: []MergedTask{}, Waiting: []HeldTask{}}
 	if p.All && p.TaskID != "" {
-		return res, stick.Errorf(stick.CodeUsage, "all tasks are meant, or one, not both").With("field", "task_id")
+		return res, stick.Errorf(stick.CodeUsage, "name one task, or ask for all of them, not both").With("field", "task_id")
 	}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
@@ -88,10 +88,10 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	return rp.mergeQueue(ctx, p.All, res)
 }
 
-// mergeQueue merges the tasks of the queues in their order, or the first one that can be merged. Each branch has
-// a queue of its own: one that stands still doesn't keep the others, nor does what is wrong with one task.
+// mergeQueue merges the tasks of all queues in order, or only the first one that can be merged. Each integration
+// branch has its own queue. A queue that is paused doesn't stop the others, nor does a fault of one task.
 func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
-	tried, halted := map[string]bool{}, map[string]error{} // tasks; branches, and why
+	tried, halted := map[string]bool{}, map[string]error{} // tasks by id; the branches on which nothing can land now, and why
 	var held error
 	if err := rp.finishCleanups(ctx); err != nil {
 		return res, err
@@ -105,9 +105,9 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 			break
 		}
 		tried[task.ID] = true
-		m, stands, err := rp.mergeOne(ctx, task, false)
+		m, stopped, err := rp.mergeOne(ctx, task, false)
 		if err == nil {
-			if !m.Already { // by another merge, which reports it
+			if !m.Already { // another merge landed it, and reports it
 				res.Merged = append(res.Merged, m)
 			}
 			continue
@@ -120,16 +120,16 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 			return res, terr
 		}
 		if now.State == stick.TaskCompleted {
-			continue // by another merge
+			continue // another merge landed it
 		}
-		if stands {
+		if stopped {
 			halted[task.Integration] = err
 		}
 		res.Waiting = append(res.Waiting, HeldTask{task.ID, now.State, stick.CodeOf(err), stick.AsError(err).Message})
 		if !all && now.State != stick.TaskApproved {
-			return res, err // it was its turn, and it went back
+			return res, err // the first task of the queue was returned to its worker
 		}
-		if held == nil && (stands || !all || stick.CodeOf(err) == stick.CodeGitFailed) {
+		if held == nil && (stopped || !all || stick.CodeOf(err) == stick.CodeGitFailed) {
 			held = err
 		}
 	}
@@ -137,12 +137,13 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 		return res, err
 	}
 	if len(res.Merged) > 0 {
-		held = nil // it is told with what was merged
+		held = nil // res.Waiting says why the others weren't merged
 	}
 	return res, held
 }
 
-// stopsQueue tells whether a failure is one of a task or of its branch, so that others may be merged all the same.
+// stopsQueue reports whether a failure concerns only a task or its branch. Then tasks of other branches may still
+// be merged.
 func stopsQueue(err error) bool {
 	switch stick.CodeOf(err).Info().Exit {
 	case stick.ExitInternal, stick.ExitBusy, stick.ExitInterrupted:
@@ -153,17 +154,17 @@ func stopsQueue(err error) bool {
 	return true
 }
 
-// withError is an interruption of merges after some of which came to their end.
+// withError returns err. If it is an interruption after some merges, the message says how many tasks were merged.
 func (res WorkerMergeResult) withError(err error) error {
 	if stick.CodeOf(err) == stick.CodeCanceled && len(res.Merged) > 0 {
 		e := *stick.AsError(err)
-		e.Message = fmt.Sprintf("%s; merged before: %d", e.Message, len(res.Merged))
+		e.Message = fmt.Sprintf("%s; tasks merged before that: %d", e.Message, len(res.Merged))
 		return &e
 	}
 	return err
 }
 
-// nextQueued is the first task that wasn't tried yet, in the queue of a branch that doesn't stand still.
+// nextQueued returns the first task that wasn't tried yet, in a queue that isn't halted.
 func (rp *repo) nextQueued(ctx context.Context, tried map[string]bool, halted map[string]error) (task stick.Task, ok bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		queued, err := tx.Queue(r.ID)
@@ -178,8 +179,7 @@ func (rp *repo) nextQueued(ctx context.Context, tried map[string]bool, halted ma
 	return task, ok, err
 }
 
-// listHeld notes the tasks that weren't tried, because one before them can't land for a reason that holds for
-// the whole branch.
+// listHeld adds to res the tasks that weren't tried because nothing can land on their branch now.
 func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult) error {
 	if len(halted) == 0 {
 		return nil
@@ -195,8 +195,9 @@ func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[
 	})
 }
 
-// mergeOne merges a task. It waits for the merges before it; named says that the caller named it, so that
-// it is tried although the queue stands still.
+// mergeOne merges one task, after it has waited for other merges into the same branch. named says that the caller
+// named the task, so that it is tried even if the queue is paused. halted reports whether nothing can land on the
+// branch now.
 func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
 	if task.State != stick.TaskApproved && task.State != stick.TaskCompleted {
 		open, err := rp.isLanding(ctx, task.ID)
@@ -243,13 +244,13 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	}
 	left, err := rp.cleanup(ctx, l.dueCleanup)
 	m.Left = append(l.left, left...)
-	if err != nil { // it landed all the same
+	if err != nil { // it has landed, so a failed cleanup is no error
 		m.Left = append(m.Left, stick.AsError(err).Message)
 	}
 	return m, false, nil
 }
 
-// containedNote says of a task that landed how it did, if it wasn't by a commit of its own.
+// containedNote returns the note for a task that landed without a merge commit, or "" for one with a merge commit.
 func containedNote(result string) string {
 	if result == "" {
 		return containedAlready
@@ -257,13 +258,13 @@ func containedNote(result string) string {
 	return ""
 }
 
-// queueTask is what stands for the queue of a branch where an intent has its task: no task can have that name.
+// queueTask returns the stand-in for a task in the intents about a queue as a whole. No task can have its name.
 func queueTask(branch string) stick.Task {
 	sum := sha256.Sum256([]byte(branch))
 	return stick.Task{ID: "queue/" + hex.EncodeToString(sum[:8])}
 }
 
-// pauseOf is the pause that an intent is, or nil.
+// pauseOf returns the pause that an intent records, or nil if it is of another kind.
 func pauseOf(i store.Intent) *QueuePause {
 	if i.Kind != intentPause {
 		return nil
@@ -275,8 +276,8 @@ func pauseOf(i store.Intent) *QueuePause {
 	return &QueuePause{Branch: p.Branch, Commit: p.Commit, Since: i.StartedAt, Report: p.Report}
 }
 
-// requireNotPaused refuses to go on while the branch is at a commit on which the gate was red. A pause that is
-// over is ended.
+// requireNotPaused refuses to land while the branch is at a commit on which the gate is red. If the branch has moved
+// since, it ends the pause.
 func (l *landing) requireNotPaused(ctx context.Context) error {
 	var p *QueuePause
 	err := l.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
@@ -295,7 +296,7 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 	case p.Commit == l.base && !l.byName:
 		return l.errBaseRed(p.Report)
 	case p.Commit == l.base:
-		return nil // it is tried although the queue stands still, and the pause ends when it lands
+		return nil // the task may repair the branch; the pause ends when it lands
 	}
 	return l.writeOutcome(ctx, func(o *op) error {
 		open, err := o.Tx.Intents(o.Room.ID, "")
@@ -306,7 +307,7 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 	})
 }
 
-// endPause ends the pause of a branch's queue, if it is among what is open.
+// endPause ends the pause of a branch's queue, if one is among the open intents.
 func (o *op) endPause(open []store.Intent, branch string) error {
 	for _, i := range open {
 		if p := pauseOf(i); p != nil && p.Branch == branch {
@@ -318,16 +319,17 @@ func (o *op) endPause(open []store.Intent, branch string) error {
 	return nil
 }
 
+// errBaseRed returns the error for a gate that is red on the branch itself. report is the sum of its output.
 func (l *landing) errBaseRed(report string) error {
 	return stick.Errorf(stick.CodeBaseRed, "the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name, shortCommit(l.base)).
 		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).With("left", []string{}).
-		Hintf("see what is wrong: %s; approve a task that mends it, and merge it by name", stick.Cmd("tt worker show --output <sum>", shortCommit(report)))
+		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name", stick.Cmd("tt worker show --output <sum>", shortCommit(report)))
 }
 
-// shortCommit is the beginning of a sum, enough to tell it from others.
+// shortCommit shortens the id of a commit or an output for display.
 func shortCommit(sum string) string { return sum[:min(len(sum), 12)] }
 
-// pause has the queue stand still until the branch moves.
+// pause pauses the queue until the branch moves, and returns [landing.errBaseRed].
 func (l *landing) pause(ctx context.Context, report store.Blob) error {
 	id, err := l.newID(ctx)
 	if err != nil {
@@ -355,7 +357,7 @@ func (l *landing) pause(ctx context.Context, report store.Blob) error {
 	return l.errBaseRed(report.Sum)
 }
 
-// message is that of the commit by which a task lands.
+// message returns the message of the merge commit.
 func (l *landing) message() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Merge task %s", l.task.ID)

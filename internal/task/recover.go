@@ -10,11 +10,11 @@ import (
 	"talkingstick/stick"
 )
 
-// IntentEnv is the variable by which the git that we run tells its hooks which intent it serves.
+// IntentEnv is the environment variable that tells the hooks of a git that tt runs which intent it serves.
 const IntentEnv = "TT_INTENT"
 
-// OwnChange tells whether a change of git's serves an intent that is open: then it was allowed, or refused,
-// before it began.
+// OwnChange reports whether a change that git is about to make serves an open intent. tt has allowed such a change
+// already, so the hooks needn't check it again.
 func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own bool, err error) {
 	if intent == "" {
 		return false, nil
@@ -29,13 +29,13 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own bool, err er
 	})
 }
 
-// setIntentEnv has git tell its hooks that it serves an intent.
+// setIntentEnv makes later git commands tell their hooks that they serve the intent.
 func (rp *repo) setIntentEnv(id string) { rp.git.Env = []string{IntentEnv + "=" + id} }
 
-// shortLockWait is how long a lock is waited for that is held by a landing.
+// shortLockWait is how long a command waits for a task's lock if a landing probably holds it. Landings take long.
 const shortLockWait = 50 * time.Millisecond
 
-// isLanding tells whether a landing of a task isn't ended.
+// isLanding reports whether a task has a landing that hasn't ended, or was interrupted.
 func (rp *repo) isLanding(ctx context.Context, id string) (yes bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		i, err := openIntent(tx, r.ID, id)
@@ -45,7 +45,7 @@ func (rp *repo) isLanding(ctx context.Context, id string) (yes bool, err error) 
 	return yes, err
 }
 
-// openIntent is what isn't ended for a task, or nil.
+// openIntent returns the open intent of a task, or nil.
 func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, error) {
 	open, err := tx.Intents(room, id)
 	if err != nil || len(open) == 0 {
@@ -54,19 +54,19 @@ func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, erro
 	return &open[0], nil
 }
 
-// requireNotLanding refuses changes of a task that lands just now, or whose landing was cut off.
+// requireNotLanding refuses to change a task that is being merged, or whose merge was interrupted.
 func (o *op) requireNotLanding(id string) error {
 	i, err := openIntent(o.Tx, o.Room.ID, id)
 	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
 		return err
 	}
-	return stick.Errorf(stick.CodeLanding, "%s is being merged since %s", id, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
-		With("task_id", id).With("pid", i.PID).Hintf("wait for its outcome: %s; if its merge died: %s",
+	return stick.Errorf(stick.CodeLanding, "%s is being merged (started %s)", id, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
+		With("task_id", id).With("pid", i.PID).Hintf("wait for the outcome: %s; if the merge was interrupted: %s",
 		stick.Cmd("tt worker show <task_id>"), stick.Cmd("tt worker merge <task_id>"))
 }
 
-// recover finishes what a command that died has begun for a task. Who calls it holds the task's lock,
-// so that nobody is at it.
+// recover finishes or undoes what a command that died began for a task. The caller must hold the task's lock, so
+// that no other command is working on it.
 func (rp *repo) recover(ctx context.Context, id string) error {
 	var open *store.Intent
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
@@ -94,8 +94,9 @@ func (rp *repo) recover(ctx context.Context, id string) error {
 	return fmt.Errorf("an intent of kind %q is open for %s", open.Kind, id)
 }
 
-// recoverOthers finishes the landings on a branch that were cut off, except that of one task. Who calls it holds the
-// branch's lock, so that nobody is at them; the next one mustn't take what they have half done for somebody's changes.
+// recoverOthers finishes the interrupted landings on a branch, except that of one task. Otherwise the next landing
+// would take their half-moved files for somebody's changes. The caller must hold the branch's lock, so that no other
+// command is working on them.
 func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 	var open []store.Intent
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
@@ -125,8 +126,8 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 	return nil
 }
 
-// recoverDone finishes a done: a rebase that stopped at a conflict is told; else nothing was lost, and
-// done is asked for again.
+// recoverDone ends an interrupted done. If its rebase stopped at a conflict, the task becomes conflicted. Otherwise
+// nothing was lost, and the worker runs done again.
 func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 	d, err := readIntent[doneIntent](i)
 	if err != nil {
@@ -152,8 +153,8 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 	})
 }
 
-// recoverLanding finishes a landing whose process died. Git is the truth: if the branch contains the
-// result, the task has landed; else nothing has happened, and it may begin again.
+// recoverLanding finishes a landing whose process died. Git decides: if the branch contains the result, the task has
+// landed; else nothing has happened, and the landing can start again.
 func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 	d, err := readIntent[landIntent](i)
 	if err != nil {
@@ -164,10 +165,10 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 		return err
 	}
 	if d.Tree != "" {
-		_ = rp.git.RemoveDetached(rp.common, d.Tree) // what can't be removed stays: tt doctor names it
+		_ = rp.git.RemoveDetached(rp.common, d.Tree) // if that fails, tt doctor names it
 	}
 	tg, err := rp.readTarget(ctx, d.Branch)
-	if stick.CodeOf(err) == stick.CodeNotFound { // what it was to land on is gone
+	if stick.CodeOf(err) == stick.CodeNotFound { // the branch is gone
 		return (&landing{repo: rp, task: task, id: i.ID}).abandon(ctx, "cut off")
 	}
 	if err != nil {

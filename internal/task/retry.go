@@ -11,16 +11,15 @@ import (
 	"talkingstick/stick"
 )
 
-// WorkerRetryParams asks for another attempt.
+// WorkerRetryParams asks for another attempt at a task that failed.
 type WorkerRetryParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	TaskID string `json:"task_id"`
 }
 
-// WorkerRetry begins another attempt at a task that failed, on its branch where that exists, else from
-// the integration branch. It fails with [stick.CodeNotFound], [stick.CodeInvalidTransition] and
-// [stick.CodeLanding].
+// WorkerRetry starts another attempt at a task that failed: on its branch if that exists, else from the integration
+// branch. It fails with [stick.CodeNotFound], [stick.CodeInvalidTransition] and [stick.CodeLanding].
 func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
 	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
@@ -47,10 +46,10 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	if have { // what it is based on is where it left the integration branch, and not where that is now
+	if have { // its base is where it left the integration branch, not where that branch is now
 		if base, err := rp.git.MergeBase(ctx, rp.root, m.base, at); err != nil {
 			return res, err
-		} else if base == at { // nothing of its own is in it: the attempt begins where a new task would
+		} else if base == at { // it has no commits of its own, so the attempt starts where a new task would
 			m.from = at
 		} else if base != "" {
 			m.base = base
@@ -58,7 +57,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	}
 	note := ""
 	if task.Cause == stick.CauseRolledBack && task.Result != "" {
-		note = fmt.Sprintf("its merge was taken back by %s; in the worktree, git revert %s brings that work back", shortCommit(task.Result), shortCommit(task.Result))
+		note = fmt.Sprintf("commit %s reverted its merge; to bring that work back, run git revert %s in the worktree", shortCommit(task.Result), shortCommit(task.Result))
 	}
 	m.task.Attempt++
 	m.task.Base = m.base
@@ -70,16 +69,16 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		return res, err
 	case m.newTree:
 	case ok && !have:
-		return res, stick.Errorf(stick.CodeNotFound, "the branch %s isn't there any more, and its worktree is", task.Branch).With("branch", task.Branch).With("path", m.path).
-			Hintf("put it back: %s; or move %s away",
+		return res, stick.Errorf(stick.CodeNotFound, "the branch %s is gone, but its worktree is still there", task.Branch).With("branch", task.Branch).With("path", m.path).
+			Hintf("restore the branch: %s; or move %s elsewhere",
 				stick.Cmd("git branch <branch> <commit>", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base))), stick.Line(m.path))
 	case ok && rp.inRebase(ctx, m.path):
-		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s hasn't ended in %s", task.Branch, stick.Line(m.path)).With("path", m.path).
-			Hintf("in that worktree: %s, or resolve it and %s; then run the same command again",
+		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s is in progress in %s", task.Branch, stick.Line(m.path)).With("path", m.path).
+			Hintf("in that worktree, run %s, or resolve it and run %s; then run the same command again",
 				stick.Cmd("git rebase --abort"), stick.Cmd("git rebase --continue"))
 	case !ok || w.Branch != task.Branch:
 		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.path), task.Branch).With("path", m.path).
-			Hintf("move it away, or check %s out there", task.Branch)
+			Hintf("move it elsewhere, or check out %s there", task.Branch)
 	}
 	id, err := rp.newID(ctx)
 	if err != nil {
@@ -127,7 +126,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	return res, err
 }
 
-// inRebase tells whether a rebase is in progress in a worktree.
+// inRebase reports whether a rebase is in progress in a worktree.
 func (rp *repo) inRebase(ctx context.Context, path string) bool {
 	at, err := rp.git.Checkout(ctx, path)
 	return err == nil && git.OperationInProgress(at.GitDir) == "rebase"

@@ -12,12 +12,12 @@ type WorkerApproveParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	TaskID   string `json:"task_id"`
-	Head     string `json:"head,omitempty"` // empty for the commit that the caller saw last
+	Head     string `json:"head,omitempty"` // empty for the commit that the caller has seen last
 	Reason   string `json:"reason,omitempty"`
-	Override bool   `json:"override,omitempty"` // a person's: who did the work doesn't matter, nor what was seen
+	Override bool   `json:"override,omitempty"` // a person approves even their own work, or a commit that they haven't seen
 }
 
-// WorkerReviewResult is how a task stands after a verdict.
+// WorkerReviewResult is the state of a task after a decision.
 type WorkerReviewResult struct {
 	RoomID    stick.RoomID    `json:"room_id"`
 	AgentID   stick.AgentID   `json:"agent_id"`
@@ -26,8 +26,8 @@ type WorkerReviewResult struct {
 	Attempt   int             `json:"attempt"`
 	Head      string          `json:"head"`
 	Worker    stick.AgentID   `json:"worker,omitempty"`
-	MessageID int64           `json:"message_id,omitempty"` // that told the worker
-	Delivery  stick.Delivery  `json:"delivery,omitempty"`   // how it reaches the worker
+	MessageID int64           `json:"message_id,omitempty"` // the message to the worker
+	Delivery  stick.Delivery  `json:"delivery,omitempty"`   // how the message reaches the worker
 	Note      string          `json:"note,omitempty"`
 	Already   bool            `json:"already,omitempty"`
 }
@@ -63,14 +63,14 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 			o.addTaskEvent(*ev)
 		}
 		if task.ChangesGate {
-			res.Note = "it changes the file that says how it is judged; the gate that judges it is that of the branch it is merged into"
+			res.Note = "the task changes the file that sets the gate; its own merge is still tested by the gate of the branch that it is merged into"
 		}
 		return nil
 	})
 	return res, err
 }
 
-// WorkerRequestChangesParams gives a task back to its worker.
+// WorkerRequestChangesParams asks a task's worker for changes.
 type WorkerRequestChangesParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
@@ -79,8 +79,8 @@ type WorkerRequestChangesParams struct {
 	Reason string `json:"reason"`
 }
 
-// WorkerRequestChanges gives a task back to its worker, who gets it as a message and is woken. It fails
-// as [Engine.WorkerApprove] does, and with [stick.CodeUsage].
+// WorkerRequestChanges returns a task to its worker, which gets the reason as a message. It fails as
+// [Tasks.WorkerApprove] does, and with [stick.CodeUsage] without a reason.
 func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChangesParams) (WorkerReviewResult, error) {
 	var res WorkerReviewResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -120,7 +120,8 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	return res, err
 }
 
-// resolveHeads finds the commit that a verdict names, and where the branch of the task is.
+// resolveHeads returns the commit that a decision names, if it names one, and the commit of the task's branch. It
+// fails with [stick.CodeNotFound].
 func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch string, err error) {
 	task, err := rp.task(ctx, id)
 	if err != nil {
@@ -133,7 +134,7 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 		}
 		if !ok {
 			return "", "", stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(head, 60)).With("head", stick.Clip(head, 60)).
-				Hintf("%s tells the commit that waits for review", stick.Cmd("tt worker show <task_id>", task.ID))
+				Hintf("to see the commit that waits for review: %s", stick.Cmd("tt worker show <task_id>", task.ID))
 		}
 		seen = commit
 	}
@@ -141,7 +142,8 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 	return seen, branch, err
 }
 
-// decision prepares the verdict of the caller on a task.
+// decision prepares the caller's decision on a task. Without a named commit, it is about the one that the caller
+// has seen last.
 func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
@@ -160,13 +162,15 @@ func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDec
 	return task, stick.TaskDecision{TaskCall: o.taskCall(0), Head: head, Branch: branch}, nil
 }
 
+// decisionResult returns the result of a decision on a task. The caller sets what the decision changed.
 func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
 	return WorkerReviewResult{
 		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
 	}
 }
 
-// tellWorker sends the worker of a task a message, where it can be reached at all.
+// tellWorker sends the task's worker a message. It returns how the message reaches the worker, and a note if the
+// worker is gone.
 func (o *op) tellWorker(task stick.Task, subject, body string) (stick.Delivery, string) {
 	if task.Worker == "" || task.Worker == o.Me.Agent {
 		return "", ""
@@ -175,8 +179,8 @@ func (o *op) tellWorker(task stick.Task, subject, body string) (stick.Delivery, 
 		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject + ": " + task.ID, Body: body, Thread: "bead:" + task.ID,
 	}}
 	r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
-	if err != nil { // it left or is gone: the task waits for whoever takes it on
-		return stick.DeliveryNeedsPerson, string(task.Worker) + " isn't there to be told; another agent can take it on: tt worker start --task " + task.ID
+	if err != nil { // the worker has left or is gone
+		return stick.DeliveryNeedsPerson, string(task.Worker) + " can't be reached; another agent can take on the task: tt worker start --task " + task.ID
 	}
 	o.Apply(r, events)
 	return o.Room.Reaches(task.Worker, o.Probes.Probed, o.Tx.Now()), ""
