@@ -14,25 +14,26 @@ import (
 	"talkingstick/stick"
 )
 
-// Bounds of commands that workers and gates run.
+// The limits of a worker's checks, and of the output that is kept of any command.
 const (
 	checkTimeout = 10 * time.Minute
-	maxOutput    = 1 << 20 // of what is kept
+	maxOutput    = 1 << 20 // bytes, from the end
 	maxChecks    = 20
 )
 
-// commandResult is what became of a command.
+// commandResult is the outcome of a command.
 type commandResult struct {
 	exit    int
 	output  []byte
-	size    int64 // of all that it printed
+	size    int64 // of everything it printed, in bytes
 	took    time.Duration
 	timeout bool
 }
 
+// truncated reports whether the command printed more than was kept.
 func (o commandResult) truncated() bool { return o.size > int64(len(o.output)) }
 
-// tailBuffer keeps the end of what is written to it: that is where commands say what went wrong.
+// tailBuffer keeps the end of what is written to it, because commands say at the end what went wrong.
 type tailBuffer struct {
 	buf  []byte
 	size int64
@@ -54,8 +55,8 @@ func (t *tailBuffer) bytes() []byte {
 	return t.buf
 }
 
-// shell runs a command of the user's by the shell, in a process group of its own which ends when its
-// time is over.
+// shell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends, the
+// whole group is killed.
 func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration) (commandResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -75,35 +76,35 @@ func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Dura
 	switch exit, ok := errors.AsType[*exec.ExitError](err); {
 	case limited.Err() != nil:
 		o.exit, o.timeout = -1, true
-		o.output = append(o.output, fmt.Sprintf("\n[ended by tt: it took longer than %s]\n", limit)...)
+		o.output = append(o.output, fmt.Sprintf("\n[killed by tt: it took longer than %s]\n", limit)...)
 	case ok:
 		if o.exit = exit.ExitCode(); o.exit < 0 {
 			o.exit = 128
 		}
-	case errors.Is(err, exec.ErrWaitDelay): // something that it started holds its output open
+	case errors.Is(err, exec.ErrWaitDelay): // it has ended, but a process that it started still has its output open
 	case err != nil:
-		return o, stick.Errorf(stick.CodeGitFailed, "%s can't be run: %w", argv[0], err).Hintf("see to the program")
+		return o, stick.Errorf(stick.CodeGitFailed, "can't run %s: %w", argv[0], err).Hintf("check that %s is installed and executable", argv[0])
 	}
 	return o, nil
 }
 
-// validateChecks refuses what can't be run.
+// validateChecks checks the form of the worker's checks. It fails with [stick.CodeUsage].
 func validateChecks(evidence []string) error {
 	if len(evidence) > maxChecks {
-		return stick.Errorf(stick.CodeUsage, "%d pieces of evidence are given; at most %d are kept", len(evidence), maxChecks).With("field", "evidence")
+		return stick.Errorf(stick.CodeUsage, "%d checks are too many; at most %d are allowed", len(evidence), maxChecks).With("field", "evidence")
 	}
 	for _, e := range evidence {
 		name, command, ok := strings.Cut(e, "=")
 		if !ok || strings.TrimSpace(name) == "" || strings.TrimSpace(command) == "" || len(e) > stick.MaxBody || strings.ContainsRune(e, 0) {
-			return stick.Errorf(stick.CodeUsage, "evidence is a name and a command, not %q", stick.Clip(e, 60)).With("field", "evidence").
+			return stick.Errorf(stick.CodeUsage, "a check is written name=command, not %q", stick.Clip(e, 60)).With("field", "evidence").
 				Hintf("%s", stick.Cmd("tt worker done --evidence <check>", "tests=make test"))
 		}
 	}
 	return nil
 }
 
-// runChecks runs what the worker wants to show, in its worktree. It fails when a command changed the
-// worktree: then it isn't the commit that was shown.
+// runChecks runs the worker's checks in its worktree. It fails with [stick.CodeDirtyTree] if one of them changed
+// the worktree, because then the checks say nothing about the commit that is offered.
 func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blob, error) {
 	if len(f.p.Evidence) == 0 {
 		return nil, nil
@@ -133,19 +134,19 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 		return nil, err
 	}
 	if s.Head != q.Head {
-		return nil, stick.Errorf(stick.CodeDirtyTree, "the evidence's commands moved the worktree of %s to another commit: it is at %s", f.task.ID, shortCommit(s.Head)).
+		return nil, stick.Errorf(stick.CodeDirtyTree, "the checks moved the worktree of %s to another commit: it is now at %s", f.task.ID, shortCommit(s.Head)).
 			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
-			Hintf("what they showed isn't what would be offered: have them commit nothing, then %s again", stick.Cmd("tt worker done"))
+			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again", stick.Cmd("tt worker done"))
 	}
 	if s.DirtyCount > 0 {
 		return nil, errDirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).
-			Hintf("the evidence's commands changed it: have them clean up, or commit what they make")
+			Hintf("the checks changed it: make them clean up after themselves, or commit the files that they create")
 	}
 	return blobs, nil
 }
 
-// unansweredBlocks finds the newest message of a task's worker that says it is blocked and that nobody
-// has accepted; 0 for none.
+// unansweredBlocks returns the number of the newest message in which the task's worker says that it is blocked and
+// that nobody has accepted. It returns 0 if there is none.
 func (o *op) unansweredBlocks(task stick.Task) (int64, error) {
 	sent, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: task.Worker, Types: []stick.EventType{stick.EventMessageSent}, Limit: 200, Newest: true,

@@ -14,13 +14,13 @@ import (
 	"talkingstick/stick"
 )
 
-// WorkerDoneParams says that a worker's commits are ready for review.
+// WorkerDoneParams offers a worker's commits for review.
 type WorkerDoneParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	TaskID     string   `json:"task_id,omitempty"`
 	Attempt    int      `json:"attempt,omitempty"`
-	SkipRebase bool     `json:"skip_rebase,omitempty"` // after a conflict that was resolved by git rebase --continue
+	SkipRebase bool     `json:"skip_rebase,omitempty"` // after a conflict that git rebase --continue has resolved
 	Evidence   []string `json:"evidence,omitempty"`    // name=command, run in the worktree
 }
 
@@ -41,7 +41,7 @@ type WorkerDoneResult struct {
 	Warning  string            `json:"warning,omitempty"`
 }
 
-// doneRun is one done.
+// doneRun is one run of WorkerDone.
 type doneRun struct {
 	*repo
 	p          WorkerDoneParams
@@ -49,7 +49,7 @@ type doneRun struct {
 	path       string
 	head       string
 	target     target
-	remoteHead string // where the branch is at the remote that decides; empty for nowhere
+	remoteHead string // the commit of the branch at the remote that decides; empty if it isn't there
 	id         string // of the intent
 }
 
@@ -92,14 +92,14 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	return f.run(ctx)
 }
 
-// requireReadyWorktree sees whether the worktree is as it has to be: the task's own, on its branch, nothing uncommitted,
-// nothing in progress.
+// requireReadyWorktree refuses a worktree that isn't the task's own, isn't on its branch, or has something
+// uncommitted or in progress. It sets f.path and f.head.
 func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	f.path = f.worktree(f.task)
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
-		return stick.Errorf(stick.CodeNotFound, "the worktree of %s isn't there: %s", task, stick.Line(f.path)).With("task_id", task).
-			Hintf("a person can begin again: %s, then %s", stick.Cmd("tt worker cancel <task_id>", task), stick.Cmd("tt worker retry <task_id>", task))
+		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, stick.Line(f.path)).With("task_id", task).
+			Hintf("a person can start over: %s, then %s", stick.Cmd("tt worker cancel <task_id>", task), stick.Cmd("tt worker retry <task_id>", task))
 	}
 	at, err := f.git.Checkout(ctx, f.path)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	}
 	if at.GitDir == at.Common || at.Common != f.common {
 		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", stick.Line(f.path)).With("task_id", task).
-			Hintf("%s, or begin again: %s, then %s",
+			Hintf("repair it with %s, or start over: %s, then %s",
 				stick.Cmd("git worktree repair"), stick.Cmd("tt worker cancel <task_id>", task), stick.Cmd("tt worker retry <task_id>", task))
 	}
 	if what := git.OperationInProgress(at.GitDir); what != "" {
@@ -128,16 +128,16 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 		if on == "" {
 			on = "no branch"
 		}
-		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, and not on %s", task, stick.Line(on), f.task.Branch).
-			With("task_id", task).With("left", []string{}).Hintf("%s; what was committed elsewhere has to come over first", stick.Cmd("git switch <branch>", f.task.Branch))
+		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, stick.Line(on), f.task.Branch).
+			With("task_id", task).With("left", []string{}).Hintf("bring over what you committed elsewhere, then: %s", stick.Cmd("git switch <branch>", f.task.Branch))
 	case s.DirtyCount > 0:
-		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or remove them, then: %s", stick.Cmd("tt worker done"))
+		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard them, then: %s", stick.Cmd("tt worker done"))
 	}
 	f.head = s.Head
 	return nil
 }
 
-// errDirty names what isn't committed.
+// errDirty returns the error for uncommitted changes. where is the subject of its sentence.
 func errDirty(where string, files []string, count int) *stick.Error {
 	changes := "changes"
 	if count == 1 {
@@ -147,6 +147,7 @@ func errDirty(where string, files []string, count int) *stick.Error {
 		With("left", files)
 }
 
+// fileList names the files that have conflicts, for a sentence.
 func fileList(files []string) string {
 	if len(files) == 0 {
 		return "what is left"
@@ -154,7 +155,7 @@ func fileList(files []string) string {
 	return stick.Clip(strings.Join(files, ", "), 160)
 }
 
-// run rebases, shows what was asked to be shown, and offers the commit.
+// run rebases the branch, runs the checks, pushes, and offers the commit for review.
 func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	if f.target, err = f.readTarget(ctx, f.task.Integration); err != nil {
 		return res, err
@@ -181,7 +182,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	f.setIntentEnv(f.id)
 	f.killPoint("done: intended")
 	defer func() {
-		if err != nil && f.id != "" { // the intent is over, whatever it came to
+		if err != nil && f.id != "" { // a run that failed leaves nothing to finish
 			cerr := f.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(f.id, "failed") })
 			if cerr != nil && stick.CodeOf(err) == stick.CodeInternal {
 				err = fmt.Errorf("%w (%v)", err, cerr)
@@ -235,7 +236,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	return res, err
 }
 
-// rebase puts the branch onto the newest base, and says what is offered then.
+// rebase rebases the branch onto the commit onto, and returns what is offered then.
 func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, rebased bool, err error) {
 	q.Head = f.head
 	contained, err := f.git.IsAncestor(ctx, f.path, onto, f.head)
@@ -264,15 +265,16 @@ func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, re
 	return q, rebased, f.completeOffer(ctx, f.task, &q)
 }
 
-// completeOffer completes what is offered: a sum of what it changes, and whether it changes how it is judged.
+// completeOffer adds the patch sum to an offer, and whether it changes the file with the gate. It fails with
+// [stick.CodeInvalidTransition] if the branch has no commits of its own.
 func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
-		return stick.Errorf(stick.CodeGitFailed, "%s has no history in common with %s", task.Branch, task.Integration).With("task_id", task.ID).
-			Hintf("begin again from it: %s, then %s", stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id>", task.ID))
+		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).With("task_id", task.ID).
+			Hintf("start over from there: %s, then %s", stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id>", task.ID))
 	}
 	if q.Base == q.Head {
 		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).With("task_id", task.ID).With("state", task.State).
-			Hintf("commit your work first; if there is nothing to do: %s", stick.Cmd("tt worker fail …"))
+			Hintf("commit your work first; if there is nothing to change: %s", stick.Cmd("tt worker fail …"))
 	}
 	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
 		return err
@@ -282,7 +284,8 @@ func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Off
 	return err
 }
 
-// recordConflict tells of a rebase that stopped, and is left for the worker to go on with.
+// recordConflict records that the rebase stopped at a conflict, and returns the error for it. The rebase stays in
+// progress, so that the worker can resolve it.
 func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	files, err := f.git.Unmerged(ctx, f.path)
 	if err != nil {
@@ -308,13 +311,14 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	f.id = ""
 	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Clip(strings.Join(files, ", "), 160)).
 		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).With("left", []string{"rebase"}).
-		Hintf("resolve them in %s, then git add, %s, and %s", stick.Line(f.path),
+		Hintf("resolve the files in %s, then git add, %s, and %s", stick.Line(f.path),
 			stick.Cmd("git rebase --continue"), stick.Cmd("tt worker done --skip-rebase"))
 }
 
-// requireRemoteIsOurs refuses a branch that has commits at the remote which the worktree hasn't: pushing would lose them. What
-// the branch had here whenever it was done with, and what was pushed then, is its own, however it was
-// rewritten since. That git has a commit says nothing: a fetch brings everybody's.
+// requireRemoteIsOurs refuses to push if the branch at the remote has commits that aren't the worker's, because the
+// push would lose them. The worker's own commits are those of the worktree and those of every earlier run of done,
+// even if the branch was rewritten since. It isn't enough that the local repository has a commit: a fetch brings
+// everybody's.
 func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	if f.target.remote == "" {
 		return nil
@@ -342,14 +346,15 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	if err != nil || contained {
 		return err
 	}
-	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s hasn't: it is at %s", f.task.Branch, f.target.remote, f.task.ID, shortCommit(f.remoteHead)).
+	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s doesn't have: it is at %s", f.task.Branch, f.target.remote, f.task.ID, shortCommit(f.remoteHead)).
 		With("task_id", f.task.ID).With("head", f.remoteHead).
-		Hintf("take them over: in %s, %s, then %s; if another clone has a task of that name, give this one a name of its own: %s",
+		Hintf("to take them over, run in %s: %s, then %s; if they belong to a task of the same name in another clone, use another name for this one: %s",
 			stick.Line(f.path), stick.Cmd("git pull --rebase <remote> <branch>", f.target.remote, f.task.Branch), stick.Cmd("tt worker done"),
 			stick.Cmd("tt worker spawn <task> --base "+f.task.Branch))
 }
 
-// push brings the branch to the remote that decides, where there is one. The lease is what [doneRun.requireRemoteIsOurs] saw.
+// push pushes the branch to the remote that decides, if there is one, and returns that remote. It overwrites only
+// the commit that [doneRun.requireRemoteIsOurs] has checked.
 func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
 	if f.target.remote == "" || f.remoteHead == head {
 		return f.target.remote, nil
@@ -370,7 +375,8 @@ func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
 	return f.target.remote, nil
 }
 
-// blockedWarning warns of questions of the worker that nobody has answered yet.
+// blockedWarning returns a warning if the worker has said that it is blocked and nobody has answered. If the room
+// requires contracts, it fails with [stick.CodeContractIncomplete] instead.
 func (o *op) blockedWarning(task stick.Task) (string, error) {
 	asked, err := o.unansweredBlocks(task)
 	if err != nil || asked == 0 {
@@ -378,7 +384,7 @@ func (o *op) blockedWarning(task stick.Task) (string, error) {
 	}
 	if o.Room.Policy.RequireContracts {
 		return "", stick.Errorf(stick.CodeContractIncomplete, "message %d says that you are blocked, and nobody has accepted it yet", asked).
-			With("message_id", asked).Hintf("wait for the answer: %s; or take it back: %s",
+			With("message_id", asked).Hintf("wait for the answer: %s; or withdraw the message: %s",
 			stick.Cmd("tt wait --park"), stick.Cmd("tt msg withdraw <message_id>"))
 	}
 	return fmt.Sprintf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil

@@ -9,10 +9,10 @@ import (
 	"talkingstick/stick"
 )
 
-// An intent says what a command is about to do to git or to processes. It is stored before the command
-// acts and ended with the outcome, so that the next command can finish what one that died began. The
-// structs below are how intents are stored: programs of other versions write and read them, so fields
-// keep their names, and new ones are optional.
+// An intent says what a command is about to do to git. It is stored before the command acts, and ended with the
+// outcome. If the command dies in between, the next command finds the open intent and finishes or undoes the work.
+// The structs below are the stored form. Other versions of the program write and read them, so fields keep their
+// names, and new fields are optional.
 
 // The kinds of intents.
 const (
@@ -22,10 +22,10 @@ const (
 	intentLand     = "land"
 	intentRollback = "rollback"
 	intentCleanup  = "cleanup"
-	intentPause    = "pause" // of the merge queue: the gate is red on the branch itself
+	intentPause    = "pause" // the merge queue is paused, because the gate is red on the branch itself
 )
 
-// spawnIntent is what spawn and retry are about to make, as far as undoing it needs to know.
+// spawnIntent is what spawn and retry are about to create, as far as that is needed to undo it.
 type spawnIntent struct {
 	Task      spawnedTask `json:"task"`
 	Path      string      `json:"path"`
@@ -45,7 +45,7 @@ type doneIntent struct {
 	Path   string `json:"path"`
 	Head   string `json:"head"`
 	Onto   string `json:"onto"`
-	Pushed string `json:"pushed,omitempty"` // what the remote's branch is moved to
+	Pushed string `json:"pushed,omitempty"` // the commit that the push moves the remote's branch to
 }
 
 // landIntent is what a merge or a rollback is about to do to a branch.
@@ -55,31 +55,31 @@ type landIntent struct {
 	Base     string `json:"base"`
 	Head     string `json:"head"`
 	Result   string `json:"result"`
-	Checkout string `json:"checkout,omitempty"` // where the branch is checked out, and moves with its files
+	Checkout string `json:"checkout,omitempty"` // where the branch is checked out; its files move with it
 	Tree     string `json:"tree,omitempty"`     // the gate's worktree
 	Revert   string `json:"revert,omitempty"`
 }
 
-// cleanupIntent is what remains of a task that is over.
+// cleanupIntent is what is left of a task that has ended.
 type cleanupIntent struct {
 	Branch  string `json:"branch"`
 	Path    string `json:"path"`
-	Head    string `json:"head"`   // the commit that is contained
-	Target  string `json:"target"` // the branch that contains it
+	Head    string `json:"head"`   // the last commit of the branch
+	Target  string `json:"target"` // the branch that must contain it
 	Remote  string `json:"remote,omitempty"`
 	Attempt int    `json:"attempt"`
 
 	Worker stick.AgentID `json:"worker,omitempty"`
 }
 
-// pauseIntent is why the merge queue of a branch stands still.
+// pauseIntent is why the merge queue of a branch is paused: at this commit of it, the gate is red.
 type pauseIntent struct {
 	Branch string `json:"branch"`
 	Commit string `json:"commit"`
 	Report string `json:"report"`
 }
 
-// newIntent makes an intent of this process. data is one of the stored forms above.
+// newIntent returns an intent of this process. data is one of the stored forms above.
 func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any) (store.Intent, error) {
 	b, err := json.Marshal(data)
 	if err != nil {
@@ -90,7 +90,7 @@ func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by
 	}, nil
 }
 
-// storeIntent stores what is about to be done for a task.
+// storeIntent stores an intent for a task, or replaces the one with the same id.
 func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
 	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
 	if err != nil {
@@ -99,7 +99,7 @@ func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any
 	return o.Tx.PutIntent(i)
 }
 
-// readIntent reads the stored form of an intent.
+// readIntent decodes the stored form of an intent.
 func readIntent[T spawnIntent | doneIntent | landIntent | cleanupIntent | pauseIntent](i store.Intent) (T, error) {
 	var data T
 	if err := json.Unmarshal(i.Data, &data); err != nil {

@@ -10,14 +10,14 @@ import (
 	"talkingstick/stick"
 )
 
-// prompt is what a worker has to know of its task.
+// prompt returns what a worker must know about its task, and how to work on it.
 func prompt(t stick.Task, path string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("You are the worker of task %s, attempt %d.", t.ID, t.Attempt)
 	line("")
-	line("Your worktree is %s, on the branch %s. Work there and nowhere else: other workers have worktrees of their own, and the", path, t.Branch)
-	line("workspace's main checkout isn't yours. You need no talking stick for what you do in your worktree.")
+	line("Your worktree is %s, on the branch %s. Work only there: the main checkout and the worktrees of", path, t.Branch)
+	line("other workers aren't yours. You don't need the talking stick for work in your worktree.")
 	if t.Description != "" {
 		line("")
 		line("The task:")
@@ -30,49 +30,51 @@ func prompt(t stick.Task, path string) string {
 	}
 	if t.Reason != "" && t.State != stick.TaskFailed {
 		line("")
-		line("It came back to you (%s):", t.Cause)
+		line("The task came back to you (%s):", t.Cause)
 		indent(&b, t.Reason)
 	}
 	line("")
-	line("What you do, in your worktree:")
-	line("  tt worker start                 once, before anything else; it binds the task to you")
+	line("What to run, in your worktree:")
+	line("  tt worker start                 once, before anything else: it makes you the worker of this task")
 	line("  git add …, git commit           small commits on %s", t.Branch)
-	line("  tt worker done                  when all is committed: it rebases onto %s and asks for a review", t.Integration)
-	line("                                  --evidence \"tests=make test\" runs a command and shows its outcome to the reviewer")
-	line("  tt worker fail \"why\"            if it can't be done")
-	line("  tt worker heartbeat             now and then, only where tt worker status calls you STALE although you work")
+	line("  tt worker done                  when everything is committed: it rebases onto %s and asks for a review", t.Integration)
+	line("                                  --evidence \"tests=make test\" also runs that command and shows the reviewer its outcome")
+	line("  tt worker fail \"why\"            if you can't do the task")
+	line("  tt worker heartbeat             now and then, but only if tt worker status calls you STALE while you work")
 	line("If done stops at a conflict: resolve the files, git add them, git rebase --continue, then tt worker done --skip-rebase.")
-	line("If changes are requested you get a message; make them, commit, and run tt worker done again. Wait for it with tt wait --park.")
+	line("After done, wait for the review with tt wait --park. If it requests changes, you get a message: make the changes, commit,")
+	line("and run tt worker done again.")
 	line("If you are blocked: tt msg send <who> --category BLOCKED --task %s \"what you need\".", t.ID)
 	line("Never push, merge, or force anything by hand, and never use git stash: others share the repository.")
-	line("When a command answers stale_attempt, stop: the attempt is over.")
+	line("If a command fails with stale_attempt, stop: your attempt is over.")
 	return b.String()
 }
 
+// indent writes a text with every line indented.
 func indent(b *strings.Builder, text string) {
 	for l := range strings.Lines(strings.Trim(stick.Block(text), "\n")) {
 		fmt.Fprintf(b, "  %s\n", strings.TrimRight(l, "\n"))
 	}
 }
 
-// WorkerContextParams asks what a worker has to know.
+// WorkerContextParams asks what a worker must know about its task.
 type WorkerContextParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	TaskID string `json:"task_id,omitempty"` // empty for the task whose worktree the path lies in
+	TaskID string `json:"task_id,omitempty"` // empty for the task in whose worktree the path lies
 }
 
-// WorkerContextResult is what a worker has to know.
+// WorkerContextResult is what a worker must know about its task.
 type WorkerContextResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	TaskView
-	Path   string `json:"path"` // of the worktree
+	Path   string `json:"path"` // the worktree
 	Spec   string `json:"spec,omitempty"`
 	Prompt string `json:"prompt"`
 }
 
-// WorkerContext tells a worker, or who starts one, what it has to know. It writes nothing. It fails with
-// [stick.CodeUsage] and [stick.CodeNotFound].
+// WorkerContext returns what a worker must know about its task, for the worker or for whoever starts it. It writes
+// nothing. It fails with [stick.CodeUsage] and [stick.CodeNotFound].
 func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (WorkerContextResult, error) {
 	var res WorkerContextResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -110,11 +112,11 @@ type WorkerExportResult struct {
 	More   bool          `json:"more,omitempty"`
 }
 
-// maxExport is the most events that one answer of [Engine.WorkerExport] has.
+// maxExport is how many events [Tasks.WorkerExport] returns at most.
 const maxExport = 500
 
-// WorkerExport tells the events of tasks, the oldest first, up to 500 of them. It writes nothing. It fails
-// with [stick.CodeNoRoom].
+// WorkerExport returns the events of tasks, oldest first, at most 500. It writes nothing. It fails with
+// [stick.CodeNoRoom], and with [stick.CodeNotFound] for a task that doesn't exist.
 func (ts *Tasks) WorkerExport(ctx context.Context, p WorkerExportParams) (WorkerExportResult, error) {
 	var res WorkerExportResult
 	var types []stick.EventType

@@ -19,19 +19,19 @@ import (
 	"talkingstick/stick"
 )
 
-// repo is the repository that an operation on tasks is about.
+// repo is the repository of one operation on tasks.
 type repo struct {
 	tasks  *Tasks
 	by     core.Caller
 	w      core.Where
 	git    git.Client
 	root   string // the main checkout
-	common string // git's directory of all checkouts
-	here   string // the linked worktree that the caller is in, empty outside of one
-	name   string // stands for the repository in the names of locks
+	common string // the .git directory that all checkouts share
+	here   string // the linked worktree that the caller is in; empty outside of one
+	name   string // the repository in the names of locks
 }
 
-// openRepo finds the repository of a place. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
+// openRepo finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
 // [stick.CodeNoRepository] and [stick.CodeInvalidPath].
 func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
 	rp := &repo{tasks: ts, by: by, w: w, git: ts.core.Config.Git}
@@ -61,15 +61,15 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	at, err := rp.git.Checkout(ctx, p.Root)
 	switch {
 	case stick.CodeOf(err) == stick.CodeGitFailed:
-		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git checkout, and workers need one", stick.Line(p.Root)).With("path", p.Root).
-			Hintf("%s, and a first commit", stick.Cmd("git init"))
+		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", stick.Line(p.Root)).With("path", p.Root).
+			Hintf("create one with %s and a first commit", stick.Cmd("git init"))
 	case err != nil:
 		return nil, err
 	case at.Bare || at.Top == "":
-		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: workers need a checkout beside which theirs can lie", stick.Line(p.Root)).
-			With("path", p.Root).Hintf("git clone it, and work there")
+		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, and workers need one with a checkout", stick.Line(p.Root)).
+			With("path", p.Root).Hintf("clone it, and work in the clone")
 	case at.Shallow:
-		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone: its history is too short to merge in", stick.Line(p.Root)).
+		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", stick.Line(p.Root)).
 			With("path", p.Root).Hintf("%s", stick.Cmd("git fetch --unshallow"))
 	}
 	rp.common = at.Common
@@ -77,29 +77,31 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	return rp, nil
 }
 
+// setLockPrefix sets the name of the repository in the names of locks.
 func (rp *repo) setLockPrefix() {
 	sum := sha256.Sum256([]byte(rp.root))
 	rp.name = hex.EncodeToString(sum[:8])
 }
 
-// lockPath is the file of a lock.
+// lockPath returns the path of the file of a lock.
 func (rp *repo) lockPath(kind, name string) string {
 	sum := sha256.Sum256([]byte(kind + " " + name))
 	return filepath.Join(rp.tasks.core.Config.Dir, "tasks", rp.name+"-"+hex.EncodeToString(sum[:8])+".lock")
 }
 
-// killPoint is a point at which a test may end the process.
+// killPoint marks a point at which a test may kill the process.
 func (rp *repo) killPoint(point string) { rp.tasks.core.KillPoint(point) }
 
 // lockWait is how long a command waits for another one on the same task.
 const lockWait = 10 * time.Second
 
-// lock takes a lock that is free again when its holder has ended, and with it the git commands that
-// it started. Its name is that of a task, or of a branch that tasks are merged into.
+// lock takes the lock of a task or of an integration branch. The git commands that tt starts inherit the lock, so
+// it becomes free only when this process and all of them have ended. If wait passes first, it fails with
+// [stick.CodeLanding].
 func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
 	dir := filepath.Join(rp.tasks.core.Config.Dir, "tasks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "the data directory can't be written: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
+		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
 	}
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -120,15 +122,16 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 	}, nil
 }
 
+// errBusy returns the error for a lock that another process holds. pid is 0 if it isn't known.
 func errBusy(name string, pid int) error {
-	e := stick.Errorf(stick.CodeLanding, "another command is at work on %s", name)
+	e := stick.Errorf(stick.CodeLanding, "another command is working on %s", name)
 	if pid != 0 {
-		e = stick.Errorf(stick.CodeLanding, "another command is at work on %s, in process %d", name, pid).With("pid", pid)
+		e = stick.Errorf(stick.CodeLanding, "another command is working on %s (pid %d)", name, pid).With("pid", pid)
 	}
-	return e.With("task_id", name).Hintf("wait until it has ended: %s", stick.Cmd("tt worker status"))
+	return e.With("task_id", name).Hintf("wait until it has ended; to see what it does: %s", stick.Cmd("tt worker status"))
 }
 
-// write runs an operation on the room of the yard.
+// write runs an operation that changes the repository's room.
 func (rp *repo) write(ctx context.Context, j core.Joining, fn func(*op) error) error {
 	return rp.tasks.write(ctx, rp.w, rp.by, j, func(o *op) error {
 		o.Settle()
@@ -136,12 +139,12 @@ func (rp *repo) write(ctx context.Context, j core.Joining, fn func(*op) error) e
 	}, nil)
 }
 
-// writeOutcome is act for the outcome of what was done to git: it isn't given up because the caller is.
+// writeOutcome is write for the outcome of what git has done. It completes even if the caller is cancelled.
 func (rp *repo) writeOutcome(ctx context.Context, fn func(*op) error) error {
 	return rp.write(context.WithoutCancel(ctx), core.MustBeMemberQuietly, fn)
 }
 
-// read reads the room of the yard.
+// read runs an operation that only reads the repository's room.
 func (rp *repo) read(ctx context.Context, fn func(*store.Tx, *core.Probes, stick.Room, core.Identity) error) error {
 	return rp.tasks.core.Read(ctx, rp.w, rp.by, fn)
 }
@@ -151,15 +154,15 @@ func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 	t, ok, err := tx.Task(room, id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNotFound, "there is no task %q here", stick.Clip(id, 80)).With("task_id", stick.Clip(id, 80)).
-			Hintf("%s lists the tasks", stick.Cmd("tt worker status"))
+			Hintf("to list the tasks: %s", stick.Cmd("tt worker status"))
 	}
 	return t, err
 }
 
-// addTaskEvent adds the event of a task to what the operation makes.
+// addTaskEvent adds the event of a task to the events of the operation.
 func (o *op) addTaskEvent(e stick.Event) { o.Apply(o.Room, []stick.Event{o.Room.About(e)}) }
 
-// endTask is say for the event that ends a task: what was reserved for it ends, too.
+// endTask adds the event that ends a task, and releases the paths that were reserved for it.
 func (o *op) endTask(e stick.Event) error {
 	o.addTaskEvent(e)
 	vs, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Task: e.Task})
@@ -171,13 +174,14 @@ func (o *op) endTask(e stick.Event) error {
 	return err
 }
 
-// sameAsLast tells whether the last that happened to a task is what its caller asks for once more.
+// sameAsLast reports whether the caller repeats the last change of a task: the last event has this type and reason,
+// and is the caller's.
 func sameAsLast(tx *store.Tx, room stick.RoomID, me core.Identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
 	e, err := tx.Event(room, task.Seq)
 	return err == nil && e != nil && e.Type == typ && e.From == me.Agent && e.Reason == reason, err
 }
 
-// alreadyDone is again outside of a change.
+// alreadyDone reads a task and returns sameAsLast for it.
 func (rp *repo) alreadyDone(ctx context.Context, id string, typ stick.EventType, reason string) (task stick.Task, yes bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if task, err = taskOf(tx, r.ID, id); err == nil {
@@ -198,12 +202,13 @@ func requireMemberOrPerson(r stick.Room, me core.Identity) error {
 	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).With("agent_id", me.Agent).Hintf("join it: %s", stick.Cmd("tt join"))
 }
 
-// taskCall is the caller of a rule of tasks.
+// taskCall returns the caller as the rules of tasks need it.
 func (o *op) taskCall(attempt int) stick.TaskCall {
 	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
 }
 
-// ownTask finds the task that a worker means: the one that it names, or the one whose worktree it is in.
+// ownTask returns the task and the attempt that a worker means: the task that it names, or the one whose worktree
+// it is in. It fails with [stick.CodeUsage] if it is in none.
 func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
 	if id != "" {
 		return id, attempt, nil
@@ -211,7 +216,7 @@ func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
 	f, ok := core.ReadTaskFile(rp.here)
 	if !ok {
 		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
-			Hintf("go to the task's worktree, or name the task: --task <task>; %s lists them", stick.Cmd("tt worker status"))
+			Hintf("go to the task's worktree, or add --task <task>; to list the tasks: %s", stick.Cmd("tt worker status"))
 	}
 	if attempt == 0 {
 		attempt = f.Attempt
@@ -219,7 +224,7 @@ func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
 	return f.TaskID, attempt, nil
 }
 
-// worktree is the absolute path of a task's worktree.
+// worktree returns the absolute path of a task's worktree.
 func (rp *repo) worktree(t stick.Task) string {
 	return filepath.Join(rp.root, filepath.FromSlash(t.Worktree))
 }
@@ -235,21 +240,21 @@ func (rp *repo) writeTaskFile(t stick.Task, attempt int) error {
 	}
 	path := filepath.Join(rp.worktree(t), core.TaskFileName)
 	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be written: %w", err).Hintf("see to the disk, and run the same command again")
+		return stick.Errorf(stick.CodeGitFailed, "can't write to the worktree: %w", err).Hintf("check the disk and its permissions, and run the same command again")
 	}
 	return os.Rename(path+".new", path)
 }
 
-// target is the branch that tasks are merged into, as it is now.
+// target is an integration branch as it is now.
 type target struct {
 	name     string // of the branch
-	local    string // the commit of the local branch; empty when there is none
-	remote   string // the remote that decides; empty when the local branch does
-	tracked  string // the commit of the branch at the remote, as far as it is known here
-	checkout string // where the local branch is checked out; that may be on a disk that isn't there now
+	local    string // the commit of the local branch; empty if there is none
+	remote   string // the remote that decides; empty if the local branch decides
+	tracked  string // the commit of the branch at the remote, as of the last fetch
+	checkout string // where the local branch is checked out; it may be on a disk that is missing now
 }
 
-// head is the commit from which work begins and onto which it is merged.
+// head returns the commit that new work starts from and that tasks are merged onto.
 func (t target) head() string {
 	if t.remote != "" && t.tracked != "" {
 		return t.tracked
@@ -257,9 +262,11 @@ func (t target) head() string {
 	return t.local
 }
 
+// ref returns the full name of the local branch.
 func (t target) ref() string { return "refs/heads/" + t.name }
 
-// readTarget reads a branch and at its counterpart at a remote. It fails with [stick.CodeNotFound].
+// readTarget reads a branch, and its counterpart at a remote as of the last fetch. It fails with
+// [stick.CodeNotFound].
 func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
 	t := target{name: name}
 	refs, err := rp.git.Refs(ctx, rp.root, t.ref(), "refs/remotes/origin/"+name)
@@ -286,12 +293,13 @@ func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
 	}
 	if t.head() == "" {
 		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %s to merge into", name).With("branch", name).
-			Hintf("%s makes it, from the commit that you are on", stick.Cmd("tt worker init"))
+			Hintf("to create it from the commit that you are on: %s", stick.Cmd("tt worker init"))
 	}
 	return t, nil
 }
 
-// existingCheckout is a checkout that git knows, or empty when nothing but git's record of it is left.
+// existingCheckout returns checkout, or "" if only git's record of it is left. A locked worktree counts as existing
+// even if its directory is missing.
 func (rp *repo) existingCheckout(ctx context.Context, checkout string) (string, error) {
 	if checkout == "" {
 		return "", nil
@@ -306,7 +314,7 @@ func (rp *repo) existingCheckout(ctx context.Context, checkout string) (string, 
 	return "", nil
 }
 
-// fetch brings a target up to date with its remote.
+// fetch fetches the target from the remote that decides, if there is one.
 func (rp *repo) fetch(ctx context.Context, t *target) (err error) {
 	if t.remote == "" {
 		return nil
@@ -315,10 +323,11 @@ func (rp *repo) fetch(ctx context.Context, t *target) (err error) {
 	return err
 }
 
-// integrationKey is the key of git's configuration that names the branch that tasks are merged into.
+// integrationKey is the key in git's configuration that names the integration branch.
 const integrationKey = "talkingstick.integration"
 
-// integration names the branch that new tasks are merged into.
+// integration returns the name of the branch that new tasks are merged into: the one from git's configuration, else
+// the default branch if it exists, else the one from the project's settings.
 func (rp *repo) integration(ctx context.Context) (string, error) {
 	name, err := rp.git.Config(ctx, rp.root, integrationKey)
 	if err != nil || name != "" {
@@ -335,7 +344,7 @@ func (rp *repo) integration(ctx context.Context) (string, error) {
 	return config.DefaultIntegration, nil
 }
 
-// settings reads the project's settings as they are in a commit.
+// settings reads the project's settings from a commit.
 func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
 	b, _, err := rp.git.ReadFile(ctx, rp.root, commit, config.FileName)
 	if err != nil {
@@ -344,7 +353,7 @@ func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, confi
 	return config.ParseTasks(b)
 }
 
-// newID makes an id that is the same however often a transaction runs.
+// newID returns a new id. It is made outside of the transaction, which may run again.
 func (rp *repo) newID(ctx context.Context) (string, error) {
 	db, err := rp.tasks.core.Open(ctx, true)
 	if err != nil {

@@ -12,29 +12,29 @@ import (
 	"talkingstick/stick"
 )
 
-// RunTaskParams is a command that works on a task.
+// RunTaskParams is a command to run for an attempt at a task, such as a headless agent.
 type RunTaskParams struct {
 	Caller  core.Caller   `json:"-"`
-	Root    string        `json:"root"` // of the workspace
+	Root    string        `json:"root"` // the root of the workspace
 	TaskID  string        `json:"task_id"`
 	Attempt int           `json:"attempt"`
 	Command string        `json:"command"`
 	Dir     string        `json:"dir"`     // the worktree
-	Starter stick.Process `json:"starter"` // who has claimed it, and starts it
+	Starter stick.Process `json:"starter"` // the process that has claimed the command
 
 	Environ []string `json:"-"`
-	Begun   func()   `json:"-"` // is called when the command is noted as begun
+	Begun   func()   `json:"-"` // called once the start of the command is recorded
 }
 
-// ClaimRunResult says whether a command is the caller's to start.
+// ClaimRunResult says whether the caller is to start the command.
 type ClaimRunResult struct {
-	Starter stick.Process // the caller, as the one who starts it; nobody when it isn't the caller's
-	Run     *RunView      // what the attempt has instead
+	Starter stick.Process // the caller's process, if it is to start the command; else zero
+	Run     *RunView      // the command that the attempt has already, if the caller isn't to start it
 }
 
-// ClaimRun makes the caller the one who starts the command of an attempt: there is one for each. A claim
-// whose process died before the command began is over. It fails with [stick.CodeAlreadyExists] when the
-// attempt has another command, and with [stick.CodeStaleAttempt].
+// ClaimRun lets one caller start the command of an attempt. Each attempt has one command. If the process with the
+// claim dies before the command starts, another caller gets the claim. It fails with [stick.CodeAlreadyExists] if
+// the attempt has a different command, and with [stick.CodeStaleAttempt].
 func (ts *Tasks) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunResult, err error) {
 	self, err := ts.core.Config.Procs.Self()
 	if err != nil {
@@ -53,7 +53,7 @@ func (ts *Tasks) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunRes
 		if run.Command != p.Command {
 			return run, false, stick.Errorf(stick.CodeAlreadyExists, "attempt %d of %s has a command already: %s", run.Attempt, task.ID, stick.Clip(run.Command, 160)).
 				With("task_id", task.ID).With("attempt", task.Attempt).
-				Hintf("it has one for each attempt; to give up this one: %s, then %s",
+				Hintf("an attempt has one command; to start another attempt: %s, then %s",
 					stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id> --run …", task.ID))
 		}
 		res.Run = viewRun(run)
@@ -61,23 +61,23 @@ func (ts *Tasks) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunRes
 	})
 }
 
-// unclaimed tells whether nobody has begun, or is about to begin, a command.
+// unclaimed reports whether a command has neither started nor a living process that is about to start it.
 func (ts *Tasks) unclaimed(run store.TaskRun) bool {
 	return run.Process.IsZero() || run.StartedAt.IsZero() && ts.core.Config.Procs.Verdict(run.Process) == stick.Gone
 }
 
-// requireCurrentAttempt refuses what belongs to an attempt that is over.
+// requireCurrentAttempt fails with [stick.CodeStaleAttempt] if the attempt is over.
 func requireCurrentAttempt(task stick.Task, attempt int) error {
 	if task.Attempt != attempt || task.Over() {
 		return stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over", attempt, task.ID).With("task_id", task.ID).With("attempt", task.Attempt).
-			Hintf("%s tells what became of it", stick.Cmd("tt worker show <task_id>", task.ID))
+			Hintf("to see how it ended: %s", stick.Cmd("tt worker show <task_id>", task.ID))
 	}
 	return nil
 }
 
-// RunTask runs a command in the worktree of a task, in a process group of its own, and notes its end with
-// the last of what it printed. It is the life of the process that calls it. It fails with
-// [stick.CodeStaleAttempt] when the command isn't its starter's any more.
+// RunTask runs the command of an attempt in the task's worktree, in its own process group. It returns when the
+// command has ended, and records the exit status and the end of the output. The calling process does nothing else.
+// It fails with [stick.CodeStaleAttempt] if p.Starter has lost its claim or the attempt is over.
 func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	argv := shellOf(p.Command)
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -95,7 +95,7 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 			return run, false, err
 		}
 		if !run.StartedAt.IsZero() || run.Process != p.Starter {
-			return run, false, stick.Errorf(stick.CodeStaleAttempt, "the command of %s is started by another process", task.ID).With("task_id", task.ID)
+			return run, false, stick.Errorf(stick.CodeStaleAttempt, "another process starts the command of %s", task.ID).With("task_id", task.ID)
 		}
 		run.Process, run.StartedAt = self, stick.At(ts.core.Now())
 		return run, true, nil
@@ -131,7 +131,8 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	})
 }
 
-// updateRun changes what is known of the command of an attempt, and wakes those who look at the room.
+// updateRun changes the record of an attempt's command, and wakes everybody who waits in the room. It does neither
+// if change returns false.
 func (ts *Tasks) updateRun(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, store.TaskRun) (store.TaskRun, bool, error)) error {
 	place, err := ts.core.Place(core.Where{Path: p.Root})
 	if err != nil {
@@ -169,7 +170,8 @@ func (ts *Tasks) updateRun(ctx context.Context, p RunTaskParams, change func(*st
 	})
 }
 
-// stopRun asks the command of a task that is over to end. One that hasn't begun won't.
+// stopRun asks the running command of a task that is over to end. A command that hasn't started is refused by
+// [requireCurrentAttempt] later.
 func (rp *repo) stopRun(ctx context.Context, task stick.Task) {
 	var runs []store.TaskRun
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
@@ -182,29 +184,28 @@ func (rp *repo) stopRun(ctx context.Context, task stick.Task) {
 	for _, run := range runs {
 		if run.EndedAt.IsZero() && !run.StartedAt.IsZero() && rp.tasks.core.Config.Procs.Verdict(run.Process) == stick.Alive {
 			if p, err := os.FindProcess(run.Process.PID); err == nil {
-				_ = endProcess(p) // it may have ended by itself meanwhile
+				_ = endProcess(p) // it may have ended meanwhile
 			}
 		}
 	}
 }
 
-// WorkerOutputParams asks for the output of a command.
+// WorkerOutputParams asks for the output of a gate, a check or a worker's command.
 type WorkerOutputParams struct {
 	Caller core.Caller `json:"-"`
-	Sum    string      `json:"sum"` // or the beginning of it
+	Sum    string      `json:"sum"` // the sum of the output, or at least its first six digits
 }
 
-// WorkerOutputResult is what a command printed, as far as it was kept.
+// WorkerOutputResult is what a command printed, as far as it is kept.
 type WorkerOutputResult struct {
 	Sum  string `json:"sum"`
 	Size int    `json:"size"`
 	Text string `json:"text"`
 }
 
-// WorkerOutput tells what a gate, a worker's command or a piece of evidence printed. It fails with
-// [stick.CodeNotFound].
+// WorkerOutput returns what a gate, a check or a worker's command printed. It fails with [stick.CodeNotFound].
 func (ts *Tasks) WorkerOutput(ctx context.Context, p WorkerOutputParams) (WorkerOutputResult, error) {
-	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("%s tells the outputs of a task", stick.Cmd("tt worker show <task_id>"))
+	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("to see the outputs of a task: %s", stick.Cmd("tt worker show <task_id>"))
 	db, err := ts.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return WorkerOutputResult{}, missing

@@ -7,10 +7,11 @@ import (
 	"os/exec"
 )
 
+// shellOf returns the arguments that run a command in the shell.
 func shellOf(command string) []string { return []string{"cmd", "/C", command} }
 
-// ownGroup leaves a command as it is: what it starts isn't ended with it on this platform.
+// ownGroup does nothing: on this platform, processes that a command starts may outlive it.
 func ownGroup(*exec.Cmd) {}
 
-// endProcess ends a process.
+// endProcess kills a process, because it can't be asked to end on this platform.
 func endProcess(p *os.Process) error { return p.Kill() }

@@ -9,9 +9,10 @@ import (
 	"syscall"
 )
 
+// shellOf returns the arguments that run a command in the shell.
 func shellOf(command string) []string { return []string{"/bin/sh", "-c", command} }
 
-// ownGroup has a command run in a process group of its own, which is ended as a whole.
+// ownGroup makes a command run in its own process group. If its context ends, the whole group is killed.
 func ownGroup(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error {

@@ -16,14 +16,14 @@ type WorkerShowParams struct {
 	core.Where
 	TaskID string `json:"task_id"`
 
-	skipSeen bool // it isn't a reviewer that looks
+	skipSeen bool // don't record that the caller has seen the commit
 }
 
 // WorkerShowResult is a task with its history.
 type WorkerShowResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	TaskView
-	Path     string              `json:"path"` // of the worktree
+	Path     string              `json:"path"` // the worktree
 	Spec     string              `json:"spec,omitempty"`
 	Attempts []stick.TaskAttempt `json:"attempts"`
 	Reviews  []stick.TaskReview  `json:"reviews"`
@@ -31,19 +31,19 @@ type WorkerShowResult struct {
 	Files    []stick.FileStat    `json:"files"`
 	Commits  []string            `json:"commits"`
 	Events   []stick.Event       `json:"events"`
-	More     bool                `json:"more,omitempty"` // older events are hidden
+	More     bool                `json:"more,omitempty"` // there are older events
 }
 
-// ShownCheck is a piece of evidence, and its output as far as it is short.
+// ShownCheck is a worker's check and the end of its output.
 type ShownCheck struct {
 	stick.TaskCheck
 	Text string `json:"text,omitempty"`
 }
 
-// maxShown is how much of an output is shown with its task.
+// maxShown is how many bytes of an output are shown with its task.
 const maxShown = 4 << 10
 
-// WorkerShow tells all of one task, and notes which of its commits the caller has seen. It fails with
+// WorkerShow returns everything about one task, and records which commit the caller has seen. It fails with
 // [stick.CodeNotFound].
 func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShowResult, error) {
 	var res WorkerShowResult
@@ -102,8 +102,8 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	return res, nil
 }
 
-// shownRange is what is shown of a task's work: the commit that waits for a verdict or landed, else
-// where the branch is.
+// shownRange returns the commits between which a task's work lies. head is the commit of the branch. If the task is
+// completed or the branch is gone, head is the commit that was last offered.
 func shownRange(t stick.Task, branch string) (base, head string) {
 	head = branch
 	if t.State == stick.TaskCompleted || head == "" {
@@ -112,8 +112,8 @@ func shownRange(t stick.Task, branch string) (base, head string) {
 	return t.Base, head
 }
 
-// recordSeen notes which commit of a task the caller has seen. Who isn't a member reviews nothing, except people.
-// Where it can't be noted, a verdict has to name its commit.
+// recordSeen records which commit of a task the caller has seen, if the caller may review. An error is ignored: the
+// caller's decision must then name its commit.
 func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, id, head string) {
 	_ = ts.write(ctx, w, by, core.MustBeMemberQuietly, func(o *op) error {
 		if o.requireMemberOrPerson() != nil {
@@ -123,7 +123,7 @@ func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, i
 	}, nil)
 }
 
-// addChecks adds the newest evidence.
+// addChecks adds the checks of the newest offer that has any.
 func (ts *Tasks) addChecks(ctx context.Context, res *WorkerShowResult) {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
@@ -162,13 +162,13 @@ type WorkerDiffResult struct {
 	ChangesGate bool             `json:"changes_gate,omitempty"`
 	Files       []stick.FileStat `json:"files"`
 	Diff        string           `json:"diff"`
-	Cut         bool             `json:"cut,omitempty"` // there is more of it
+	Cut         bool             `json:"cut,omitempty"` // the diff is longer than what is shown
 }
 
-// maxDiff is how much of a difference is shown.
+// maxDiff is how many bytes of a diff are shown.
 const maxDiff = 4 << 20
 
-// WorkerDiff tells what a task changes, and notes that the caller has seen that commit. It fails with
+// WorkerDiff returns what a task changes, and records that the caller has seen that commit. It fails with
 // [stick.CodeNotFound].
 func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiffResult, error) {
 	res := WorkerDiffResult{Files: []stick.FileStat{}}
@@ -202,7 +202,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 		return res, err
 	}
 	if res.Cut {
-		return res, nil // what isn't shown isn't seen
+		return res, nil // the caller hasn't seen all of the commit
 	}
 	rp.tasks.recordSeen(ctx, rp.w, rp.by, task.ID, res.Head)
 	return res, nil

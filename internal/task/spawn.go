@@ -13,24 +13,25 @@ import (
 	"talkingstick/stick"
 )
 
-// WorkerInitParams asks for the branch that tasks are merged into.
+// WorkerInitParams asks to set up the integration branch.
 type WorkerInitParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Branch string `json:"branch,omitempty"` // empty for the one that is set, or integration
+	Branch string `json:"branch,omitempty"` // empty for the one that is configured, or else integration
 }
 
-// WorkerInitResult is the branch that tasks are merged into.
+// WorkerInitResult is the integration branch.
 type WorkerInitResult struct {
 	Branch  string `json:"branch"`
 	Commit  string `json:"commit"`
-	Remote  string `json:"remote,omitempty"` // that decides where the branch is
+	Remote  string `json:"remote,omitempty"` // the remote that decides, if there is one
 	Created bool   `json:"created"`
-	Gate    string `json:"gate,omitempty"` // the command that judges what is merged
+	Gate    string `json:"gate,omitempty"` // the command that must pass before a merge; empty if none is set
 }
 
-// WorkerInit makes the branch that tasks are merged into, from the commit that is checked out, or takes
-// one that exists. It fails with [stick.CodeInvalidPath] and [stick.CodeUsage].
+// WorkerInit creates the integration branch from the commit that is checked out, or uses an existing branch. A named
+// branch becomes the configured one. It fails with [stick.CodeInvalidPath], [stick.CodeUsage] and
+// [stick.CodeNotFound].
 func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInitResult, error) {
 	var res WorkerInitResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -44,7 +45,7 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 		}
 	}
 	if !git.BranchName(p.Branch) {
-		return res, stick.Errorf(stick.CodeUsage, "%q can't be the name of a branch", stick.Clip(p.Branch, 60)).With("field", "branch")
+		return res, stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(p.Branch, 60)).With("field", "branch")
 	}
 	t, err := rp.readTarget(ctx, p.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound {
@@ -53,7 +54,7 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 			return res, herr
 		}
 		if !ok {
-			return res, stick.Errorf(stick.CodeNotFound, "there is no commit yet to begin from").Hintf("make a first commit")
+			return res, stick.Errorf(stick.CodeNotFound, "this repository has no commits, and the branch must start from one").Hintf("create a first commit")
 		}
 		if _, err := rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+p.Branch, head, ""); err != nil {
 			return res, err
@@ -79,7 +80,7 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	return res, err
 }
 
-// WorkerSpawnParams asks for a task.
+// WorkerSpawnParams asks for a new task.
 type WorkerSpawnParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
@@ -89,35 +90,35 @@ type WorkerSpawnParams struct {
 	Base        string `json:"base,omitempty"` // a commit; empty for the integration branch
 }
 
-// WorkerSpawnResult is a task that was made.
+// WorkerSpawnResult is a new task, or a task with a new attempt.
 type WorkerSpawnResult struct {
 	RoomID   stick.RoomID  `json:"room_id"`
 	AgentID  stick.AgentID `json:"agent_id"`
 	Worktree string        `json:"worktree"`
 	Task     TaskView      `json:"task"`
-	Note     string        `json:"note,omitempty"` // what became of the attempt before
+	Note     string        `json:"note,omitempty"` // how to get back the work of the earlier attempt
 	Joined   bool          `json:"joined,omitempty"`
 	Already  bool          `json:"already,omitempty"`
 }
 
-// spawnPlan is what spawn and retry make: a task's branch and worktree.
+// spawnPlan is the branch and worktree that spawn and retry create for a task.
 type spawnPlan struct {
 	task      stick.Task
 	path      string
 	base      string
-	from      string // where the branch is, if it is to be moved forward to base
+	from      string // the commit of the branch, if it must be moved forward to base
 	newBranch bool
 	newTree   bool
 }
 
-// intent is the stored form of the plan.
+// intent returns the stored form of the plan.
 func (m spawnPlan) intent() spawnIntent {
 	return spawnIntent{Task: spawnedTask{m.task.Branch}, Path: m.path, Base: m.base, NewBranch: m.newBranch, NewTree: m.newTree}
 }
 
-// WorkerSpawn makes a task with a branch and a worktree. It fails with [stick.CodeUsage],
-// [stick.CodeAlreadyExists], [stick.CodeNotFound] and as [Engine.JoinPath] does. What had been begun is
-// undone then.
+// WorkerSpawn creates a task with a branch and a worktree. If the caller isn't a member, it joins the room. It fails
+// with [stick.CodeUsage], [stick.CodeAlreadyExists], [stick.CodeNotFound], and as joining a room does. A failure
+// undoes everything that it created.
 func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
 	q := stick.Spawning{ID: p.TaskID, Description: p.Description, Spec: p.Spec, Branch: "feat/" + p.TaskID}
@@ -198,7 +199,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	return res, err
 }
 
-// shownAfterSpawn answers again what was answered to who made a task, or another attempt at it.
+// shownAfterSpawn returns the result of a spawn or retry that the caller repeats.
 func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
 	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: task.ID, skipSeen: true})
 	if err != nil {
@@ -211,7 +212,8 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 	})
 }
 
-// planSpawn chooses the branch and the worktree of a new task. It refuses what is there already.
+// planSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
+// [stick.CodeAlreadyExists] if one of them exists.
 func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
 	name, err := rp.integration(ctx)
 	if err != nil {
@@ -233,7 +235,7 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 		}
 		if !ok {
 			return m, stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(base, 60)).With("base", stick.Clip(base, 60)).
-				Hintf("name a commit or a branch that git knows here")
+				Hintf("name a commit or a branch of this repository")
 		}
 		q.Base = commit
 	}
@@ -247,31 +249,31 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 	}
 	for _, r := range refs {
 		if stick.TaskKey(r.Name) == "refs/heads/"+stick.TaskKey(q.Branch) || r.Name == "refs/heads/feat" {
-			return m, stick.Errorf(stick.CodeAlreadyExists, "there is a branch %s already", r.Name[len("refs/heads/"):]).
+			return m, stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", r.Name[len("refs/heads/"):]).
 				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: %s", stick.Cmd("git branch -m"))
 		}
 	}
 	if _, err := os.Lstat(m.path); err == nil {
-		return m, stick.Errorf(stick.CodeAlreadyExists, "%s exists already", stick.Line(m.path)).With("path", m.path).
-			Hintf("give the task another name, or move that directory away")
+		return m, stick.Errorf(stick.CodeAlreadyExists, "%s already exists", stick.Line(m.path)).With("path", m.path).
+			Hintf("give the task another name, or move that directory elsewhere")
 	}
 	return m, nil
 }
 
-// whyLocked is what git says of the worktrees of tasks when somebody wants to remove one.
-const whyLocked = "a worker's: tt worker status"
+// whyLocked is the lock reason of tasks' worktrees. git shows it to somebody who tries to remove one.
+const whyLocked = "a tt task uses this worktree; see tt worker status"
 
-// create makes a task's branch and worktree.
+// create creates a task's branch and worktree, and writes its task file.
 func (rp *repo) create(ctx context.Context, m spawnPlan) error {
 	dir := path.Dir(m.task.Worktree)
 	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "git's list of what to ignore can't be written: %w", err).Hintf("see to %s", stick.Line(rp.common))
+		return stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).Hintf("check the permissions of %s", stick.Line(rp.common))
 	}
 	rp.killPoint("make: excluded")
 	if err := os.MkdirAll(filepath.Dir(m.path), 0o755); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "the worktree can't be made: %w", err).Hintf("see to %s", stick.Line(filepath.Dir(m.path)))
+		return stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).Hintf("check the permissions of %s", stick.Line(filepath.Dir(m.path)))
 	}
-	if m.newTree { // git may still list one that somebody removed by hand, and would make no other in its place
+	if m.newTree { // git may still list a worktree that somebody removed by hand, and then refuses to add another there
 		if err := rp.git.RemoveRecord(rp.common, m.path); err != nil {
 			return err
 		}
@@ -297,11 +299,11 @@ func (rp *repo) create(ctx context.Context, m spawnPlan) error {
 	return rp.writeTaskFile(m.task, max(m.task.Attempt, 1))
 }
 
-// undoFailedSpawn undoes a making that failed, and returns why it did.
+// undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.
 func (rp *repo) undoFailedSpawn(ctx context.Context, id string, m spawnPlan, why error) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := rp.removeSpawned(ctx, m.intent()); err != nil {
-		return fmt.Errorf("%w (and what was begun couldn't be undone: %v)", why, err)
+		return fmt.Errorf("%w (and tt couldn't undo what it had created: %v)", why, err)
 	}
 	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
 		return fmt.Errorf("%w (%v)", why, err)
@@ -309,8 +311,8 @@ func (rp *repo) undoFailedSpawn(ctx context.Context, id string, m spawnPlan, why
 	return why
 }
 
-// removeSpawned takes back what a making that wasn't told to anybody has made. A branch that has moved since is
-// somebody's work, and stays, with its worktree.
+// removeSpawned removes what a spawn or retry created before it failed. If the new branch has moved since, it holds
+// somebody's work, and stays with its worktree.
 func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 	ref := "refs/heads/" + m.Task.Branch
 	at, ok, err := rp.git.Commit(ctx, rp.root, ref)
@@ -333,7 +335,7 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 	return nil
 }
 
-// undoSpawn finishes a spawn, or a retry, whose process died: it is undone, and may begin again.
+// undoSpawn undoes a spawn or retry whose process died. It can then be run again.
 func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	m, err := readIntent[spawnIntent](i)
 	if err != nil {
@@ -345,8 +347,7 @@ func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "undone") })
 }
 
-// openLocked finds the repository of an operation on one task, keeps other commands from the task, and
-// finishes what one that died has begun.
+// openLocked opens the repository and locks a task: see [repo.lockTask].
 func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, id string) (*repo, func(), error) {
 	rp, err := ts.openRepo(ctx, w, by)
 	if err != nil {
@@ -356,7 +357,8 @@ func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, i
 	return rp, unlock, err
 }
 
-// lockTask keeps other commands from a task that exists, and finishes what one that died has begun.
+// lockTask locks an existing task against other commands, and finishes or undoes what a command that died began. If
+// a landing holds the lock, it fails at once with [stick.CodeLanding].
 func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	task, err := rp.task(ctx, id)
 	if err != nil {
@@ -379,7 +381,7 @@ func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	return unlock, nil
 }
 
-// task reads a task.
+// task reads a task. It fails with [stick.CodeNotFound].
 func (rp *repo) task(ctx context.Context, id string) (task stick.Task, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		task, err = taskOf(tx, r.ID, id)

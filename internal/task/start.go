@@ -7,15 +7,15 @@ import (
 	"talkingstick/stick"
 )
 
-// WorkerStartParams says that an agent takes a task on.
+// WorkerStartParams asks to become the worker of a task.
 type WorkerStartParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	TaskID  string `json:"task_id,omitempty"` // empty for the task whose worktree the path lies in
+	TaskID  string `json:"task_id,omitempty"` // empty for the task in whose worktree the path lies
 	Attempt int    `json:"attempt,omitempty"` // 0 for the current one
 }
 
-// WorkerStartResult tells a worker what it has to do.
+// WorkerStartResult tells a worker what to do.
 type WorkerStartResult struct {
 	RoomID   stick.RoomID    `json:"room_id"`
 	AgentID  stick.AgentID   `json:"agent_id"`
@@ -29,8 +29,9 @@ type WorkerStartResult struct {
 	Joined   bool            `json:"joined,omitempty"`
 }
 
-// WorkerStart binds the caller to a task. Repeated by its worker it answers the same again. It fails with
-// [stick.CodeNotFound], [stick.CodeInvalidTransition], [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
+// WorkerStart makes the caller the worker of a task. If the worker repeats it, it returns the same result. It fails
+// with [stick.CodeNotFound], [stick.CodeInvalidTransition], [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and
+// [stick.CodeLanding].
 func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerStartResult, error) {
 	var res WorkerStartResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -69,7 +70,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	return res, err
 }
 
-// WorkerHeartbeatParams says that a worker works.
+// WorkerHeartbeatParams says that a worker is still working.
 type WorkerHeartbeatParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
@@ -77,18 +78,18 @@ type WorkerHeartbeatParams struct {
 	Attempt int    `json:"attempt,omitempty"`
 }
 
-// WorkerHeartbeatResult says how the worker's task stands.
+// WorkerHeartbeatResult is the state of the worker's task.
 type WorkerHeartbeatResult struct {
 	RoomID  stick.RoomID    `json:"room_id"`
 	TaskID  string          `json:"task_id"`
 	State   stick.TaskState `json:"state"`
 	Attempt int             `json:"attempt"`
-	Reason  string          `json:"reason,omitempty"` // why it was returned
+	Reason  string          `json:"reason,omitempty"` // why the task was returned or has failed
 	Already bool            `json:"already,omitempty"`
 }
 
-// WorkerHeartbeat notes that a worker works, where no process of its harness shows it. It fails with
-// [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
+// WorkerHeartbeat records that a worker is working. A worker needs it only if tt can't see its process. It fails
+// with [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
 func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -113,7 +114,7 @@ func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (
 	return res, err
 }
 
-// WorkerFailParams says that a worker gives up.
+// WorkerFailParams says why a worker gives up its task.
 type WorkerFailParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
@@ -122,8 +123,8 @@ type WorkerFailParams struct {
 	Reason  string `json:"reason"`
 }
 
-// WorkerFail gives a task up; its branch and worktree stay. It fails with [stick.CodeUsage],
-// [stick.CodeInvalidTransition], [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
+// WorkerFail gives up a task. Its branch and worktree stay. It fails with [stick.CodeUsage],
+// [stick.CodeInvalidTransition], [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and [stick.CodeLanding].
 func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)

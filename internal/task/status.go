@@ -17,25 +17,25 @@ type TaskView struct {
 	TaskID      string          `json:"task_id"`
 	State       stick.TaskState `json:"state"`
 	Attempt     int             `json:"attempt"`
-	Liveness    string          `json:"liveness,omitempty"` // of its worker: alive, quiet, STALE, STUCK; of a task that somebody is expected to be at
-	Warning     string          `json:"warning,omitempty"`  // a reason for a person to look at it
+	Liveness    string          `json:"liveness,omitempty"` // of its worker: alive, STALE or STUCK; empty if nobody has to be working on it
+	Warning     string          `json:"warning,omitempty"`  // why a person should check on it
 	Description string          `json:"description,omitempty"`
 	Worker      stick.AgentID   `json:"worker,omitempty"`
 	SpawnedBy   stick.AgentID   `json:"spawned_by"`
 	Branch      string          `json:"branch"`
-	Worktree    string          `json:"worktree"` // from the workspace's root
+	Worktree    string          `json:"worktree"` // relative to the workspace's root
 	Integration string          `json:"integration"`
 	Base        string          `json:"base"`
 	Head        string          `json:"head,omitempty"`         // the commit that was last offered for review
-	Branched    string          `json:"branch_head,omitempty"`  // where the branch is now; empty when there is none
-	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes the file that says how it is judged
+	Branched    string          `json:"branch_head,omitempty"`  // the commit of the branch now; empty if there is none
+	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes the file that sets the gate
 	Approved    string          `json:"approved,omitempty"`     // the commit that was approved
 	ApprovedBy  stick.AgentID   `json:"approved_by,omitempty"`
 	Queue       int             `json:"queue,omitempty"`  // its place in the merge queue of its branch, from 1
-	Result      string          `json:"result,omitempty"` // the commit by which it landed; none when the branch contained it already
+	Result      string          `json:"result,omitempty"` // the merge commit; empty if the branch contained the task already
 	Cause       string          `json:"cause,omitempty"`  // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
 	Reason      string          `json:"reason,omitempty"`
-	Doing       string          `json:"doing,omitempty"` // what a command does for it now, or did when it died: spawn, done, land, cleanup, …
+	Doing       string          `json:"doing,omitempty"` // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
 	Run         *RunView        `json:"run,omitempty"`
 	CreatedAt   stick.Time      `json:"created_at"`
 	StateAt     stick.Time      `json:"state_at"`
@@ -43,51 +43,50 @@ type TaskView struct {
 	NextAction  string          `json:"next_action"`
 }
 
-// RunView is the command that was started for a task.
+// RunView is the command of an attempt at a task.
 type RunView struct {
 	Command   string     `json:"command"`
-	PID       int        `json:"pid"` // 0 while it is being started
+	PID       int        `json:"pid"` // 0 until it has started
 	StartedAt stick.Time `json:"started_at"`
 	EndedAt   stick.Time `json:"ended_at"`
-	Exit      *int       `json:"exit"` // null while it runs, and when nobody saw its end
+	Exit      *int       `json:"exit"` // null while it runs, and if its end wasn't recorded
 	Output    string     `json:"output,omitempty"`
 }
 
 // How long a worker may be silent.
 const (
-	quietAfter = 30 * time.Second // shows
-	staleAfter = 2 * time.Minute  // warns
-	stuckAfter = 20 * time.Minute // although it is alive
+	quietAfter = 30 * time.Second // then it is STALE, unless its process is alive
+	staleAfter = 2 * time.Minute  // then there is also a warning
+	stuckAfter = 20 * time.Minute // then it is STUCK if its process is alive
 )
 
 // WorkerStatusParams asks for the tasks of a room.
 type WorkerStatusParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	All bool `json:"all,omitempty"` // completed ones that are older than a day, too
+	All bool `json:"all,omitempty"` // also tasks that ended more than a day ago
 }
 
-// WorkerStatusResult is how the tasks of a room stand.
+// WorkerStatusResult is the tasks of a room and their state.
 type WorkerStatusResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	Tasks  []TaskView   `json:"tasks"`
-	Hidden int          `json:"hidden,omitempty"` // over for more than a day
-	Paused []QueuePause `json:"paused,omitempty"` // the branches into which nothing is merged, and why
+	Hidden int          `json:"hidden,omitempty"` // how many tasks ended more than a day ago and aren't listed
+	Paused []QueuePause `json:"paused,omitempty"` // the merge queues that are paused, and why
 }
 
-// QueuePause says why the merge queue of a branch stands still.
+// QueuePause says why the merge queue of a branch is paused.
 type QueuePause struct {
 	Branch string     `json:"branch"`
 	Commit string     `json:"commit"` // on which the gate is red
 	Since  stick.Time `json:"since"`
-	Report string     `json:"report,omitempty"` // the output of the gate
+	Report string     `json:"report,omitempty"` // the sum of the gate's output
 }
 
-// hideAfter is for how long a task that is over stays in the list.
+// hideAfter is how long a task stays in the list after it has ended.
 const hideAfter = 24 * time.Hour
 
-// WorkerStatus tells how the tasks of a room stand. It writes nothing. It fails with
-// [stick.CodeNoRoom].
+// WorkerStatus lists the tasks of a room and their state. It writes nothing. It fails with [stick.CodeNoRoom].
 func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (WorkerStatusResult, error) {
 	res := WorkerStatusResult{Tasks: []TaskView{}}
 	var root string
@@ -123,14 +122,14 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	return res, nil
 }
 
-// taskView makes a task visible, as far as the database knows it.
+// taskView returns the view of a task, as far as the database has it.
 func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) TaskView {
 	v := TaskView{
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
 		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: t.NextStep().String(),
 	}
-	if !t.Busy() || t.Worker.Human() { // people needn't show that they are alive
+	if !t.Busy() || t.Worker.Human() { // people show no signs of life
 		return v
 	}
 	w, _ := r.Member(t.Worker)
@@ -143,22 +142,23 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) T
 	return v
 }
 
-// liveness judges a worker by what its process shows and by how long it has been silent.
+// liveness returns the liveness of a worker and a warning, from the verdict on its process and the time for which it
+// has been silent.
 func liveness(t stick.Task, v stick.Verdict, silent time.Duration) (string, string) {
 	switch {
 	case v == stick.Gone:
-		return "STALE", "its worker is gone; another agent can take it on: tt worker start --task " + t.ID
+		return "STALE", "its worker is gone; another agent can take on the task: tt worker start --task " + t.ID
 	case v == stick.Alive && silent > stuckAfter:
-		return "STUCK", "its worker is alive and did nothing for " + stick.Age(silent)
+		return "STUCK", "its worker is alive, but has done nothing for " + stick.Age(silent)
 	case v == stick.Alive || silent <= quietAfter:
 		return "alive", ""
 	case silent <= staleAfter:
 		return "STALE", ""
 	}
-	return "STALE", "nothing was heard of its worker for " + stick.Age(silent)
+	return "STALE", "its worker has shown no sign of life for " + stick.Age(silent)
 }
 
-// addRunsAndPauses adds what commands do for the tasks now, and lists the queues that stand still.
+// addRunsAndPauses adds to the views what commands are doing for the tasks, and returns the queues that are paused.
 func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*TaskView) (paused []QueuePause, err error) {
 	open, err := tx.Intents(r.ID, "")
 	if err != nil {
@@ -186,6 +186,7 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 	return paused, nil
 }
 
+// viewRun returns the view of an attempt's command.
 func viewRun(run store.TaskRun) *RunView {
 	v := &RunView{Command: run.Command, StartedAt: run.StartedAt, EndedAt: run.EndedAt, Output: run.Output}
 	if !run.StartedAt.IsZero() {
@@ -197,6 +198,7 @@ func viewRun(run store.TaskRun) *RunView {
 	return v
 }
 
+// showRun adds the command of the attempt to the view of its task, and what it says about the worker's liveness.
 func (ts *Tasks) showRun(v *TaskView, run store.TaskRun) {
 	v.Run = viewRun(run)
 	busy := v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted
@@ -204,22 +206,22 @@ func (ts *Tasks) showRun(v *TaskView, run store.TaskRun) {
 	case ts.unclaimed(run):
 		v.Run = nil
 		if busy {
-			v.Liveness, v.Warning = "STALE", "the command that was to be started for it never was: the process that was at it died"
+			v.Liveness, v.Warning = "STALE", "its command was never started: the process that was to start it has died"
 		}
 	case !run.EndedAt.IsZero():
 		if busy {
-			v.Liveness, v.Warning = "STALE", "the command that was started for it has ended with "+strconv.Itoa(run.Exit)
+			v.Liveness, v.Warning = "STALE", "its command has ended with exit status "+strconv.Itoa(run.Exit)
 		}
 	case ts.core.Config.Procs.Verdict(run.Process) == stick.Gone:
 		if busy {
-			v.Liveness, v.Warning = "STALE", "the command that was started for it is gone"
+			v.Liveness, v.Warning = "STALE", "its command is gone: its process ended without a recorded exit status"
 		}
 	case v.State == stick.TaskAssigned:
 		v.Liveness = "alive"
 	}
 }
 
-// numberQueues numbers the approved tasks, those for each branch by themselves.
+// numberQueues sets the places of the approved tasks in the merge queues of their branches.
 func numberQueues(views []TaskView, tasks []stick.Task) {
 	waiting := slices.DeleteFunc(slices.Clone(tasks), func(t stick.Task) bool { return t.State != stick.TaskApproved })
 	slices.SortFunc(waiting, func(a, b stick.Task) int { return int(max(-1, min(1, a.ApprovedSeq-b.ApprovedSeq))) })
@@ -234,8 +236,8 @@ func numberQueues(views []TaskView, tasks []stick.Task) {
 	}
 }
 
-// addBranchState adds where the branches are now, and whether workers that seem to do nothing commit. Without
-// git the rest is shown all the same.
+// addBranchState adds the current commits of the tasks' branches. A worker that seemed stuck counts as alive if it
+// has committed lately. If git can't be asked, the views stay without this.
 func (ts *Tasks) addBranchState(ctx context.Context, root string, w core.Where, tasks []stick.Task, shown map[string]*TaskView) {
 	if len(tasks) == 0 {
 		return
@@ -260,7 +262,7 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, w core.Where, 
 		}
 		offered := t.State == stick.TaskInReview || t.State == stick.TaskApproved
 		if offered && r.Commit != "" && r.Commit != t.Head {
-			v.Warning = "its branch has moved since it was offered for review: its worker runs tt worker done again"
+			v.Warning = "its branch has moved since it was offered for review: the worker must run tt worker done again"
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package task holds the operations on tasks: a branch and a worktree each, review, and the merge queue.
-// Every surface calls these methods with the same two structs. How an operation is built is told in
-// package core; an operation that touches git writes its intent in one transaction and the outcome in
-// another, so that the next command finishes what one that died has begun.
+// Package task holds the operations on tasks. Each task has a branch and a worktree, is reviewed, and waits in a
+// merge queue. The command line, MCP and tests call the same methods, each with one struct of parameters and one of
+// results. Package core says how an operation is built. An operation that changes git stores its intent in one
+// transaction and the outcome in another. If the command dies in between, the next one finishes or undoes its work.
 package task
 
 import (
@@ -10,11 +10,11 @@ import (
 	"talkingstick/internal/engine/core"
 )
 
-// Config is what tasks are made of.
+// Config is what [New] needs.
 type Config struct {
 	Kernel *core.Kernel
 
-	// MayMove refuses to move the files of a checkout where the caller may not change them.
+	// MayMove returns an error if the caller may not change the files of a checkout.
 	MayMove func(ctx context.Context, by core.Caller, checkout string) error
 }
 
@@ -24,10 +24,10 @@ type Tasks struct {
 	mayMove func(ctx context.Context, by core.Caller, checkout string) error
 }
 
-// New makes the operations on tasks. It touches nothing.
+// New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks { return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove} }
 
-// op is one run of an operation on the room of tasks.
+// op is one run of an operation on tasks inside its transaction.
 type op struct{ *core.Op }
 
 // write is [core.Kernel.Write] for the operations of this package.
@@ -35,6 +35,7 @@ func (ts *Tasks) write(ctx context.Context, w core.Where, by core.Caller, j core
 	return ts.core.Write(ctx, w, by, j, wrap(rule), wrap(done))
 }
 
+// wrap adapts a function of this package to package core.
 func wrap(fn func(*op) error) func(*core.Op) error {
 	if fn == nil {
 		return nil
