@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Run(m))
 }
 
-// command is tt demo, as it is started inside of a harness that has a session, without a home, in
-// a directory that can't be written. temp is where it may make its scratch directory.
+// command returns tt demo as a harness with a session starts it: without a home, in a directory that can't be
+// written. temp is where it may create its scratch directory.
 func command(t *testing.T, args ...string) (c *exec.Cmd, temp string) {
 	t.Helper()
 	bin, temp, dir := t.TempDir(), t.TempDir(), t.TempDir()
@@ -45,7 +46,7 @@ func command(t *testing.T, args ...string) (c *exec.Cmd, temp string) {
 	return c, temp
 }
 
-// empty fails unless nothing was left behind.
+// empty fails the test if the demo has left files behind.
 func empty(t *testing.T, temp string) {
 	t.Helper()
 	left, err := os.ReadDir(temp)
@@ -80,7 +81,7 @@ func TestDemo(t *testing.T) {
 		rest = after
 	}
 	if strings.Contains(string(out), "\x1b[") {
-		t.Error("it paints what isn't shown on a terminal")
+		t.Error("the output is coloured, though it doesn't go to a terminal")
 	}
 	empty(t, temp)
 }
@@ -105,15 +106,22 @@ func TestDemoJSON(t *testing.T) {
 			}
 		}
 	}
+	for _, usual := range demo.UsualLines {
+		if !slices.ContainsFunc(r.Steps, func(s demo.Step) bool {
+			return slices.ContainsFunc(s.Actions, func(a demo.Action) bool { return slices.Contains(a.Output, usual) })
+		}) {
+			t.Errorf("the narration leaves out %q, but tt doesn't print it", usual)
+		}
+	}
 	if filepath.Dir(r.Scratch) != temp {
-		t.Errorf("the scratch directory is %s, and was to lie in %s", r.Scratch, temp)
+		t.Errorf("the scratch directory is %s, but it should lie in %s", r.Scratch, temp)
 	}
 	if _, err := os.Stat(filepath.Join(r.Scratch, "shop", "cart.go")); err != nil {
-		t.Error("what --keep keeps isn't there:", err)
+		t.Error("--keep hasn't kept the files:", err)
 	}
 }
 
-// TestDemoSabotaged has things go wrong and expects the demo to say so.
+// TestDemoSabotaged makes the demo fail, and checks that the demo says why.
 func TestDemoSabotaged(t *testing.T) {
 	silent, err := exec.LookPath("false")
 	if err != nil {

@@ -46,7 +46,7 @@ type Check struct {
 	Saw  string `json:"saw,omitempty"` // what was seen instead
 }
 
-// narrator tells a scene to people while it runs, and records it in the report.
+// narrator prints a scene for people while it runs, and records it in the report.
 type narrator struct {
 	out    io.Writer // nil for none
 	color  bool
@@ -61,9 +61,9 @@ func newNarrator(out io.Writer, color bool) *narrator {
 // width is where lines of output are cut, and where commands continue on the next line.
 const width = 110
 
-// usualLines are lines at the end of many answers. The report has them; people needn't read them again and
-// again.
-var usualLines = []string{"nobody holds the stick", "next: tt wait", "stay in the loop: tt wait", "wait for it: tt wait"}
+// usualLines are lines that end many answers of tt. The report has them, but the narration leaves them out, so
+// that people needn't read them again and again. A test checks that tt still prints each of them.
+var usualLines = []string{"nobody holds the stick", "next: tt wait", "stay in the loop: tt wait", "wait for your turn: tt wait"}
 
 // colors are the colours of the actors.
 var colors = map[string]string{"claude": "33", "codex": "36"}
@@ -91,7 +91,7 @@ func (n *narrator) title(text string) {
 // step returns the current step.
 func (n *narrator) step() *Step { return &n.report.Steps[len(n.report.Steps)-1] }
 
-// action tells and records an action.
+// action prints and records an action.
 func (n *narrator) action(d Action) {
 	n.step().Actions = append(n.step().Actions, d)
 	who := n.paint(colors[d.Who], fmt.Sprintf("%6s", d.Who))
@@ -116,7 +116,7 @@ func (n *narrator) action(d Action) {
 	}
 }
 
-// check tells and records a claim. If the claim isn't true, it returns the error that ends the scene.
+// check prints and records a claim. If the claim isn't true, it returns the error that ends the scene.
 func (n *narrator) check(ok bool, saw string, format string, args ...any) error {
 	c := Check{Text: fmt.Sprintf(format, args...), OK: ok}
 	if !ok {
@@ -131,7 +131,7 @@ func (n *narrator) check(ok bool, saw string, format string, args ...any) error 
 	return fmt.Errorf("this isn't true: %s (instead: %s)", c.Text, stick.Clip(stick.Line(saw), 300))
 }
 
-// finish tells and records how the scene ended.
+// finish prints and records how the scene ended.
 func (n *narrator) finish(err error) {
 	took := time.Since(n.began)
 	n.report.TookMS, n.report.OK = milliseconds(took), err == nil

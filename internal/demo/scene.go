@@ -190,13 +190,13 @@ func (s *scene) crash(claude, codex *actor) error {
 		return fmt.Errorf("codex's process can't be killed: %w", err)
 	}
 	s.action(Action{Who: codex.name, Note: fmt.Sprintf("is killed: SIGKILL to process %d, without a chance to release the stick", codex.process.Pid)})
-	told, err := s.reply(claude, waiting)
+	woken, err := s.reply(claude, waiting)
 	if err != nil {
 		return err
 	}
-	s.action(Action{Who: claude.name, Note: "tt wait returns:", Exit: &told.Exit, TookMS: took(told), Output: lines(told)})
-	late := time.Duration(told.Ended - killed.UnixNano())
-	if err := s.check(told.Exit == 0 && late < maxWakeTime, fmt.Sprintf("exit %d after %s", told.Exit, late),
+	s.action(Action{Who: claude.name, Note: "tt wait returns:", Exit: &woken.Exit, TookMS: took(woken), Output: lines(woken)})
+	late := time.Duration(woken.Ended - killed.UnixNano())
+	if err := s.check(woken.Exit == 0 && late < maxWakeTime, fmt.Sprintf("exit %d after %s", woken.Exit, late),
 		"claude knew it %s: its wait watches the holder's process", since(late, "the kill")); err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (s *scene) remember(claude *actor) error {
 	return s.check(doctor.Healthy, "tt doctor found faults", "tt doctor finds nothing wrong: the room's state follows from its log, event by event")
 }
 
-// run makes an actor run a command of tt and tells it. It fails unless the command ends with status exit.
+// run makes an actor run a command of tt, and narrates it. It fails unless the command ends with status exit.
 func (s *scene) run(a *actor, exit int, args ...string) (reply, error) {
 	r, err := s.runQuietly(a, args...)
 	if err != nil {
@@ -277,7 +277,7 @@ func (s *scene) run(a *actor, exit int, args ...string) (reply, error) {
 	return r, nil
 }
 
-// runQuietly makes an actor run a command of tt and tells nothing.
+// runQuietly makes an actor run a command of tt, and doesn't narrate it.
 func (s *scene) runQuietly(a *actor, args ...string) (reply, error) {
 	c, err := a.order(order{Run: args})
 	if err != nil {
@@ -395,7 +395,7 @@ func lines(r reply) []string {
 
 func took(r reply) float64 { return milliseconds(time.Duration(r.Ended - r.Began)) }
 
-// since says how long before or after something else it was.
+// since returns a time difference as text, with the event that it is measured from.
 func since(d time.Duration, what string) string {
 	if d < 0 {
 		return fmt.Sprintf("%.1f ms before %s: the commit woke it", -milliseconds(d), what)
