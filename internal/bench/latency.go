@@ -225,13 +225,13 @@ func (b *bench) death() error {
 			return err
 		}
 		time.Sleep(minBlocked)
-		told, gone := reap(waiter), time.Now()
+		woken, gone := reap(waiter), time.Now()
 		if err := owner.Process.Kill(); err != nil {
 			return err
 		}
 		_ = owner.Wait() // killed
 		in.Close()
-		at, err := waitEnd(told, "the wait")
+		at, err := waitEnd(woken, "the wait")
 		if err != nil {
 			return err
 		}

@@ -149,12 +149,12 @@ const method = `## How it is measured
 
 All processes run ` + "`tt`" + ` as it is shipped (` + "`CGO_ENABLED=0 go build -trimpath -ldflags \"-s -w\"`" + `), in scratch directories on the disk of
 the temporary directory. Programs that are compared run in turn within one loop, after warm-ups. Times are medians, with the 99th
-percentile in brackets; of fewer than 100 samples that is the largest. A ratio is one of medians of the same loop.
+percentile in brackets; with fewer than 100 samples, that is the largest. A ratio compares medians of the same loop.
 
-- **start**: whole processes, from before their start until the kernel has told their parent of their end. *Empty Go* is a program
+- **start**: whole processes, from before their start until their parent learns from the kernel that they have ended. *Empty Go* is a program
   without statements. *Go + one read* opens the same database with the same driver and reads one row. The room has two members.
 - **hook**: whole processes. A process that is named like a harness starts and times them, and writes what a harness tells its hook to
-  their standard input. Its agent is a member of the room; two others are there and have talked. Nothing is new for the agent, so the
+  their standard input. Its agent is a member of the room; two other members have exchanged messages. Nothing is new for the agent, so the
   hook after a tool call only reads. The hook of the session's start writes that it fired.
 - **rebase**: ` + "`git rebase`" + ` of five commits onto three others, one path each, in three repositories in turn. One has our hooks and is a
   room that enforces the stick, one has a hook that does nothing, and one has none. The agent that holds the stick does the rebase.
@@ -162,15 +162,15 @@ percentile in brackets; of fewer than 100 samples that is the largest. A ratio i
   ends of both processes, as their parent learns of them. It is negative when the waiter ends first.
 - **exit**: how long the kernel takes to end a process that does nothing more, with and without an inotify watch that was removed just
   before. Every wait that inotify wakes pays it, and the 99th percentiles of the rows above and below are mostly this.
-- **send → receiver**: the receiver has been blocked for at least 20 ms when ` + "`tt msg send`" + ` is started. The time starts with the news of
-  the sender's end. It stops when the line of ` + "`tt msg recv --follow`" + ` was read, or when ` + "`tt wait --park`" + ` has ended. It is negative when
+- **send → receiver**: the receiver has been blocked for at least 20 ms when ` + "`tt msg send`" + ` is started. The time starts when
+  the parent learns that the sender has ended. It stops when the line of ` + "`tt msg recv --follow`" + ` was read, or when ` + "`tt wait --park`" + ` has ended. It is negative when
   the receiver is first.
-- **killed → wait**: the owner is a process that is named like a harness, and has claimed by a ` + "`tt`" + ` of its own. It gets SIGKILL. The time
+- **killed → wait**: the owner is a process that is named like a harness, and it has claimed the stick with its own ` + "`tt`" + `. It gets SIGKILL. The time
   ends when the parent learns that the blocked ` + "`tt wait`" + ` has exited with the takeover.
 - **turns/s, try + release**: eight processes, each with one engine that stays open, each a member of one room, which they name by its
   id. Each repeats one ` + "`WaitForTurn`" + ` that doesn't block. If that brought the turn, it does one ` + "`ReleaseStick`" + ` with a handoff and the
   fence it was given; else it rests for 10 ms. A turn counts when its release has committed. The room needs no git. The second row has no
-  rest: eight processes that never pause are more than the cores can run, and most of their asking fails.
+  rest: eight processes that never pause are more than the cores can run, and most of their tries fail.
 - **turns/s, fair hand-over**: the same eight, each repeating a ` + "`WaitForTurn`" + ` without limit and a ` + "`ReleaseStick`" + `. Every turn goes to the
   waiter that went longest without it. So every turn is a change of processes, and its event wakes all waiters.
 - **crowd**: members of one room, each with a ` + "`tt msg recv --follow`" + ` process of its own, and one message to ` + "`room`" + `, which gives each of
