@@ -194,7 +194,7 @@ func (rp *repo) finishCleanups(ctx context.Context) error {
 		}
 		err = rp.recover(ctx, i.Task)
 		unlock()
-		if err != nil && !stopsQueue(err) { // a fault of one task or branch doesn't stop the others
+		if err != nil && !othersMayMerge(err) { // a fault of one task or branch doesn't stop the others
 			return err
 		}
 	}

@@ -112,7 +112,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 			}
 			continue
 		}
-		if !stopsQueue(err) {
+		if !othersMayMerge(err) {
 			return res, res.withError(err)
 		}
 		now, terr := rp.task(ctx, task.ID)
@@ -142,9 +142,9 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 	return res, held
 }
 
-// stopsQueue reports whether a failure concerns only a task or its branch. Then tasks of other branches may still
+// othersMayMerge reports whether a failure concerns only a task or its branch, so that tasks of other branches may still
 // be merged.
-func stopsQueue(err error) bool {
+func othersMayMerge(err error) bool {
 	switch stick.CodeOf(err).Info().Exit {
 	case stick.ExitInternal, stick.ExitBusy, stick.ExitInterrupted:
 		return false
