@@ -7,8 +7,8 @@ import (
 	"talkingstick/internal/store"
 )
 
-// TestIntentsOfEarlierPrograms reads intents as the program of commit 8cc1f78 stored them: a command that it
-// began before an upgrade is finished after it.
+// TestIntentsOfEarlierPrograms reads intents as the program of commit 8cc1f78 stored them, so that a command that
+// was interrupted before an upgrade can be finished after it.
 func TestIntentsOfEarlierPrograms(t *testing.T) {
 	for _, c := range []struct {
 		kind, data string

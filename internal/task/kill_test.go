@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestRecoveryAtEveryKillPoint: a command is killed at each point at which it can be, and the same command, run
-// again by whoever comes, takes it to the same end. Where the points are is asked of a command that isn't killed.
+// TestRecoveryAtEveryKillPoint kills a command at each of its kill points. The same command, run again, must then
+// lead to the same state. A run that isn't killed shows which kill points there are.
 func TestRecoveryAtEveryKillPoint(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -79,11 +79,11 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 				n := nth[point]
 				t.Run(fmt.Sprintf("%s %d", point, n), func(t *testing.T) {
 					s, ann := set(t)
-					if !ann.Killed(point, n, func(a *scene.Actor) { _ = c.act(a) }) { // it doesn't come to its end
-						t.Fatal("it isn't killed")
+					if !ann.Killed(point, n, func(a *scene.Actor) { _ = c.act(a) }) {
+						t.Fatal("the command reached its end, but it should have been killed")
 					}
 					if err := c.act(ann.Again()); err != nil {
-						s.Check(false, "the same command again: %v", err)
+						s.Check(false, "the command fails when run again: %v", err)
 					}
 					s.TaskIs("one", c.after)
 				})
@@ -92,16 +92,17 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 	}
 }
 
-// TestTheDoctorNamesWhatIsLeft: what a command that was killed left half done, until the next one finishes it.
+// TestTheDoctorNamesWhatIsLeft checks that the doctor names what a killed command left half done, until the next
+// command finishes it.
 func TestTheDoctorNamesWhatIsLeft(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.LeavesWork()
 	s.ReadyToMerge("one", ann, bob)
-	s.Check(bob.Killed("merge: moved", 1, func(b *scene.Actor) { b.Merge("one") }), "it isn't killed")
+	s.Check(bob.Killed("merge: moved", 1, func(b *scene.Actor) { b.Merge("one") }), "the merge reached its end, but it should have been killed")
 	f := ann.Tasks.Check(t.Context())
 	s.Check(f.Status == "warning" && f.Fix == "tt worker merge one", "%+v", f)
-	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("what was begun", func(r task.WorkerShowResult) bool { return r.Doing == "land" })
-	bob.Cancel("one").Refused(stick.CodeInvalidTransition) // it has landed, which this found out
+	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("what was interrupted", func(r task.WorkerShowResult) bool { return r.Doing == "land" })
+	bob.Cancel("one").Refused(stick.CodeInvalidTransition) // this command finds out that the task has landed
 	s.Dir("work/worktrees/.gate-000000000000")
 	f = ann.Tasks.Check(t.Context())
 	s.Check(f.Status == "ok" || f.Fix != "", "%+v", f)

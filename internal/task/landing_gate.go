@@ -54,13 +54,13 @@ func (l *landing) runGates(ctx context.Context, tree string) (over bool, err err
 
 // errGateRed returns the error for a gate that is red on the result.
 func (l *landing) errGateRed(said commandResult, report store.Blob) error {
-	what, told := "merge of "+l.task.ID+" with", "its worker got a message; "
+	what, prefix := "merge of "+l.task.ID+" with", "its worker got a message; "
 	if l.revert != "" {
-		what, told = "revert of "+l.task.ID+" on", ""
+		what, prefix = "revert of "+l.task.ID+" on", ""
 	}
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", describeExit(said), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%sthe whole output of the gate: %s", told, stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)))
+		Hintf("%sthe whole output of the gate: %s", prefix, stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)))
 }
 
 // describeExit says how a command ended, for a sentence.

@@ -142,8 +142,8 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 	return res, held
 }
 
-// othersMayMerge reports whether a failure concerns only a task or its branch, so that tasks of other branches may still
-// be merged.
+// othersMayMerge reports whether a failure concerns only a task or its branch, so that tasks of other branches may
+// still be merged.
 func othersMayMerge(err error) bool {
 	switch stick.CodeOf(err).Info().Exit {
 	case stick.ExitInternal, stick.ExitBusy, stick.ExitInterrupted:

@@ -13,8 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestClaimRun: of those who want to start the command of an attempt one does. One that died before the command
-// had begun is followed by another, and what it had started comes too late.
+// TestClaimRun: of several callers that want to start the command of an attempt, only one may. If that one dies
+// before the command has started, another may, and the process that the first had started is refused.
 func TestClaimRun(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -32,7 +32,7 @@ func TestClaimRun(t *testing.T) {
 			t.Fatalf("%v %s", err, out)
 		}
 	}
-	// on is the program as a process sees it among others that live.
+	// on returns the operations as the process self runs them while the others are alive.
 	on := func(self int, others ...int) *task.Tasks {
 		all := []proctest.Process{{PID: self, PPID: 1, Comm: "tt", Dir: work}}
 		for _, pid := range others {
@@ -73,37 +73,37 @@ func TestClaimRun(t *testing.T) {
 
 	first, err := claim(on(101), run.Command)
 	if err != nil || first.Starter.PID != 101 {
-		t.Fatalf("the first: %+v, %v", first, err)
+		t.Fatalf("the first claim: %+v, %v", first, err)
 	}
 	if c, err := claim(on(102, 101), run.Command); err != nil || !c.Starter.IsZero() || c.Run == nil || c.Run.PID != 0 {
-		t.Errorf("while the first is at it: %+v, %v", c, err)
+		t.Errorf("a claim while the first process is alive: %+v, %v", c, err)
 	}
 	if _, err := claim(on(102, 101), "another"); stick.CodeOf(err) != stick.CodeAlreadyExists {
-		t.Errorf("another command: %v", err)
+		t.Errorf("a claim with another command: %v", err)
 	}
 	if r := dead(); r != nil {
-		t.Errorf("what never began is shown as %+v", r)
+		t.Errorf("a command that never started is shown as %+v", r)
 	}
 	second, err := claim(on(102), run.Command)
 	if err != nil || second.Starter.PID != 102 {
-		t.Fatalf("when the first is gone: %+v, %v", second, err)
+		t.Fatalf("a claim after the first process has ended: %+v, %v", second, err)
 	}
 	if begun, err := begin(on(201, 102), first.Starter); begun || stick.CodeOf(err) != stick.CodeStaleAttempt {
-		t.Errorf("what the first had started: %v, %v", begun, err)
+		t.Errorf("the process that the first had started: %v, %v", begun, err)
 	}
 	if begun, err := begin(on(202, 102), second.Starter); !begun || err != nil {
-		t.Errorf("what the second has started: %v, %v", begun, err)
+		t.Errorf("the process that the second has started: %v, %v", begun, err)
 	}
 	if begun, err := begin(on(203, 102), second.Starter); begun || stick.CodeOf(err) != stick.CodeStaleAttempt {
-		t.Errorf("the same again: %v, %v", begun, err)
+		t.Errorf("the same start again: %v, %v", begun, err)
 	}
 	if c, err := claim(on(104), run.Command); err != nil || !c.Starter.IsZero() || c.Run == nil || c.Run.Exit == nil || *c.Run.Exit != 3 {
-		t.Errorf("when it has ended: %+v, %v", c, err)
+		t.Errorf("a claim after the command has ended: %+v, %v", c, err)
 	}
 	if _, err := on(100).WorkerCancel(t.Context(), task.WorkerCancelParams{Caller: by, Where: at, TaskID: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := claim(on(105), run.Command); stick.CodeOf(err) != stick.CodeStaleAttempt {
-		t.Errorf("a task that is over: %v", err)
+		t.Errorf("a claim for a cancelled task: %v", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestLiveness: what is gone shows at once, silence shows after half a minute and warns after two, and a worker
-// that is alive and does nothing is stuck.
+// TestLiveness: a worker that is gone is STALE at once. A silent one is STALE after half a minute, with a warning
+// after two. One that is alive but does nothing for 20 minutes is STUCK.
 func TestLiveness(t *testing.T) {
 	task := stick.Task{ID: "T", State: stick.TaskWorking}
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestLiveness(t *testing.T) {
 	}
 }
 
-// TestOutputIsBounded keeps the end of what a command prints, and counts all of it.
+// TestOutputIsBounded: of a long output, only the end is kept, but all of it is counted.
 func TestOutputIsBounded(t *testing.T) {
 	var out tailBuffer
 	for range 5 * maxOutput / 1000 {

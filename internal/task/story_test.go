@@ -14,7 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
-// cast sets a repository with a queue, a worker and a reviewer.
+// cast makes a repository with a merge queue and this gate, a worker and a reviewer.
 func cast(t *testing.T, gate string) (s *scene.Scene, ann, bob *scene.Actor) {
 	s = scene.InGit(t)
 	ann, bob = s.Agent("claude:a"), s.Agent("codex:b")
@@ -23,7 +23,7 @@ func cast(t *testing.T, gate string) (s *scene.Scene, ann, bob *scene.Actor) {
 	return s, ann, bob
 }
 
-// TestATaskLands: made, worked on, shown, approved, judged, merged, and cleaned up after.
+// TestATaskLands follows a task from its creation through work, review, gate and merge to its cleanup.
 func TestATaskLands(t *testing.T) {
 	s, ann, bob := cast(t, "test -f one.txt && test ! -e broken")
 	x := ann.Spawn("one").That("a worktree", func(r task.WorkerSpawnResult) bool { return r.Task.State == stick.TaskAssigned && !r.Already }).OK()
@@ -42,7 +42,7 @@ func TestATaskLands(t *testing.T) {
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Head: head}).Refused(stick.CodeInvalidTransition)
 	done := work.WorkerDone(task.WorkerDoneParams{Evidence: []string{"says=echo it works", "fails=exit 3"}}).OK()
 	s.Check(done.Head == head && len(done.Evidence) == 2 && done.Evidence[1].Exit == 3 && done.State == stick.TaskInReview, "%+v", done)
-	s.Check(bob.WorkerOutput(task.WorkerOutputParams{Sum: done.Evidence[0].Output}).OK().Text == "it works\n", "the evidence")
+	s.Check(bob.WorkerOutput(task.WorkerOutputParams{Sum: done.Evidence[0].Output}).OK().Text == "it works\n", "the output of the check")
 	bob.WorkerOutput(task.WorkerOutputParams{Sum: "nonsense"}).Refused(stick.CodeNotFound)
 	work.Done("").That("again", func(r task.WorkerDoneResult) bool { return r.Already })
 
@@ -67,7 +67,7 @@ func TestATaskLands(t *testing.T) {
 	ann.WorkerShow(task.WorkerShowParams{TaskID: "none"}).Refused(stick.CodeNotFound)
 }
 
-// TestChangesAreRequested: the worker is told, and what it offers next is reviewed anew.
+// TestChangesAreRequested: the worker gets a message, and its next offer needs another review.
 func TestChangesAreRequested(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
@@ -77,7 +77,7 @@ func TestChangesAreRequested(t *testing.T) {
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).That("what it changes", func(r task.WorkerDiffResult) bool { return strings.Contains(r.Diff, "+one") && len(r.Files) == 1 })
 	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one"}).Refused(stick.CodeUsage)
 	ask := task.WorkerRequestChangesParams{TaskID: "one", Reason: "say two"}
-	bob.WorkerRequestChanges(ask).That("that ann is told", func(r task.WorkerReviewResult) bool { return r.MessageID != 0 && r.State == stick.TaskWorking })
+	bob.WorkerRequestChanges(ask).That("a message to ann", func(r task.WorkerReviewResult) bool { return r.MessageID != 0 && r.State == stick.TaskWorking })
 	bob.WorkerRequestChanges(ask).That("again", func(r task.WorkerReviewResult) bool { return r.Already })
 	ann.Looks().Is(stick.GotEvents)
 	work.Commits("one.txt", "two\n")
@@ -90,11 +90,11 @@ func TestChangesAreRequested(t *testing.T) {
 	carl := s.Person("carl")
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Override: true}).Refused(stick.CodePersonOnly)
 	carl.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Override: true}).OK()
-	s.Check(bob.Merge("one").OK().Merged[0].Gate == "none", "a gate")
+	s.Check(bob.Merge("one").OK().Merged[0].Gate == "none", "a gate has run, but none is set")
 }
 
-// TestTheGateIsRed: for a task that breaks the branch, which goes back; for a branch that is broken itself, whose
-// queue stands still until something mends it.
+// TestTheGateIsRed: a task that breaks the branch returns to its worker. If the branch itself is broken, its queue is
+// paused until a task repairs it.
 func TestTheGateIsRed(t *testing.T) {
 	s, ann, bob := cast(t, "test ! -e broken")
 	s.ReadyToMerge("good", ann, bob)
@@ -109,7 +109,7 @@ func TestTheGateIsRed(t *testing.T) {
 	s.CommitIn(filepath.Join(s.Work, "../side"), "broken", "")
 	s.Git("worktree", "remove", "../side")
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).Refused(stick.CodeBaseRed)
-	bob.WorkerStatus(task.WorkerStatusParams{}).That("that it stands still", func(r task.WorkerStatusResult) bool { return len(r.Paused) == 1 })
+	bob.WorkerStatus(task.WorkerStatusParams{}).That("a paused queue", func(r task.WorkerStatusResult) bool { return len(r.Paused) == 1 })
 	bob.WorkerMerge(task.WorkerMergeParams{}).Refused(stick.CodeBaseRed)
 	ann.Spawn("mend").OK()
 	mend := ann.WorksOn("mend")
@@ -123,7 +123,8 @@ func TestTheGateIsRed(t *testing.T) {
 	bob.WorkerMerge(task.WorkerMergeParams{}).That("nothing left", func(r task.WorkerMergeResult) bool { return len(r.Merged)+len(r.Waiting) == 0 })
 }
 
-// TestAConflict: at the rebase the worker resolves it; at the merge the task goes back.
+// TestAConflict: the worker resolves a conflict in its rebase. With a conflict at the merge, the task returns to its
+// worker.
 func TestAConflict(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	one := func(name string) *scene.Work {
@@ -142,7 +143,7 @@ func TestAConflict(t *testing.T) {
 	s.TaskIs("third", stick.TaskWorking)
 	second.Done("").Refused(stick.CodeRebaseConflict)
 	s.TaskIs("second", stick.TaskConflicted)
-	second.Done("").Refused(stick.CodeRebaseConflict) // it is in progress
+	second.Done("").Refused(stick.CodeRebaseConflict) // the rebase is in progress
 	s.CommitMerged(second.Path, "same.txt", "both\n")
 	second.WorkerDone(task.WorkerDoneParams{SkipRebase: true}).OK()
 	bob.Approve("second").OK()
@@ -150,7 +151,7 @@ func TestAConflict(t *testing.T) {
 	third.Cancel("third").OK()
 }
 
-// TestWhatDoneRefuses: what isn't committed, another branch, evidence that changes things, no worktree.
+// TestWhatDoneRefuses: uncommitted files, another branch, checks that change the worktree, a missing worktree.
 func TestWhatDoneRefuses(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
@@ -179,7 +180,7 @@ func TestWhatDoneRefuses(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestATaskIsGivenUp: by its worker, or called off; another attempt begins where it was.
+// TestATaskIsGivenUp: its worker fails it, or somebody cancels it. The next attempt starts from its branch.
 func TestATaskIsGivenUp(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
@@ -194,7 +195,7 @@ func TestATaskIsGivenUp(t *testing.T) {
 	bob.Retry("one").That("again", func(r task.WorkerSpawnResult) bool { return r.Already })
 	ann.WorkerStart(task.WorkerStartParams{TaskID: "one", Attempt: 1}).Refused(stick.CodeStaleAttempt)
 	bob.WorksOn("one").Reserve("a").OK()
-	ann.Cancel("one").That("that bob is told", func(r task.WorkerCancelResult) bool { return r.Delivery != "" && !r.Already })
+	ann.Cancel("one").That("a message to bob", func(r task.WorkerCancelResult) bool { return r.Delivery != "" && !r.Already })
 	ann.Cancel("one").That("again", func(r task.WorkerCancelResult) bool { return r.Already })
 	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).That("that its commits stay", func(r task.WorkerCancelResult) bool { return len(r.Left) == 1 })
 	s.Git("worktree", "remove", "--force", "--force", w.Path)
@@ -207,8 +208,8 @@ func TestATaskIsGivenUp(t *testing.T) {
 	ann.WorkerStatus(task.WorkerStatusParams{All: true}).OK()
 }
 
-// TestAMergeIsTakenBack by a commit of its own, which the gate judges, too.
-func TestAMergeIsTakenBack(t *testing.T) {
+// TestAMergeIsReverted by a new commit, which must also pass the gate.
+func TestAMergeIsReverted(t *testing.T) {
 	s, ann, bob := cast(t, "test ! -e red")
 	s.ReadyToMerge("one", ann, bob)
 	bob.Rollback("one").Refused(stick.CodeInvalidTransition)
@@ -216,12 +217,13 @@ func TestAMergeIsTakenBack(t *testing.T) {
 	bob.WorkerRollback(task.WorkerRollbackParams{TaskID: "one"}).Refused(stick.CodeUsage)
 	bob.Rollback("one").That("green", func(r task.WorkerRollbackResult) bool { return r.Gate == "green" && r.State == stick.TaskFailed })
 	bob.Rollback("one").That("again", func(r task.WorkerRollbackResult) bool { return r.Already })
-	s.Check(!strings.Contains(s.Git("ls-tree", "--name-only", "integration"), "one.txt"), "it is still there")
-	ann.Retry("one").That("a word on its work", func(r task.WorkerSpawnResult) bool { return strings.Contains(r.Note, "git revert") })
+	s.Check(!strings.Contains(s.Git("ls-tree", "--name-only", "integration"), "one.txt"), "the file is still there")
+	ann.Retry("one").That("a note about its work", func(r task.WorkerSpawnResult) bool { return strings.Contains(r.Note, "git revert") })
 	ann.Cancel("one").OK()
 }
 
-// TestWhereTheBranchIsCheckedOut a merge moves its files, unless they have changes, or the caller may not change them.
+// TestWhereTheBranchIsCheckedOut, a merge moves the files, unless they have uncommitted changes or the caller may
+// not change them.
 func TestWhereTheBranchIsCheckedOut(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
@@ -243,7 +245,7 @@ func TestWhereTheBranchIsCheckedOut(t *testing.T) {
 	}
 }
 
-// TestTheRemoteDecides where the branch has a counterpart there.
+// TestTheRemoteDecides if it has the branch, too: done and merge push to it.
 func TestTheRemoteDecides(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	origin := s.Dir("origin.git")
@@ -260,7 +262,7 @@ func TestTheRemoteDecides(t *testing.T) {
 	m := bob.Merge("one").OK().Merged[0]
 	s.Check(s.GitIn(origin, "rev-parse", "integration") == m.Commit && s.Git("rev-parse", "integration") == m.Commit && len(m.Left) == 0, "%+v", m)
 
-	// Somebody else's commits on the task's branch aren't lost.
+	// Done doesn't overwrite somebody else's commits on the task's branch.
 	ann.Spawn("two").OK()
 	w = ann.WorksOn("two")
 	w.Commits("two.txt", "two\n")
@@ -273,7 +275,7 @@ func TestTheRemoteDecides(t *testing.T) {
 	w.Cancel("two").OK()
 }
 
-// TestWhatWorkersNeed: a repository with a commit, a branch, names that can be ones.
+// TestWhatWorkersNeed: a repository with a commit, an integration branch, and valid names.
 func TestWhatWorkersNeed(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
@@ -283,7 +285,7 @@ func TestWhatWorkersNeed(t *testing.T) {
 	s.Commit("a", "a\n")
 	ann.Spawn("one").Refused(stick.CodeNotFound)
 	ann.WorkerInit(task.WorkerInitParams{Branch: "a..b"}).Refused(stick.CodeUsage)
-	ann.WorkerInit(task.WorkerInitParams{Branch: "queue"}).That("made", func(r task.WorkerInitResult) bool { return r.Created && r.Branch == "queue" })
+	ann.WorkerInit(task.WorkerInitParams{Branch: "queue"}).That("created", func(r task.WorkerInitResult) bool { return r.Created && r.Branch == "queue" })
 	ann.WorkerInit(task.WorkerInitParams{}).That("as before", func(r task.WorkerInitResult) bool { return !r.Created && r.Branch == "queue" })
 	ann.Spawn("../x").Refused(stick.CodeUsage)
 	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Base: "nonsense"}).Refused(stick.CodeNotFound)
@@ -301,7 +303,7 @@ func TestWhatWorkersNeed(t *testing.T) {
 	s.AgentIn("gemini:c", bare).WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeInvalidPath)
 }
 
-// TestTheCommandOfATask is run once for each attempt, and its end is noted.
+// TestTheCommandOfATask runs a command for an attempt, and checks that its exit status is recorded.
 func TestTheCommandOfATask(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	x := ann.Spawn("one").OK()
@@ -318,23 +320,23 @@ func TestTheCommandOfATask(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestATaskThatIsBeingMerged can't be called off or judged meanwhile, and git's hooks know whose change it is.
+// TestATaskThatIsBeingMerged can't be started, failed or reviewed, and git's hooks know that the change is tt's.
 func TestATaskThatIsBeingMerged(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
-	s.Check(!ann.OwnChange("") && !ann.OwnChange("nonsense"), "what serves nothing isn't ours")
+	s.Check(!ann.OwnChange("") && !ann.OwnChange("nonsense"), "a change without an open intent counts as tt's")
 	id := ""
 	bob.Meets("merge: intended", func() {
 		id = s.Intent("one")
-		s.Check(ann.OwnChange(id), "the merge isn't ours")
+		s.Check(ann.OwnChange(id), "the change of the merge doesn't count as tt's")
 		ann.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeLanding)
 		bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeLanding)
 		ann.WorkerFail(task.WorkerFailParams{TaskID: "one", Reason: "x"}).Refused(stick.CodeLanding)
 	}, func(b *scene.Actor) { b.Merge("one").OK() })
-	s.Check(!ann.OwnChange(id), "the merge is over")
+	s.Check(!ann.OwnChange(id), "a change after the merge still counts as tt's")
 }
 
-// TestARaceThatIsLost: somebody else was faster, so that the merge begins again on the new head.
+// TestARaceThatIsLost: the branch moves during a merge, so the merge starts again from the new head.
 func TestARaceThatIsLost(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
@@ -346,7 +348,7 @@ func TestARaceThatIsLost(t *testing.T) {
 	})
 }
 
-// TestAMergeByHand: what the branch contains already has landed.
+// TestAMergeByHand: a task that the branch contains already counts as landed.
 func TestAMergeByHand(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
@@ -357,7 +359,7 @@ func TestAMergeByHand(t *testing.T) {
 	bob.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already })
 }
 
-// TestABlockedWorker may offer its work, and is told that nobody has answered.
+// TestABlockedWorker may offer its work, but gets a warning while nobody has answered.
 func TestABlockedWorker(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
@@ -373,23 +375,23 @@ func TestABlockedWorker(t *testing.T) {
 	bob.Merge("one").That("cleaned up", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 0 })
 }
 
-// TestWhatCleanupLeaves: a worktree in which somebody works, or where something isn't committed.
+// TestWhatCleanupLeaves: a worktree in which a process works, or that has uncommitted files.
 func TestWhatCleanupLeaves(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.LeavesWork()
 	w := s.ReadyToMerge("one", ann, bob)
 	there := s.AgentIn("gemini:c", w.Path)
-	bob.Merge("one").That("that somebody is there", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
+	bob.Merge("one").That("a worktree in use", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
 	f := ann.Tasks.Check(t.Context())
 	s.Check(f.Status == core.FindingWarning, "%+v", f)
 	there.Dies()
 	if err := os.WriteFile(filepath.Join(w.Path, "loose"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bob.Merge("one").That("what is loose", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
+	bob.Merge("one").That("a worktree with a loose file", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
 	os.Remove(filepath.Join(w.Path, "loose"))
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).OK()
 	if _, err := os.Stat(w.Path); !os.IsNotExist(err) {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("the worktree is still there: %v", err)
 	}
 }
