@@ -37,48 +37,9 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	tg, err := rp.readTarget(ctx, task.Integration)
+	m, note, err := rp.planRetry(ctx, task)
 	if err != nil {
 		return res, err
-	}
-	m := spawnPlan{task: task, path: rp.worktree(task), base: tg.head()}
-	at, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
-	if err != nil {
-		return res, err
-	}
-	if have { // its base is where it left the integration branch, not where that branch is now
-		if base, err := rp.git.MergeBase(ctx, rp.root, m.base, at); err != nil {
-			return res, err
-		} else if base == at { // it has no commits of its own, so the attempt starts where a new task would
-			m.from = at
-		} else if base != "" {
-			m.base = base
-		}
-	}
-	note := ""
-	if task.Cause == stick.CauseRolledBack && task.Result != "" {
-		note = fmt.Sprintf("commit %s reverted its merge; to bring that work back, run git revert %s in the worktree", shortCommit(task.Result), shortCommit(task.Result))
-	}
-	m.task.Attempt++
-	m.task.Base = m.base
-	_, serr := os.Lstat(m.path)
-	m.newBranch, m.newTree = !have, os.IsNotExist(serr)
-	w, ok, err := rp.git.Worktree(ctx, rp.root, m.path)
-	switch {
-	case err != nil:
-		return res, err
-	case m.newTree:
-	case ok && !have:
-		return res, stick.Errorf(stick.CodeNotFound, "the branch %s is gone, but its worktree is still there", task.Branch).With("branch", task.Branch).With("path", m.path).
-			Hintf("restore the branch: %s; or move %s elsewhere",
-				stick.Cmd("git branch <branch> <commit>", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base))), stick.Line(m.path))
-	case ok && rp.inRebase(ctx, m.path):
-		return res, stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s is in progress in %s", task.Branch, stick.Line(m.path)).With("path", m.path).
-			Hintf("in that worktree, run %s, or resolve it and run %s; then run the same command again",
-				stick.Cmd("git rebase --abort"), stick.Cmd("git rebase --continue"))
-	case !ok || w.Branch != task.Branch:
-		return res, stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.path), task.Branch).With("path", m.path).
-			Hintf("move it elsewhere, or check out %s there", task.Branch)
 	}
 	id, err := rp.newID(ctx)
 	if err != nil {
@@ -124,6 +85,54 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, skipSeen: true})
 	res.Task = shown.TaskView
 	return res, err
+}
+
+// planRetry chooses the base of another attempt at a task, and finds out which of its branch and worktree must be
+// created. note says how to get back work that was reverted. It refuses a worktree that can't be used.
+func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, note string, err error) {
+	tg, err := rp.readTarget(ctx, task.Integration)
+	if err != nil {
+		return m, "", err
+	}
+	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head()}
+	at, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	if err != nil {
+		return m, "", err
+	}
+	if have { // its base is where it left the integration branch, not where that branch is now
+		if base, err := rp.git.MergeBase(ctx, rp.root, m.base, at); err != nil {
+			return m, "", err
+		} else if base == at { // it has no commits of its own, so the attempt starts where a new task would
+			m.from = at
+		} else if base != "" {
+			m.base = base
+		}
+	}
+	if task.Cause == stick.CauseRolledBack && task.Result != "" {
+		note = fmt.Sprintf("commit %s reverted its merge; to bring that work back, run git revert %s in the worktree", shortCommit(task.Result), shortCommit(task.Result))
+	}
+	m.task.Attempt++
+	m.task.Base = m.base
+	_, serr := os.Lstat(m.path)
+	m.newBranch, m.newTree = !have, os.IsNotExist(serr)
+	w, ok, err := rp.git.Worktree(ctx, rp.root, m.path)
+	switch {
+	case err != nil:
+		return m, "", err
+	case m.newTree:
+	case ok && !have:
+		return m, "", stick.Errorf(stick.CodeNotFound, "the branch %s is gone, but its worktree is still there", task.Branch).With("branch", task.Branch).With("path", m.path).
+			Hintf("restore the branch: %s; or move %s elsewhere",
+				stick.Cmd("git branch <branch> <commit>", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base))), stick.Line(m.path))
+	case ok && rp.inRebase(ctx, m.path):
+		return m, "", stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s is in progress in %s", task.Branch, stick.Line(m.path)).With("path", m.path).
+			Hintf("in that worktree, run %s, or resolve it and run %s; then run the same command again",
+				stick.Cmd("git rebase --abort"), stick.Cmd("git rebase --continue"))
+	case !ok || w.Branch != task.Branch:
+		return m, "", stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.path), task.Branch).With("path", m.path).
+			Hintf("move it elsewhere, or check out %s there", task.Branch)
+	}
+	return m, note, nil
 }
 
 // inRebase reports whether a rebase is in progress in a worktree.
