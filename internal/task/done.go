@@ -204,7 +204,18 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	}
 	f.killPoint("done: pushed")
 	res = WorkerDoneResult{TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased, Pushed: pushed, Evidence: q.Checks}
-	err = f.writeOutcome(ctx, func(o *op) error {
+	err = f.recordOffer(ctx, q, blobs, &res)
+	if err == nil {
+		f.id = ""
+		f.killPoint("done: done")
+	}
+	return res, err
+}
+
+// recordOffer records that the commit waits for review, stores the outputs of the checks, and ends the intent. It
+// completes res.
+func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []store.Blob, res *WorkerDoneResult) error {
+	return f.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
 			return err
@@ -229,11 +240,6 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 		}
 		return o.Tx.EndIntent(f.id, "done")
 	})
-	if err == nil {
-		f.id = ""
-		f.killPoint("done: done")
-	}
-	return res, err
 }
 
 // rebase rebases the branch onto the commit onto, and returns what is offered then.
