@@ -132,6 +132,33 @@ func TestBothSidesAreTold(t *testing.T) {
 	}
 }
 
+// TestWhyAReservationIsStale: whoever meets it, and its owner when it is taken over, learn which of the two it was: its
+// owner is gone, or its time is over. Only of an owner whose processes have ended is it said that it is gone.
+func TestWhyAReservationIsStale(t *testing.T) {
+	for _, c := range []struct {
+		owner            Verdict
+		refusal, message string
+	}{
+		{Gone, "and its owner is gone", "its owner is gone; process: gone"},
+		{Alive, "and its time is over", "past its time; process: alive"},
+		{Unknown, "and its time is over", "past its time; process: unknown"},
+	} {
+		f := room(t).member("a", "b").process("a", ProvesSession, c.owner)
+		f.reserves("a", "src")
+		f.after(DefaultReservationTTL)
+		_, _, err := f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src"}})
+		refused(t, err, CodeReservationStale, map[string]any{"owner_liveness": c.owner})
+		if !strings.HasSuffix(AsError(err).Message, c.refusal) {
+			t.Errorf("%s: the refusal is %q, want it to end with %q", c.owner, err, c.refusal)
+		}
+		events, _, err := f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{"src"}, TakeStale: true})
+		if err != nil || len(events) < 2 || events[1].Message() == nil {
+			t.Fatalf("%s: the takeover makes %+v, %v", c.owner, events, err)
+		}
+		equal(t, "the reason that the owner reads", events[1].Message().Evidence, c.message)
+	}
+}
+
 func TestReservationsLastWhileTheirOwnerActs(t *testing.T) {
 	f := room(t).member("a", "b").alive("a", "b")
 	v := f.reserves("a", "src")

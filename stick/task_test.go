@@ -135,6 +135,9 @@ func TestMovedInReview(t *testing.T) {
 		if e := AsError(err); e.Code != CodeReviewStale || !strings.Contains(e.Hint.String(), c.hint) || strings.HasSuffix(e.Message, " ") {
 			t.Errorf("%q was seen, the branch is at %q: %v (%s)", c.head, c.branch, e, e.Hint)
 		}
+		if seen, ok := AsError(err).Fields["seen"]; ok != (c.head != "") || ok && seen != c.head {
+			t.Errorf("%q was seen, the branch is at %q: the refusal says that %v was seen (%v)", c.head, c.branch, seen, ok)
+		}
 	}
 	for _, head := range []string{"h", "i"} {
 		e, err := reviewed.RequestChanges(see(head, "i"), "not like this")
@@ -150,6 +153,9 @@ func TestTaskTwice(t *testing.T) {
 		t.Errorf("start: %v, %v", e, err)
 	}
 	reviewed := made(t, begun, offers("h", "p"))
+	if e, err := reviewed.Start(theWorker, false); e != nil || err != nil {
+		t.Errorf("start while it is in review, by its worker: %v, %v", e, err)
+	}
 	if e, err := reviewed.Done(theWorker, Offering{Head: "h"}); e != nil || err != nil {
 		t.Errorf("done: %v, %v", e, err)
 	}

@@ -2,6 +2,7 @@ package glob
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -95,6 +96,22 @@ func TestOverlapFoldsCase(t *testing.T) {
 	}
 	kind, _ := parsed(t, ".[gG][iI]t").Overlap("**", true)
 	equal(t, "only names that are kept out", kind, None)
+}
+
+// TestVisit: a state of a meeting is visited once, whatever its number is and whichever states came before.
+func TestVisit(t *testing.T) {
+	const states = 300
+	for name, number := range map[string]func(i int) int{
+		"from the first state": func(i int) int { return i % states },
+		"from the last state":  func(i int) int { return states - 1 - i%states },
+	} {
+		var steps []step
+		seen := make([]uint64, states/64+1)
+		for i := range 2 * states {
+			steps = visit(steps, seen, int32(number(i)), 0)
+			equal(t, fmt.Sprintf("%s: the steps after %d visits", name, i+1), len(steps), min(i+1, states))
+		}
+	}
 }
 
 // TestOverlapBudget shows the one answer that isn't exact.
