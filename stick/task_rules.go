@@ -247,7 +247,7 @@ func (t Task) hasSeen(v TaskDecision, about ...string) error {
 func (t Task) errReviewStale(v TaskDecision, format string, args ...any) *Error {
 	e := t.facts(Errorf(CodeReviewStale, format, args...)).With("head", v.Branch)
 	if v.Head != "" {
-		e = e.With("seen", v.Head)
+		e.With("seen", v.Head)
 	}
 	return e
 }

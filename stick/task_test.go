@@ -147,6 +147,17 @@ func TestMovedInReview(t *testing.T) {
 	}
 }
 
+// TestWhoStartsAgain: whoever worked on a task may start its next attempt, and starts nothing once the task is over.
+func TestWhoStartsAgain(t *testing.T) {
+	other := func(t Task) (Event, error) { e, err := t.Start(TaskCall{By: "pi:x"}, false); return *e, err }
+	if e, err := made(t, begun, cancel, retry).Start(theWorker, false); e == nil || err != nil {
+		t.Errorf("the worker of the attempt before: %v, %v", e, err)
+	}
+	if e, err := made(t, begun, cancel, retry, other, cancel).Start(theWorker, false); CodeOf(err) != CodeInvalidTransition {
+		t.Errorf("an earlier worker, when the task is over: %v, %v", e, err)
+	}
+}
+
 // TestTaskTwice: the same again is no second event.
 func TestTaskTwice(t *testing.T) {
 	if e, err := made(t, begun).Start(theWorker, false); e != nil || err != nil {
