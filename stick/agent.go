@@ -13,8 +13,8 @@ type (
 	AgentID string
 	// RoomID names a room.
 	RoomID string
-	// LeaseID is the fencing token of one grant of the stick. It is never reused, and shown to
-	// its owner only.
+	// LeaseID is the fencing token of one grant of the stick. It is never reused, and only its
+	// owner sees it.
 	LeaseID string
 	// ListenerID names one blocked wait of a member.
 	ListenerID string
@@ -27,7 +27,7 @@ var agentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 
 const maxAgentBytes = 64
 
-// reservedNames mean something else wherever an agent is named.
+// reservedNames can't be names of agents: where a command takes an agent, they mean something else.
 var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system", "role"}
 
 // ParseAgentID checks s as the name of an agent. It fails with [CodeUsage].

@@ -3,19 +3,19 @@ package stick
 // ClaimReason says why a member has the turn.
 type ClaimReason string
 
-// The reasons in an answer "your_turn".
+// The reasons that come with the status "your_turn".
 const (
 	DirectPass   ClaimReason = "direct_pass"   // it was passed to the claimant
 	InSequence   ClaimReason = "sequence"      // a release named the claimant
 	OpenClaim    ClaimReason = "open_claim"    // nobody had it
-	AlreadyOwner ClaimReason = "already_owner" // the claimant has it since an earlier call
+	AlreadyOwner ClaimReason = "already_owner" // the claimant has had it since an earlier call
 	TookOver     ClaimReason = "takeover"      // it was taken over
 )
 
-// Claim gives the stick to a if it may have it: when nobody owns it and nobody is named, or when
-// a is the one named, also after its time as long as nobody else has taken over. The one who
-// ended the last turn waits for Policy.WaiterGrace while another waits for work. Claim answers
-// "" when a may not have it now; asking again as the owner answers [AlreadyOwner].
+// Claim gives the stick to a, or returns "" if a may not have it now. a may have a free stick, and one
+// that is reserved for a. The reservation counts even after its time, until somebody else takes over.
+// If the stick is free, the agent that ended the last turn must wait for Policy.WaiterGrace while another
+// member waits for work. An owner that claims again gets [AlreadyOwner].
 func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason) {
 	t := r.Turn
 	var why ClaimReason
@@ -41,7 +41,7 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 	return r, []Event{r.event(EventClaim, a, "").with(p)}, why
 }
 
-// deferred reports whether a, who ended the last turn, must let others go first.
+// deferred reports whether a must let others go first, because it ended the last turn a moment ago.
 func (r Room) deferred(a AgentID, s *Probed, now Time) bool {
 	return r.Turn.Prior == a && !r.grace(r.Turn.FreeSince).Due(now) && r.another(s, a)
 }

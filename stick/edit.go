@@ -7,36 +7,36 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// Enforce says how far a room holds agents to its rules when they edit.
+// Enforce says how strictly a room applies its rules to edits.
 type Enforce string
 
 const (
-	// EnforceOff lets everybody edit. Who asks is told what would be against the rules.
+	// EnforceOff lets everybody edit. An agent that asks still learns what would be against the rules.
 	EnforceOff Enforce = "off"
-	// EnforceStick lets only the holder of the stick edit. Reservations signal and deny nobody.
+	// EnforceStick lets only the holder of the stick edit. Reservations inform others, and deny nobody.
 	EnforceStick Enforce = "stick"
-	// EnforceScopes lets also those edit who have reserved the path.
+	// EnforceScopes also lets agents edit the paths that they have reserved.
 	EnforceScopes Enforce = "scopes"
 )
 
-// Editing asks whether an agent may change paths now.
+// Editing is the question whether an agent may change paths now.
 type Editing struct {
 	By     AgentID
 	Person bool
 	Paths  []string // relative to the room's root, / between the names
-	Dirs   []string // directories that are changed with all that is below them, as Paths
+	Dirs   []string // directories that are changed with everything below them; written like Paths
 	Tree   bool     // anything in the shared tree
-	Fold   bool     // the file system takes letters that differ in case for the same
+	Fold   bool     // the file system doesn't distinguish upper and lower case
 
-	PrimaryOnly []glob.Pattern // what a helper leaves to the primary, also while it holds the stick
+	PrimaryOnly []glob.Pattern // what only the primary may change, even if a helper holds the stick
 }
 
 // maxDenied is how many paths a denial names.
 const maxDenied = 5
 
-// MayEdit is nil when the caller may change the paths now, and else a refusal with [CodeEditDenied].
-// People, and everybody in a closed room, may; so may all where the room enforces nothing. near holds
-// at least the reservations that could mean one of the paths; only [EnforceScopes] needs them.
+// MayEdit returns nil if the caller may change the paths now, and a refusal with [CodeEditDenied] if not.
+// People may always. So may everybody in a closed room, and in a room that enforces nothing. near must
+// hold at least the reservations that could match one of the paths; only [EnforceScopes] needs them.
 func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error {
 	if q.Person || r.Closed || r.Policy.Enforce == EnforceOff {
 		return nil
@@ -55,7 +55,7 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error
 		return nil
 	}
 	var denied []string
-	var instead *Reservation // of somebody else, which decides
+	var instead *Reservation // somebody else's, which decides
 	if !q.Tree {
 		rules := r.deciding(q, near, s, now)
 		judge := func(path string, mine bool, v *Reservation) {
@@ -67,7 +67,7 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error
 			}
 		}
 		for _, p := range q.Paths {
-			if glob.Matchable(p, q.Fold) { // not in worktrees, nor in .git
+			if glob.Matchable(p, q.Fold) { // paths in worktrees and in .git aren't the room's
 				v := rules.of(p)
 				judge(p, v != nil && v.Agent == q.By, v)
 			}
@@ -85,7 +85,7 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error
 	what := q.what(denied)
 	if instead != nil {
 		hint := r.NextStep()
-		if r.Turn.State != Owned || r.Turn.Owner != instead.Agent { // else it is said already whom to ask
+		if r.Turn.State != Owned || r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
 		return r.denied(fmt.Sprintf("%s can't be changed now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).
@@ -94,9 +94,8 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error
 	return r.denied(fmt.Sprintf("%s can't be changed now: %s", what, r.Holder(now)), denied).Hintf("%s", r.NextStep())
 }
 
-// leftToPrimary lists what a member leaves alone because it is a helper, and says why. A pattern that
-// could mean anything anywhere doesn't keep it from directories: which of them hold such a file can't be
-// told.
+// leftToPrimary lists the paths that m may not change because it is a helper, and says why. A pattern that
+// could match anywhere doesn't forbid directories: nobody knows which of them will hold such a file.
 func (q Editing) leftToPrimary(m Member) (theirs []string, why string) {
 	if m.State != Joined || !m.Session.Running || m.Session.Role != RoleHelper {
 		return nil, ""
@@ -118,11 +117,11 @@ func (q Editing) leftToPrimary(m Member) (theirs []string, why string) {
 	return theirs, why
 }
 
-// Enforces reports whether the room holds agents to its rules when they edit.
+// Enforces reports whether the room denies edits that are against its rules.
 func (r Room) Enforces() bool { return !r.Closed && r.Policy.Enforce != EnforceOff }
 
-// MayWorkOn is nil when an agent may change the worktree and the branch of a task: its worker may, and
-// anybody while it has none. Else it is a refusal with [CodeEditDenied].
+// MayWorkOn returns nil if an agent may change the worktree and the branch of a task. Its worker may, and
+// so may everybody while it has no worker. Otherwise MayWorkOn returns a refusal with [CodeEditDenied].
 func (r Room) MayWorkOn(t Task, by AgentID) *Error {
 	if t.Worker == "" || t.Worker == by || t.Over() || !r.Enforces() {
 		return nil
@@ -131,8 +130,8 @@ func (r Room) MayWorkOn(t Task, by AgentID) *Error {
 		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker))
 }
 
-// rules are the reservations that say who may edit what without the stick: those that hold, the earliest
-// first. Ones that could mean anything anywhere give no such right.
+// rules are the reservations that decide who may edit without the stick: those that aren't stale, the
+// earliest first. A pattern that could match anywhere gives no such right.
 type rules struct {
 	by   AgentID
 	fold bool
@@ -155,7 +154,7 @@ func (r Room) deciding(q Editing, near []Reservation, s *Probed, now Time) rules
 	return rules{q.By, q.Fold, all}
 }
 
-// of is the reservation that decides about a path: the earliest that means it.
+// of returns the reservation that decides about a path: the earliest that matches it.
 func (x rules) of(path string) *Reservation {
 	for i := range x.all {
 		if x.all[i].means(path) {
@@ -165,9 +164,10 @@ func (x rules) of(path string) *Reservation {
 	return nil
 }
 
-// below reports whether a directory with all that could lie below it is its asker's to change: by one
-// reservation, which comes before everybody else's of anything there. What another has reserved inside of
-// what the asker had reserved before doesn't count, for the earlier decides.
+// below reports whether the caller may change a directory with everything that could lie below it. One of
+// its reservations must cover all of that, and nobody may have reserved a part of it earlier. If another
+// agent reserved a part that the caller had already reserved, the caller's reservation decides, because it
+// is the earlier one. If mine is false, instead is the reservation that is in the way, if one is.
 func (x rules) below(dir string) (mine bool, instead *Reservation) {
 	var had []rule
 	for i, v := range x.all {
@@ -184,7 +184,7 @@ func (x rules) below(dir string) (mine bool, instead *Reservation) {
 	return false, nil
 }
 
-// what names what is to be changed.
+// what names what the caller wants to change.
 func (q Editing) what(paths []string) string {
 	switch {
 	case q.Tree || len(paths) == 0:
@@ -202,13 +202,13 @@ func (r Room) denied(why string, paths []string) *Error {
 	return r.facts(Errorf(CodeEditDenied, "%s", why)).With("paths", append([]string{}, paths...)).With("enforce", r.Policy.Enforce)
 }
 
-// Denied notes that a hook kept an agent from editing; once in a turn is enough.
+// Denied makes the event that a hook stopped an edit. One event in a turn is enough.
 func (r Room) Denied(by AgentID, paths []string) Event {
 	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Paths: some(paths)})
 }
 
-// LateEdit tells an agent that it changed something it might not change, or not any more when it was done,
-// and the holder whose turn it was.
+// LateEdit makes the event that an agent edited without the right to, or finished an edit after it had lost
+// that right. It is for the agent, and for the holder of the stick if there is one.
 func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 	to := AgentID("")
 	if r.Turn.State == Owned {
@@ -218,7 +218,7 @@ func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 	return r.event(EventLateEdit, by, to).with(LateEditPayload{Paths: some(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0})
 }
 
-// some are the first few of paths, as facts of an event.
+// some returns the first few paths, cut to a length that fits into an event.
 func some(paths []string) []string {
 	var out []string
 	for _, p := range paths[:min(len(paths), maxDenied)] {
@@ -230,7 +230,7 @@ func some(paths []string) []string {
 // maxReserved is how many reservations an answer names.
 const maxReserved = 20
 
-// ReservedByOthers lists the reservations of others, of those near, that mean one of the paths and hold.
+// ReservedByOthers lists those of near that belong to others, aren't stale, and match one of the paths.
 func (r Room) ReservedByOthers(q Editing, near []Reservation, s *Probed, now Time) (out []Reservation) {
 	for _, v := range near {
 		if len(out) == maxReserved {
@@ -243,7 +243,7 @@ func (r Room) ReservedByOthers(q Editing, near []Reservation, s *Probed, now Tim
 	return out
 }
 
-// touches reports whether a pattern means something of what is to be changed.
+// touches reports whether a pattern matches anything that the caller wants to change.
 func (q Editing) touches(p glob.Pattern) bool {
 	return slices.ContainsFunc(q.Paths, p.Matcher(q.Fold)) ||
 		slices.ContainsFunc(q.Dirs, func(dir string) bool { return p.Meets(dir, q.Fold) })

@@ -12,7 +12,7 @@ import (
 // Code names a kind of failure. Codes are documented, stable and never reused.
 type Code string
 
-// The codes. Their exit status and meaning stand in [Codes].
+// The codes. [Codes] has the exit status and the meaning of each.
 const (
 	CodeUsage                Code = "usage"
 	CodeInvalidHandoff       Code = "invalid_handoff"
@@ -89,7 +89,7 @@ const (
 // CodeInfo is a row of the error table.
 type CodeInfo struct {
 	Code      Code
-	Exit      int    // exit status of the program
+	Exit      int    // the program's exit status
 	Retryable bool   // the same call may succeed later, with nothing else done
 	Meaning   string // one sentence for the reference
 }
@@ -101,50 +101,50 @@ var Codes = []CodeInfo{
 	{CodeInvalidPath, ExitUsage, false, "the path can't be a workspace"},
 	{CodeNoRoom, ExitNotFound, false, "there is no room at this path"},
 	{CodeUnknownMember, ExitNotFound, false, "the named agent isn't a member that can take part now"},
-	{CodeAmbiguousRecipient, ExitUsage, false, "the name fits several members"},
-	{CodeNotYourTurn, ExitRefused, true, "somebody else holds the stick or has it reserved"},
-	{CodeTurnMismatch, ExitFenced, false, "the turn that was given is over"},
-	{CodeStaleLease, ExitFenced, false, "the lease that was given isn't the current one"},
-	{CodePriorOwner, ExitRefused, true, "the one who passed the stick on may not take it back while another waits for it"},
+	{CodeAmbiguousRecipient, ExitUsage, false, "the name matches several members"},
+	{CodeNotYourTurn, ExitRefused, true, "somebody else holds the stick, or it is reserved for somebody else"},
+	{CodeTurnMismatch, ExitFenced, false, "the given turn is over"},
+	{CodeStaleLease, ExitFenced, false, "the given lease isn't the current one"},
+	{CodePriorOwner, ExitRefused, true, "an agent that passed the stick on can't take it back while another waits for it"},
 	{CodeTakeoverNotAvailable, ExitRefused, true, "no takeover is open"},
-	{CodeAlreadyListening, ExitRefused, false, "this member waits already, in another process"},
+	{CodeAlreadyListening, ExitRefused, false, "this member already waits, in another process"},
 	{CodeIdentityMismatch, ExitRefused, false, "the name belongs to a session that is alive elsewhere"},
 	{CodeRoomClosed, ExitRefused, false, "the room is closed"},
 	{CodeKicked, ExitRefused, false, "the member was removed from the room"},
 	{CodeNotOwner, ExitRefused, false, "only the holder of the stick may do this"},
 	{CodeMemberPresent, ExitRefused, false, "the member isn't gone"},
 	{CodeNotFound, ExitNotFound, false, "there is nothing of that name or number in the room"},
-	{CodeNoRecipient, ExitRefused, false, "nobody whom the message is meant for is there"},
+	{CodeNoRecipient, ExitRefused, false, "no recipient of the message is in the room"},
 	{CodeMessageTooLarge, ExitUsage, false, "the message or note is too long"},
 	{CodeReadForbidden, ExitRefused, false, "only a recipient can read a message"},
 	{CodeAckForbidden, ExitRefused, false, "only a recipient can acknowledge a message, and only until it is withdrawn"},
 	{CodeWithdrawForbidden, ExitRefused, false, "only the sender can withdraw a message, and only until it is acknowledged"},
 	{CodeContractIncomplete, ExitUsage, false, "the room requires complete contracts, and the message lacks a field of its category"},
 	{CodePersonOnly, ExitRefused, false, "only a person may do this"},
-	{CodeReservationConflict, ExitRefused, true, "another agent has reserved the paths; both sides are told"},
-	{CodeReservationStale, ExitRefused, false, "the paths are reserved by one whose time is over or who is gone, and may be taken over"},
+	{CodeReservationConflict, ExitRefused, true, "another agent has reserved the paths; both agents get a message"},
+	{CodeReservationStale, ExitRefused, false, "the reservation of the paths is stale: its time is over or its owner is gone, so it may be taken over"},
 	{CodeEditDenied, ExitRefused, true, "the room's policy doesn't let the agent change the paths now"},
-	{CodeInvalidTransition, ExitRefused, false, "the task isn't in a state in which this can be done"},
+	{CodeInvalidTransition, ExitRefused, false, "the task's state doesn't allow this"},
 	{CodeNotYourTask, ExitRefused, false, "the task has another worker"},
 	{CodeStaleAttempt, ExitFenced, false, "the attempt at the task is over"},
-	{CodeAuthorCannotReview, ExitRefused, false, "who worked on a task can't review it"},
-	{CodeReviewStale, ExitRefused, false, "the branch isn't at the commit that was seen"},
-	{CodeLanding, ExitRefused, true, "a merge, or another command, is at work on the task"},
+	{CodeAuthorCannotReview, ExitRefused, false, "an agent that has worked on a task can't review it"},
+	{CodeReviewStale, ExitRefused, false, "the reviewer hasn't seen the commit that was offered, or the branch has moved since"},
+	{CodeLanding, ExitRefused, true, "a merge or another command is working on the task"},
 	{CodeBaseRed, ExitHands, false, "the gate is red on the integration branch itself, so nothing is merged"},
-	{CodeAlreadyExists, ExitRefused, false, "something of that name is there already"},
+	{CodeAlreadyExists, ExitRefused, false, "that name is already in use"},
 	{CodeDirtyTree, ExitHands, false, "a checkout has uncommitted changes, or isn't on its branch"},
 	{CodeRebaseConflict, ExitHands, false, "the work conflicts with the integration branch"},
 	{CodeGateFailed, ExitHands, false, "the gate is red on what would be merged"},
-	{CodeGitFailed, ExitEnvironment, false, "git failed, or refused what was asked of it"},
-	{CodeConfigMalformed, ExitEnvironment, false, "a harness's configuration can't be read, so it isn't touched"},
+	{CodeGitFailed, ExitEnvironment, false, "git failed, or refused the operation"},
+	{CodeConfigMalformed, ExitEnvironment, false, "a harness's configuration can't be read, so tt doesn't change it"},
 	{CodeConfigChanged, ExitEnvironment, true, "somebody else changed a harness's configuration at the same moment"},
 	{CodeConfigUnwritable, ExitEnvironment, false, "a harness's configuration can't be written"},
 	{CodeNoRepository, ExitNotFound, false, "there is no git repository at this path"},
-	{CodeGitMissing, ExitEnvironment, false, "there is no git program"},
-	{CodeGitTooOld, ExitEnvironment, false, "the git program is older than what this needs"},
+	{CodeGitMissing, ExitEnvironment, false, "git isn't installed, or not in PATH"},
+	{CodeGitTooOld, ExitEnvironment, false, "the installed git is too old"},
 	{CodeProjectConfig, ExitUsage, false, "the project's .talking-stick.toml has something that tt doesn't understand"},
 	{CodeDataDirNotWritable, ExitEnvironment, false, "the data directory can't be written"},
-	{CodeFileSystem, ExitEnvironment, false, "the data directory lies on a file system on which SQLite isn't safe"},
+	{CodeFileSystem, ExitEnvironment, false, "the data directory is on a file system on which SQLite isn't safe"},
 	{CodeForeignDatabase, ExitEnvironment, false, "the database file was made by another program"},
 	{CodeSchemaTooNew, ExitEnvironment, false, "the database was written by a newer version"},
 	{CodeDatabaseBusy, ExitBusy, true, "the database stayed locked for too long"},
@@ -176,16 +176,16 @@ type Error struct {
 	Message string         // one sentence for a person or a model; lower case, no full stop
 	Hint    Hint           // the next safe step, if there is one
 	Fields  map[string]any // facts for a program: current_owner, current_turn_id, field, …
-	Err     error          // the cause: logged, never shown
+	Err     error          // the cause, for errors.Is and errors.As; no surface prints it, so Message has to say what matters
 }
 
-// Errorf makes an Error. A %w verb sets the cause.
+// Errorf makes an Error. Its message is formatted as by [fmt.Errorf]; a %w verb also sets the cause.
 func Errorf(c Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Code: c, Message: err.Error(), Err: errors.Unwrap(err)}
 }
 
-// With adds a fact and returns e.
+// With adds a fact, fills the blank of that name in the hint, and returns e.
 func (e *Error) With(field string, v any) *Error {
 	if e.Fields == nil {
 		e.Fields = map[string]any{}
@@ -209,7 +209,7 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// MarshalJSON writes the envelope that every surface shows: error, message, the facts, hint.
+// MarshalJSON writes the JSON that every surface shows: error, message, the facts, and the hint if there is one.
 func (e *Error) MarshalJSON() ([]byte, error) {
 	m := maps.Clone(e.Fields)
 	if m == nil {
@@ -222,8 +222,8 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// AsError turns any error into an *Error: a foreign one becomes [CodeInternal], and the end of a
-// context becomes [CodeCanceled]. How far it had come only its place knows.
+// AsError turns any error into an *Error, and nil into nil. An error of another type becomes [CodeInternal]; the end
+// of a context becomes [CodeCanceled]. Its message can't say how much was done: a caller that knows makes its own error.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

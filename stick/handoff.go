@@ -12,7 +12,7 @@ import (
 
 // Handoff is what one holder of the stick leaves to the next.
 //
-// What a caller gives is in [HandoffFields], a row a field.
+// [HandoffFields] has a row for each field that a caller gives.
 type Handoff struct {
 	Status        string     `json:"status"`      // what was done and learned, what is unfinished
 	NextAction    string     `json:"next_action"` // what the next holder should do
@@ -20,29 +20,29 @@ type Handoff struct {
 	OpenQuestions []string   `json:"open_questions,omitempty"`
 	DoNot         []string   `json:"do_not,omitempty"` // what is off limits for the next holder
 
-	// Workspace is added by the program; what a caller gives is dropped.
+	// Workspace is added by the program, which ignores what a caller gives.
 	Workspace *Workspace `json:"workspace"`
 }
 
-// HandoffField is a row of the table of what a handoff says. The check, the flags, the text for people
-// and the template are made from it; the MCP schema and the skill are tested against it.
+// HandoffField is a row of the table of a handoff's fields. The check, the flags, the text for people and
+// the template are made from it. Tests compare the MCP schema and the skill with it.
 type HandoffField struct {
 	Name     string // in JSON
 	Flag     string // of the commands that take a handoff
 	Usage    string // of the flag
-	Label    string // before each of its values, when it is shown
-	Meaning  string // for whoever will write one
+	Label    string // what stands before each of its values when it is shown
+	Meaning  string // for the author of a handoff
 	Required bool
-	Repeated bool // it has any number of values
+	Repeated bool // it may have several values, or none
 
-	// Set puts what the flag was given into a handoff.
+	// Set stores the values of the flag in a handoff.
 	Set func(h *Handoff, given []string) error
 
-	// Show is what people read of it, a text for each value.
+	// Show returns the text that people read, one for each value.
 	Show func(h Handoff) []string
 
-	texts func(h Handoff) []string // all texts in it, as they were given
-	check func(h Handoff) error    // nil if any text will do
+	texts func(h Handoff) []string // all its texts, as they were given
+	check func(h Handoff) error    // nil if every text is allowed
 }
 
 // HandoffFields is the table, in the order in which a handoff is shown.
@@ -100,7 +100,7 @@ var HandoffFields = []HandoffField{
 	}),
 }
 
-// textField completes the row of a field that has to hold one text.
+// textField completes the row of a required field with one text.
 func textField(name string, at func(*Handoff) *string, f HandoffField) HandoffField {
 	f.Name, f.Required = name, true
 	f.Set = func(h *Handoff, given []string) error {
@@ -133,27 +133,27 @@ func listField(name string, at func(*Handoff) *[]string, f HandoffField) Handoff
 
 // Artifact points at a file that the next holder should load.
 type Artifact struct {
-	Path  string `json:"path"`            // as it was given
+	Path  string `json:"path"`            // as the caller gave it
 	Lines *Lines `json:"lines,omitempty"` // inclusive
 	Role  string `json:"role"`
 	Note  string `json:"note,omitempty"`
 
-	// RoomPath is Path relative to the room; the program adds it.
+	// RoomPath is Path relative to the room's root. The program adds it.
 	RoomPath string `json:"room_path,omitempty"`
 }
 
 // Lines is an inclusive range of lines, counted from 1.
 type Lines [2]int
 
-// Roles are what an artifact may be for.
+// Roles are what an artifact can be for.
 var Roles = []string{"examine", "review", "edit", "context", "output"}
 
 // MaxHandoff is the largest handoff in bytes of JSON.
 const MaxHandoff = 64 << 10
 
-// Check refuses a handoff that a next holder couldn't work with: an empty status or next action,
-// invalid text, an unknown role, a bad range of lines, or more than [MaxHandoff] bytes. It fails
-// with [CodeInvalidHandoff], and the field is named.
+// Check refuses a handoff that the next holder couldn't work with: an empty status or next action,
+// invalid text, an unknown role, a bad range of lines, or more than [MaxHandoff] bytes. The refusal has
+// [CodeInvalidHandoff] and names the field.
 func (h Handoff) Check() error {
 	for _, f := range HandoffFields {
 		if f.check == nil {
@@ -182,7 +182,8 @@ func (h Handoff) Check() error {
 	return nil
 }
 
-// ParseArtifact reads path[:from-to][:role][:note]. Without a role it is one to examine.
+// ParseArtifact reads path[:from-to][:role][:note]. Without a role, the artifact is one to examine. It
+// fails with [CodeInvalidHandoff].
 func ParseArtifact(s string) (Artifact, error) {
 	a := Artifact{Role: "examine"}
 	path, rest, _ := strings.Cut(s, ":")
@@ -207,7 +208,7 @@ func ParseArtifact(s string) (Artifact, error) {
 	return a, nil
 }
 
-// String is the artifact in one line.
+// String returns the artifact in one line.
 func (a Artifact) String() string {
 	s := Line(a.Path)
 	if a.Lines != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Hint is the next safe step after a refusal: a sentence, of which the commands keep their words. So a
-// test can run each command, and a client that has no shell can be told of its tools instead.
+// Hint is the next safe step after a refusal: a sentence in which each command keeps its words apart. So a
+// test can run the commands, and a surface can name its tools instead to a client without a shell.
 type Hint []Step
 
 // Step is a part of a hint: plain words, or a command.
@@ -19,17 +19,17 @@ type Step struct {
 // Command is a command line that a hint proposes, word by word.
 type Command []Word
 
-// Word is a word of a command. A blank has a name; its text is empty until somebody fills it.
+// Word is a word of a command. A blank is a word that has a name; its text is empty until it is filled.
 type Word struct {
 	Text  string
 	Blank string
 }
 
-// Own is the blank for text that only the reader can write. It is printed as "…".
+// Own is the blank for a text that the reader has to write. It is printed as "…".
 const Own = "…"
 
-// Hintf makes a hint. Like [fmt.Sprintf] it replaces %s by its arguments, but a [Command] among them stays
-// one, and another Hint becomes part of this one.
+// Hintf makes a hint. It formats like [fmt.Sprintf], but a [Command] among the arguments stays a command,
+// and a Hint among them becomes part of the new hint.
 func Hintf(format string, args ...any) Hint {
 	keeps := func(arg any) bool {
 		switch arg.(type) {
@@ -71,7 +71,7 @@ func Hintf(format string, args ...any) Hint {
 	return h
 }
 
-// say adds plain words.
+// say appends plain words.
 func (h Hint) say(text string) Hint {
 	if text == "" {
 		return h
@@ -83,7 +83,7 @@ func (h Hint) say(text string) Hint {
 	return append(h, Step{Text: text})
 }
 
-// String is the hint as it is printed.
+// String returns the hint as it is printed.
 func (h Hint) String() string {
 	var b strings.Builder
 	for _, s := range h {
@@ -93,7 +93,7 @@ func (h Hint) String() string {
 	return b.String()
 }
 
-// fill fills the blanks of a name.
+// fill fills the empty blanks that have a name.
 func (h Hint) fill(blank, text string) {
 	for _, s := range h {
 		for i, w := range s.Command {
@@ -104,9 +104,9 @@ func (h Hint) fill(blank, text string) {
 	}
 }
 
-// Cmd makes a command of its words, as in Cmd("tt msg send <agent> …", a). A word in angle brackets is a
-// blank. The values fill the blanks from the left; those that are left over are filled by the facts of the
-// error that the hint belongs to, where one has that name.
+// Cmd makes a command from its words, as in Cmd("tt msg send <agent> …", a). A word in angle brackets is a
+// blank. The values fill the blanks from the left. A fact of the error that the hint belongs to fills the
+// remaining blanks of its name.
 func Cmd(line string, values ...any) Command {
 	var c Command
 	for _, word := range strings.Fields(line) {
@@ -124,7 +124,7 @@ func Cmd(line string, values ...any) Command {
 	return c
 }
 
-// String is the command as somebody could type it. A blank that nobody filled shows its name.
+// String returns the command as somebody would type it. An empty blank shows its name.
 func (c Command) String() string {
 	words := make([]string, len(c))
 	for i, w := range c {

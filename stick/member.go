@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Join makes a a member. A member that left joins again at its old place and counts as new for
-// fairness; one that was kicked, and a closed room, need explicit. It fails with [CodeKicked]
-// and [CodeRoomClosed]. joined is false when a was a member already.
+// Join makes a a member. A member that left gets its old place back and counts as new for fairness.
+// Without explicit, Join refuses a member that was removed with [CodeKicked], and a closed room with
+// [CodeRoomClosed]. joined is false if a was already a member.
 func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Event, joined bool, err error) {
 	m, known := r.Member(a)
 	switch {
@@ -37,8 +37,8 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	return r.Touch(a, now), events, true, nil
 }
 
-// unnumbered stands for the number of an event that [Room.Stamp] hasn't given yet: what happens
-// now comes after everything that is in the log.
+// unnumbered stands for the number of an event before [Room.Stamp] gives it. It is higher than every
+// number in the log, because what happens now comes last.
 const unnumbered = math.MaxInt64
 
 func (r Room) nextOrdinal() int {
@@ -52,14 +52,15 @@ func (r Room) nextOrdinal() int {
 // Leaving is a request to leave.
 type Leaving struct {
 	By      AgentID
-	Fence   Fence    // of an owner
-	Handoff *Handoff // an owner leaves with a handoff,
-	Abandon string   // or says why it leaves without one
+	Fence   Fence    // for an owner
+	Handoff *Handoff // an owner leaves a handoff,
+	Abandon string   // or says why it leaves none
 }
 
-// Leave ends a membership. An owner leaves with a handoff or by abandoning its turn with a
-// reason; either way the release rule names the next one. It fails with [CodeUnknownMember],
-// [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
+// Leave ends a membership. An owner leaves a handoff, or abandons its turn and gives a reason. Either
+// way the release rule names the next holder. It fails with [CodeUnknownMember], [CodeUsage],
+// [CodeInvalidHandoff], [CodeTurnMismatch], [CodeStaleLease], and [CodeNotOwner] for a handoff of
+// anybody but the owner.
 func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	if !r.joined(q.By) {
 		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By).
@@ -83,7 +84,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	case q.Handoff != nil:
 		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick can leave a handoff; %s", r.Holder(now)))
 	}
-	// Left first, so that the release rule doesn't name the one who leaves.
+	// The member leaves first, so that the release rule doesn't name it.
 	given := r
 	ended := r.endSession(q.By, abandon, now)
 	r.edit(q.By, func(m *Member) { m.State = Left })
@@ -102,8 +103,8 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	return r.rerouteAfter(append(append(ended, events...), leave), q.By, s, now)
 }
 
-// rerouteAfter names the next one when the member that has just stopped taking part had the stick, or
-// had it reserved.
+// rerouteAfter names the next holder if a, which has just left or been removed, had the stick or a
+// reservation of it. events end with the one by which it did.
 func (r Room) rerouteAfter(events []Event, a AgentID, s *Probed, now Time) (Room, []Event, error) {
 	t := r.Turn
 	if t.State == Idle && events[len(events)-1].TurnEndedOf() != "" || t.State == Reserved && t.ReservedFor == a {
@@ -117,13 +118,13 @@ func (r Room) rerouteAfter(events []Event, a AgentID, s *Probed, now Time) (Room
 type Kicking struct {
 	By      AgentID
 	Who     AgentID
-	Force   bool // also when the member isn't gone
+	Force   bool // remove it even if it isn't gone
 	Relayed bool // By is an agent that relays a person's word
 	Reason  string
 }
 
-// Kick removes a member that is gone; Force removes any other too. It fails with
-// [CodeUnknownMember], [CodeMemberPresent] and, for oneself, [CodeUsage].
+// Kick removes a member that is gone, and with Force any other. It fails with [CodeUnknownMember],
+// with [CodeMemberPresent], and with [CodeUsage] for a reason that is no text, and if By names itself.
 func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return r, nil, err
@@ -165,9 +166,9 @@ type Closing struct {
 	Reason  string
 }
 
-// Close ends the turns of a room: by its owner with a handoff, or by a person when nobody owns.
-// It fails with [CodeRoomClosed], [CodeNotOwner], [CodeInvalidHandoff], [CodeTurnMismatch] and
-// [CodeStaleLease].
+// Close closes a room, so that nobody takes turns there. The owner closes it with a handoff; a person can
+// while nobody owns the stick. It fails with [CodeUsage], [CodeRoomClosed], [CodeNotOwner],
+// [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return r, nil, err
@@ -202,9 +203,9 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	return r, append(events, e), nil
 }
 
-// SetPolicy changes policies of a room; each change is "key=value". Only a person takes back what
-// was required. It fails with [CodeUsage] and [CodePersonOnly], and changes nothing then. Setting
-// what is set already makes no event.
+// SetPolicy changes policies of a room; each change is "key=value". Only a person may relax one that
+// asks something of agents. It fails with [CodeUsage] and [CodePersonOnly], and then changes nothing. A
+// change to the current value makes no event.
 func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Room, []Event, error) {
 	changed := PolicyChangedPayload{Policy: map[string]Change{}}
 	p := r.Policy
@@ -235,8 +236,8 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(changed)}, nil
 }
 
-// Reorder changes the order of members: those named come first, in the order given, the others
-// behind them in their present order. It fails with [CodeUnknownMember] and [CodeUsage].
+// Reorder changes the order of members. Those in order come first, the others follow in their present
+// order. It fails with [CodeUnknownMember] and [CodeUsage].
 func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	rank := map[AgentID]int{}
 	for _, a := range order {
@@ -260,7 +261,7 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	if slices.EqualFunc(ms, r.Members, func(a, b Member) bool { return a.Agent == b.Agent }) {
 		return r, nil, nil
 	}
-	if last >= 0 { // the index stays with its member
+	if last >= 0 { // the index follows its member
 		i := slices.IndexFunc(ms, func(m Member) bool { return m.Agent == r.Members[last].Agent })
 		r.Turn.SequenceIndex = ms[i].Ordinal
 	}

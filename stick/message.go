@@ -14,16 +14,16 @@ type Category string
 const (
 	Info      Category = "INFO"      // a milestone or context worth knowing
 	Handover  Category = "HANDOFF"   // work or its next action goes to somebody; it never moves the stick
-	Blocked   Category = "BLOCKED"   // something is missing that somebody else has
-	Resume    Category = "RESUME"    // work of another session was taken up
-	Incursion Category = "INCURSION" // two scopes overlap
+	Blocked   Category = "BLOCKED"   // the sender needs something that somebody else has
+	Resume    Category = "RESUME"    // an agent goes on with the work of another session
+	Incursion Category = "INCURSION" // two agents' scopes overlap
 )
 
 // CategoryInfo is a row of the table of categories.
 type CategoryInfo struct {
 	Category Category
 	Meaning  string
-	Ack      bool // it asks for an acknowledgement unless the sender says otherwise
+	Ack      bool // its messages require an acknowledgement unless the sender says otherwise
 }
 
 // Categories is the table of categories.
@@ -35,8 +35,8 @@ var Categories = []CategoryInfo{
 	{Incursion, "two agents' scopes overlap", false},
 }
 
-// ParseCategory finds a category by its name, in any case; the empty name is [Info]. It fails with
-// [CodeUsage].
+// ParseCategory finds a category by its name, in upper or lower case. The empty name is [Info]. It fails
+// with [CodeUsage].
 func ParseCategory(s string) (Category, error) {
 	if s == "" {
 		return Info, nil
@@ -57,20 +57,20 @@ func ParseCategory(s string) (Category, error) {
 func (c Category) info() CategoryInfo {
 	i := slices.IndexFunc(Categories, func(r CategoryInfo) bool { return r.Category == c })
 	if i < 0 {
-		return CategoryInfo{Category: c} // by a newer program
+		return CategoryInfo{Category: c} // a newer program wrote it
 	}
 	return Categories[i]
 }
 
-// Asks reports whether messages of the category ask for an acknowledgement unless their sender says
+// Asks reports whether messages of the category require an acknowledgement unless their sender says
 // otherwise.
 func (c Category) Asks() bool { return c.info().Ack }
 
-// Whom a message can be for beside members.
+// Recipients of a message that aren't members.
 const (
 	ToRoom      AgentID = "room"      // every member but the sender
 	ToBroadcast AgentID = "broadcast" // the same
-	ToSystem    AgentID = "system"    // nobody: it is for the log and for people who read it
+	ToSystem    AgentID = "system"    // nobody: it is only written to the log
 )
 
 // Bounds of a message, in bytes, and of its list of recipients.
@@ -82,33 +82,32 @@ const (
 	MaxRecipients = 1000
 )
 
-// Message is the payload of a message. It is embedded there, so that its fields are the payload's
-// own.
+// Message is a message. Payloads embed it, so that its fields are fields of theirs.
 type Message struct {
 	To          []AgentID `json:"to,omitempty"`       // the members it went to, or room, or system
-	LeftOut     []AgentID `json:"left_out,omitempty"` // those meant that were gone
+	LeftOut     []AgentID `json:"left_out,omitempty"` // recipients that didn't get it, because they were gone
 	Category    Category  `json:"category,omitempty"`
 	Subject     string    `json:"subject,omitempty"`
 	Body        string    `json:"body,omitempty"`
 	RequiresAck bool      `json:"requires_ack,omitempty"`
 	Thread      string    `json:"thread,omitempty"`
 	ReplyTo     int64     `json:"reply_to,omitempty"`
-	Hint        string    `json:"delivery_hint,omitempty"` // "interrupt", or nothing
+	Hint        string    `json:"delivery_hint,omitempty"` // "interrupt" or empty
 	Contract
 }
 
-// Interrupt is the hint of a message that should be seen at once, or else isn't urgent any more.
+// Interrupt is the delivery hint of a message that its recipient should see at once. Later it is no longer urgent.
 const Interrupt = "interrupt"
 
-// urgentFor is for how long a message interrupts. What is older would interrupt something else.
+// urgentFor is how long a message interrupts. Later it would interrupt something that it isn't about.
 const urgentFor = time.Minute
 
-// Urgent reports whether a message that was sent then interrupts whoever sees it now.
+// Urgent reports whether a message of that time still interrupts its recipient now.
 func (m Message) Urgent(sent, now Time) bool {
 	return m.Hint == Interrupt && !(Deadline{sent, urgentFor}).Due(now)
 }
 
-// Contract holds the typed fields that the categories ask for. See [ContractFields].
+// Contract holds the fields that a message of each category should fill in. See [ContractFields].
 type Contract struct {
 	Done      string `json:"done,omitempty"`
 	Remaining string `json:"remaining,omitempty"`
@@ -130,8 +129,8 @@ type Contract struct {
 	Evidence     string `json:"evidence,omitempty"`
 }
 
-// A ContractField is a row of the table of contracts. Whether an acknowledgement is required, which
-// the contracts ask for too, is a field of every message.
+// A ContractField is a row of the table of contracts. That a contract requires an acknowledgement isn't in
+// the table, because every message has a field for it.
 type ContractField struct {
 	Category Category
 	Name     string
@@ -139,7 +138,7 @@ type ContractField struct {
 	field    func(*Contract) *string
 }
 
-// ContractFields is what a message of each category should say, in the order in which it is shown.
+// ContractFields lists what a message of each category should say, in the order in which it is shown.
 var ContractFields = []ContractField{
 	{Handover, "done", "what is done", func(c *Contract) *string { return &c.Done }},
 	{Handover, "remaining", "what remains", func(c *Contract) *string { return &c.Remaining }},
@@ -158,10 +157,10 @@ var ContractFields = []ContractField{
 	{Resume, "evidence", "what shows that it was safe", func(c *Contract) *string { return &c.Evidence }},
 }
 
-// Value is what a contract says in the field.
+// Value returns a pointer to the field of a contract.
 func (f ContractField) Value(c *Contract) *string { return f.field(c) }
 
-// Missing lists the fields that a message of the category should say and doesn't.
+// Missing lists the names of the fields that a message of the category should fill in and leaves empty.
 func (c Contract) Missing(of Category) []string {
 	missing := []string{}
 	for _, f := range ContractFields {
@@ -183,8 +182,8 @@ func (c Contract) Says() []ContractField {
 	return says
 }
 
-// Overdue reports whether a message that should have been seen within a minute wasn't, so that it
-// interrupts no more: shown is when its recipient got it, zero before that.
+// Overdue reports whether a message was meant to interrupt its recipient and came too late for that. shown
+// is when the recipient got it, zero if it hasn't.
 func (m Message) Overdue(sent, shown, now Time) bool {
 	if shown.IsZero() {
 		shown = now
@@ -192,8 +191,8 @@ func (m Message) Overdue(sent, shown, now Time) bool {
 	return m.Hint == Interrupt && !m.Urgent(sent, shown)
 }
 
-// Check refuses a message that can't be kept or wouldn't say anything: with [CodeMessageTooLarge]
-// one that is too long, else with [CodeUsage].
+// Check refuses a message that can't be stored or says nothing. It fails with [CodeMessageTooLarge] for one
+// that is too long, and otherwise with [CodeUsage].
 func (m Message) Check() error {
 	size := 0
 	says := m.Says()
@@ -234,7 +233,7 @@ func (m Message) Check() error {
 	return nil
 }
 
-// CheckTask refuses the name of a task that can't be kept.
+// CheckTask refuses the name of a task that can't be stored. It fails with [CodeUsage].
 func CheckTask(s string) error {
 	if len(s) > MaxLabel {
 		return badMessage("task_id", "the task has %d bytes; at most %d fit", len(s), MaxLabel)
@@ -259,18 +258,18 @@ func tooLarge(field, what string, size, most int) *Error {
 		Hintf("put the long part into a file of the workspace and say where it is")
 }
 
-// Sending is a request to send a message. Message.To holds the recipients: full names of members,
-// or one of [ToRoom], [ToBroadcast] and [ToSystem].
+// Sending is a request to send a message. Message.To holds the recipients: full names of members, roles, or
+// one of [ToRoom], [ToBroadcast] and [ToSystem].
 type Sending struct {
 	By      AgentID
 	Task    string
-	Author  AgentID // who wrote the message that it replies to; it gets the reply, too
+	Author  AgentID // the author of the message that this one replies to; it gets the reply as well
 	Message Message
 }
 
-// Send sends a message to the members that it names. Members that are gone are left out. It fails
-// with [CodeUsage], [CodeMessageTooLarge], [CodeContractIncomplete], [CodeUnknownMember],
-// [CodeNoRecipient] and [CodeRoomClosed].
+// Send sends a message to its recipients, except for those that are gone. It fails with [CodeUsage],
+// [CodeMessageTooLarge], [CodeContractIncomplete], [CodeUnknownMember], [CodeNoRecipient] and
+// [CodeRoomClosed].
 func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	m := q.Message
 	if err := m.Check(); err != nil {
@@ -324,7 +323,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	return r, []Event{e.with(MessageSentPayload{Message: &m})}, nil
 }
 
-// recipients are the members that a message is meant for, whether or not they are there.
+// recipients returns the members that a message is for, including those that are gone.
 func (r Room) recipients(q Sending) ([]AgentID, error) {
 	m := q.Message
 	switch {
@@ -404,7 +403,7 @@ func noRecipient(to, leftOut []AgentID) *Error {
 		With("left_out", leftOut).Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 }
 
-// flags are fields as they are written on a command line.
+// flags writes the names of fields as flags of a command line.
 func flags(fields []string) string {
 	out := make([]string, len(fields))
 	for i, f := range fields {
@@ -418,13 +417,13 @@ type Delivery string
 
 // How a message reaches a recipient, the best first.
 const (
-	DeliveryListening   Delivery = "listening"      // its wait returns with it now
-	DeliveryNextTool    Delivery = "next_tool_call" // it works, and a hook shows it after its next tool call
-	DeliveryNextPrompt  Delivery = "next_prompt"    // it is there, and sees it when it next waits or looks
-	DeliveryNeedsPerson Delivery = "needs_a_person" // nothing wakes it: a person has to prompt it, or is meant
+	DeliveryListening   Delivery = "listening"      // the recipient's wait returns with it now
+	DeliveryNextTool    Delivery = "next_tool_call" // the recipient is working, and a hook shows it after its next tool call
+	DeliveryNextPrompt  Delivery = "next_prompt"    // the recipient is present, and gets it with its next wait or check
+	DeliveryNeedsPerson Delivery = "needs_a_person" // nothing wakes the recipient: a person has to prompt it, or is the recipient
 )
 
-// Reaches says how a message sent now reaches a.
+// Reaches returns how a message sent now reaches a.
 func (r Room) Reaches(a AgentID, s *Probed, now Time) Delivery {
 	m, _ := r.Member(a)
 	works := m.HooksSeen && m.IdleAt.IsZero()

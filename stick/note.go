@@ -8,20 +8,19 @@ import (
 // MaxNote is the largest note in bytes.
 const MaxNote = 16 << 10
 
-// Note is a durable annotation that can be resolved. Its id is the number of the event that added
-// it.
+// Note is a durable annotation that can be resolved.
 type Note struct {
-	ID         int64   `json:"note_id"`
+	ID         int64   `json:"note_id"` // the number of the event that added it
 	Author     AgentID `json:"author"`
-	Turn       int64   `json:"turn_id,omitempty"` // the turn that it is about, 0 for the room
+	Turn       int64   `json:"turn_id,omitempty"` // the turn that it is about, 0 if it is about the room
 	Body       string  `json:"body"`
 	CreatedAt  Time    `json:"created_at"`
 	ResolvedAt Time    `json:"resolved_at"`
 	ResolvedBy AgentID `json:"resolved_by,omitempty"`
 }
 
-// AddNote leaves a note in the room. One about the turn is for who holds the stick, or for the
-// next holder when nobody does, and is over with that turn. It fails with [CodeUsage],
+// AddNote leaves a note in the room. A note about the turn is for the holder of the stick, or for the next
+// holder if nobody has it, and no longer counts after that turn. It fails with [CodeUsage],
 // [CodeMessageTooLarge] and [CodeRoomClosed].
 func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) {
 	switch {
@@ -44,7 +43,7 @@ func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) 
 	return []Event{r.event(EventNoteAdded, by, "").with(p)}, nil
 }
 
-// ResolveNote notes that a note is dealt with. Resolving it again changes nothing.
+// ResolveNote marks a note as dealt with. A second time makes no event.
 func (r Room) ResolveNote(by AgentID, n Note) []Event {
 	if !n.ResolvedAt.IsZero() {
 		return nil
@@ -52,7 +51,7 @@ func (r Room) ResolveNote(by AgentID, n Note) []Event {
 	return []Event{r.event(EventNoteResolved, by, "").with(NoteResolvedPayload{NoteID: n.ID})}
 }
 
-// NoteOf is the note that an event added.
+// NoteOf returns the note that an event of type [EventNoteAdded] added.
 func NoteOf(e Event) Note {
 	p, _ := PayloadOf[NoteAddedPayload](e)
 	return p.of(e)

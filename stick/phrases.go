@@ -7,6 +7,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
+// taskOf names the task of an event, for the middle of a sentence.
 func taskOf(e Event) string {
 	if e.Task == "" { // damaged
 		return "a task"
@@ -14,7 +15,7 @@ func taskOf(e Event) string {
 	return clip(e.Task, MaxTaskID)
 }
 
-// at names a commit.
+// at names a commit at the end of a sentence.
 func at(commit string) string {
 	if commit == "" {
 		return ""
@@ -22,7 +23,7 @@ func at(commit string) string {
 	return ", commit " + short(commit)
 }
 
-// said says what a message from somebody does, in the words of the screens for people.
+// said tells of a message from somebody in the words that all screens for people use.
 func (m Message) said(from string) string {
 	to := m.recipients()
 	switch m.Category {
@@ -59,8 +60,8 @@ func (m Message) recipients() string {
 	return strings.Join(names, ", ")
 }
 
-// Gist is what a message is about, behind a colon, in at most n characters; empty when it says
-// nothing.
+// Gist returns what a message is about, after a colon and in at most n characters. It is empty if the
+// message says nothing.
 func (m Message) Gist(n int) string {
 	text := m.Subject
 	if Line(text) == "" {
@@ -75,7 +76,7 @@ func (m Message) Gist(n int) string {
 	return ""
 }
 
-// owed says that nobody will answer messages any more.
+// owed says which messages won't be answered, because the member that owed the answers takes part no longer.
 func owed(messages []int64) string {
 	switch len(messages) {
 	case 0:

@@ -18,35 +18,36 @@ const (
 	Sequence Order = "sequence"
 )
 
-// Policy holds what a room may set for itself.
+// Policy holds the settings of a room.
 type Policy struct {
-	// OwnerLeaseTTL is how long a lease lives that nothing but its owner's calls keep.
+	// OwnerLeaseTTL is how long a lease lasts if only its owner's calls renew it.
 	OwnerLeaseTTL time.Duration
 	// HeartbeatInterval is how often a guardian, or a client that nothing else vouches for,
 	// renews the lease.
 	HeartbeatInterval time.Duration
 	// ClaimTTL is how long a pass waits for its recipient before others may take over.
+	// It is also how long a grant may stay unacknowledged, and the time until a new round of offers.
 	ClaimTTL time.Duration
 	// PresenceTTL is how long a member counts as active after its last act.
 	PresenceTTL time.Duration
-	// WaiterGrace is how long a release waits for the one it named, and the distance between
+	// WaiterGrace is how long a release waits for the member that it named, and the time between
 	// two offers of a takeover.
 	WaiterGrace time.Duration
-	// OwnerIdleTTL is how long an owner whose process lives may do nothing.
+	// OwnerIdleTTL is how long an owner whose process is alive may do nothing.
 	OwnerIdleTTL time.Duration
-	// TurnMaxWait and EventsMaxWait bound a wait that is a call through a server.
+	// TurnMaxWait and EventsMaxWait limit a wait in one call of an MCP tool.
 	TurnMaxWait   time.Duration
 	EventsMaxWait time.Duration
 	// Order says whom a release names next.
 	Order Order
 	// RequireContracts refuses messages that lack a field that their category asks for.
 	RequireContracts bool
-	// Enforce says how far agents are held to the rules when they edit.
+	// Enforce says how strictly the room applies its rules to edits.
 	Enforce Enforce
 }
 
-// DefaultPolicy is the policy of a new room. The durations are sized for real turns of work,
-// which run for twenty to thirty minutes.
+// DefaultPolicy is the policy of a new room. Its durations suit real turns of work, which take twenty to
+// thirty minutes.
 func DefaultPolicy() Policy {
 	return Policy{
 		OwnerLeaseTTL:     45 * time.Minute,
@@ -62,8 +63,8 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// A PolicyKey is a row of the table of policies. It is a duration, a choice between words, or a
-// switch.
+// A PolicyKey is a row of the table of policies. Its value is a duration, one of a few words, or true or
+// false.
 type PolicyKey struct {
 	Name     string
 	Meaning  string
@@ -76,7 +77,7 @@ type PolicyKey struct {
 // PolicyKeys lists what can be set, in the order in which it is shown.
 var PolicyKeys = []PolicyKey{
 	{
-		Name: "owner_lease_ttl", Meaning: "how long a lease lives that only its owner's calls keep",
+		Name: "owner_lease_ttl", Meaning: "how long a lease lasts if only its owner's calls renew it",
 		duration: func(p *Policy) *time.Duration { return &p.OwnerLeaseTTL },
 	},
 	{
@@ -92,11 +93,11 @@ var PolicyKeys = []PolicyKey{
 		duration: func(p *Policy) *time.Duration { return &p.PresenceTTL },
 	},
 	{
-		Name: "waiter_grace", Meaning: "how long a release waits for the one it named, and the distance between two offers",
+		Name: "waiter_grace", Meaning: "how long a release waits for the member that it named, and the time between two offers",
 		duration: func(p *Policy) *time.Duration { return &p.WaiterGrace },
 	},
 	{
-		Name: "owner_idle_ttl", Meaning: "how long an owner whose process lives may do nothing",
+		Name: "owner_idle_ttl", Meaning: "how long an owner whose process is alive may do nothing",
 		duration: func(p *Policy) *time.Duration { return &p.OwnerIdleTTL },
 	},
 	{
@@ -127,7 +128,7 @@ const (
 	maxPolicyDuration = 30 * 24 * time.Hour
 )
 
-// Get returns the value of a key as it is written on a command line, and "" for an unknown key.
+// Get returns the value of a key as a command line would give it, and "" for an unknown key.
 func (p Policy) Get(key string) string {
 	for _, k := range PolicyKeys {
 		switch {
@@ -143,8 +144,8 @@ func (p Policy) Get(key string) string {
 	return ""
 }
 
-// Set returns p with a key changed. It fails with [CodeUsage] for an unknown key, a value that
-// isn't of the key's kind, and one that is out of range.
+// Set returns p with a key changed. It fails with [CodeUsage] for an unknown key, a value of the wrong
+// kind, and a value out of range.
 func (p Policy) Set(key, value string) (Policy, error) {
 	i := slices.IndexFunc(PolicyKeys, func(k PolicyKey) bool { return k.Name == key })
 	if i < 0 {
@@ -174,7 +175,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 	return p, nil
 }
 
-// relaxed is the key in which q asks less of agents than p, and "" for none.
+// relaxed returns a key by which q asks less of agents than p, and "" if there is none.
 func (p Policy) relaxed(q Policy) string {
 	strict := []Enforce{EnforceOff, EnforceScopes, EnforceStick}
 	switch {
@@ -194,7 +195,7 @@ func policyNames() []string {
 	return names
 }
 
-// MarshalJSON writes each duration in milliseconds under its name with "_ms".
+// MarshalJSON writes each duration in milliseconds, under its name with "_ms" appended.
 func (p Policy) MarshalJSON() ([]byte, error) {
 	m := map[string]any{}
 	for _, k := range PolicyKeys {
@@ -210,7 +211,7 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes; what is missing keeps its default.
+// UnmarshalJSON reads what MarshalJSON writes. A key that is missing has its default.
 func (p *Policy) UnmarshalJSON(b []byte) error {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(b, &m); err != nil {

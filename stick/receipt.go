@@ -1,50 +1,49 @@
 package stick
 
-// Owes says what an event asks of somebody it is for.
+// Owes says what an event asks of an addressee.
 type Owes int
 
 // What an event asks for.
 const (
-	OwesNothing Owes = iota // it is for its addressee, and that is all
+	OwesNothing Owes = iota // nothing: the addressee only learns of it
 	OwesReading             // it stays in the inbox until it is read
 	OwesAck                 // it stays in the inbox until it is acknowledged
 )
 
-// Addressee is somebody an event is for.
+// Addressee is an agent that an event is for.
 type Addressee struct {
 	Agent AgentID
 	Owes  Owes
 }
 
-// Receipt is what became of an event at one of those it is for. What is read or acknowledged stays
-// so.
+// Receipt says what one addressee has done about an event. It never becomes unread or unacknowledged again.
 type Receipt struct {
 	Event     int64
 	Agent     AgentID
 	Owes      Owes
 	Thread    string // of a message
-	ReadAt    Time   // the recipient opened it
-	AckedAt   Time   // the recipient accepted it
-	Withdrawn bool   // the sender took it back before it was acknowledged
+	ReadAt    Time   // when the recipient opened it
+	AckedAt   Time   // when the recipient acknowledged it
+	Withdrawn bool   // the sender withdrew it before it was acknowledged
 
 	// Evidence.
-	ShownAt Time // its body was put into the recipient's context, which isn't reading
+	ShownAt Time // when its body was put into the recipient's context, which doesn't count as reading
 }
 
-// ReceiptState is how a message stands at one of its recipients.
+// ReceiptState is the state of a message at one recipient.
 type ReceiptState string
 
-// The states of a receipt. The first three follow each other and never go back; the other two end
-// what is owed.
+// The states of a receipt. The first three follow each other and never go back. In the other two the
+// recipient owes nothing.
 const (
 	Unread        ReceiptState = "unread"
 	Read          ReceiptState = "read"
 	Acked         ReceiptState = "acked"
 	Undeliverable ReceiptState = "undeliverable" // the recipient left or is gone
-	Withdrawn     ReceiptState = "withdrawn"     // the sender took it back
+	Withdrawn     ReceiptState = "withdrawn"     // the sender withdrew it
 )
 
-// State is how the receipt stands, the recipient being there.
+// State returns the state of the receipt, as if its recipient were present. See [Room.Receipt].
 func (c Receipt) State() ReceiptState {
 	switch {
 	case !c.AckedAt.IsZero():
@@ -57,7 +56,7 @@ func (c Receipt) State() ReceiptState {
 	return Unread
 }
 
-// Open reports whether the recipient still owes something.
+// Open reports whether the recipient must still read or acknowledge the event.
 func (c Receipt) Open() bool {
 	switch c.State() {
 	case Unread:
@@ -68,7 +67,7 @@ func (c Receipt) Open() bool {
 	return false
 }
 
-// Read is the receipt after its recipient opened the message. Reading never acknowledges.
+// Read returns the receipt after its recipient has opened the message. Reading doesn't acknowledge.
 func (c Receipt) Read(now Time) Receipt {
 	if c.State() == Unread {
 		c.ReadAt = now
@@ -76,8 +75,8 @@ func (c Receipt) Read(now Time) Receipt {
 	return c
 }
 
-// Ack is the receipt after its recipient accepted the message; what wasn't read is read then. A
-// second time keeps the first. It fails with [CodeAckForbidden] for one that was withdrawn.
+// Ack returns the receipt after its recipient has acknowledged the message, which also counts as reading. A
+// second time changes nothing. It fails with [CodeAckForbidden] for a message that was withdrawn.
 func (c Receipt) Ack(now Time) (Receipt, error) {
 	switch c.State() {
 	case Acked:
@@ -91,7 +90,8 @@ func (c Receipt) Ack(now Time) (Receipt, error) {
 	return c, nil
 }
 
-// Withdraw is the receipt after its sender took the message back. What was acknowledged stays so.
+// Withdraw returns the receipt after the sender has withdrawn the message. One that was acknowledged stays
+// acknowledged.
 func (c Receipt) Withdraw() Receipt {
 	if c.State() != Acked {
 		c.Withdrawn = true
@@ -99,8 +99,8 @@ func (c Receipt) Withdraw() Receipt {
 	return c
 }
 
-// Receipt is how a message stands at a recipient of this room. What is owed by a recipient that
-// left or is gone is undeliverable, for as long as it is away.
+// Receipt returns the state of a message at a recipient in this room. It is undeliverable while the
+// recipient owes something and has left or is gone.
 func (r Room) Receipt(c Receipt, s *Probed) ReceiptState {
 	if c.Open() && (!r.joined(c.Agent) || r.gone(c.Agent, s)) {
 		return Undeliverable
@@ -108,7 +108,7 @@ func (r Room) Receipt(c Receipt, s *Probed) ReceiptState {
 	return c.State()
 }
 
-// ReadMessage notes that by opened a message or another entry of its inbox. Reading again changes
+// ReadMessage records that by opened a message or another entry of its inbox. A second time changes
 // nothing.
 func (r Room) ReadMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt, []Event) {
 	after := c.Read(now)
@@ -118,8 +118,8 @@ func (r Room) ReadMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt,
 	return after, []Event{r.event(EventMessageRead, by, sent.From).with(MessageReadPayload{MessageID: c.Event})}
 }
 
-// AckMessage notes that by accepted a message, and tells its sender. It fails with
-// [CodeAckForbidden] for one that was withdrawn.
+// AckMessage records that by acknowledged a message, and its sender learns of it. It fails with
+// [CodeAckForbidden] for a message that was withdrawn.
 func (r Room) AckMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt, []Event, error) {
 	after, err := c.Ack(now)
 	if err != nil || after == c {
@@ -128,7 +128,8 @@ func (r Room) AckMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt, 
 	return after, []Event{r.event(EventMessageAcked, by, sent.From).with(MessageAckedPayload{MessageID: c.Event})}, nil
 }
 
-// WithdrawMessage takes a message of by back from everybody who hasn't accepted it, and tells them.
+// WithdrawMessage withdraws a message of by from every recipient that hasn't acknowledged it, and they learn
+// of it.
 func (r Room) WithdrawMessage(by AgentID, cs []Receipt) ([]Receipt, []Event) {
 	var changed []Receipt
 	var told []Addressee

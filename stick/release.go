@@ -6,7 +6,7 @@ const (
 	NobodyClosed = "the room closes"
 )
 
-// Release ends the turn of by and names the next one by the release rule. It fails with
+// Release ends the turn of by, and the release rule names the next holder. It fails with
 // [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Release(by AgentID, f Fence, h Handoff, s *Probed, now Time) (Room, []Event, error) {
 	r, e, err := r.handOver(EventRelease, by, f, h, now)
@@ -18,13 +18,13 @@ func (r Room) Release(by AgentID, f Fence, h Handoff, s *Probed, now Time) (Room
 	return r, []Event{e.with(ReleasePayload{Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt()})}, nil
 }
 
-// Next is the recipient of a pass that leaves the choice to the room.
+// Next is the recipient of a pass that lets the room choose.
 const Next AgentID = "next"
 
-// Pass ends the turn of by and reserves the stick for an active member; [Next] is the one that a
-// release would name, else the next active member in order. It fails with [CodeInvalidHandoff],
-// [CodeTurnMismatch], [CodeStaleLease], and with [CodeUnknownMember] when the recipient is
-// unknown, gone or inactive.
+// Pass ends the turn of by and reserves the stick for an active member. [Next] is the member that a release
+// would name, or else the next active member in order. It fails with [CodeInvalidHandoff],
+// [CodeTurnMismatch], [CodeStaleLease], with [CodeUsage] if by names itself, and with [CodeUnknownMember]
+// if the recipient is unknown, gone or inactive.
 func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Time) (Room, []Event, error) {
 	given := r
 	r, e, err := r.handOver(EventPass, by, f, h, now)
@@ -47,7 +47,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	return r, []Event{e.with(PassPayload{Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt()})}, nil
 }
 
-// unknown refuses a recipient and says why it is none.
+// unknown refuses an agent that isn't an active member, and says why it isn't.
 func (r Room) unknown(a AgentID, what string, s *Probed) *Error {
 	why := "isn't a member of this room"
 	if m, ok := r.Member(a); ok {
@@ -70,8 +70,8 @@ func (r Room) unknown(a AgentID, what string, s *Probed) *Error {
 		Hintf("%s lists the members; %s lets the room choose", Cmd("tt state"), Cmd("tt release"))
 }
 
-// handOver is what release and pass share: the fence, the handoff, the end of the turn. The event
-// lacks its payload.
+// handOver does what release and pass have in common: it checks the handoff and the fence, and ends the
+// turn. The event that it returns has no payload.
 func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (Room, Event, error) {
 	if err := h.Check(); err != nil {
 		return r, Event{}, err
@@ -88,8 +88,8 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	return r, e, nil
 }
 
-// nameNext is the release rule: it reserves the free stick for the candidate who comes first, or
-// leaves it to nobody and says why.
+// nameNext is the release rule: it reserves the free stick for the first candidate. If there is none, it
+// leaves the stick free and says why.
 func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
 	next, ok := r.candidate(s, now)
 	if !ok {
@@ -99,9 +99,9 @@ func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
 	return r.reserve(next, ByRelease, now), next, ""
 }
 
-// candidate picks whom the release rule names: of the members that wait for work and weren't
-// passed over, the one that comes first, the one who ended the turn last. Only if there is none,
-// of those whose own wait returned without the turn a moment ago.
+// candidate picks the member that the release rule names: the first of those that wait for work and weren't
+// passed over. The member that ended the turn comes last of them. If nobody waits, candidate picks in the
+// same way from those whose own wait returned without the turn a moment ago.
 func (r Room) candidate(s *Probed, now Time) (AgentID, bool) {
 	var recent []Member
 	for _, m := range r.Members {
@@ -128,8 +128,8 @@ func (r Room) candidate(s *Probed, now Time) (AgentID, bool) {
 	return "", false
 }
 
-// nextActive resolves [Next] for a pass by a: whom a release would name, else the next active
-// member in order.
+// nextActive resolves [Next] for a pass by a: the member that a release would name, or else the next active
+// member in order. It is "" if no other member is active.
 func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
 	if next, ok := r.candidate(s, now); ok && next != a {
 		return next
@@ -146,10 +146,10 @@ func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
 	return r.inOrder(active)[0].Agent
 }
 
-// Settle does what is due in a room before anything else happens in it: a first sign of a dead
-// owner is noted, and a reservation whose recipient is gone or has had its time moves on. The act
-// of the recipient itself (by) comes before the end of its time. take leaves reservations of the
-// dead to be taken over, also when their time is over.
+// Settle does what is due in a room before anything else happens there. It records when the owner was first
+// seen to be gone. It moves a reservation on if the recipient is gone or its time is over; but a recipient
+// that acts now (by) still gets the stick. With take, a reservation whose recipient is gone stays, so that it
+// can be taken over.
 func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event) {
 	t := r.Turn
 	switch t.State {
@@ -168,8 +168,8 @@ func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event)
 	return r, nil
 }
 
-// reroute names the next one by the release rule after a reservation was lost or a turn ended
-// without a handoff. It makes no event when nobody was named before and nobody is now.
+// reroute lets the release rule name the next holder after a reservation was lost or a turn ended without a
+// handoff. It makes no event if nobody had a reservation and nobody gets one.
 func (r Room) reroute(s *Probed, now Time) (Room, []Event) {
 	from := r.Turn.ReservedFor
 	p := ReroutedPayload{Prior: from}

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Record is what the log alone says of a room: everything in the store that is derived. It is
-// rebuilt from the events and compared with what is stored.
+// Record is what the log alone says about a room: everything in the store that follows from the events. A
+// check rebuilds it from them and compares it with what is stored.
 type Record struct {
 	Turn       int64
 	State      TurnState
@@ -24,7 +24,7 @@ type Record struct {
 	NextAction string
 	Members    map[AgentID]MemberRecord
 	Sessions   map[AgentID]Session
-	Policy     map[string]string // changed from the default
+	Policy     map[string]string // those that were ever changed
 	Generation int64
 	Messages   int64 // since the last grant
 	Sum        string
@@ -62,9 +62,9 @@ type MemberRecord struct {
 	HeldSeq int64
 }
 
-// Replay adds an event to the record, in the order of the log. It fails when the event can't
-// follow what came before: that breaks a law, or the log was changed. What an event of each type
-// changes is in its row.
+// Replay applies an event to the record. Events come in the order of the log. Replay fails if the event
+// can't follow those before it: a rule broke a law, or somebody changed the log. The row of each type says
+// what its events change.
 func (c *Record) Replay(e Event) error {
 	if c.Members == nil {
 		c.begin()
@@ -100,7 +100,7 @@ func (c *Record) begin() {
 	c.Tasks, c.Attempts, c.Reviews = map[string]Task{}, map[AttemptKey]TaskAttempt{}, map[int64]TaskReview{}
 }
 
-// inTurn checks that the event belongs to the turn that is its.
+// inTurn checks that an event has the turn id that its type requires.
 func (c *Record) inTurn(e Event, rule turnRule) error {
 	switch {
 	case rule == nextTurn && e.Turn != c.Turn+1:
@@ -111,7 +111,7 @@ func (c *Record) inTurn(e Event, rule turnRule) error {
 	return nil
 }
 
-// unchanged replays an event that changes nothing of the record but its receipts.
+// unchanged replays an event that changes nothing in the record except for receipts.
 func unchanged[P Payload](*Record, *Event, P) error { return nil }
 
 // handOver replays the end of a turn with a handoff.
@@ -135,7 +135,7 @@ func (c *Record) endTurn(owner AgentID, seq int64) {
 	c.Prior = owner
 }
 
-// receipt changes the receipt of a message at one of its recipients.
+// receipt changes a recipient's receipt for a message.
 func (c *Record) receipt(message int64, a AgentID, change func(Receipt) (Receipt, error)) error {
 	k := ReceiptKey{message, a}
 	r, ok := c.Receipts[k]
@@ -156,7 +156,7 @@ func address(e *Event, people []AgentID) {
 	}
 }
 
-// addressOwed tells the senders of messages that they won't be acknowledged.
+// addressOwed addresses an event to the senders of messages that won't be acknowledged because of it.
 func (c *Record) addressOwed(e *Event, messages []int64) {
 	for _, id := range messages {
 		if a := c.senders[id]; a != e.From {
@@ -165,7 +165,7 @@ func (c *Record) addressOwed(e *Event, messages []int64) {
 	}
 }
 
-// recipients are those a message is for.
+// recipients returns the addressees of a message.
 func (c *Record) recipients(from AgentID, m Message) (out []Addressee) {
 	to := m.To
 	switch {
@@ -195,7 +195,7 @@ func (c *Record) member(a AgentID, change func(*MemberRecord)) {
 	c.Members[a] = m
 }
 
-// unreserve ends the reservations of one who takes part no longer.
+// unreserve ends the reservations of a member that takes part no longer.
 func (c *Record) unreserve(a AgentID) {
 	maps.DeleteFunc(c.Reservations, func(_ int64, v Reservation) bool { return v.Agent == a })
 }
@@ -226,7 +226,7 @@ func (c *Record) reserve(a AgentID, by ReservedBy) {
 	}
 }
 
-// Differs says in what a stored room differs from what its log says; "" if in nothing.
+// Differs names a difference between a stored room and its log, and returns "" if there is none.
 func (c *Record) Differs(r Room) string {
 	t := r.Turn
 	lease := ""

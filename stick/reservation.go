@@ -9,11 +9,11 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// Reservation is a claim of an agent on the paths that a pattern means. It tells the others, and
-// where the room enforces scopes it lets its owner edit them without the stick. Everything but
-// whether it is stale is derived from the log.
+// Reservation is an agent's claim on the paths that a pattern matches. Others see it. In a room that
+// enforces scopes, its owner may edit these paths without the stick. Everything about it follows from the
+// log, except for whether it is stale.
 type Reservation struct {
-	ID      int64        `json:"reservation_id"` // the event that made it; the lower one is the earlier
+	ID      int64        `json:"reservation_id"` // the event that made it; an earlier reservation has a lower id
 	Agent   AgentID      `json:"agent_id"`
 	Pattern glob.Pattern `json:"pattern"`
 	Task    string       `json:"task_id,omitempty"`
@@ -24,13 +24,13 @@ type Reservation struct {
 // Millis is a duration that is kept and written in milliseconds.
 type Millis int64
 
-// Duration returns m as a time.Duration; what none can hold is the longest.
+// Duration returns m as a time.Duration. A value out of its range becomes the longest one.
 func (m Millis) Duration() time.Duration {
 	const most = math.MaxInt64 / Millis(time.Millisecond)
 	return time.Duration(max(-most, min(most, m))) * time.Millisecond
 }
 
-// How long a reservation lives after it was made and after its owner's last act.
+// How long a reservation can last, counted from when it was made or from its owner's last act.
 const (
 	DefaultReservationTTL = 2 * time.Hour
 	MinReservationTTL     = 5 * time.Minute
@@ -40,7 +40,7 @@ const (
 // MaxPatterns is how many patterns one call reserves at most.
 const MaxPatterns = 100
 
-// ReservationOf is the reservation that an event of type [EventReserved] made.
+// ReservationOf returns the reservation that an event of type [EventReserved] made.
 func ReservationOf(e Event) Reservation {
 	p, _ := PayloadOf[ReservedPayload](e)
 	return p.of(e)
@@ -50,7 +50,7 @@ func (p ReservedPayload) of(e Event) Reservation {
 	return Reservation{ID: e.Seq, Agent: e.From, Pattern: p.Pattern, Task: e.Task, TTL: p.TTL, MadeAt: e.CreatedAt}
 }
 
-// ExpiresAt is when a reservation becomes stale if its owner does nothing more.
+// ExpiresAt returns when a reservation becomes stale if its owner does nothing until then.
 func (r Room) ExpiresAt(v Reservation) Time { return r.lapse(v).At() }
 
 func (r Room) lapse(v Reservation) Deadline {
@@ -58,40 +58,40 @@ func (r Room) lapse(v Reservation) Deadline {
 	return Deadline{max(v.MadeAt, m.LastSeenAt), v.TTL.Duration()}
 }
 
-// Stale reports whether a reservation is past its time or its owner is gone: it denies nobody then,
-// and may be taken over.
+// Stale reports whether a reservation is past its time or its owner is gone. A stale reservation denies
+// nobody, and others may take it over.
 func (r Room) Stale(v Reservation, s *Probed, now Time) bool {
 	return r.lapse(v).Due(now) || r.gone(v.Agent, s)
 }
 
-// Reserving is a request to reserve paths: all of the patterns or none.
+// Reserving is a request to reserve paths. It reserves all of the patterns or none.
 type Reserving struct {
 	By        AgentID
 	Patterns  []glob.Pattern
 	TTL       time.Duration // 0 for [DefaultReservationTTL]
 	Task      string
-	Strict    bool // refuse also what overlaps only in part
+	Strict    bool // refuse a partial overlap as well
 	TakeStale bool // end stale reservations of the same paths
-	Fold      bool // the file system takes letters that differ in case for the same
+	Fold      bool // the file system doesn't distinguish upper and lower case
 
-	// Told are the incursions of By that are in the log: nobody is told of one twice.
+	// Told are the incursions of By that the log already has. Nobody gets the same one twice.
 	Told []Event
 }
 
-// Meet is a reservation of somebody else that overlaps with one that was asked for.
+// Meet is somebody else's reservation that overlaps with a requested pattern.
 type Meet struct {
 	Reservation
 	Asked   glob.Pattern `json:"asked"`
 	Overlap glob.Overlap `json:"overlap"`
-	Witness string       `json:"example"` // a path that both mean
+	Witness string       `json:"example"` // a path that both match
 	Stale   bool         `json:"stale,omitempty"`
 	Verdict Verdict      `json:"verdict"` // of its owner
 }
 
-// Reserve reserves paths for a member. near holds at least the reservations of the room that could
-// overlap. It fails with [CodeUsage]; with [CodeReservationConflict] where another holds the same
-// paths, or with Strict some of them; and with [CodeReservationStale] where that reservation is stale
-// and isn't to be taken over. Then there are events only to tell both sides of the collision.
+// Reserve reserves paths for a member. near must hold at least the reservations of the room that could
+// overlap. It fails with [CodeUsage]; with [CodeRoomClosed]; with [CodeReservationConflict] if another agent
+// has reserved the same paths, or with Strict some of them; and with [CodeReservationStale] if that
+// reservation is stale and TakeStale isn't set. A refusal may have events: they tell both sides of the overlap.
 func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (events []Event, met []Meet, err error) {
 	if q.TTL == 0 {
 		q.TTL = DefaultReservationTTL
@@ -164,7 +164,7 @@ func (q Reserving) check() error {
 	return CheckTask(q.Task)
 }
 
-// CheckReservationTTL refuses a time that no reservation lives, with [CodeUsage].
+// CheckReservationTTL refuses a time to live that no reservation can have. It fails with [CodeUsage].
 func CheckReservationTTL(ttl time.Duration) error {
 	if ttl < MinReservationTTL || ttl > MaxReservationTTL {
 		return Errorf(CodeUsage, "a reservation lasts from %s to %s, not %s", shortDuration(MinReservationTTL), shortDuration(MaxReservationTTL), shortDuration(ttl)).
@@ -173,7 +173,7 @@ func CheckReservationTTL(ttl time.Duration) error {
 	return nil
 }
 
-// meets lists the reservations of others that overlap with p.
+// meets lists the reservations of others in near that overlap with p.
 func (r Room) meets(q Reserving, p glob.Pattern, near []Reservation, s *Probed, now Time) (met []Meet) {
 	at := p.Prefix(q.Fold)
 	for _, v := range near {
@@ -190,7 +190,7 @@ func (r Room) meets(q Reserving, p glob.Pattern, near []Reservation, s *Probed, 
 	return met
 }
 
-// mine are the caller's own reservations by the key of their patterns.
+// mine returns the caller's own reservations in near, by the keys of their patterns.
 func (q Reserving) mine(near []Reservation) map[string]Reservation {
 	mine := map[string]Reservation{}
 	for _, v := range near {
@@ -201,8 +201,8 @@ func (q Reserving) mine(near []Reservation) map[string]Reservation {
 	return mine
 }
 
-// reserved makes a reservation. One that stands already as it is asked for stays; one for another
-// time or task is replaced.
+// reserved makes a reservation. If the caller has one of the same pattern, time to live and task, it stays;
+// one of the same pattern that differs otherwise is replaced.
 func (r Room) reserved(q Reserving, p glob.Pattern, mine map[string]Reservation) []Event {
 	have, ok := mine[p.Key(q.Fold)]
 	ttl := Millis(q.TTL.Milliseconds())
@@ -214,7 +214,7 @@ func (r Room) reserved(q Reserving, p glob.Pattern, mine map[string]Reservation)
 	return []Event{e.with(ReservedPayload{Pattern: p, TTL: ttl, Replaces: have.ID})}
 }
 
-// takeStale ends a reservation that nobody keeps up, and tells its owner by whom and why.
+// takeStale ends a stale reservation, and tells its owner who took it over and why.
 func (r Room) takeStale(q Reserving, m Meet) []Event {
 	end := r.event(EventUnreserved, q.By, m.Agent)
 	end.Task = m.Task
@@ -236,7 +236,7 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	}
 }
 
-// incursion tells both sides that their scopes overlap, once.
+// incursion tells both sides that their scopes overlap, unless they know it already.
 func (r Room) incursion(q Reserving, m Meet) []Event {
 	for _, e := range q.Told {
 		if p, ok := PayloadOf[IncursionPayload](e); ok && p.ReservationID == m.ID && p.Pattern == m.Asked {
@@ -279,7 +279,8 @@ func (m Meet) facts(e *Error) *Error {
 		With("overlap", m.Overlap).With("example", m.Witness).With("owner_liveness", m.Verdict)
 }
 
-// Unreserve ends reservations. Only their owner and a person may: it fails with [CodePersonOnly].
+// Unreserve ends reservations. Only their owner or a person may do so; for others it fails with
+// [CodePersonOnly].
 func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, error) {
 	var events []Event
 	for _, v := range vs {
@@ -297,8 +298,8 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 	return events, nil
 }
 
-// ParsePattern is [glob.Parse] for what somebody wants to reserve. What can't be a pattern is refused
-// with [CodeUsage] and the field "pattern".
+// ParsePattern is [glob.Parse] for a pattern that somebody wants to reserve. It fails with [CodeUsage] and the
+// field "pattern".
 func ParsePattern(s string) (glob.Pattern, error) {
 	p, err := glob.Parse(s)
 	if err == nil {
