@@ -4,23 +4,23 @@ import (
 	"slices"
 )
 
-// Room is a room as the rules see it: the turn, who takes part, who listens. Rules take a Room
-// and give a changed one back; they never write into the slices of the one they were given.
+// Room is a room as the rules see it: the turn, the members, and the waits that block now. A rule returns a
+// changed Room and never writes into the slices of the one it was given.
 type Room struct {
 	ID         RoomID
 	Path       string
 	Closed     bool
-	UpdatedAt  Time // when its last event was made, or the room itself
+	UpdatedAt  Time // when its last event, or the room itself, was made
 	Policy     Policy
-	Generation int64 // of the database, when the turn below was last settled
+	Generation int64 // the database's generation that the turn belongs to, see [Room.Restore]
 	Turn       Turn
-	Members    []Member // ordered by Ordinal; those that left stay, for the record
+	Members    []Member // ordered by Ordinal; those that left stay in the list
 	Listeners  []Listener
 
-	SessionEndedAt Time // when a primary session last ended by its own act
+	SessionEndedAt Time // when a primary session last ended in an orderly way
 }
 
-// TurnState is the stored part of a room's state; the rest is derived by [Room.State].
+// TurnState is the stored part of a room's state. [Room.State] derives the rest.
 type TurnState string
 
 // The stored states of a turn.
@@ -30,13 +30,13 @@ const (
 	Reserved TurnState = "reserved"
 )
 
-// ReservedBy says which act reserved the stick.
+// ReservedBy says what reserved the stick.
 type ReservedBy string
 
 const (
-	// ByRelease is a reservation by the release rule: it lasts Policy.WaiterGrace and then moves on.
+	// ByRelease: the release rule did. After Policy.WaiterGrace the reservation moves on.
 	ByRelease ReservedBy = "release"
-	// ByPass is a reservation by an explicit pass: it lasts until somebody takes over after Policy.ClaimTTL.
+	// ByPass: a pass did. After Policy.ClaimTTL others may take over; until one does, the reservation stays.
 	ByPass ReservedBy = "pass"
 )
 
@@ -44,17 +44,17 @@ const (
 type Turn struct {
 	ID            int64 // rises by one with each grant, and only then; a restore may skip
 	State         TurnState
-	SequenceIndex int // ordinal of the member that was named or granted last
+	SequenceIndex int // ordinal of the member that was last granted the stick or named for it
 
 	// While owned.
 	Owner        AgentID
 	Lease        LeaseID
 	GrantedAt    Time
-	Acked        bool // the owner made any call after the grant
+	Acked        bool // the owner has made a call since the grant
 	RenewedAt    Time // the last heartbeat, or the guardian's last renewal
-	GuardianPID  int  // the guardian that renews, 0 for none
+	GuardianPID  int  // the guardian that renews the lease, 0 for none
 	IdleNoticeAt Time // when the owner was told that it looks idle
-	IdleSince    Time // the activity since which it did
+	IdleSince    Time // its last activity before that
 	OpenedAt     Time // when the owner was first seen to be gone
 
 	// While reserved.
@@ -64,18 +64,18 @@ type Turn struct {
 
 	// While nobody owns.
 	Prior     AgentID // who ended the last turn
-	FreeSince Time    // when nobody could be named; zero while reserved or owned
+	FreeSince Time    // since when the stick is free; zero while it is reserved or owned
 
 	Messages int64 // sent since the last grant
 
 	// The last handoff. Only a release or a pass writes it, and nothing clears it.
 	HandoffSeq     int64
-	HandoffPending bool   // no grant since
-	HandoffDirect  bool   // the current turn is the first one granted after it, and by a claim
+	HandoffPending bool   // no turn was granted since
+	HandoffDirect  bool   // the current turn is the first one after it, and was granted by a claim
 	NextAction     string // its next action, for refusals
 
-	// Offers of a takeover. Evidence only.
-	Round     int64 // members told in this round carry its number
+	// Offers of a takeover. They don't follow from the log.
+	Round     int64 // the number of the round; Member.LastOfferRound is compared with it
 	RoundAt   Time  // when the round began, if not with the opening itself
 	OfferedAt Time  // the last offer
 }
@@ -93,22 +93,22 @@ const (
 // Member is an agent in a room.
 type Member struct {
 	Agent    AgentID
-	Ordinal  int // place in the order of joining
+	Ordinal  int // place in the order of members
 	State    MemberState
 	JoinedAt Time
 	JoinSeq  int64 // the event of the last join
 	HeldSeq  int64 // the event that ended its last turn, 0 if it never held the stick
 	Session  Session
 
-	// Evidence.
-	LastSeenAt     Time // its last act
-	LastOfferRound int64
-	PassedOver     bool // named by a release, didn't claim, wasn't heard of since
-	ReturnedAt     Time // when its own wait for work last returned without the turn
+	// Evidence, which doesn't follow from the log.
+	LastSeenAt     Time  // its last act
+	LastOfferRound int64 // the last round in which it was offered a takeover
+	PassedOver     bool  // a release named it, and it didn't claim the stick and hasn't acted since
+	ReturnedAt     Time  // when its own wait for work last returned without the turn
 	Processes      []Evidence
 	HooksSeen      bool // the harness's hooks have fired in this session
-	BusySince      Time // a tool call in progress began then
-	IdleAt         Time // its harness stopped working then, and no hook fired since
+	BusySince      Time // when the tool call that is in progress began
+	IdleAt         Time // when its harness stopped working, if no hook has fired since
 }
 
 // Evidence is a process of a member and what it proves.
@@ -121,29 +121,29 @@ type Evidence struct {
 type Purpose string
 
 const (
-	// Work wants the turn.
+	// Work waits for the turn.
 	Work Purpose = "work"
-	// Listen wants events only: it is never granted, never named and never offered anything.
+	// Listen waits for events only. Such a wait is never granted the turn, named for it or offered it.
 	Listen Purpose = "listen"
-	// Wake is the wait of a harness for something that its idle agent is to be woken for. It
-	// isn't the agent's own, which may wait beside it.
+	// Wake is a harness's wait for something that it should wake its idle agent for. The agent itself
+	// may wait at the same time.
 	Wake Purpose = "wake"
 )
 
-// Listener is one blocked wait of a member. Its process holds a lock that the operating system
-// releases, so that it is known to live without being asked.
+// Listener is one blocked wait of a member. Its process holds a lock that the operating system releases when
+// the process ends. So others see that it is alive without asking it.
 type Listener struct {
 	ID        ListenerID
 	Agent     AgentID
 	Purpose   Purpose
-	Deaf      bool // it ignores events
+	Deaf      bool // it waits for the turn only, and events don't wake it
 	Process   Process
 	StartedAt Time
 }
 
-// Probed is what was probed before a transaction: verdicts by process, and whether a listener
-// still holds its lock. What wasn't probed is Unknown and is noted, so that the operation can
-// probe it and run again.
+// Probed holds the verdicts that were probed before a transaction: of processes, and of listeners by whether
+// they still hold their lock. What wasn't probed is Unknown. A rule that asks for it makes Probed
+// incomplete, so that the operation can probe it and run again.
 type Probed struct {
 	Processes map[Process]Verdict
 	Listeners map[ListenerID]Verdict
@@ -172,8 +172,8 @@ func (s *Probed) listener(id ListenerID) Verdict {
 	return v
 }
 
-// Verdict says whether the member is alive. It is Gone only when all its recorded processes prove
-// it, and Alive when one of them proves that; a member without processes is Unknown.
+// Verdict returns whether the member is alive. It is Alive if one of its recorded processes proves that, and
+// Gone only if all of them prove that. A member without processes is Unknown.
 func (m Member) Verdict(s *Probed) Verdict {
 	gone := len(m.Processes) > 0
 	for _, e := range m.Processes {
@@ -197,7 +197,7 @@ func (m Member) Verdict(s *Probed) Verdict {
 	return Unknown
 }
 
-// Member returns the member named a, whatever its state.
+// Member returns the member a in whatever state it is, and false if there is none.
 func (r Room) Member(a AgentID) (Member, bool) {
 	i := r.index(a)
 	if i < 0 {
@@ -206,8 +206,8 @@ func (r Room) Member(a AgentID) (Member, bool) {
 	return r.Members[i], true
 }
 
-// index is the place of a among the members, -1 for none. Rooms with a thousand members ask it a
-// thousand times, so that it copies no member to compare it.
+// index returns the place of a among the members, -1 for none. It copies no member to compare it, because a
+// room with a thousand members calls it a thousand times.
 func (r Room) index(a AgentID) int {
 	for i := range r.Members {
 		if r.Members[i].Agent == a {
@@ -222,7 +222,7 @@ func (r Room) joined(a AgentID) bool {
 	return ok && m.State == Joined
 }
 
-// edit changes one member of r without touching the slice that r was made with.
+// edit changes a member in a copy of r's members, because other Rooms may share the slice.
 func (r *Room) edit(a AgentID, change func(*Member)) {
 	i := r.index(a)
 	if i < 0 {
@@ -237,15 +237,15 @@ func (r Room) gone(a AgentID, s *Probed) bool {
 	return ok && m.Verdict(s) == Gone
 }
 
-// Listening reports whether a waits now, with the given intent if one is given.
+// Listening reports whether a waits now, for the purpose intent unless that is empty.
 func (r Room) Listening(a AgentID, intent Purpose, s *Probed) bool {
 	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
 		return l.Agent == a && (intent == "" || l.Purpose == intent) && s.listener(l.ID) != Gone
 	})
 }
 
-// waiting lists the members that could be named or offered something: joined, not gone, and with
-// a live listener that wants work. The longest without the stick comes first.
+// waiting lists the members that can be named for the stick or offered it: they have joined, aren't gone, and
+// wait for work now. They come in the room's order.
 func (r Room) waiting(s *Probed) []Member {
 	var out []Member
 	for _, m := range r.Members {
@@ -266,9 +266,8 @@ func (r Room) another(s *Probed, but ...AgentID) bool {
 	return false
 }
 
-// inOrder sorts members by the room's order: fair puts the one first that has gone longest
-// without the stick, counting from its joining; sequence starts behind the member that was
-// named or granted last.
+// inOrder sorts members by the room's order. Fair begins with the member that has gone longest without the
+// stick, or since it joined. Sequence begins behind the member that was last named or granted the stick.
 func (r Room) inOrder(ms []Member) []Member {
 	slices.SortStableFunc(ms, func(a, b Member) int {
 		if r.Policy.Order == Sequence {
@@ -279,7 +278,7 @@ func (r Room) inOrder(ms []Member) []Member {
 	return ms
 }
 
-// distance is how many places m stands behind the sequence index, going round.
+// distance returns how many places m comes after the sequence index, where the first member follows the last.
 func (r Room) distance(m Member) int {
 	d := m.Ordinal - r.Turn.SequenceIndex
 	if d <= 0 {
@@ -288,8 +287,8 @@ func (r Room) distance(m Member) int {
 	return d
 }
 
-// Active reports whether a member takes part now: it listens, or its process lives, or it acted
-// within Policy.PresenceTTL; and it isn't gone.
+// Active reports whether a member takes part now. It isn't gone, and it waits, its process is alive, or it
+// has acted within Policy.PresenceTTL.
 func (r Room) Active(a AgentID, now Time, s *Probed) bool {
 	m, ok := r.Member(a)
 	if !ok || m.State != Joined {
@@ -302,8 +301,8 @@ func (r Room) Active(a AgentID, now Time, s *Probed) bool {
 	return v == Alive || !(Deadline{m.LastSeenAt, r.Policy.PresenceTTL}).Due(now) || r.Listening(a, "", s)
 }
 
-// Touch records an act of a member: it is seen, it is passed over no longer, and if it owns the
-// stick it has acknowledged the grant and isn't gone.
+// Touch records that a member acts: it was seen now and is no longer passed over. An owner has thereby
+// acknowledged its grant, and isn't gone.
 func (r Room) Touch(a AgentID, now Time) Room {
 	r.edit(a, func(m *Member) { m.LastSeenAt, m.PassedOver = now, false })
 	if r.Turn.State == Owned && r.Turn.Owner == a {
@@ -323,7 +322,7 @@ const (
 	KeptByHeartbeat LeaseKeeper = "heartbeat"
 )
 
-// LeaseKeptBy says what keeps the lease of the current owner.
+// LeaseKeptBy returns what keeps the lease of the current owner.
 func (r Room) LeaseKeptBy(s *Probed) LeaseKeeper {
 	m, _ := r.Member(r.Turn.Owner)
 	switch {
@@ -335,13 +334,14 @@ func (r Room) LeaseKeptBy(s *Probed) LeaseKeeper {
 	return KeptByHeartbeat
 }
 
-// lease is when the current lease times out, unless a process keeps it.
+// lease returns when the current lease times out, unless a process keeps it.
 func (r Room) lease() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
 	return Deadline{max(r.Turn.GrantedAt, r.Turn.RenewedAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
 }
 
-// LeaseExpiresAt is when the lease times out; zero when a process keeps it or nobody owns.
+// LeaseExpiresAt returns when the lease times out. It is zero if a process keeps the lease or nobody owns the
+// stick.
 func (r Room) LeaseExpiresAt(s *Probed) Time {
 	if r.Turn.State != Owned || r.LeaseKeptBy(s) == KeptByProcess {
 		return 0
@@ -349,7 +349,8 @@ func (r Room) LeaseExpiresAt(s *Probed) Time {
 	return r.lease().At()
 }
 
-// ClaimExpiresAt is when the reservation ends its recipient's first right; zero when there is none.
+// ClaimExpiresAt returns when the stick no longer waits for its recipient alone. It is zero if the stick isn't
+// reserved.
 func (r Room) ClaimExpiresAt() Time {
 	if r.Turn.State != Reserved {
 		return 0
@@ -357,7 +358,7 @@ func (r Room) ClaimExpiresAt() Time {
 	return r.claim().At()
 }
 
-// claim is the limit of the current reservation.
+// claim returns the deadline of the current reservation.
 func (r Room) claim() Deadline {
 	ttl := r.Policy.ClaimTTL
 	if r.Turn.ReservedBy == ByRelease {
@@ -366,14 +367,14 @@ func (r Room) claim() Deadline {
 	return Deadline{r.Turn.ReservedAt, ttl}
 }
 
-// activity is when the owner last did something.
+// activity returns when the owner last did something.
 func (r Room) activity() Time {
 	m, _ := r.Member(r.Turn.Owner)
 	return max(r.Turn.GrantedAt, m.LastSeenAt)
 }
 
-// idle is when an owner whose lease is kept counts as idle. A tool call in progress counts as
-// activity, for at most four times the limit.
+// idle returns when the owner counts as idle. A tool call in progress counts as activity, for at most four
+// times the limit.
 func (r Room) idle() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
 	d := Deadline{r.activity(), r.Policy.OwnerIdleTTL}
@@ -390,11 +391,11 @@ func (r Room) idleNoticeSent() bool {
 	return !r.Turn.IdleNoticeAt.IsZero() && r.Turn.IdleSince == r.activity()
 }
 
-// idleNoticeEnds is when an owner that was told that it looks idle may be replaced.
+// idleNoticeEnds returns when an owner that was told that it looks idle may be replaced.
 func (r Room) idleNoticeEnds() Deadline { return Deadline{r.Turn.IdleNoticeAt, r.Policy.WaiterGrace} }
 
-// unacknowledged is when a grant that its owner never reacted to may be taken over. It exists
-// only where a reaction would be seen, that is where hooks fire.
+// unacknowledged returns when others may take over a grant that its owner hasn't reacted to. It is false if
+// the owner has, or if nobody would see a reaction because no hooks fire.
 func (r Room) unacknowledged() (Deadline, bool) {
 	m, _ := r.Member(r.Turn.Owner)
 	return Deadline{r.Turn.GrantedAt, r.Policy.ClaimTTL}, m.HooksSeen && !r.Turn.Acked
@@ -402,7 +403,7 @@ func (r Room) unacknowledged() (Deadline, bool) {
 
 func (r Room) grace(from Time) Deadline { return Deadline{from, r.Policy.WaiterGrace} }
 
-// earlier returns the earlier of two times, of which zero means never.
+// earlier returns the earlier of two times. Zero means never.
 func earlier(a, b Time) Time {
 	if a.IsZero() || (!b.IsZero() && b < a) {
 		return b
@@ -410,8 +411,8 @@ func earlier(a, b Time) Time {
 	return a
 }
 
-// since is when a deadline that is due fell due. It is zero when that can't be said because the
-// clock went back: were it now, whatever is counted from it would never come.
+// since returns when an overdue deadline passed. It is zero if the clock went back, because then nobody knows.
+// It can't be now instead: a time that is counted from it would move on with every call and never come.
 func since(d Deadline, now Time) Time {
 	if d.At() > now {
 		return 0

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Role is what a session is to the others in its workspace.
+// Role is a session's role in its workspace.
 type Role string
 
 // The roles. At most one session of a room is its primary.
 const (
-	RolePrimary Role = "primary" // the one that does startup and wrap-up for the workspace
-	RoleHelper  Role = "helper"  // works beside a primary, and leaves what is the primary's alone
+	RolePrimary Role = "primary" // does the startup and wrap-up work for the workspace
+	RoleHelper  Role = "helper"  // works beside a primary, and leaves the primary's work and files to it
 )
 
 // StartKind is how a session began.
@@ -23,15 +23,15 @@ type StartKind string
 // How sessions begin.
 const (
 	StartFresh    StartKind = "fresh"    // nothing was left behind
-	StartRecover  StartKind = "recover"  // the primary before left its context and never ended its session
-	StartHelper   StartKind = "helper"   // another agent is the primary, or was asked for
+	StartRecover  StartKind = "recover"  // the primary before it left its context file and never ended its session
+	StartHelper   StartKind = "helper"   // it works beside a primary, or was asked to be a helper
 	StartContinue StartKind = "continue" // the same session goes on
 	StartPromoted StartKind = "promoted" // it became the primary later
 )
 
-// Session is the run of a member that its log tells of.
+// Session is the latest session of a member, as the log knows it.
 type Session struct {
-	Role    Role   // of the present session, or of the last one
+	Role    Role   // of the running session, or of the last one
 	Context string // the name of its context file; empty for the primary's own
 	Running bool   // it started and hasn't ended
 	Since   Time   // when it started
@@ -41,38 +41,38 @@ type Session struct {
 type Starting struct {
 	By AgentID
 
-	// Helper says that it is to be a helper, by its own word now. Launched says that it was started as one,
-	// which its surroundings go on saying for as long as its process lives, whatever it became since.
+	// Helper says that it asks now to be a helper. Launched says that its process was started as a helper.
+	// The environment of the process goes on saying so, whatever the session has become since.
 	Helper, Launched bool
 
-	// Same says that the session which By has here is still this one: nothing shows another process.
+	// Same says that this is the session that By already has here: nothing shows another process.
 	Same bool
-	// Continues says that the harness calls it the same: resumed, cleared or compacted.
+	// Continues says that the harness continues a session, because it was resumed, cleared or compacted.
 	Continues bool
-	// Before are the other agents that the caller's process has carried, the latest first. A process of
-	// that kind carries one session at a time: theirs are over.
+	// Before are the other agents whose sessions the caller's process has carried, the latest first. Such a
+	// process carries one session at a time, so theirs are over.
 	Before []AgentID
-	// Earlier says that an agent runs here that began before this one and that nobody has heard of.
+	// Earlier says that an agent is running here that began before this one and hasn't registered.
 	Earlier bool
 
 	Anchor   bool // the primary's context file exists
 	AnchorAt Time // when it was last written
 
-	Context string   // the name that was asked for its context file, or ""
-	Seed    string   // from which a helper's name is made
-	Taken   []string // names of context files that exist
+	Context string   // the requested name of its context file, or ""
+	Seed    string   // what a helper's name is made from
+	Taken   []string // names of the context files that exist
 }
 
-// Started is what became of a session that started.
+// Started is the outcome of [Room.StartSession].
 type Started struct {
 	Session
 	Kind    StartKind
-	Primary AgentID // another one, if there is one that isn't gone
-	Crashed AgentID // whose session never ended: the primary's before, or an earlier one of the agent itself
-	Already bool    // it had started before, and goes on as it was
+	Primary AgentID // another agent that is the primary and isn't gone, or ""
+	Crashed AgentID // the agent whose primary session never ended: another one, or the caller itself
+	Already bool    // the session had already started, and nothing about it changed
 }
 
-// Primary is the member whose session is the room's primary one, gone or not.
+// Primary returns the member whose session is the primary, whether or not it is gone.
 func (r Room) Primary() (Member, bool) {
 	i := slices.IndexFunc(r.Members, func(m Member) bool { return m.leads() })
 	if i < 0 {
@@ -85,9 +85,9 @@ func (m Member) leads() bool {
 	return m.State == Joined && m.Session.Running && m.Session.Role == RolePrimary
 }
 
-// StartSession gives a session of a member its role, and says how it began. There is never more than
-// one primary that isn't gone: who comes while there is one, or while an agent runs that began before
-// and can still register, is a helper.
+// StartSession gives a member's session its role, and says how it began. There is never more than one
+// primary that isn't gone. A session that starts while there is one is a helper; so is one that starts
+// while an agent is running that began earlier and can still register.
 func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Started) {
 	me, _ := r.Member(q.By)
 	inherited := me.Session
@@ -102,7 +102,7 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 	led = led && prior.Agent != q.By
 	live := led && prior.Verdict(s) != Gone
 	same := me.Session.Running && q.Same
-	moved := !q.Same && len(q.Before) == 0 // into a process that has carried no session here
+	moved := !q.Same && len(q.Before) == 0 // to a process that has carried no session here
 	out := Started{}
 	if live {
 		out.Primary = prior.Agent
@@ -113,7 +113,7 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 	case same:
 		out.Role = me.Session.Role
 	case live:
-		out.Role = RoleHelper // also one that was the primary once: never two
+		out.Role = RoleHelper // even if it was the primary once: there are never two
 	case q.Continues && inherited.Role != "" && !(q.Launched && moved):
 		out.Role = inherited.Role
 	case q.Launched, q.Earlier:
@@ -121,7 +121,7 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 	default:
 		out.Role = RolePrimary
 	}
-	kept := "" // what stands in it is of this session, whatever its process is called
+	kept := "" // the context file that this session has written, under whatever name of its agent
 	if (same || q.Continues && !(moved && q.Context != "")) && inherited.Role == out.Role {
 		kept = inherited.Context
 	}
@@ -140,18 +140,18 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 		return r, events, out
 	}
 	p := SessionStartedPayload{Role: out.Role, Context: out.Context, Start: out.Kind}
-	if out.Kind == StartRecover { // so that it can be told again
+	if out.Kind == StartRecover { // so that the recovery can be shown again
 		p.Prior, p.Written = out.Crashed, q.AnchorAt
 	}
 	if led && out.Role == RolePrimary {
 		p.Prior, p.Verdict = prior.Agent, prior.Verdict(s)
 		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
-	if heir, ok := r.writes(out.Context, q.By); ok { // it is gone, and its file goes over
+	if heir, ok := r.writes(out.Context, q.By); ok { // that member is gone, and this session inherits its file
 		p.Prior, p.Verdict = heir, Gone
 		r.edit(heir, func(m *Member) { m.Session.Running = false })
 	}
-	if same && me.leads() && out.Role == RoleHelper { // it gives the role up, which is no crash
+	if same && me.leads() && out.Role == RoleHelper { // it gives up its role, which isn't a crash
 		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
 	}
 	r.edit(q.By, func(m *Member) { m.Session = out.Session })
@@ -162,14 +162,14 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 	return r, events, out
 }
 
-// startOf says how a session with a role began.
+// startOf returns how a session began, whose role is known.
 func (r Room) startOf(q Starting, out Started) StartKind {
 	switch {
 	case out.Role == RoleHelper:
 		return StartHelper
 	case out.Crashed == "" && (q.Continues || r.runs(q.By) && q.Same):
 		return StartContinue
-	case !q.Anchor || r.SessionEndedAt > q.AnchorAt: // at the same instant nobody knows, and nothing is to be lost
+	case !q.Anchor || r.SessionEndedAt > q.AnchorAt: // at the same instant nobody knows which came first, and recovering loses nothing
 		return StartFresh
 	}
 	return StartRecover
@@ -180,7 +180,7 @@ func (r Room) runs(a AgentID) bool {
 	return ok && m.Session.Running
 }
 
-// resumed tells the one whose session never ended that its work goes on with another.
+// resumed makes the event that tells the agent whose session never ended who goes on with its work.
 func (r Room) resumed(by, crashed AgentID, written, now Time) Event {
 	prior := string(crashed)
 	why := "its process has ended and its session hasn't"
@@ -200,8 +200,8 @@ func (r Room) resumed(by, crashed AgentID, written, now Time) Event {
 // maxContext bounds the name of a context file.
 const maxContext = 64
 
-// ContextName makes a name that was asked for fit for a file in one directory, whatever it holds:
-// letters, digits, dots, dashes and underscores, and no dot in front. It is empty when nothing is left.
+// ContextName turns a requested name into the name of a file: letters, digits, dots, dashes and
+// underscores, with no dot in front. It is empty if none of the name is left.
 func ContextName(s string) string {
 	name := strings.Map(func(c rune) rune {
 		switch {
@@ -211,10 +211,10 @@ func ContextName(s string) string {
 		return '-'
 	}, s)
 	name = strings.Trim(name, "-.")
-	if len(name) > maxContext { // what is cut off still counts
+	if len(name) > maxContext { // two names that differ only in what is cut off stay different
 		name = strings.TrimRight(name[:maxContext-9], "-.") + "-" + shortSum(s, 8)
 	}
-	for _, device := range []string{"con", "prn", "aux", "nul", "com", "lpt"} { // of Windows, with any ending
+	for _, device := range []string{"con", "prn", "aux", "nul", "com", "lpt"} { // Windows reserves these names, with any ending
 		stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 		if stem == device || len(stem) == 4 && strings.HasPrefix(stem, device) {
 			return "session-" + name
@@ -228,9 +228,9 @@ func shortSum(s string, n int) string {
 	return hex.EncodeToString(sum[:])[:n]
 }
 
-// contextName names a session's context file. The primary's is always the same one, so that whoever comes
-// next finds it. A helper's is as it was kept or asked for, else by four digits of its own. No two
-// sessions share one unless one of them is gone: its notes are then the other's.
+// contextName names a session's context file. The primary's is always the same, so that the next primary
+// finds it. A helper keeps its file, or gets the one that it asked for, or one with four digits of its own.
+// Two sessions share a file only if one of them is gone: then the other inherits its notes.
 func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string {
 	if role == RolePrimary {
 		return ""
@@ -258,13 +258,13 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string 
 	}
 }
 
-// writes reports whether a context file is that of a member's running session, also where the file system
-// doesn't tell letters of different case apart.
+// writes reports whether a context file belongs to the member's running session. Upper and lower case don't
+// count, because some file systems don't distinguish them.
 func (m Member) writes(name string) bool {
 	return m.State == Joined && m.Session.Running && strings.EqualFold(m.Session.Context, name)
 }
 
-// writes finds another member than a whose session has a helper's context file.
+// writes returns the member other than a whose running session has a helper's context file.
 func (r Room) writes(name string, a AgentID) (AgentID, bool) {
 	i := slices.IndexFunc(r.Members, func(m Member) bool { return name != "" && m.Agent != a && m.writes(name) })
 	if i < 0 {
@@ -273,9 +273,9 @@ func (r Room) writes(name string, a AgentID) (AgentID, bool) {
 	return r.Members[i].Agent, true
 }
 
-// Promote makes a member's session the room's primary one, where there is none that isn't gone, or
-// one that nothing is known of and that was silent for as long as a lease lives. It fails with
-// [CodeUnknownMember] and [CodeMemberPresent].
+// Promote makes a member's session the primary if there is no other one, or if the primary is gone. A
+// primary whose verdict is unknown counts as gone once it has been silent for as long as a lease lasts.
+// It fails with [CodeUnknownMember] and [CodeMemberPresent].
 func (r Room) Promote(a AgentID, s *Probed, now Time) (Room, []Event, error) {
 	if !r.runs(a) || !r.joined(a) {
 		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: %s", Cmd("tt session start"))
@@ -301,7 +301,7 @@ func (r Room) Promote(a AgentID, s *Probed, now Time) (Room, []Event, error) {
 	return r, []Event{r.event(EventSessionStarted, a, "").with(p)}, nil
 }
 
-// endSession ends the session of a member that takes part no longer, by its own act.
+// endSession ends the running session of a member in an orderly way, and returns the event for it.
 func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 	m, ok := r.Member(a)
 	if !ok || !m.Session.Running {
@@ -316,7 +316,7 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 	return []Event{e}
 }
 
-// Registered reports whether a process is one of a running session.
+// Registered returns the member whose running session has the process, and false if there is none.
 func (r Room) Registered(p Process) (AgentID, bool) {
 	for _, m := range r.Members {
 		if m.State != Joined || !m.Session.Running {
@@ -331,8 +331,8 @@ func (r Room) Registered(p Process) (AgentID, bool) {
 	return "", false
 }
 
-// Before reports whether p began before q, so that of several at the same instant one is the first:
-// for processes of one world, in the order of their starts and then of their pids.
+// Before reports whether p began before q. Of two that began at the same instant, the one with the lower pid
+// is the first. It is false if p and q can't be compared.
 func (p Process) Before(q Process) bool {
 	if !p.Comparable(q) {
 		return false
@@ -340,14 +340,14 @@ func (p Process) Before(q Process) bool {
 	return p.Start < q.Start || p.Start == q.Start && p.PID < q.PID
 }
 
-// toRole is how a message names the sessions with a role.
+// toRole begins a recipient that stands for the sessions with a role.
 const toRole = "role:"
 
 // NamesRole reports whether a recipient of a message is a role rather than a member.
 func NamesRole(to AgentID) bool { return strings.HasPrefix(string(to), toRole) }
 
-// withRole lists the members whose running session has the role that a recipient names; ok is false
-// when it names no role.
+// withRole lists the members, except for but, whose running session has the role that a recipient names. ok
+// is false if the recipient isn't a role. It fails with [CodeUsage] for an unknown role.
 func (r Room) withRole(to, but AgentID) (agents []AgentID, ok bool, err error) {
 	name, ok := strings.CutPrefix(string(to), toRole)
 	if !ok {

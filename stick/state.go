@@ -1,10 +1,10 @@
 package stick
 
-// RoomState is the state of a room as it is shown: what is stored, or the most actionable thing
-// that follows from it.
+// RoomState is the state of a room as it is shown: the stored state, or something that follows from it and
+// matters more.
 type RoomState string
 
-// The states of a room. The last four are derived, the most actionable first.
+// The states of a room. The last four are derived; of several that hold, the first is shown.
 const (
 	StateIdle          RoomState = "idle"
 	StateOwned         RoomState = "owned"
@@ -16,7 +16,7 @@ const (
 	StateDormant       RoomState = "dormant"
 )
 
-// State derives the state of a room as it is shown.
+// State returns the state of a room as it is shown.
 func (r Room) State(s *Probed, now Time) RoomState {
 	if r.Closed {
 		return StateClosed
@@ -37,8 +37,8 @@ func (r Room) State(s *Probed, now Time) RoomState {
 	return StateDormant
 }
 
-// AtGeneration is r as somebody sees it who may write nothing: a room from another world is shown as it
-// is after its restore.
+// AtGeneration returns r as a reader must show it. A room of an earlier generation looks as [Room.Restore]
+// will leave it, because a reader can't store that.
 func (r Room) AtGeneration(generation int64, now Time) Room {
 	r, _ = r.Restore(generation, "", now)
 	return r

@@ -4,29 +4,29 @@ import (
 	"strings"
 )
 
-// Cause says why a takeover is open. It is what the program found; the reason is what the caller says.
+// Cause says what opened a takeover. The program finds the cause; the reason is what the caller says.
 type Cause string
 
 // The causes of a takeover.
 const (
 	OwnerGone         Cause = "owner_gone"         // the owner's processes have ended
-	OwnerTimeout      Cause = "owner_timeout"      // the lease is over and nothing proves that the owner lives
-	OwnerIdle         Cause = "owner_idle"         // the owner lives, does nothing, and was told so
+	OwnerTimeout      Cause = "owner_timeout"      // the lease has timed out and nothing proves that the owner is alive
+	OwnerIdle         Cause = "owner_idle"         // the owner is alive, does nothing, and was told so
 	ClaimTimeout      Cause = "claim_timeout"      // a pass wasn't claimed, or a grant wasn't acknowledged
-	RecipientGone     Cause = "recipient_gone"     // the one for whom the stick is reserved has ended
-	OperatorRequested Cause = "operator_requested" // a person said so
+	RecipientGone     Cause = "recipient_gone"     // the process of the member that the stick is reserved for has ended
+	OperatorRequested Cause = "operator_requested" // a person asked for it
 )
 
-// Opening is a takeover that is open, since when. The zero Opening is none.
+// Opening is an open takeover: what opened it, and when. The zero Opening is none.
 type Opening struct {
 	Cause Cause
 	Since Time
 }
 
-// Open reports whether there is a takeover to be had.
+// Open reports whether a takeover is open.
 func (o Opening) Open() bool { return o.Cause != "" }
 
-// Opening finds the takeover that is open in a room, if one is.
+// Opening returns the takeover that is open in a room, or the zero Opening.
 func (r Room) Opening(s *Probed, now Time) Opening {
 	t := r.Turn
 	switch {
@@ -59,7 +59,7 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 	return Opening{}
 }
 
-// leaseStands reports whether the lease of the current owner still stands.
+// leaseStands reports whether the lease of the current owner hasn't timed out.
 func (r Room) leaseStands(s *Probed, now Time) bool {
 	return r.LeaseKeptBy(s) == KeptByProcess || !r.lease().Due(now)
 }
@@ -68,13 +68,13 @@ func (r Room) leaseStands(s *Probed, now Time) bool {
 // would never time out however idle the owner is.
 func (r Room) keptWhileIdle(s *Probed) bool { return r.LeaseKeptBy(s) != KeptByHeartbeat }
 
-// idleNoticeDue reports whether the owner has to be told now that it looks idle.
+// idleNoticeDue reports whether it is time to tell the owner that it looks idle.
 func (r Room) idleNoticeDue(s *Probed, now Time) bool {
 	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s) && !r.idleNoticeSent() && r.idle().Due(now) &&
 		!r.gone(r.Turn.Owner, s)
 }
 
-// sendIdleNotice tells the owner, in its stream, that it looks idle. A grace later it may be replaced.
+// sendIdleNotice tells the owner by an event that it looks idle. Policy.WaiterGrace later others may take over.
 func (r Room) sendIdleNotice(now Time) (Room, []Event) {
 	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.activity()
 	return r, []Event{r.event(EventOwnerIdle, "", r.Turn.Owner).with(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
@@ -83,13 +83,13 @@ func (r Room) sendIdleNotice(now Time) (Room, []Event) {
 // Take is a request to take over.
 type Take struct {
 	By           AgentID
-	ExpectedTurn int64  // refused with [CodeTurnMismatch] if another turn is current; 0 for any
-	Reason       string // required: why, in the caller's words
-	Operator     bool   // a person asks for it, whatever is open
-	Relayed      bool   // By is an agent that relays the person's word
+	ExpectedTurn int64  // the turn that By means to end; 0 for any
+	Reason       string // why, in the caller's words; required
+	Operator     bool   // a person asks for it, so no takeover needs to be open
+	Relayed      bool   // By is an agent that acts on the person's word
 }
 
-// Check refuses a request without a reason, or with one that is no text, with [CodeUsage].
+// Check refuses a request whose reason is missing, too long or not text. It fails with [CodeUsage].
 func (q Take) Check() error {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return err
@@ -101,11 +101,11 @@ func (q Take) Check() error {
 	return nil
 }
 
-// Takeover gives the stick to the caller when a takeover is open: [CodeTakeoverNotAvailable] if
-// none is, [CodePriorOwner] while the one who passed the stick on must let others go first,
-// [CodeTurnMismatch] if the turn isn't the expected one, [CodeUnknownMember] if the caller takes no
-// part. If the owner only looks idle and wasn't told yet, it is told now, and the caller is refused
-// until the owner had its grace.
+// Takeover gives the stick to the caller if a takeover is open. It fails with [CodeTakeoverNotAvailable] if
+// none is, with [CodePriorOwner] while the caller must let others go first because it had the last turn, with
+// [CodeTurnMismatch] if the turn isn't the expected one, with [CodeUnknownMember] if the caller takes no part,
+// and with [CodeUsage] and [CodeRoomClosed]. If the owner only looks idle and hasn't been told so, Takeover
+// tells it, and refuses the caller until Policy.WaiterGrace has passed.
 func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason, error) {
 	if err := q.Check(); err != nil {
 		return r, nil, "", err
@@ -166,13 +166,13 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	return r, []Event{e.with(p)}, TookOver, nil
 }
 
-// priorOwnerMustWait reports whether a, who passed the stick on, must let another go first: while another
-// waits for work, and for a grace from the end of the recipient's time.
+// priorOwnerMustWait reports whether a must let others go first because it passed the stick on. It must while
+// another member waits for work, until Policy.WaiterGrace after the end of the recipient's time.
 func (r Room) priorOwnerMustWait(a AgentID, s *Probed, now Time) bool {
 	return r.Turn.Prior == a && !r.guardEnd().Due(now) && r.another(s, a, r.Turn.ReservedFor, r.Turn.Owner)
 }
 
-// guardEnd is the end of the prior owner's guard after a claim timeout.
+// guardEnd returns when the prior owner may take over too, after a claim timeout.
 func (r Room) guardEnd() Deadline {
 	if r.Turn.State == Owned {
 		d, _ := r.unacknowledged()
@@ -201,7 +201,8 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	return e
 }
 
-// opensAt is the earliest moment at which a takeover can open if nothing happens until then.
+// opensAt returns the earliest time at which a takeover can open if nobody acts until then. It is zero if none
+// can.
 func (r Room) opensAt(s *Probed, now Time) Time {
 	t := r.Turn
 	switch {
@@ -227,9 +228,9 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 	return at
 }
 
-// round is the current round of offers of an open takeover: who was told carries its number. A
-// new round begins Policy.ClaimTTL after the last offer, and when the owner ended since then: that
-// wakes everybody by itself, while a limit that opens again does so only for whoever has to look.
+// round is a round of offers of an open takeover. Members that got the offer in it carry its number. A new
+// round begins Policy.ClaimTTL after the last offer. It also begins when the owner's process ends, because that
+// wakes every wait anyway; a deadline wakes only the wait whose turn it is to check.
 type round struct {
 	number int64
 	start  Time
@@ -250,9 +251,9 @@ func (r Room) round(o Opening, now Time) round {
 	return round{t.Round, t.RoundAt, t.OfferedAt}
 }
 
-// offerAt is when the open takeover is offered to a: the k-th of those who weren't told in this round
-// is told k graces after the round began, or k+1 graces after the last offer. told is true when
-// a was told already; at is then the start of the next round.
+// offerAt returns when the open takeover is offered to a. Of the members that haven't got the offer in this
+// round, the k-th from 0 gets it k graces after the round began, or k+1 graces after the last offer. told is
+// true if a got the offer in this round; at is then the start of the next round.
 func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told bool) {
 	c := r.round(o, now)
 	if m, _ := r.Member(a); m.LastOfferRound == c.number {
@@ -281,7 +282,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 	return at, false
 }
 
-// offer notes that a was told of the open takeover.
+// offer records that the open takeover was offered to a.
 func (r Room) offer(a AgentID, o Opening, now Time) Room {
 	c := r.round(o, now)
 	r.Turn.Round, r.Turn.RoundAt, r.Turn.OfferedAt = c.number, c.start, now
@@ -289,15 +290,15 @@ func (r Room) offer(a AgentID, o Opening, now Time) Room {
 	return r
 }
 
-// Causes lists the causes of a takeover with what they mean, for the reference.
+// Causes lists the causes of a takeover and their meanings, for the reference.
 var Causes = []struct {
 	Cause   Cause
 	Meaning string
 }{
 	{OwnerGone, "the owner's processes have ended"},
-	{OwnerTimeout, "the lease is over and nothing proves that the owner lives"},
-	{OwnerIdle, "the owner lives but did nothing for owner_idle_ttl, and was told so a waiter_grace ago"},
+	{OwnerTimeout, "the lease has timed out and nothing proves that the owner is alive"},
+	{OwnerIdle, "the owner is alive but has done nothing for owner_idle_ttl, and was told so at least waiter_grace ago"},
 	{ClaimTimeout, "a pass wasn't claimed for claim_ttl, or a grant wasn't acknowledged for that long"},
-	{RecipientGone, "the one for whom the stick is reserved has ended"},
-	{OperatorRequested, "a person said so"},
+	{RecipientGone, "the process of the member that the stick is reserved for has ended"},
+	{OperatorRequested, "a person asked for it"},
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// TaskState says how a task stands. What is computed from evidence (stale, stuck) is no state.
+// TaskState is the state of a task as the log knows it. What is computed from evidence, such as stale or
+// stuck, isn't a state.
 type TaskState string
 
 // The states of a task.
@@ -21,13 +22,13 @@ const (
 	noTask TaskState = "" // before it is made
 )
 
-// TaskStates are all states, in the order of the way that most tasks go.
+// TaskStates lists all states, in the order in which most tasks reach them.
 var TaskStates = []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed}
 
-// TaskAct is something that happens to a task.
+// TaskAct is something that can happen to a task.
 type TaskAct string
 
-// The acts. Those of the commands have their names.
+// The acts. An act that a command performs has the command's name.
 const (
 	ActSpawn    TaskAct = "spawn"
 	ActStart    TaskAct = "start"
@@ -50,12 +51,12 @@ const (
 type TaskStep struct {
 	Act     TaskAct
 	From    []TaskState
-	To      TaskState // empty when the state stays
+	To      TaskState // empty if the state stays
 	Event   EventType
 	Meaning string
 }
 
-// TaskSteps is the table of transitions. Guards, the log and the diagram are made from it.
+// TaskSteps is the table of transitions. The rules, the check of the log and the diagram use it.
 var TaskSteps = []TaskStep{
 	{ActSpawn, []TaskState{noTask}, TaskAssigned, EventTaskAssigned, "a branch and a worktree were made for it"},
 	{ActStart, []TaskState{TaskAssigned}, TaskWorking, EventTaskStarted, "an agent took it on"},
@@ -79,27 +80,27 @@ var TaskSteps = []TaskStep{
 type Task struct {
 	ID          string
 	State       TaskState
-	Attempt     int // counts from 1; an older one changes nothing any more
+	Attempt     int // counts from 1; earlier attempts can't change the task
 	Description string
 	Spec        string
 	Branch      string
 	Worktree    string // from the workspace's root
 	Integration string // the branch that a merge moves
-	Base        string // the commit that it began from, or was last rebased onto
+	Base        string // the commit that it began at, or was last rebased onto
 	Head        string // the commit that was last offered for review
-	Patch       string // a sum of what Head changes, whatever it is based on
-	ChangesGate bool   // Head changes the file that says how it is judged
+	Patch       string // a sum of what Head changes, which doesn't depend on Base
+	ChangesGate bool   // Head changes the file that defines the gate
 	Worker      AgentID
-	Earlier     []AgentID // who worked on it before
+	Earlier     []AgentID // earlier workers
 	SpawnedBy   AgentID
 	Approved    string // the commit that was approved
 	ApprovedBy  AgentID
 	ApprovedSeq int64  // its place in the merge queue
-	Result      string // the commit by which it landed; empty when the branch contained it already
+	Result      string // the commit by which it landed; empty if the branch already contained it
 	Cause       string // why it was returned, or failed
 	Reason      string // the same in words
 	CreatedAt   Time
-	StateAt     Time  // since when it is in its state
+	StateAt     Time  // when it got into its state
 	Seq         int64 // its last event
 
 	// Evidence.
@@ -109,14 +110,14 @@ type Task struct {
 // Why a task was returned to its worker, or failed.
 const (
 	CauseReview     = "review"      // a reviewer asks for changes
-	CauseConflict   = "conflict"    // it can't be merged
+	CauseConflict   = "conflict"    // it conflicts with the integration branch
 	CauseGate       = "gate"        // its own gate is red, or can't be read
-	CauseGivenUp    = "given_up"    // by its worker
-	CauseCancelled  = "cancelled"   // called off
-	CauseRolledBack = "rolled_back" // its merge was taken back
+	CauseGivenUp    = "given_up"    // its worker gave up
+	CauseCancelled  = "cancelled"   // somebody cancelled it
+	CauseRolledBack = "rolled_back" // its merge was reverted
 )
 
-// FileStat is how much of a file a task changes.
+// FileStat says how many lines of a file a task changes.
 type FileStat struct {
 	Path    string `json:"path"`    // from the workspace's root
 	Added   int    `json:"added"`   // lines; -1 for a file that isn't text
@@ -129,7 +130,7 @@ const (
 	MaxSpec   = 64 << 10
 )
 
-// isTaskID reports whether a name has only what the name of a task has, and begins as one does.
+// isTaskID reports whether a name consists of the characters that a task's name may have.
 func isTaskID(id string) bool {
 	for i, c := range id {
 		alnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
@@ -140,7 +141,7 @@ func isTaskID(id string) bool {
 	return id != ""
 }
 
-// CheckTaskID refuses a name that can't be that of a task, a branch and a directory alike.
+// CheckTaskID refuses a name that can't name a task, a branch and a directory alike. It fails with [CodeUsage].
 func CheckTaskID(id string) error {
 	bad := func(why string) *Error {
 		return Errorf(CodeUsage, "%q can't be the name of a task: %s", clip(id, 80), why).With("field", "task_id").
@@ -157,22 +158,23 @@ func CheckTaskID(id string) error {
 	return nil
 }
 
-// TaskKey is what makes a task's name unique: file systems may not tell capitals.
+// TaskKey returns the key of a task's name. Names that differ only in upper and lower case have one key,
+// because some file systems don't distinguish them.
 func TaskKey(id string) string { return strings.ToLower(id) }
 
-// Over reports whether nothing more is expected of the task.
+// Over reports whether the task has ended: it was completed or has failed.
 func (t Task) Over() bool { return t.State == TaskCompleted || t.State == TaskFailed }
 
-// Busy reports whether a worker is expected to be at it.
+// Busy reports whether the task's worker should be working now.
 func (t Task) Busy() bool { return t.State == TaskWorking || t.State == TaskConflicted }
 
-// Worked reports whether an agent has ever worked on the task.
+// Worked reports whether an agent works on the task or ever has.
 func (t Task) Worked(a AgentID) bool {
 	return a != "" && (t.Worker == a || slices.Contains(t.Earlier, a))
 }
 
-// step finds the transition of an act from the state in which the task is. It fails with
-// [CodeInvalidTransition].
+// step returns the transition by which an act leads out of the task's state. It fails with
+// [CodeInvalidTransition] if there is none.
 func (t Task) step(act TaskAct) (TaskStep, error) {
 	var from []string
 	for _, s := range TaskSteps {
@@ -193,7 +195,7 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 		Hintf("%s", t.NextStep()))
 }
 
-// NextStep says what is done next with a task in this state, and by whom.
+// NextStep returns the hint what to do next with a task in this state.
 func (t Task) NextStep() Hint {
 	switch t.State {
 	case TaskAssigned:
@@ -212,13 +214,13 @@ func (t Task) NextStep() Hint {
 	return Hintf("nothing is left to do; %s shows its history", Cmd("tt worker show <task_id>", t.ID))
 }
 
-// facts adds how the task stands to an error.
+// facts adds the state of the task to an error.
 func (t Task) facts(e *Error) *Error {
 	return e.With("task_id", t.ID).With("state", t.State).With("attempt", t.Attempt)
 }
 
-// taskEvent makes the event of a step. Its facts say of which attempt it is, unless it is the one that
-// the task is in.
+// taskEvent makes the event of a step. It belongs to the attempt that its facts name, or else to the current
+// one.
 func taskEvent[F TaskFacts, P interface {
 	*F
 	setStatus(TaskStatus)
@@ -231,7 +233,7 @@ func taskEvent[F TaskFacts, P interface {
 	return Event{Type: s.Event, From: by, To: to, Task: t.ID}.with(TaskPayload[F]{Task: &f})
 }
 
-// About makes an event of a task one of the room as it is now.
+// About returns an event of a task with the room and its current turn filled in.
 func (r Room) About(e Event) Event {
 	e.Room, e.Turn = r.ID, r.Turn.ID
 	return e

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Apply is the task after an event of it. It is the only way in which a task changes; what an event of
-// each type changes is in its row. It fails when the event can't follow: its step isn't in the table.
+// Apply returns the task after one of its events. A task changes in no other way; the row of each event type
+// says what its events change. Apply fails if [TaskSteps] has no such step.
 func (t Task) Apply(e Event) (Task, error) {
 	info, ok := e.Type.row()
 	if !ok || !info.ofTask() {
@@ -16,7 +16,7 @@ func (t Task) Apply(e Event) (Task, error) {
 	return info.applyTo(t, e)
 }
 
-// after is what all events of a task change.
+// after makes the changes that all events of a task make.
 func (t Task) after(e Event, s TaskStatus) (Task, error) {
 	if err := t.follows(e.Type, s); err != nil {
 		return t, err
@@ -28,7 +28,7 @@ func (t Task) after(e Event, s TaskStatus) (Task, error) {
 	return t, nil
 }
 
-// follows reports whether the table has a step of this kind.
+// follows checks that [TaskSteps] has a step by an event of this type to this status.
 func (t Task) follows(typ EventType, to TaskStatus) error {
 	attempt := t.Attempt
 	if typ == EventTaskAssigned || typ == EventTaskRetried {
@@ -45,7 +45,7 @@ func (t Task) follows(typ EventType, to TaskStatus) error {
 	return fmt.Errorf("a task that is %q in attempt %d doesn't become %q in attempt %d by it", t.State, t.Attempt, to.State, to.Attempt)
 }
 
-// replace binds the task to another worker, and remembers the one before.
+// replace makes by the task's worker and adds the previous one to Earlier.
 func (t *Task) replace(by AgentID) {
 	if t.Worker != "" && t.Worker != by {
 		earlier := make([]AgentID, 0, len(t.Earlier)+1)
@@ -71,7 +71,7 @@ type TaskAttempt struct {
 	Outcome    TaskState `json:"outcome,omitempty"`
 }
 
-// Apply is the attempt after an event of its task.
+// Apply returns the attempt after an event of its task.
 func (was TaskAttempt) Apply(e Event) TaskAttempt {
 	s, ok := e.TaskStatus()
 	if !ok {
@@ -97,7 +97,7 @@ func (was TaskAttempt) after(e Event, s TaskStatus) TaskAttempt {
 	return was
 }
 
-// TaskReview is a verdict on a commit of a task: a reviewer's, or that of the merge queue.
+// TaskReview is a decision on a commit of a task, by a reviewer or by the merge queue.
 type TaskReview struct {
 	Seq      int64     `json:"event_seq"`
 	Attempt  int       `json:"attempt"`
@@ -109,7 +109,7 @@ type TaskReview struct {
 	At       Time      `json:"at"`
 }
 
-// ReviewOf is the verdict that an event tells, if it tells one.
+// ReviewOf returns the decision that an event records, and false if it records none.
 func ReviewOf(e Event) (TaskReview, bool) {
 	if p, ok := e.Decode().(interface {
 		reviewOf(Event) (TaskReview, bool)
@@ -119,7 +119,7 @@ func ReviewOf(e Event) (TaskReview, bool) {
 	return TaskReview{}, false
 }
 
-// OfTask reports whether an event says something of a task.
+// OfTask reports whether events of the type are about tasks.
 func (t EventType) OfTask() bool {
 	info, ok := t.row()
 	return ok && info.ofTask()

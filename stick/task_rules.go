@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// The rules of tasks. Each takes the task as it is now and gives the event that changes it; the
-// task itself changes by [Task.Apply] alone, here, in the store and when the log is replayed.
+// The rules of tasks. Each returns the event that changes the task. Only [Task.Apply] changes the task
+// itself: here, in the store and when the log is replayed.
 
 // TaskCall says who acts on a task.
 type TaskCall struct {
 	By      AgentID
 	Person  bool
-	Attempt int // the attempt that the caller believes to be in, 0 if it doesn't say
+	Attempt int // the attempt that the caller believes it is working on, 0 if it doesn't say
 }
 
 // fenced refuses a caller whose attempt is over. It fails with [CodeStaleAttempt].
@@ -32,8 +32,8 @@ func (t Task) stale(format string, args ...any) error {
 		Hintf("stop this work; %s tells what happened", Cmd("tt worker show <task_id>", t.ID))
 }
 
-// Mine refuses callers that aren't the task's worker. A person may act for it. It fails with
-// [CodeStaleAttempt] and [CodeNotYourTask].
+// Mine refuses a caller that isn't the task's worker. A person may act for the worker. It fails with
+// [CodeStaleAttempt], [CodeNotYourTask], and [CodeInvalidTransition] if the task has no worker.
 func (t Task) Mine(c TaskCall) error {
 	if err := t.fenced(c); err != nil {
 		return err
@@ -57,7 +57,7 @@ func workerOf(t Task) string {
 	return "that of " + string(t.Worker)
 }
 
-// Spawning is a new task.
+// Spawning is a request to create a task.
 type Spawning struct {
 	By          AgentID
 	ID          string
@@ -69,7 +69,7 @@ type Spawning struct {
 	Base        string
 }
 
-// Check refuses what can't be a task, with [CodeUsage] and [CodeMessageTooLarge].
+// Check refuses a request that can't become a task. It fails with [CodeUsage] and [CodeMessageTooLarge].
 func (q Spawning) Check() error {
 	if err := CheckTaskID(q.ID); err != nil {
 		return err
@@ -88,8 +88,8 @@ func (q Spawning) Check() error {
 	return nil
 }
 
-// SpawnTask makes a task of a room. t is the one that has the name already, or the zero task. It
-// fails with [CodeAlreadyExists] and as [Spawning.Check] does.
+// SpawnTask creates a task. t is the task that already has the name, or the zero Task. It fails with
+// [CodeAlreadyExists], and like [Spawning.Check].
 func SpawnTask(t Task, q Spawning) (Event, error) {
 	if err := q.Check(); err != nil {
 		return Event{}, err
@@ -111,9 +111,9 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	}), nil
 }
 
-// Start binds the caller to the task. Again by the same worker changes nothing, and then the event is
-// nil. Another may only take it on when the worker is away: it left, was removed, or is gone. It
-// fails with [CodeInvalidTransition], [CodeStaleAttempt] and [CodeNotYourTask].
+// Start makes the caller the task's worker. If it already is, nothing changes and the event is nil. Somebody
+// else may only replace a worker that is away: it has left, was removed, or is gone. Start fails with
+// [CodeInvalidTransition], [CodeStaleAttempt] and [CodeNotYourTask].
 func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	if err := t.fenced(c); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	s, err := t.step(ActStart)
 	switch {
 	case err != nil && t.Worked(c.By) && !t.Over():
-		return nil, nil // it is in review: there is nothing to start, and it is still its worker
+		return nil, nil // the task is in review: there is nothing to start, and the caller is still its worker
 	case err != nil:
 		return nil, err
 	case t.State != TaskAssigned && t.Worker == c.By:
@@ -134,16 +134,16 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	return &e, nil
 }
 
-// Offering is a commit that is to be reviewed.
+// Offering is a commit that a worker offers for review.
 type Offering struct {
 	Base, Head, Patch string
 	ChangesGate       bool
 	Checks            []TaskCheck
 }
 
-// Done offers a commit for review. A change that was approved stays so when only what it is based
-// on has moved. The event is nil when this very commit was offered already. It fails with
-// [CodeInvalidTransition], [CodeStaleAttempt] and [CodeNotYourTask].
+// Done offers a commit for review. If the commit only moves an approved change to another base, the approval
+// stays. If this very commit is already offered, the event is nil. Done fails with [CodeInvalidTransition],
+// [CodeStaleAttempt] and [CodeNotYourTask].
 func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	if err := t.Mine(c); err != nil {
 		return nil, err
@@ -165,12 +165,12 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	return &e, nil
 }
 
-// sameAsApproved reports whether a commit changes what the approved one changes.
+// sameAsApproved reports whether a commit makes the same change as the approved one.
 func (t Task) sameAsApproved(q Offering) bool {
 	return q.Head == t.Approved || q.Patch != "" && q.Patch == t.Patch && t.Head == t.Approved
 }
 
-// Conflict notes that a rebase stopped. It fails as [Task.Done] does.
+// Conflict records that a rebase stopped at a conflict. It fails like [Task.Done].
 func (t Task) Conflict(c TaskCall, base string, files []string) (Event, error) {
 	if err := t.Mine(c); err != nil {
 		return Event{}, err
@@ -182,8 +182,8 @@ func (t Task) Conflict(c TaskCall, base string, files []string) (Event, error) {
 	return taskEvent(t, s, c.By, "", TaskConflictedFacts{Base: base, Files: files}), nil
 }
 
-// Moved notes that the branch of an approved task has other commits than the approved one. Those
-// that change the same keep the approval. It fails with [CodeInvalidTransition].
+// Moved records that the branch of an approved task no longer ends at the approved commit. If the new commit
+// makes the same change, the approval stays. It fails with [CodeInvalidTransition].
 func (t Task) Moved(by AgentID, q Offering) (Event, error) {
 	f := TaskReviewRequestedFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate}
 	act := ActMoved
@@ -197,16 +197,16 @@ func (t Task) Moved(by AgentID, q Offering) (Event, error) {
 	return taskEvent(t, s, by, t.SpawnedBy, f), nil
 }
 
-// TaskDecision is a reviewer's word on one commit.
+// TaskDecision is a reviewer's decision on one commit.
 type TaskDecision struct {
 	TaskCall
-	Head     string // the commit that was seen
-	Branch   string // where the branch is now
-	Override bool   // a person's: it doesn't matter who did the work
+	Head     string // the commit that the reviewer saw last, "" for none
+	Branch   string // the commit that the branch is at now, "" if there is no branch
+	Override bool   // a person may approve even if they worked on the task
 }
 
-// mayReview refuses who may not judge the task: who worked on it, unless it is a person who overrides that. It
-// fails with [CodeAuthorCannotReview] and [CodePersonOnly].
+// mayReview refuses a reviewer that has worked on the task, unless it is a person who overrides that. It fails
+// with [CodeAuthorCannotReview] and [CodePersonOnly].
 func (t Task) mayReview(v TaskDecision) error {
 	switch {
 	case v.Override && !v.Person:
@@ -218,8 +218,8 @@ func (t Task) mayReview(v TaskDecision) error {
 	return nil
 }
 
-// isOffered refuses when the branch isn't at the commit that was offered for review. Looking at it again doesn't
-// help then: its worker has to offer what is new. It fails with [CodeReviewStale].
+// isOffered refuses a decision if the branch isn't at the commit that was offered for review. It doesn't help
+// to look at the task again: its worker has to offer the new commits. It fails with [CodeReviewStale].
 func (t Task) isOffered(v TaskDecision) error {
 	switch v.Branch {
 	case t.Head:
@@ -232,7 +232,8 @@ func (t Task) isOffered(v TaskDecision) error {
 			Cmd("tt worker done --task <task_id>", t.ID), Cmd("tt worker request-changes <task_id> …", t.ID))
 }
 
-// hasSeen refuses a verdict on another commit than those that it can be about. It fails with [CodeReviewStale].
+// hasSeen refuses a decision of a reviewer that hasn't seen one of the commits that it can be about. It fails
+// with [CodeReviewStale].
 func (t Task) hasSeen(v TaskDecision, about ...string) error {
 	switch {
 	case v.Head == "":
@@ -252,8 +253,8 @@ func (t Task) errReviewStale(v TaskDecision, format string, args ...any) *Error 
 	return e
 }
 
-// mayApprove refuses an approval that doesn't bind: it is for the commit that was offered, seen by somebody else,
-// and only while the branch is there.
+// mayApprove refuses an approval that would mean nothing. Somebody who hasn't worked on the task has to have
+// seen the offered commit, and the branch still has to be at it.
 func (t Task) mayApprove(v TaskDecision) error {
 	if err := t.mayReview(v); err != nil {
 		return err
@@ -271,8 +272,8 @@ func short(commit string) string {
 	return clip(commit, 40)
 }
 
-// Approve approves exactly one commit. The event is nil when it is approved already. It fails with
-// [CodeInvalidTransition] and as a verdict does.
+// Approve approves exactly one commit. If it is already approved, the event is nil. Approve fails with
+// [CodeUsage], [CodeInvalidTransition], [CodeAuthorCannotReview], [CodePersonOnly] and [CodeReviewStale].
 func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return nil, err
@@ -292,8 +293,8 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	return &e, nil
 }
 
-// RequestChanges gives the task back to its worker, whether what was seen is what was offered or what the
-// worker has added since. It fails as [Task.Approve] does.
+// RequestChanges returns the task to its worker. The reviewer has to have seen the offered commit, or the one
+// that the branch is at now. It fails like [Task.Approve].
 func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	s, err := t.step(ActChanges)
 	if err != nil {
@@ -317,7 +318,7 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	return e, nil
 }
 
-// Merge begins a landing. It fails with [CodeInvalidTransition].
+// Merge records that the merge of the approved commit begins. It fails with [CodeInvalidTransition].
 func (t Task) Merge(by AgentID, base, result string) (Event, error) {
 	s, err := t.step(ActMerge)
 	if err != nil {
@@ -326,8 +327,8 @@ func (t Task) Merge(by AgentID, base, result string) (Event, error) {
 	return taskEvent(t, s, by, "", TaskMergeStartedFacts{Base: base, Head: t.Approved, Result: result}), nil
 }
 
-// Return gives a task that can't land back to its worker, with the reason and the blob that tells
-// more. It fails with [CodeInvalidTransition].
+// Return returns a task that can't land to its worker, with the reason and the blob that holds the report. It
+// fails with [CodeInvalidTransition].
 func (t Task) Return(by AgentID, cause, reason, report string, files []string) (Event, error) {
 	s, err := t.step(ActReturn)
 	if err != nil {
@@ -345,8 +346,8 @@ func clipBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n-3], "") + "…"
 }
 
-// Land notes that the integration branch contains the task: git is the truth, whatever the state is.
-// It fails with [CodeInvalidTransition] when it is completed already.
+// Land records that the integration branch contains the task. Git decides that, so it follows almost every
+// state. It fails with [CodeInvalidTransition] if the task is already completed.
 func (t Task) Land(by AgentID, head, result string) (Event, error) {
 	s, err := t.step(ActLand)
 	if err != nil {
@@ -359,8 +360,8 @@ func (t Task) Land(by AgentID, head, result string) (Event, error) {
 	return taskEvent(t, s, by, to, TaskCompletedFacts{Head: head, Result: result}), nil
 }
 
-// Fail gives the task up. It fails with [CodeUsage], [CodeInvalidTransition], [CodeStaleAttempt] and
-// [CodeNotYourTask].
+// Fail records that the task's worker gave up. It fails with [CodeUsage], [CodeInvalidTransition],
+// [CodeStaleAttempt] and [CodeNotYourTask].
 func (t Task) Fail(c TaskCall, reason string) (Event, error) {
 	if err := t.Mine(c); err != nil {
 		return Event{}, err
@@ -368,8 +369,8 @@ func (t Task) Fail(c TaskCall, reason string) (Event, error) {
 	return t.end(ActFail, c.By, t.SpawnedBy, CauseGivenUp, reason)
 }
 
-// Cancel calls the task off, by whomever. The event is nil when it has failed already. It fails with
-// [CodeInvalidTransition].
+// Cancel cancels the task; anybody may. If the task has already failed, the event is nil. Cancel fails with
+// [CodeUsage] and [CodeInvalidTransition].
 func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
 	if t.State == TaskFailed {
 		return nil, nil
@@ -406,7 +407,7 @@ func (t Task) Retry(by AgentID, base string) (Event, error) {
 	return taskEvent(t, s, by, t.Worker, TaskRetriedFacts{TaskStatus: TaskStatus{Attempt: t.Attempt + 1}, Base: base}), nil
 }
 
-// Rollback notes that a commit took the merge back. It fails with [CodeInvalidTransition].
+// Rollback records that a commit reverted the merge. It fails with [CodeUsage] and [CodeInvalidTransition].
 func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
 	s, err := t.rollback()
 	if err != nil {
@@ -420,8 +421,8 @@ func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
 	return e, nil
 }
 
-// rollback is the step by which a merge is taken back. There has to be one: a task whose work came into the branch
-// by other means landed by no commit of its own, and what brought it may have brought others' work as well.
+// rollback returns the step by which a merge is reverted. The task needs a merge of its own: if the branch
+// already contained its work, the commit that brought it may have brought others' work as well.
 func (t Task) rollback() (TaskStep, error) {
 	s, err := t.step(ActRollback)
 	if err == nil && t.Result == "" {
@@ -432,7 +433,8 @@ func (t Task) rollback() (TaskStep, error) {
 	return s, err
 }
 
-// CanRollback refuses, before anything is done to git, a task that hasn't landed, or not by a merge of its own.
+// CanRollback refuses a task that hasn't landed by a merge of its own. Callers ask before they change anything
+// in git.
 func (t Task) CanRollback() error { _, err := t.rollback(); return err }
 
 // CanRetry refuses a retry of a task that isn't over.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Age gives a duration as people say it: "just now", "12 s", "4 min", "3 h", "2 d".
+// Age writes a duration as people say it: "just now", "12 s", "4 min", "3 h", "2 d".
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -24,7 +24,7 @@ func Age(d time.Duration) string {
 	}
 }
 
-// Ago is Age with "ago" where it fits.
+// Ago is Age followed by "ago", or "just now".
 func Ago(d time.Duration) string {
 	if d < time.Second {
 		return "just now"
@@ -44,8 +44,8 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// Line makes text from an agent fit for one line on a terminal: control characters and the
-// start of escape sequences become spaces, runs of blanks one blank, invalid UTF-8 is marked.
+// Line makes text from an agent safe to print on one line of a terminal. Control characters, such as the one
+// that begins an escape sequence, and runs of blanks become one space. Invalid UTF-8 becomes U+FFFD.
 func Line(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
@@ -53,8 +53,8 @@ func Line(s string) string {
 	}), " ")
 }
 
-// Block makes text from an agent fit for several lines on a terminal: line breaks and tabs stay,
-// every other control character is dropped.
+// Block makes text from an agent safe to print on several lines of a terminal. Line breaks and tabs stay;
+// every other control character is dropped. Invalid UTF-8 becomes U+FFFD.
 func Block(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.Map(func(r rune) rune {
@@ -68,8 +68,7 @@ func Block(s string) string {
 // maxReason is the largest reason in bytes.
 const maxReason = 4096
 
-// checkReason refuses a reason that can't be kept as text, or that is too long for one, with
-// [CodeUsage].
+// checkReason refuses a reason that isn't text or is too long. It fails with [CodeUsage].
 func checkReason(field, s string) error {
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
@@ -80,7 +79,7 @@ func checkReason(field, s string) error {
 	return nil
 }
 
-// shellWord writes s as one word of a command line, for commands that are proposed.
+// shellWord quotes s as one word of a command line.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+,:@%", r)
@@ -91,7 +90,7 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(Line(s), "'", `'\''`) + "'"
 }
 
-// clip is Line cut to at most n runes, the last of which is then an ellipsis.
+// clip is Line cut to at most n runes. If anything was cut off, the last rune is an ellipsis.
 func clip(s string, n int) string {
 	s = Line(s)
 	if utf8.RuneCountInString(s) <= n {
@@ -100,5 +99,5 @@ func clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// Clip makes s a single line of at most n characters.
+// Clip makes s a single line of at most n characters; the last one is an ellipsis if it had to be cut.
 func Clip(s string, n int) string { return clip(s, n) }

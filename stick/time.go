@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// Time is an instant in milliseconds since the Unix epoch. It is the precision in which the
-// store keeps time; zero means "never". In JSON it is RFC 3339 in UTC with milliseconds, and
-// null when it is zero.
+// Time is an instant in milliseconds since the Unix epoch, as the store keeps it. Zero means "never". In JSON
+// it is RFC 3339 in UTC with milliseconds, and null for zero.
 type Time int64
 
-// At converts t, dropping what is finer than a millisecond.
+// At converts t and drops what is finer than a millisecond.
 func At(t time.Time) Time { return Time(t.UnixMilli()) }
 
 // IsZero reports whether t means "never".
@@ -27,7 +26,7 @@ func (t Time) Go() time.Time { return time.UnixMilli(int64(t)).UTC() }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// String gives t as RFC 3339 in UTC, and "never" for zero.
+// String returns t as RFC 3339 in UTC, and "never" for zero.
 func (t Time) String() string {
 	if t.IsZero() {
 		return "never"
@@ -57,22 +56,22 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// clockBack is how far the clock may run backwards before a deadline is taken as due. Without
-// it a clock that was set back by a year would make every lease last for a year.
+// clockBack is how far the clock may go back before deadlines count as due. Without it, a clock that was set
+// back by a year would make every lease last for a year.
 const clockBack = 60 * time.Second
 
-// Deadline is a moment that was set at a known time. It is kept as (set at, time to live)
-// rather than as the moment itself, so that a clock that went back shows.
+// Deadline is a point in time that was set at a known time. It is kept as (set at, time to live), and not as
+// the point itself, so that one sees when the clock went back.
 type Deadline struct {
 	SetAt Time
 	TTL   time.Duration
 }
 
-// Due reports whether the deadline has passed at now. It is also due when now lies more than a
-// minute before the time at which it was set, because then the clock went back.
+// Due reports whether the deadline has passed at now. It has also passed if now is more than a minute before
+// the time at which it was set, because then the clock went back.
 func (d Deadline) Due(now Time) bool {
 	return now >= d.At() || now < d.SetAt.Add(-clockBack)
 }
 
-// At is the moment at which the deadline falls due while the clock runs forward.
+// At returns when the deadline passes if the clock never goes back.
 func (d Deadline) At() Time { return d.SetAt.Add(d.TTL) }

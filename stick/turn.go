@@ -4,14 +4,14 @@ import (
 	"time"
 )
 
-// Fence is what an owner's command carries: the grant that it believes in.
+// Fence is what every command of an owner carries: the grant that it believes it has.
 type Fence struct {
 	Turn  int64
 	Lease LeaseID
 }
 
-// fenced refuses an act of by that doesn't carry the current grant: [CodeTurnMismatch] when the
-// turn is over, [CodeStaleLease] when the turn is current and the lease or the owner isn't.
+// fenced refuses an act of by that doesn't carry the current grant. It fails with [CodeTurnMismatch] if the
+// turn isn't the current one, and with [CodeStaleLease] if the lease isn't, or by isn't the owner.
 func (r Room) fenced(by AgentID, f Fence, now Time) error {
 	switch {
 	case f.Turn != r.Turn.ID && r.Turn.Owner != by:
@@ -34,7 +34,7 @@ func (r Room) mismatch(turn int64, now Time) *Error {
 	return r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", turn, r.Holder(now)))
 }
 
-// facts adds to an error who holds what now.
+// facts adds the state of the stick to an error, and a hint if it has none.
 func (r Room) facts(e *Error) *Error {
 	e.With("room_state", r.Turn.State).With("current_turn_id", r.Turn.ID).With("current_owner", nil)
 	if r.Closed {
@@ -52,7 +52,7 @@ func (r Room) facts(e *Error) *Error {
 	return e
 }
 
-// NextStep is what one who isn't the holder does instead of acting as it.
+// NextStep returns the hint what to do without the stick.
 func (r Room) NextStep() Hint {
 	if r.Turn.State != Owned || r.Closed {
 		return Hintf("wait for your turn: %s", Cmd("tt wait"))
@@ -60,7 +60,7 @@ func (r Room) NextStep() Hint {
 	return Hintf("wait: %s; ask: %s", Cmd("tt wait"), Cmd("tt msg send <agent> …", r.Turn.Owner))
 }
 
-// Holder says in words who has the stick.
+// Holder says who has the stick, as a part of a sentence.
 func (r Room) Holder(now Time) string {
 	switch {
 	case r.Closed:
@@ -77,7 +77,7 @@ func (r Room) Holder(now Time) string {
 	return "nobody holds the stick"
 }
 
-// Holds says in words that an agent has held the stick for a time.
+// Holds says how long an agent has held the stick, as a part of a sentence.
 func Holds(a AgentID, d time.Duration) string {
 	if d < time.Second {
 		return string(a) + " has just taken the stick"
@@ -85,7 +85,7 @@ func Holds(a AgentID, d time.Duration) string {
 	return string(a) + " has held the stick for " + Age(d)
 }
 
-// grant gives the stick to a: the one place where a turn begins.
+// grant gives the stick to a. Every turn begins here.
 func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	t := r.Turn
 	r.Turn = Turn{
@@ -103,14 +103,13 @@ func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	}
 	if m, ok := r.Member(a); ok {
 		r.Turn.SequenceIndex = m.Ordinal
-		r.edit(a, func(m *Member) { m.ReturnedAt = 0 }) // no wait of it came back without the turn any more
+		r.edit(a, func(m *Member) { m.ReturnedAt = 0 }) // that its last wait came back without the turn no longer matters
 	}
 	return r.noFuture(now)
 }
 
-// noFuture lets no act of the owner lie after now. After the clock went back, what it
-// does now would else count for less than what it did before, and its lease couldn't be renewed
-// until the clock has caught up.
+// noFuture moves times of the owner's acts that are after now to now. Otherwise, once the clock went back, the
+// owner's earlier acts would count as the latest, and nothing could renew its lease until the clock caught up.
 func (r Room) noFuture(now Time) Room {
 	r.Turn.GrantedAt, r.Turn.RenewedAt = min(r.Turn.GrantedAt, now), min(r.Turn.RenewedAt, now)
 	if m, ok := r.Member(r.Turn.Owner); ok && m.LastSeenAt > now {
@@ -119,7 +118,7 @@ func (r Room) noFuture(now Time) Room {
 	return r
 }
 
-// free ends the current turn or reservation, leaving the stick to nobody.
+// free ends the current turn or reservation. Then nobody has the stick.
 func (r Room) free(prior AgentID, now Time) Room {
 	t := r.Turn
 	r.Turn = Turn{
@@ -137,7 +136,7 @@ func (r Room) free(prior AgentID, now Time) Room {
 	return r
 }
 
-// reserve names who may have the stick next.
+// reserve reserves the stick for a.
 func (r Room) reserve(a AgentID, by ReservedBy, now Time) Room {
 	r.Turn.State = Reserved
 	r.Turn.ReservedFor, r.Turn.ReservedBy, r.Turn.ReservedAt = a, by, now
@@ -150,8 +149,8 @@ func (r Room) reserve(a AgentID, by ReservedBy, now Time) Room {
 	return r
 }
 
-// Stamp takes over the sequence numbers that the store gave to the events of an operation: the
-// orders of fairness and the last handoff are kept by event, never by time.
+// Stamp copies the sequence numbers that the store gave to the events of an operation into the room. The fair
+// order and the last handoff depend on these numbers, never on times.
 func (r Room) Stamp(events []Event) Room {
 	for _, e := range events {
 		held := e.TurnEndedOf()
@@ -169,9 +168,8 @@ func (r Room) Stamp(events []Event) Room {
 	return r
 }
 
-// Heartbeat renews the lease of its owner, and shows that the owner has learned of it. It renews
-// nothing where a process keeps the lease, and it is no activity: clients send it by themselves.
-// It fails like every act of an owner.
+// Heartbeat renews the owner's lease unless a process keeps it, and acknowledges the grant. It doesn't count as
+// activity, because clients send it by themselves. It fails with [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Heartbeat(by AgentID, f Fence, s *Probed, now Time) (Room, error) {
 	if err := r.fenced(by, f, now); err != nil {
 		return r, err
@@ -183,8 +181,8 @@ func (r Room) Heartbeat(by AgentID, f Fence, s *Probed, now Time) (Room, error) 
 	return r.noFuture(now), nil
 }
 
-// Renew is a guardian's heartbeat: it keeps the lease and is no act of the owner. It fails like
-// every act of an owner, and then the guardian ends.
+// Renew is a guardian's heartbeat: it renews the lease and isn't an act of the owner. It fails with
+// [CodeTurnMismatch] and [CodeStaleLease]; then the guardian ends.
 func (r Room) Renew(owner AgentID, f Fence, pid int, now Time) (Room, error) {
 	if err := r.fenced(owner, f, now); err != nil {
 		return r, err
@@ -193,14 +191,13 @@ func (r Room) Renew(owner AgentID, f Fence, pid int, now Time) (Room, error) {
 	return r.noFuture(now), nil
 }
 
-// RestoreSkip is how far turn ids jump when the world in which leases were granted ended without
-// the highest turn being known for certain. After a power loss the database may have lost its
-// last commits. It holds at most 16 MiB of those in its log, a grant takes at least one page of
-// 4 KiB, so no more than this many grants can be lost.
+// RestoreSkip is how many turn ids [Room.Restore] skips. After a power loss the database may have lost its last
+// commits, and with them the highest turn ids. Its log holds at most 16 MiB of commits, and a grant takes at
+// least one page of 4 KiB, so no more than this many grants can be lost.
 const RestoreSkip = 4096
 
-// Restore ends the lease and the reservation of a room that were made in another world: before
-// a reboot, or before the database was restored. The handoff stays.
+// Restore ends the lease or the reservation of a room if it was made in an earlier generation: before a reboot,
+// or before the database was restored. The handoff stays. world is the cause of the new generation.
 func (r Room) Restore(generation int64, world string, now Time) (Room, []Event) {
 	if r.Generation == generation {
 		return r, nil

@@ -1,9 +1,9 @@
 package stick
 
-// WaitStatus is what a wait answers with.
+// WaitStatus is the outcome of a wait.
 type WaitStatus string
 
-// The answers of a wait.
+// The outcomes of a wait.
 const (
 	YourTurn          WaitStatus = "your_turn"
 	TakeoverAvailable WaitStatus = "takeover_available"
@@ -15,24 +15,24 @@ const (
 	WasReplaced       WaitStatus = "replaced"
 )
 
-// Asking is one look of a wait at its room.
+// Asking is one check of a room by a wait.
 type Asking struct {
 	Agent    AgentID
 	Purpose  Purpose
-	Blocking bool    // it is a live listener, and offers are made to it in turn
-	NotSoon  Time    // no offer is made to it before that: its machine slept
+	Blocking bool    // it is a live listener, which gets offers when its turn comes
+	NotSoon  Time    // it gets no offer before this time, because its machine has slept
 	Lease    LeaseID // the lease to grant
 }
 
-// Answer is what a look came to. Status is empty when there is nothing to act on.
+// Answer is the outcome of a check. Status is empty if the wait has to go on.
 type Answer struct {
 	Status  WaitStatus
 	Claim   ClaimReason // with YourTurn
 	Opening Opening     // with TakeoverAvailable
-	Changed bool        // the room isn't as it was: it has to be saved
+	Changed bool        // the room has changed, and has to be saved
 }
 
-// WaitStatusOf is the answer of every wait of a that has no business in the room any more; empty for
+// WaitStatusOf returns how every wait of a ends because a takes no part or the room is closed. It is empty for
 // a member of an open room.
 func (r Room) WaitStatusOf(a AgentID) WaitStatus {
 	m, ok := r.Member(a)
@@ -47,10 +47,9 @@ func (r Room) WaitStatusOf(a AgentID) WaitStatus {
 	return ""
 }
 
-// Ask looks at the room for a waiting member: it settles what is due, claims the turn if the
-// member may have it, tells an idle owner so, and offers a takeover that is open when it is the
-// member's place. It is a pure function of what it is given, so a wait tries it on a snapshot
-// first and writes only when something would change.
+// Ask checks the room for a waiting member. It settles what is due, claims the turn if the member may have it,
+// tells an idle owner that it looks idle, and offers an open takeover when it is the member's turn to get the
+// offer. A wait first calls it in a transaction that only reads, and writes only if something would change.
 func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	if end := r.WaitStatusOf(q.Agent); end != "" {
 		return r, nil, Answer{Status: end}
@@ -92,8 +91,8 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	return r, events, Answer{Changed: changed}
 }
 
-// NextDeadline is when a waiting member has to look again though nothing rings. It is never zero
-// for a member that wants work while another owns the stick or has it reserved.
+// NextDeadline returns when a waiting member has to check again even if nothing rings, zero for never. It is
+// never zero for a member that waits for work while the stick is owned by another or reserved for another.
 func (r Room) NextDeadline(q Asking, s *Probed, now Time) Time {
 	if r.Closed || q.Purpose != Work {
 		return 0
@@ -109,7 +108,7 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		at, told := r.offerAt(a, o, s, now)
 		if !told && t.State == Owned && r.keptWhileIdle(s) && !r.idleNoticeSent() {
-			at = earlier(at, r.idle().At()) // the owner is to be told that it looks idle all the same
+			at = earlier(at, r.idle().At()) // the owner still has to be told that it looks idle
 		}
 		return at
 	}
@@ -133,7 +132,7 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	return at
 }
 
-// Returned notes that a wait of a member for work came back without the turn.
+// Returned records that a member's wait for work returned without the turn.
 func (r Room) Returned(a AgentID, now Time) Room {
 	r.edit(a, func(m *Member) { m.ReturnedAt = now })
 	return r
