@@ -5,24 +5,24 @@ import (
 	"unicode"
 )
 
-// An alphabet is all characters but /, put together where a number of charsets, and the borders,
-// don't tell them apart. Two patterns then have some dozens of symbols instead of a million
-// characters.
+// An alphabet is all characters except for /, in classes: two characters are of one class if neither the
+// charsets of the patterns nor the borders tell them apart. So two patterns have some dozens of symbols
+// instead of a million characters.
 type alphabet struct {
 	symbols []symbol
 	has     [][]uint64 // by charset, the symbols that it has
 }
 
-// A symbol stands for all characters that are alike.
+// A symbol stands for all characters of one class.
 type symbol struct {
-	example rune     // the one that is shown
-	letter  int      // what it is to a border
-	in      []uint64 // by charset, whether it is listed there; then, whether it has it
+	example rune     // the one that an example of a path shows
+	letter  int      // its index in borderLetters, or otherLetter
+	in      []uint64 // a bit for each charset that has the symbol
 }
 
-// newAlphabet finds the symbols for the charsets. It works on the spans between which membership
-// changes; with fold, the characters of a span that have a case are looked at one by one, together
-// with the others of that character.
+// newAlphabet finds the symbols for the charsets. It cuts the range of all characters into spans in which
+// every character is in the same charsets. With fold, it takes the characters of a span that have another case
+// one by one, each together with its other cases.
 func newAlphabet(sets []charset, fold bool) *alphabet {
 	sets = slices.Clone(sets)
 	for _, l := range borderLetters {
@@ -49,7 +49,7 @@ func newAlphabet(sets []charset, fold bool) *alphabet {
 	return f.alphabet(len(sets))
 }
 
-// cuts returns where the charsets, and the characters that no path has, begin and end.
+// cuts returns where the spans begin: at the bounds of the charsets, and of the characters that no path has.
 func cuts(sets []charset) []rune {
 	out := []rune{0, 1, '/', '/' + 1, firstSurrogate, lastSurrogate + 1, unicode.MaxRune + 1}
 	for _, set := range sets {
@@ -62,22 +62,22 @@ func cuts(sets []charset) []rune {
 }
 
 const (
-	firstSurrogate = 0xD800 // surrogates are no characters in UTF-8
+	firstSurrogate = 0xD800 // UTF-8 has no surrogates
 	lastSurrogate  = 0xDFFF
 )
 
 // A finder collects symbols.
 type finder struct {
 	fold     bool
-	cuts     []rune   // the spans are between them
-	words    int      // of 64 charsets each
+	cuts     []rune   // where the spans begin, and the end of the last one
+	words    int      // how many words hold a bit for each charset
 	listed   []uint64 // by span and word, the charsets that list its characters
-	negative []uint64 // the charsets that have what they don't list
+	negative []uint64 // the charsets that have the characters that they don't list
 	symbols  []symbol
-	found    map[string]int // by what is listed
+	found    map[string]int // the symbols, by the charsets that list them
 }
 
-// at is the number of the span with r.
+// at returns the index of the span that has r.
 func (f *finder) at(r rune) int {
 	k, exact := slices.BinarySearch(f.cuts, r)
 	if !exact {
@@ -101,13 +101,13 @@ func (f *finder) span(k int) {
 	if plain >= 0 {
 		f.add(listed, plain)
 		if !slices.ContainsFunc(listed, func(w uint64) bool { return w != 0 }) {
-			return // a character of which no case is listed is like the plain one; of the others the rest comes along
+			return // no case of the span's characters is listed unless it is in another span, which finds these too
 		}
 	}
 	cased(lo, hi, f.cased)
 }
 
-// cased finds the symbol of a character and what it folds to.
+// cased finds the symbol of a character together with its other cases.
 func (f *finder) cased(r rune) {
 	listed, best := make([]uint64, f.words), r
 	for c := unicode.SimpleFold(r); ; c = unicode.SimpleFold(c) {
@@ -123,7 +123,7 @@ func (f *finder) cased(r rune) {
 	f.add(listed, best)
 }
 
-// add adds a symbol, or a better example of one.
+// add adds a symbol, or a better example to one that is there.
 func (f *finder) add(listed []uint64, r rune) {
 	key := make([]byte, 0, 8*len(listed))
 	for _, w := range listed {
@@ -144,7 +144,8 @@ func (f *finder) add(listed []uint64, r rune) {
 	f.symbols = append(f.symbols, symbol{example: r, letter: borderLetter(r, f.fold), in: in})
 }
 
-// alphabet sorts the symbols, the clearest first, and returns them with those of each charset.
+// alphabet sorts the symbols by how well their examples read, the best first, and returns them with the set of
+// symbols of each charset.
 func (f *finder) alphabet(sets int) *alphabet {
 	slices.SortFunc(f.symbols, func(a, b symbol) int {
 		if clearer(a.example, b.example) == a.example {
@@ -170,7 +171,7 @@ func (f *finder) alphabet(sets int) *alphabet {
 	return a
 }
 
-// cased calls f with the characters from lo to hi of which there is another case.
+// cased calls f for each character from lo to hi that has another case.
 func cased(lo, hi rune, f func(rune)) {
 	try := func(lo, hi rune) {
 		for r := lo; r <= hi; r++ {
@@ -183,17 +184,17 @@ func cased(lo, hi rune, f func(rune)) {
 		try(lo, hi)
 		return
 	}
-	try(max(lo, 'ß'), min(hi, 'ß')) // the one that isn't in the table: it has no upper case of one character
+	try(max(lo, 'ß'), min(hi, 'ß')) // missing in the table, because its upper case isn't one character
 	for _, c := range unicode.CaseRanges {
 		try(max(lo, rune(c.Lo)), min(hi, rune(c.Hi)))
 	}
 }
 
-// examples are characters that read well in a path, the best first.
+// examples are the characters that read well in a path, the best first.
 var examples = []span{{'a', 'z'}, {'0', '9'}, {'A', 'Z'}, {'-', '.'}, {'_', '_'}, {'!', '~'}, {0xA1, 0x24F}}
 
-// example returns a character from lo to hi that reads well, of those that ok accepts if it is
-// given, and -1 if it accepts none.
+// example returns a character from lo to hi that reads well. If ok isn't nil, it is one that ok accepts, or -1
+// if there is none.
 func example(lo, hi rune, ok func(rune) bool) rune {
 	for _, p := range append(examples[:len(examples):len(examples)], span{lo, hi}) {
 		for r := max(lo, p.lo); r <= min(hi, p.hi); r++ {

@@ -7,33 +7,33 @@ import (
 	"unicode"
 )
 
-// An automaton is a pattern as a machine: it reads a path character by character, is in several
-// states at once, the first of them at the start, and matches if one of those at the end accepts. It may
-// run through texts that aren't clean paths; those are kept out by [borders].
+// An automaton is a pattern as a machine. It starts in state 0, reads a path character by character, and can be
+// in several states at once. The path matches if one of the states at its end accepts. An automaton also
+// accepts texts that aren't clean paths; [borders] keeps these out.
 type automaton struct {
-	sets    []charset // what labels stand for; that of a / isn't used
-	edges   [][]edge  // from each state
+	sets    []charset // the characters of each label; labelSlash has none
+	edges   [][]edge  // by the state that they lead from
 	accepts []bool
 }
 
-// An edge leads to a state by any character of a set.
+// An edge leads to a state by any character of its label.
 type edge struct{ label, to int }
 
 // Labels that every automaton has.
 const (
 	labelSlash = iota // the character /
-	labelName         // every other one
+	labelName         // every other character
 )
 
-// automaton builds the automaton of c. With visible, a star stands for at least one character, so that
-// what is found with it reads as an example: a.go for *.go.
+// automaton builds the automaton of c. With visible, a star matches at least one character, so that a path that
+// is found with it reads well as an example: a.go for *.go.
 func (c scope) automaton(visible bool) *automaton {
 	b := builder{automaton: &automaton{sets: []charset{labelSlash: {}, labelName: anyChar}}, labels: map[string]int{}}
 	at := b.state()
 	for i, g := range c.segments {
 		if g.deep {
-			// The state from which segments are skipped isn't the one that goes on to the next
-			// segment: that one is reached at the start of segments only.
+			// Two states: in skip the machine is inside a skipped segment, and it reaches next only at
+			// the start of a segment.
 			skip, next := b.state(), b.state()
 			b.free(at, skip)
 			b.free(at, next)
@@ -71,11 +71,11 @@ func (c scope) automaton(visible bool) *automaton {
 	return b.automaton
 }
 
-// A builder makes an automaton whose states may also be left for others without reading a character, and
-// gets rid of that in the end.
+// A builder makes an automaton. While it does, an edge may also lead to a state without a character; finish
+// removes such edges.
 type builder struct {
 	*automaton
-	frees  [][]int // where each state leads without a character
+	frees  [][]int // by state, the states that it leads to without a character
 	labels map[string]int
 }
 
@@ -90,20 +90,20 @@ func (b *builder) edge(from, label, to int) {
 	b.edges[from] = append(b.edges[from], edge{label, to})
 }
 
-// any leads from one state to another by every character.
+// any adds edges for every character from one state to another.
 func (b *builder) any(from, to int) {
 	b.edge(from, labelName, to)
 	b.edge(from, labelSlash, to)
 }
 
-// to makes a new state after from.
+// to adds a state that from leads to, and returns it.
 func (b *builder) to(from, label int) int {
 	s := b.state()
 	b.edge(from, label, s)
 	return s
 }
 
-// label returns the one of p. Equal texts have one label.
+// label returns the label of p. Pieces with the same text have the same label.
 func (b *builder) label(p piece) int {
 	if p.set.not && len(p.set.listed) == 0 {
 		return labelName
@@ -117,8 +117,8 @@ func (b *builder) label(p piece) int {
 	return l
 }
 
-// finish gives every state the edges of those to which it leads without a character, so that nobody
-// has to go there, and lets it accept if one of them does.
+// finish removes the edges without a character. Every state gets the edges of the states that it reaches by
+// them, and accepts if one of those does.
 func (b *builder) finish() {
 	edges, accepts := make([][]edge, len(b.edges)), make([]bool, len(b.edges))
 	var add func(from, s int)
@@ -135,17 +135,17 @@ func (b *builder) finish() {
 	b.edges, b.accepts = edges, accepts
 }
 
-// Match reports whether p means the path, which is relative to the root and clean; one
-// that isn't is meant by no pattern. With fold, letters that differ in case only are the same. It
-// takes time in proportion to the product of the two lengths at most, whatever they are.
+// Match reports whether the path matches p. A path is relative to the root and clean; others match no pattern.
+// With fold, upper and lower case don't count. Match takes at most time in proportion to the product of the two
+// lengths.
 //
-// A directory, and with it everything below, is asked for by [Pattern.Meets] and [Pattern.Covers].
+// For a directory with everything below it, see [Pattern.Meets] and [Pattern.Covers].
 func (p Pattern) Match(path string, fold bool) bool {
 	c, err := parseScope(string(p))
 	return err == nil && Matchable(path, fold) && c.automaton(false).match(path, fold)
 }
 
-// Matcher returns [Pattern.Match] for many paths, which need be asked for one pattern.
+// Matcher returns a function that does the same as [Pattern.Match], and is faster for many paths.
 func (p Pattern) Matcher(fold bool) func(path string) bool {
 	c, err := parseScope(string(p))
 	if err != nil {
@@ -174,7 +174,7 @@ func (p Pattern) Matcher(fold bool) func(path string) bool {
 
 func (g *automaton) match(path string, fold bool) bool {
 	now, next := []int{0}, []int(nil)
-	seen := make([]int, len(g.edges)) // the last position at which a state was reached, from 1
+	seen := make([]int, len(g.edges)) // by state, the last position, from 1, at which it was reached
 	for i, r := range path {
 		next = next[:0]
 		for _, s := range now {
@@ -200,43 +200,43 @@ func (g *automaton) reads(label int, r rune, fold bool) bool {
 	return g.sets[label].has(r, fold)
 }
 
-// A border is a state of the automaton of the paths that patterns are about: clean ones that lie
-// neither in worktrees at the root nor in anything called .git.
+// A border is a state of the automaton that accepts the paths that patterns are about: clean paths that lie
+// neither in worktrees at the root nor in anything named .git.
 type border struct {
 	open bool                          // the path may end here, or go on with a /
-	next [len(borderLetters) + 1]uint8 // by each letter, and by every other character but /
-	ways []way                         // next, by where it leads; first to inName, so that examples are plain
+	next [len(borderLetters) + 1]uint8 // the border after each letter, and after every other character except for /
+	ways []way                         // the same by where it leads; inName comes first, so that examples are plain
 }
 
-// A way is what leads from a border to another: a set of indexes of letters.
+// A way holds all letters that lead from one border to another.
 type way struct {
-	letters uint16
+	letters uint16 // a bit for each index of a letter
 	to      uint8
 }
 
 // borderLetters are the characters of the names that are kept out.
 const borderLetters = ".gitworkes"
 
-// otherLetter is the index of characters that no such name has.
+// otherLetter is the index of all characters that no such name has.
 const otherLetter = len(borderLetters)
 
-// Borders that are known by number.
+// Borders with a fixed number.
 const (
-	inName    = iota // in a name that no longer can become one that is kept out
+	inName    = iota // in a name that can't become one that is kept out any more
 	nameStart        // after a /
 )
 
-// A borderland is the automaton: its states, and the one in which a path begins.
+// A borderland is the automaton of borders: its states, and the number of the one in which a path begins.
 type borderland struct {
 	at   []border
 	root uint8
 }
 
-// borders is built when it is first needed: most commands never ask.
+// borders returns the automaton of borders. It is built on first use, because most commands never need it.
 var borders = sync.OnceValue(newBorders)
 
-// newBorders builds the automaton. After a root start as after any other, it goes along the names
-// that are kept out as long as the path does.
+// newBorders builds the automaton of borders. At the start of a name it follows the names that are kept out, as
+// long as the path does.
 func newBorders() borderland {
 	var all []border
 	state := func(open bool) uint8 {
@@ -283,7 +283,7 @@ func newBorders() borderland {
 	return borderland{all, root}
 }
 
-// borderLetter is the index of r in the edges of a border.
+// borderLetter returns the index of r in borderLetters, or otherLetter.
 func borderLetter(r rune, fold bool) int {
 	for i, l := range borderLetters {
 		same := r == l
@@ -297,8 +297,8 @@ func borderLetter(r rune, fold bool) int {
 	return otherLetter
 }
 
-// Matchable reports whether a pattern may match the path at all: it is clean, and lies neither in
-// worktrees at the root nor in anything called .git.
+// Matchable reports whether any pattern can match the path: it is clean, and lies neither in worktrees at the
+// root nor in anything named .git.
 func Matchable(path string, fold bool) bool {
 	land := borders()
 	at := land.root

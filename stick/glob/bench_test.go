@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkOverlap is what a reservation costs for each that is there already.
+// BenchmarkOverlap measures what a new reservation costs for each one that is there.
 func BenchmarkOverlap(b *testing.B) {
 	for _, c := range [][2]string{{"src/lib", "docs"}, {"src/lib", "src/lib/*.go"}, {"internal/**/*_test.go", "internal/engine/*.go"}, {"[ab]*/**/x", "[ba]*/**/x"}} {
 		for _, fold := range []bool{false, true} {
@@ -19,7 +19,7 @@ func BenchmarkOverlap(b *testing.B) {
 	}
 }
 
-// BenchmarkMatch is what a path costs for each pattern.
+// BenchmarkMatch measures what a path costs for each pattern.
 func BenchmarkMatch(b *testing.B) {
 	for _, s := range []string{"src/lib", "internal/**/*_test.go", "**/*" + strings.Repeat("a*", 30)} {
 		b.Run(s, func(b *testing.B) {
@@ -31,7 +31,7 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkOverlapHostile has pairs that are made to be slow, one for each kind of cost. Each must
+// BenchmarkOverlapHostile measures pairs that are made to be slow, one for each kind of cost. Each should
 // stay under 5 ms.
 func BenchmarkOverlapHostile(b *testing.B) {
 	fill := func(before, s, after string) string {

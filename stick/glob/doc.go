@@ -1,4 +1,8 @@
-// Package glob is about patterns of paths: which paths one matches, and how two of them meet. It
-// decides both exactly, for patterns as people write them, in time that is bounded whatever they
-// write. It is pure, and knows nothing of rooms, reservations or files.
+// Package glob knows patterns of paths: which paths a pattern matches, and how two patterns overlap. For
+// patterns as people write them it decides both exactly. Its time is bounded for every pattern. It is pure,
+// and knows nothing of rooms, reservations or files.
+//
+// A pattern becomes a small automaton, and two of them are compared by running both at once over classes of
+// characters (see [alphabet]) that neither of them tells apart. A third automaton, [borders], runs along and
+// keeps out the paths that no pattern is about.
 package glob

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An oracle says what a pattern means, from the words of its documentation and apart from the code
-// under test: segments become regular expressions, and ** is tried at every length.
+// An oracle decides what a pattern matches. It follows the documentation of [Pattern] and shares no code with the
+// package: segments become regular expressions, and ** is tried at every length.
 type oracle struct {
 	fold  bool
 	below bool
@@ -112,7 +112,7 @@ func (o oracle) match(path string) bool {
 	return o.matchNames(names)
 }
 
-// matchNames is match for a path in its segments, of which none is kept out.
+// matchNames is match for the segments of a path that no border keeps out.
 func (o oracle) matchNames(names []string) bool {
 	failed := make([]bool, (len(o.parts)+1)*(len(names)+1))
 	var try func(i, j int) bool

@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// An Overlap says how two patterns meet.
+// An Overlap says how much two patterns have in common.
 type Overlap string
 
 // The kinds of overlap, as an INCURSION names them.
 const (
-	None    Overlap = "none"    // no path is meant by both
-	Partial Overlap = "partial" // some path is meant by both
-	Exact   Overlap = "exact"   // both mean the same paths
+	None    Overlap = "none"    // no path matches both
+	Partial Overlap = "partial" // some paths match both
+	Exact   Overlap = "exact"   // the same paths match both
 )
 
-// overlapBudget bounds how much work is done to find out whether two patterns are the same: so many
-// edges are followed. Patterns as people write them need some hundreds.
+// overlapBudget limits the work to find out whether two patterns are the same: it is the number of edges that
+// may be followed. Patterns as people write them need some hundreds.
 const overlapBudget = 40_000
 
-// clearBudget bounds the search for a path that reads better: so many states are seen.
+// clearBudget limits the search for an example that reads better: it is the number of states that may be visited.
 const clearBudget = 5_000
 
-// Overlap tells how p and q meet, and gives a path that both mean: a shortest one that reads as an
-// example. With fold, letters that differ in case only are the same.
+// Overlap returns how p and q overlap, and a path that matches both: one of the shortest that read well as an
+// example. With fold, upper and lower case don't count.
 //
-// Whether there is an overlap is decided exactly, and an exact overlap is one. Two patterns that are
-// the same and need more than a budget to be seen as such overlap partially; they have many
-// wildcards each, and aren't written alike.
+// Whether there is an overlap is always right, and so is Exact. Partial may be wrong: two patterns that match
+// the same paths overlap partially if finding that out would take too much work. Such patterns have many
+// wildcards each and aren't written alike.
 func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
 	a, errA := parseScope(string(p))
 	b, errB := parseScope(string(q))
@@ -40,7 +40,7 @@ func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
 	if !ok {
 		return None, ""
 	}
-	visible := *m // stars that stand for nothing have the same labels
+	visible := *m // the labels are the same if stars must match something
 	visible.a, visible.b = a.automaton(true), b.automaton(true)
 	if clear, ok := visible.shortest(clearBudget); ok {
 		witness = clear
@@ -51,8 +51,8 @@ func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
 	return Partial, witness
 }
 
-// Meets reports whether p means the directory dir, or anything that could lie below it. dir is a path
-// as for [Pattern.Match].
+// Meets reports whether the directory dir, or anything that could lie below it, matches p. dir is a path as for
+// [Pattern.Match].
 func (p Pattern) Meets(dir string, fold bool) bool {
 	if !Matchable(dir, fold) {
 		return false
@@ -64,20 +64,20 @@ func (p Pattern) Meets(dir string, fold bool) bool {
 	if Apart(at, as) {
 		return false
 	}
-	if len(at) >= len(as) { // all that p means lies there
+	if len(at) >= len(as) { // everything that matches p lies there
 		return true
 	}
 	a, errA := parseScope(string(p))
 	b, errB := parseScope(Quote(dir))
-	if errA != nil || errB != nil { // no pattern can be written for such a path
+	if errA != nil || errB != nil { // no pattern can name such a path
 		return p.Match(dir, fold)
 	}
 	_, ok := newMeeting(a.automaton(false), b.automaton(false), fold).shortest(math.MaxInt)
 	return ok
 }
 
-// Covers reports whether p means the directory dir and everything that could lie below it. Where that
-// takes more than a budget to find out, it doesn't.
+// Covers reports whether the directory dir and everything that could lie below it match p. It is false if
+// finding that out would take too much work.
 func (p Pattern) Covers(dir string, fold bool) bool {
 	a, errA := parseScope(string(p))
 	if errA != nil || !p.Match(dir, fold) {
@@ -87,8 +87,8 @@ func (p Pattern) Covers(dir string, fold bool) bool {
 	return a.below || errB == nil && newMeeting(a.automaton(false), b.automaton(false), fold).covers(overlapBudget)
 }
 
-// Apart reports whether patterns with these prefixes can't overlap: neither is the other's directory.
-// See [Pattern.Prefix].
+// Apart reports whether patterns with these prefixes can't overlap, because neither prefix is the other one or
+// lies below it. See [Pattern.Prefix].
 func Apart(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -97,14 +97,14 @@ func Apart(a, b string) bool {
 	return !ok || a != "" && rest != "" && rest[0] != '/'
 }
 
-// A meeting is the product of two automata and the borders: it reads a path in all three at once.
+// A meeting is the product of two automata and [borders]: it reads a path with all three at once.
 type meeting struct {
 	a, b  *automaton
 	alpha *alphabet
-	// common is by label of a and label of b the set of the border letters among the characters
-	// that both have, with known in it when it was found out.
+	// common holds, for each label of a and label of b, which border letters are among the characters that
+	// both have. The bit known is set once that was computed.
 	common []uint16
-	others []uint64         // the symbols that are no border letter
+	others []uint64         // the symbols that aren't border letters
 	letter [otherLetter]int // the symbol of each border letter
 }
 
@@ -130,7 +130,7 @@ func newMeeting(a, b *automaton, fold bool) *meeting {
 func (m *meeting) inA(label int) []uint64 { return m.alpha.has[label] }
 func (m *meeting) inB(label int) []uint64 { return m.alpha.has[len(m.a.sets)+label] }
 
-// letters returns the set of what the characters that two labels share are to a border.
+// letters returns the set of border letters among the characters that two labels share.
 func (m *meeting) letters(la, lb int) uint16 {
 	at := &m.common[la*len(m.b.sets)+lb]
 	if *at == 0 {
@@ -156,21 +156,20 @@ type step struct {
 	from int32 // the step before; -1 at the start
 }
 
-// number numbers the states of a meeting: where each of the three is.
+// number returns the number of a state of a meeting: the states that the three automata are in, as one number.
 func (m *meeting) number(a, b int, border uint8) int32 {
 	return int32((int(border)*len(m.a.edges)+a)*len(m.b.edges) + b)
 }
 
-// numbered is the state of a number.
+// numbered returns the state that has a number.
 func (m *meeting) numbered(n int32) (a, b int, border uint8) {
 	pair := int(n) / len(m.b.edges)
 	return pair % len(m.a.edges), int(n) % len(m.b.edges), uint8(pair / len(m.a.edges))
 }
 
-// shortest returns a shortest path that is accepted by all three, and false if there is none, or if
-// more than limit states would have to be seen. It goes through them breadth first. There are at
-// most as many as the product of the three sizes, and as a rule far fewer, since the borders matter
-// at the start of a name only.
+// shortest returns a shortest path that all three accept. It is false if there is none, or if the search would
+// visit more than limit states. The search is breadth first. It visits at most as many states as the product
+// of the three sizes, and mostly far fewer, because the borders matter at the start of a name only.
 func (m *meeting) shortest(limit int) (string, bool) {
 	land := borders()
 	steps := make([]step, 1, 64)
@@ -202,19 +201,19 @@ func (m *meeting) shortest(limit int) (string, bool) {
 	return "", false
 }
 
-// visit adds a step to a state, unless it was seen.
+// visit adds a step to a state, unless the state was visited before.
 func visit(steps []step, seen []uint64, n int32, from int) []step {
 	if seen[n/64]>>(n%64)&1 != 0 {
 		return steps
 	}
 	seen[n/64] |= 1 << (n % 64)
 	if len(steps) == cap(steps) {
-		steps = slices.Grow(steps, len(steps)) // append grows by less, and copies more
+		steps = slices.Grow(steps, len(steps)) // append would grow it by less and copy more often
 	}
 	return append(steps, step{n, int32(from)})
 }
 
-// path returns the path that leads to a step, of characters that read well.
+// path returns a path that leads to a step, in characters that read well.
 func (m *meeting) path(steps []step, last int) string {
 	var out []rune
 	for i := int32(last); steps[i].from >= 0; i = steps[i].from {
@@ -224,7 +223,7 @@ func (m *meeting) path(steps []step, last int) string {
 	return string(out)
 }
 
-// example returns the clearest character by which a state leads to another.
+// example returns the character that reads best of those that lead from one state to another.
 func (m *meeting) example(from, to int32) rune {
 	fromA, fromB, before := m.numbered(from)
 	toA, toB, after := m.numbered(to)
@@ -259,12 +258,12 @@ func (m *meeting) covers(budget int) bool {
 	return m.always(budget, func(a, b bool) bool { return a || !b })
 }
 
-// always reports whether something holds of every path, by which of the automata accept it. It holds of what
-// none of them does. All paths are read at once, breadth first, up to one of which it doesn't hold. With
-// the budget used up it is false: an automaton can be in very many sets of states.
+// always reports whether holds is true for every path, given which of the two automata accept it. It isn't
+// asked for paths that neither can ever accept. The search is breadth first over sets of states, of which an
+// automaton can have very many: once the budget is used up, always returns false.
 func (m *meeting) always(budget int, holds func(a, b bool) bool) bool {
 	land := borders()
-	end := len(m.alpha.symbols) // the number of /, behind the symbols
+	end := len(m.alpha.symbols) // stands for /, after all symbols
 	a, b := newSubsets(m.a, end+1, m.inA), newSubsets(m.b, end+1, m.inB)
 	type state struct {
 		a, b   int32

@@ -8,27 +8,26 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern says which paths are meant. Every Pattern comes from [Parse] and is in normal form; any
-// other text matches nothing.
+// Pattern matches paths. Every Pattern comes from [Parse] and is in normal form; any other text matches
+// nothing.
 //
-// A path is relative to a root, clean, and has / between its segments. In a segment
-// of a pattern, * stands for any run of characters, ? for one, and [a-z] or [!a-z] for one that is,
-// or isn't, in the class; none of them ever stands for a /. A segment that is ** stands for any
-// number of segments, none included; two stars inside a longer segment, as in a**b, mean one.
+// A path is relative to a root, clean, and has / between its segments. In a segment of a pattern, * stands for
+// any number of characters, ? for one, [a-z] for one of a class, and [!a-z] for one outside of it. None of them
+// stands for a /. A segment ** stands for any number of segments, even none. Two stars inside a longer segment,
+// as in a**b, are one star.
 //
-// A pattern whose last segment has no wildcard names a file or a directory, and means everything
-// below it too, and so does any pattern that ends in / or /**: src, src/ and src/** are the same
-// pattern. One that ends in a wildcard means just what it matches: src/* is what lies in src
-// directly, and src/*/ is that with everything below.
+// A pattern whose last segment has no wildcard names a file or a directory. It matches that, and everything
+// below it. So does a pattern that ends in / or /**: src, src/ and src/** are the same pattern. A pattern that
+// ends in a wildcard matches nothing below: src/* matches what lies in src directly, and src/*/ that with
+// everything below it.
 //
-// The directory worktrees at the root, and everything that is named .git, lie outside of all
-// patterns, also of those that seem to match them.
+// No pattern matches the directory worktrees at the root, anything named .git, or anything below these.
 type Pattern string
 
-// Bounds of a pattern, as it is written and in normal form. They keep [Pattern.Overlap] fast.
+// Limits of a pattern, both as it was written and in normal form. They keep [Pattern.Overlap] fast.
 const (
 	MaxBytes     = 256
-	maxWildcards = 32 // each of *, ?, ** and a class is one
+	maxWildcards = 32 // each *, ?, ** and class is one
 )
 
 // anything is the segment that stands for any number of segments.
@@ -37,23 +36,23 @@ const anything = "**"
 // A scope is a pattern in its parts.
 type scope struct {
 	segments []segment
-	below    bool // everything below what the segments match is meant too
+	below    bool // the pattern also matches everything below what the segments match
 }
 
-// A segment is either deep, which is **, or made of pieces.
+// A segment is either deep, that is **, or consists of pieces.
 type segment struct {
 	deep   bool
 	pieces []piece
 }
 
-// A piece stands for one character, or for a run of them.
+// A piece stands for one character or, if it is a star, for any number of them.
 type piece struct {
 	star bool
 	set  charset // of the one character; empty for a star
-	text string  // in normal form, except for a character that needs a class to be itself
+	text string  // in normal form, except that a character which needs brackets stands without them
 }
 
-// A charset is a class of characters: those that are listed, or all others. A / is in none.
+// A charset is a class of characters: those that are listed, or all others. No charset has a /.
 type charset struct {
 	not    bool
 	listed []span
@@ -65,7 +64,7 @@ type span struct{ lo, hi rune }
 // anyChar is what ? stands for.
 var anyChar = charset{not: true}
 
-// char returns the one character that s is, and false if it is a class of several.
+// char returns the only character of s, and false if s has several.
 func (s charset) char() (rune, bool) {
 	if s.not || len(s.listed) == 0 {
 		return 0, false
@@ -78,8 +77,7 @@ func (s charset) char() (rune, bool) {
 	return s.listed[0].lo, true
 }
 
-// has reports whether r is in s. With fold, r is in s with every character that differs from it in
-// case only.
+// has reports whether r is in s. With fold, r is listed if any other case of it is.
 func (s charset) has(r rune, fold bool) bool {
 	if r == '/' {
 		return false
@@ -97,10 +95,9 @@ func (s charset) lists(r rune) bool {
 	return slices.ContainsFunc(s.listed, func(p span) bool { return p.lo <= r && r <= p.hi })
 }
 
-// Parse makes a pattern of what somebody wrote, in any spelling: empty segments, segments
-// that are a dot, and other ways to write the same are gone afterwards, so that what was reserved in
-// one spelling is found in another. The root itself, written as a dot, is everything. What can't be
-// a pattern is refused with an [*Error].
+// Parse turns a text into a pattern in normal form. It removes empty segments, segments that are a dot, and other
+// differences of spelling, so that one finds in one spelling what was reserved in another. The root itself,
+// written as a dot, becomes **. Parse fails with an [*Error].
 func Parse(s string) (Pattern, error) {
 	c, err := parseScope(s)
 	if err != nil {
@@ -117,8 +114,8 @@ func Parse(s string) (Pattern, error) {
 	return Pattern(p), nil
 }
 
-// Quote writes a path so that [Parse] takes every character of it for itself: of a
-// file that is called [id].ts, say. The pattern means the path, and everything below it.
+// Quote writes a path as a pattern in which no character is a wildcard, for a file that is named [id].ts, say.
+// The pattern matches the path, and everything below it.
 func Quote(path string) string {
 	var b strings.Builder
 	for _, r := range path {
@@ -131,9 +128,8 @@ func Quote(path string) string {
 	return b.String()
 }
 
-// FoldCase returns s with every character replaced by the one that stands for all which differ from
-// it in case only, by Unicode's simple folding. Two paths with the same result are one path on a
-// file system that folds case.
+// FoldCase replaces every character of s by the one that stands for all its cases, by Unicode's simple folding.
+// Paths with the same result are one path on a file system that folds case.
 func FoldCase(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -147,10 +143,10 @@ func FoldCase(s string) string {
 	}, s)
 }
 
-// Prefix returns the first segments of p that have no wildcard, as a path: src/lib of
-// src/lib/*.go, and "" when the first segment has one. What p matches is this path or lies below it,
-// and two patterns overlap only if one's prefix is the other's or lies below it. With fold it is
-// folded by [FoldCase].
+// Prefix returns the segments of p before the first one with a wildcard, as a path: src/lib for src/lib/*.go,
+// and "" if the first segment has one. Everything that p matches is this path or lies below it. So two patterns
+// can overlap only if one's prefix is the other's or lies below it. With fold, the prefix is folded by
+// [FoldCase].
 func (p Pattern) Prefix(fold bool) string {
 	c, err := parseScope(string(p))
 	if err != nil {
@@ -171,12 +167,12 @@ func (p Pattern) Prefix(fold bool) string {
 	return prefix
 }
 
-// LiteralFirst reports whether the first segment of p has no wildcard. A pattern of which that isn't
-// so could match anywhere below the root.
+// LiteralFirst reports whether the first segment of p has no wildcard. If it has one, p could match anywhere
+// below the root.
 func (p Pattern) LiteralFirst() bool { return p.Prefix(false) != "" }
 
-// Key is what patterns that are written alike have in common: p itself, or with fold p with its
-// characters folded, except those in classes. Patterns of one key match the same paths.
+// Key returns p or, with fold, p with all characters folded except for those in classes. Patterns with the same
+// key match the same paths.
 func (p Pattern) Key(fold bool) string {
 	c, err := parseScope(string(p))
 	if err != nil || !fold {
@@ -192,7 +188,7 @@ func (p Pattern) Key(fold bool) string {
 	return c.String()
 }
 
-// parseScope reads a pattern in any spelling.
+// parseScope parses a pattern in any spelling.
 func parseScope(s string) (scope, error) {
 	if err := checkPattern(s); err != nil {
 		return scope{}, err
@@ -229,7 +225,7 @@ func parseScope(s string) (scope, error) {
 	return c, nil
 }
 
-// checkPattern refuses what can't be a pattern, whatever its segments are.
+// checkPattern refuses a text that can't be a pattern, before its segments are parsed.
 func checkPattern(s string) error {
 	switch {
 	case s == "":
@@ -249,11 +245,11 @@ func checkPattern(s string) error {
 	return nil
 }
 
-// fromRoot is the advice for paths that don't start at the root.
+// fromRoot is the advice for a path that isn't relative to the root.
 const fromRoot = "write it as seen from the root of the room"
 
-// check refuses a segment that no path has. In any case of the letters, because the
-// same pattern is used where case is folded.
+// check refuses a segment that no path can have. It ignores upper and lower case, because the same pattern may
+// be used with fold.
 func (g segment) check(first bool) error {
 	name, ok := g.name()
 	switch {
@@ -273,11 +269,11 @@ func (g segment) check(first bool) error {
 	return nil
 }
 
-// parsePieces reads a segment.
+// parsePieces parses a segment.
 func parsePieces(s string) ([]piece, error) {
 	var out []piece
-	braces := 0            // how much of {,} was there
-	ones, star := 0, false // of the wildcards since the last piece
+	braces := 0            // how many characters of {,} were there, in this order
+	ones, star := 0, false // the ? and * since the last piece
 	flush := func() {
 		for range ones {
 			out = append(out, piece{set: anyChar, text: "?"})
@@ -328,8 +324,8 @@ func parsePieces(s string) ([]piece, error) {
 	return out, nil
 }
 
-// parseClass reads the class at the start of s, and returns what follows it. As everywhere, a ]
-// that comes first stands for itself, and so does a - that comes first or last.
+// parseClass parses the class at the start of s, and returns the rest of s. As in other glob languages, a ] that
+// comes first stands for itself, and so does a - that comes first or last.
 func parseClass(s string) (set charset, rest string, err error) {
 	rest = s[1:]
 	if rest != "" && (rest[0] == '!' || rest[0] == '^') {
@@ -359,7 +355,7 @@ func parseClass(s string) (set charset, rest string, err error) {
 	return set, "", badPattern("a class isn't closed in its segment").advise("a [ that stands for itself is written [[]", "")
 }
 
-// name returns the one name that g matches, and false if g has a wildcard.
+// name returns the only name that g matches, and false if g has a wildcard.
 func (g segment) name() (string, bool) {
 	if g.deep {
 		return "", false
@@ -413,7 +409,7 @@ func (p piece) wild() bool {
 	return !one
 }
 
-// wildcards counts those of the normal form.
+// wildcards counts the wildcards of the normal form.
 func (c scope) wildcards() int {
 	n := strings.Count("/"+c.String()+"/", "/"+anything+"/")
 	for _, g := range c.segments {
@@ -426,7 +422,7 @@ func (c scope) wildcards() int {
 	return n
 }
 
-// Error says why a text is no pattern.
+// Error says why a text isn't a pattern.
 type Error struct {
 	Message string
 	Advice  string  // what to write instead, if anything

@@ -2,20 +2,20 @@ package glob
 
 import "slices"
 
-// Subsets are the sets of states that an automaton can be in, found as they are needed.
+// Subsets are the sets of states that an automaton can be in at once. Each is computed when it is first needed.
 type subsets struct {
 	*automaton
 	symbols func(label int) []uint64
 	width   int // how many symbols there are, with /
-	work    int // how many edges were followed and states found
+	work    int // how many edges were followed and states found so far
 
 	sets    [][]int
 	numbers map[string]int32
 	ends    []bool  // by set, whether it accepts
-	known   []int32 // by set and symbol, the next set; -1 if it wasn't looked for
-	mark    []int   // by state, the last search in which it was found
-	search  int
-	found   []int // in this one
+	known   []int32 // by set and symbol, the next set; -1 if it isn't known
+	mark    []int   // by state, the last search that found it
+	search  int     // the number of the current search
+	found   []int   // the states that it has found
 }
 
 // noStates is the number of the empty set.
@@ -27,7 +27,7 @@ func newSubsets(g *automaton, width int, symbols func(label int) []uint64) *subs
 	return u
 }
 
-// set numbers a set of states.
+// set returns the number of a set of states.
 func (u *subsets) set(states []int) int32 {
 	slices.Sort(states)
 	key := make([]byte, 0, 2*len(states))
@@ -45,7 +45,7 @@ func (u *subsets) set(states []int) int32 {
 	return n
 }
 
-// next returns the set after a symbol.
+// next returns the set that a set leads to by a symbol.
 func (u *subsets) next(set int32, symbol int) int32 {
 	at := int(set)*u.width + symbol
 	if n := u.known[at]; n >= 0 {
