@@ -158,6 +158,25 @@ func TestWhoStartsAgain(t *testing.T) {
 	}
 }
 
+// TestEarlierWorkers: a task remembers each worker that it no longer has, once, and never that it had none.
+func TestEarlierWorkers(t *testing.T) {
+	other := func(t Task) (Event, error) { e, err := t.Start(TaskCall{By: "pi:x"}, true); return *e, err }
+	for _, c := range []struct {
+		steps []func(Task) (Event, error)
+		want  []AgentID
+	}{
+		{[]func(Task) (Event, error){begun}, nil},
+		{[]func(Task) (Event, error){begun, other}, []AgentID{"codex:w"}},
+		{[]func(Task) (Event, error){begun, cancel, retry, other}, []AgentID{"codex:w"}},
+		{[]func(Task) (Event, error){begun, cancel, retry, begun, cancel, retry}, []AgentID{"codex:w"}},
+		{[]func(Task) (Event, error){begun, cancel, retry, other, cancel, retry}, []AgentID{"codex:w", "pi:x"}},
+	} {
+		if got := made(t, c.steps...).Earlier; !slices.Equal(got, c.want) {
+			t.Errorf("after %d steps the earlier workers are %q, want %q", len(c.steps), got, c.want)
+		}
+	}
+}
+
 // TestTaskTwice: the same again is no second event.
 func TestTaskTwice(t *testing.T) {
 	if e, err := made(t, begun).Start(theWorker, false); e != nil || err != nil {
