@@ -56,7 +56,7 @@ const (
 	EventTaskRolledBack       EventType = "task_rolled_back"
 )
 
-// Event is a row of the append-only log. It carries what was true when it happened.
+// Event is a row of the append-only log. It holds what was true when it happened.
 type Event struct {
 	Seq       int64           `json:"event_seq"` // the order of all events, and the cursor
 	ID        string          `json:"event_id"`
@@ -73,20 +73,20 @@ type Event struct {
 	CreatedAt Time            `json:"created_at"`
 	Sum       string          `json:"-"` // chained over the room's events, see Chain
 
-	// For lists whom the event is for beside To. The rule that makes an event fills it in; the log
-	// needn't keep it, because it follows from the events before.
+	// For lists addressees other than To. The rule that makes an event fills it in. The log doesn't keep
+	// it, because it follows from the earlier events.
 	For []Addressee `json:"-"`
 }
 
-// LeaseSum stands for a lease in the log, which everybody may read: it shows that two leases are
-// the same and doesn't give them away.
+// LeaseSum stands for a lease in the log, which everybody may read: equal leases have equal sums, and a sum
+// doesn't reveal its lease.
 func LeaseSum(l LeaseID) string {
 	h := sha256.Sum256([]byte("lease " + l))
 	return hex.EncodeToString(h[:8])
 }
 
-// Chain returns the sum of e after an event whose sum was prev: a SHA-256 over prev and every
-// field of e, each with its length, so that a changed, lost or swapped row shows.
+// Chain returns the sum of e if the sum of the event before it is prev: a SHA-256 over prev and every field of
+// e, each with its length. So a changed, lost or swapped row breaks the chain.
 func (e Event) Chain(prev string) string {
 	h := sha256.New()
 	field := func(b []byte) {
@@ -113,8 +113,8 @@ func (e Event) Chain(prev string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Addressees are those an event is for: something that changes what they may do next, or asks
-// something of them, and that they didn't do themselves.
+// Addressees returns the agents that an event is for. It changes what they may do next or asks something of
+// them, and they didn't make it themselves.
 func (e Event) Addressees() []Addressee {
 	row, ok := e.Type.row()
 	if !ok {
@@ -123,7 +123,7 @@ func (e Event) Addressees() []Addressee {
 	return row.isFor(e)
 }
 
-// Receipts are the receipts that the event begins with.
+// Receipts returns a new receipt for each addressee.
 func (e Event) Receipts() []Receipt {
 	thread := ""
 	if m := e.Message(); m != nil && e.Type == EventMessageSent {
@@ -136,8 +136,8 @@ func (e Event) Receipts() []Receipt {
 	return out
 }
 
-// tellPeople puts an event that an agent made on a person's word into the inboxes of all people in the
-// room, and returns both for its payload: who relayed the word, and whom it is told.
+// tellPeople puts an event that an agent made on a person's word into the inboxes of all people in the room. It
+// returns the agent and these people, for the payload.
 func (r Room) tellPeople(e *Event) (by AgentID, told []AgentID) {
 	for _, m := range r.Members {
 		if m.State == Joined && m.Agent.Human() {
@@ -148,7 +148,7 @@ func (r Room) tellPeople(e *Event) (by AgentID, told []AgentID) {
 	return e.From, told
 }
 
-// event starts an event of the room as it is now.
+// event makes an event of the room and its current turn, without a payload.
 func (r Room) event(t EventType, from, to AgentID) Event {
 	return Event{Room: r.ID, Turn: r.Turn.ID, Type: t, From: from, To: to}
 }

@@ -10,7 +10,7 @@ import (
 
 // JoinPayload is the payload of [EventJoin].
 type JoinPayload struct {
-	Ordinal int `json:"ordinal,omitempty"` // its place in the order
+	Ordinal int `json:"ordinal,omitempty"` // the member's place in the order
 	Caller
 }
 
@@ -18,8 +18,8 @@ type JoinPayload struct {
 type LeavePayload struct {
 	Caller
 	Lease string  `json:"lease,omitempty"`     // the sum of the lease that ended
-	Ends  bool    `json:"ends_turn,omitempty"` // it ended its turn without a handoff
-	Owed  []int64 `json:"owed,omitempty"`      // messages that it won't acknowledge now
+	Ends  bool    `json:"ends_turn,omitempty"` // the member's turn ended without a handoff
+	Owed  []int64 `json:"owed,omitempty"`      // messages that the member won't acknowledge now
 }
 
 // KickPayload is the payload of [EventKick].
@@ -28,17 +28,17 @@ type KickPayload struct {
 	Lease     string    `json:"lease,omitempty"`      // the sum of the lease that ended
 	Prior     AgentID   `json:"prior,omitempty"`      // who lost the stick
 	Verdict   Verdict   `json:"verdict,omitempty"`    // of the member removed
-	Ends      bool      `json:"ends_turn,omitempty"`  // its turn ended without a handoff
+	Ends      bool      `json:"ends_turn,omitempty"`  // the member's turn ended without a handoff
 	RelayedBy AgentID   `json:"relayed_by,omitempty"` // the agent that relayed a person's word
-	Told      []AgentID `json:"told,omitempty"`       // the people in whose inboxes it lies
+	Told      []AgentID `json:"told,omitempty"`       // the people who have it in their inboxes
 	Forced    bool      `json:"forced,omitempty"`     // the member wasn't known to be gone
-	Owed      []int64   `json:"owed,omitempty"`       // messages that it won't acknowledge now
+	Owed      []int64   `json:"owed,omitempty"`       // messages that the member won't acknowledge now
 }
 
 // ClaimPayload is the payload of [EventClaim].
 type ClaimPayload struct {
 	Caller
-	Claim      ClaimReason `json:"claim,omitempty"`       // by what right
+	Claim      ClaimReason `json:"claim,omitempty"`       // why the member has the turn
 	Lease      string      `json:"lease,omitempty"`       // the sum of the lease granted
 	HandoffSeq int64       `json:"handoff_seq,omitempty"` // the handoff that was waiting
 }
@@ -47,7 +47,7 @@ type ClaimPayload struct {
 type ReleasePayload struct {
 	Caller
 	Lease   string `json:"lease,omitempty"`           // the sum of the lease that ended
-	Expires Time   `json:"claim_expires_at,omitzero"` // until when the one named may take the stick
+	Expires Time   `json:"claim_expires_at,omitzero"` // until when the named member may take the stick
 	Nobody  string `json:"nobody,omitempty"`          // why nobody is named
 }
 
@@ -55,7 +55,7 @@ type ReleasePayload struct {
 type PassPayload struct {
 	Caller
 	Lease     string `json:"lease,omitempty"`           // the sum of the lease that ended
-	Reachable *bool  `json:"reachable,omitempty"`       // the recipient listens
+	Reachable *bool  `json:"reachable,omitempty"`       // whether the recipient waits now
 	Expires   Time   `json:"claim_expires_at,omitzero"` // until when the recipient may take the stick
 }
 
@@ -63,8 +63,8 @@ type PassPayload struct {
 type ReroutedPayload struct {
 	Caller
 	Prior   AgentID `json:"prior,omitempty"`           // who lost the reservation
-	Verdict Verdict `json:"verdict,omitempty"`         // of the one who lost it
-	Expires Time    `json:"claim_expires_at,omitzero"` // until when the one named may take the stick
+	Verdict Verdict `json:"verdict,omitempty"`         // of the member that lost it
+	Expires Time    `json:"claim_expires_at,omitzero"` // until when the named member may take the stick
 	Nobody  string  `json:"nobody,omitempty"`          // why nobody is named
 }
 
@@ -75,10 +75,10 @@ type TakeoverPayload struct {
 	HandoffSeq int64     `json:"handoff_seq,omitempty"` // the handoff that was waiting
 	Cause      Cause     `json:"cause,omitempty"`       // what opened the takeover
 	Prior      AgentID   `json:"prior,omitempty"`       // who lost the stick, or a reservation of it
-	Verdict    Verdict   `json:"verdict,omitempty"`     // of the one who lost it
+	Verdict    Verdict   `json:"verdict,omitempty"`     // of the member that lost it
 	Ends       bool      `json:"ends_turn,omitempty"`   // a turn ended without a handoff
 	RelayedBy  AgentID   `json:"relayed_by,omitempty"`  // the agent that relayed a person's word
-	Told       []AgentID `json:"told,omitempty"`        // the people in whose inboxes it lies
+	Told       []AgentID `json:"told,omitempty"`        // the people who have it in their inboxes
 }
 
 // ClosePayload is the payload of [EventClose].
@@ -103,7 +103,7 @@ type PolicyChangedPayload struct {
 	Order  []AgentID         `json:"order,omitempty"`  // the new order of members
 }
 
-// Change is what a value was and what it became.
+// Change is the old and the new value of a policy.
 type Change struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -134,8 +134,7 @@ func (p ReleasePayload) leaseSum() string  { return p.Lease }
 func (p PassPayload) leaseSum() string     { return p.Lease }
 func (p TakeoverPayload) leaseSum() string { return p.Lease }
 
-// Owing notes in the event by which a member stopped taking part which messages it won't
-// acknowledge now.
+// Owing adds to the event by which a member left or was removed which messages it won't acknowledge now.
 func (e Event) Owing(messages []int64) Event {
 	if e.Type == EventKick {
 		return Amend(e, func(p *KickPayload) { p.Owed = messages })
@@ -339,7 +338,7 @@ var roomEvents = []EventInfo{
 				}
 				parts = append(parts, "the order to "+strings.Join(names, ", "))
 			}
-			if len(parts) == 0 { // by a newer program, or damaged
+			if len(parts) == 0 { // a newer program wrote it, or it is damaged
 				return who(e.From) + " changed a policy"
 			}
 			return who(e.From) + " changed " + strings.Join(parts, ", ")

@@ -7,16 +7,15 @@ import (
 	"sync"
 )
 
-// An event type is a constant in event.go, a payload, which is a struct of its own, and a row that
-// holds both together with whom such an event is for, how it is told, and how it is replayed. The
-// rows stand beside their payloads in event_room.go, event_talk.go, event_scope.go,
-// event_session.go and event_task.go. A test finds, by name, a constant without a row, a row that
-// lacks a part, and a payload of which no stored example is kept.
+// An event type has a constant in event.go, a struct of its own as its payload, and a row. The row says whom an
+// event is for, by which sentence people learn of it, and how it is replayed. Rows and payloads are in
+// event_room.go, event_talk.go, event_scope.go, event_session.go and event_task.go. Tests name a constant without
+// a row, a row that lacks a part, and a payload without a stored example.
 
 // EventTypes is the table of event types.
 var EventTypes = slices.Concat(roomEvents, talkEvents, scopeEvents, sessionEvents, taskEvents)
 
-// EventInfo is a row of the table of event types. It is made by [row], or [taskRow] for a task's.
+// EventInfo is a row of the table of event types. [row] makes it, or [taskRow] for an event of a task.
 type EventInfo struct {
 	Type    EventType
 	Meaning string // for the reference
@@ -44,12 +43,12 @@ type typed interface {
 	lacks() []string
 }
 
-// Payload is what an event says beyond the fields that all events have. Each type has a struct of its
-// own for it, so that no two can claim one JSON name for different things. The order of its fields
-// is the order of the stored bytes, over which the log is summed: new ones come last.
+// Payload is what an event says beyond the fields that all events have. Each type has a struct of its own, in
+// which a JSON name means one thing. Its fields are stored in their order, and the sums
+// of the log cover the stored bytes. So new fields come last.
 type Payload interface{ payload() }
 
-// Caller tells how the agent came by its name, where that isn't plain. All payloads embed it.
+// Caller says how the agent got its name, if that isn't plain. All payloads embed it.
 type Caller struct {
 	Override string `json:"override,omitempty"` // where an assumed name came from
 	Terminal string `json:"terminal,omitempty"` // a person's terminal
@@ -58,28 +57,28 @@ type Caller struct {
 func (Caller) payload()               {}
 func (c *Caller) setCaller(by Caller) { *c = by }
 
-// Raw is the payload of an event whose type this program doesn't know, as it was stored.
+// Raw is the stored payload of an event whose type this program doesn't know.
 type Raw json.RawMessage
 
 func (Raw) payload() {}
 
-// turnRule says which turn an event belongs to.
+// turnRule says which turn id an event has.
 type turnRule int
 
 const (
 	currentTurn turnRule = iota
-	nextTurn             // it grants a turn
-	laterTurn            // it may skip some
+	nextTurn             // the event grants a turn
+	laterTurn            // the event may skip turn ids
 )
 
-// kind is an event type whose payload is P, as its row is written.
+// kind is what one writes to make the row of an event type whose payload is P.
 type kind[P Payload] struct {
 	Type    EventType
 	Meaning string
-	Turn    turnRule                           // the current one, unless it says otherwise
-	For     func(Event) []Addressee            // whom it is for
-	Say     func(Event, P) string              // the line by which people are told of it
-	Replay  func(*Record, *Event, P) error     // what it changes
+	Turn    turnRule                           // currentTurn if it isn't set
+	For     func(Event) []Addressee            // whom an event is for
+	Say     func(Event, P) string              // the sentence that tells people of an event
+	Replay  func(*Record, *Event, P) error     // what an event changes
 	task    func(Task, Event, P) (Task, error) // set by [taskRow]
 }
 
@@ -89,7 +88,7 @@ type decoded[P any] interface {
 	setCaller(Caller)
 }
 
-// row makes a row of the table. A part that is missing stays so, and a test names it.
+// row makes a row of the table. A part that is missing stays missing, so that a test can name it.
 func row[P Payload, D decoded[P]](k kind[P]) EventInfo {
 	return EventInfo{Type: k.Type, Meaning: k.Meaning, turn: k.Turn, isFor: k.For, typed: &typedKind[P, D]{k}}
 }
@@ -103,7 +102,7 @@ func (k *typedKind[P, D]) Payload() Payload {
 }
 
 func (k *typedKind[P, D]) read(b json.RawMessage) (p P) {
-	_ = json.Unmarshal(b, &p) // what is damaged reads as empty: the sums tell of it
+	_ = json.Unmarshal(b, &p) // damaged fields read as empty; the sums show the damage
 	return p
 }
 
@@ -145,7 +144,7 @@ func (k *typedKind[P, D]) lacks() (parts []string) {
 func encode(p Payload) json.RawMessage {
 	b, err := json.Marshal(p)
 	if err != nil {
-		panic("a payload can't be marshalled: " + err.Error()) // plain values: a fault of this package
+		panic("a payload can't be marshalled: " + err.Error()) // payloads are plain values, so this is a bug
 	}
 	if string(b) == "{}" {
 		return nil
@@ -153,7 +152,7 @@ func encode(p Payload) json.RawMessage {
 	return b
 }
 
-// row finds the row of a type. ok is false for one that this program doesn't know.
+// row returns the row of a type. ok is false for a type that this program doesn't know.
 func (t EventType) row() (info *EventInfo, ok bool) {
 	info, ok = eventIndex()[t]
 	return info, ok
@@ -167,8 +166,8 @@ var eventIndex = sync.OnceValue(func() map[EventType]*EventInfo {
 	return m
 })
 
-// Decode reads the payload. One of a type that this program doesn't know is [Raw]; of a damaged one
-// as much is there as could be read: an older program can still read a newer log.
+// Decode returns the payload: [Raw] for a type that this program doesn't know, and of a damaged payload as much as
+// can be read. So an older program can still read a newer log.
 func (e Event) Decode() Payload {
 	if info, ok := e.Type.row(); ok {
 		return info.decode(e.Payload)
@@ -176,14 +175,13 @@ func (e Event) Decode() Payload {
 	return Raw(e.Payload)
 }
 
-// PayloadOf is the payload of an event of the type that has payloads P. ok is false for an event of
-// any other type.
+// PayloadOf returns the payload of an event whose type has payloads P. ok is false for an event of another type.
 func PayloadOf[P Payload](e Event) (p P, ok bool) {
 	p, ok = e.Decode().(P)
 	return p, ok
 }
 
-// with gives an event its payload.
+// with sets the payload of an event. A payload of another type is a bug, and panics.
 func (e Event) with(p Payload) Event {
 	info, ok := e.Type.row()
 	if !ok || !info.holds(p) {
@@ -193,15 +191,14 @@ func (e Event) with(p Payload) Event {
 	return e
 }
 
-// Amend changes the payload of an event that isn't stored yet. The event has to be of the type that has
-// payloads P.
+// Amend changes the payload of an event that isn't stored. The event's type must have payloads P.
 func Amend[P Payload](e Event, change func(*P)) Event {
 	p, _ := PayloadOf[P](e)
 	change(&p)
 	return e.with(p)
 }
 
-// CalledBy notes in an event that isn't stored yet how its agent came by its name.
+// CalledBy adds to an event that isn't stored how its agent got its name.
 func (e Event) CalledBy(c Caller) Event {
 	if info, ok := e.Type.row(); ok {
 		e.Payload = info.sign(e.Payload, c)
@@ -209,7 +206,7 @@ func (e Event) CalledBy(c Caller) Event {
 	return e
 }
 
-// Message is the message in the payload; nil if it holds none.
+// Message returns the message in the payload, nil if there is none.
 func (e Event) Message() *Message {
 	if p, ok := e.Decode().(interface{ message() *Message }); ok {
 		return p.message()
@@ -217,7 +214,7 @@ func (e Event) Message() *Message {
 	return nil
 }
 
-// TurnEndedOf is the owner whose turn the event ended without a handoff; "" if it ended none.
+// TurnEndedOf returns the owner whose turn the event ended without a handoff, "" if it ended none.
 func (e Event) TurnEndedOf() AgentID {
 	if p, ok := e.Decode().(interface{ turnEndedOf(Event) AgentID }); ok {
 		return p.turnEndedOf(e)
@@ -225,8 +222,7 @@ func (e Event) TurnEndedOf() AgentID {
 	return ""
 }
 
-// Lease is the sum of the lease that the event granted or ended, "" if it is about none. See
-// [LeaseSum].
+// Lease returns the sum of the lease that the event granted or ended, "" if it did neither. See [LeaseSum].
 func (e Event) Lease() string {
 	if p, ok := e.Decode().(interface{ leaseSum() string }); ok {
 		return p.leaseSum()
@@ -240,12 +236,12 @@ func (t EventType) Grants() bool {
 	return ok && info.turn == nextTurn
 }
 
-// Whom an event is for. It adds to what a rule has put into For.
+// Whom events are for. Each adds to what a rule has put into For.
 
-// forNamed is whom the rule named, which may be nobody.
+// forNamed: the event is for nobody but For.
 func forNamed(e Event) []Addressee { return e.For }
 
-// forRecipient is the one in To, unless it did it itself.
+// forRecipient: the event is also for To, unless To made it itself.
 func forRecipient(e Event) []Addressee {
 	named := slices.ContainsFunc(e.For, func(a Addressee) bool { return a.Agent == e.To })
 	if e.To == "" || e.To == e.From || named {
@@ -254,7 +250,7 @@ func forRecipient(e Event) []Addressee {
 	return append([]Addressee{{Agent: e.To}}, e.For...)
 }
 
-// forReader is the one in To, who has to read it.
+// forReader: the event is for To, which has to read it.
 func forReader(e Event) []Addressee {
 	if e.To == "" {
 		return nil
@@ -262,15 +258,16 @@ func forReader(e Event) []Addressee {
 	return []Addressee{{e.To, OwesReading}}
 }
 
-// forBoth are both sides; the one who made it learns it from the answer to its call.
+// forBoth: the event is for To, which has to read it, and for From, which knows it from the answer to its call.
 func forBoth(e Event) []Addressee { return append(forReader(e), Addressee{Agent: e.From}) }
 
-// forAuthor is the one who made it, and the one in To: both have to read it.
+// forAuthor: the event is for From and To, and both have to read it.
 func forAuthor(e Event) []Addressee {
 	return append([]Addressee{{e.From, OwesReading}}, forReader(e)...)
 }
 
-// Say tells the event to people in one line. A type this program doesn't know is told by its name.
+// Say returns a sentence that tells people of the event. For a type that this program doesn't know, it names the
+// type.
 func (e Event) Say() string {
 	info, ok := e.Type.row()
 	if !ok {

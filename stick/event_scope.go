@@ -18,9 +18,9 @@ type ReservedPayload struct {
 // UnreservedPayload is the payload of [EventUnreserved].
 type UnreservedPayload struct {
 	Caller
-	Verdict       Verdict      `json:"verdict,omitempty"`        // of its owner, where it was taken over
+	Verdict       Verdict      `json:"verdict,omitempty"`        // of its owner, if it was taken over
 	Pattern       glob.Pattern `json:"pattern,omitempty"`        // what was reserved
-	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that stood
+	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that ended
 	Stale         bool         `json:"stale,omitempty"`          // it was taken over because it was stale
 }
 
@@ -29,20 +29,19 @@ type IncursionPayload struct {
 	Caller
 	Verdict Verdict `json:"verdict,omitempty"` // of the owner of the reservation
 	*Message
-	Pattern       glob.Pattern `json:"pattern,omitempty"`        // the one asked for
-	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that stood
-	Held          glob.Pattern `json:"held,omitempty"`           // its pattern
-	Witness       string       `json:"example,omitempty"`        // a path that both mean
+	Pattern       glob.Pattern `json:"pattern,omitempty"`        // the requested pattern
+	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that it overlaps with
+	Held          glob.Pattern `json:"held,omitempty"`           // the pattern of that reservation
+	Witness       string       `json:"example,omitempty"`        // a path that matches both patterns
 }
 
-// ResumePayload is the payload of [EventResume]: the message to the one who had the work, and its
-// facts.
+// ResumePayload is the payload of [EventResume]: the message to the agent that had the work, and its facts.
 type ResumePayload struct {
 	Caller
 	Verdict Verdict `json:"verdict,omitempty"` // of the owner of the reservation
 	*Message
 	Pattern       glob.Pattern `json:"pattern,omitempty"`        // what was reserved, if it is about a reservation
-	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that stood
+	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that was taken over
 }
 
 // StickDeniedPayload is the payload of [EventStickDenied].

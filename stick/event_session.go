@@ -8,9 +8,9 @@ import (
 // SessionStartedPayload is the payload of [EventSessionStarted].
 type SessionStartedPayload struct {
 	Caller
-	Prior   AgentID   `json:"prior,omitempty"`     // whose session never ended: the primary's, or that of the helper whose context file it has now
-	Verdict Verdict   `json:"verdict,omitempty"`   // of the one before
-	Role    Role      `json:"role,omitempty"`      // what it is from now on
+	Prior   AgentID   `json:"prior,omitempty"`     // the agent whose session never ended: the primary before it, or the helper whose context file it inherits
+	Verdict Verdict   `json:"verdict,omitempty"`   // of that agent
+	Role    Role      `json:"role,omitempty"`      // its role from now on
 	Context string    `json:"context,omitempty"`   // the name of its context file; absent for the primary's own
 	Start   StartKind `json:"start,omitempty"`     // how it began
 	Written Time      `json:"written_at,omitzero"` // when the context file that it recovers was last written
@@ -19,7 +19,7 @@ type SessionStartedPayload struct {
 // SessionEndedPayload is the payload of [EventSessionEnded].
 type SessionEndedPayload struct {
 	Caller
-	Role    Role   `json:"role,omitempty"`    // what it was
+	Role    Role   `json:"role,omitempty"`    // its role until now
 	Context string `json:"context,omitempty"` // the name of its context file; absent for the primary's own
 }
 

@@ -33,7 +33,7 @@ type MessageWithdrawnPayload struct {
 type NoteAddedPayload struct {
 	Caller
 	Note string `json:"note,omitempty"`      // its text
-	Turn int64  `json:"note_turn,omitempty"` // the turn that it is about, if it is about one
+	Turn int64  `json:"note_turn,omitempty"` // the turn that it is about, absent if it is about the room
 }
 
 // NoteResolvedPayload is the payload of [EventNoteResolved].
@@ -42,7 +42,7 @@ type NoteResolvedPayload struct {
 	NoteID int64 `json:"note_id,omitempty"` // the event that added the note
 }
 
-// message makes the message of every payload that embeds one its [Event.Message].
+// message makes [Event.Message] find the message of every payload that embeds one.
 func (m *Message) message() *Message { return m }
 
 // talkEvents are the events of messages and notes.

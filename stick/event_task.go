@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// TaskPayload is the payload of an event of a task; each type has its own F. Nil if it is damaged.
+// TaskPayload is the payload of an event of a task. Each type has its own F.
 type TaskPayload[F TaskFacts] struct {
 	Caller
-	Task *F `json:"task,omitempty"`
+	Task *F `json:"task,omitempty"` // nil if it is damaged
 }
 
-// TaskFacts is what an event of a task says of it. Each type has a struct of its own, which embeds
-// [TaskStatus].
+// TaskFacts is what an event says about its task. Each type has a struct of its own, which embeds [TaskStatus].
 type TaskFacts interface{ status() TaskStatus }
 
 // TaskStatus is what every event of a task says.
@@ -32,7 +31,7 @@ func (p TaskPayload[F]) taskStatus() (s TaskStatus, ok bool) {
 	return (*p.Task).status(), true
 }
 
-// TaskStatus is the state of the task from this event on. ok is false if it is no event of a task, or
+// TaskStatus returns the status of the task from this event on. ok is false if the event isn't about a task, or is
 // damaged.
 func (e Event) TaskStatus() (s TaskStatus, ok bool) {
 	if p, is := e.Decode().(interface{ taskStatus() (TaskStatus, bool) }); is {
@@ -41,8 +40,8 @@ func (e Event) TaskStatus() (s TaskStatus, ok bool) {
 	return s, false
 }
 
-// TaskFactsOf is what an event says of its task. ok is false for an event of a type that has other
-// facts, and for a damaged one.
+// TaskFactsOf returns what an event says about its task. ok is false if the event's type has other facts, or the
+// event is damaged.
 func TaskFactsOf[F TaskFacts](e Event) (f F, ok bool) {
 	p, ok := PayloadOf[TaskPayload[F]](e)
 	if !ok || p.Task == nil {
@@ -78,25 +77,25 @@ type TaskReviewRequestedFacts struct {
 	Base        string      `json:"base,omitempty"`         // the commit that the work is based on
 	Head        string      `json:"head,omitempty"`         // the commit to be reviewed
 	Patch       string      `json:"patch,omitempty"`        // the sum of what it changes
-	Kept        bool        `json:"kept,omitempty"`         // it is the same change as was approved
-	ChangesGate bool        `json:"changes_gate,omitempty"` // it changes the file that says how it is judged
-	Checks      []TaskCheck `json:"evidence,omitempty"`     // what the worker showed
+	Kept        bool        `json:"kept,omitempty"`         // it is the change that was approved, so the approval stays
+	ChangesGate bool        `json:"changes_gate,omitempty"` // it changes the file that defines the gate
+	Checks      []TaskCheck `json:"evidence,omitempty"`     // the checks that the worker ran
 }
 
 // TaskApprovedFacts are the facts of [EventTaskApproved].
 type TaskApprovedFacts struct {
 	TaskStatus
 	Head     string `json:"head,omitempty"`     // the commit approved
-	Override bool   `json:"override,omitempty"` // by a person who may not review it otherwise
+	Override bool   `json:"override,omitempty"` // a person approved it against the rules of review
 }
 
 // TaskChangesRequestedFacts are the facts of [EventTaskChangesRequested].
 type TaskChangesRequestedFacts struct {
 	TaskStatus
-	Head   string   `json:"head,omitempty"`   // the commit that was judged
+	Head   string   `json:"head,omitempty"`   // the commit that was reviewed
 	Files  []string `json:"files,omitempty"`  // in conflict
 	Cause  string   `json:"cause,omitempty"`  // why
-	Report string   `json:"report,omitempty"` // the blob with what the gate said
+	Report string   `json:"report,omitempty"` // the blob that holds the gate's output
 }
 
 // TaskMergeStartedFacts are the facts of [EventTaskMergeStarted].
@@ -111,7 +110,7 @@ type TaskMergeStartedFacts struct {
 type TaskCompletedFacts struct {
 	TaskStatus
 	Head   string `json:"head,omitempty"`   // the commit of the task that was merged
-	Result string `json:"result,omitempty"` // the commit made for it; absent when the branch contained it already
+	Result string `json:"result,omitempty"` // the commit that merged it; absent if the branch already contained it
 }
 
 // TaskFailedFacts are the facts of [EventTaskFailed].
@@ -129,11 +128,11 @@ type TaskRetriedFacts struct {
 // TaskRolledBackFacts are the facts of [EventTaskRolledBack].
 type TaskRolledBackFacts struct {
 	TaskStatus
-	Result string `json:"result,omitempty"` // the commit that took the merge back
+	Result string `json:"result,omitempty"` // the commit that reverted the merge
 	Cause  string `json:"cause,omitempty"`  // why
 }
 
-// TaskCheck is the outcome of a command that a worker ran to show something.
+// TaskCheck is the outcome of a command that a worker ran as evidence for its work.
 type TaskCheck struct {
 	Name    string `json:"name"`
 	Command string `json:"command"`
@@ -144,16 +143,16 @@ type TaskCheck struct {
 	Cut     bool   `json:"cut,omitempty"` // it printed more than is kept
 }
 
-// taskKind is a type of events of tasks, as its row is written.
+// taskKind is what one writes to make the row of a type of events of tasks.
 type taskKind[F TaskFacts] struct {
 	Type    EventType
 	Meaning string
 	For     func(Event) []Addressee
 	Say     func(Event, F) string
-	Apply   func(*Task, Event, F) // what it changes beside state and attempt
+	Apply   func(*Task, Event, F) // what an event changes besides state and attempt
 }
 
-// taskRow makes a row of the table. A part that is missing stays so, and a test names it.
+// taskRow makes a row of the table. A part that is missing stays missing, so that a test can name it.
 func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 	general := kind[TaskPayload[F]]{Type: k.Type, Meaning: k.Meaning, For: k.For}
 	if k.Say != nil {
@@ -193,7 +192,7 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 	return row(general)
 }
 
-// reviewer is implemented by the facts of events that judge a commit.
+// reviewer is implemented by the facts of events that record a decision on a commit.
 type reviewer interface{ review(Event) TaskReview }
 
 func (f TaskApprovedFacts) review(e Event) TaskReview {
