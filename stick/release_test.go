@@ -1,6 +1,7 @@
 package stick
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -229,4 +230,26 @@ func TestSettle(t *testing.T) {
 		f.settle("a")
 		equal(t, "owner", f.Turn.Owner, "a")
 	})
+}
+
+// TestWhyTheStickCantBePassed: the refusal says which of the five reasons it is, because each has another remedy.
+func TestWhyTheStickCantBePassed(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		before func(*fixture)
+	}{
+		{"isn't a member of this room", func(*fixture) {}},
+		{"has left the room", func(f *fixture) { f.member("b"); f.must(f.leave(Leaving{By: "b"})) }},
+		{"was removed from the room", func(f *fixture) { f.member("b"); f.must(f.kick(Kicking{By: "a", Who: "b", Force: true})) }},
+		{"is gone: its process has ended", func(f *fixture) { f.member("b").gone("b") }},
+		{"wasn't seen for 4 h and doesn't listen", func(f *fixture) { f.member("b").after(4 * time.Hour) }},
+	} {
+		f := room(t).member("a").alive("a").owns("a")
+		c.before(f)
+		_, err := f.pass("b")
+		refused(t, err, CodeUnknownMember, map[string]any{"to_agent_id": "b"})
+		if !strings.HasSuffix(AsError(err).Message, c.why) {
+			t.Errorf("the refusal is %q, want it to end with %q", AsError(err).Message, c.why)
+		}
+	}
 }

@@ -132,6 +132,21 @@ func TestBothSidesAreTold(t *testing.T) {
 	}
 }
 
+// TestConflictNamesWhatOverlaps: a refusal quotes the caller's own pattern, and a path that matches both, only where the
+// reservation isn't of the same paths anyway.
+func TestConflictNamesWhatOverlaps(t *testing.T) {
+	for asked, want := range map[glob.Pattern]string{
+		"src":      "a has reserved src",
+		"src/*.go": "a has reserved src, which overlaps with src/*.go as in src/a.go",
+	} {
+		f := room(t).member("a", "b").alive("a", "b")
+		f.reserves("a", "src")
+		_, _, err := f.reserve(Reserving{By: "b", Patterns: []glob.Pattern{asked}, Strict: true})
+		refused(t, err, CodeReservationConflict, nil)
+		equal(t, "the refusal of "+string(asked), AsError(err).Message, want)
+	}
+}
+
 // TestWhyAReservationIsStale: whoever meets it, and its owner when it is taken over, learn which of the two it was: its
 // owner is gone, or its time is over. Only of an owner whose processes have ended is it said that it is gone.
 func TestWhyAReservationIsStale(t *testing.T) {
