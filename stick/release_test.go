@@ -253,3 +253,22 @@ func TestWhyTheStickCantBePassed(t *testing.T) {
 		}
 	}
 }
+
+// TestTheEventSaysUntilWhenTheStickWaits: whoever is named learns from the event itself how long the stick waits for it,
+// whether a release, a pass or a lost reservation named it. An event that names nobody has no such time.
+func TestTheEventSaysUntilWhenTheStickWaits(t *testing.T) {
+	f := room(t).member("a", "b", "c").owns("a").waits("b", "c")
+	released := f.must(f.release("a", f.fence(), handoff))[0]
+	equal(t, "the time of the release's recipient", said[ReleasePayload](released).Expires, f.now.Add(grace))
+	f.after(grace)
+	rerouted := f.settle("c")[0]
+	equal(t, "the next one", rerouted.To, "c")
+	equal(t, "the time of the next one", said[ReroutedPayload](rerouted).Expires, f.now.Add(grace))
+	f.owns("c")
+	passed := f.must(f.pass("a"))[0]
+	equal(t, "the time of the pass's recipient", said[PassPayload](passed).Expires, f.now.Add(claim))
+	f.owns("a").ends("b", "c")
+	released = f.must(f.release("a", f.fence(), handoff))[0]
+	equal(t, "the recipient when nobody waits", released.To, "")
+	equal(t, "the time when nobody waits", said[ReleasePayload](released).Expires, 0)
+}
