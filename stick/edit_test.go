@@ -147,7 +147,7 @@ func TestOnlyAPersonRelaxesEnforce(t *testing.T) {
 	}
 }
 
-// TestMatcher compares matching many paths with matching each.
+// TestMatcher compares Matcher with Match.
 func TestMatcher(t *testing.T) {
 	part := rapid.SampledFrom([]string{"a", "A", "b", "*", "?", "**", "[ab]", ".git", "worktrees", "a*"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -82,7 +82,7 @@ func TestEventPayload(t *testing.T) {
 	equal(t, "of a type that isn't known, signed", string(newer.CalledBy(Caller{"--as", ""}).Payload), string(newer.Payload))
 }
 
-// said is the payload of an event that must be of the type whose payload is P.
+// said returns the payload of an event whose type must have payloads P.
 func said[P Payload](e Event) P {
 	p, ok := PayloadOf[P](e)
 	if !ok {

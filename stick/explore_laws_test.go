@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// The laws that are checked in every state and on every transition. Each gives "" or what it
-// found broken. They are written from the design, not from the rules: where they could share a
-// computation with a rule they make their own.
+// The laws that are checked in every state and on every transition. Each returns "" or the violation that it
+// found. They follow the design and not the rules: they share no computation with a rule.
 
-// recordOf is the record of a log that led to the room. That the stored room and its log agree
-// before an act is what was checked after the act before.
+// recordOf returns the record of a log that led to the room. That the room agreed with its log before an act was
+// checked after the previous act.
 func recordOf(r Room) *Record {
 	c := &Record{
 		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
@@ -28,7 +27,7 @@ func recordOf(r Room) *Record {
 	return c
 }
 
-// others lists the members but those given that wait for work with a live wait and aren't gone.
+// others lists the members, except for those given, that have a live wait for work and aren't gone.
 func (w *world) others(but ...AgentID) []int {
 	var out []int
 	for i, a := range w.actors {
@@ -39,7 +38,7 @@ func (w *world) others(but ...AgentID) []int {
 	return out
 }
 
-// checkStep checks what one act did. from is the world in which it was done, to the next one.
+// checkStep checks what one act did. It led from one world to the other.
 func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	b, n := o.before, o.after
 	if o.err != nil && len(o.events) == 0 {
@@ -235,7 +234,7 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	return ""
 }
 
-// checkAsk checks a look of a wait.
+// checkAsk checks one check of a room by a wait.
 func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 	i := int(a.who)
 	b, n := o.before, o.after
@@ -278,7 +277,7 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 	return ""
 }
 
-// checkState checks what has to hold in a state whatever led to it.
+// checkState checks what must hold in every state, whatever led to it.
 func (sc *scenario) checkState(w *world) string {
 	s := w.probed()
 	// Nothing that a sleeping wait would be told happens without waking it.
@@ -344,7 +343,7 @@ func (w *world) checkFence() string {
 	return ""
 }
 
-// fencedCalls are the owner's mutations.
+// fencedCalls are the calls by which an owner changes the room.
 var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Probed, Time) (Room, []Event, error){
 	"release": func(r Room, by AgentID, f Fence, _ AgentID, s *Probed, now Time) (Room, []Event, error) {
 		return r.Release(by, f, someHandoff, s, now)
@@ -362,9 +361,9 @@ var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Probed, Time) 
 	},
 }
 
-// patience is how long the design lets a wait for work go without the stick or an offer of it:
-// until the limit that is running opens the takeover, then its place in the order of offers; and
-// if it was told already, until the next round.
+// patience returns how long a wait for work may go without the stick or an offer of it, by the design: until the
+// running deadline opens a takeover, plus its place in the order of offers. If it got the offer already, it may
+// go until the next round.
 func (sc *scenario) patience(w *world) time.Duration {
 	p := w.room.Policy
 	opens := max(p.OwnerLeaseTTL, p.OwnerIdleTTL+p.WaiterGrace)
@@ -384,8 +383,8 @@ func (sc *scenario) patience(w *world) time.Duration {
 	return max(opens, told) + crowd*p.WaiterGrace
 }
 
-// checkLive checks that some live wait for work gets the stick or is offered it, and takes it,
-// though nobody acts and every one that is dead or stopped stays so.
+// checkLive checks that a live wait for work gets the stick, or gets an offer and takes it, even if nobody else
+// acts and every dead or stopped agent stays so.
 func (sc *scenario) checkLive(w world) (time.Duration, string) {
 	alive := func(i int) bool {
 		a := w.actors[i]
@@ -451,7 +450,7 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 	return 0, "no wait for work gets the stick"
 }
 
-// grantedHandoff is the handoff that a grant names.
+// grantedHandoff returns the handoff that a grant names.
 func grantedHandoff(e Event) int64 {
 	claim, _ := PayloadOf[ClaimPayload](e)
 	took, _ := PayloadOf[TakeoverPayload](e)

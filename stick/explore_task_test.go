@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// taskWorld is a task with its branch and the branch that it is merged into, as an exploration comes to it.
-// Commits are letters; what a letter changes is its small form, so that "A" and "B" may be the same change.
+// taskWorld is a state that the exploration reaches: a task, its branch and the integration branch. Commits are
+// letters. The function change says what a commit changes, so that two commits can make the same change.
 type taskWorld struct {
 	task   Task
 	branch string // the commit at which the task's branch is
@@ -25,10 +25,10 @@ func (w taskWorld) key() string {
 // Two agents work and two review, one of whom also works.
 var taskAgents = []AgentID{"codex:a", "codex:b", "claude:r"}
 
-// maxTaskAttempts bounds the exploration; with -short nothing is tried again.
+// maxTaskAttempts limits the exploration. With -short there is only one attempt.
 var maxTaskAttempts = 3
 
-// change is what a commit changes: A and B are the same change on two bases, C is another one.
+// change returns what a commit changes. A and B make the same change on two bases; C makes another one.
 func change(commit string) string {
 	if commit == "B" {
 		return "a"
@@ -152,7 +152,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 	return out, acts
 }
 
-// check tells what is wrong with a world.
+// check returns what is wrong with a world, "" for nothing.
 func (w taskWorld) check() string {
 	t := w.task
 	switch {
@@ -174,10 +174,10 @@ func (w taskWorld) check() string {
 	return ""
 }
 
-// TestExploreTasks comes to every state of a task with three attempts, three commits, workers that are gone,
-// reviewers that look away, and a merge that is killed or loses its race at any time: nothing lands that wasn't
-// approved by somebody else as it landed, nothing that landed is lost or called off, no event of an attempt
-// that is over is made, and every task can still come to its end.
+// TestExploreTasks reaches every state of a task with three attempts, three commits, workers that are gone,
+// reviewers that haven't seen the latest commit, and merges that are killed or lose their race at any point. In
+// all of them, nothing lands unless somebody else approved exactly that; what has landed isn't lost or cancelled;
+// an attempt that is over makes no event; and every task can still end.
 func TestExploreTasks(t *testing.T) {
 	least := 1000
 	if testing.Short() {

@@ -38,13 +38,13 @@ var (
 	provedTwo = [crowd]bool{true, true, false}
 )
 
-// shortLeases are shorter than the time until a new round of offers.
+// shortLeases is a policy whose leases are shorter than a round of offers.
 var shortLeases = Policy{
 	OwnerLeaseTTL: units(2), ClaimTTL: units(4), WaiterGrace: units(1), OwnerIdleTTL: units(1),
 	PresenceTTL: units(10_000), HeartbeatInterval: units(1),
 }
 
-// scenarios are small configurations that each finish; together they cover every act of the rules.
+// scenarios are configurations small enough to be explored completely. Together they cover every act of the rules.
 var scenarios = []scenario{
 	{name: "fair releases", proves: provedAll, fair: true, acts: deeds(waits, dKill, stops)},
 	{name: "leases that time out", acts: deeds(waits, dTake, dBeat)},
@@ -72,9 +72,9 @@ var scenarios = []scenario{
 	{long: true, name: "comings and goings, two agents", two: true, proves: provedOne, acts: deeds(waits, dDie, dBack, dListen, dPass, dTake, dLeave, dAbandon, dJoin, dClose, dRestore)},
 }
 
-// TestExplore walks through every state of the stick that three agents can reach, breadth first,
-// and checks the laws in each. `go test ./stick -explore.long` walks through the large
-// configurations too; with -short it goes through the first thousands of states of the small ones.
+// TestExplore visits every state of the stick that three agents can reach, breadth first, and checks the laws in
+// each. `go test ./stick -explore.long` explores the large configurations as well; -short visits only the first
+// thousands of states of the small ones.
 func TestExplore(t *testing.T) {
 	limit := 4_000_000
 	if testing.Short() {
@@ -120,7 +120,7 @@ type findings struct {
 	unfinished          bool
 }
 
-// explore walks through all states breadth first, so that a trace it finds is a shortest one.
+// explore visits all states breadth first, so that the trace of a violation is as short as possible.
 func (sc *scenario) explore(limit int) (found findings) {
 	type step struct {
 		from int32
@@ -216,8 +216,8 @@ func (sc *scenario) explore(limit int) (found findings) {
 	return
 }
 
-// sound checks that a world and its representative behave alike: the same acts lead to the same
-// worlds. If that fails the exploration is at fault, not the rules.
+// sound checks that a world and its representative behave alike: the same acts lead to the same worlds. If it
+// fails, the exploration is wrong, not the rules.
 func (sc *scenario) sound(raw, norm *world, perms [][crowd]int) string {
 	a, b := sc.actsIn(raw), sc.actsIn(norm)
 	if !slices.Equal(a, b) {

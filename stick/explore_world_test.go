@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// The world that is explored: a room, three agents with their processes and waits, and a clock.
-// Every change of the room goes through the rules themselves. What lies around them (the waits,
-// the bell, the processes) is modelled as the program does it:
+// The world that is explored: a room, three agents with their processes and waits, and a clock. Only the rules
+// change the room. What is around them (the waits, the bell, the processes) is a model of what the program does:
 //
 //   - a transaction settles the room, applies one rule and numbers its events;
 //   - a commit with events rings, and so do a new process of the owner or the recipient and a
-//     guardian's first renewal; every other commit of evidence doesn't;
-//   - a wait looks when it was rung, when the process of the owner or of the recipient ended,
-//     when its own deadline has come, and, because of the slow net, at any other time too;
-//   - time passes only while no running wait has a reason to look; what delays a wait longer is
-//     that it is stopped.
+//     guardian's first renewal; other commits of evidence don't;
+//   - a wait checks the room when it was rung, when the process of the owner or of the recipient ended,
+//     when its own deadline has passed and, because of the slow net, at any other time too;
+//   - time passes only while no running wait has a reason to check. A wait is later than that only if it
+//     is stopped.
 //
-// A stopped owner is one that takes no action, and an answer that was lost is one after which the
-// agent asks again: neither leaves a trace in the room, so both are among the paths explored.
+// A stopped owner is an owner that doesn't act, and after a lost answer an agent asks again. Neither leaves a
+// trace in the room, so the explored paths include both.
 
 const (
 	unit    = 30 * time.Second // so that a step of three back is one that shows
@@ -142,7 +141,7 @@ func (a act) String() string {
 	return fmt.Sprintf("%s: %s", names[a.who], deedNames[a.deed])
 }
 
-// outcome is what an act came to, for the laws.
+// outcome is the outcome of an act, for the laws.
 type outcome struct {
 	before, after Room // of the room, after as it is stored
 	events        []Event
@@ -169,7 +168,7 @@ func (sc *scenario) start() world {
 	return w
 }
 
-// probed is what a transaction in the world has probed: everything.
+// probed returns what a transaction in the world has probed: everything.
 func (w *world) probed() *Probed {
 	s := &Probed{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
 	for i, a := range w.actors {
@@ -187,7 +186,7 @@ func (w *world) living(i int) bool { return w.actors[i].proc != Gone }
 
 func (w *world) fence() Fence { return Fence{w.room.Turn.ID, w.room.Turn.Lease} }
 
-// due reports whether a running wait has a reason to look.
+// due reports whether a running wait has a reason to check the room.
 func (w *world) due(i int) bool {
 	a := w.actors[i]
 	return a.wait == running && (a.woken || (a.deadline != 0 && a.deadline <= w.now))
@@ -199,7 +198,7 @@ func (w *world) asking(i int) Asking {
 
 func (w *world) newLease() LeaseID { return LeaseID(fmt.Sprintf("lease-%d", w.room.Turn.ID+1)) }
 
-// ring wakes every running wait but the one that rings.
+// ring wakes every running wait except for the one that rings.
 func (w *world) ring(but int) {
 	for i := range w.actors {
 		if i != but && w.actors[i].wait == running {
@@ -208,7 +207,7 @@ func (w *world) ring(but int) {
 	}
 }
 
-// lagging notes that a wait or a bystander ended, of which nobody is told.
+// lagging records that a wait or a bystander ended, which wakes nobody.
 func (w *world) lagging() {
 	for i := range w.actors {
 		if w.actors[i].wait == running && !w.actors[i].woken {
@@ -223,7 +222,7 @@ func (w *world) endWait(i int) {
 	w.lagging()
 }
 
-// acts lists what can happen in a world.
+// acts lists the acts that are possible in a world.
 func (sc *scenario) actsIn(w *world) []act {
 	var out []act
 	add := func(d deed, who, target int) { out = append(out, act{d, int8(who), int8(target)}) }
@@ -327,7 +326,7 @@ func (sc *scenario) actsIn(w *world) []act {
 
 var someHandoff = Handoff{Status: "half done", NextAction: "do the other half"}
 
-// do lets one act happen. It returns nil when the act changed nothing at all.
+// do performs an act. It returns nil if the act changed nothing.
 func (sc *scenario) do(w world, a act) (world, *outcome) {
 	i := int(a.who)
 	by := names[i]
@@ -532,7 +531,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	return w, o
 }
 
-// count notes, for each member that waits, the releases that named others.
+// count counts, for each waiting member, the releases that named others.
 func (w *world) count(events []Event) {
 	for _, e := range events {
 		if e.Type != EventRelease {
@@ -557,9 +556,9 @@ func sameRoom(a, b Room) bool {
 	})
 }
 
-// normal gives the representative of all worlds that behave like w: times are ages, and those
-// too old to matter are alike; turns, leases, rounds and event numbers are reduced to what the
-// rules compare. That this loses nothing is itself checked, see soundness.
+// normal returns the representative of all worlds that behave like w. Times become ages, and those too old to
+// matter become equal; turns, leases, rounds and event numbers are reduced to what the rules compare. The
+// function sound checks that this loses nothing.
 func (sc *scenario) normal(w world) world {
 	p := w.room.Policy
 	shift := origin - w.now
@@ -672,8 +671,8 @@ func (sc *scenario) normal(w world) world {
 	return out
 }
 
-// key writes a normalised world as bytes. Agents that are configured alike may be swapped: the
-// smallest of the resulting texts stands for all of them.
+// key writes a normalised world as bytes. Agents that are configured alike may be swapped, so the smallest of the
+// resulting texts stands for all.
 func (sc *scenario) key(w *world, perms [][crowd]int) [80]byte {
 	var best [80]byte
 	for n, p := range perms {
@@ -741,7 +740,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 	return b
 }
 
-// alike lists the ways to swap agents that are configured alike. In the order of joining no two are.
+// alike lists the ways to swap agents that are configured alike. If turns go in sequence, no two agents are.
 func (sc *scenario) alike() [][crowd]int {
 	all := [][crowd]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
 	if sc.order == Sequence {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// fixture is a room under test with what surrounds it: what is known of processes and waits, the
-// clock, and the log. It is made by [room] and told what happened in short words; every act is
-// committed as the store does it, and the log is replayed and compared each time.
+// fixture is a room under test with its surroundings: the verdicts of processes and waits, the clock, and the log.
+// [room] makes it, and short methods say what happens. Every act is committed as the store does it; then the log
+// is replayed and compared with the room.
 type fixture struct {
 	Room
 	t   *testing.T
@@ -63,7 +63,7 @@ func (f *fixture) commit(r Room, events []Event) []Event {
 	return events
 }
 
-// send sends a message, and reads, acks and withdraws do what their names say with one.
+// send sends a message; reads, acks and withdraws read, acknowledge and withdraw one.
 func (f *fixture) send(by AgentID, m Message) ([]Event, error) {
 	f.t.Helper()
 	if m.Category == "" {
@@ -123,7 +123,7 @@ func (f *fixture) event(id int64) Event {
 	return Event{}
 }
 
-// state is how a message stands at a recipient.
+// state returns the state of a message at a recipient.
 func (f *fixture) state(id int64, a AgentID) ReceiptState {
 	return f.Receipt(f.receipts[ReceiptKey{id, a}], f.s)
 }
@@ -168,13 +168,13 @@ func (f *fixture) each(names []AgentID, proof Proof, v Verdict) *fixture {
 	return f
 }
 
-// hooks notes that the harness of an agent shows what it does.
+// hooks records that the hooks of an agent's harness fire.
 func (f *fixture) hooks(a AgentID) *fixture {
 	f.edit(a, func(m *Member) { m.HooksSeen = true })
 	return f
 }
 
-// waits gives agents a live wait for work, parks one for events; ends ends it.
+// waits gives agents a live wait for work, and parks one for events. ends ends it.
 func (f *fixture) waits(names ...AgentID) *fixture { return f.listens(Work, names) }
 func (f *fixture) parks(names ...AgentID) *fixture { return f.listens(Listen, names) }
 
@@ -207,13 +207,13 @@ func (f *fixture) after(d time.Duration) *fixture {
 
 func (f *fixture) lease() LeaseID { return LeaseID(fmt.Sprintf("lease-%d", f.Turn.ID+1)) }
 
-// fence is the current one.
+// fence returns the fence of the current turn.
 func (f *fixture) fence() Fence { return Fence{f.Turn.ID, f.Turn.Lease} }
 
-// try is one look of an agent that doesn't block.
+// try is one check by a call that doesn't block.
 func (f *fixture) try(a AgentID) Answer { f.t.Helper(); return f.look(a, Work, false) }
 
-// ask is one look of a blocked wait for work.
+// ask is one check by a blocked wait for work.
 func (f *fixture) ask(a AgentID) Answer { f.t.Helper(); return f.look(a, Work, true) }
 
 func (f *fixture) look(a AgentID, intent Purpose, blocking bool) Answer {
@@ -305,7 +305,7 @@ func (f *fixture) close(q Closing) ([]Event, error) {
 	return f.done(r, events, err)
 }
 
-// done commits what an act came to. One that failed must have changed nothing.
+// done commits the outcome of an act. An act that failed must have changed nothing.
 func (f *fixture) done(r Room, events []Event, err error) ([]Event, error) {
 	f.t.Helper()
 	if err != nil {
@@ -325,10 +325,10 @@ func (f *fixture) must(events []Event, err error) []Event {
 	return events
 }
 
-// opening is the cause of the takeover that is open.
+// opening returns the cause of the open takeover.
 func (f *fixture) opening() Cause { return f.Opening(f.s, f.now).Cause }
 
-// refused checks the code and the facts of a refusal; a fact of nil must be there as null.
+// refused checks the code and the facts of a refusal. A fact that is nil must be present as null.
 func refused(t *testing.T, err error, code Code, facts map[string]any) {
 	t.Helper()
 	if CodeOf(err) != code {

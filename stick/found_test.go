@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestFound keeps what exploring the rules, and reading them with it, has found wrong once.
+// TestFound tests what the exploration of the rules, and reading them, once found wrong.
 func TestFound(t *testing.T) {
 	t.Run("a release named one that only listens, because its wait for work had just returned", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a")

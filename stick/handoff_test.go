@@ -78,7 +78,7 @@ func TestHandoffCheck(t *testing.T) {
 	})
 }
 
-// TestHandoffFields finds, by name, what a field of the handoff lacks: its row, or a part of it.
+// TestHandoffFields names a field of the handoff that lacks its row or a part of it.
 func TestHandoffFields(t *testing.T) {
 	rows := map[string]bool{}
 	for _, f := range HandoffFields {

@@ -20,7 +20,7 @@ func TestHintReadsAsASentence(t *testing.T) {
 	}
 }
 
-// The facts of an error fill the blanks that no value filled, whichever was said first.
+// The facts of an error fill the blanks that no value filled, whether they are set before or after the hint.
 func TestFactsFillTheBlanksOfAHint(t *testing.T) {
 	show := func() *Error { return Errorf(CodeNotFound, "gone").Hintf("look: %s", Cmd("tt worker show <task_id>")) }
 	equal(t, "fact after hint", show().With("task_id", "ui-7").Hint.String(), "look: tt worker show ui-7")

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// payload is a row of testdata/payloads.txt: what programs before this one have stored.
+// payload is a row of testdata/payloads.txt: a payload that an earlier program stored.
 type payload struct {
 	Type EventType
 	JSON string
@@ -37,8 +37,8 @@ func storedPayloads(t *testing.T) []payload {
 	return out
 }
 
-// TestStoredPayloads holds payloads to their bytes, over which the log is summed: what was stored is
-// read and written again without a change.
+// TestStoredPayloads reads stored payloads and writes them again. Not a byte may change, because the sums of the log
+// cover them.
 func TestStoredPayloads(t *testing.T) {
 	seen := map[EventType]bool{}
 	for _, p := range storedPayloads(t) {
@@ -53,7 +53,7 @@ func TestStoredPayloads(t *testing.T) {
 	}
 }
 
-// TestEventRows finds, by name, what an event type lacks: its row, or a part of it.
+// TestEventRows names an event type that lacks its row or a part of it.
 func TestEventRows(t *testing.T) {
 	rows := map[EventType]EventInfo{}
 	for _, info := range EventTypes {
@@ -74,8 +74,7 @@ func TestEventRows(t *testing.T) {
 	equal(t, "how many constants have a row", len(rows), len(named))
 }
 
-// TestPayloadFields has every type say its own: no payload serves two types, and no field hides another
-// of the same JSON name.
+// TestPayloadFields: every type has a payload of its own, and no field hides another of the same JSON name.
 func TestPayloadFields(t *testing.T) {
 	owner := map[reflect.Type]EventType{}
 	for _, info := range EventTypes {
@@ -99,8 +98,8 @@ func TestPayloadFields(t *testing.T) {
 	}
 }
 
-// TestPayloadExamples has an example of every field of every payload, so that neither its name nor its
-// place can change unseen.
+// TestPayloadExamples: every field of every payload has a stored example, so that neither its name nor its place can
+// change unnoticed.
 func TestPayloadExamples(t *testing.T) {
 	seen := map[EventType]map[string]bool{}
 	for _, p := range storedPayloads(t) {
@@ -134,7 +133,7 @@ func TestPayloadExamples(t *testing.T) {
 	}
 }
 
-// jsonNames counts the JSON names of a struct's fields, those of embedded structs with them.
+// jsonNames counts the JSON names of a struct's fields, including those of embedded structs.
 func jsonNames(t reflect.Type) map[string]int {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -155,7 +154,7 @@ func jsonNames(t reflect.Type) map[string]int {
 	return names
 }
 
-// constants are those of a type of this package, by name.
+// constants returns the constants of a type of this package, by name.
 func constants(t *testing.T, typ string) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("*.go")
@@ -186,8 +185,8 @@ func constants(t *testing.T, typ string) map[string]string {
 	return out
 }
 
-// TestStoredLog reads the log of a whole database that commit 8cc1f78 made: it replays, and its payloads
-// are written again without a change.
+// TestStoredLog reads the log of a whole database that commit 8cc1f78 made. It must replay, and its payloads must be
+// written again without a change.
 func TestStoredLog(t *testing.T) {
 	f, err := os.Open("testdata/log-8cc1f78.jsonl")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// standing are the reservations that the log says stand, the earliest first.
+// standing returns the reservations that the log has, the earliest first.
 func (f *fixture) standing() []Reservation {
 	var out []Reservation
 	for _, v := range f.rec.Reservations {

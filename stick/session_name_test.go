@@ -33,8 +33,8 @@ func TestContextName(t *testing.T) {
 	})
 }
 
-// Names are distinct among running sessions, whatever was asked for, and also where the file system
-// doesn't tell letters of different case apart.
+// Running sessions have different names, whatever they asked for. Names that differ only in upper and lower case
+// count as the same.
 func TestContextNamesAreDistinct(t *testing.T) {
 	f := room(t)
 	f.starts(Starting{By: "p:0", Same: true})
@@ -50,8 +50,8 @@ func TestContextNamesAreDistinct(t *testing.T) {
 	}
 }
 
-// A name that was asked for is taken over from a session that is gone, with what stands in its file; a
-// session keeps its own for as long as it goes on, and the primary's is nobody's to choose.
+// A session may ask for the name of one that is gone, and inherits its file. A session keeps its name while it goes
+// on. Nobody can choose the primary's name.
 func TestContextNamesStay(t *testing.T) {
 	f := room(t)
 	if got := f.starts(Starting{By: "p:0", Same: true, Context: "lead"}); got.Role != RolePrimary || got.Context != "" {
@@ -114,8 +114,8 @@ func TestMessagesToRoles(t *testing.T) {
 	}
 }
 
-// TestHelpersLeaveWhatIsThePrimarys holds a helper to its role where the room enforces anything, also
-// while it has the stick.
+// TestHelpersLeaveWhatIsThePrimarys: a room that enforces anything denies a helper what only the primary may change,
+// even while the helper has the stick.
 func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 	f := room(t)
 	f.starts(Starting{By: "p:0", Same: true})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// starts begins the session of an agent, which joins for it.
+// starts lets an agent join and starts its session.
 func (f *fixture) starts(q Starting) Started {
 	f.t.Helper()
 	f.acts(q.By)
@@ -17,7 +17,7 @@ func (f *fixture) starts(q Starting) Started {
 	return out
 }
 
-// acts has an agent take part.
+// acts lets an agent act, and join if it hasn't.
 func (f *fixture) acts(a AgentID) {
 	f.t.Helper()
 	r, events, _, err := f.Join(a, true, f.now)
@@ -40,8 +40,7 @@ func (f *fixture) leads(a AgentID) bool {
 	return ok && p.Agent == a
 }
 
-// TestStartSessionTable: alone or not, with an anchor or without one, and every way in which the
-// primary before may be.
+// TestStartSessionTable: alone or not, with or without an anchor, and with every state of an earlier primary.
 func TestStartSessionTable(t *testing.T) {
 	const me, other AgentID = "claude:me", "codex:other"
 	type before struct {
@@ -285,9 +284,9 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// TestRolesExplored goes through every state of the roles that two agents, or with -explore.long three,
-// can reach that come and go in processes of their own, from which no act leads to two primaries that aren't gone, and from which the next start of
-// an agent always has somebody lead once all others are gone.
+// TestRolesExplored visits every state of the roles that two agents, or with -explore.long three, can reach while they
+// come and go in processes of their own. No act may lead to two primaries that aren't gone. If all others are gone,
+// there must be a primary after the next start of an agent.
 func TestRolesExplored(t *testing.T) {
 	agents := []AgentID{"a:1", "b:2"}
 	if *exploreLong {

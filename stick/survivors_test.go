@@ -11,8 +11,8 @@ import (
 
 // The tests in this file kill mutants that all others let live (see make mutate).
 
-// TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly: who passed the stick on lets others go first when the
-// recipient's time is over, and only then. Whatever else opens a takeover opens it for the prior owner too.
+// TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly: an agent that passed the stick on must let others go first after
+// a claim timeout. Every other cause opens the takeover for the prior owner too.
 func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 	passed := func(t *testing.T) *fixture { // from a to b, while c waits
 		f := room(t).member("a", "b", "c").alive("a", "c").hooks("b").owns("a").waits("c")
@@ -67,8 +67,8 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 	}
 }
 
-// TestHeartbeatShowsThatTheOwnerLives: it acknowledges the grant, and closes the takeover that the owner's
-// absence had opened.
+// TestHeartbeatShowsThatTheOwnerLives: a heartbeat acknowledges the grant, and closes a takeover that was open because
+// the owner looked gone.
 func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 	beat := func(f *fixture) {
 		t.Helper()
@@ -95,7 +95,7 @@ func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 	equal(t, "the opening of a's second absence", f.Opening(f.s, f.now), Opening{OwnerGone, f.now})
 }
 
-// TestClaimNamesTheHandoffItTakesOver: the latest one, and none that another turn took over already.
+// TestClaimNamesTheHandoffItTakesOver: a claim names the latest handoff, unless another turn already took it over.
 func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
 	named := func(f *fixture) int64 {
 		t.Helper()
@@ -129,8 +129,8 @@ func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
 	equal(t, "the takeover's handoff", named(f), released)
 }
 
-// TestDoneAfterTheReviewerAskedForChanges: the same commit may be offered again, and is reviewed anew; after
-// the end of an attempt nothing is.
+// TestDoneAfterTheReviewerAskedForChanges: the same commit may be offered again and needs a new review. Nothing can be
+// offered after the end of an attempt.
 func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 	changes := func(t Task) (Event, error) {
 		return t.RequestChanges(TaskDecision{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "x")
@@ -167,8 +167,8 @@ func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 	}
 }
 
-// TestNoIdleNoticeToTheDead: an owner whose process has ended isn't told that it looks idle, whoever keeps its
-// lease; it is replaced at once.
+// TestNoIdleNoticeToTheDead: an owner whose process has ended isn't told that it looks idle, even if a guardian keeps
+// its lease. Others may take over at once.
 func TestNoIdleNoticeToTheDead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -204,8 +204,8 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 	}
 }
 
-// TestOffersOfALaterRound: in a new round everybody is told once more, and once only; who was told looks again
-// at the start of the next one, whatever else falls due before.
+// TestOffersOfALaterRound: everybody gets the offer once in each round. A member that got it checks again when the
+// next round starts, whatever other deadlines pass before.
 func TestOffersOfALaterRound(t *testing.T) {
 	f := room(t).member("a", "b").policy("owner_idle_ttl=21m").alive("a").hooks("a").owns("a").waits("b").after(claim)
 	for round := range 3 {
@@ -217,7 +217,7 @@ func TestOffersOfALaterRound(t *testing.T) {
 	}
 }
 
-// TestHelperThatBecomesThePrimaryCrashedNothing: a session that goes on in a new process ended no primary one.
+// TestHelperThatBecomesThePrimaryCrashedNothing: a helper's session that goes on as the primary in a new process isn't a crash.
 func TestHelperThatBecomesThePrimaryCrashedNothing(t *testing.T) {
 	for _, helper := range []bool{false, true} {
 		f := room(t)
@@ -228,7 +228,7 @@ func TestHelperThatBecomesThePrimaryCrashedNothing(t *testing.T) {
 	}
 }
 
-// TestBefore: of two processes of one world one began first, also at the same instant; of two worlds nobody knows.
+// TestBefore: of two processes that can be compared one began first, even at the same instant. Of others nobody knows.
 func TestBefore(t *testing.T) {
 	at := func(start int64, pid int) Process { return Process{Boot: "b", PIDNS: "n", PID: pid, Start: start} }
 	other := at(1, 1)
@@ -247,7 +247,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// TestKickOfAnOwnerNamesItsLease: like every other end of a grant.
+// TestKickOfAnOwnerNamesItsLease: the event names the lease that ended, like every other end of a grant.
 func TestKickOfAnOwnerNamesItsLease(t *testing.T) {
 	f := room(t).member("a", "b").owns("a").gone("a")
 	lease := f.Turn.Lease
@@ -260,8 +260,8 @@ func TestKickOfAnOwnerNamesItsLease(t *testing.T) {
 	equal(t, "the lease", payload.Lease, LeaseSum(lease))
 }
 
-// TestReplayRefusesWhatCantFollow: events that don't follow from what came before break the replay also when
-// somebody has computed the sums anew.
+// TestReplayRefusesWhatCantFollow: events that can't follow the earlier ones break the replay, even if somebody has
+// computed the sums anew.
 func TestReplayRefusesWhatCantFollow(t *testing.T) {
 	message := func() (*fixture, int64) {
 		f := room(t).member("a", "b")
@@ -299,7 +299,8 @@ func TestReplayRefusesWhatCantFollow(t *testing.T) {
 	}
 }
 
-// TestTaskKeepsWhyItCameBack: why it was returned or failed, and by whose words, until it is offered or tried again.
+// TestTaskKeepsWhyItCameBack: a task keeps the cause and the reason why it was returned or failed, until it is offered
+// or tried again.
 func TestTaskKeepsWhyItCameBack(t *testing.T) {
 	changes := func(t Task) (Event, error) {
 		return t.RequestChanges(TaskDecision{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "name it")
@@ -326,7 +327,7 @@ func TestTaskKeepsWhyItCameBack(t *testing.T) {
 	}
 }
 
-// TestRestoreBeforeTheFirstTurn: where no turn was granted none can have been lost.
+// TestRestoreBeforeTheFirstTurn: if no turn was granted, none can have been lost, so no turn id is skipped.
 func TestRestoreBeforeTheFirstTurn(t *testing.T) {
 	f := room(t).member("a")
 	f.commit(f.Restore(3, "restore", f.now))
@@ -334,7 +335,7 @@ func TestRestoreBeforeTheFirstTurn(t *testing.T) {
 	equal(t, "the first turn after it", f.owns("a").Turn.ID, 1)
 }
 
-// TestOnlyTheWorkerIsFencedOff: to others a task that is over is no attempt of theirs.
+// TestOnlyTheWorkerIsFencedOff: only the worker of a task that is over has a stale attempt.
 func TestOnlyTheWorkerIsFencedOff(t *testing.T) {
 	over := made(t, begun, cancel)
 	for by, code := range map[AgentID]Code{theWorker.By: CodeStaleAttempt, "pi:x": CodeInvalidTransition} {

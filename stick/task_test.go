@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// made is a task in a state, with codex:w as its worker.
+// made returns a task after some steps. Its worker is codex:w.
 func made(t *testing.T, steps ...func(Task) (Event, error)) Task {
 	t.Helper()
 	var task Task
@@ -117,8 +117,8 @@ func TestTaskRefusals(t *testing.T) {
 	}
 }
 
-// TestMovedInReview: what nobody offered can't be approved, and who is told so is told who can do something about
-// it; it can be given back, whichever of the two commits was seen.
+// TestMovedInReview: a commit that nobody offered can't be approved, and the refusal says who can change that. The
+// task can be returned to its worker, whichever of the two commits the reviewer saw.
 func TestMovedInReview(t *testing.T) {
 	reviewed := made(t, begun, offers("h", "p"))
 	see := func(head, branch string) TaskDecision {
@@ -177,7 +177,7 @@ func TestEarlierWorkers(t *testing.T) {
 	}
 }
 
-// TestTaskTwice: the same again is no second event.
+// TestTaskTwice: an act that is repeated makes no second event.
 func TestTaskTwice(t *testing.T) {
 	if e, err := made(t, begun).Start(theWorker, false); e != nil || err != nil {
 		t.Errorf("start: %v, %v", e, err)
@@ -198,7 +198,7 @@ func TestTaskTwice(t *testing.T) {
 	}
 }
 
-// TestApprovalKept: the same change on another base keeps its approval, and only that.
+// TestApprovalKept: only the same change on another base keeps its approval.
 func TestApprovalKept(t *testing.T) {
 	approved := made(t, begun, offers("h", "p"), approve)
 	e, err := approved.Done(theWorker, Offering{Base: "b2", Head: "h2", Patch: "p"})
@@ -220,8 +220,8 @@ func TestApprovalKept(t *testing.T) {
 	}
 }
 
-// TestTaskSteps: every step of the table is reachable, every state is left by a person's word or is the end, and
-// each has words for what comes next.
+// TestTaskSteps: every step of the table is reachable, a person can leave every state unless it is the end, and each
+// state has a hint for the next step.
 func TestTaskSteps(t *testing.T) {
 	for _, s := range TaskStates {
 		if len((Task{ID: "T", State: s}).NextStep()) == 0 {
@@ -243,7 +243,7 @@ func TestTaskSteps(t *testing.T) {
 	}
 }
 
-// TestTaskLogIsChecked: an event that no step allows is refused when the log is replayed.
+// TestTaskLogIsChecked: the replay of a log refuses an event that no step allows.
 func TestTaskLogIsChecked(t *testing.T) {
 	approved := made(t, begun, offers("h", "p"), approve)
 	e, err := approved.Land("x", "h", "r")
@@ -261,7 +261,7 @@ func TestTaskLogIsChecked(t *testing.T) {
 	}
 }
 
-// TestRollbackNeedsAMerge: a task that landed by no commit of its own has nothing that could be taken back.
+// TestRollbackNeedsAMerge: a task that landed without a merge of its own can't be rolled back.
 func TestRollbackNeedsAMerge(t *testing.T) {
 	for _, c := range []struct {
 		task Task
