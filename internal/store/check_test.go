@@ -56,7 +56,7 @@ func TestCheckFindsDamage(t *testing.T) {
 	}
 }
 
-// TestCheckFindsDamagedPost: what is stored of messages and notes is compared with the log.
+// TestCheckFindsDamagedPost: the check compares stored receipts and notes with the log.
 func TestCheckFindsDamagedPost(t *testing.T) {
 	for _, c := range []struct {
 		name, tamper, says string
@@ -140,7 +140,7 @@ func written(t *testing.T, db *store.DB) {
 	join(t, db, newRoom(t, db, "/other").ID, "claude:a")
 }
 
-// TestCheckWritesNothing: a check-up can be had of a database that must not be touched.
+// TestCheckWritesNothing: one can check a database that must not change.
 func TestCheckWritesNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		played(t, db)

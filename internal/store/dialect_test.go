@@ -10,7 +10,7 @@ import (
 // and the queries. It moves to postgres.go with the backend.
 var postgresDialect = dialect{schema: postgresSchema, query: postgresQuery, read: "BEGIN", write: "BEGIN"}
 
-// PostgresSchema is the script that makes the schema on PostgreSQL.
+// PostgresSchema returns the script that creates the schema on PostgreSQL.
 func PostgresSchema(t *testing.T) string {
 	t.Helper()
 	ms, err := readMigrations(embedded)
@@ -24,15 +24,15 @@ func PostgresSchema(t *testing.T) string {
 	return script
 }
 
-// PostgresQuery is a query as the store would send it to PostgreSQL.
+// PostgresQuery returns a query as the store would send it to PostgreSQL.
 func PostgresQuery(text string) string { return postgresDialect.queryText(text) }
 
 // tokens are what may have to be replaced, and what nothing is replaced in: literals, quoted names
 // and comments.
 var tokens = regexp.MustCompile(`'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\?|\b(?:INTEGER|TEXT)\b`)
 
-// postgresSchema is a migration as PostgreSQL has to read it. Its INTEGER has but 32 bits, and it
-// orders text by a language unless it is told to compare bytes, as SQLite does.
+// postgresSchema translates a migration for PostgreSQL. Its INTEGER has only 32 bits, and it orders text by a
+// language unless it is told to compare bytes, as SQLite does.
 func postgresSchema(text string) string {
 	return tokens.ReplaceAllStringFunc(text, func(token string) string {
 		switch token {
@@ -45,7 +45,7 @@ func postgresSchema(text string) string {
 	})
 }
 
-// postgresQuery is a query as PostgreSQL has to read it: it numbers its parameters.
+// postgresQuery translates a query for PostgreSQL, which numbers its parameters.
 func postgresQuery(text string) string {
 	n := 0
 	return tokens.ReplaceAllStringFunc(text, func(token string) string {

@@ -58,7 +58,7 @@ func TestEventKeepsEveryColumn(t *testing.T) {
 	}, storetest.At(clock))
 }
 
-// TestCounterAndChain has two rooms share the counter, and each keep a chain of its own.
+// TestCounterAndChain: two rooms share the counter, and each has a chain of its own.
 func TestCounterAndChain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		rooms := []stick.RoomID{newRoom(t, db, "/one").ID, newRoom(t, db, "/two").ID}
@@ -202,7 +202,7 @@ func TestCursorsOnlyGoForward(t *testing.T) {
 	})
 }
 
-// TestLargeEvents writes more than one page of everything that has no bound of its own.
+// TestLargeEvents writes more than one page of every text that has no limit of its own.
 func TestLargeEvents(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := newRoom(t, db, "/work").ID

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Run(m))
 }
 
-// child is another process of the database: it makes a room at a path of its own.
+// child is another process that opens the database and makes a room at a path of its own.
 func child(role, dir, point string) error {
 	db, err := store.Open(context.Background(), store.Options{Dir: dir, Kill: func(at string) {
 		if at == point {
@@ -43,7 +43,7 @@ func child(role, dir, point string) error {
 	return errors.Join(err, db.Close())
 }
 
-// start starts a child: role "kill" or "stop" is what happens to it at the point.
+// start starts a child. Its role, "kill" or "stop", is what happens to it at the point.
 func start(t *testing.T, dir, role, point string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -91,7 +91,7 @@ func load(t *testing.T, db *store.DB, id stick.RoomID) (r stick.Room) {
 	return r
 }
 
-// play applies a rule to a room and saves what it came to.
+// play applies a rule to a room and saves the outcome.
 func play(t *testing.T, db *store.DB, id stick.RoomID, rule func(stick.Room, stick.Time) (stick.Room, []stick.Event)) (after stick.Room, events []stick.Event) {
 	t.Helper()
 	update(t, db, func(tx *store.Tx) error {
@@ -110,7 +110,7 @@ func blind() *stick.Probed {
 	return &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 }
 
-// join, claim and release play the rules of these names.
+// join, claim and release play the rule of that name.
 func join(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
@@ -182,7 +182,7 @@ func refused(t *testing.T, err error, code stick.Code) *stick.Error {
 	return e
 }
 
-// soon fails the test unless what has to happen does.
+// soon waits for something that must happen, and fails the test if it doesn't.
 func soon(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {

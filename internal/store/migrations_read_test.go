@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// TestMigrationsAreCounted: each file among the migrations is one, and a new database has all of them and says so.
+// TestMigrationsAreCounted: each file is a migration, and a new database has and counts all of them.
 func TestMigrationsAreCounted(t *testing.T) {
 	files, err := fs.ReadDir(embedded, "migrations")
 	if err != nil {
@@ -38,8 +38,8 @@ func TestMigrationsAreCounted(t *testing.T) {
 	}
 }
 
-// TestMigrationsThatAreNone: a file that would be overlooked, or that doesn't say who can read what it makes, is
-// refused by its name.
+// TestMigrationsThatAreNone: a file that would be overlooked, or that doesn't say which programs can read the database
+// after it, is refused, and the refusal names it.
 func TestMigrationsThatAreNone(t *testing.T) {
 	const fine = "CREATE TABLE t (a INTEGER);\n"
 	for name, c := range map[string]struct{ file, text, says string }{

@@ -27,7 +27,7 @@ func readMigrations(t *testing.T, last int) []string {
 	return out
 }
 
-// openRaw opens the database in a directory past the store.
+// openRaw opens the database in a directory without the store.
 func openRaw(t *testing.T, dir string) *sql.DB {
 	t.Helper()
 	raw, err := sql.Open("sqlite", filepath.Join(dir, store.FileName))

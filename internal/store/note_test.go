@@ -24,7 +24,7 @@ func note(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, body str
 	return events[0]
 }
 
-// resolve deals with a note that an event added.
+// resolve resolves the note that an event added.
 func resolve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, added stick.Event) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {

@@ -187,8 +187,8 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 	}
 }
 
-// TestOpenedTwiceInOneProcess: a process that opens the database twice keeps its locks on it, so
-// that another one which closes it doesn't take itself for the last and throw the log away.
+// TestOpenedTwiceInOneProcess: a process that opens the database twice keeps its locks. Otherwise another process that
+// closes the database would believe that it is the last one, and delete the log.
 func TestOpenedTwiceInOneProcess(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		newRoom(t, db, "/before")
@@ -216,8 +216,8 @@ func TestOpenedTwiceInOneProcess(t *testing.T) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// TestLargeWALIsCheckpointed: while somebody reads, the log can't be moved into the database and
-// grows; the first writer after that moves it. A reader never makes writers wait.
+// TestLargeWALIsCheckpointed: while somebody reads, nobody can move the log into the database, so it grows. The next
+// writer moves it. A reader never makes writers wait.
 func TestLargeWALIsCheckpointed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := newRoom(t, db, "/work").ID

@@ -11,13 +11,13 @@ import (
 	"talkingstick/stick"
 )
 
-// delivery is an event at one of those it is for, as the test knows it without asking the store.
+// delivery is an event and one of its addressees, as the test knows it without the store.
 type delivery struct {
 	stick.Event
 	stick.Receipt
 }
 
-// post is a room in which messages of every kind were sent, with all that was made of them.
+// post is a room with messages of every kind, and what their recipients and senders did with them.
 type post struct {
 	t          *testing.T
 	db         *store.DB
@@ -30,8 +30,8 @@ type post struct {
 var postmen = []stick.AgentID{"claude:a", "codex:b", "gemini:c", "human:h"}
 
 // newPost sends messages to one member, to several, to the room and to nobody, with and without an
-// acknowledgement, in threads and for tasks; lets the stick go round meanwhile; and has members see,
-// read and accept what they got, and senders take some of it back.
+// acknowledgement, in threads and for tasks. Meanwhile the stick goes round. Members see, read and acknowledge
+// what they got, and senders withdraw some of it.
 func newPost(t *testing.T, db *store.DB, clock *storetest.Clock) *post {
 	t.Helper()
 	p := &post{t: t, db: db, clock: clock, room: newRoom(t, db, "/work").ID}
@@ -58,7 +58,7 @@ func newPost(t *testing.T, db *store.DB, clock *storetest.Clock) *post {
 	return p
 }
 
-// send sends message i: its recipients, and what it says, go through all combinations.
+// send sends message i. The recipients and contents of all messages go through all combinations.
 func (p *post) send(i int) {
 	p.t.Helper()
 	from := postmen[i%3]
@@ -197,7 +197,7 @@ func (p *post) put(d *delivery) {
 	update(p.t, p.db, func(tx *store.Tx) error { return tx.PutReceipt(p.room, d.Receipt) })
 }
 
-// play plays a rule that makes one event, and notes whom it is for.
+// play plays a rule that makes one event, and records its addressees.
 func (p *post) play(rule func(stick.Room, stick.Time) (stick.Room, []stick.Event), owes stick.Owes, thread string, to ...stick.AgentID) {
 	p.t.Helper()
 	_, events := play(p.t, p.db, p.room, rule)
@@ -216,7 +216,7 @@ func (p *post) deliver(e stick.Event, owes stick.Owes, thread string, to ...stic
 	}
 }
 
-// at finds what became of an event at somebody.
+// at returns the delivery of an event to an agent.
 func (p *post) at(seq int64, a stick.AgentID) *delivery {
 	for _, d := range p.deliveries {
 		if d.Seq == seq && d.Agent == a {
@@ -226,7 +226,7 @@ func (p *post) at(seq int64, a stick.AgentID) *delivery {
 	return nil
 }
 
-// stands is the state of a delivery, in other words than the rules'.
+// stands returns the state of a delivery, computed without the rules.
 func (d *delivery) stands() stick.ReceiptState {
 	switch {
 	case d.Withdrawn:
@@ -239,7 +239,7 @@ func (d *delivery) stands() stick.ReceiptState {
 	return stick.Unread
 }
 
-// owed tells whether the recipient has something to do yet.
+// owed reports whether the recipient must still do something.
 func (d *delivery) owed() bool {
 	return d.stands() == stick.Unread && d.Owes != stick.OwesNothing || d.stands() == stick.Read && d.Owes == stick.OwesAck
 }

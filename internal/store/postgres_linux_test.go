@@ -21,8 +21,8 @@ import (
 // postgresBin is where Debian puts the programs of PostgreSQL 15.
 const postgresBin = "/usr/lib/postgresql/15/bin"
 
-// TestPostgres has PostgreSQL apply the schema and prepare every query, so that the backend that
-// comes later finds no surprise. Each parameter has to be of the kind that the store passes.
+// TestPostgres lets PostgreSQL apply the schema and prepare every query, so that the schema and the queries stay ready
+// for it. Each parameter must be of the kind that the store passes.
 func TestPostgres(t *testing.T) {
 	db := rebooted(t)
 	rec := recorded(t, db)
@@ -81,11 +81,10 @@ func TestPostgres(t *testing.T) {
 // kinds are PostgreSQL's types for what the store passes; truth values are 0 and 1.
 var kinds = strings.NewReplacer("int64", "bigint", "bool", "bigint", "string", "text")
 
-// cluster is a PostgreSQL of the test's own, reached by a socket in its directory.
+// cluster is the test's own PostgreSQL, with a socket in its directory.
 type cluster struct{ dir string }
 
-// startPostgres makes a cluster and ends it with the test. It keeps nothing on the disk for sure,
-// and refuses to run as root.
+// startPostgres makes a cluster and ends it with the test. It doesn't sync to disk. PostgreSQL refuses to run as root.
 func startPostgres(t *testing.T) cluster {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(postgresBin, "postgres")); err != nil {
@@ -157,7 +156,7 @@ func startPostgres(t *testing.T) cluster {
 	return pg
 }
 
-// env has nothing in it by which the user's own PostgreSQL could be meant.
+// env returns an environment without anything that names the user's own PostgreSQL.
 func (pg cluster) env() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + pg.dir, "LC_ALL=C", "TZ=UTC"}
 }

@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestBusyNamesTheHolder stops a process that holds the write lock. Whoever wants to write is told
-// which process that is, once its patience is over, and succeeds when the process goes on.
+// TestBusyNamesTheHolder stops a process that holds the write lock. A writer that has waited too long learns which
+// process that is, and succeeds once the process goes on.
 func TestBusyNamesTheHolder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -46,8 +46,8 @@ func TestBusyNamesTheHolder(t *testing.T) {
 	}, storetest.WriteWait(200*time.Millisecond))
 }
 
-// TestKilledAtACommit kills a process right before and right after its commit: nothing is half
-// done, the lock is free, and who listens is rung by the death.
+// TestKilledAtACommit kills a process right before and right after its commit. Nothing is half done, the lock is
+// free, and the process's death rings those who listen.
 func TestKilledAtACommit(t *testing.T) {
 	for point, want := range map[string]int{"before commit": 1, "after commit": 2} {
 		t.Run(point, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestKilledAtACommit(t *testing.T) {
 	}
 }
 
-// state is the kernel's letter for what a process does.
+// state returns the kernel's letter for the state of a process.
 func state(pid int) byte {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	i := bytes.LastIndexByte(b, ')')

@@ -18,8 +18,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// unrecorded are the functions whose statements nobody but SQLite runs. Neither they nor their
-// callers' calls of them are looked at.
+// unrecorded are the functions whose statements only SQLite runs. The tests skip them, and the calls of them.
 var unrecorded = map[string]string{
 	"openSQLite":     "the recording begins after it",
 	"connect":        "settings of SQLite's connections",
@@ -32,10 +31,10 @@ var unrecorded = map[string]string{
 	"rollback":       "no query",
 }
 
-// notAsked begins what only SQLite is asked, and what is the same everywhere.
+// notAsked are the beginnings of statements that only SQLite gets, or that are the same everywhere.
 var notAsked = []string{"PRAGMA ", "BEGIN", "COMMIT", "ROLLBACK", "SELECT count(*) FROM sqlite_master"}
 
-// queries are the texts of a recording that every database has to understand, sorted.
+// queries returns the statements of a recording that every database must understand, sorted.
 func queries(rec *store.Recording) []string {
 	var out []string
 	for _, text := range slices.Sorted(maps.Keys(rec.Statements)) {
@@ -46,8 +45,8 @@ func queries(rec *store.Recording) []string {
 	return out
 }
 
-// recorded calls everything that the store offers, in every variant that has a text of its own.
-// What is forgotten here fails TestEveryQueryIsRecorded.
+// recorded calls every method of the store, in every variant that has a statement of its own. If one is missing here,
+// TestEveryQueryIsRecorded fails.
 func recorded(t *testing.T, db *store.DB) *store.Recording {
 	t.Helper()
 	rec := store.Record(t, db)
@@ -162,7 +161,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	return rec
 }
 
-// recordedTasks calls what the store offers about tasks.
+// recordedTasks calls the methods about tasks.
 func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	t.Helper()
 	reviewed(t, db, id, "T1")
@@ -198,7 +197,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	update(t, db, func(tx *store.Tx) error { return tx.EndIntent("i", "done") })
 }
 
-// rebooted is a database in which another boot began, so that a new world is recorded, too.
+// rebooted returns a database after a reboot, so that the statements of a new generation are recorded as well.
 func rebooted(t *testing.T) *store.DB {
 	t.Helper()
 	dir := t.TempDir()
@@ -231,9 +230,8 @@ func try(errs ...error) error {
 	return nil
 }
 
-// TestEveryQueryIsRecorded holds the recording, with which other databases are tried out, to the
-// source: each line of this package that leads to a statement was passed, and each piece of SQL in
-// it was run.
+// TestEveryQueryIsRecorded compares the recording, with which other databases are tested, with the source. It must
+// have run each line of this package that leads to a statement, and each piece of SQL.
 func TestEveryQueryIsRecorded(t *testing.T) {
 	rec := recorded(t, rebooted(t))
 	src := readSource(t)
@@ -258,7 +256,7 @@ func TestEveryQueryIsRecorded(t *testing.T) {
 	}
 }
 
-// TestRowsAreOrdered: databases give rows in different orders unless they are told one.
+// TestRowsAreOrdered: every query that returns rows names their order, because databases differ in it otherwise.
 func TestRowsAreOrdered(t *testing.T) {
 	rec := recorded(t, rebooted(t))
 	for _, text := range queries(rec) {
@@ -268,7 +266,7 @@ func TestRowsAreOrdered(t *testing.T) {
 	}
 }
 
-// source is what the files of the package say of statements.
+// source is what the source code of the package says about statements.
 type source struct {
 	functions map[string]bool
 	calls     map[string]string // by file:line, those that lead to a statement
@@ -312,7 +310,7 @@ func readSource(t *testing.T) source {
 			src.findPieces(set, d)
 		}
 	}
-	// What runs a statement is what calls something that does.
+	// A function runs a statement if it calls a function that does.
 	runs := map[string]bool{"ExecContext": true, "QueryContext": true, "QueryRowContext": true}
 	for found := true; found; {
 		found = false
@@ -361,7 +359,7 @@ func calls(f *ast.FuncDecl, names map[string]bool) (out []*ast.CallExpr) {
 	return out
 }
 
-// findPieces finds string constants that look like SQL, but not those that are said to people.
+// findPieces finds string constants that look like SQL, except for texts for people.
 func (src source) findPieces(set *token.FileSet, n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {

@@ -6,8 +6,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestEarlierProgramsBesideThisOne: min_reader is raised where an earlier program would do harm. The rule by which a
-// program refuses is the same in all of them, so the present one stands for each, with the migrations that it knew.
+// TestEarlierProgramsBesideThisOne: a migration raises min_reader if an earlier program would do harm after it. All
+// programs refuse by the same rule, so this one, with the migrations that an earlier one knew, stands for it.
 // A program of schema 6 (8cc1f78) knows one boot for all hosts and is refused.
 func TestEarlierProgramsBesideThisOne(t *testing.T) {
 	all, err := readMigrations(embedded)

@@ -102,7 +102,7 @@ func TestInboxQueries(t *testing.T) {
 	}, storetest.At(clock))
 }
 
-// TestReceipts compares all that is stored of receipts with what was done.
+// TestReceipts compares all stored receipts with what was done.
 func TestReceipts(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -164,7 +164,7 @@ func TestReceipts(t *testing.T) {
 	}, storetest.At(clock))
 }
 
-// TestShownKeepsTheFirstTime: what was put into a context twice was put there at the first time.
+// TestShownKeepsTheFirstTime: an event that is shown twice keeps the time of the first.
 func TestShownKeepsTheFirstTime(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -188,8 +188,7 @@ func TestShownKeepsTheFirstTime(t *testing.T) {
 	}, storetest.At(clock))
 }
 
-// TestPutReceiptLeavesTheRest: storing what became of a message touches neither who saw it when, nor
-// another's receipt.
+// TestPutReceiptLeavesTheRest: storing a receipt changes neither when the event was shown nor another agent's receipt.
 func TestPutReceiptLeavesTheRest(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -13,20 +13,20 @@ import (
 	"testing"
 )
 
-// Recording is what a database was asked: every statement, and from which lines of this package.
+// Recording holds every statement that a database was sent, with the lines of this package that sent it.
 type Recording struct {
 	Statements map[string]*Statement // by text
 	Lines      map[string]bool       // file:line of the calls that led to a statement
 }
 
-// Statement is what was seen of a statement's text.
+// Statement is what the recording knows about one statement.
 type Statement struct {
 	Scanned bool     // it was run for any number of rows
 	Args    []string // the kind of each argument, of each run
 }
 
-// Record has everything recorded that a database is asked from now on. The connection stays the
-// one that was opened; it is only reached through a driver that listens.
+// Record records every statement that a database is sent from now on. The open connection stays; only a driver that
+// records stands before it.
 func Record(t *testing.T, db *DB) *Recording {
 	t.Helper()
 	rec := &Recording{Statements: map[string]*Statement{}, Lines: map[string]bool{}}
@@ -78,7 +78,7 @@ func (r *Recording) note(text string, args []driver.NamedValue) {
 	}
 }
 
-// rawConn and rawStmt are what is used of the driver that is listened to.
+// rawConn and rawStmt are the parts of the recorded driver that are used.
 type rawConn interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -92,7 +92,7 @@ type rawStmt interface {
 	driver.StmtQueryContext
 }
 
-// tap is a connection that listens, and what connects to it.
+// tap is a connection that records, and its connector.
 type tap struct {
 	rawConn
 	rec *Recording

@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// reserve has a member reserve a pattern.
+// reserve lets a member reserve a pattern.
 func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p glob.Pattern) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
@@ -24,8 +24,8 @@ func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p glo
 	return events[0]
 }
 
-// TestReservationsAreFoundByTheirPrefix compares what the index finds with a look at all of them:
-// whatever means a path, or overlaps with a pattern, is among it.
+// TestReservationsAreFoundByTheirPrefix compares what the index finds with all reservations: it must find every one
+// that matches a path or overlaps with a pattern.
 func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

@@ -14,7 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
-// full gives every field of a struct of plain fields a value of its own that isn't zero.
+// full sets every field of a struct of plain fields to a different value that isn't zero.
 func full[T any](t *testing.T, seed int, v *T) {
 	t.Helper()
 	s := reflect.ValueOf(v).Elem()
@@ -149,8 +149,7 @@ func TestRoomsByPath(t *testing.T) {
 	})
 }
 
-// TestSaveWritesOnlyChanges looks at the database from outside: its version rises when a
-// transaction wrote anything at all.
+// TestSaveWritesOnlyChanges reads the version of the database, which rises whenever a transaction writes anything.
 func TestSaveWritesOnlyChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

@@ -98,7 +98,7 @@ func TestSessionsAndProcesses(t *testing.T) {
 			return nil
 		})
 
-		// An assumed name is recorded without a session, and doesn't name whoever comes from there.
+		// An assumed name is recorded without a session, so the process doesn't get that name later.
 		update(t, db, func(tx *store.Tx) error {
 			return tx.PutProcess("codex:assumed", "", stick.Evidence{Process: later, Proof: stick.ProvesSession})
 		})
@@ -122,7 +122,7 @@ func TestSessionsAndProcesses(t *testing.T) {
 	}, storetest.At(clock))
 }
 
-// TestMembersCarryTheEvidence joins what is known of a session to its member.
+// TestMembersCarryTheEvidence: a member has the evidence of its sessions.
 func TestMembersCarryTheEvidence(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := newRoom(t, db, "/work").ID
@@ -181,7 +181,7 @@ func TestHeldBy(t *testing.T) {
 	})
 }
 
-// TestHooked notes what hooks tell of sessions, each of its own.
+// TestHooked: hooks report about their own session only.
 func TestHooked(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -263,7 +263,7 @@ func TestHooked(t *testing.T) {
 		expect("a hook of nobody", "nobody's", 0, 0)
 		last("claude", at)
 
-		// What has ended counts for nothing, until a hook of it fires again.
+		// A session that has ended no longer counts, until one of its hooks fires again.
 		hooked("key a", true)
 		update(t, db, func(tx *store.Tx) error {
 			_, err := tx.EndSession("key a", "claude:a")
@@ -276,7 +276,7 @@ func TestHooked(t *testing.T) {
 	}, storetest.At(clock))
 }
 
-// TestEndSession tells whether an agent goes on in another session when one of its ends.
+// TestEndSession: EndSession reports whether the agent has another session that is running.
 func TestEndSession(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -285,10 +285,10 @@ func TestEndSession(t *testing.T) {
 				{Key: "one", Agent: "claude:a", Harness: "claude", ID: "s1"},
 				{Key: "two", Agent: "claude:a", Harness: "claude", ID: "s2"},
 				{Key: "other", Agent: "claude:b", Harness: "claude", ID: "s3"},
-				// What gemini:c was known by until a hook told its session.
+				// What identified gemini:c until a hook named its session.
 				{Key: "process", Agent: "gemini:c", Harness: "gemini"},
 				{Key: "told", Agent: "gemini:c", Harness: "gemini", ID: "s4"},
-				// One that never tells a session.
+				// An agent that never names a session.
 				{Key: "silent", Agent: "opencode:d", Harness: "opencode"},
 			} {
 				if err := tx.PutSession(s); err != nil {
@@ -332,13 +332,13 @@ func TestEndSession(t *testing.T) {
 			t.Error("another agent's session ended")
 		}
 
-		// One that goes on counts again.
+		// A session that goes on counts again.
 		update(t, db, func(tx *store.Tx) error { return tx.RecordHook("one", 0) })
 		end("two", "claude:a", true)
 	}, storetest.At(clock))
 }
 
-// TestRoomsOf lists the rooms of which an agent is a member now.
+// TestRoomsOf: RoomsOf lists the rooms that an agent is a member of now.
 func TestRoomsOf(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		in, left, never := newRoom(t, db, "/1").ID, newRoom(t, db, "/2").ID, newRoom(t, db, "/3").ID

@@ -13,7 +13,7 @@ import (
 // knowsSQLite matches what only SQLite has.
 var knowsSQLite = regexp.MustCompile(`(?i)sqlite|pragma|immediate|rowid|\bwal\b`)
 
-// TestOneFileKnowsSQLite: no other file of the store imports SQLite or says anything in its words.
+// TestOneFileKnowsSQLite: no other file of the store imports SQLite or uses words that only SQLite has.
 func TestOneFileKnowsSQLite(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil {

@@ -49,7 +49,7 @@ func reviewed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 	say(t, db, id, *approved, err)
 }
 
-// TestTasks keeps tasks by what the log says of them; the check when the test ends compares them.
+// TestTasks stores tasks by their events. The check at the end of the test compares them with the log.
 func TestTasks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -78,7 +78,7 @@ func TestTasks(t *testing.T) {
 	})
 }
 
-// TestTaskOfAnotherAttempt: an event that doesn't follow from what is stored isn't stored.
+// TestTaskOfAnotherAttempt: the store refuses an event that can't follow the stored state of its task.
 func TestTaskOfAnotherAttempt(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -97,7 +97,7 @@ func TestTaskOfAnotherAttempt(t *testing.T) {
 	})
 }
 
-// TestDamagedTask: a task that was changed behind the log's back is found.
+// TestDamagedTask: the check finds a task that was changed without an event.
 func TestDamagedTask(t *testing.T) {
 	for name, text := range map[string]string{
 		"state":   "UPDATE tasks SET state = 'COMPLETED'",
@@ -114,7 +114,7 @@ func TestDamagedTask(t *testing.T) {
 	}
 }
 
-// TestIntents: there is one at a time for each task, and it ends once.
+// TestIntents: each task has at most one open intent, which ends once.
 func TestIntents(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

@@ -13,8 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// before makes a database as a program that knew only the first migrations left it, with the rows
-// that db has for it, and opens it with the present store.
+// before makes a database as a program that knew only the first migrations would leave it, with the rows of db that
+// such a program has, and opens it with the present store.
 func before(t *testing.T, db *store.DB, last int) *store.DB {
 	t.Helper()
 	dir := t.TempDir()
@@ -85,7 +85,7 @@ func column(t *testing.T, raw *sql.DB, query string, args ...any) (out []string)
 	return out
 }
 
-// fresh is an empty database.
+// fresh returns an empty database.
 func fresh(t *testing.T) *store.DB {
 	t.Helper()
 	db, err := store.Open(ctx, store.Options{Dir: t.TempDir()}, true)
@@ -100,8 +100,8 @@ func fresh(t *testing.T) *store.DB {
 	return db
 }
 
-// TestUpgradeFromRooms: a database that is older than messages has the receipts that its log would
-// have brought, whoever an event was for gets it, and everything new works in it.
+// TestUpgradeFromRooms: a database that is older than messages gets the receipts that follow from its log, the
+// addressees get their events, and everything new works in it.
 func TestUpgradeFromRooms(t *testing.T) {
 	now := fresh(t)
 	id := newRoom(t, now, "/work").ID
@@ -186,8 +186,7 @@ func TestUpgradeFromRooms(t *testing.T) {
 	}
 }
 
-// TestUpgradeOfAPersonsWord: the log in which an agent acted on a person's word, before there were
-// inboxes in which people could have been told, is as sound as any other.
+// TestUpgradeOfAPersonsWord: a log stays sound in which an agent acted on a person's word before people had inboxes.
 func TestUpgradeOfAPersonsWord(t *testing.T) {
 	now := fresh(t)
 	id := played(t, now)
