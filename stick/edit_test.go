@@ -201,3 +201,14 @@ func TestPatternOfADirectory(t *testing.T) {
 		}
 	})
 }
+
+// TestDenialNamesTheFirstPath: and says how many more there are.
+func TestDenialNamesTheFirstPath(t *testing.T) {
+	f := room(t).member("a", "b").policy("enforce=stick").owns("a")
+	for what, paths := range map[string][]string{"x.go": {"x.go"}, "x.go and 2 more": {"x.go", "y.go", "z.go"}} {
+		err := f.MayEdit(Editing{By: "b", Paths: paths}, nil, f.s, f.now)
+		if err == nil || !strings.HasPrefix(err.Message, what+" can't be changed now: ") {
+			t.Errorf("the denial of %q is %v", paths, err)
+		}
+	}
+}

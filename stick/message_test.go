@@ -226,3 +226,16 @@ func TestReaches(t *testing.T) {
 		equal(t, c.name, f.Reaches(c.who, f.s, f.now), c.want)
 	}
 }
+
+// TestReplyToOneself: the author of a message gets the replies to it, but nobody gets a message of its own.
+func TestReplyToOneself(t *testing.T) {
+	f := room(t).member("a", "b", "c")
+	for author, want := range map[AgentID]int{"": 1, "a": 1, "b": 1, "c": 2} {
+		m := Message{To: []AgentID{"b"}, Category: Info, Body: "x"}
+		_, events, err := f.Send(Sending{By: "a", Author: author, Message: m}, f.s, f.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "the number of recipients of a reply to "+string(author), len(events[0].For), want)
+	}
+}

@@ -148,3 +148,12 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 		t.Errorf("the primary: %v", err)
 	}
 }
+
+// TestClearedSessionKeepsItsFile: a session that goes on in its process under another agent's name keeps its context file,
+// even if it is asked to take another one.
+func TestClearedSessionKeepsItsFile(t *testing.T) {
+	f := room(t)
+	f.starts(Starting{By: "a", Helper: true, Context: "one"})
+	got := f.starts(Starting{By: "b", Helper: true, Continues: true, Before: []AgentID{"a"}, Context: "two"})
+	equal(t, "the context file", got.Context, "one")
+}

@@ -279,3 +279,10 @@ func TestRollbackNeedsAMerge(t *testing.T) {
 		}
 	}
 }
+
+// TestBusy: a worker is expected to work on a task that it has started, also while a conflict is in its way.
+func TestBusy(t *testing.T) {
+	for _, state := range TaskStates {
+		equal(t, string(state), Task{State: state}.Busy(), state == TaskWorking || state == TaskConflicted)
+	}
+}

@@ -152,7 +152,7 @@ func (p Pattern) Matcher(fold bool) func(path string) bool {
 		return func(string) bool { return false }
 	}
 	prefix := p.Prefix(fold)
-	literal := strings.Count(prefix, "/")+1 == len(c.segments) && prefix != "" && c.below
+	literal := strings.Count(prefix, "/")+1 == len(c.segments) && prefix != "" // so it matches everything below, too
 	var g *automaton
 	return func(path string) bool {
 		as := path
