@@ -212,3 +212,13 @@ func TestDenialNamesTheFirstPath(t *testing.T) {
 		}
 	}
 }
+
+// TestEnforces: an open room denies edits unless its policy is off; a closed one denies none.
+func TestEnforces(t *testing.T) {
+	for _, enforce := range []Enforce{EnforceOff, EnforceStick, EnforceScopes} {
+		for _, closed := range []bool{false, true} {
+			r := Room{Closed: closed, Policy: Policy{Enforce: enforce}}
+			equal(t, string(enforce), r.Enforces(), !closed && enforce != EnforceOff)
+		}
+	}
+}

@@ -370,7 +370,7 @@ func (r Room) recipients(q Sending) ([]AgentID, error) {
 			to = append(to, a)
 		}
 	}
-	if a := q.Author; a != "" && a != q.By && r.joined(a) && !slices.Contains(to, a) {
+	if a := q.Author; a != q.By && r.joined(a) && !slices.Contains(to, a) {
 		to = append(to, a)
 	}
 	return to, nil

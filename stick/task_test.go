@@ -47,7 +47,7 @@ var (
 )
 
 func TestTaskID(t *testing.T) {
-	for _, id := range []string{"a", "A-1", "ui-7", "0", "a.b_c-d", strings.Repeat("x", 64)} {
+	for _, id := range []string{"a", "z", "A-1", "Z", "ui-7", "0", "9", "a.b_c-d", strings.Repeat("x", 64)} {
 		if err := CheckTaskID(id); err != nil {
 			t.Errorf("%q: %v", id, err)
 		}
@@ -285,4 +285,11 @@ func TestBusy(t *testing.T) {
 	for _, state := range TaskStates {
 		equal(t, string(state), Task{State: state}.Busy(), state == TaskWorking || state == TaskConflicted)
 	}
+}
+
+// TestDoneWithAnotherChange: an approved task whose worker offers another change needs another review.
+func TestDoneWithAnotherChange(t *testing.T) {
+	task := made(t, begun, offers("h", "p"), approve, offers("i", "q"))
+	equal(t, "the state", task.State, TaskInReview)
+	equal(t, "the approved commit", task.Approved, "")
 }
