@@ -106,7 +106,7 @@ var Codes = []CodeInfo{
 	{CodeTurnMismatch, ExitFenced, false, "the given turn is over"},
 	{CodeStaleLease, ExitFenced, false, "the given lease isn't the current one"},
 	{CodePriorOwner, ExitRefused, true, "an agent that passed the stick on can't take it back while another waits for it"},
-	{CodeTakeoverNotAvailable, ExitRefused, true, "no takeover is open"},
+	{CodeTakeoverNotAvailable, ExitRefused, true, "the stick can't be taken over now"},
 	{CodeAlreadyListening, ExitRefused, false, "this member already waits, in another process"},
 	{CodeIdentityMismatch, ExitRefused, false, "the name belongs to a session that is alive elsewhere"},
 	{CodeRoomClosed, ExitRefused, false, "the room is closed"},

@@ -56,7 +56,7 @@ type TaskAssignedFacts struct {
 	Description string `json:"description,omitempty"`
 	Spec        string `json:"spec,omitempty"`
 	Branch      string `json:"branch,omitempty"`
-	Worktree    string `json:"worktree,omitempty"`    // from the workspace's root
+	Worktree    string `json:"worktree,omitempty"`    // relative to the workspace's root
 	Integration string `json:"integration,omitempty"` // the branch that a merge moves
 	Base        string `json:"base,omitempty"`        // the commit that the branch begins at
 }

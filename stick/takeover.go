@@ -23,10 +23,10 @@ type Opening struct {
 	Since Time
 }
 
-// Open reports whether a takeover is open.
+// Open reports whether the stick can be taken over.
 func (o Opening) Open() bool { return o.Cause != "" }
 
-// Opening returns the takeover that is open in a room, or the zero Opening.
+// Opening says why the stick can be taken over, and since when. It is zero if it can't.
 func (r Room) Opening(s *Probed, now Time) Opening {
 	t := r.Turn
 	switch {
@@ -101,7 +101,7 @@ func (q Take) Check() error {
 	return nil
 }
 
-// Takeover gives the stick to the caller if a takeover is open. It fails with [CodeTakeoverNotAvailable] if
+// Takeover gives the stick to the caller if it can be taken over. It fails with [CodeTakeoverNotAvailable] if
 // none is, with [CodePriorOwner] while the caller must let others go first because it had the last turn, with
 // [CodeTurnMismatch] if the turn isn't the expected one, with [CodeUnknownMember] if the caller takes no part,
 // and with [CodeUsage] and [CodeRoomClosed]. If the owner only looks idle and hasn't been told so, Takeover

@@ -71,7 +71,7 @@ var TaskSteps = []TaskStep{
 	{ActReturn, []TaskState{TaskApproved}, TaskWorking, EventTaskChangesRequested, "it conflicts with the integration branch, or its own gate is red or can't be read"},
 	{ActLand, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskFailed}, TaskCompleted, EventTaskCompleted, "the integration branch contains it"},
 	{ActFail, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview}, TaskFailed, EventTaskFailed, "the worker gave it up"},
-	{ActCancel, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskFailed, EventTaskFailed, "it was called off"},
+	{ActCancel, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskFailed, EventTaskFailed, "it was cancelled"},
 	{ActRetry, []TaskState{TaskFailed}, TaskAssigned, EventTaskRetried, "another attempt begins; the attempts before it are fenced off"},
 	{ActRollback, []TaskState{TaskCompleted}, TaskFailed, EventTaskRolledBack, "a new commit takes the merge back"},
 }
@@ -84,7 +84,7 @@ type Task struct {
 	Description string
 	Spec        string
 	Branch      string
-	Worktree    string // from the workspace's root
+	Worktree    string // relative to the workspace's root
 	Integration string // the branch that a merge moves
 	Base        string // the commit that it began at, or was last rebased onto
 	Head        string // the commit that was last offered for review
@@ -119,7 +119,7 @@ const (
 
 // FileStat says how many lines of a file a task changes.
 type FileStat struct {
-	Path    string `json:"path"`    // from the workspace's root
+	Path    string `json:"path"`    // relative to the workspace's root
 	Added   int    `json:"added"`   // lines; -1 for a file that isn't text
 	Deleted int    `json:"deleted"` // likewise
 }

@@ -376,7 +376,7 @@ func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
 		return nil, nil
 	}
 	if strings.TrimSpace(reason) == "" {
-		reason = "called off"
+		reason = "cancelled"
 	}
 	e, err := t.end(ActCancel, c.By, t.Worker, CauseCancelled, reason)
 	return &e, err

@@ -29,7 +29,7 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	}
 	s, err := git.Client{}.HooksPath(ctx, cmp.Or(found.Top, found.Git))
 	if errors.Is(err, exec.ErrNotFound) {
-		return r, stick.Errorf(stick.CodeGitMissing, "there is no git program in PATH to ask where its hooks are").
+		return r, stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH, so nobody knows where its hooks are").
 			Hintf("install git, or put it into PATH")
 	}
 	if err != nil {

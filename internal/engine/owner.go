@@ -202,7 +202,7 @@ type TakeoverStickResult struct {
 	*Grant
 }
 
-// TakeoverStick gives the stick to the caller when a takeover is open, or when a person asks for it. A caller
+// TakeoverStick gives the stick to the caller if it can be taken over, or if a person asks for it. A caller
 // that isn't a member joins. It fails with [stick.CodeTakeoverNotAvailable], [stick.CodePriorOwner],
 // [stick.CodeTurnMismatch], [stick.CodeRoomClosed] and, without a valid reason, [stick.CodeUsage].
 func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (TakeoverStickResult, error) {

@@ -34,7 +34,7 @@ type PathRoom struct {
 	NextActionOfTurn string            `json:"handoff_next_action,omitempty"`
 }
 
-// Takeover is a takeover that is open: why, and since when.
+// Takeover says why the stick can be taken over, and since when.
 type Takeover struct {
 	Cause stick.Cause `json:"cause"`
 	Since stick.Time  `json:"since"`

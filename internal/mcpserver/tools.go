@@ -121,7 +121,7 @@ var tools = []tool{
 	taskOp("worker_start", "Start the task of this worktree; says what to do.", rare, (*task.Tasks).WorkerStart),
 	taskOp("worker_done", "Ask for a review of your commits. Rebases them first; refuses uncommitted changes.", rare, (*task.Tasks).WorkerDone),
 	taskOp("worker_fail", "Give up your task, with the reason.", asks, (*task.Tasks).WorkerFail, "reason"),
-	taskOp("worker_heartbeat", "Report that you still work on your task; says how it stands.", rare, (*task.Tasks).WorkerHeartbeat),
+	taskOp("worker_heartbeat", "Report that you still work on your task; returns its state.", rare, (*task.Tasks).WorkerHeartbeat),
 	taskOp("worker_context", "Show your task and what to do in it.", reads, (*task.Tasks).WorkerContext),
 	op("set_room_policy", "Show the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
 }
