@@ -3,7 +3,7 @@ package stick
 // ClaimReason says why a member has the turn.
 type ClaimReason string
 
-// The reasons that come with the status "your_turn".
+// The reasons beside the status "your_turn".
 const (
 	DirectPass   ClaimReason = "direct_pass"   // it was passed to the claimant
 	InSequence   ClaimReason = "sequence"      // a release named the claimant

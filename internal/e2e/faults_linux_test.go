@@ -547,8 +547,12 @@ func TestReboot(t *testing.T) {
 	}
 	next := own(t, a)
 	restored := last(w.log(), stick.EventRestored)
+	var why stick.RestoredPayload
+	if restored != nil {
+		why, _ = stick.PayloadOf[stick.RestoredPayload](*restored)
+	}
 	switch {
-	case restored == nil || restored.TurnEndedOf() == "" || !strings.Contains(string(restored.Payload), `"world":"reboot"`):
+	case restored == nil || restored.TurnEndedOf() == "" || why.World != "reboot":
 		t.Errorf("the log says %v", restored)
 	case next.Turn <= 2 || next.Turn != restored.Turn+1:
 		t.Errorf("the next turn is %d", next.Turn)
