@@ -58,11 +58,7 @@ type doneRun struct {
 // [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and [stick.CodeGitFailed].
 func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDoneResult, error) {
 	var res WorkerDoneResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
-	if err != nil {
-		return res, err
-	}
-	id, attempt, err := rp.ownTask(p.TaskID, p.Attempt)
+	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}

@@ -207,6 +207,16 @@ func (o *op) taskCall(attempt int) stick.TaskCall {
 	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
 }
 
+// openOwn opens the repository for a worker, and returns the task and the attempt that it means. See ownTask.
+func (ts *Tasks) openOwn(ctx context.Context, w core.Where, by core.Caller, id string, attempt int) (*repo, string, int, error) {
+	rp, err := ts.openRepo(ctx, w, by)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	id, attempt, err = rp.ownTask(id, attempt)
+	return rp, id, attempt, err
+}
+
 // ownTask returns the task and the attempt that a worker means: the task that it names, or the one whose worktree
 // it is in. It fails with [stick.CodeUsage] if it is in none.
 func (rp *repo) ownTask(id string, attempt int) (string, int, error) {

@@ -34,11 +34,7 @@ type WorkerStartResult struct {
 // [stick.CodeLanding].
 func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerStartResult, error) {
 	var res WorkerStartResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
-	if err != nil {
-		return res, err
-	}
-	id, attempt, err := rp.ownTask(p.TaskID, p.Attempt)
+	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
@@ -92,11 +88,7 @@ type WorkerHeartbeatResult struct {
 // with [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
 func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
-	if err != nil {
-		return res, err
-	}
-	id, attempt, err := rp.ownTask(p.TaskID, p.Attempt)
+	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
@@ -127,11 +119,7 @@ type WorkerFailParams struct {
 // [stick.CodeInvalidTransition], [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and [stick.CodeLanding].
 func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
-	if err != nil {
-		return res, err
-	}
-	id, attempt, err := rp.ownTask(p.TaskID, p.Attempt)
+	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}

@@ -61,10 +61,7 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 	}
 	db, err := k.Open(ctx, j > MustBeMemberQuietly)
 	if err == store.ErrAbsent {
-		if p == nil {
-			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
-		}
-		return NoRoom(p.Path)
+		return errNoRoom(w, p)
 	}
 	if err != nil {
 		return err
@@ -218,10 +215,7 @@ func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx
 	}
 	db, err := k.Open(ctx, false)
 	if err == store.ErrAbsent {
-		if p == nil {
-			return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
-		}
-		return NoRoom(p.Path)
+		return errNoRoom(w, p)
 	}
 	if err != nil {
 		return err

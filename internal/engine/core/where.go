@@ -27,6 +27,14 @@ func NoRoom(path string) *stick.Error {
 		Hintf("make one and join it: %s", stick.Cmd("tt join"))
 }
 
+// errNoRoom is the error where there is no database, and so no room: w names it by its id, or p is its place.
+func errNoRoom(w Where, p *workspace.Place) error {
+	if p == nil {
+		return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
+	}
+	return NoRoom(p.Path)
+}
+
 // Place resolves the path of w. It returns nil when w names a room by its id.
 func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	if w.RoomID != "" {
