@@ -40,8 +40,3 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 	r = r.grant(a, lease, now, true)
 	return r, []Event{r.event(EventClaim, a, "").with(p)}, why
 }
-
-// deferred reports whether a must let others go first, because it ended the last turn a moment ago.
-func (r Room) deferred(a AgentID, s *Probed, now Time) bool {
-	return r.Turn.Prior == a && !r.grace(r.Turn.FreeSince).Due(now) && r.another(s, a)
-}

@@ -88,64 +88,6 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	return r, e, nil
 }
 
-// nameNext is the release rule: it reserves the free stick for the first candidate. If there is none, it
-// leaves the stick free and says why.
-func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
-	next, ok := r.candidate(s, now)
-	if !ok {
-		r.Turn.FreeSince = now
-		return r, "", NobodyWaits
-	}
-	return r.reserve(next, ByRelease, now), next, ""
-}
-
-// candidate picks the member that the release rule names: the first of those that wait for work and weren't
-// passed over. The member that ended the turn comes last of them. If nobody waits, candidate picks in the
-// same way from those whose own wait returned without the turn a moment ago.
-func (r Room) candidate(s *Probed, now Time) (AgentID, bool) {
-	var recent []Member
-	for _, m := range r.Members {
-		if m.State == Joined && !m.ReturnedAt.IsZero() && !r.grace(m.ReturnedAt).Due(now) &&
-			!r.Listening(m.Agent, Listen, s) && m.Verdict(s) != Gone {
-			recent = append(recent, m)
-		}
-	}
-	for _, ms := range [][]Member{r.waiting(s), r.inOrder(recent)} {
-		prior := false
-		for _, m := range ms {
-			switch {
-			case m.PassedOver:
-			case m.Agent == r.Turn.Prior:
-				prior = true
-			default:
-				return m.Agent, true
-			}
-		}
-		if prior {
-			return r.Turn.Prior, true
-		}
-	}
-	return "", false
-}
-
-// nextActive resolves [Next] for a pass by a: the member that a release would name, or else the next active
-// member in order. It is "" if no other member is active.
-func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
-	if next, ok := r.candidate(s, now); ok && next != a {
-		return next
-	}
-	var active []Member
-	for _, m := range r.Members {
-		if m.Agent != a && r.Active(m.Agent, now, s) {
-			active = append(active, m)
-		}
-	}
-	if len(active) == 0 {
-		return ""
-	}
-	return r.inOrder(active)[0].Agent
-}
-
 // Settle does what is due in a room before anything else happens there. It records when the owner was first
 // seen to be gone. It moves a reservation on if the recipient is gone or its time is over; but a recipient
 // that acts now (by) still gets the stick. With take, a reservation whose recipient is gone stays, so that it

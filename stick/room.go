@@ -244,49 +244,6 @@ func (r Room) Listening(a AgentID, intent Purpose, s *Probed) bool {
 	})
 }
 
-// waiting lists the members that can be named for the stick or offered it: they have joined, aren't gone, and
-// wait for work now. They come in the room's order.
-func (r Room) waiting(s *Probed) []Member {
-	var out []Member
-	for _, m := range r.Members {
-		if m.State == Joined && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
-			out = append(out, m)
-		}
-	}
-	return r.inOrder(out)
-}
-
-// another reports whether a member other than those given waits for work.
-func (r Room) another(s *Probed, but ...AgentID) bool {
-	for _, m := range r.Members {
-		if m.State == Joined && !slices.Contains(but, m.Agent) && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
-			return true
-		}
-	}
-	return false
-}
-
-// inOrder sorts members by the room's order. Fair begins with the member that has gone longest without the
-// stick, or since it joined. Sequence begins behind the member that was last named or granted the stick.
-func (r Room) inOrder(ms []Member) []Member {
-	slices.SortStableFunc(ms, func(a, b Member) int {
-		if r.Policy.Order == Sequence {
-			return r.distance(a) - r.distance(b)
-		}
-		return int(max(-1, min(1, max(a.HeldSeq, a.JoinSeq)-max(b.HeldSeq, b.JoinSeq))))
-	})
-	return ms
-}
-
-// distance returns how many places m comes after the sequence index, where the first member follows the last.
-func (r Room) distance(m Member) int {
-	d := m.Ordinal - r.Turn.SequenceIndex
-	if d <= 0 {
-		d += 1 << 30
-	}
-	return d
-}
-
 // Active reports whether a member takes part now. It isn't gone, and it waits, its process is alive, or it
 // has acted within Policy.PresenceTTL.
 func (r Room) Active(a AgentID, now Time, s *Probed) bool {

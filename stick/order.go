@@ -1,0 +1,111 @@
+package stick
+
+import "slices"
+
+// The order in which members get the stick: who waits, who comes first among them, and whom a release names.
+
+// waiting lists the members that can be named for the stick or offered it: they have joined, aren't gone, and
+// wait for work now. They come in the room's order.
+func (r Room) waiting(s *Probed) []Member {
+	var out []Member
+	for _, m := range r.Members {
+		if m.State == Joined && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
+			out = append(out, m)
+		}
+	}
+	return r.inOrder(out)
+}
+
+// another reports whether a member other than those given waits for work.
+func (r Room) another(s *Probed, but ...AgentID) bool {
+	for _, m := range r.Members {
+		if m.State == Joined && !slices.Contains(but, m.Agent) && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
+			return true
+		}
+	}
+	return false
+}
+
+// inOrder sorts members by the room's order. Fair begins with the member that has gone longest without the
+// stick, or since it joined. Sequence begins behind the member that was last named or granted the stick.
+func (r Room) inOrder(ms []Member) []Member {
+	slices.SortStableFunc(ms, func(a, b Member) int {
+		if r.Policy.Order == Sequence {
+			return r.distance(a) - r.distance(b)
+		}
+		return int(max(-1, min(1, max(a.HeldSeq, a.JoinSeq)-max(b.HeldSeq, b.JoinSeq))))
+	})
+	return ms
+}
+
+// distance returns how many places m comes after the sequence index, where the first member follows the last.
+func (r Room) distance(m Member) int {
+	d := m.Ordinal - r.Turn.SequenceIndex
+	if d <= 0 {
+		d += 1 << 30
+	}
+	return d
+}
+
+// nameNext is the release rule: it reserves the free stick for the first candidate. If there is none, it
+// leaves the stick free and says why.
+func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
+	next, ok := r.candidate(s, now)
+	if !ok {
+		r.Turn.FreeSince = now
+		return r, "", NobodyWaits
+	}
+	return r.reserve(next, ByRelease, now), next, ""
+}
+
+// candidate picks the member that the release rule names: the first of those that wait for work and weren't
+// passed over. The member that ended the turn comes last of them. If nobody waits, candidate picks in the
+// same way from those whose own wait returned without the turn a moment ago.
+func (r Room) candidate(s *Probed, now Time) (AgentID, bool) {
+	var recent []Member
+	for _, m := range r.Members {
+		if m.State == Joined && !m.ReturnedAt.IsZero() && !r.grace(m.ReturnedAt).Due(now) &&
+			!r.Listening(m.Agent, Listen, s) && m.Verdict(s) != Gone {
+			recent = append(recent, m)
+		}
+	}
+	for _, ms := range [][]Member{r.waiting(s), r.inOrder(recent)} {
+		prior := false
+		for _, m := range ms {
+			switch {
+			case m.PassedOver:
+			case m.Agent == r.Turn.Prior:
+				prior = true
+			default:
+				return m.Agent, true
+			}
+		}
+		if prior {
+			return r.Turn.Prior, true
+		}
+	}
+	return "", false
+}
+
+// nextActive resolves [Next] for a pass by a: the member that a release would name, or else the next active
+// member in order. It is "" if no other member is active.
+func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
+	if next, ok := r.candidate(s, now); ok && next != a {
+		return next
+	}
+	var active []Member
+	for _, m := range r.Members {
+		if m.Agent != a && r.Active(m.Agent, now, s) {
+			active = append(active, m)
+		}
+	}
+	if len(active) == 0 {
+		return ""
+	}
+	return r.inOrder(active)[0].Agent
+}
+
+// deferred reports whether a must let others go first, because it ended the last turn a moment ago.
+func (r Room) deferred(a AgentID, s *Probed, now Time) bool {
+	return r.Turn.Prior == a && !r.grace(r.Turn.FreeSince).Due(now) && r.another(s, a)
+}
