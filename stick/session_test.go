@@ -230,6 +230,10 @@ func TestSessionGoesOn(t *testing.T) {
 			t.Errorf("cleared: %+v", got)
 		}
 		ends(f, c)
+		if got := f.starts(Starting{By: c, Same: true, Continues: true, Launched: true}); got.Role != RolePrimary {
+			t.Errorf("resumed in the same process: %+v", got)
+		}
+		ends(f, c)
 		if got := f.starts(Starting{By: c, Continues: true, Launched: true}); got.Role != RoleHelper {
 			t.Errorf("resumed in another process, which was started for a helper: %+v", got)
 		}

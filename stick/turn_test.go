@@ -25,6 +25,9 @@ func TestTurnFence(t *testing.T) {
 					f := room(t).member("a", "b").owns("a")
 					r, events, err := call(f.Room, c.by, c.fence, "b", f.s, f.now)
 					refused(t, err, c.code, map[string]any{"current_owner": "a", "current_turn_id": 1, "room_state": Owned})
+					if len(AsError(err).Hint) == 0 {
+						t.Error("it doesn't say what to do instead")
+					}
 					equal(t, "events", len(events), 0)
 					equal(t, "unchanged", sameRoom(r, f.Room), true)
 				})
