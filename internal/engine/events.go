@@ -157,27 +157,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	if p.Target == "" {
 		p.Target = TargetSelf
 	}
-	var res EventsResult
-	var me stick.AgentID
-	var most time.Duration
-	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity) (err error) {
-		me, most = id.Agent, r.Policy.EventsMaxWait
-		if err := p.EventFilter.names(r); err != nil {
-			return err
-		}
-		switch {
-		case p.Name != "":
-			if p.After, err = streamAt(tx, r, me, p.Name, p.Target); err != nil {
-				return err
-			}
-		case p.FromNow:
-			if p.After, err = tx.LastSeq(r.ID); err != nil {
-				return err
-			}
-		}
-		res, err = batch(tx, r.ID, me, p.EventFilter, false)
-		return err
-	})
+	res, me, most, err := e.firstBatch(ctx, &p)
 	if err != nil {
 		return res, err
 	}
@@ -234,6 +214,30 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 		}
 		t.Stop()
 	}
+}
+
+// firstBatch reads the first events of a stream, and sets in p after which event they come. me is the caller, and most is how
+// long the room lets a server wait for events.
+func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res EventsResult, me stick.AgentID, most time.Duration, err error) {
+	err = e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity) (err error) {
+		me, most = id.Agent, r.Policy.EventsMaxWait
+		if err := p.EventFilter.names(r); err != nil {
+			return err
+		}
+		switch {
+		case p.Name != "":
+			if p.After, err = streamAt(tx, r, me, p.Name, p.Target); err != nil {
+				return err
+			}
+		case p.FromNow:
+			if p.After, err = tx.LastSeq(r.ID); err != nil {
+				return err
+			}
+		}
+		res, err = batch(tx, r.ID, me, p.EventFilter, false)
+		return err
+	})
+	return res, me, most, err
 }
 
 // namedStream returns the name of the cursor of a caller's stream. The prefix keeps it apart from the

@@ -97,22 +97,28 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		return EndSessionResult{Left: []stick.RoomID{}}, err
 	}
 	for _, o := range over {
-		its, err := e.project(o.room.Path)
-		if err != nil {
-			continue // the configuration can't be read, so the path isn't known
-		}
-		path := filepath.Clean(its.anchor.path(o.context))
-		e.core.KillPoint("before aside")
-		switch its.anchor.end(contextRemoval{o.context, p.Wrapped, o.made, func() bool { return e.contextNameTaken(ctx, db, o) }}) {
-		case fileRemoved:
-			res.Removed = append(res.Removed, path)
-		case fileForeign:
-			res.Kept = append(res.Kept, path)
-		case fileTaken:
-			res.Taken = append(res.Taken, path)
-		}
+		e.removeContext(ctx, db, o, p.Wrapped, &res)
 	}
 	return res, nil
+}
+
+// removeContext removes the context file of a session that has ended, if it is the session's own, and adds to res what
+// became of it. Where the configuration can't be read it does nothing, because it doesn't know the path.
+func (e *Engine) removeContext(ctx context.Context, db *store.DB, o endedSession, wrapped bool, res *EndSessionResult) {
+	its, err := e.project(o.room.Path)
+	if err != nil {
+		return
+	}
+	path := filepath.Clean(its.anchor.path(o.context))
+	e.core.KillPoint("before aside")
+	switch its.anchor.end(contextRemoval{o.context, wrapped, o.made, func() bool { return e.contextNameTaken(ctx, db, o) }}) {
+	case fileRemoved:
+		res.Removed = append(res.Removed, path)
+	case fileForeign:
+		res.Kept = append(res.Kept, path)
+	case fileTaken:
+		res.Taken = append(res.Taken, path)
+	}
 }
 
 // contextNameTaken reports whether another session uses the file of one that has ended. If the room can't be
