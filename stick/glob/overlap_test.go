@@ -267,3 +267,22 @@ func parsed(t testing.TB, s string) Pattern {
 	}
 	return p
 }
+
+// TestMeetsFoldsCase: whether a directory is another one, spelled in other letters, depends on the file system.
+func TestMeetsFoldsCase(t *testing.T) {
+	for _, c := range []struct {
+		pattern, dir  string
+		apart, folded bool // whether it matches where names differ by case, and where they don't
+	}{
+		{"src/lib/a.go", "src", true, true},
+		{"src/lib/a.go", "SRC", false, true},
+		{"SRC/lib/a.go", "src", false, true},
+		{"src/*/a.go", "src/LIB", true, true},
+		{"src/lib/*.go", "src/LIB", false, true},
+		{"src/lib/*.go", "docs", false, false},
+	} {
+		p := parsed(t, c.pattern)
+		equal(t, c.pattern+" below "+c.dir, p.Meets(c.dir, false), c.apart)
+		equal(t, c.pattern+" below "+c.dir+", folded", p.Meets(c.dir, true), c.folded)
+	}
+}
