@@ -343,3 +343,10 @@ func TestOnlyTheWorkerIsFencedOff(t *testing.T) {
 		equal(t, "the code for "+string(by), CodeOf(err), code)
 	}
 }
+
+// TestReceiptsOfADamagedMessage: who has to read it is still known, though nothing of the message is.
+func TestReceiptsOfADamagedMessage(t *testing.T) {
+	e := Event{Type: EventMessageSent, From: "a", For: []Addressee{{"b", OwesReading}}, Payload: []byte("{")}
+	equal(t, "receipts", len(e.Receipts()), 1)
+	equal(t, "of", e.Receipts()[0].Agent, "b")
+}
