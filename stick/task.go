@@ -61,19 +61,19 @@ var TaskSteps = []TaskStep{
 	{ActSpawn, []TaskState{noTask}, TaskAssigned, EventTaskAssigned, "a branch and a worktree were made for it"},
 	{ActStart, []TaskState{TaskAssigned}, TaskWorking, EventTaskStarted, "an agent took it on"},
 	{ActStart, []TaskState{TaskWorking, TaskConflicted}, "", EventTaskStarted, "another agent took it on, because the first one is gone"},
-	{ActConflict, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskConflicted, EventTaskConflicted, "done: the rebase stopped at a conflict, and is left in progress"},
+	{ActConflict, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskConflicted, EventTaskConflicted, "the rebase by `tt worker done` stopped at a conflict, and is still in progress"},
 	{ActDone, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskInReview, EventTaskReviewRequested, "the worker asks for a review of a commit"},
-	{ActKeep, []TaskState{TaskApproved}, "", EventTaskReviewRequested, "done: the same change on a newer base keeps its approval"},
+	{ActKeep, []TaskState{TaskApproved}, "", EventTaskReviewRequested, "its commit makes the same change on a newer base, so the approval stays"},
 	{ActMoved, []TaskState{TaskApproved}, TaskInReview, EventTaskReviewRequested, "the branch has commits that nobody approved"},
 	{ActApprove, []TaskState{TaskInReview}, TaskApproved, EventTaskApproved, "a reviewer approved one commit"},
 	{ActChanges, []TaskState{TaskInReview, TaskApproved}, TaskWorking, EventTaskChangesRequested, "a reviewer asks for changes"},
 	{ActMerge, []TaskState{TaskApproved}, "", EventTaskMergeStarted, "it is its turn in the merge queue"},
-	{ActReturn, []TaskState{TaskApproved}, TaskWorking, EventTaskChangesRequested, "it conflicts with the integration branch, or its own gate is red or can't be read"},
+	{ActReturn, []TaskState{TaskApproved}, TaskWorking, EventTaskChangesRequested, "it conflicts with the integration branch, the gate is red only with it, or its settings can't be read"},
 	{ActLand, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskFailed}, TaskCompleted, EventTaskCompleted, "the integration branch contains it"},
 	{ActFail, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview}, TaskFailed, EventTaskFailed, "the worker gave it up"},
 	{ActCancel, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskFailed, EventTaskFailed, "it was cancelled"},
-	{ActRetry, []TaskState{TaskFailed}, TaskAssigned, EventTaskRetried, "another attempt begins; the attempts before it are fenced off"},
-	{ActRollback, []TaskState{TaskCompleted}, TaskFailed, EventTaskRolledBack, "a new commit takes the merge back"},
+	{ActRetry, []TaskState{TaskFailed}, TaskAssigned, EventTaskRetried, "another attempt begins; commands of earlier attempts are refused"},
+	{ActRollback, []TaskState{TaskCompleted}, TaskFailed, EventTaskRolledBack, "a new commit reverts the merge"},
 }
 
 // Task is a unit of work with a branch and a worktree of its own.
@@ -111,7 +111,7 @@ type Task struct {
 const (
 	CauseReview     = "review"      // a reviewer asks for changes
 	CauseConflict   = "conflict"    // it conflicts with the integration branch
-	CauseGate       = "gate"        // its own gate is red, or can't be read
+	CauseGate       = "gate"        // the gate is red with it and green without it, or its settings can't be read
 	CauseGivenUp    = "given_up"    // its worker gave up
 	CauseCancelled  = "cancelled"   // somebody cancelled it
 	CauseRolledBack = "rolled_back" // its merge was reverted
