@@ -19,7 +19,7 @@ func TestMayEdit(t *testing.T) {
 		says    string
 	}{
 		{name: "nothing is enforced", enforce: EnforceOff, ask: Editing{Paths: []string{"src/a.go"}}},
-		{name: "without the stick", enforce: EnforceStick, ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a has just taken the stick (review it)"},
+		{name: "without the stick", enforce: EnforceStick, ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a has just taken the stick; its next action: review it"},
 		{name: "the holder", enforce: EnforceStick, ask: Editing{By: "a", Paths: []string{"src/a.go"}}},
 		{name: "the holder, all of the tree", enforce: EnforceStick, ask: Editing{By: "a", Tree: true}},
 		{name: "all of the tree", enforce: EnforceStick, ask: Editing{Tree: true}, denied: []string{}, says: "the working tree can't be changed"},

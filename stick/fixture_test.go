@@ -346,6 +346,18 @@ func refused(t *testing.T, err error, code Code, facts map[string]any) {
 	}
 }
 
+// says checks the words of a refusal and of its hint.
+func says(t *testing.T, err error, message, hint string) {
+	t.Helper()
+	e := AsError(err)
+	if e == nil {
+		t.Errorf("it isn't refused, want %q", message)
+		return
+	}
+	equal(t, "message", e.Message, message)
+	equal(t, "hint", e.Hint.String(), hint)
+}
+
 func equal[T comparable](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if got != want {

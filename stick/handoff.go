@@ -226,7 +226,7 @@ func (a Artifact) check() error {
 	case strings.TrimSpace(a.Path) == "":
 		return badHandoff("artifacts", "an artifact needs a path")
 	case !slices.Contains(Roles, a.Role):
-		return badHandoff("artifacts", "the role of artifact %q is one of %s, not %q",
+		return badHandoff("artifacts", "the role of artifact %q must be one of %s, not %q",
 			clip(a.Path, 60), strings.Join(Roles, ", "), clip(a.Role, 30))
 	case l != nil && (l[0] < 1 || l[1] < l[0]):
 		return badHandoff("artifacts", "the lines of artifact %q run from %d to %d", clip(a.Path, 60), l[0], l[1])

@@ -82,7 +82,8 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 			return r, nil, err
 		}
 	case q.Handoff != nil:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick can leave a handoff; %s", r.Holder(now)))
+		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick can leave a handoff; %s", r.Holder(now)).
+			Hintf("to leave without a handoff: %s", Cmd("tt leave")))
 	}
 	// The member leaves first, so that the release rule doesn't name it.
 	given := r
@@ -188,11 +189,15 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		}
 		r = next
 		events = append(events, release.with(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
-	case r.Turn.State == Owned:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick can close the room; %s", r.Holder(now)))
 	case !q.Person:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "an agent can only close a room while it holds the stick; %s", r.Holder(now)).
-			Hintf("take the turn first: %s", Cmd("tt wait")))
+		e := r.facts(Errorf(CodeNotOwner, "an agent can only close a room while it holds the stick; %s", r.Holder(now)))
+		if r.Turn.State == Owned {
+			return r, nil, e.Hintf("%s", r.NextStep())
+		}
+		return r, nil, e.Hintf("take the turn first: %s", Cmd("tt wait"))
+	case r.Turn.State == Owned:
+		return r, nil, r.facts(Errorf(CodeNotOwner, "the room can't be closed while %s holds the stick", r.Turn.Owner).
+			Hintf("ask: %s; or take the stick first: %s", Cmd("tt msg send <agent> …", r.Turn.Owner), Cmd("tt take --operator-requested --reason …")))
 	}
 	if r.Turn.State == Reserved {
 		r = r.free(r.Turn.Prior, now)

@@ -76,7 +76,7 @@ func TestHolder(t *testing.T) {
 	f.passes("b").after(3 * time.Second)
 	equal(t, "reserved", f.Holder(f.now), "the stick is reserved for b, who was named 3 s ago")
 	f.owns("b")
-	equal(t, "owned after a handoff", f.Holder(f.now), "b has just taken the stick (do the other half)")
+	equal(t, "owned after a handoff", f.Holder(f.now), "b has just taken the stick; its next action: do the other half")
 	f.must(f.close(Closing{By: "b", Fence: f.fence(), Handoff: &handoff}))
 	equal(t, "closed", f.Holder(f.now), "the room is closed")
 }

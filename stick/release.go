@@ -49,24 +49,24 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 
 // unknown refuses an agent that isn't an active member, and says why it isn't.
 func (r Room) unknown(a AgentID, what string, s *Probed) *Error {
-	why := "isn't a member of this room"
+	why := "it isn't a member of this room"
 	if m, ok := r.Member(a); ok {
 		switch {
 		case m.State == Left:
-			why = "has left the room"
+			why = "it has left the room"
 		case m.State == Kicked:
-			why = "was removed from the room"
+			why = "it was removed from the room"
 		case m.Verdict(s) == Gone:
-			why = "is gone: its process has ended"
+			why = "its process has ended"
 		default:
-			why = "wasn't seen for " + Age(r.Policy.PresenceTTL) + " and doesn't listen"
+			why = "it hasn't been seen for " + Age(r.Policy.PresenceTTL) + " and isn't listening"
 		}
 	}
 	if a == "" {
 		return Errorf(CodeUnknownMember, "no other member is active").With("to_agent_id", nil).
 			Hintf("release instead; whoever comes next finds the handoff: %s", Cmd("tt release"))
 	}
-	return Errorf(CodeUnknownMember, "%s %s: it %s", clip(string(a), 70), what, why).With("to_agent_id", a).
+	return Errorf(CodeUnknownMember, "%s %s: %s", clip(string(a), 70), what, why).With("to_agent_id", a).
 		Hintf("%s lists the members; %s lets the room choose", Cmd("tt state"), Cmd("tt release"))
 }
 

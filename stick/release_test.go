@@ -241,8 +241,8 @@ func TestWhyTheStickCantBePassed(t *testing.T) {
 		{"isn't a member of this room", func(*fixture) {}},
 		{"has left the room", func(f *fixture) { f.member("b"); f.must(f.leave(Leaving{By: "b"})) }},
 		{"was removed from the room", func(f *fixture) { f.member("b"); f.must(f.kick(Kicking{By: "a", Who: "b", Force: true})) }},
-		{"is gone: its process has ended", func(f *fixture) { f.member("b").gone("b") }},
-		{"wasn't seen for 4 h and doesn't listen", func(f *fixture) { f.member("b").after(4 * time.Hour) }},
+		{": its process has ended", func(f *fixture) { f.member("b").gone("b") }},
+		{"it hasn't been seen for 4 h and isn't listening", func(f *fixture) { f.member("b").after(4 * time.Hour) }},
 	} {
 		f := room(t).member("a").alive("a").owns("a")
 		c.before(f)

@@ -2,6 +2,7 @@ package stick
 
 import (
 	"strings"
+	"time"
 )
 
 // Cause says what opened a takeover. The program finds the cause; the reason is what the caller says.
@@ -119,7 +120,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	case t.State == Owned && t.Owner == q.By:
 		return r, nil, AlreadyOwner, nil
 	case q.ExpectedTurn != 0 && q.ExpectedTurn != t.ID:
-		return r, nil, "", r.mismatch(q.ExpectedTurn, now)
+		return r, nil, "", r.mismatch(q.By, q.ExpectedTurn, now)
 	case t.State == Idle, t.State == Reserved && t.ReservedFor == q.By:
 		if r, events, why := r.Claim(q.By, lease, s, now); why != "" {
 			return r, events, why, nil
@@ -188,17 +189,34 @@ func (r Room) errPriorOwner(now Time) *Error {
 }
 
 func (r Room) errClosed() *Error {
-	return r.facts(Errorf(CodeRoomClosed, "the room is closed").Hintf("open it again on purpose: %s", Cmd("tt join")))
+	return r.facts(Errorf(CodeRoomClosed, "the room is closed").Hintf("if it should be open again: %s", Cmd("tt join")))
 }
 
-// errNotOpen refuses a takeover and says when one could open.
+// errNotOpen refuses a takeover, says why, and says when one could open.
 func (r Room) errNotOpen(s *Probed, now Time) *Error {
-	e := r.facts(Errorf(CodeTakeoverNotAvailable, "you can't take over now; %s", r.Holder(now)).
-		Hintf("%s", r.NextStep()))
-	if at := r.opensAt(s, now); !at.IsZero() {
-		e.With("opens_at", at)
+	why, t := r.Holder(now), r.Turn
+	if t.State == Owned {
+		why = Holds(t.Owner, now.Sub(t.GrantedAt)) + ", and nothing shows that it has stopped"
+		if r.idleNoticeSent() {
+			why = string(t.Owner) + " looks idle, and still has time to answer that"
+		}
 	}
-	return e
+	e := r.facts(Errorf(CodeTakeoverNotAvailable, "you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
+	at := r.opensAt(s, now)
+	if at.IsZero() {
+		return e
+	}
+	left := "a moment"
+	if d := at.Sub(now); d >= time.Second {
+		left = Age(d)
+	}
+	switch t.State {
+	case Owned:
+		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s", t.Owner, left, r.NextStep())
+	case Reserved:
+		e.Hintf("%s has %s left to take the stick; %s", t.ReservedFor, left, r.NextStep())
+	}
+	return e.With("opens_at", at)
 }
 
 // opensAt returns the earliest time at which a takeover can open if nobody acts until then. It is zero if none

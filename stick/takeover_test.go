@@ -84,14 +84,20 @@ func TestTakeover(t *testing.T) {
 		f := room(t).member("a", "b").owns("a")
 		_, err := f.takes("b")
 		refused(t, err, CodeTakeoverNotAvailable, map[string]any{"current_owner": "a", "current_turn_id": 1, "opens_at": f.now.Add(limit)})
+		says(t, err, "you can't take over yet: a has just taken the stick, and nothing shows that it has stopped",
+			`if a does nothing, you can in 45 min at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
 		f.passes("b").member("c")
 		_, err = f.takes("c")
 		refused(t, err, CodeTakeoverNotAvailable, map[string]any{"reserved_for": "b", "opens_at": f.now.Add(claim)})
+		says(t, err, "you can't take over yet: the stick is reserved for b, who was named just now",
+			"b has 20 min left to take the stick; wait for your turn: tt wait")
 	})
 	t.Run("tells an idle owner first", func(t *testing.T) {
 		f := room(t).member("a", "b").alive("a").owns("a").after(limit)
 		_, err := f.takes("b")
 		refused(t, err, CodeTakeoverNotAvailable, map[string]any{"opens_at": f.now.Add(grace)})
+		says(t, err, "you can't take over yet: a looks idle, and still has time to answer that",
+			`if a does nothing, you can in 10 s at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
 		equal(t, "told", f.log[len(f.log)-1].Type, EventOwnerIdle)
 		if _, err = f.after(grace).takes("b"); err != nil {
 			t.Error(err)

@@ -1,6 +1,7 @@
 package stick
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -14,24 +15,35 @@ type Fence struct {
 // turn isn't the current one, and with [CodeStaleLease] if the lease isn't, or by isn't the owner.
 func (r Room) fenced(by AgentID, f Fence, now Time) error {
 	switch {
-	case f.Turn != r.Turn.ID && r.Turn.Owner != by:
-		return r.mismatch(f.Turn, now).Hintf("stop, and %s", r.NextStep())
 	case f.Turn != r.Turn.ID:
-		return r.mismatch(f.Turn, now)
+		return r.mismatch(by, f.Turn, now).Hintf("%s", r.FencedStep(by))
 	case r.Turn.State == Owned && r.Turn.Owner != by:
-		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("stop, and %s", r.NextStep()))
-	case r.Turn.State != Owned || r.Turn.Lease != f.Lease:
+		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("%s", r.FencedStep(by)))
+	case r.Turn.State == Owned && r.Turn.Lease != f.Lease:
+		return r.facts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).Hintf("%s", r.FencedStep(by)))
+	case r.Turn.State != Owned:
 		return r.facts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.Holder(now)))
 	}
 	return nil
 }
 
-// mismatch refuses an act on a turn that isn't the current one.
-func (r Room) mismatch(turn int64, now Time) *Error {
+// mismatch refuses an act of by on a turn that isn't the current one.
+func (r Room) mismatch(by AgentID, turn int64, now Time) *Error {
 	if turn > r.Turn.ID {
-		return r.facts(Errorf(CodeTurnMismatch, "there is no turn %d yet; %s", turn, r.Holder(now)))
+		return r.facts(Errorf(CodeTurnMismatch, "there is no turn %d yet; %s", turn, r.HolderFor(by, now)))
 	}
-	return r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", turn, r.Holder(now)))
+	return r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", turn, r.HolderFor(by, now)))
+}
+
+// FencedStep returns the hint what a can do whose command named another turn or lease than the current ones.
+func (r Room) FencedStep(a AgentID) Hint {
+	switch {
+	case r.Closed:
+		return Hintf("stop here; a closed room has no turns")
+	case r.Turn.State == Owned && r.Turn.Owner == a:
+		return Hintf("repeat it with the turn and lease of turn %d; %s shows them", r.Turn.ID, Cmd("tt try"))
+	}
+	return Hintf("stop, and %s", r.NextStep())
 }
 
 // facts adds the state of the stick to an error, and a hint if it has none.
@@ -68,13 +80,21 @@ func (r Room) Holder(now Time) string {
 	case r.Turn.State == Owned:
 		s := Holds(r.Turn.Owner, now.Sub(r.Turn.GrantedAt))
 		if r.Turn.NextAction != "" {
-			s += " (" + clip(r.Turn.NextAction, 80) + ")"
+			s += "; its next action: " + clip(r.Turn.NextAction, 80)
 		}
 		return s
 	case r.Turn.State == Reserved:
 		return "the stick is reserved for " + string(r.Turn.ReservedFor) + ", who was named " + Ago(now.Sub(r.Turn.ReservedAt))
 	}
 	return "nobody holds the stick"
+}
+
+// HolderFor says to a who has the stick, as a part of a sentence.
+func (r Room) HolderFor(a AgentID, now Time) string {
+	if !r.Closed && r.Turn.State == Owned && r.Turn.Owner == a {
+		return fmt.Sprintf("you hold turn %d", r.Turn.ID)
+	}
+	return r.Holder(now)
 }
 
 // Holds says how long an agent has held the stick, as a part of a sentence.

@@ -43,6 +43,32 @@ func TestTurnFence(t *testing.T) {
 	}
 }
 
+// TestTheHolderIsntToldToWait: an agent that names another turn or lease than its own current ones has the stick, so it
+// is told how to repeat the command, and only others are told to wait.
+func TestTheHolderIsntToldToWait(t *testing.T) {
+	const repeat = "repeat it with the turn and lease of turn 2; tt try shows them"
+	f := room(t).member("a", "b").owns("a").releases().owns("a")
+	lease := f.fence().Lease
+	for _, c := range []struct {
+		by            AgentID
+		fence         Fence
+		message, hint string
+	}{
+		{"a", Fence{1, lease}, "turn 1 is over; you hold turn 2", repeat},
+		{"a", Fence{7, lease}, "there is no turn 7 yet; you hold turn 2", repeat},
+		{"a", Fence{2, "x"}, "you hold turn 2, but that isn't its lease", repeat},
+		{"b", Fence{1, "x"}, "turn 1 is over; a has just taken the stick; its next action: do the other half", `stop, and wait: tt wait; ask: tt msg send a "…"`},
+	} {
+		_, err := f.Heartbeat(c.by, c.fence, f.s, f.now)
+		says(t, err, c.message, c.hint)
+	}
+	f.releases()
+	_, err := f.Heartbeat("a", Fence{2, lease}, f.s, f.now)
+	says(t, err, "that isn't the lease of turn 2; nobody holds the stick", "stop, and wait for your turn: tt wait")
+	_, err = f.Heartbeat("a", Fence{1, lease}, f.s, f.now)
+	says(t, err, "turn 1 is over; nobody holds the stick", "stop, and wait for your turn: tt wait")
+}
+
 func TestTurnHeartbeat(t *testing.T) {
 	t.Run("renews where nothing is proved", func(t *testing.T) {
 		f := room(t).member("a").owns("a").after(limit + time.Hour)

@@ -103,7 +103,7 @@ var exits = []struct {
 var facts = map[string]string{
 	"agent_id":        "the agent that it is about",
 	"asked":           "the pattern that was asked for",
-	"candidates":      "the members that a short name fits",
+	"candidates":      "the members that a short name matches",
 	"current_owner":   "who holds the stick now, or null",
 	"current_turn_id": "the turn that is current, or was the last",
 	"cursor":          "where to go on reading",

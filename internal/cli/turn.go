@@ -45,7 +45,7 @@ func (a *app) waitCmd() *cobra.Command {
 		}
 		if timeout < 0 || c.Flags().Changed("timeout") && timeout < time.Millisecond {
 			return stick.Errorf(stick.CodeUsage, "--timeout must be positive, such as 90s").With("field", "timeout").
-				Hintf("to look without waiting: %s", stick.Cmd("tt try"))
+				Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt state"))
 		}
 		p := engine.WaitForTurnParams{Where: w, Park: park, TurnOnly: turn, Replace: replace}
 		if timeout > 0 {
@@ -300,7 +300,7 @@ func (a *app) passCmd() *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	c := &cobra.Command{
-		Use: "pass <agent|next> [path]", Short: "Pass the stick to one member, with a handoff", Args: between(1, 2, "the agent to pass to, or next"),
+		Use: "pass <agent|next> [path]", Short: "Pass the stick to one member, with a handoff", Args: between(1, 2, "an agent, or the word next"),
 		Long: "Pass the stick to the member that must go next. If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
 		Example: "  tt pass codex --status \"found a race in claim\" --next-action \"check the fence\"",

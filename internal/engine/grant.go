@@ -225,19 +225,14 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 		return nil, nil
 	}
 	what := *end
-	what.Handoff = nil // Say would repeat its next action, and r.Holder gives the current one
-	e := stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: %s; %s", f.Turn, what.Say(), r.Holder(o.Tx.Now()))
+	what.Handoff = nil // Say would repeat its next action, and r.HolderFor gives the current one
+	e := stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: %s; %s", f.Turn, what.Say(), r.HolderFor(o.Me.Agent, o.Tx.Now()))
 	if f.Turn == r.Turn.ID {
 		e.Code = stick.CodeStaleLease
 	}
 	e.With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Probed, o.Tx.Now())).With("current_owner", nil).
-		With("ended_by", end.Type).Hintf("stop, and wait for your turn: %s", stick.Cmd("tt wait"))
-	switch {
-	case r.Closed:
-		e.Hintf("stop here; a closed room has no turns")
-	case r.Turn.State == stick.Owned && r.Turn.Owner != o.Me.Agent:
-		e.With("current_owner", r.Turn.Owner).Hintf("stop, and %s", r.NextStep())
-	case r.Turn.State == stick.Owned:
+		With("ended_by", end.Type).Hintf("%s", r.FencedStep(o.Me.Agent))
+	if !r.Closed && r.Turn.State == stick.Owned {
 		e.With("current_owner", r.Turn.Owner)
 	}
 	return nil, e

@@ -39,7 +39,7 @@ func named(r stick.Room, name stick.AgentID) (stick.AgentID, error) {
 	case 1:
 		return fits[0], nil
 	}
-	return "", stick.Errorf(stick.CodeAmbiguousRecipient, "%s fits %d members", name, len(fits)).
+	return "", stick.Errorf(stick.CodeAmbiguousRecipient, "%s matches %d members", name, len(fits)).
 		With("candidates", fits).Hintf("name one of them in full: %s", list(fits))
 }
 

@@ -244,10 +244,32 @@ func (w *wait) requireAlone(r stick.Room, probes *core.Probes, now stick.Time) e
 		} else if v == stick.Alive {
 			return stick.Errorf(stick.CodeAlreadyListening, "%s is already waiting in process %d (started %s)", w.me.Agent, l.Process.PID, stick.Ago(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
-				Hintf("let that wait bring you the turn, or end it: %s", stick.Cmd("tt wait --replace"))
+				Hintf("that wait brings you %s; to replace it with this one: %s", brings(l), w.replacing())
 		}
 	}
 	return nil
+}
+
+// brings says what a wait returns with.
+func brings(l stick.Listener) string {
+	switch {
+	case l.Deaf:
+		return "the turn"
+	case l.Purpose == stick.Listen:
+		return "events"
+	}
+	return "the turn and events"
+}
+
+// replacing returns the command for the same wait in place of another.
+func (w *wait) replacing() stick.Command {
+	switch {
+	case w.p.Park:
+		return stick.Cmd("tt wait --park --replace")
+	case w.p.TurnOnly:
+		return stick.Cmd("tt wait --turn --replace")
+	}
+	return stick.Cmd("tt wait --replace")
 }
 
 // answer makes the result from the answer of the rules. It sets done if there is something to act on. The log of the
