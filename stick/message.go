@@ -220,7 +220,7 @@ func (m Message) Check() error {
 	}
 	switch {
 	case strings.TrimSpace(m.Body) == "" && len(says) == 0:
-		return badMessage("body", "the message is empty").Hintf("say something; what would be empty isn't sent")
+		return badMessage("body", "the message is empty").Hintf("write a text")
 	case len(m.Body) > MaxBody:
 		return tooLarge("body", "the message", len(m.Body), MaxBody)
 	case size > MaxContract:
@@ -384,11 +384,11 @@ func (m Message) nobody() bool { return len(m.To) == 1 && m.To[0] == ToSystem }
 
 func noRecipient(to, leftOut []AgentID) *Error {
 	if len(leftOut) == 0 {
-		who := "nobody else"
+		missing := "nobody else is in the room"
 		if role, ok := strings.CutPrefix(string(to[0]), toRole); ok {
-			who = "no other " + role
+			missing = "nobody else in the room is a " + role
 		}
-		return Errorf(CodeNoRecipient, "%s is in the room", who).
+		return Errorf(CodeNoRecipient, "%s", missing).
 			Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 	}
 	names := make([]string, min(len(leftOut), 5))

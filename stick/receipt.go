@@ -83,7 +83,7 @@ func (c Receipt) Ack(now Time) (Receipt, error) {
 		return c, nil
 	case Withdrawn:
 		return c, Errorf(CodeAckForbidden, "message %d was withdrawn by its sender", c.Event).
-			With("message_id", c.Event).Hintf("nothing is owed for it any more")
+			With("message_id", c.Event).Hintf("you don't have to accept it any more")
 	}
 	c = c.Read(now)
 	c.AckedAt = now

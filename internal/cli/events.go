@@ -76,7 +76,7 @@ func (s *streamFlags) check() error {
 	case s.name != "" && !s.wait && !s.follow:
 		return stick.Errorf(stick.CodeUsage, "--name continues a stream: use it with --wait or --follow").With("field", "name")
 	case s.name != "" && (s.command.Flags().Changed("after") || f.Target == engine.TargetAny):
-		return stick.Errorf(stick.CodeUsage, "a named stream keeps its own cursor and is only for you: leave out --after and --target any").With("field", "name")
+		return stick.Errorf(stick.CodeUsage, `a named stream keeps its own cursor and is only for you: leave out --after and "--target any"`).With("field", "name")
 	}
 	known := map[stick.EventType]bool{}
 	var names []string

@@ -183,7 +183,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 	switch {
 	case !known:
 		return res, stick.Errorf(stick.CodeUsage, "a message is unread, read or acked, not %q", stick.Clip(p.State, 40)).With("field", "state").
-			Hintf("the states are unread, read, acked and all; without one, messages that are still open are listed")
+			Hintf("the states are unread, read, acked and all; without one, you get the unread ones and those you still have to accept")
 	case p.Limit < 0 || p.Limit > maxEvents:
 		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
 	case p.Limit == 0:
