@@ -287,7 +287,7 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 		e := r.event(EventUnreserved, by, "")
 		if v.Agent != by {
 			if !person {
-				return nil, Errorf(CodePersonOnly, "reservation %d is %s's: only its owner or a person ends it", v.ID, v.Agent).
+				return nil, Errorf(CodePersonOnly, "reservation %d is %s's: only its owner or a person can end it", v.ID, v.Agent).
 					With("reservation_id", v.ID).With("owner", v.Agent).Hintf("ask: %s", Cmd("tt msg send <agent> …", v.Agent))
 			}
 			e.To = v.Agent

@@ -237,7 +237,7 @@ func (f *fixture) done2(events []Event, err error) ([]Event, error) {
 
 func TestParsePattern(t *testing.T) {
 	for in, hint := range map[string]string{
-		"/src":     "write it as seen from the root of the room, as in: tt reserve src/lib",
+		"/src":     "write it as seen from the root of the workspace, as in: tt reserve src/lib",
 		`a\b`:      "write / between directories, and a character that isn't meant as a wildcard as a class of its own, as in: tt reserve 'app/[[]id]'",
 		"[b-a]":    "write the lower character first",
 		"src/.git": "",

@@ -116,7 +116,7 @@ func (e *Engine) repository(w core.Where, r stick.Room) (string, error) {
 		return "", err
 	}
 	if place.Found != workspace.FoundGit {
-		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so there is nothing to merge", stick.Line(place.Root)).
+		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can conflict", stick.Line(place.Root)).
 			With("path", place.Root)
 	}
 	return place.Repository(), nil

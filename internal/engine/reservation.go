@@ -189,7 +189,7 @@ type ReleasePathsResult struct {
 func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (ReleasePathsResult, error) {
 	var res ReleasePathsResult
 	if len(p.Paths) == 0 && len(p.ReservationIDs) == 0 && !p.All {
-		return res, stick.Errorf(stick.CodeUsage, "nothing to release was named").With("field", "paths").
+		return res, stick.Errorf(stick.CodeUsage, "no reservation is named").With("field", "paths").
 			Hintf("name what you reserved, or release all of it: %s", stick.Cmd("tt unreserve --all"))
 	}
 	root, _, err := e.roots(ctx, p.Where)

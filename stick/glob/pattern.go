@@ -246,7 +246,7 @@ func checkPattern(s string) error {
 }
 
 // fromRoot is the advice for a path that isn't relative to the root.
-const fromRoot = "write it as seen from the root of the room"
+const fromRoot = "write it as seen from the root of the workspace"
 
 // check refuses a segment that no path can have. It ignores upper and lower case, because the same pattern may
 // be used with fold.
@@ -255,7 +255,7 @@ func (g segment) check(first bool) error {
 	switch {
 	case !ok:
 	case name == "..":
-		return badPattern("the pattern leads out of the room").advise(fromRoot, "src/lib")
+		return badPattern("the pattern leads out of the workspace").advise(fromRoot, "src/lib")
 	case name == ".":
 		return badPattern("no path has a . as a segment").advise(fromRoot, "src/lib")
 	case first && len(name) == 2 && name[1] == ':' && unicode.IsLetter(rune(name[0])):
@@ -352,7 +352,7 @@ func parseClass(s string) (set charset, rest string, err error) {
 		}
 		set.listed = append(set.listed, p)
 	}
-	return set, "", badPattern("a class isn't closed in its segment").advise("a [ that stands for itself is written [[]", "")
+	return set, "", badPattern("the [ isn't closed before the next / or the end").advise("a [ that stands for itself is written [[]", "")
 }
 
 // name returns the only name that g matches, and false if g has a wildcard.
