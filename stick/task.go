@@ -1,6 +1,7 @@
 package stick
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -145,15 +146,15 @@ func isTaskID(id string) bool {
 func CheckTaskID(id string) error {
 	bad := func(why string) *Error {
 		return Errorf(CodeUsage, "%q can't be the name of a task: %s", clip(id, 80), why).With("field", "task_id").
-			Hintf("a letter or a digit, then up to 63 more of letters, digits, dots, underscores and hyphens")
+			Hintf("a name such as fix-parser will do")
 	}
 	switch {
 	case id == "":
 		return bad("it is empty")
 	case len(id) > MaxTaskID || !isTaskID(id):
-		return bad("it holds something else than letters, digits, dots, underscores and hyphens, or is too long")
+		return bad(fmt.Sprintf("it must begin with a letter or digit, and consist of at most %d letters, digits, dots, underscores and hyphens", MaxTaskID))
 	case strings.Contains(id, ".."), strings.HasSuffix(id, "."), strings.HasSuffix(strings.ToLower(id), ".lock"):
-		return bad("git allows no branch of that name")
+		return bad("git allows no branch of that name").Hintf("avoid .. and the endings . and .lock")
 	}
 	return nil
 }
@@ -191,8 +192,17 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 			from = append(from, string(f))
 		}
 	}
-	return TaskStep{}, t.facts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State, act, strings.Join(from, " or ")).
+	e := t.facts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State, act, strings.Join(from, " or ")).
 		Hintf("%s", t.NextStep()))
+	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
+		switch act {
+		case ActApprove, ActChanges:
+			e.Hintf("wait until its worker has run %s", Cmd("tt worker done"))
+		case ActMerge:
+			e.Hintf("wait until its worker has run %s and somebody else has approved it", Cmd("tt worker done"))
+		}
+	}
+	return TaskStep{}, e
 }
 
 // NextStep returns the hint what to do next with a task in this state.

@@ -1,6 +1,7 @@
 package stick
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,16 +19,20 @@ type TaskCall struct {
 
 // fenced refuses a caller whose attempt is over. It fails with [CodeStaleAttempt].
 func (t Task) fenced(c TaskCall) error {
+	why := ""
+	if t.Reason != "" {
+		why = fmt.Sprintf(" (reason: %q)", clip(t.Reason, 160))
+	}
 	switch {
 	case c.Attempt != 0 && c.Attempt != t.Attempt:
 		return t.stale("attempt %d of %s is over: attempt %d is %s", c.Attempt, t.ID, t.Attempt, t.State)
 	case c.By == t.Worker && t.Worker != "" && t.Over():
-		return t.stale("attempt %d of %s is over: it is %s%s", t.Attempt, t.ID, t.State, because(t.Reason))
+		return t.stale("attempt %d of %s is over: it is %s%s", t.Attempt, t.ID, t.State, why)
 	}
 	return nil
 }
 
-func (t Task) stale(format string, args ...any) error {
+func (t Task) stale(format string, args ...any) *Error {
 	return t.facts(Errorf(CodeStaleAttempt, format, args...)).
 		Hintf("stop this work; %s tells what happened", Cmd("tt worker show <task_id>", t.ID))
 }
@@ -41,6 +46,9 @@ func (t Task) Mine(c TaskCall) error {
 	switch {
 	case c.By == t.Worker && t.Worker != "", c.Person:
 		return nil
+	case t.Worked(c.By) && t.State == TaskAssigned:
+		return t.stale("%s worked on %s in an earlier attempt; nobody has started attempt %d yet", c.By, t.ID, t.Attempt).
+			Hintf("stop the earlier work; you may start attempt %d, %s", t.Attempt, t.NextStep())
 	case t.Worked(c.By):
 		return t.stale("%s worked on %s before; attempt %d is %s", c.By, t.ID, t.Attempt, workerOf(t))
 	case t.Worker == "":
@@ -52,7 +60,7 @@ func (t Task) Mine(c TaskCall) error {
 
 func workerOf(t Task) string {
 	if t.Worker == "" {
-		return "nobody's yet"
+		return "nobody's"
 	}
 	return "that of " + string(t.Worker)
 }
@@ -210,9 +218,10 @@ type TaskDecision struct {
 func (t Task) mayReview(v TaskDecision) error {
 	switch {
 	case v.Override && !v.Person:
-		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review"))
+		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review")).
+			Hintf("ask a person to run it")
 	case t.Worked(v.By) && !v.Override:
-		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so another has to review it", v.By, t.ID)).
+		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
 			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 	return nil
@@ -227,8 +236,8 @@ func (t Task) isOffered(v TaskDecision) error {
 	case "":
 		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: %s", Cmd("git branch <branch> <commit>", t.Branch, short(t.Head)))
 	}
-	return t.errReviewStale(v, "%s is at %s, and commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
-		Hintf("its worker offers what is new: %s; or give it back: %s",
+	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
+		Hintf("ask its worker to run: %s; or give it back: %s",
 			Cmd("tt worker done --task <task_id>", t.ID), Cmd("tt worker request-changes <task_id> …", t.ID))
 }
 
@@ -239,7 +248,7 @@ func (t Task) hasSeen(v TaskDecision, about ...string) error {
 	case v.Head == "":
 		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt worker diff <task_id>", t.ID))
 	case !slices.Contains(about, v.Head):
-		return t.errReviewStale(v, "you saw commit %s of %s, and commit %s was offered for review", short(v.Head), t.ID, short(t.Head)).
+		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s was offered for review", short(v.Head), t.ID, short(t.Head)).
 			Hintf("look at what is new: %s", Cmd("tt worker diff <task_id>", t.ID))
 	}
 	return nil

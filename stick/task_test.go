@@ -158,6 +158,29 @@ func TestWhoStartsAgain(t *testing.T) {
 	}
 }
 
+// TestNobodyIsSentToDoTheWorkersPart: whoever wants to review or merge a task whose worker isn't done yet is told to wait
+// for the worker. Starting the task would make the reviewer its author.
+func TestNobodyIsSentToDoTheWorkersPart(t *testing.T) {
+	look := TaskDecision{TaskCall: theReviewer, Head: "h", Branch: "h"}
+	for _, task := range []Task{made(t), made(t, begun)} {
+		state := string(task.State)
+		_, err := task.Approve(look, "")
+		says(t, err, "T-1 is "+state+": approve needs IN_REVIEW", "wait until its worker has run tt worker done")
+		_, err = task.Merge(theReviewer.By, "b", "r")
+		says(t, err, "T-1 is "+state+": merge needs APPROVED", "wait until its worker has run tt worker done and somebody else has approved it")
+	}
+}
+
+// TestAnEarlierWorkerLearnsWhetherItMayStart: that the attempt is over is half of what a worker needs to know.
+func TestAnEarlierWorkerLearnsWhetherItMayStart(t *testing.T) {
+	other := func(t Task) (Event, error) { e, err := t.Start(TaskCall{By: "pi:x"}, false); return *e, err }
+	const stop = "stop this work; tt worker show T-1 tells what happened"
+	says(t, made(t, begun, cancel).Mine(theWorker), `attempt 1 of T-1 is over: it is FAILED (reason: "no")`, stop)
+	says(t, made(t, begun, cancel, retry).Mine(theWorker), "codex:w worked on T-1 in an earlier attempt; nobody has started attempt 2 yet",
+		"stop the earlier work; you may start attempt 2, in worktrees/T-1: tt worker start")
+	says(t, made(t, begun, cancel, retry, other).Mine(theWorker), "codex:w worked on T-1 before; attempt 2 is that of pi:x", stop)
+}
+
 // TestEarlierWorkers: a task remembers each worker that it no longer has, once, and never that it had none.
 func TestEarlierWorkers(t *testing.T) {
 	other := func(t Task) (Event, error) { e, err := t.Start(TaskCall{By: "pi:x"}, true); return *e, err }

@@ -112,7 +112,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 			files = []string{}
 		}
 		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, stick.Line(f.path)).With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then %s and %s", fileList(files), stick.Cmd("git "+what+" --continue"), stick.Cmd("tt worker done --skip-rebase"))
+		return e.Hintf("resolve %s, then %s and %s", conflicts(files), stick.Cmd("git "+what+" --continue"), stick.Cmd("tt worker done --skip-rebase"))
 	}
 	s, err := f.git.Snapshot(ctx, f.path)
 	if err != nil {
@@ -120,14 +120,14 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	}
 	switch {
 	case s.Branch != f.task.Branch:
-		on := s.Branch
-		if on == "" {
-			on = "no branch"
+		on := "no branch"
+		if s.Branch != "" {
+			on = fmt.Sprintf("branch %q", stick.Line(s.Branch))
 		}
-		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, stick.Line(on), f.task.Branch).
-			With("task_id", task).With("left", []string{}).Hintf("bring over what you committed elsewhere, then: %s", stick.Cmd("git switch <branch>", f.task.Branch))
+		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, on, f.task.Branch).
+			With("task_id", task).With("left", []string{}).Hintf("bring over what you committed there, then: %s", stick.Cmd("git switch <branch>", f.task.Branch))
 	case s.DirtyCount > 0:
-		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard them, then: %s", stick.Cmd("tt worker done"))
+		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt worker done"))
 	}
 	f.head = s.Head
 	return nil
@@ -143,12 +143,12 @@ func errDirty(where string, files []string, count int) *stick.Error {
 		With("left", files)
 }
 
-// fileList names the files that have conflicts, for a sentence.
-func fileList(files []string) string {
+// conflicts names the conflicts that are left in files, for a sentence.
+func conflicts(files []string) string {
 	if len(files) == 0 {
 		return "what is left"
 	}
-	return stick.Clip(strings.Join(files, ", "), 160)
+	return "the conflict in " + stick.Clip(strings.Join(files, ", "), 160)
 }
 
 // run rebases the branch, runs the checks, pushes, and offers the commit for review.

@@ -302,7 +302,7 @@ func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
 		}
 	}
 	if t.head() == "" {
-		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %s to merge into", name).With("branch", name).
+		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %q to merge into", name).With("branch", name).
 			Hintf("to create it from the commit that you are on: %s", stick.Cmd("tt worker init"))
 	}
 	return t, nil
