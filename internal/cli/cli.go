@@ -419,7 +419,7 @@ func noArgs(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if c.HasSubCommands() {
-		e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(args[0], 40)).Hintf("%s lists the commands", help(c))
+		e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(strings.TrimPrefix(c.CommandPath()+" "+args[0], "tt "), 60)).Hintf("%s lists the commands", help(c))
 		if near := nearest(c, args[0]); near != "" {
 			e.Hintf("did you mean %s? %s lists the commands", stick.Cmd(c.CommandPath()+" "+near), help(c))
 		}

@@ -31,7 +31,7 @@ var updateGolden = flag.Bool("update", false, "write the golden files instead of
 func TestRefusals(t *testing.T) {
 	const golden = "testdata/refusals.golden"
 	var b strings.Builder
-	b.WriteString("What tt says when it refuses. Made by TestRefusals from testdata/refusals.txtar; read it as the one who gets it.\n" +
+	b.WriteString("What tt says when it refuses. Read each refusal as if you had typed the command. TestRefusals makes this file from testdata/refusals.txtar.\n" +
 		"Under each refusal: its code, the exit status, and the facts that --json adds.\n")
 	seen := map[stick.Code]bool{}
 	var wrong []string

@@ -62,6 +62,9 @@ func (e *ChangedError) Error() string {
 	return "somebody else has just changed " + e.File + "; try again"
 }
 
+// NotRegular is why nothing but a regular file is edited.
+const NotRegular = "isn't a regular file"
+
 // FileError says that a file can't be edited at all: it isn't a regular file, or is protected.
 type FileError struct {
 	File string

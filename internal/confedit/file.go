@@ -107,7 +107,7 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 		return "", nil, &FileError{path, "can't be read", errors.Unwrap(err)}
 	}
 	if !info.Mode().IsRegular() {
-		return "", nil, &FileError{File: path, Why: "isn't a regular file"}
+		return "", nil, &FileError{File: path, Why: NotRegular}
 	}
 	return target, info, nil
 }

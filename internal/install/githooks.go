@@ -153,7 +153,7 @@ func hookAt(path, text string) (state int, have []byte, err error) {
 	case err != nil:
 		return 0, nil, &confedit.FileError{File: path, Why: "can't be read", Err: err}
 	case info.IsDir():
-		return 0, nil, &confedit.FileError{File: path, Why: "isn't a regular file"}
+		return 0, nil, &confedit.FileError{File: path, Why: confedit.NotRegular}
 	case !info.Mode().IsRegular():
 		return otherHook, nil, nil
 	}
