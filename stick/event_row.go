@@ -38,9 +38,6 @@ type typed interface {
 	// ofTask reports whether the event is one of a task; applyTo is what it makes of its task.
 	ofTask() bool
 	applyTo(Task, Event) (Task, error)
-
-	// lacks are the parts that the row should have, and hasn't.
-	lacks() []string
 }
 
 // Payload is what an event says beyond the fields that all events have. Each type has a struct of its own, in
@@ -127,18 +124,6 @@ func (k *typedKind[P, D]) ofTask() bool { return k.task != nil }
 
 func (k *typedKind[P, D]) applyTo(t Task, e Event) (Task, error) {
 	return k.task(t, e, k.read(e.Payload))
-}
-
-func (k *typedKind[P, D]) lacks() (parts []string) {
-	for part, missing := range map[string]bool{
-		"Meaning": k.Meaning == "", "For": k.For == nil, "Say": k.Say == nil, "Replay (or Apply)": k.Replay == nil,
-	} {
-		if missing {
-			parts = append(parts, part)
-		}
-	}
-	slices.Sort(parts)
-	return parts
 }
 
 func encode(p Payload) json.RawMessage {
