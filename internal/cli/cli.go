@@ -98,6 +98,7 @@ type app struct {
 
 	operations operations
 	trace      *core.Trace
+	inHook     bool // the command answers a hook
 	caller     *core.Caller
 	status     int // exit status of a command that succeeded, if it isn't 0
 	failure    int // exit status of a command that failed, if it isn't the one of its code
@@ -193,7 +194,7 @@ func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 		return harness.Input{}, nil, stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
 			Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")
 	}
-	if err := a.openTrace(); err != nil {
+	if err := a.openTrace(); err != nil && !a.inHook { // a hook decides and tells all the same
 		return harness.Input{}, nil, err
 	}
 	procs, err := a.Procs()

@@ -35,6 +35,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 			"after 100 ms, it prints nothing and exits with 0. The lines of reference-transaction come on standard input; the first may be an\n" +
 			"argument. tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
+			a.inHook = true
 			if isTrue(a.Getenv("TT_OFF")) {
 				return nil
 			}

@@ -51,6 +51,7 @@ func (a *app) hookCmd() *cobra.Command {
 	c.AddCommand(a.gitHookCmd())
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		a.inHook = true
 		row, ok := harness.ByName(args[0])
 		if !ok {
 			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(args[0], 40)).With("field", "harness").

@@ -379,7 +379,7 @@ var variables = []struct{ name, meaning string }{
 	{"CLAUDE_CONFIG_DIR", "where Claude Code's configuration is"},
 	{"CODEX_HOME", "where Codex's configuration is"},
 	{"XDG_CONFIG_HOME", "where OpenCode's configuration is: `opencode` in it"},
-	{"TT_TRACE", "a file to which each wait adds a line of JSON when it looks at its room, and each operation when it probes processes or runs a transaction again"},
+	{"TT_TRACE", "the absolute path of a file to which each wait adds a line of JSON when it reads its room, and each operation when it probes processes or runs a transaction again"},
 	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
 	{"NO_COLOR", "no colours, unless `--color always` is given"},
 	{"GIT_DIR", "the git directory, as git tells it to its hooks; it counts for paths inside of its work tree"},

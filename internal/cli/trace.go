@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"talkingstick/internal/engine/core"
@@ -15,6 +16,10 @@ func (a *app) openTrace() error {
 	path := a.Getenv("TT_TRACE")
 	if path == "" || a.trace != nil {
 		return nil
+	}
+	if !filepath.IsAbs(path) { // in a worktree it would be an uncommitted file
+		return stick.Errorf(stick.CodeUsage, "TT_TRACE must be an absolute path, not %s", stick.Line(path)).With("field", "TT_TRACE").
+			Hintf("write it from the root, or unset TT_TRACE")
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|openNonblock, 0o600)
 	if err == nil {

@@ -191,13 +191,14 @@ func (e *Engine) mayEdit(ctx context.Context, q editQuestion, also func(*store.T
 		}
 		return nil
 	}
-	for {
+	for run := 2; ; run++ {
 		err = e.core.View(ctx, db, q.Caller, read)
 		unread, ok := errors.AsType[errRolesUnread](err)
 		if !ok {
 			return res, err
 		}
 		q.roles[unread.room.ID] = e.readRoles(unread.room)
+		e.core.Config.Trace.RanAgain(run, err)
 	}
 }
 

@@ -246,7 +246,9 @@ func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResu
 	if err != nil || !member {
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}
-	if err = w.enter(ctx); err == nil && !w.done {
+	err = w.enter(ctx)
+	w.trace(byStart, w.done, err)
+	if err == nil && !w.done {
 		err = w.blockUntilAnswered(ctx)
 	}
 	if w.res.Status != stick.GotEvents {

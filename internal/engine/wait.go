@@ -63,9 +63,11 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 		w.q.Purpose = stick.Listen
 	}
 	if answered, err := w.answerByReading(ctx); answered || err != nil {
+		w.trace(byStart, true, err)
 		return w.res, err
 	}
 	err := w.answerOutsider(ctx, w.enter(ctx))
+	w.trace(byStart, w.done || !w.q.Blocking, err)
 	if err == nil && !w.done && w.q.Blocking {
 		err = w.blockUntilAnswered(ctx)
 	}

@@ -35,7 +35,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	}
 	defer bell.Close()
 	err = w.register(ctx)
-	w.trace(byStart, err)
+	w.trace(byStart, w.done, err)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 			w.q.NotSoon = stick.At(w.e.core.Now()).Add(w.grace)
 		}
 		err := w.check(ctx)
-		w.trace(why, err)
+		w.trace(why, w.done, err)
 		if err != nil {
 			w.leave("")
 			return err
@@ -67,10 +67,10 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	return nil
 }
 
-// trace writes an entry for one read of the room, and what caused it.
-func (w *wait) trace(why wakeCause, err error) {
+// trace writes an entry for one read of the room, what caused it, and the answer if the wait ends with it.
+func (w *wait) trace(why wakeCause, ends bool, err error) {
 	r := core.WaitRead{RoomID: w.res.RoomID, AgentID: w.me.Agent, WokenBy: string(why), Next: w.next, Watched: len(w.watched)}
-	if w.done {
+	if ends {
 		r.Status = string(w.res.Status)
 	}
 	if err != nil {
@@ -241,7 +241,7 @@ func (w *wait) returned(o *op) {
 // end returns at the caller's limit, after a last check.
 func (w *wait) end(ctx context.Context) error {
 	err := w.check(ctx)
-	w.trace(byLimit, err)
+	w.trace(byLimit, true, err)
 	if err != nil || w.done {
 		return err
 	}

@@ -53,7 +53,7 @@ func (p *Probes) Run(attempt func() error) error {
 			return err
 		}
 		p.probe()
-		p.trace.ranAgain(run, err)
+		p.trace.RanAgain(run, err)
 	}
 }
 

@@ -90,8 +90,8 @@ func (t *Trace) probed(round int, probed *stick.Probed, took time.Duration) {
 	t.write(line)
 }
 
-// ranAgain writes an entry for a transaction that runs again, and why.
-func (t *Trace) ranAgain(run int, why error) {
+// RanAgain writes an entry for a transaction that runs again, and why.
+func (t *Trace) RanAgain(run int, why error) {
 	if t == nil {
 		return
 	}
