@@ -20,7 +20,7 @@ const (
 
 // Policy holds the settings of a room.
 type Policy struct {
-	// OwnerLeaseTTL is how long a lease lasts if only its owner's calls renew it.
+	// OwnerLeaseTTL is how long a lease lasts if only its holder's calls renew it.
 	OwnerLeaseTTL time.Duration
 	// HeartbeatInterval is how often a guardian, or a client that nothing else vouches for,
 	// renews the lease.
@@ -33,7 +33,7 @@ type Policy struct {
 	// WaiterGrace is how long a release waits for the member that it named, and the time between
 	// two offers of a takeover.
 	WaiterGrace time.Duration
-	// OwnerIdleTTL is how long an owner whose process is alive may do nothing.
+	// OwnerIdleTTL is how long a holder whose process is alive may do nothing before it counts as idle.
 	OwnerIdleTTL time.Duration
 	// TurnMaxWait and EventsMaxWait limit a wait in one call of an MCP tool.
 	TurnMaxWait   time.Duration
@@ -77,7 +77,7 @@ type PolicyKey struct {
 // PolicyKeys lists what can be set, in the order in which it is shown.
 var PolicyKeys = []PolicyKey{
 	{
-		Name: "owner_lease_ttl", Meaning: "how long a lease lasts if only its owner's calls renew it",
+		Name: "owner_lease_ttl", Meaning: "how long a lease lasts if only its holder's calls renew it",
 		duration: func(p *Policy) *time.Duration { return &p.OwnerLeaseTTL },
 	},
 	{
@@ -93,11 +93,11 @@ var PolicyKeys = []PolicyKey{
 		duration: func(p *Policy) *time.Duration { return &p.PresenceTTL },
 	},
 	{
-		Name: "waiter_grace", Meaning: "how long a release waits for the member that it named, and the time between two offers",
+		Name: "waiter_grace", Meaning: "how long the stick stays reserved after a release, and how long until the next waiting member is offered a takeover",
 		duration: func(p *Policy) *time.Duration { return &p.WaiterGrace },
 	},
 	{
-		Name: "owner_idle_ttl", Meaning: "how long an owner whose process is alive may do nothing",
+		Name: "owner_idle_ttl", Meaning: "how long a holder whose process is alive may do nothing before it counts as idle",
 		duration: func(p *Policy) *time.Duration { return &p.OwnerIdleTTL },
 	},
 	{

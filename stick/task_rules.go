@@ -385,7 +385,7 @@ func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
 		return nil, nil
 	}
 	if strings.TrimSpace(reason) == "" {
-		reason = "cancelled"
+		reason = "no reason was given"
 	}
 	e, err := t.end(ActCancel, c.By, t.Worker, CauseCancelled, reason)
 	return &e, err

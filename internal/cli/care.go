@@ -29,8 +29,8 @@ func (a *app) doctorCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
 		Long: "Check the data directory, the database, and whether waiting commands are woken. Show for each harness whether tt is installed,\n" +
-			"whether it trusts the hooks, if it says so, and when a hook last ran. The exit status is 7 if one of the first three has a\n" +
-			"problem.",
+			"whether the harness trusts the hooks (where it tells that), and when a hook last ran. The exit status is 7 if the data directory,\n" +
+			"the database or waking has a problem.",
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
 	c.RunE = func(c *cobra.Command, args []string) error {

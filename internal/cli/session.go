@@ -21,7 +21,8 @@ func (a *app) sessionCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "session", Short: "Start and end an agent's session, and show its role", Args: noArgs,
 		Long: "A session is one run of an agent. When it starts, the agent learns whether others are at work and what its role is: the primary\n" +
-			"of the workspace, or a helper. Hooks start and end sessions. An agent without hooks does both itself, and starts first of all.",
+			"of the workspace, or a helper. Hooks start and end sessions. An agent without hooks does both itself. It\n" +
+			"starts its session before anything else.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(a.sessionStartCmd(), a.sessionEndCmd(), a.sessionPathCmd(), a.sessionRoleCmd(), a.sessionEnvCmd(), a.sessionPromoteCmd(), a.sessionListCmd())
@@ -165,7 +166,7 @@ func (a *app) sessionEnvCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
 		Use: "env [path]", Short: "Print the session's variables for a shell",
 		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context file: AI_AGENT_ID, and AI_HELPER for\n" +
-			"a helper. They name the context file, never the member.",
+			"a helper. They point to the context file. They don't change which member you are.",
 		Example: "  eval \"$(tt session env)\"",
 	}, func(p *page, res engine.GetSessionResult) {
 		set := func(name, value string) {

@@ -175,7 +175,7 @@ func (s *scene) fence(claude *actor, first, second grant) error {
 		return err
 	}
 	same := now.Turn == second.Turn && now.Owner != nil && *now.Owner == second.Agent
-	return s.check(same, fmt.Sprintf("%+v", now), "refused with exit status 5, and nothing changed: turn %d is codex's. An old turn never writes", second.Turn)
+	return s.check(same, fmt.Sprintf("%+v", now), "refused with exit status 5, and nothing changed: turn %d is codex's. A turn that is over can't change anything", second.Turn)
 }
 
 // crash kills codex's harness while it holds the stick and claude waits.
