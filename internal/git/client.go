@@ -6,8 +6,6 @@
 package git
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,7 +13,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Client runs git. The zero value is ready for use.
@@ -35,18 +32,10 @@ type Client struct {
 	Inherit []*os.File
 }
 
-// How long to wait for output after git itself has ended. A program that git started may outlive it
-// and keep its output open. A read that may fail waits for drainTime. Where the answer counts, it is
-// patience: a busy machine may be slow to hand the output over.
-const (
-	drainTime = 100 * time.Millisecond
-	patience  = 5 * time.Second
-)
-
 // read runs a git command that changes nothing in dir, and writes its output to out. When ctx ends,
 // read kills git and everything that git started, and returns the error of ctx.
 func (c Client) read(ctx context.Context, dir string, out io.Writer, args ...string) error {
-	return c.do(ctx, call{dir: dir, args: args, out: out, drain: drainTime})
+	return c.do(ctx, call{dir: dir, args: args, out: out})
 }
 
 // call is one run of git that changes nothing in dir.
@@ -57,9 +46,9 @@ type call struct {
 	env    []string // added to the environment: where git writes instead
 	in     io.Reader
 	out    io.Writer
-	drain  time.Duration // 0 for patience
 }
 
+// do runs it. It fails with a [*Failure], or with the error of ctx.
 func (c Client) do(ctx context.Context, g call) error {
 	path, args := c.Path, g.args
 	if path == "" {
@@ -68,20 +57,17 @@ func (c Client) do(ctx context.Context, g call) error {
 	// Without optional locks, reading the tree never makes the owner's own git fail on index.lock.
 	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-C", g.dir}, g.before, args)...)
 	cmd.Env = append(readEnvironment(os.Environ(), c.InHook), g.env...)
-	cmd.WaitDelay = cmp.Or(g.drain, patience)
 	cmd.Stdin, cmd.Stdout = g.in, g.out
-	var said firstLine
-	cmd.Stderr = &said
+	said := &prefix{left: maxSaid}
+	cmd.Stderr = said
 	err := run(cmd)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("git %s: %w", args[0], ctx.Err())
-	case said.Len() > 0:
-		return fmt.Errorf("git %s: %w: %s", args[0], err, said.String())
 	}
-	return fmt.Errorf("git %s: %w", args[0], err)
+	return newFailure(args, said, err)
 }
 
 // configVariables tell git where its configuration files are. Users set them; git never sets them for
@@ -101,29 +87,3 @@ func readEnvironment(env []string, keep bool) []string {
 	}
 	return append(kept, "GIT_OPTIONAL_LOCKS=0")
 }
-
-// firstLine keeps the first line written to it, up to a limit.
-type firstLine struct {
-	buf  bytes.Buffer
-	full bool
-}
-
-const maxLine = 1000
-
-func (l *firstLine) Write(p []byte) (int, error) {
-	n := len(p)
-	if l.full {
-		return n, nil
-	}
-	if i := bytes.IndexByte(p, '\n'); i >= 0 {
-		p, l.full = p[:i], true
-	}
-	if room := maxLine - l.buf.Len(); len(p) > room {
-		p, l.full = p[:room], true
-	}
-	l.buf.Write(p)
-	return n, nil
-}
-
-func (l *firstLine) Len() int       { return l.buf.Len() }
-func (l *firstLine) String() string { return strings.TrimSpace(l.buf.String()) }

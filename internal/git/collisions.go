@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"talkingstick/stick"
 )
 
 // Side is a working tree with everything that merging it would bring: its commits and its uncommitted
@@ -141,6 +143,9 @@ func reason(ctx context.Context, err error) string {
 	if ctx.Err() != nil {
 		return "time ran out"
 	}
+	if f := failure(err); f != nil {
+		return fmt.Sprintf("git %s: %s", f.command(), stick.Clip(f.reason(), 300))
+	}
 	return err.Error()
 }
 
@@ -194,7 +199,7 @@ func (x *comparison) compare(ctx context.Context) {
 					continue
 				}
 				if ctx.Err() == nil {
-					x.leaveOut(p.a.Name+" × "+p.b.Name, "%s", err)
+					x.leaveOut(p.a.Name+" × "+p.b.Name, "%s", reason(ctx, err))
 					continue
 				}
 				x.mu.Lock()

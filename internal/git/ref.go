@@ -57,10 +57,11 @@ func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 	return Ref{}, false, nil
 }
 
-// Commit resolves a name to a commit. It reports false if there is none.
+// Commit resolves a name to a commit. It reports false if git says that there is none; that git
+// can't read the repository is a failure.
 func (c Client) Commit(ctx context.Context, dir, name string) (string, bool, error) {
 	said, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
-	if exitedWith(err, 1) || exitedWith(err, 128) {
+	if exitedWith(err, 1) {
 		return "", false, nil
 	}
 	return said, err == nil, err

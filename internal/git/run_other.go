@@ -4,5 +4,12 @@ package git
 
 import "os/exec"
 
-// run runs cmd. On this platform, cancelling doesn't kill the processes that cmd has started.
-func run(cmd *exec.Cmd) error { return cmd.Run() }
+// runGroup runs cmd, and calls started once it runs. On this platform, cancelling doesn't kill the processes that
+// cmd has started.
+func runGroup(cmd *exec.Cmd, started func()) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	started()
+	return cmd.Wait()
+}

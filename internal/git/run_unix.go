@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// run runs cmd in a process group of its own, and kills the whole group when the context ends. Git
-// starts more processes, for submodules and filters, which would go on otherwise.
-func run(cmd *exec.Cmd) error {
+// runGroup runs cmd in a process group of its own, and kills the whole group when the context ends. Git
+// starts more processes, for submodules and filters, which would go on otherwise. It calls started once cmd runs.
+func runGroup(cmd *exec.Cmd, started func()) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
 		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
@@ -20,5 +20,9 @@ func run(cmd *exec.Cmd) error {
 		}
 		return err
 	}
-	return cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	started()
+	return cmd.Wait()
 }

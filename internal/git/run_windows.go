@@ -6,20 +6,23 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// run runs cmd in a job, and ends the whole job when the context ends: git.exe is often a small program
+// runGroup runs cmd in a job, calls started once it runs, and ends the whole job when the context ends: git.exe is often a small program
 // that starts the real one. A process that cmd starts before it is in the job escapes.
-func run(cmd *exec.Cmd) error {
-	job, err := windows.CreateJobObject(nil, nil)
-	if err != nil {
-		return cmd.Run()
-	}
-	defer windows.CloseHandle(job)
-	cmd.Cancel = func() error {
-		_ = windows.TerminateJobObject(job, 1) // if it isn't in the job yet, the kill ends it
-		return cmd.Process.Kill()
+func runGroup(cmd *exec.Cmd, started func()) error {
+	job, jobErr := windows.CreateJobObject(nil, nil)
+	if jobErr == nil {
+		defer windows.CloseHandle(job)
+		cmd.Cancel = func() error {
+			_ = windows.TerminateJobObject(job, 1) // if it isn't in the job yet, the kill ends it
+			return cmd.Process.Kill()
+		}
 	}
 	if err := cmd.Start(); err != nil {
 		return err
+	}
+	started()
+	if jobErr != nil {
+		return cmd.Wait()
 	}
 	const access = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE
 	if p, err := windows.OpenProcess(access, false, uint32(cmd.Process.Pid)); err == nil {

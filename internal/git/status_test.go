@@ -86,20 +86,3 @@ func FuzzStatus(f *testing.F) {
 		}
 	})
 }
-
-func TestFirstLine(t *testing.T) {
-	var l firstLine
-	for _, s := range []string{"fatal: ", "a\nsecond", "\nthird"} {
-		if n, err := l.Write([]byte(s)); n != len(s) || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if l.String() != "fatal: a" {
-		t.Errorf("got %q", l.String())
-	}
-	l = firstLine{}
-	_, _ = l.Write([]byte(strings.Repeat("x", 3*maxLine)))
-	if l.Len() != maxLine {
-		t.Errorf("got %d bytes", l.Len())
-	}
-}

@@ -328,7 +328,7 @@ func TestFailures(t *testing.T) {
 	if _, err := (Client{Path: filepath.Join(w.dir, "nogit")}).text(t.Context(), w.dir, "version"); stick.CodeOf(err) != stick.CodeGitMissing {
 		t.Errorf("no program: %v", err)
 	}
-	if _, err := w.Checkout(t.Context(), filepath.Join(w.dir, "..")); stick.CodeOf(err) != stick.CodeGitFailed {
+	if _, err := w.Checkout(t.Context(), filepath.Join(w.dir, "..")); stick.CodeOf(err) != stick.CodeNoRepository {
 		t.Errorf("no repository: %v", err)
 	}
 	w.git("config", "user.name", "")

@@ -27,14 +27,15 @@ type Worktree struct {
 }
 
 // Worktrees lists the working trees of the repository that dir lies in, the main one first. A bare
-// repository has no main one. It fails with [stick.CodeNoRepository] and [stick.CodeGitMissing].
+// repository has no main one. It fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
+// [stick.CodeGitFailed].
 func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	places, err := c.line(ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
 	if err != nil {
 		return nil, c.classify(dir, err)
 	}
 	var out bytes.Buffer
-	if err := c.do(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, out: &out}); err != nil {
+	if err := c.do(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, env: inEnglish, out: &out}); err != nil {
 		return nil, c.classify(dir, err)
 	}
 	trees, err := parseWorktrees(out.String())
@@ -55,10 +56,13 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	return trees, nil
 }
 
+// inEnglish makes git say what went wrong in words that classify knows.
+var inEnglish = []string{"LC_ALL=C"}
+
 // line returns the output of a command without its last line end.
 func (c Client) line(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := c.do(ctx, call{dir: dir, args: args, out: &out})
+	err := c.do(ctx, call{dir: dir, args: args, env: inEnglish, out: &out})
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
@@ -99,18 +103,22 @@ func parseWorktrees(output string) ([]Worktree, error) {
 	return trees, nil
 }
 
-// classify turns a failure of git into an error that says what it means: there is no git, or no
-// repository at dir.
+// classify turns a failure of git into an error that says what it means: there is no git, no repository at dir,
+// or what git says.
 func (c Client) classify(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		missing := stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH").Hintf("install git, or add it to PATH")
 		missing.Err = err
 		return missing
 	}
-	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return stick.Errorf(stick.CodeNoRepository, "git finds no repository at %s: %w", stick.Line(dir), err).With("path", dir)
+	f := failure(err)
+	switch {
+	case f == nil:
+		return err
+	case f.noRepository():
+		return errNoRepository(dir, f)
 	}
-	return err
+	return failed(f)
 }
 
 var version = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^git version (\d+)\.(\d+)`) })

@@ -84,12 +84,11 @@ func (c Client) write(ctx context.Context, q change, args ...string) error {
 	}
 	cmd := exec.CommandContext(ctx, path, append(append(slices.Clone(noBackground), "-C", q.dir), args...)...)
 	cmd.Env = c.writeEnvironment(os.Environ())
-	cmd.WaitDelay = drainTime
 	cmd.Stdin, cmd.Stdout = q.in, q.out
 	if runtime.GOOS != "windows" { // it has no ExtraFiles
 		cmd.ExtraFiles = c.Inherit
 	}
-	said := &prefix{left: 4 << 10}
+	said := &prefix{left: maxSaid}
 	cmd.Stderr = said
 	err := run(cmd)
 	switch {
@@ -102,11 +101,18 @@ func (c Client) write(ctx context.Context, q change, args ...string) error {
 			return missing(err)
 		}
 	}
+	return failed(newFailure(args, said, err))
+}
+
+// maxSaid is how much of git's standard error a failure carries, in bytes.
+const maxSaid = 4 << 10
+
+func newFailure(args []string, said *prefix, err error) *Failure {
 	f := &Failure{Args: args, Exit: -1, Said: strings.TrimSpace(said.String()), Err: err}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		f.Exit = exit.ExitCode()
 	}
-	return failed(f)
+	return f
 }
 
 func missing(err error) error {
@@ -134,6 +140,18 @@ func (f *Failure) lock() string {
 		return ""
 	}
 	return path + ".lock"
+}
+
+// noRepository reports whether git looked for a repository and found none, by its words in English. A .git file that
+// leads nowhere, a repository that git can't read, and one that it doesn't trust are other failures.
+func (f *Failure) noRepository() bool {
+	return f.Exit == 128 && strings.Contains(f.Said, "fatal: not a git repository (or any")
+}
+
+func errNoRepository(dir string, f *Failure) error {
+	e := stick.Errorf(stick.CodeNoRepository, "git finds no repository at %s: %s", stick.Line(dir), stick.Clip(f.reason(), 300)).With("path", dir)
+	e.Err = f
+	return e
 }
 
 // reason picks the lines of git's output that say why it failed: what the remote said, rejected branches,
@@ -247,9 +265,13 @@ type Checkout struct {
 	Shallow bool
 }
 
-// Checkout asks git which checkout dir lies in. It fails with [stick.CodeGitFailed] outside a repository.
+// Checkout asks git which checkout dir lies in. Where git finds no repository, it fails with
+// [stick.CodeNoRepository].
 func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
 	said, err := c.text(ctx, dir, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir")
+	if f := failure(err); f != nil && f.noRepository() {
+		return Checkout{}, errNoRepository(dir, f)
+	}
 	if err != nil {
 		return Checkout{}, err
 	}

@@ -32,7 +32,7 @@ type repo struct {
 }
 
 // openRepo finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
-// [stick.CodeNoRepository] and [stick.CodeInvalidPath].
+// [stick.CodeNoRepository], [stick.CodeGitFailed] and [stick.CodeInvalidPath].
 func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
 	rp := &repo{tasks: ts, by: by, w: w, git: ts.core.Config.Git}
 	dir := w.Path
@@ -60,7 +60,7 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	}
 	at, err := rp.git.Checkout(ctx, p.Root)
 	switch {
-	case stick.CodeOf(err) == stick.CodeGitFailed:
+	case stick.CodeOf(err) == stick.CodeNoRepository:
 		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", stick.Line(p.Root)).With("path", p.Root).
 			Hintf("create one with %s and a first commit", stick.Cmd("git init"))
 	case err != nil:

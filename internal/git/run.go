@@ -1,0 +1,31 @@
+package git
+
+import (
+	"os/exec"
+	"time"
+)
+
+// inputDelay is how long to go on writing git's input after git has ended. A program that git has started may
+// hold the other end of the pipe. Git itself has read all that it wanted.
+const inputDelay = 100 * time.Millisecond
+
+// run runs git and hands on what it prints. Git's exit status decides: a program that git has started may keep
+// the output open for as long as it likes, and if ctx ends just after git has done its work, that work counts.
+// When ctx ends earlier, run kills git and everything that git has started.
+func run(cmd *exec.Cmd) error {
+	out, err := collectOutput(cmd)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	cmd.WaitDelay = inputDelay
+	err = runGroup(cmd, out.start)
+	if cmd.ProcessState == nil {
+		return err // it never ran
+	}
+	lost := out.finish()
+	if cmd.ProcessState.Success() {
+		return lost
+	}
+	return err
+}
