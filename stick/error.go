@@ -62,6 +62,7 @@ const (
 	CodeGitTooOld            Code = "git_too_old"
 	CodeProjectConfig        Code = "project_config_invalid"
 	CodeDataDirNotWritable   Code = "data_dir_not_writable"
+	CodeDataDirRelative      Code = "data_dir_relative"
 	CodeFileSystem           Code = "file_system_unsupported"
 	CodeForeignDatabase      Code = "foreign_database"
 	CodeSchemaTooNew         Code = "schema_too_new"
@@ -144,6 +145,7 @@ var Codes = []CodeInfo{
 	{CodeGitTooOld, ExitEnvironment, false, "the installed git is too old"},
 	{CodeProjectConfig, ExitUsage, false, "the project's .talking-stick.toml has something that tt doesn't understand"},
 	{CodeDataDirNotWritable, ExitEnvironment, false, "the data directory can't be written"},
+	{CodeDataDirRelative, ExitEnvironment, false, "`TALKING_STICK_DATA_DIR` is a relative path"},
 	{CodeFileSystem, ExitEnvironment, false, "the data directory is on a file system on which SQLite isn't safe"},
 	{CodeForeignDatabase, ExitEnvironment, false, "the database file was made by another program"},
 	{CodeSchemaTooNew, ExitEnvironment, false, "the database was written by a newer version"},

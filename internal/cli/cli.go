@@ -140,21 +140,27 @@ func (a *app) fail(err error, ctx context.Context) int {
 	return status
 }
 
-// dataDir is where the database lies.
-func (e Env) dataDir() string {
+// dataDir returns the directory of the database, as an absolute path: a relative one would mean another database in
+// each working directory. It fails with [stick.CodeDataDirRelative] and [stick.CodeDataDirNotWritable].
+func (e Env) dataDir() (string, error) {
 	if d := e.Getenv("TALKING_STICK_DATA_DIR"); d != "" {
 		if !filepath.IsAbs(d) {
-			d = filepath.Join(e.Dir, d)
+			return "", stick.Errorf(stick.CodeDataDirRelative, "TALKING_STICK_DATA_DIR is %s, a relative path, which means another directory wherever tt runs", stick.Line(d)).
+				With("path", d).Hintf("set TALKING_STICK_DATA_DIR to an absolute path, or unset it to use the default directory")
 		}
-		return d
+		return filepath.Clean(d), nil
 	}
+	parent := filepath.Join(e.Home, ".local", "share")
 	if runtime.GOOS == "windows" {
-		return filepath.Join(e.Getenv("APPDATA"), "talking-stick")
+		parent = e.Getenv("APPDATA")
+	} else if d := e.Getenv("XDG_DATA_HOME"); filepath.IsAbs(d) { // the XDG specification says to ignore a relative one
+		parent = d
 	}
-	if d := e.Getenv("XDG_DATA_HOME"); d != "" {
-		return filepath.Join(d, "talking-stick")
+	if !filepath.IsAbs(parent) {
+		return "", stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
+			Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")
 	}
-	return filepath.Join(e.Home, ".local", "share", "talking-stick")
+	return filepath.Join(parent, "talking-stick"), nil
 }
 
 // open makes the operations, and resolves the caller.
@@ -190,9 +196,8 @@ func answer[R any](a *app, operation func(operations, core.Caller) (R, error), t
 
 // surroundings returns what tells who calls, and the processes of this machine.
 func (a *app) surroundings() (harness.Input, *proc.Table, error) {
-	if a.Home == "" && a.Getenv("TALKING_STICK_DATA_DIR") == "" {
-		return harness.Input{}, nil, stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
-			Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")
+	if _, err := a.dataDir(); err != nil {
+		return harness.Input{}, nil, err
 	}
 	if err := a.openTrace(); err != nil && !a.inHook { // a hook decides and tells all the same
 		return harness.Input{}, nil, err
@@ -236,10 +241,11 @@ func newOperations(cfg core.Config) operations {
 
 func (a *app) newOperations(procs *proc.Table) operations { return newOperations(a.config(procs)) }
 
-// config is the configuration of the operations.
+// config is the configuration of the operations. Its caller has called surroundings, which checks the data directory.
 func (a *app) config(procs *proc.Table) core.Config {
+	dir, _ := a.dataDir()
 	return core.Config{
-		Dir: a.dataDir(), Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
+		Dir: dir, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
 		Workspace: a.workspaceEnv(), Trace: a.trace,
 	}
 }

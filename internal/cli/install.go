@@ -95,7 +95,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		res.Steps = []install.FileChange{}
 	}
 	if o.removing {
-		res.DataDir = a.dataDir()
+		res.DataDir = t.DataDir
 	}
 	if withLinks && o.show {
 		res.Links, _ = a.changeLinks(t.TT, o) // it only lists names, so it doesn't fail
@@ -116,7 +116,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		return err
 	}
 	res.Applied = len(steps) > 0 || withLinks
-	a.logNpm(install.Npm(steps))
+	a.logNpm(t.DataDir, install.Npm(steps))
 	if withLinks {
 		if res.Links, err = a.changeLinks(t.TT, o); err != nil {
 			return err
@@ -155,11 +155,14 @@ func (a *app) steps(ctx context.Context, t install.Target, names []string, o ins
 
 // target is where tt is installed: which program, and into which configuration.
 func (a *app) target(project bool) (install.Target, error) {
-	t := install.Target{Home: a.Home, DataDir: a.dataDir(), Getenv: a.Getenv, Kill: a.Kill}
+	t := install.Target{Home: a.Home, Getenv: a.Getenv, Kill: a.Kill}
 	if a.Home == "" {
 		return t, stick.Errorf(stick.CodeConfigUnwritable, "there is no home directory").Hintf("set HOME")
 	}
 	var err error
+	if t.DataDir, err = a.dataDir(); err != nil {
+		return t, err
+	}
 	if t.TT, err = a.program(); err != nil || !project {
 		return t, err
 	}
@@ -293,11 +296,11 @@ func (a *app) changeLinks(tt string, o installOptions) (changed []string, err er
 }
 
 // logNpm records which entries of the npm program were removed.
-func (a *app) logNpm(gone map[string]json.RawMessage) {
-	if len(gone) == 0 || os.MkdirAll(a.dataDir(), 0o700) != nil {
+func (a *app) logNpm(dataDir string, gone map[string]json.RawMessage) {
+	if len(gone) == 0 || os.MkdirAll(dataDir, 0o700) != nil {
 		return
 	}
-	f, err := os.OpenFile(filepath.Join(a.dataDir(), "update-migrations.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(dataDir, "update-migrations.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}

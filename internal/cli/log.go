@@ -11,12 +11,22 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) logFile() string { return filepath.Join(a.dataDir(), "tt.log") }
+// logFile returns the path of the log. It is empty if there is no data directory.
+func (a *app) logFile() string {
+	dir, err := a.dataDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "tt.log")
+}
 
 // log adds a line to the log in the data directory. When the log has grown too long, it starts again.
 func (a *app) log(format string, args ...any) {
 	const most = 1 << 20
 	path := a.logFile()
+	if path == "" {
+		return
+	}
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
 		_ = os.Rename(path, path+".1")
 	}

@@ -365,8 +365,8 @@ var listed = map[string]string{
 // variables are the environment variables that the program reads. Those of harnesses come from
 // their table.
 var variables = []struct{ name, meaning string }{
-	{"TALKING_STICK_DATA_DIR", "the directory of the database"},
-	{"XDG_DATA_HOME", "without it, the database lies in `talking-stick` in this directory (Linux, macOS)"},
+	{"TALKING_STICK_DATA_DIR", "the directory of the database; an absolute path"},
+	{"XDG_DATA_HOME", "without it, the database lies in `talking-stick` in this directory (Linux, macOS); ignored where it is relative"},
 	{"APPDATA", "the same on Windows"},
 	{"TT_HARNESS_AGENT_ID", "act under this name, like `--as`, which comes first; it changes the name only"},
 	{"AI_AGENT_ID", "asks for the name of a helper's context file; it never names the member"},
