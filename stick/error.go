@@ -56,6 +56,7 @@ const (
 	CodeGitFailed            Code = "git_failed"
 	CodeConfigMalformed      Code = "config_malformed"
 	CodeConfigChanged        Code = "config_changed"
+	CodeOutputUnwritable     Code = "output_unwritable"
 	CodeConfigUnwritable     Code = "config_unwritable"
 	CodeNoRepository         Code = "no_repository"
 	CodeGitMissing           Code = "git_missing"
@@ -144,6 +145,7 @@ var Codes = []CodeInfo{
 	{CodeGitMissing, ExitEnvironment, false, "git isn't installed, or not in PATH"},
 	{CodeGitTooOld, ExitEnvironment, false, "the installed git is too old"},
 	{CodeProjectConfig, ExitUsage, false, "the project's .talking-stick.toml has something that tt doesn't understand"},
+	{CodeOutputUnwritable, ExitEnvironment, false, "a command that only reads couldn't write its answer to standard output"},
 	{CodeDataDirNotWritable, ExitEnvironment, false, "the data directory can't be written"},
 	{CodeDataDirRelative, ExitEnvironment, false, "`TALKING_STICK_DATA_DIR` is a relative path"},
 	{CodeFileSystem, ExitEnvironment, false, "the data directory is on a file system on which SQLite isn't safe"},

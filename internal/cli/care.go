@@ -34,7 +34,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (doctorResult, error) {
+		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
 			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt})
 			if err != nil {
 				return doctorResult{}, err
@@ -172,6 +172,7 @@ func (a *app) versionCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
 		RunE: func(c *cobra.Command, args []string) error {
+			a.reads = true
 			res := versionResult{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 			if info, ok := debug.ReadBuildInfo(); ok {
 				for _, s := range info.Settings {
@@ -201,6 +202,7 @@ func (a *app) overview(ctx context.Context) error {
 	if stick.CodeOf(err) != stick.CodeNoRoom {
 		return err
 	}
+	a.reads = true
 	return a.print(map[string]string{"room_state": "none", "next_action": "tt wait"}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
 		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")

@@ -103,7 +103,9 @@ type app struct {
 	status     int // exit status of a command that succeeded, if it isn't 0
 	failure    int // exit status of a command that failed, if it isn't the one of its code
 
-	unheard bool // an answer couldn't be written
+	reads   bool  // the command changes nothing: its answer is all that it is for
+	unheard bool  // an answer couldn't be written
+	lost    error // why, unless its reader has closed the pipe
 }
 
 // Main runs the program and returns its exit status.
@@ -117,6 +119,9 @@ func Main(env Env) int {
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	err := root.ExecuteContext(ctx)
+	if err == nil && a.reads {
+		err = a.unwritten()
+	}
 	if err == nil {
 		return a.status
 	}
@@ -192,6 +197,12 @@ func answer[R any](a *app, operation func(operations, core.Caller) (R, error), t
 		return err
 	}
 	return a.print(res, func(p *page) { text(p, res) })
+}
+
+// show is answer for a command that only reads. It fails if its answer can't be written.
+func show[R any](a *app, operation func(operations, core.Caller) (R, error), text func(*page, R)) error {
+	a.reads = true
+	return answer(a, operation, text)
 }
 
 // surroundings returns what tells who calls, and the processes of this machine.
@@ -294,7 +305,7 @@ func (a *app) root() *cobra.Command {
 
 // setUp gives the outermost command its streams, and the flags of all commands.
 func (a *app) setUp(root *cobra.Command) {
-	root.SetOut(a.Stdout)
+	root.SetOut(helpOutput{a})
 	root.SetErr(a.Stderr)
 	root.SetIn(a.Stdin)
 	root.SetFlagErrorFunc(badFlag)

@@ -27,7 +27,7 @@ func (a *app) conflictsCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answer(a, func(e operations, by core.Caller) (engine.GetConflictsResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.GetConflictsResult, error) {
 			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
 		}, (*page).conflicts)
 	}

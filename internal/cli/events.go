@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,6 +45,7 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*
 	if err := s.check(); err != nil {
 		return err
 	}
+	a.reads = true
 	newest := !s.command.Flags().Changed("after")
 	if !s.wait && !s.follow {
 		return answer(a, func(e operations, by core.Caller) (engine.EventsResult, error) {
@@ -205,8 +207,11 @@ func (s *stream) delivered(ctx context.Context, room stick.RoomID, cursor int64)
 	}
 }
 
+// errUnheard ends following when an event can't be written.
+var errUnheard = errors.New("an event can't be written")
+
 // follow prints events until it is interrupted, or nobody reads them any more. In both cases it prints the cursor on
-// standard error, and succeeds.
+// standard error, and succeeds. It prints the cursor too when an event can't be written for another reason.
 func (s *stream) follow(ctx context.Context) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
@@ -217,13 +222,13 @@ func (s *stream) follow(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("print event: %w", err)
 			}
-			if _, err := s.a.Stdout.Write(append(plain(b), '\n')); err != nil { // closed: the cursor stays before what wasn't written
+			if s.a.write(append(plain(b), '\n')); s.a.unheard { // the cursor stays before what wasn't written
 				unread = ev.Seq - 1
 				if i > 0 {
 					unread = res.Events[i-1].Seq
 				}
 				s.delivered(ctx, res.RoomID, unread)
-				return err
+				return errUnheard
 			}
 		}
 		s.delivered(ctx, res.RoomID, res.Cursor)

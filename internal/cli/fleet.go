@@ -29,7 +29,7 @@ func (a *app) workerStatusCmd() *cobra.Command {
 		if watch {
 			return a.watchTasks(c.Context(), p)
 		}
-		return answer(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
+		return show(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
 			p.Caller = by
 			return e.WorkerStatus(c.Context(), p)
 		}, (*page).tasks)
@@ -45,6 +45,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 		return err
 	}
 	p.Caller = by
+	a.reads = true
 	shown := ""
 	for {
 		res, err := e.WorkerStatus(ctx, p)
@@ -167,14 +168,14 @@ func (a *app) workerShowCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if output != "" {
-			return answer(a, func(e operations, by core.Caller) (task.WorkerOutputResult, error) {
+			return show(a, func(e operations, by core.Caller) (task.WorkerOutputResult, error) {
 				return e.WorkerOutput(c.Context(), task.WorkerOutputParams{Caller: by, Sum: output})
 			}, func(p *page, res task.WorkerOutputResult) { p.block(res.Text) })
 		}
 		if len(args) == 0 {
 			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("%s lists them", stick.Cmd("tt worker status"))
 		}
-		return answer(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
+		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
 			p.TaskID, p.Where, p.Caller = args[0], core.Where{Path: *path}, by
 			return e.WorkerShow(c.Context(), p)
 		}, (*page).task)

@@ -51,7 +51,7 @@ func (a *app) inboxCmd() *cobra.Command {
 }
 
 func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
-	return answer(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
+	return show(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
 		params.Caller = by
 		return e.GetInbox(ctx, params)
 	}, func(p *page, res engine.GetInboxResult) {

@@ -101,6 +101,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		res.Links, _ = a.changeLinks(t.TT, o) // it only lists names, so it doesn't fail
 	}
 	if o.show {
+		a.reads = true
 		for i := range steps {
 			steps[i].Show()
 		}

@@ -88,7 +88,7 @@ func (a *app) whoamiCmd() *cobra.Command {
 	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: noArgs}
 	c.Flags().BoolVar(&explain, "explain", false, "also show how tt found it out")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (engine.WhoamiResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.WhoamiResult, error) {
 			return e.Whoami(c.Context(), engine.WhoamiParams{Caller: by, Explain: explain})
 		}, func(p *page, res engine.WhoamiResult) {
 			p.linef("%s", res.AgentID)

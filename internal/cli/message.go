@@ -215,7 +215,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answer(a, func(e operations, by core.Caller) (engine.GetMessageResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.GetMessageResult, error) {
 			return e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
 		}, func(p *page, res engine.GetMessageResult) {
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })

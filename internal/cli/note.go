@@ -59,7 +59,7 @@ func (a *app) notesListCmd() *cobra.Command {
 		if p.Where, err = where(args, 0, *path); err != nil {
 			return err
 		}
-		return answer(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
 			p.Caller = by
 			return e.ListNotes(c.Context(), p)
 		}, func(p *page, res engine.ListNotesResult) {

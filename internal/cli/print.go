@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 	"unicode"
@@ -48,12 +50,38 @@ func plain(doc []byte) []byte {
 	return b.Bytes()
 }
 
-// write writes an answer. A failure doesn't fail the command, because what was committed stays committed. It sets
+// write writes an answer. A failure fails only commands that read, because what was committed stays committed. It sets
 // unheard, for those answers that count only once they were written.
 func (a *app) write(b []byte) {
 	if _, err := a.Stdout.Write(b); err != nil {
 		a.unheard = true
+		if a.lost == nil && !isClosedPipe(err) {
+			a.lost = err
+		}
 	}
+}
+
+// unwritten fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure that a reader has
+// enough and closes the pipe, as head does.
+func (a *app) unwritten() error {
+	if a.lost == nil {
+		return nil
+	}
+	why := a.lost
+	if e, ok := errors.AsType[*os.PathError](why); ok {
+		why = e.Err
+	}
+	return stick.Errorf(stick.CodeOutputUnwritable, "the answer can't be written to standard output: %w", why).
+		Hintf("check where the output goes, and run the same command again")
+}
+
+// helpOutput takes what cobra prints: help and completions.
+type helpOutput struct{ *app }
+
+func (h helpOutput) Write(b []byte) (int, error) {
+	h.reads = true
+	h.write(b)
+	return len(b), nil
 }
 
 func (a *app) printError(e *stick.Error) {

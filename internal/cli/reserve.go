@@ -122,7 +122,7 @@ func (a *app) reservationsCmd() *cobra.Command {
 		if p.Where, err = where(args, 0, *path); err != nil {
 			return err
 		}
-		return answer(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(agent)
 			return e.ListReservations(c.Context(), p)
 		}, (*page).reservations)
@@ -188,7 +188,7 @@ func (a *app) mayEditCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.Tree, "tree", false, "ask for anything in the shared working tree")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (engine.MayEditResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.MayEditResult, error) {
 			p.Caller, p.Where, p.Paths = by, core.Where{Path: *path}, args
 			res, err := e.MayEdit(c.Context(), p)
 			if err != nil {

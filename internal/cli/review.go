@@ -102,7 +102,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], core.Where{Path: *path}
-		return answer(a, func(e operations, by core.Caller) (task.WorkerDiffResult, error) {
+		return show(a, func(e operations, by core.Caller) (task.WorkerDiffResult, error) {
 			p.Caller = by
 			res, err := e.WorkerDiff(c.Context(), p)
 			if stat {

@@ -33,7 +33,7 @@ func (a *app) listCmd() *cobra.Command {
 		if limit < 1 {
 			return stick.Errorf(stick.CodeUsage, "--limit must be at least 1").With("field", "limit")
 		}
-		return answer(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
 			return e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, Path: w.Path, All: all, Limit: limit})
 		}, func(p *page, res engine.ListRoomsResult) {
 			if len(res.Rooms) == 0 {
@@ -142,7 +142,7 @@ func (a *app) stateCmd() *cobra.Command {
 }
 
 func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
-	return answer(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
+	return show(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
 	}, (*page).state)
 }
@@ -200,7 +200,8 @@ func (a *app) policyCmd() *cobra.Command {
 		Use: "policy [path]", Short: "Show or change the room's policy", Args: between(0, 1, "a path"),
 	}
 	path := atPath(c)
-	show := func(ctx context.Context, w core.Where, set []string) error {
+	run := func(ctx context.Context, w core.Where, set []string) error {
+		a.reads = len(set) == 0
 		return answer(a, func(e operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
 		}, func(p *page, res engine.SetRoomPolicyResult) {
@@ -214,7 +215,7 @@ func (a *app) policyCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c.Context(), w, nil)
+		return run(c.Context(), w, nil)
 	}
 	set := &cobra.Command{
 		Use: "set <key>=<value>…", Short: "Change the room's policy", Args: between(1, -1, "at least one key=value"),
@@ -222,7 +223,7 @@ func (a *app) policyCmd() *cobra.Command {
 	}
 	setPath := atPath(set)
 	set.RunE = func(c *cobra.Command, args []string) error {
-		return show(c.Context(), core.Where{Path: *setPath}, args)
+		return run(c.Context(), core.Where{Path: *setPath}, args)
 	}
 	c.AddCommand(set)
 	return c

@@ -41,7 +41,7 @@ func (a *app) rosterCmd() *cobra.Command {
 }
 
 func (a *app) roster(ctx context.Context, w core.Where, all bool) error {
-	return answer(a, func(e operations, by core.Caller) (engine.GetRosterResult, error) {
+	return show(a, func(e operations, by core.Caller) (engine.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, engine.GetRosterParams{Caller: by, Where: w, All: all})
 		if err == nil && !res.Alone {
 			a.status = exitNotAlone

@@ -104,7 +104,7 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 		if err != nil {
 			return err
 		}
-		return answer(a, func(e operations, by core.Caller) (engine.GetSessionResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.GetSessionResult, error) {
 			return e.GetSession(c.Context(), engine.GetSessionParams{Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID")})
 		}, text)
 	}
@@ -220,7 +220,7 @@ func (a *app) sessionListCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answer(a, func(e operations, by core.Caller) (engine.ListSessionsResult, error) {
+		return show(a, func(e operations, by core.Caller) (engine.ListSessionsResult, error) {
 			return e.ListSessions(c.Context(), engine.ListSessionsParams{Caller: by, Where: w, All: all})
 		}, (*page).sessions)
 	}

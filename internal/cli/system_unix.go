@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -25,6 +26,9 @@ const openNonblock = syscall.O_NONBLOCK
 // ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the process. What
 // was committed stays committed, and the exit status says so, whether or not anybody reads the answer.
 func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }
+
+// isClosedPipe reports whether writing failed because the reader has closed the pipe.
+func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // untilUnheard ends ctx when nobody can read standard output any more.
 func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -21,6 +22,11 @@ const openNonblock = 0
 
 // ignoreBrokenPipe has nothing to do: writing to a closed pipe is an error like any other here.
 func ignoreBrokenPipe() {}
+
+// isClosedPipe reports whether writing failed because the reader has closed the pipe.
+func isClosedPipe(err error) bool {
+	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA)
+}
 
 // untilUnheard ends with ctx: this system doesn't report that standard output was closed.
 func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {

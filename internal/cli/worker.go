@@ -287,7 +287,7 @@ func (a *app) workerPromptCmd() *cobra.Command {
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
-		return answer(a, func(e operations, by core.Caller) (task.WorkerContextResult, error) {
+		return show(a, func(e operations, by core.Caller) (task.WorkerContextResult, error) {
 			p.Caller = by
 			return e.WorkerContext(c.Context(), p)
 		}, func(p *page, res task.WorkerContextResult) { p.block(res.Prompt) })
@@ -313,6 +313,7 @@ func (a *app) workerExportCmd() *cobra.Command {
 			return err
 		}
 		p.Caller = by
+		a.reads = true
 		for {
 			res, err := e.WorkerExport(c.Context(), p)
 			if err != nil {
