@@ -42,6 +42,7 @@ var edges = map[string]map[string]string{
 		"internal/harness":       "wiring: the environment and the ancestry become a caller; the words of hooks",
 		"internal/install":       "tt install and tt uninstall",
 		"internal/mcpserver":     "tt mcp",
+		"internal/plainfile":     "the logs",
 		"internal/proc":          "wiring: the machine's processes",
 		"internal/task":          "every command of tasks calls one operation",
 		"internal/workspace":     "wiring: the working directory and git's variables",
@@ -105,6 +106,7 @@ var edges = map[string]map[string]string{
 	},
 	"internal/store": {
 		"internal/bell":      "the write lock, and ringing what was committed",
+		"internal/plainfile": "the database's header, outputs",
 		"modernc.org/sqlite": "the database; nothing else knows which one it is",
 		"stick":              "what is loaded and saved",
 		"stick/glob":         "the key by which paths and patterns are found",
@@ -118,8 +120,12 @@ var edges = map[string]map[string]string{
 		"mvdan.cc/sh": "the grammar of the shell",
 	},
 	"internal/bell": {
-		"golang.org/x/sys": "inotify, kqueue, flock, LockFileEx, FIFOs",
-		"stick":            "the three verdicts",
+		"internal/plainfile": "locks and bells, which are opened in the middle of transactions",
+		"golang.org/x/sys":   "inotify, kqueue, flock, LockFileEx, FIFOs",
+		"stick":              "the three verdicts",
+	},
+	"internal/plainfile": {
+		"stick": "errors",
 	},
 	"internal/proc": {
 		"golang.org/x/sys": "pidfd, kqueue, sysctl, Windows' process calls",

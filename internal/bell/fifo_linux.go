@@ -111,7 +111,7 @@ func openFIFO(first, last string) (*os.File, error) {
 // ringFIFOs writes a byte to each waiter's FIFO and removes those of dead waiters. Mostly there are none,
 // and it costs one attempt to open the folder.
 func (d *Dir) ringFIFOs(room string) {
-	folder, err := os.Open(d.fifos(room))
+	folder, err := os.OpenFile(d.fifos(room), os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"talkingstick/internal/plainfile"
 )
 
 // A flock belongs to the open file, unlike fcntl's locks, which belong to the process. It excludes another
@@ -43,5 +45,5 @@ func flock(f *os.File, how int) error {
 
 // openRemovable opens a file so that others can remove it meanwhile. On Unix that is any file.
 func openRemovable(path string, flags int) (*os.File, error) {
-	return os.OpenFile(path, flags, 0o600)
+	return plainfile.Open(path, flags)
 }

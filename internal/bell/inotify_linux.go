@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"talkingstick/internal/plainfile"
 )
 
 // bellEvents are the events of a bell. The first is the ring. The others mean that somebody may have
@@ -154,7 +156,7 @@ func (e *watcher) watch(d *Dir, room string) (changed bool, err error) {
 // data directory above: whoever deletes all of that means it.
 func (d *Dir) makeBell(room string) error {
 	// For reading, because closing what was open for writing is a ring.
-	f, err := os.OpenFile(d.bell(room), os.O_RDONLY|os.O_CREATE, 0o600)
+	f, err := plainfile.Open(d.bell(room), os.O_RDONLY|os.O_CREATE)
 	if isNotExist(err) {
 		if err := os.Mkdir(d.bells, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"talkingstick/internal/plainfile"
 )
 
 // LockedError says that somebody else still held the lock when the caller's time was over.
@@ -87,7 +89,7 @@ const (
 var errBusy = errors.New("the lock is held")
 
 func openLock(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	return plainfile.Open(path, os.O_RDWR|os.O_CREATE)
 }
 
 func lockFailed(path string, err error) error {
@@ -151,7 +153,7 @@ func writePID(f *os.File) {
 
 // lockedError returns the error for a caller that didn't get the lock at path.
 func lockedError(path string, why error) *LockedError {
-	b, _ := os.ReadFile(path)
+	b, _ := plainfile.Read(path)
 	pid, _ := strconv.Atoi(string(bytes.TrimSpace(b))) // 0 if there is no pid
 	return &LockedError{Path: path, PID: pid, Err: why}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"talkingstick/internal/plainfile"
 )
 
 // Ringer is ready to ring the bells of some rooms: their files are open. Its one use is [Ringer.Ring].
@@ -42,12 +44,12 @@ func (d *Dir) Prepare(rooms ...string) (*Ringer, error) {
 // waiter may come before the commit, and must find the same file that is closed after it.
 func (d *Dir) openBell(room string) (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE
-	f, err := os.OpenFile(d.bell(room), flags, 0o600)
+	f, err := plainfile.Open(d.bell(room), flags)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeFolder(d.bells); err != nil {
 			return nil, err
 		}
-		f, err = os.OpenFile(d.bell(room), flags, 0o600)
+		f, err = plainfile.Open(d.bell(room), flags)
 	}
 	return f, err
 }

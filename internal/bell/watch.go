@@ -3,6 +3,8 @@ package bell
 import (
 	"fmt"
 	"sync"
+
+	"talkingstick/internal/plainfile"
 )
 
 // Watch waits for the bells of some rooms. It costs no CPU while idle: no timer runs, and on Linux no
@@ -19,7 +21,7 @@ type Watch struct {
 // Watch starts to listen to the bells of rooms. It doesn't hear earlier rings: watch first, then read the
 // database, then wait.
 //
-// It fails on a name that isn't a plain id, and when neither the usual mechanism nor its substitute is
+// It fails on a name that isn't a plain id, on a bell that isn't a plain file, and when neither the usual mechanism nor its substitute is
 // available. The caller can then still depend on its [Net].
 func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 	rooms, err := plainNames(rooms)
@@ -28,6 +30,11 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 	}
 	if err := makeFolder(d.bells); err != nil {
 		return nil, fmt.Errorf("watch bells: %w", err)
+	}
+	for _, room := range rooms {
+		if err := plainfile.Check(d.bell(room)); err != nil {
+			return nil, fmt.Errorf("watch bells: %w", err)
+		}
 	}
 	c := make(chan struct{}, 1)
 	wake := func() {

@@ -4,8 +4,9 @@ package bell
 
 import (
 	"bytes"
-	"os"
 	"time"
+
+	"talkingstick/internal/plainfile"
 )
 
 // watcher is empty: on this platform, watches share nothing.
@@ -25,7 +26,7 @@ func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func()
 	changed := func() bool {
 		any := false
 		for i, room := range rooms {
-			b, _ := os.ReadFile(d.bell(room)) // a bell without a file hasn't rung
+			b, _ := plainfile.Read(d.bell(room)) // a bell without a file hasn't rung
 			any = any || !bytes.Equal(b, last[i])
 			last[i] = b
 		}

@@ -19,6 +19,7 @@ import (
 
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -301,7 +302,7 @@ func (a *app) logNpm(dataDir string, gone map[string]json.RawMessage) {
 	if len(gone) == 0 || os.MkdirAll(dataDir, 0o700) != nil {
 		return
 	}
-	f, err := os.OpenFile(filepath.Join(dataDir, "update-migrations.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := plainfile.Open(filepath.Join(dataDir, "update-migrations.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
@@ -30,7 +31,7 @@ func (a *app) log(format string, args ...any) {
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
 		_ = os.Rename(path, path+".1")
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := plainfile.Open(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return // there is nowhere else to write it
 	}
@@ -56,7 +57,7 @@ const faultsFor = 72 * time.Hour
 
 // faults reads the log. It returns nil if the log has nothing recent.
 func (a *app) faults(now stick.Time) *faults {
-	f, err := os.Open(a.logFile())
+	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
@@ -87,9 +88,11 @@ func (a *app) newFaults(now stick.Time) *faults {
 	if info, err := os.Stat(told); err == nil && stick.At(info.ModTime()) >= f.At {
 		return nil
 	}
-	if err := os.WriteFile(told, nil, 0o600); err != nil {
+	t, err := plainfile.Open(told, os.O_CREATE|os.O_WRONLY)
+	if err != nil {
 		return nil
 	}
+	_ = t.Close()                              // nothing was written
 	_ = os.Chtimes(told, f.At.Go(), f.At.Go()) // if it fails, the file has the present time, which is good enough
 	return f
 }

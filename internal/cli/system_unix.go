@@ -20,9 +20,6 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// openNonblock is the flag by which opening a FIFO doesn't wait for its reader.
-const openNonblock = syscall.O_NONBLOCK
-
 // ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the process. What
 // was committed stays committed, and the exit status says so, whether or not anybody reads the answer.
 func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }

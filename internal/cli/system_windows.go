@@ -17,9 +17,6 @@ func isTerminal(f *os.File) bool {
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
 
-// openNonblock is no flag here: opening a pipe never waits.
-const openNonblock = 0
-
 // ignoreBrokenPipe has nothing to do: writing to a closed pipe is an error like any other here.
 func ignoreBrokenPipe() {}
 

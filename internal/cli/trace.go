@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
@@ -21,13 +21,7 @@ func (a *app) openTrace() error {
 		return stick.Errorf(stick.CodeUsage, "TT_TRACE must be an absolute path, not %s", stick.Line(path)).With("field", "TT_TRACE").
 			Hintf("write it from the root, or unset TT_TRACE")
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|openNonblock, 0o600)
-	if err == nil {
-		if info, serr := f.Stat(); serr != nil || !info.Mode().IsRegular() {
-			f.Close()
-			err = errors.Join(serr, errors.New("not a regular file"))
-		}
-	}
+	f, err := plainfile.Open(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "TT_TRACE can't be written: %v", err).With("field", "TT_TRACE").
 			Hintf("name a file that you may write, or unset TT_TRACE")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
@@ -56,7 +57,7 @@ func (db *DB) ReadBlob(sum string) ([]byte, error) {
 	if _, err := hex.DecodeString(sum); err != nil {
 		return nil, missing()
 	}
-	b, err := os.ReadFile(db.blobPath(sum))
+	b, err := plainfile.Read(db.blobPath(sum))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing()
 	}

@@ -19,6 +19,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
@@ -55,6 +56,11 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, notWritable(dir, err)
 	}
+	for _, beside := range []string{"-journal", "-wal", "-shm"} { // SQLite opens them, and would wait for a FIFO's other side
+		if err := plainfile.Check(path + beside); err != nil {
+			return nil, notWritable(dir, err)
+		}
+	}
 	if fresh {
 		if err := createFile(path); err != nil {
 			return nil, err
@@ -77,7 +83,7 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 // readHeader reads the header of a database file before SQLite opens it, because SQLite may change a file of
 // another program by opening it. fresh is true when there is no file yet, or an empty one.
 func readHeader(file string) (fresh bool, err error) {
-	f, err := os.Open(file)
+	f, err := plainfile.Open(file, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return true, nil
@@ -102,7 +108,7 @@ func readHeader(file string) (fresh bool, err error) {
 // createFile creates an empty database file that only its owner can read. SQLite gives the files that it puts
 // beside it the same permissions.
 func createFile(file string) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := plainfile.Open(file, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return notWritable(filepath.Dir(file), err)
 	}
@@ -287,6 +293,9 @@ func corrupt(err error) *stick.Error {
 }
 
 func notWritable(dir string, err error) *stick.Error {
+	if e, ok := errors.AsType[*stick.Error](err); ok { // it names the file
+		return e
+	}
 	why := err.Error()
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
 		why = e.Error()
