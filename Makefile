@@ -17,8 +17,8 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build ./tt
-	CGO_ENABLED=0 $(GO) build -trimpath -o tt ./cmd/tt
+build: ## build ./tt, as it is shipped: without symbols and debug information
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o tt ./cmd/tt
 
 .PHONY: test
 test: deps-test ## vet, then every test: rules, store, scripts, real processes (a few minutes)

@@ -650,3 +650,22 @@ func documents(t *testing.T) map[string]string {
 	}
 	return out
 }
+
+// TestShippedProgram: everybody who follows the README, the Makefile or the bench builds the same program.
+// The linker leaves symbols and debug information out, which only a debugger needs.
+func TestShippedProgram(t *testing.T) {
+	for path, line := range map[string]string{
+		"README.md":                 `    CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/tt`,
+		"Makefile":                  "\tCGO_ENABLED=0 $(GO) build -trimpath -ldflags \"-s -w\" -o tt ./cmd/tt",
+		"docs/bench/README.md":      `CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"`,
+		"internal/bench/process.go": `compile(*into, from, "-s -w")`,
+	} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(b), line) {
+			t.Errorf("%s doesn't build the program that is shipped: %s", path, line)
+		}
+	}
+}

@@ -58,6 +58,7 @@ type section struct {
 // sections are in the order in which they run. Idle waits start before everything else and are measured
 // last, because a wait has settled only when its slow net has reached its longest interval.
 var sections = []section{
+	{"size", (*bench).size},
 	{"start", (*bench).start},
 	{"hook", (*bench).hook},
 	{"scope", (*bench).scope},
@@ -76,7 +77,7 @@ var sections = []section{
 func main() {
 	runPart() // doesn't return in processes that bench has started for a part
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
-	rows := flag.String("rows", "", "only these sections: start, hook, scope, git, roster, wake, message, death, turns, scale, crowd, worker, idle")
+	rows := flag.String("rows", "", "only these sections: size, start, hook, scope, git, roster, wake, message, death, turns, scale, crowd, worker, idle")
 	out := flag.String("out", "", "directory for the table and the raw figures (default: docs/bench after a full run)")
 	against := flag.String("against", "", "another tt, built like this one: only measure what both take, in pairs")
 	flag.Parse()

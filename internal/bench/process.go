@@ -29,12 +29,43 @@ func (b *bench) build() error {
 		&b.tt: "talkingstick/cmd/tt", &b.empty: "talkingstick/internal/bench/floor/empty", &b.read: "talkingstick/internal/bench/floor/read",
 	} {
 		*into = filepath.Join(b.dir, filepath.Base(from))
-		c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", *into, from)
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", from, err, out)
+		if err := compile(*into, from, "-s -w"); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// compile builds a program, with flags for the linker.
+func compile(into, from, flags string) error {
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", flags, "-o", into, from)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", from, err, out)
+	}
+	return nil
+}
+
+// size measures the program's file. DESIGN has no goal for it.
+func (b *bench) size() error {
+	whole := filepath.Join(b.dir, "tt-with-symbols")
+	if err := compile(whole, "talkingstick/cmd/tt", ""); err != nil {
+		return err
+	}
+	figures := map[string]float64{}
+	for name, path := range map[string]string{"tt": b.tt, "tt_with_symbols": whole, "empty": b.empty, "read": b.read} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		figures[name] = float64(info.Size())
+	}
+	b.add(row{
+		What: "size of `tt`, as it is shipped", Goal: "none; reported", Met: true,
+		Measured: fmt.Sprintf("%.1f MB, %.1f MB with symbols and debug information", figures["tt"]/1e6, figures["tt_with_symbols"]/1e6),
+		Notes:    []string{fmt.Sprintf("sizes of the floors: empty Go %.1f MB, Go + one read %.1f MB", figures["empty"]/1e6, figures["read"]/1e6)},
+		Figures:  figures,
+	})
 	return nil
 }
 
