@@ -46,7 +46,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 				if res.Hint != "" {
 					fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(res.Hint))
 				}
-				err = res.note(c.Context())
+				err = catch(func() error { return res.note(c.Context()) })
 			}
 			if err != nil && !isCanceled(err) {
 				a.log("hook git %s: %v", args[0], err) // a fault of ours stops no git
@@ -78,8 +78,9 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 	}
 	done := make(chan decision, 1)
 	go func() { // ends when it has decided, or with the process, soon after the limit
-		res, err := a.decideGit(ctx, args)
-		done <- decision{res, err}
+		var d decision
+		d.error = catch(func() (err error) { d.gitAnswer, err = a.decideGit(ctx, args); return err })
+		done <- d
 	}()
 	select {
 	case x := <-done:

@@ -60,7 +60,11 @@ func (a *app) hookCmd() *cobra.Command {
 		if isTrue(a.Getenv("TT_OFF")) {
 			return nil
 		}
-		if err := a.hook(c.Context(), row, wake); err != nil && c.Context().Err() == nil {
+		err := catch(func() error { return a.hook(c.Context(), row, wake) })
+		if _, crashed := errors.AsType[*crash](err); crashed {
+			a.status = 0 // what was shown may not be recorded: waking the agent would show it again, and again
+		}
+		if err != nil && c.Context().Err() == nil {
 			a.log("hook %s: %v", row.Name, err) // a fault of ours stops no harness
 		}
 		return nil
@@ -138,8 +142,9 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 	}
 	decided := make(chan decision, 1)
 	go func() {
-		res, err := e.CheckEdit(ctx, q)
-		decided <- decision{res, err}
+		var d decision
+		d.err = catch(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
+		decided <- d
 	}()
 	select {
 	case d := <-decided:

@@ -34,6 +34,8 @@ const (
 	Kill = "TT_TEST_KILL"
 	// Stop stops tt by SIGSTOP at a named point, in the same form.
 	Stop = "TT_TEST_STOP"
+	// Panic makes tt panic at a named point, in the same form, or when it asks for the time: at "clock".
+	Panic = "TT_TEST_PANIC"
 	// Points is a file to which tt adds the name of each point that it passes, one a line.
 	Points = "TT_TEST_POINTS"
 	// Clock moves tt's clock by a duration.
@@ -123,7 +125,19 @@ func Env() cli.Env {
 	}
 	env.HookSlack = cmp.Or(slack, 100)
 	env.Now = clock(os.Getenv(Still), os.Getenv(Clock))
-	kill, stop := reaches(os.Getenv(Kill)), reaches(os.Getenv(Stop))
+	kill, stop, panics := reaches(os.Getenv(Kill)), reaches(os.Getenv(Stop)), reaches(os.Getenv(Panic))
+	if os.Getenv(Panic) != "" {
+		now := env.Now
+		if now == nil {
+			now = time.Now
+		}
+		env.Now = func() time.Time {
+			if panics("clock") {
+				panic("a test wants it at clock")
+			}
+			return now()
+		}
+	}
 	env.Kill = func(point string) {
 		notePoint(os.Getenv(Points), point)
 		if kill(point) {
@@ -131,6 +145,9 @@ func Env() cli.Env {
 		}
 		if stop(point) {
 			signal(syscall.SIGSTOP)
+		}
+		if panics(point) {
+			panic("a test wants it at " + point)
 		}
 	}
 	return env

@@ -352,7 +352,9 @@ func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.StartKind, *Rec
 		if err != nil {
 			return "", nil, err
 		}
-		left.Handoff, left.EventSeq = last.Handoff, seq
+		if last != nil { // on a damaged log it may be missing
+			left.Handoff, left.EventSeq = last.Handoff, seq
+		}
 	}
 	return f.Start, left, nil
 }
