@@ -43,10 +43,14 @@ func (a *app) listCmd() *cobra.Command {
 			for _, r := range res.Rooms {
 				who := ""
 				switch {
-				case r.Owner != nil:
+				case r.State == stick.StateOwned:
 					who = " by " + string(*r.Owner)
-				case r.ReservedFor != nil:
+				case r.State == stick.StateReserved:
 					who = " for " + string(*r.ReservedFor)
+				case r.Owner != nil:
+					who = " (" + string(*r.Owner) + ")"
+				case r.ReservedFor != nil:
+					who = " (" + string(*r.ReservedFor) + ")"
 				}
 				p.linef("%-9s %s  %s%s, turn %d", r.Relation, p.strong(stick.Line(r.Path)), r.State, who, r.TurnID)
 			}

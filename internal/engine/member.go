@@ -111,6 +111,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			return err
 		}
 		o.Apply(r, events)
+		o.Room.State(o.Probes.Probed, o.Tx.Now()) // asks for the verdicts that the result needs
 		if err := o.unanswered(o.Me.Agent, stick.EventLeave); err != nil {
 			return err
 		}
@@ -192,6 +193,7 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 		if err := o.unanswered(who, stick.EventKick); err != nil {
 			return err
 		}
+		o.Room.State(o.Probes.Probed, o.Tx.Now()) // asks for the verdicts that the result needs
 		return o.dismiss(who)
 	}, func(o *op) error {
 		res.RoomID, res.RoomState = o.Room.ID, o.Room.State(o.Probes.Probed, o.Tx.Now())

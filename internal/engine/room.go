@@ -179,7 +179,7 @@ type ListRoomsResult struct {
 	Hidden int          `json:"hidden,omitempty"` // how many more rooms there are
 }
 
-// ListedRoom is a room in short. A list doesn't probe processes, so the state is the stored one.
+// ListedRoom is a room in short.
 type ListedRoom struct {
 	RoomID      stick.RoomID    `json:"room_id"`
 	Path        string          `json:"canonical_path"`
@@ -208,7 +208,8 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 	if err != nil {
 		return res, err
 	}
-	return res, db.View(ctx, func(tx *store.Tx) error {
+	return res, e.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		res.Rooms, res.Hidden = []ListedRoom{}, 0
 		var rooms []stick.Room
 		var err error
 		if p.All {
@@ -219,6 +220,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 		if err != nil {
 			return err
 		}
+		var shown stick.Room // has the members and listeners of all listed rooms, so that they are probed at once
 		here := -1
 		for i, r := range rooms {
 			if at := slices.Index(place.Chain, r.Path); at >= 0 && (here < 0 || at < slices.Index(place.Chain, rooms[here].Path)) {
@@ -239,18 +241,21 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 			case strings.HasPrefix(r.Path, strings.TrimSuffix(place.Path, "/")+"/"):
 				relation = "below"
 			}
-			res.Rooms = append(res.Rooms, listed(r.AtGeneration(tx.Generation(), tx.Now()), relation))
+			if r, err = tx.Room(r.ID); err != nil {
+				return err
+			}
+			shown.Members, shown.Listeners = append(shown.Members, r.Members...), append(shown.Listeners, r.Listeners...)
+			res.Rooms = append(res.Rooms, listed(r.AtGeneration(tx.Generation(), tx.Now()), relation, probes, tx.Now()))
 		}
-		return nil
+		return probes.Enough(shown)
 	})
 }
 
 // listed returns a room in short.
-func listed(r stick.Room, relation string) ListedRoom {
-	v := ListedRoom{RoomID: r.ID, Path: r.Path, Relation: relation, State: stick.RoomState(r.Turn.State), TurnID: r.Turn.ID}
+func listed(r stick.Room, relation string, probes *core.Probes, now stick.Time) ListedRoom {
+	v := ListedRoom{RoomID: r.ID, Path: r.Path, Relation: relation, State: r.State(probes.Probed, now), TurnID: r.Turn.ID}
 	switch {
 	case r.Closed:
-		v.State = stick.StateClosed
 	case r.Turn.State == stick.Owned:
 		v.Owner = &r.Turn.Owner
 	case r.Turn.State == stick.Reserved:
@@ -309,6 +314,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 	}
 	err := e.write(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
 		o.Settle()
+		roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false) // asks for the verdicts that the result shows
 		return nil
 	}, func(o *op) error {
 		res = JoinPathResult{
