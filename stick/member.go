@@ -37,6 +37,56 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	return r.Touch(a, now), events, true, nil
 }
 
+// Named returns the member that a name means: a full id, or the name of a harness. Of several members in a
+// harness it means the one that isn't gone, and of several of those the active one. A name that fits no member is
+// returned unchanged. It fails with [CodeUsage] and [CodeAmbiguousRecipient].
+func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
+	if _, err := ParseAgentID(string(name)); err != nil {
+		return "", err
+	}
+	if _, ok := r.Member(name); ok {
+		return name, nil
+	}
+	var fits []AgentID
+	for _, m := range r.Members {
+		if m.State == Joined && strings.HasPrefix(string(m.Agent), string(name)+":") {
+			fits = append(fits, m.Agent)
+		}
+	}
+	if len(fits) == 0 {
+		return name, nil
+	}
+	for _, out := range []func(AgentID) bool{
+		func(a AgentID) bool { return r.gone(a, s) },
+		func(a AgentID) bool { return !r.Active(a, now, s) },
+	} {
+		if len(fits) == 1 {
+			break
+		}
+		if left := slices.DeleteFunc(slices.Clone(fits), out); len(left) > 0 {
+			fits = left
+		}
+	}
+	if len(fits) == 1 {
+		return fits[0], nil
+	}
+	return "", Errorf(CodeAmbiguousRecipient, "%s matches %d members", name, len(fits)).
+		With("candidates", fits).Hintf("name one of them in full: %s", list(fits))
+}
+
+// list joins the names of agents, and cuts the list after a few.
+func list(agents []AgentID) string {
+	const most = 5
+	var names []string
+	for _, a := range agents[:min(len(agents), most)] {
+		names = append(names, string(a))
+	}
+	if len(agents) > most {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}
+
 // unnumbered stands for the number of an event before [Room.Stamp] gives it. It is higher than every
 // number in the log, because what happens now comes last.
 const unnumbered = math.MaxInt64

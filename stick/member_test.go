@@ -250,6 +250,43 @@ func TestReorder(t *testing.T) {
 	})
 }
 
+func TestNamed(t *testing.T) {
+	long := func(f *fixture) { f.after(f.Policy.PresenceTTL) }
+	for _, c := range []struct {
+		name string
+		make func(*fixture)
+		asks AgentID
+		want AgentID // empty if the name is refused
+	}{
+		{"in full", func(f *fixture) { f.gone("pi:1") }, "pi:1", "pi:1"},
+		{"the only one", func(f *fixture) { f.must(f.leave(Leaving{By: "pi:1"})); f.gone("pi:2") }, "pi", "pi:2"},
+		{"nobody", func(f *fixture) {}, "codex", "codex"},
+		{"both take part", func(f *fixture) {}, "pi", ""},
+		{"one is gone", func(f *fixture) { f.gone("pi:1") }, "pi", "pi:2"},
+		{"both are gone", func(f *fixture) { f.gone("pi:1"); f.gone("pi:2") }, "pi", ""},
+		{"one is silent", func(f *fixture) { long(f); f.alive("pi:1") }, "pi", "pi:1"},
+		{"both are silent", long, "pi", ""},
+		{"one is gone, one is silent", func(f *fixture) { long(f); f.gone("pi:1") }, "pi", "pi:2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := room(t).member("pi:1", "pi:2", "pilot:3")
+			c.make(f)
+			a, err := f.Named(c.asks, f.s, f.now)
+			equal(t, "member", a, c.want)
+			if c.want == "" {
+				refused(t, err, CodeAmbiguousRecipient, map[string]any{"candidates": []AgentID{"pi:1", "pi:2"}})
+			} else {
+				equal(t, "error", CodeOf(err), "")
+			}
+		})
+	}
+	t.Run("three, of which one is gone", func(t *testing.T) {
+		f := room(t).member("pi:1", "pi:2", "pi:3").gone("pi:2")
+		_, err := f.Named("pi", f.s, f.now)
+		refused(t, err, CodeAmbiguousRecipient, map[string]any{"candidates": []AgentID{"pi:1", "pi:3"}})
+	})
+}
+
 func TestActive(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -59,28 +59,29 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 	}
 	var res EventsResult
 	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
-		if err := p.EventFilter.names(r); err != nil {
+		f, err := p.EventFilter.named(r, probes, tx.Now())
+		if err != nil {
 			return err
 		}
-		res, err = batch(tx, r.ID, me.Agent, p.EventFilter, p.After == 0 && !p.FromStart)
+		res, err = batch(tx, r.ID, me.Agent, f, p.After == 0 && !p.FromStart)
 		return err
 	})
 	return res, err
 }
 
-// names replaces short names of agents by full ones.
-func (f *EventFilter) names(r stick.Room) (err error) {
+// named returns the filter with the full names of agents in place of short ones.
+func (f EventFilter) named(r stick.Room, probes *core.Probes, now stick.Time) (_ EventFilter, err error) {
 	if f.From != "" {
-		if f.From, err = named(r, f.From); err != nil {
-			return err
+		if f.From, err = r.Named(f.From, probes.Probed, now); err != nil {
+			return f, err
 		}
 	}
 	if f.Target != TargetAny && f.Target != TargetSelf {
 		var target stick.AgentID
-		target, err = named(r, stick.AgentID(f.Target))
+		target, err = r.Named(stick.AgentID(f.Target), probes.Probed, now)
 		f.Target = string(target)
 	}
-	return err
+	return f, err
 }
 
 // batch reads one batch of events of a room.
@@ -219,9 +220,10 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 // firstBatch reads the first events of a stream, and sets in p after which event they come. me is the caller, and most is how
 // long the room lets a server wait for events.
 func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res EventsResult, me stick.AgentID, most time.Duration, err error) {
+	given := p.EventFilter
 	err = e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity) (err error) {
 		me, most = id.Agent, r.Policy.EventsMaxWait
-		if err := p.EventFilter.names(r); err != nil {
+		if p.EventFilter, err = given.named(r, probes, tx.Now()); err != nil {
 			return err
 		}
 		switch {

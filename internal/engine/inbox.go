@@ -194,7 +194,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "", Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
 		}
 		if p.From != "" {
-			if q.From, err = named(r, p.From); err != nil {
+			if q.From, err = r.Named(p.From, probes.Probed, tx.Now()); err != nil {
 				return err
 			}
 		}

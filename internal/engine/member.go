@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -15,45 +14,7 @@ func (o *op) recipient(name stick.AgentID) (stick.AgentID, error) {
 	if name == stick.Next {
 		return name, nil
 	}
-	return named(o.Room, name)
-}
-
-// named returns the member that a name means: a full id, or the name of a harness if only one member runs in
-// it. A name that fits no member is returned unchanged.
-func named(r stick.Room, name stick.AgentID) (stick.AgentID, error) {
-	if _, err := stick.ParseAgentID(string(name)); err != nil {
-		return "", err
-	}
-	if _, ok := r.Member(name); ok {
-		return name, nil
-	}
-	var fits []stick.AgentID
-	for _, m := range r.Members {
-		if m.State == stick.Joined && strings.HasPrefix(string(m.Agent), string(name)+":") {
-			fits = append(fits, m.Agent)
-		}
-	}
-	switch len(fits) {
-	case 0:
-		return name, nil
-	case 1:
-		return fits[0], nil
-	}
-	return "", stick.Errorf(stick.CodeAmbiguousRecipient, "%s matches %d members", name, len(fits)).
-		With("candidates", fits).Hintf("name one of them in full: %s", list(fits))
-}
-
-// list joins the names of agents, and cuts the list after a few.
-func list(agents []stick.AgentID) string {
-	const most = 5
-	var names []string
-	for _, a := range agents[:min(len(agents), most)] {
-		names = append(names, string(a))
-	}
-	if len(agents) > most {
-		names = append(names, "…")
-	}
-	return strings.Join(names, ", ")
+	return o.Room.Named(name, o.Probes.Probed, o.Tx.Now())
 }
 
 // LeaveRoomParams asks to leave a room.

@@ -325,7 +325,7 @@ func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams)
 	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
 		q := store.ReservationQuery{Room: r.ID, Task: p.TaskID, Limit: p.Limit}
 		if p.Agent != "" {
-			if q.Agent, err = named(r, p.Agent); err != nil {
+			if q.Agent, err = r.Named(p.Agent, probes.Probed, tx.Now()); err != nil {
 				return err
 			}
 		}

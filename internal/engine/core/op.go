@@ -230,9 +230,10 @@ func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx
 		if err != nil {
 			return err
 		}
-		if err := fn(tx, probes, r, me); err != nil {
-			return err
+		err = fn(tx, probes, r, me)
+		if missed := probes.Enough(r); missed != nil {
+			return missed // a refusal, too, may be another one once the verdicts are known
 		}
-		return probes.Enough(r)
+		return err
 	})
 }
