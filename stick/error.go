@@ -22,6 +22,7 @@ const (
 	CodeAmbiguousRecipient   Code = "ambiguous_recipient"
 	CodeNotYourTurn          Code = "not_your_turn"
 	CodeTurnMismatch         Code = "turn_mismatch"
+	CodeAlreadyEnded         Code = "already_ended"
 	CodeStaleLease           Code = "stale_lease"
 	CodePriorOwner           Code = "prior_owner"
 	CodeTakeoverNotAvailable Code = "takeover_not_available"
@@ -106,6 +107,7 @@ var Codes = []CodeInfo{
 	{CodeAmbiguousRecipient, ExitUsage, false, "the name matches several members"},
 	{CodeNotYourTurn, ExitRefused, true, "somebody else holds the stick, or it is reserved for somebody else"},
 	{CodeTurnMismatch, ExitFenced, false, "the given turn is over"},
+	{CodeAlreadyEnded, ExitFenced, false, "the caller has ended this turn itself, with another handoff, recipient or command"},
 	{CodeStaleLease, ExitFenced, false, "the given lease isn't the current one"},
 	{CodePriorOwner, ExitRefused, true, "an agent that passed the stick on can't take it back while another waits for it"},
 	{CodeTakeoverNotAvailable, ExitRefused, true, "the stick can't be taken over now"},

@@ -182,6 +182,47 @@ func (h Handoff) Check() error {
 	return nil
 }
 
+// SameAs reports whether the author of h gave the same as the author of o, apart from blanks around texts. What the program
+// adds doesn't count.
+func (h Handoff) SameAs(o Handoff) bool { return h.given() == o.given() }
+
+// given returns what the author of a handoff gave as JSON, with the blanks around texts removed. It works on decoded JSON, so
+// that no field can be missed.
+func (h Handoff) given() string {
+	h.Workspace = nil
+	h.Artifacts = slices.Clone(h.Artifacts)
+	for i := range h.Artifacts {
+		h.Artifacts[i].RoomPath = ""
+	}
+	b, err := json.Marshal(h)
+	if err != nil {
+		return err.Error() // a handoff is made of texts and numbers only
+	}
+	var fields any
+	if err := json.Unmarshal(b, &fields); err != nil {
+		return err.Error()
+	}
+	b, _ = json.Marshal(trimmed(fields)) // it was JSON before
+	return string(b)
+}
+
+// trimmed removes the blanks around each text of a decoded JSON value.
+func trimmed(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case []any:
+		for i := range v {
+			v[i] = trimmed(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = trimmed(v[k])
+		}
+	}
+	return v
+}
+
 // ParseArtifact reads path[:from-to][:role][:note]. Without a role, the artifact is one to examine. It
 // fails with [CodeInvalidHandoff].
 func ParseArtifact(s string) (Artifact, error) {

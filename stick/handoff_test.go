@@ -130,3 +130,36 @@ func TestParseArtifact(t *testing.T) {
 	_, err := ParseArtifact("a.go:3-")
 	refused(t, err, CodeInvalidHandoff, map[string]any{"field": "artifacts"})
 }
+
+// TestHandoffSameAs: a handoff differs from another one in each field that an author gives, and in no other.
+func TestHandoffSameAs(t *testing.T) {
+	full := func() Handoff {
+		return Handoff{
+			Status: "s", NextAction: "n", OpenQuestions: []string{"q"}, DoNot: []string{"d"},
+			Artifacts: []Artifact{{Path: "a.go", Lines: &Lines{1, 2}, Role: "edit", Note: "x"}},
+		}
+	}
+	for _, f := range HandoffFields {
+		other := full()
+		equal(t, f.Name, f.Set(&other, []string{"another"}), nil)
+		equal(t, "another "+f.Name, full().SameAs(other), false)
+	}
+	for name, c := range map[string]struct {
+		change func(*Handoff)
+		same   bool
+	}{
+		"nothing":               {func(h *Handoff) {}, true},
+		"blanks":                {func(h *Handoff) { h.Status, h.DoNot[0], h.Artifacts[0].Note = " s\n", "\td", "x " }, true},
+		"what the program adds": {func(h *Handoff) { h.Workspace, h.Artifacts[0].RoomPath = &Workspace{Head: "1"}, "src/a.go" }, true},
+		"a blank inside":        {func(h *Handoff) { h.Status = "s s" }, false},
+		"lines":                 {func(h *Handoff) { h.Artifacts[0].Lines = &Lines{1, 3} }, false},
+		"a role":                {func(h *Handoff) { h.Artifacts[0].Role = "review" }, false},
+		"one question more":     {func(h *Handoff) { h.OpenQuestions = append(h.OpenQuestions, "q") }, false},
+		"no artifacts":          {func(h *Handoff) { h.Artifacts = []Artifact{} }, false},
+	} {
+		other := full()
+		c.change(&other)
+		equal(t, name, full().SameAs(other), c.same)
+	}
+	equal(t, "an empty list", Handoff{Status: "s", DoNot: []string{}}.SameAs(Handoff{Status: "s"}), true)
+}

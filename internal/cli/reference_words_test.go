@@ -111,6 +111,7 @@ var facts = map[string]string{
 	"enforce":         "the room's policy for edits",
 	"example":         "a path that both patterns mean",
 	"field":           "the flag, parameter or part of the handoff that is wrong",
+	"handoff":         "the handoff with which the turn ended, or null",
 	"file_system":     "the type of the file system",
 	"left_out":        "those whom it was meant for and who are gone",
 	"line":            "the line of the file that can't be read",

@@ -394,7 +394,7 @@ func (w *worker) judge(o op, raw reply, a answer) outcome {
 	if a.Error != "" {
 		out := outcome{kind: refused, code: a.Error}
 		switch a.Error {
-		case stick.CodeTurnMismatch, stick.CodeStaleLease:
+		case stick.CodeTurnMismatch, stick.CodeStaleLease, stick.CodeAlreadyEnded:
 			out.kind = fenced
 		case stick.CodeNotYourTurn, stick.CodeTakeoverNotAvailable, stick.CodePriorOwner, stick.CodeUnknownMember, stick.CodeNotOwner:
 		default:
@@ -598,7 +598,7 @@ func (c *campaign) checkHandoffs(log []stick.Event) {
 			c.counts["acknowledged handoffs found in the log"]++
 		case repeated:
 			i := slices.IndexFunc(log, func(e stick.Event) bool { return e.Seq == r.a.Seq })
-			if i < 0 || log[i].From != me || log[i].Turn != r.a.Turn || log[i].Handoff == nil {
+			if i < 0 || log[i].From != me || log[i].Turn != r.a.Turn || log[i].Handoff == nil || log[i].Handoff.Status != o.Note {
 				t.Errorf("%s repeated %s and was told event %d; that isn't its release", me, o, r.a.Seq)
 			}
 			c.counts["repeated releases answered with the first result"]++

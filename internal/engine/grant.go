@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -181,11 +183,34 @@ func (o *op) errNotYourTurn() error {
 	return e
 }
 
-// endingEvent returns the event with which the caller itself ended the turn of a fence by a command of the
-// same kind. The caller is repeating that command then, and gets its first result again. If the turn ended in
-// any other way, endingEvent fails with [stick.CodeTurnMismatch] or [stick.CodeStaleLease] and says how.
-// While the turn runs, or if nothing is known of its end, it returns nil.
-func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event, error) {
+// ending is a command by which a caller ends its turn, as far as it can repeat an earlier one.
+type ending struct {
+	typ     stick.EventType // of the event that it makes; empty for a command that doesn't end a turn
+	handoff *stick.Handoff
+	to      stick.AgentID // whom it passes the stick to, as the caller named it
+	reason  string        // why the turn is abandoned, or the room closed
+}
+
+// repeats reports whether the command says again what the caller said when it ended the turn. first is the handoff of that
+// turn, or nil.
+func (q ending) repeats(end stick.Event, first *stick.Handoff) bool {
+	switch {
+	case q.typ != end.Type:
+		return false
+	case q.to != "" && q.to != stick.Next && q.to != end.To && !strings.HasPrefix(string(end.To), string(q.to)+":"):
+		return false
+	case q.handoff != nil:
+		return first != nil && q.handoff.SameAs(*first)
+	}
+	return strings.TrimSpace(q.reason) == end.Reason
+}
+
+// endingEvent returns the event with which the caller itself ended the turn of a fence by the same command. The caller is
+// repeating that command then, and gets its first result again. If the caller ended the turn by another command, or
+// with another handoff, endingEvent fails with [stick.CodeAlreadyEnded], because what it says now would be lost. If the turn
+// ended in any other way, it fails with [stick.CodeTurnMismatch] or [stick.CodeStaleLease] and says how. While the
+// turn runs, or if nothing is known of its end, it returns nil.
+func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 	r := o.Room
 	if r.Turn.State == stick.Owned && r.Turn.ID == f.Turn {
 		return nil, nil
@@ -198,7 +223,11 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 		return nil, err
 	}
 	var end *stick.Event
+	var handoff *stick.Handoff
 	for i, e := range events {
+		if e.Handoff != nil {
+			handoff = e.Handoff
+		}
 		switch {
 		case e.Type == stick.EventRelease || e.Type == stick.EventPass,
 			e.TurnEndedOf() != "" && e.Type != stick.EventTakeover && e.Type != stick.EventRestored:
@@ -207,8 +236,11 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 			end = &events[i] // leaving or closing with a handoff is a release followed by this event
 		}
 	}
-	if end != nil && end.From == o.Me.Agent && slices.Contains(types, end.Type) && o.sameLease(f, events) {
-		return end, nil
+	if end != nil && end.From == o.Me.Agent && q.typ != "" && o.sameLease(f, events) {
+		if q.repeats(*end, handoff) {
+			return end, nil
+		}
+		return nil, o.errAlreadyEnded(f.Turn, *end, handoff)
 	}
 	if end == nil {
 		later, _, err := o.Tx.Events(store.EventQuery{
@@ -236,6 +268,44 @@ func (o *op) endingEvent(f stick.Fence, types ...stick.EventType) (*stick.Event,
 		e.With("current_owner", r.Turn.Owner)
 	}
 	return nil, e
+}
+
+// errAlreadyEnded says how the caller ended its turn, and how to add what it wants to say now.
+func (o *op) errAlreadyEnded(turn int64, end stick.Event, handoff *stick.Handoff) error {
+	r := o.Room
+	how, said := map[stick.EventType]string{
+		stick.EventRelease: "released it", stick.EventPass: "passed it to " + string(end.To),
+		stick.EventLeave: "left the room", stick.EventClose: "closed the room",
+	}[end.Type], "without a handoff"
+	if handoff != nil {
+		first := *handoff
+		first.Workspace = nil // the caller didn't say that
+		handoff = &first
+		said = fmt.Sprintf("with the status %q and the next action %q", stick.Clip(handoff.Status, 200), stick.Clip(handoff.NextAction, 200))
+	}
+	e := stick.Errorf(stick.CodeAlreadyEnded, "turn %d is over: you %s %s; this command changed nothing", turn, how, said).
+		With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Probed, o.Tx.Now())).With("current_owner", nil).
+		With("ended_by", end.Type).With("handoff", handoff)
+	next := stick.AgentID("")
+	switch {
+	case r.Closed:
+	case r.Turn.State == stick.Owned && r.Turn.Owner == o.Me.Agent:
+		return e.With("current_owner", o.Me.Agent).Hintf("say it in the handoff of turn %d, which you hold; %s shows its lease", r.Turn.ID, stick.Cmd("tt try"))
+	case r.Turn.State == stick.Owned:
+		e.With("current_owner", r.Turn.Owner)
+		next = r.Turn.Owner
+	case r.Turn.State == stick.Reserved:
+		e.With("reserved_for", r.Turn.ReservedFor)
+		next = r.Turn.ReservedFor
+	}
+	add := stick.Cmd("tt notes add …")
+	switch next {
+	case "":
+		return e.Hintf("to add something for the next holder: %s", add)
+	case o.Me.Agent:
+		return e.Hintf("say it in the handoff of your next turn, which is reserved for you: %s", stick.Cmd("tt wait"))
+	}
+	return e.Hintf("to add something for the next holder: %s; to tell %s: %s", add, next, stick.Cmd("tt msg send <agent> …", next))
 }
 
 // sameLease reports whether the fence has the lease of the turn's grant. A fence without a lease means the

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -38,7 +40,8 @@ type LeaveRoomResult struct {
 
 // LeaveRoom ends the caller's membership. A holder must give a handoff, or say why it abandons the turn.
 // Repeated, it answers that the caller has left. It fails with [stick.CodeUnknownMember],
-// [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch] and [stick.CodeStaleLease].
+// [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch], [stick.CodeStaleLease] and, repeated with another handoff or
+// reason, [stick.CodeAlreadyEnded].
 func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomResult, error) {
 	var res LeaveRoomResult
 	if p.Handoff != nil {
@@ -52,7 +55,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		if m, ok := o.Room.Member(o.Me.Agent); ok && m.State == stick.Left {
 			already = true
-			return nil
+			return o.repeats(p.Fence, ending{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon})
 		}
 		o.Settle()
 		q := stick.Leaving{By: o.Me.Agent, Handoff: p.Handoff, Abandon: p.Abandon}
@@ -63,7 +66,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			}
 			q.Fence = f
 		} else if p.Turn != 0 || p.Lease != "" {
-			if _, err := o.endingEvent(p.Fence.given(), stick.EventLeave); err != nil {
+			if _, err := o.endingEvent(p.Fence.given(), ending{}); err != nil {
 				return err
 			}
 		}
@@ -88,6 +91,29 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		return nil
 	})
 	return res, err
+}
+
+// repeats refuses a command that would end a turn, where there is nothing to end any more, if it says something
+// that the caller didn't say when it ended its last turn. It fails like [op.endingEvent]; and for a caller that never
+// had a turn with [stick.CodeUnknownMember] if it has left, else with [stick.CodeNotYourTurn].
+func (o *op) repeats(given Fence, q ending) error {
+	if q.handoff == nil {
+		if q.reason == "" {
+			return nil // it says nothing that could be lost
+		}
+		last, _, err := o.Tx.Events(store.EventQuery{Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{q.typ}, Limit: 1, Newest: true})
+		if err != nil || len(last) > 0 && last[0].Reason == strings.TrimSpace(q.reason) {
+			return err
+		}
+	}
+	f, err := o.fence(given.given())
+	if stick.CodeOf(err) == stick.CodeNotYourTurn {
+		return cmp.Or(o.RequireMember(), err)
+	}
+	if err == nil {
+		_, err = o.endingEvent(f, q)
+	}
+	return err
 }
 
 // dismiss ends the waits of a member that has left or was removed.
@@ -183,7 +209,8 @@ type CloseRoomResult struct {
 }
 
 // CloseRoom closes a room: it has no turns until somebody joins it explicitly. It fails with
-// [stick.CodeNotOwner], [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch] and [stick.CodeStaleLease].
+// [stick.CodeNotOwner], [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch], [stick.CodeStaleLease],
+// [stick.CodeNotYourTurn] and, repeated with another handoff, [stick.CodeAlreadyEnded].
 func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomResult, error) {
 	var res CloseRoomResult
 	if p.Handoff != nil {
@@ -197,7 +224,7 @@ func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomRes
 		res = CloseRoomResult{RoomID: o.Room.ID, Path: o.Room.Path}
 		if o.Room.Closed {
 			res.Already = true
-			return nil
+			return o.repeats(p.Fence, ending{typ: stick.EventClose, handoff: p.Handoff})
 		}
 		o.Settle()
 		q := stick.Closing{By: o.Me.Agent, Person: o.Me.Caller.Person, Handoff: p.Handoff, Reason: p.Reason}

@@ -42,7 +42,7 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 		if err != nil {
 			return err
 		}
-		if _, err := o.endingEvent(f); err != nil {
+		if _, err := o.endingEvent(f, ending{}); err != nil {
 			return err
 		}
 		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.Probes.Probed, o.Tx.Now())
@@ -79,7 +79,8 @@ type ReleaseStickResult struct {
 
 // ReleaseStick ends the caller's turn with a handoff, and reserves the stick for the member that the release
 // rule chooses. Repeated, it returns its first result. It fails with [stick.CodeInvalidHandoff],
-// [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
+// [stick.CodeTurnMismatch], [stick.CodeStaleLease], [stick.CodeNotYourTurn] and, repeated with another handoff,
+// [stick.CodeAlreadyEnded].
 func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (ReleaseStickResult, error) {
 	var res ReleaseStickResult
 	h, err := e.complete(ctx, p.Where, p.Handoff)
@@ -92,7 +93,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		if err != nil {
 			return err
 		}
-		if end, err = o.endingEvent(f, stick.EventRelease); end != nil || err != nil {
+		if end, err = o.endingEvent(f, ending{typ: stick.EventRelease, handoff: &h}); end != nil || err != nil {
 			return err
 		}
 		r, events, err := o.Room.Release(o.Me.Agent, f, h, o.Probes.Probed, o.Tx.Now())
@@ -158,7 +159,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		if err != nil {
 			return err
 		}
-		if end, err = o.endingEvent(f, stick.EventPass); end != nil || err != nil {
+		if end, err = o.endingEvent(f, ending{typ: stick.EventPass, handoff: &h, to: p.To}); end != nil || err != nil {
 			return err
 		}
 		to, err := o.recipient(p.To)

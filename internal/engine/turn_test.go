@@ -61,17 +61,20 @@ func TestAnOwnerIsFenced(t *testing.T) {
 	ann.ReleaseOf(first, "s", "n").ForNobody()
 	ann.ReleaseOf(first, "s", "n").Already()
 	ann.Release("s", "n").Already()
-	ann.Pass(bob, "s", "n").Refused(stick.CodeStaleLease)
+	ann.Release("s", "another").Refused(stick.CodeAlreadyEnded)
+	ann.Pass(bob, "s", "n").Refused(stick.CodeAlreadyEnded)
 	ann.Heartbeat(engine.HeartbeatParams{}).Refused(stick.CodeStaleLease)
 
 	second := bob.Try().Granted(2).Fence()
 	ann.ReleaseOf(first, "s", "n").Already()
-	ann.PassStick(engine.PassStickParams{Fence: first, To: bob.ID, Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeTurnMismatch)
+	ann.PassStick(engine.PassStickParams{Fence: first, To: bob.ID, Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeAlreadyEnded)
 	bob.PassStick(engine.PassStickParams{Fence: second, To: stick.Next, Handoff: scene.Handoff("s", "n")}).OK()
 	bob.PassStick(engine.PassStickParams{Fence: second, To: stick.Next, Handoff: scene.Handoff("s", "n")}).That("again", func(r engine.PassStickResult) bool {
 		return r.Already && r.ReservedFor == ann.ID
 	})
-	bob.Release("s", "n").Refused(stick.CodeStaleLease)
+	bob.Pass(ann, "s", "n").That("by name", func(r engine.PassStickResult) bool { return r.Already })
+	bob.Pass(bob, "s", "n").Refused(stick.CodeAlreadyEnded)
+	bob.Release("s", "n").Refused(stick.CodeAlreadyEnded)
 }
 
 // TestAPassNeedsItsRecipient: the stick goes only to a member that is there to take it.
@@ -166,7 +169,7 @@ func TestAWaitTellsWhatEndsIt(t *testing.T) {
 	anns.Ends().Is(stick.RoomClosed)
 	ann.Try().Is(stick.RoomClosed)
 	cyd.Waits().Ends().Is(stick.RoomClosed)
-	cyd.Release("x", "y").Refused(stick.CodeStaleLease)
+	cyd.Release("x", "y").Refused(stick.CodeAlreadyEnded)
 }
 
 // TestTheDriftOfTheTree: a grant says if the tree has moved since the handoff.
