@@ -2,6 +2,7 @@ package stick
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -51,6 +52,29 @@ func Line(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
+}
+
+// Path makes the path of a file safe to print on one line of a terminal. It stays as it is, each of its blanks included.
+// One with control characters or invalid UTF-8 is quoted.
+func Path(s string) string {
+	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// Patch makes a diff safe to print on a terminal, and hides nothing of it: line breaks and tabs stay, and every other
+// character that can't be seen is named by its number. Invalid UTF-8 becomes U+FFFD.
+func Patch(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
 }
 
 // Block makes text from an agent safe to print on several lines of a terminal. Line breaks and tabs stay;

@@ -45,12 +45,37 @@ func TestLine(t *testing.T) {
 		if utf8.RuneCountInString(Clip(s, n)) > n {
 			t.Fatalf("%q has more than %d characters", Clip(s, n), n)
 		}
-		for _, r := range Block(s) {
+		for _, r := range Block(s) + Patch(s) {
 			if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
-				t.Fatalf("the block %q has %U", Block(s), r)
+				t.Fatalf("the block %q or the patch %q has %U", Block(s), Patch(s), r)
 			}
 		}
+		if p := Path(s); strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Fatalf("the path %q has a character that can't be seen", p)
+		}
 	}))
+}
+
+func TestPath(t *testing.T) {
+	for in, want := range map[string]string{
+		" a  b.txt":     " a  b.txt",
+		"größe/日本.txt":  "größe/日本.txt",
+		`"quoted".txt`:  `"quoted".txt`,
+		"a\tb":          `"a\tb"`,
+		"a\u00a0b":      `"a\u00a0b"`,
+		"\x1b[31m.txt":  `"\x1b[31m.txt"`,
+		"right\u202e":   `"right\u202e"`,
+		"latin\xf6.txt": `"latin\xf6.txt"`,
+	} {
+		equal(t, want, Path(in), want)
+	}
+}
+
+func TestPatch(t *testing.T) {
+	equal(t, "blanks stay", Patch("+a  b\tc \n"), "+a  b\tc \n")
+	equal(t, "what can't be seen is named", Patch("+a\u00a0b\u202e\r\n"), "+a<U+00A0>b<U+202E><U+000D>\n")
+	equal(t, "escapes are named", Patch("\x1b[31m"), "<U+001B>[31m")
+	equal(t, "invalid text is marked", Patch("a\xffb"), "a\uFFFDb")
 }
 
 func TestBlock(t *testing.T) {

@@ -131,17 +131,20 @@ func (a *app) workerDiffCmd() *cobra.Command {
 // stats lists the files that change, and by how much.
 func (p *page) stats(files []stick.FileStat) {
 	for _, f := range files {
-		if f.Added < 0 {
-			p.linef("  %12s  %s", "binary", stick.Line(f.Path))
-			continue
+		name, lines := stick.Path(f.Path), "binary"
+		if f.From != "" {
+			name = stick.Path(f.From) + " => " + name
 		}
-		p.linef("  %12s  %s", fmt.Sprintf("+%d -%d", f.Added, f.Deleted), stick.Line(f.Path))
+		if f.Added >= 0 {
+			lines = fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
+		}
+		p.linef("  %12s  %s", lines, name)
 	}
 }
 
 // patch adds a diff, in colour if colours are wanted.
 func (p *page) patch(diff string) {
-	for l := range strings.Lines(stick.Block(diff)) {
+	for l := range strings.Lines(stick.Patch(diff)) {
 		l = strings.TrimRight(l, "\n")
 		switch {
 		case strings.HasPrefix(l, "diff --git "):

@@ -173,36 +173,41 @@ func (c Client) CommitTree(ctx context.Context, dir, tree, message string, paren
 	return strings.TrimSpace(out.String()), err
 }
 
-// diffOptions make a diff independent of the user's configuration.
-var diffOptions = []string{"--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "-U3"}
+// diffOptions make a diff independent of the user's configuration, but for renames.
+var diffOptions = []string{"--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "-U3"}
 
 // Changed lists the paths in which two commits differ.
 func (c Client) Changed(ctx context.Context, dir, from, to string) ([]string, error) {
 	return c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to)
 }
 
-// Diff returns the diff of two commits as text, at most most bytes of it. cut reports whether there is
-// more.
+// Diff returns the diff of two commits as people read it, with renames and names as they are, at most most bytes of it.
+// cut reports whether there is more.
 func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text string, cut bool, err error) {
 	out := &prefix{left: most}
-	args := append(append([]string{"diff-tree", "-r", "-p"}, diffOptions...), from, to)
+	args := append(append([]string{"-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions...), from, to)
 	err = c.write(ctx, change{dir: dir, out: out}, args...)
 	return out.String(), out.cut, err
 }
 
-// Stat counts the changed lines between two commits, by file.
+// Stat counts the changed lines between two commits, by file. It finds renames.
 func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileStat, error) {
-	lines, err := c.list(ctx, dir, "diff-tree", "-r", "--numstat", "-z", "--no-renames", from, to)
+	lines, err := c.list(ctx, dir, "diff-tree", "-r", "--numstat", "-z", "-M", "-l1000", from, to)
 	if err != nil {
 		return nil, err
 	}
 	stats := []stick.FileStat{}
-	for _, l := range lines {
+	for i := 0; i < len(lines); i++ {
+		l := lines[i]
 		f := strings.SplitN(l, "\t", 3)
-		if len(f) != 3 {
+		if len(f) != 3 || f[2] == "" && i+2 >= len(lines) {
 			return nil, fmt.Errorf("git diff-tree printed %q", l)
 		}
 		s := stick.FileStat{Path: f[2], Added: -1, Deleted: -1}
+		if f[2] == "" { // a rename: the old and the new name follow
+			s.From, s.Path = lines[i+1], lines[i+2]
+			i += 2
+		}
 		if f[0] != "-" {
 			s.Added, _ = strconv.Atoi(f[0])
 			s.Deleted, _ = strconv.Atoi(f[1])
@@ -244,7 +249,7 @@ func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, err
 		}
 		sum <- hex.EncodeToString(h.Sum(nil))
 	}()
-	args := append(append([]string{"diff-tree", "-r", "-p", "--binary", "--full-index"}, diffOptions...), from, to)
+	args := append(append([]string{"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames"}, diffOptions...), from, to)
 	err := c.write(ctx, change{dir: dir, out: w}, args...)
 	w.Close()
 	return <-sum, err
