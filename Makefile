@@ -26,8 +26,12 @@ test: deps-test ## vet, then every test: rules, store, scripts, real processes (
 	.ci/untouched $(GOTEST) ./...
 
 .PHONY: test-race
-test-race: deps-test ## the tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 .ci/untouched $(GO) test -race -timeout 30m ./...
+test-race: deps-test ## the tests under the race detector, without real harnesses (needs a C compiler)
+	CGO_ENABLED=1 .ci/untouched $(GO) test -race -short -timeout 30m ./...
+
+.PHONY: test-busy
+test-busy: deps-test ## the tests beside eight busy processes, without real harnesses
+	.ci/busy .ci/untouched $(GO) test -short -count=1 -timeout 30m ./...
 
 .PHONY: cover
 cover: ## how much of the operations the tests of their own packages reach
@@ -88,10 +92,11 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 	@.ci/deps
 
 .PHONY: ci-full
-ci-full: ## what CI runs, the race detector, fuzzing, mutants, the long campaigns and all pairs of harnesses (about an hour)
+ci-full: ## what CI runs, then a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses (about an hour)
 	.ci/run
-	$(MAKE) test-race
-	$(MAKE) fuzz FUZZTIME=10s
-	$(MAKE) mutate MUTATE="-short -n 150 -seed 1"
-	$(MAKE) campaign
-	$(MAKE) pairs
+	.ci/timed $(MAKE) test-busy
+	.ci/timed $(MAKE) test-race
+	.ci/timed $(MAKE) fuzz FUZZTIME=10s
+	.ci/timed $(MAKE) mutate MUTATE="-short -n 150 -seed 1"
+	.ci/timed $(MAKE) campaign
+	.ci/timed $(MAKE) pairs

@@ -33,7 +33,8 @@ func installed(program string) (string, error) {
 	return exec.LookPath(filepath.Join(dir, "node_modules", ".bin", program))
 }
 
-// Require skips the test if the harness isn't installed, or fails it where everything has to be installed.
+// Require skips the test if the harness isn't installed, or fails it where everything has to be installed. With -short it
+// skips too, because real harnesses take long, and most of that is theirs.
 func (h *Harness) Require(t testing.TB) {
 	t.Helper()
 	require(t, h.program)
@@ -48,6 +49,9 @@ func Inspector(t testing.TB) string {
 
 func require(t testing.TB, program string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skipf("-short: %s isn't run", program)
+	}
 	path, err := installed(program)
 	if err == nil {
 		_, err = exec.LookPath("node")
