@@ -240,7 +240,11 @@ func (p *page) installed(res installResult) {
 		if res.asked {
 			break
 		}
-		p.linef("%-12s %-20s %-8s %s", s.Harness, s.What, s.State, stick.Line(s.File))
+		file := stick.Line(s.File)
+		if s.Target != "" {
+			file += " -> " + stick.Line(s.Target)
+		}
+		p.linef("%-12s %-20s %-8s %s", s.Harness, s.What, s.State, file)
 		if s.Note != "" {
 			p.linef("%-12s %s", "", stick.Line(s.Note))
 		}

@@ -71,6 +71,9 @@ func (s *Status) add(t Target, row harness.Row, level string) {
 	var missing []string
 	any := false
 	for _, x := range t.parts(row) {
+		if t.leaves(x.file) {
+			continue // install writes nothing there
+		}
 		has, err := p.has(x)
 		if err != nil {
 			s.Problem = stick.AsError(explain(err)).Message

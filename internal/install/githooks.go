@@ -88,30 +88,6 @@ func word(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// inside reports whether a path lies in a directory, with all links followed.
-func inside(path, dir string) bool {
-	if !filepath.IsAbs(path) {
-		return false
-	}
-	real := path
-	for rest := ""; ; { // its last parts may not exist yet
-		if found, err := filepath.EvalSymlinks(real); err == nil {
-			real = filepath.Join(found, rest)
-			break
-		}
-		if _, err := os.Lstat(real); err == nil || filepath.Dir(real) == real {
-			return false // a link that leads nowhere
-		}
-		rest = filepath.Join(filepath.Base(real), rest)
-		real = filepath.Dir(real)
-	}
-	if found, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = found
-	}
-	rel, err := filepath.Rel(dir, real)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // madeDir is a line of hooks whose directory we made: the directory goes when they do.
 const madeDir = "# Their directory was made for the hooks of Talking Stick.\n"
 

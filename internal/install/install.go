@@ -31,9 +31,10 @@ type FileChange struct {
 	Harness string `json:"harness"` // or project, for what all harnesses read
 	What    string `json:"what"`    // what the file holds of tt
 	File    string `json:"file"`
-	State   string `json:"state"`          // new, changed, there, removed, absent or kept
-	Note    string `json:"note,omitempty"` // what to know about it
-	Diff    string `json:"diff,omitempty"` // with --print: the change
+	Target  string `json:"target,omitempty"` // where the file really lies, if a link leads there
+	State   string `json:"state"`            // new, changed, there, removed, absent or kept
+	Note    string `json:"note,omitempty"`   // what to know about it
+	Diff    string `json:"diff,omitempty"`   // with --print: the change
 
 	change *confedit.Change
 	hook   *hookChange // instead of change, of a hook of git's
@@ -144,37 +145,76 @@ func Uninstall(t Target, names []string) ([]FileChange, error) { return makePlan
 
 func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	p := &plan{t: t, removing: removing, names: names, files: confedit.Files{Home: t.Home, Kill: t.Kill}}
+	var all []owned
 	for _, name := range names {
 		row, ok := harness.ByName(name)
 		if !ok {
 			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).With("field", "harness").
 				Hintf("the harnesses are %s", strings.Join(harness.Names(), ", "))
 		}
-		if err := p.harness(row); err != nil {
-			return nil, err
+		for _, x := range t.parts(row) {
+			all = append(all, owned{name, x})
 		}
 	}
 	if t.Project != "" {
-		if err := p.project(); err != nil {
+		for _, x := range p.instructions() {
+			all = append(all, owned{"project", x})
+		}
+	}
+	for len(all) > 0 {
+		same := func(y owned) bool { return sameName(y.file, all[0].file) }
+		var one []owned // the parts of one file, whatever names it has
+		for _, y := range all {
+			if same(y) {
+				one = append(one, y)
+			}
+		}
+		if err := p.file(one); err != nil {
 			return nil, err
 		}
+		all = slices.DeleteFunc(slices.Clone(all), same)
 	}
 	return p.steps, nil
 }
 
-// project plans a project's instructions, which all its harnesses read.
-func (p *plan) project() error {
-	left := p.anyLeft()
-	for _, x := range instructions(p.t) {
-		if has, err := p.has(x); left && (has || err != nil) {
-			p.steps = append(p.steps, FileChange{Harness: "project", What: x.what, File: x.file, State: Kept, Note: "still used by other harnesses"})
-			continue
-		}
-		if err := p.edit("project", x.file, []part{x}); err != nil {
-			return err
+// owned is a part, and the harness that gets it, or project.
+type owned struct {
+	name string
+	part
+}
+
+// sameName reports whether two names lead to one file, which needn't exist.
+func sameName(a, b string) bool {
+	return filepath.Clean(a) == filepath.Clean(b) || follow(a) != "" && follow(a) == follow(b)
+}
+
+// file plans the change of one file.
+func (p *plan) file(parts []owned) error {
+	first := parts[0]
+	switch {
+	case p.t.leaves(first.file):
+		p.keep(first, "a link leads there, out of the workspace, so nothing is written")
+		return nil
+	case first.text != "":
+		return p.own(first)
+	case first.name == "project" && p.anyLeft():
+		if has, err := p.has(first.part); has || err != nil {
+			p.keep(first, "still used by other harnesses")
+			return nil
 		}
 	}
-	return nil
+	shared := []part{}
+	for _, x := range parts {
+		if x.set != nil {
+			shared = append(shared, x.part)
+		}
+	}
+	return p.edit(first.name, first.file, shared)
+}
+
+// keep plans that a file stays as it is.
+func (p *plan) keep(x owned, why string) {
+	p.steps = append(p.steps, FileChange{Harness: x.name, What: x.what, File: x.file, Target: p.t.behind(x.file), State: Kept, Note: why})
 }
 
 // anyLeft reports whether a harness outside of this plan still has tt, and so needs what harnesses share.
@@ -232,28 +272,6 @@ func Npm(steps []FileChange) map[string]json.RawMessage {
 	return gone
 }
 
-// harness plans the changes for one harness.
-func (p *plan) harness(row harness.Row) error {
-	parts := p.t.parts(row)
-	for i, x := range parts {
-		// A file may hold both hooks and servers. It is edited once, for all its parts.
-		same := func(y part) bool { return y.file == x.file }
-		if slices.ContainsFunc(parts[:i], same) {
-			continue
-		}
-		var err error
-		if x.text != "" {
-			err = p.own(row, x)
-		} else {
-			err = p.edit(row.Name, x.file, slices.DeleteFunc(slices.Clone(parts[i:]), func(y part) bool { return !same(y) }))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // edit plans a change of a file that others write too.
 func (p *plan) edit(name, path string, parts []part) error {
 	e := setAll(parts)
@@ -291,7 +309,7 @@ func (p *plan) edit(name, path string, parts []part) error {
 
 // step plans an edit of a file.
 func (p *plan) step(name, path string, e confedit.Edit) (FileChange, error) {
-	s := FileChange{Harness: name, File: path}
+	s := FileChange{Harness: name, File: path, Target: p.t.behind(path)}
 	var err error
 	if s.change, err = p.files.Prepare(path, e, confedit.Options{Removing: p.removing}); err != nil {
 		return s, explain(err)
@@ -312,26 +330,21 @@ func (p *plan) step(name, path string, e confedit.Edit) (FileChange, error) {
 }
 
 // own plans a file that is all ours. One that somebody else made or edited is left alone.
-func (p *plan) own(row harness.Row, x part) error {
-	if slices.ContainsFunc(p.steps, func(s FileChange) bool { return s.File == x.file }) {
-		return nil // harnesses share it
-	}
-	keep := func(why string) error {
-		p.steps = append(p.steps, FileChange{Harness: row.Name, What: x.what, File: x.file, State: Kept, Note: why})
-		return nil
-	}
+func (p *plan) own(x owned) error {
 	have, err := os.ReadFile(x.file)
 	switch {
 	case err != nil && !os.IsNotExist(err):
 		return explain(&confedit.FileError{File: x.file, Why: "can't be read", Err: err})
 	case err == nil && !x.ours(have):
-		return keep("somebody else has made or edited it, so it stays")
+		p.keep(x, "somebody else has made or edited it, so it stays")
+		return nil
 	case err == nil && p.removing && x.what == skill:
 		if others := p.sharers(x.file); len(others) > 0 {
-			return keep("still used by " + strings.Join(others, " and "))
+			p.keep(x, "still used by "+strings.Join(others, " and "))
+			return nil
 		}
 	}
-	s, err := p.step(row.Name, x.file, func(src []byte) ([]byte, bool, error) {
+	s, err := p.step(x.name, x.file, func(src []byte) ([]byte, bool, error) {
 		if p.removing {
 			return nil, src != nil, nil
 		}
@@ -342,7 +355,8 @@ func (p *plan) own(row harness.Row, x part) error {
 	}
 	if p.removing && s.change.Exists {
 		if s.change.Target != filepath.Clean(x.file) {
-			return keep("it is a symbolic link that somebody else has made, so it stays")
+			p.keep(x, "it is a symbolic link that somebody else has made, so it stays")
+			return nil
 		}
 		s.change.Delete = true
 	}
@@ -355,7 +369,7 @@ func (p *plan) own(row harness.Row, x part) error {
 // sharers lists the harnesses outside of this plan that have tt and read a skill from the same file.
 func (p *plan) sharers(file string) (names []string) {
 	for _, row := range harness.Rows {
-		if !slices.Contains(p.names, row.Name) && p.t.skillFile(row.Setup) == file && p.installed(row.Name) {
+		if !slices.Contains(p.names, row.Name) && sameName(p.t.skillFile(row.Setup), file) && p.installed(row.Name) {
 			names = append(names, row.Name)
 		}
 	}

@@ -68,19 +68,19 @@ func (t Target) parts(row harness.Row) []part {
 	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil })
 }
 
-// instructions are what all harnesses read in a project.
-func instructions(t Target) []part {
+// instructions lists what a project tells all its harnesses, in the file that they read. A harness with a file of
+// its own imports that one, unless its file is the same one under another name.
+func (p *plan) instructions() []part {
 	no := func(func([]string) int) confedit.Edit { return confedit.RemoveBlock() }
-	all := []part{{
-		what: "instructions", file: filepath.Join(t.Project, harness.InstructionsFile), remove: no,
-		set: confedit.SetBlock(strings.TrimSpace(harness.Instructions)),
-	}}
+	main := filepath.Join(p.t.Project, harness.InstructionsFile)
+	all := []part{{what: "instructions", file: main, remove: no, set: confedit.SetBlock(strings.TrimSpace(harness.Instructions))}}
+	if p.t.leaves(main) && !p.removing {
+		return all // it doesn't get ours, so nobody needs to import it
+	}
 	for _, row := range harness.Rows {
-		if own := row.Setup.Instructions; own != "" {
-			all = append(all, part{
-				what: "instructions", file: filepath.Join(t.Project, own), remove: no,
-				set: confedit.SetImport(harness.InstructionsFile),
-			})
+		own := below(p.t.Project, row.Setup.Instructions)
+		if own != "" && !sameName(own, main) {
+			all = append(all, part{what: "instructions", file: own, remove: no, set: confedit.SetImport(harness.InstructionsFile)})
 		}
 	}
 	return all
@@ -125,6 +125,9 @@ func existing(first, second string) string {
 
 // has reports whether a part is there, in whatever form.
 func (p *plan) has(x part) (bool, error) {
+	if p.t.leaves(x.file) {
+		return false, nil
+	}
 	if x.text != "" {
 		have, err := os.ReadFile(x.file)
 		return err == nil && x.ours(have), nil
