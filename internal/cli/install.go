@@ -52,7 +52,7 @@ func (a *app) installCmd() *cobra.Command {
 			"tt install git puts two hooks into the repository of the working directory. They refuse an agent's commit if the room's\n" +
 			"policy doesn't let the agent edit; otherwise they run the hooks that were there before. tt install links adds the\n" +
 			"commands talking-stick, agent-roster, worker, review-gate and bb, which are tt under other names.\n\n" +
-			"Everything else in the files stays as it is. The first change of a file leaves a copy beside it.",
+			"Everything else in the files stays as it is. Before the first change of a file, a copy goes to the data directory.",
 	}
 	f := c.Flags()
 	f.BoolVar(&o.all, "all", false, "every harness, found or not, and git if this is a repository")

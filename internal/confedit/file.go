@@ -16,6 +16,9 @@ type Files struct {
 	// for the user alone (0600, 0700) if the first part of their path begins with a dot. All others follow
 	// the umask.
 	Home string
+	// Backups is the directory of the copies that are made before the first edit, and of the list of directories
+	// that edits have made. Without it a copy lies beside its file, and directories stay.
+	Backups string
 	// Kill is called at named points of a write, where tests end the process.
 	Kill func(point string)
 }
@@ -24,8 +27,11 @@ type Files struct {
 type Options struct {
 	// Removing is for an edit that removes what an earlier one has set. It makes no backup. It deletes a
 	// backup that equals the new file. It deletes a file that becomes blank or an empty object and has no
-	// backup, because then we made it.
+	// backup, because then we made it. It deletes the directories that were made for the file, when they are empty.
 	Removing bool
+	// Ours reports whether a file holds something of ours. If it doesn't, this is a first edit, and a copy that is
+	// in Backups is of an earlier file at this path: it is moved aside. Without Ours, a copy is never moved.
+	Ours func(src []byte) bool
 }
 
 // BackupSuffix ends the name of the copy that is made before the first edit of a file.
@@ -40,6 +46,8 @@ type Change struct {
 	After  []byte // what it will hold
 	Delete bool   // the edit deletes it
 	Backup string // the copy to make first; empty for none
+
+	stale string // the copy of an earlier file, to be moved aside; empty for none
 
 	files Files
 	opt   Options
@@ -72,12 +80,16 @@ func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
 	if c.Exists && c.info.Mode()&0o200 == 0 {
 		return nil, &FileError{File: path, Why: "is write-protected"}
 	}
-	_, err = os.Lstat(path + BackupSuffix)
-	saved := !errors.Is(err, fs.ErrNotExist)
+	at, saved := f.Copy(path)
+	if saved && !opt.Removing && opt.Ours != nil && f.Backups != "" && at == f.place(path) && !opt.Ours(c.Before) {
+		if b, err := os.ReadFile(at); !c.Exists || err != nil || !bytes.Equal(b, c.Before) {
+			c.stale, saved = at, false
+		}
+	}
 	if opt.Removing {
 		c.Delete = c.Exists && !saved && c.Target == filepath.Clean(path) && nothing(c.After)
 	} else if c.Exists && !saved {
-		c.Backup = path + BackupSuffix
+		c.Backup = f.place(path)
 	}
 	return c, nil
 }

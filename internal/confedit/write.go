@@ -24,10 +24,8 @@ func (c *Change) Write() error {
 			return err
 		}
 	}
-	if c.opt.Removing && !c.Delete {
-		if saved, err := os.ReadFile(c.Path + BackupSuffix); err == nil && bytes.Equal(saved, c.After) {
-			_ = os.Remove(c.Path + BackupSuffix) // at worst it stays
-		}
+	if c.opt.Removing {
+		c.forget()
 	}
 	return nil
 }
@@ -43,18 +41,8 @@ func (c *Change) write() error {
 	if err := c.files.mkdir(dir); err != nil {
 		return c.failed("can't be written: its directory can't be made", err)
 	}
-	if c.Backup != "" {
-		c.kill("before backup")
-		err := c.replace(c.Backup, c.Before, func() error {
-			if _, err := os.Lstat(c.Backup); err == nil {
-				return fs.ErrExist
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, fs.ErrExist) { // somebody has just made one: keep that
-			return c.failed("can't be backed up", err)
-		}
-		c.kill("after backup")
+	if err := c.keep(); err != nil {
+		return c.failed("can't be backed up", err)
 	}
 	err := c.replace(c.Target, c.After, func() error {
 		c.kill("before rename")
@@ -65,7 +53,7 @@ func (c *Change) write() error {
 	}
 	c.kill("after rename")
 	syncDir(dir)
-	c.sweep(dir)
+	c.sweep(dir, c.Target)
 	return nil
 }
 
@@ -165,9 +153,9 @@ func tempPrefix(name string) string { return "." + filepath.Base(name) + ".talki
 // stale is the age at which a temporary file counts as left behind. No write takes that long.
 const stale = time.Hour
 
-// sweep removes what earlier writes of this file left behind when they died.
-func (c *Change) sweep(dir string) {
-	written, err := os.Stat(c.Target)
+// sweep removes what earlier writes of a file left behind in its directory when they died.
+func (c *Change) sweep(dir, name string) {
+	written, err := os.Stat(name)
 	if err != nil {
 		return
 	}
@@ -176,7 +164,7 @@ func (c *Change) sweep(dir string) {
 		return
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), tempPrefix(c.Target)) && !strings.HasPrefix(e.Name(), tempPrefix(c.Target+BackupSuffix)) {
+		if !strings.HasPrefix(e.Name(), tempPrefix(name)) && !strings.HasPrefix(e.Name(), tempPrefix(name+BackupSuffix)) {
 			continue
 		}
 		info, err := e.Info()
@@ -188,16 +176,19 @@ func (c *Change) sweep(dir string) {
 
 // mkdir makes a directory and those above it.
 func (f Files) mkdir(dir string) error {
-	err := os.Mkdir(dir, f.dirMode(dir))
-	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
-		if err := f.mkdir(filepath.Dir(dir)); err != nil {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := f.mkdir(parent); err != nil {
 			return err
 		}
-		err = os.Mkdir(dir, f.dirMode(dir))
 	}
+	f.note(dir)
+	err := os.Mkdir(dir, f.dirMode(dir))
 	if errors.Is(err, fs.ErrExist) {
 		if info, stat := os.Stat(dir); stat == nil && info.IsDir() {
-			return nil
+			return nil // somebody has just made it
 		}
 	}
 	return err

@@ -67,7 +67,7 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 
 // add adds what is installed at a level.
 func (s *Status) add(t Target, row harness.Row, level string) {
-	p := &plan{t: t, files: confedit.Files{Home: t.Home}}
+	p := &plan{t: t, files: t.files()}
 	var missing []string
 	any := false
 	for _, x := range t.parts(row) {

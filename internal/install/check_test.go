@@ -79,8 +79,12 @@ func TestCheck(t *testing.T) {
 		t.Error(d)
 	}
 	w.t.TT = filepath.Join(w.root, "elsewhere/tt")
-	if s := w.check(never)["opencode"]; s.Installed != Partly || !slices.Equal(s.Missing, []string{"MCP server", "plugin"}) {
+	got = w.check(never)
+	if s := got["codex"]; s.Installed != Partly || !slices.Equal(s.Missing, []string{"hooks", "MCP server"}) {
 		t.Errorf("from another place: %+v", s)
+	}
+	if s := got["opencode"]; s.Installed != All {
+		t.Errorf("a project's files name no place: %+v", s)
 	}
 }
 

@@ -71,6 +71,9 @@ func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]strin
 // hookCommand returns the command of a hook. It does nothing when the program is gone. Its text never
 // changes between versions, because harnesses trust a command by its text.
 func (t Target) hookCommand(name, more string) string {
+	if t.Project != "" {
+		return fmt.Sprintf("! command -v %s >/dev/null 2>&1 || %s hook %s%s", onPath, onPath, name, more)
+	}
 	tt := quote(t.TT)
 	if runtime.GOOS == "windows" {
 		return fmt.Sprintf("%s hook %s%s", tt, name, more)

@@ -26,6 +26,18 @@ type Target struct {
 	Kill    func(point string) // for tests
 }
 
+// onPath is what a project's files call the program. They are for everybody who works there, and each machine has it
+// in another place, or not at all.
+const onPath = "tt"
+
+// program is what the files of this level call the program.
+func (t Target) program() string {
+	if t.Project != "" {
+		return onPath
+	}
+	return t.TT
+}
+
 // FileChange is a planned change of one file.
 type FileChange struct {
 	Harness string `json:"harness"` // or project, for what all harnesses read
@@ -143,8 +155,14 @@ func Install(t Target, names []string) ([]FileChange, error) { return makePlan(t
 // Uninstall plans the changes that undo [Install].
 func Uninstall(t Target, names []string) ([]FileChange, error) { return makePlan(t, names, true) }
 
+// files edits files for a target. The copies lie in the data directory, not in the tree: they may hold secrets, and
+// a project's files are for everybody.
+func (t Target) files() confedit.Files {
+	return confedit.Files{Home: t.Home, Backups: filepath.Join(t.DataDir, "backups"), Kill: t.Kill}
+}
+
 func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
-	p := &plan{t: t, removing: removing, names: names, files: confedit.Files{Home: t.Home, Kill: t.Kill}}
+	p := &plan{t: t, removing: removing, names: names, files: t.files()}
 	var all []owned
 	for _, name := range names {
 		row, ok := harness.ByName(name)
@@ -185,7 +203,7 @@ type owned struct {
 
 // sameName reports whether two names lead to one file, which needn't exist.
 func sameName(a, b string) bool {
-	return filepath.Clean(a) == filepath.Clean(b) || follow(a) != "" && follow(a) == follow(b)
+	return filepath.Clean(a) == filepath.Clean(b) || confedit.Follow(a) != "" && confedit.Follow(a) == confedit.Follow(b)
 }
 
 // file plans the change of one file.
@@ -277,12 +295,15 @@ func (p *plan) edit(name, path string, parts []part) error {
 	e := setAll(parts)
 	var err error
 	if p.removing {
-		e, err = restoring(path, parts)
+		e, err = p.restoring(path, parts)
 		if err != nil {
 			return err
 		}
 	}
-	s, err := p.step(name, path, e)
+	s, err := p.step(name, path, e, confedit.Options{Removing: p.removing, Ours: func(src []byte) bool {
+		_, ours, err := removeAll(parts, nothingStays)(src)
+		return err != nil || ours
+	}})
 	if err != nil {
 		return err
 	}
@@ -308,10 +329,10 @@ func (p *plan) edit(name, path string, parts []part) error {
 }
 
 // step plans an edit of a file.
-func (p *plan) step(name, path string, e confedit.Edit) (FileChange, error) {
+func (p *plan) step(name, path string, e confedit.Edit, opt confedit.Options) (FileChange, error) {
 	s := FileChange{Harness: name, File: path, Target: p.t.behind(path)}
 	var err error
-	if s.change, err = p.files.Prepare(path, e, confedit.Options{Removing: p.removing}); err != nil {
+	if s.change, err = p.files.Prepare(path, e, opt); err != nil {
 		return s, explain(err)
 	}
 	switch {
@@ -349,7 +370,7 @@ func (p *plan) own(x owned) error {
 			return nil, src != nil, nil
 		}
 		return []byte(x.text), string(src) != x.text, nil
-	})
+	}, confedit.Options{Removing: p.removing})
 	if err != nil {
 		return err
 	}

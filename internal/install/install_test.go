@@ -35,7 +35,7 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 					if after[name] != before[name] {
 						changed++
 						w.holds(name, before[name], after[name])
-						if got := w.read(name + confedit.BackupSuffix); got != handMade[name] {
+						if got := w.read(w.copyOf(name)); got != handMade[name] {
 							t.Errorf("the copy of %s is\n%s", name, got)
 						}
 					}
@@ -61,7 +61,8 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 	}
 }
 
-// In a home without any file of a harness, uninstall leaves none. That holds even if the program was moved in between, so
+// In a home without any file of a harness, uninstall leaves none, and no directory. An empty directory that was there
+// before stays. That holds even if the program was moved in between, so
 // that install had to change its own files.
 func TestUninstallLeavesNoFile(t *testing.T) {
 	for _, project := range []bool{false, true} {
@@ -69,7 +70,12 @@ func TestUninstallLeavesNoFile(t *testing.T) {
 		if project {
 			w.inProject()
 		}
-		before := w.tree()
+		for _, dir := range []string{"app/.opencode", "home/.codex", "data"} {
+			if err := os.MkdirAll(filepath.Join(w.root, dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before, dirs := w.tree(), w.directories()
 		w.install(allNames...)
 		there := w.tree()
 		if len(there) < len(before)+8 {
@@ -78,8 +84,11 @@ func TestUninstallLeavesNoFile(t *testing.T) {
 		tt := w.t.TT
 		w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
 		w.install(allNames...)
+		if project {
+			w.same("moved", there) // a project's files don't say where the program lies
+		}
 		for name, text := range w.tree() {
-			if strings.Contains(text, "my bin/tt") || strings.HasSuffix(name, confedit.BackupSuffix) {
+			if strings.Contains(text, "my bin/tt") || strings.HasPrefix(name, "data/") {
 				t.Errorf("the old place is still in %s:\n%s", name, text)
 			}
 		}
@@ -89,6 +98,9 @@ func TestUninstallLeavesNoFile(t *testing.T) {
 		w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
 		w.uninstall(allNames...)
 		w.same("after uninstall", before)
+		if d := cmp.Diff(dirs, w.directories()); d != "" {
+			t.Error(d)
+		}
 	}
 }
 
@@ -118,7 +130,7 @@ func TestUninstallDoesNotRestoreOurs(t *testing.T) {
 	w.write(settings, strings.Replace(w.read(settings), "{\n", "{\n  \"theme\": \"dark\",\n", 1))
 	w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
 	w.install("gemini")
-	if !strings.Contains(w.read(settings+confedit.BackupSuffix), "my bin/tt") {
+	if !strings.Contains(w.read(w.copyOf(settings)), "my bin/tt") {
 		t.Fatal("the copy has nothing of ours, so this shows nothing")
 	}
 	w.write("home/.claude/skills/talking-stick/SKILL.md"+confedit.BackupSuffix, "an older one")
@@ -128,6 +140,53 @@ func TestUninstallDoesNotRestoreOurs(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(w.root, "home/.claude/skills/talking-stick/SKILL.md")); !os.IsNotExist(err) {
 		t.Error("the skill is still there:", err)
+	}
+}
+
+// A copy beside the file, as earlier versions made it, restores the file and goes.
+func TestCopiesOfEarlierVersions(t *testing.T) {
+	w := newMachine(t)
+	w.write("home/.claude.json", "{ \"mcpServers\": { } }")
+	before := w.tree()
+	w.install("claude")
+	copied := filepath.Join(w.root, w.copyOf("home/.claude.json"))
+	if err := os.Rename(copied, filepath.Join(w.root, "home/.claude.json"+confedit.BackupSuffix)); err != nil {
+		t.Fatal(err)
+	}
+	w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
+	w.install("claude") // it needs no second copy
+	if _, err := os.Stat(copied); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+	w.uninstall("claude")
+	w.same("after uninstall", before)
+}
+
+// A workspace may go, and another one be made in its place. The copy of the earlier file restores nothing there, and is
+// kept aside.
+func TestCopiesOfAnEarlierWorkspace(t *testing.T) {
+	w := newMachine(t)
+	w.inProject()
+	w.write("app/AGENTS.md", "# The first\n")
+	w.write("app/.mcp.json", "{\"mcpServers\": {\"lab\": {\"command\": \"lab\"}}}")
+	w.install("claude")
+	if err := os.RemoveAll(filepath.Join(w.root, "app")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("app/AGENTS.md", "# The second\n")
+	w.install("claude")
+	if got := w.read(w.copyOf("app/AGENTS.md")); got != "# The second\n" {
+		t.Error(got)
+	}
+	w.uninstall("claude")
+	if got := w.read("app/AGENTS.md"); got != "# The second\n" {
+		t.Error(got)
+	}
+	if _, err := os.Stat(filepath.Join(w.root, "app/.mcp.json")); !os.IsNotExist(err) {
+		t.Error("a file of ours is left:", err)
+	}
+	if got := w.read(w.copyOf("app/AGENTS.md") + ".older"); got != "# The first\n" {
+		t.Error(got)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
 )
 
@@ -58,12 +59,12 @@ func (w *machine) read(name string) string {
 }
 
 // tree returns every file with its mode, except temporary files of killed writes: a later write removes those when they
-// are old enough.
+// are old enough. The list of directories that install made is left out, too: it names those that still hold such files.
 func (w *machine) tree() map[string]string {
 	w.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && strings.Contains(d.Name(), ".talking-stick-") {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && (d.Name() == ".directories" || strings.Contains(d.Name(), ".talking-stick-")) {
 			return err
 		}
 		if at, err := os.Stat(path); err != nil || at.IsDir() {
@@ -87,12 +88,32 @@ func (w *machine) tree() map[string]string {
 	return all
 }
 
+// directories returns every directory.
+func (w *machine) directories() (all []string) {
+	w.Helper()
+	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return all
+}
+
 // same fails the test unless the files are those of before.
 func (w *machine) same(what string, before map[string]string) {
 	w.Helper()
 	if d := cmp.Diff(before, w.tree()); d != "" {
 		w.Errorf("%s:\n%s", what, d)
 	}
+}
+
+// copyOf is where the copy of a file from before the first edit lies.
+func (w *machine) copyOf(name string) string {
+	return filepath.Join("data/backups", confedit.Follow(filepath.Join(w.root, name)))
 }
 
 func (w *machine) install(names ...string) []FileChange {

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -59,7 +57,7 @@ func (t Target) parts(row harness.Row) []part {
 		})
 	}
 	if path := t.path(s, s.Plugin); path != "" {
-		text := s.Code(t.TT)
+		text := s.Code(t.program())
 		all = append(all, part{what: "plugin", file: path, text: text, ours: func(have []byte) bool {
 			plain := pluginProgram().ReplaceAll(have, nil)
 			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) || isShipped(plain)
@@ -164,14 +162,15 @@ func onlyOurs(src []byte, parts []part) bool {
 // restoring returns the edit that removes what is ours from a file. The file doesn't show everything: an
 // object may have been empty before us, or the whole file blank. The copy from before our first edit does.
 // Objects in the copy stay, and if nothing but ours has changed since, its bytes come back.
-func restoring(path string, parts []part) (confedit.Edit, error) {
+func (p *plan) restoring(path string, parts []part) (confedit.Edit, error) {
 	plain := removeAll(parts, nothingStays)
-	before, err := os.ReadFile(path + confedit.BackupSuffix)
-	if errors.Is(err, fs.ErrNotExist) {
+	at, ok := p.files.Copy(path)
+	if !ok {
 		return plain, nil
 	}
+	before, err := os.ReadFile(at)
 	if err != nil {
-		return nil, explain(&confedit.FileError{File: path + confedit.BackupSuffix, Why: "can't be read", Err: err})
+		return nil, explain(&confedit.FileError{File: at, Why: "can't be read", Err: err})
 	}
 	if _, ours, err := plain(before); err != nil || ours {
 		return plain, nil // the copy isn't from before us, or doesn't parse

@@ -64,15 +64,15 @@ func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) co
 	command := append(slices.Clone(at), "command")
 	switch {
 	case s.TOML && ours:
-		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.TT}})
+		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.program()}})
 	case s.TOML:
-		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.TT}, {Key: "args", Value: []string{"mcp"}}})
+		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.program()}, {Key: "args", Value: []string{"mcp"}}})
 	case ours && list:
-		return confedit.JSONSet(command, append([]string{t.TT}, argv[1:]...))
+		return confedit.JSONSet(command, append([]string{t.program()}, argv[1:]...))
 	case ours:
-		return confedit.JSONSet(command, t.TT)
+		return confedit.JSONSet(command, t.program())
 	default:
-		return confedit.JSONSet(at, s.Entry(t.TT))
+		return confedit.JSONSet(at, s.Entry(t.program()))
 	}
 }
 

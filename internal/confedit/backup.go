@@ -1,0 +1,124 @@
+package confedit
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Copy returns where the copy of a file lies that was made before the first edit, and whether there is one. Earlier
+// versions put the copy beside the file; such a copy counts where there is no other.
+func (f Files) Copy(path string) (file string, ok bool) {
+	file = f.place(path)
+	for _, at := range []string{file, path + BackupSuffix} {
+		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
+			return at, true
+		}
+	}
+	return file, false
+}
+
+// place is where a new copy is put: in Backups, under the whole path of the file itself, with links followed.
+func (f Files) place(path string) string {
+	if f.Backups == "" {
+		return path + BackupSuffix
+	}
+	target := Follow(path)
+	volume := filepath.VolumeName(target) // of Windows
+	return filepath.Join(f.Backups, strings.ReplaceAll(volume, ":", ""), target[len(volume):])
+}
+
+// keep makes the copy of a file before it is edited, and moves the copy of an earlier file aside.
+func (c *Change) keep() error {
+	if c.stale != "" {
+		if err := os.Rename(c.stale, c.stale+".older"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if c.Backup == "" {
+		return nil
+	}
+	c.kill("before backup")
+	if c.files.Backups != "" {
+		if err := os.MkdirAll(filepath.Dir(c.Backup), 0o700); err != nil {
+			return err
+		}
+	}
+	err := c.replace(c.Backup, c.Before, func() error {
+		if _, err := os.Lstat(c.Backup); err == nil {
+			return fs.ErrExist
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrExist) { // somebody has just made one: keep that
+		return err
+	}
+	c.kill("after backup")
+	c.sweep(filepath.Dir(c.Backup), c.Backup)
+	return nil
+}
+
+// forget removes what was kept for a file that is as before us: the copy, and the directories that were made for it.
+func (c *Change) forget() {
+	at, ok := c.files.Copy(c.Path)
+	if saved, err := os.ReadFile(at); !c.Delete && ok && err == nil && bytes.Equal(saved, c.After) {
+		_ = os.Remove(at) // at worst it stays
+	}
+	c.files.prune(filepath.Dir(c.Target))
+	if c.files.Backups == "" {
+		return
+	}
+	for dir := filepath.Dir(c.files.place(c.Path)); len(dir) >= len(c.files.Backups); dir = filepath.Dir(dir) {
+		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			break // it holds something else
+		}
+	}
+}
+
+// The list of the directories that edits have made, one a line. The file system doesn't tell them from empty
+// directories of others.
+
+func (f Files) list() string { return filepath.Join(f.Backups, ".directories") }
+
+// note adds a directory to the list, before it is made.
+func (f Files) note(dir string) {
+	if f.Backups == "" || os.MkdirAll(f.Backups, 0o700) != nil {
+		return // at worst the directory stays
+	}
+	list, err := os.OpenFile(f.list(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = list.WriteString(dir + "\n")
+	_ = list.Close()
+}
+
+// prune removes a directory and those above it, as long as they are empty and on the list.
+func (f Files) prune(dir string) {
+	if f.Backups == "" {
+		return
+	}
+	b, err := os.ReadFile(f.list())
+	if err != nil {
+		return
+	}
+	made := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	left := slices.Clone(made)
+	for slices.Contains(made, dir) {
+		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			break // it holds something
+		}
+		left = slices.DeleteFunc(left, func(d string) bool { return d == dir })
+		dir = filepath.Dir(dir)
+	}
+	switch {
+	case len(left) == 0:
+		_ = os.Remove(f.list())
+	case len(left) < len(made):
+		_ = os.WriteFile(f.list(), []byte(strings.Join(left, "\n")+"\n"), 0o600)
+	}
+}
