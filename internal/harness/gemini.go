@@ -30,8 +30,9 @@ var geminiRow = Row{
 	Proves:     stick.ProvesSession,
 
 	Setup: Setup{
-		Config: ".gemini",
-		Skills: agents,
+		Config:       ".gemini",
+		Skills:       agents,
+		Instructions: "GEMINI.md",
 
 		Hooks:    Levels{".gemini/settings.json", ".gemini/settings.json"},
 		HookUnit: 1000,

@@ -175,9 +175,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 		}
 	}
 	if t.Project != "" {
-		for _, x := range p.instructions() {
-			all = append(all, owned{"project", x})
-		}
+		all = append(all, p.instructions()...)
 	}
 	for len(all) > 0 {
 		same := func(y owned) bool { return sameName(y.file, all[0].file) }
@@ -220,6 +218,10 @@ func (p *plan) file(parts []owned) error {
 			p.keep(first, "still used by other harnesses")
 			return nil
 		}
+	}
+	if others := p.sharers(first.part); p.removing && len(others) > 0 {
+		p.keep(first, "still used by "+strings.Join(others, " and "))
+		return nil
 	}
 	shared := []part{}
 	for _, x := range parts {
@@ -359,8 +361,8 @@ func (p *plan) own(x owned) error {
 	case err == nil && !x.ours(have):
 		p.keep(x, "somebody else has made or edited it, so it stays")
 		return nil
-	case err == nil && p.removing && x.what == skill:
-		if others := p.sharers(x.file); len(others) > 0 {
+	case err == nil && p.removing:
+		if others := p.sharers(x.part); len(others) > 0 {
 			p.keep(x, "still used by "+strings.Join(others, " and "))
 			return nil
 		}
@@ -387,10 +389,15 @@ func (p *plan) own(x owned) error {
 	return nil
 }
 
-// sharers lists the harnesses outside of this plan that have tt and read a skill from the same file.
-func (p *plan) sharers(file string) (names []string) {
+// sharers lists the harnesses outside of this plan that have tt, and read the same skill or the same instructions of
+// their own.
+func (p *plan) sharers(x part) (names []string) {
 	for _, row := range harness.Rows {
-		if !slices.Contains(p.names, row.Name) && sameName(p.t.skillFile(row.Setup), file) && p.installed(row.Name) {
+		file := p.t.skillFile(row.Setup)
+		if x.what == imports {
+			file = below(p.t.Project, row.Setup.Instructions)
+		}
+		if (x.what == skill || x.what == imports) && file != "" && !slices.Contains(p.names, row.Name) && sameName(file, x.file) && p.installed(row.Name) {
 			names = append(names, row.Name)
 		}
 	}

@@ -353,10 +353,18 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 
 	w.inProject()
 	w.install("claude", "codex")
-	if got := w.states(w.uninstall("claude")); got["app/AGENTS.md"] != Kept || got["app/CLAUDE.md"] != Kept || got["app/.mcp.json"] != Removed {
+	if got := w.states(w.uninstall("claude")); got["app/AGENTS.md"] != Kept || got["app/CLAUDE.md"] != Removed || got["app/.mcp.json"] != Removed {
 		t.Error(got)
 	}
-	if got := w.states(w.uninstall("codex")); got["app/AGENTS.md"] != Removed || got["app/CLAUDE.md"] != Removed {
+	w.install("codex", "gemini")
+	if err := os.Symlink("GEMINI.md", filepath.Join(w.root, "app/CLAUDE.md")); err != nil {
+		t.Fatal(err)
+	}
+	w.install("claude")
+	if got := w.states(w.uninstall("gemini")); got["app/GEMINI.md"] != Kept || got["app/.gemini/settings.json"] != Removed {
+		t.Error(got)
+	}
+	if got := w.states(w.uninstall("codex", "claude")); got["app/AGENTS.md"] != Removed || got["app/CLAUDE.md"] != Removed {
 		t.Error(got)
 	}
 }

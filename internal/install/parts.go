@@ -34,8 +34,11 @@ type part struct {
 	toml   bool
 }
 
-// skill names the part that harnesses may share.
-const skill = "skill"
+// The parts that harnesses may share.
+const (
+	skill   = "skill"
+	imports = "instructions"
+)
 
 // parts lists what connects a harness to tt at this level, in the order of installation.
 func (t Target) parts(row harness.Row) []part {
@@ -66,19 +69,21 @@ func (t Target) parts(row harness.Row) []part {
 	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil })
 }
 
-// instructions lists what a project tells all its harnesses, in the file that they read. A harness with a file of
-// its own imports that one, unless its file is the same one under another name.
-func (p *plan) instructions() []part {
+// instructions lists what tells a project's agents of tt: our text in the file that most harnesses read, and for a
+// harness with a file of its own an import of that one, unless both are one file under two names. When the last
+// harness goes, so do the imports of all.
+func (p *plan) instructions() []owned {
 	no := func(func([]string) int) confedit.Edit { return confedit.RemoveBlock() }
 	main := filepath.Join(p.t.Project, harness.InstructionsFile)
-	all := []part{{what: "instructions", file: main, remove: no, set: confedit.SetBlock(strings.TrimSpace(harness.Instructions))}}
+	all := []owned{{"project", part{what: "instructions", file: main, remove: no, set: confedit.SetBlock(strings.TrimSpace(harness.Instructions))}}}
 	if p.t.leaves(main) && !p.removing {
 		return all // it doesn't get ours, so nobody needs to import it
 	}
+	last := p.removing && !p.anyLeft()
 	for _, row := range harness.Rows {
 		own := below(p.t.Project, row.Setup.Instructions)
-		if own != "" && !sameName(own, main) {
-			all = append(all, part{what: "instructions", file: own, remove: no, set: confedit.SetImport(harness.InstructionsFile)})
+		if own != "" && !sameName(own, main) && (last || slices.Contains(p.names, row.Name)) {
+			all = append(all, owned{row.Name, part{what: imports, file: own, remove: no, set: confedit.SetImport(harness.InstructionsFile)}})
 		}
 	}
 	return all
