@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,6 +103,10 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 			if s.Installed == install.Partly && s.Levels[0] == "project" {
 				h.Fix += " --project"
 			}
+		case s.DataDir != "" || slices.Contains(s.Roots, t.DataDir):
+			h.Fix = "tt install " + s.Harness
+		case len(s.Roots) > 0:
+			h.Fix = fmt.Sprintf("make %s, or remove it from %s", stick.Line(s.Roots[0]), strings.Join(row.Setup.Sandbox, "."))
 		case s.Trusted != nil && !*s.Trusted:
 			h.Fix = row.Setup.Trust.Review
 		case h.LastHook.IsZero() && len(row.Hooks) > 0:
@@ -136,6 +141,12 @@ func (p *page) harness(h harnessStatus) {
 		says = append(says, fmt.Sprintf("partly installed (%s); missing or changed: %s", levels, strings.Join(h.Missing, ", ")))
 	default:
 		says = append(says, fmt.Sprintf("installed (%s)", levels))
+	}
+	if h.DataDir != "" {
+		says = append(says, "its MCP server opens another database, in "+stick.Line(h.DataDir))
+	}
+	for _, dir := range h.Roots {
+		says = append(says, fmt.Sprintf("its sandbox is told of %s, which isn't there", stick.Line(dir)))
 	}
 	if h.Trusted != nil && !*h.Trusted {
 		says = append(says, "hooks not trusted")

@@ -165,6 +165,14 @@ func (a *app) target(project bool) (install.Target, error) {
 	if t.DataDir, err = a.dataDir(); err != nil {
 		return t, err
 	}
+	bare := a.Env
+	bare.Getenv = func(name string) string {
+		if name == "APPDATA" { // Windows gives it to every process
+			return a.Getenv(name)
+		}
+		return ""
+	}
+	t.Default, _ = bare.dataDir() // without a home directory this has failed already, or the variable names the directory
 	if t.TT, err = a.program(); err != nil || !project {
 		return t, err
 	}

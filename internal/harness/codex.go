@@ -58,10 +58,11 @@ var codexRow = Row{
 			Review: "open /hooks in Codex once and trust tt's hooks; until then it skips them silently",
 		},
 
-		Server:   Levels{".codex/config.toml", ".codex/config.toml"},
-		ServerAt: []string{"mcp_servers"},
-		TOML:     true,
-		Sandbox:  []string{"sandbox_workspace_write", "writable_roots"},
+		Server:     Levels{".codex/config.toml", ".codex/config.toml"},
+		ServerAt:   []string{"mcp_servers"},
+		ServerBare: true,
+		TOML:       true,
+		Sandbox:    []string{"sandbox_workspace_write", "writable_roots"},
 
 		Next:          newSession,
 		NextInProject: newSessionTrust,

@@ -42,6 +42,7 @@ type Setup struct {
 	ServerJSONC bool     // the file may end with .jsonc instead
 	TOML        bool     // the file is TOML, not JSON
 	Entry       func(tt string) any
+	ServerBare  bool     // it starts servers without most of the user's variables
 	Sandbox     []string // the path of keys, in the same file, to the directories that its sandbox may write
 
 	Plugin Levels // our plugin, where it has no file of hooks

@@ -18,12 +18,14 @@ import (
 // Status is how far tt is installed in a harness.
 type Status struct {
 	Harness   string   `json:"harness"`
-	Version   string   `json:"version,omitempty"`       // of its program, when PATH finds it and it answers
-	Installed string   `json:"installed"`               // all, partly or no
-	Levels    []string `json:"scopes"`                  // where: user, project
-	Missing   []string `json:"missing,omitempty"`       // what is missing or outdated, when tt is installed partly
-	Trusted   *bool    `json:"hooks_trusted,omitempty"` // whether it runs our hooks; absent where it doesn't say
-	Problem   string   `json:"problem,omitempty"`       // why its configuration can't be read
+	Version   string   `json:"version,omitempty"`         // of its program, when PATH finds it and it answers
+	Installed string   `json:"installed"`                 // all, partly or no
+	Levels    []string `json:"scopes"`                    // where: user, project
+	Missing   []string `json:"missing,omitempty"`         // what is missing or outdated, when tt is installed partly
+	Trusted   *bool    `json:"hooks_trusted,omitempty"`   // whether it runs our hooks; absent where it doesn't say
+	Problem   string   `json:"problem,omitempty"`         // why its configuration can't be read
+	DataDir   string   `json:"server_data_dir,omitempty"` // the data directory that its MCP server opens, if that isn't the one of this shell
+	Roots     []string `json:"missing_roots,omitempty"`   // directories that its sandbox is told of, and that aren't there
 }
 
 // How far tt is installed.
@@ -71,15 +73,15 @@ func (s *Status) add(t Target, row harness.Row, level string) {
 	var missing []string
 	any := false
 	for _, x := range t.parts(row) {
-		if t.leaves(x.file) {
-			continue // install writes nothing there
+		if t.leaves(x.file) || x.dir {
+			continue // install writes nothing there; missingRoots is about directories
 		}
 		has, err := p.has(x)
 		if err != nil {
 			s.Problem = stick.AsError(explain(err)).Message
 			return
 		}
-		any = any || has && x.what != skill // harnesses may share a skill
+		any = any || has && x.shows()
 		if !has || !p.current(x) {
 			missing = append(missing, x.what)
 		}
@@ -94,6 +96,12 @@ func (s *Status) add(t Target, row harness.Row, level string) {
 	case s.Installed != All:
 		s.Installed, s.Missing = Partly, missing
 	}
+	if level == "user" {
+		s.Roots = t.missingRoots(row.Setup)
+	}
+	if dir := t.serverDir(row.Setup); dir != t.DataDir && s.Levels[0] == level { // a user's entry adds to a project's
+		s.DataDir = dir
+	}
 	if trusted := t.trusted(row); s.Trusted == nil || trusted != nil && !*trusted {
 		s.Trusted = trusted
 	}
@@ -107,6 +115,24 @@ func (p *plan) current(x part) bool {
 	}
 	c, err := p.files.Prepare(x.file, x.set, confedit.Options{})
 	return err == nil && !c.Changed()
+}
+
+// missingRoots lists the directories that a harness's sandbox is told of, and that aren't there.
+func (t Target) missingRoots(s harness.Setup) (missing []string) {
+	if len(s.Sandbox) == 0 {
+		return nil
+	}
+	src, _ := os.ReadFile(t.serverFile(s)) // a file that can't be read was reported
+	list, _, _ := confedit.TOMLGet(src, s.Sandbox)
+	roots, _ := list.([]any)
+	for _, r := range roots {
+		if dir, ok := r.(string); ok && filepath.IsAbs(dir) {
+			if _, err := os.Stat(dir); os.IsNotExist(err) {
+				missing = append(missing, dir)
+			}
+		}
+	}
+	return missing
 }
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+[0-9A-Za-z.+-]*`) })

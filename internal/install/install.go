@@ -22,6 +22,7 @@ type Target struct {
 	Project string // the workspace's root; empty for the user's own configuration
 	TT      string // the program: an absolute path that an upgrade keeps
 	DataDir string
+	Default string // the data directory of a process without the variables that name another
 	Getenv  func(string) string
 	Kill    func(point string) // for tests
 }
@@ -50,6 +51,7 @@ type FileChange struct {
 
 	change *confedit.Change
 	hook   *hookChange // instead of change, of a hook of git's
+	dir    bool        // instead of change: File is a directory to make
 	npm    []byte      // the entry of the npm program that it removes
 }
 
@@ -75,7 +77,7 @@ func (s *FileChange) Show() {
 
 // Pending reports whether there is anything to change.
 func (s FileChange) Pending() bool {
-	return s.change != nil && s.change.Changed() || s.hook != nil && s.hook.pending()
+	return s.dir && s.State == New || s.change != nil && s.change.Changed() || s.hook != nil && s.hook.pending()
 }
 
 // Found lists the harnesses that were used on this machine: those with a configuration.
@@ -211,6 +213,9 @@ func (p *plan) file(parts []owned) error {
 	case p.t.leaves(first.file):
 		p.keep(first, "a link leads there, out of the workspace, so nothing is written")
 		return nil
+	case first.dir:
+		p.directory(first)
+		return nil
 	case first.text != "":
 		return p.own(first)
 	case first.name == "project" && p.anyLeft():
@@ -232,6 +237,18 @@ func (p *plan) file(parts []owned) error {
 	return p.edit(first.name, first.file, shared)
 }
 
+// directory plans that the data directory is made. It stays when tt is uninstalled.
+func (p *plan) directory(x owned) {
+	if p.removing {
+		return
+	}
+	s := FileChange{Harness: x.name, What: x.what, File: x.file, State: There, dir: true}
+	if has, _ := p.has(x.part); !has {
+		s.State = New
+	}
+	p.steps = append(p.steps, s)
+}
+
 // keep plans that a file stays as it is.
 func (p *plan) keep(x owned, why string) {
 	p.steps = append(p.steps, FileChange{Harness: x.name, What: x.what, File: x.file, Target: p.t.behind(x.file), State: Kept, Note: why})
@@ -249,7 +266,7 @@ func (p *plan) anyLeft() bool {
 func (p *plan) installed(name string) bool {
 	row, _ := harness.ByName(name)
 	for _, x := range p.t.parts(row) {
-		if x.what == skill {
+		if !x.shows() {
 			continue
 		}
 		if has, err := p.has(x); has || err != nil {
@@ -266,6 +283,11 @@ func Apply(steps []FileChange) error {
 		if s.hook != nil {
 			if err := s.hook.write(); err != nil {
 				return explain(err)
+			}
+		}
+		if s.dir {
+			if err := os.MkdirAll(s.File, 0o700); err != nil {
+				return explain(&confedit.FileError{File: s.File, Why: "can't be made", Err: err})
 			}
 		}
 		if s.change == nil {

@@ -28,6 +28,7 @@ func newMachine(t *testing.T) *machine {
 		Home: filepath.Join(w.root, "home"), TT: filepath.Join(w.root, "my bin", "tt"), DataDir: filepath.Join(w.root, "data"),
 		Getenv: func(name string) string { return w.env[name] },
 	}
+	w.t.Default = w.t.DataDir
 	w.write("my bin/tt", "#!/bin/sh\necho \"called $*\"\n")
 	if err := os.Chmod(w.t.TT, 0o755); err != nil {
 		t.Fatal(err)

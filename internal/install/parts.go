@@ -21,6 +21,8 @@ type part struct {
 	what string
 	file string
 
+	dir bool // it isn't a file, but a directory that has to be there
+
 	// For a file that is all ours:
 	text string
 	ours func(have []byte) bool // nobody edited it
@@ -49,8 +51,12 @@ func (t Target) parts(row harness.Row) []part {
 	all = append(all, part{what: "hooks", file: t.path(s, s.Hooks), set: t.hooks(row, s), remove: t.noHooks(row, s)})
 	server := t.server(s)
 	server.file = t.serverFile(s)
+	sandboxed := t.Project == "" && len(s.Sandbox) > 0
+	if sandboxed { // the sandbox ignores a directory that isn't there, or fails on it
+		all = append(all, part{what: "data directory", file: t.DataDir, dir: true})
+	}
 	all = append(all, server)
-	if t.Project == "" && len(s.Sandbox) > 0 {
+	if sandboxed {
 		all = append(all, part{
 			what: "sandbox", file: server.file, toml: true,
 			set: confedit.TOMLAddElement(s.Sandbox, t.DataDir),
@@ -66,7 +72,7 @@ func (t Target) parts(row harness.Row) []part {
 			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) || isShipped(plain)
 		}})
 	}
-	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil })
+	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil && !x.dir })
 }
 
 // instructions lists what tells a project's agents of tt: our text in the file that most harnesses read, and for a
@@ -88,6 +94,9 @@ func (p *plan) instructions() []owned {
 	}
 	return all
 }
+
+// shows reports whether tt is installed in a harness that has this part: others have a skill and the directory, too.
+func (x part) shows() bool { return x.what != skill && !x.dir }
 
 // skillFile returns where the skill of a harness lies.
 func (t Target) skillFile(s harness.Setup) string {
@@ -130,6 +139,10 @@ func existing(first, second string) string {
 func (p *plan) has(x part) (bool, error) {
 	if p.t.leaves(x.file) {
 		return false, nil
+	}
+	if x.dir {
+		info, err := os.Stat(x.file)
+		return err == nil && info.IsDir(), nil
 	}
 	if x.text != "" {
 		have, err := os.ReadFile(x.file)

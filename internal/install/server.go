@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path"
@@ -35,7 +36,7 @@ func (t Target) server(s harness.Setup) part {
 			edits = append(edits, removeEntry(s, old, len(s.ServerAt)))
 		}
 		if !x.other(src) {
-			edits = append(edits, t.setServer(s, at, get(src, s.TOML, at)))
+			edits = append(edits, t.setServer(s, at, get(src, s.TOML, at)), t.setDataDir(s, at))
 		}
 		return confedit.All(edits...)(src)
 	}
@@ -74,6 +75,49 @@ func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) co
 	default:
 		return confedit.JSONSet(at, s.Entry(t.program()))
 	}
+}
+
+// dataDirEnv names the data directory to a process.
+const dataDirEnv = "TALKING_STICK_DATA_DIR"
+
+// setDataDir has our entry name the data directory, where the harness doesn't pass the user's variables on and the
+// directory isn't the default. It names no database: an address may hold a password. A project's entry is for others,
+// whose directory is another.
+func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
+	env := append(slices.Clone(at), "env")
+	switch {
+	case !s.ServerBare || t.Project != "":
+		return confedit.All()
+	case t.DataDir != t.Default:
+		return confedit.TOMLSetTable(env, confedit.TOMLTable{{Key: dataDirEnv, Value: t.DataDir}})
+	}
+	return func(src []byte) ([]byte, bool, error) {
+		var vars map[string]json.RawMessage
+		if json.Unmarshal(get(src, true, env), &vars) == nil && len(vars) == 1 && vars[dataDirEnv] != nil {
+			return confedit.TOMLRemoveTable(env)(src)
+		}
+		return confedit.TOMLRemoveTable(append(env, dataDirEnv))(src)
+	}
+}
+
+// serverDir returns the data directory that a harness's MCP server opens, as its entry at this level says.
+func (t Target) serverDir(s harness.Setup) string {
+	src, _ := os.ReadFile(t.serverFile(s)) // a file that can't be read was reported
+	var e struct {
+		Env         map[string]string `json:"env"`
+		Environment map[string]string `json:"environment"` // some harnesses' name for it
+	}
+	entry := get(src, s.TOML, append(slices.Clone(s.ServerAt), harness.ServerName))
+	if entry == nil || !t.runsUs(entry) || json.Unmarshal(entry, &e) != nil {
+		return t.DataDir
+	}
+	switch dir := cmp.Or(e.Env[dataDirEnv], e.Environment[dataDirEnv]); {
+	case dir != "":
+		return filepath.Clean(dir)
+	case s.ServerBare:
+		return t.Default
+	}
+	return t.DataDir
 }
 
 // argvOf returns the command line of a server's entry. list reports that the entry writes it as one list.
