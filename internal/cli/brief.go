@@ -32,6 +32,9 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	if f := a.newFaults(pg.now); f != nil {
 		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", f.Last)
 	}
+	if t, err := a.target(false); err == nil && in.Event == harness.HookSessionStart && !t.Finds(ctx, row, run) {
+		pg.linef("Your shell doesn't find tt: write %s instead of it.", stick.Line(t.TT))
+	}
 	a.write(row.WriteHook(in, harness.HookAnswer{Context: strings.TrimSpace(pg.b.String())}))
 	return nil
 }

@@ -30,8 +30,8 @@ func (a *app) doctorCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
 		Long: "Check the data directory, the database, and whether waiting commands are woken. Show for each harness whether tt is installed,\n" +
-			"whether the harness trusts the hooks (where it tells that), and when a hook last ran. The exit status is 7 if the data directory,\n" +
-			"the database or waking has a problem.",
+			"whether the harness trusts the hooks (where it tells that), when a hook last ran, and whether its shell finds tt and opens the\n" +
+			"same database. The exit status is 7 if the data directory, the database or waking has a problem.",
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -109,6 +109,8 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 			h.Fix = fmt.Sprintf("make %s, or remove it from %s", stick.Line(s.Roots[0]), strings.Join(row.Setup.Sandbox, "."))
 		case s.Trusted != nil && !*s.Trusted:
 			h.Fix = row.Setup.Trust.Review
+		case s.Shell != nil && s.Shell.Problem != "":
+			h.Fix = s.Shell.Fix
 		case h.LastHook.IsZero() && len(row.Hooks) > 0:
 			h.Fix = "start a new " + row.Title + " session in a workspace that has a room"
 		}
@@ -144,6 +146,9 @@ func (p *page) harness(h harnessStatus) {
 	}
 	if h.DataDir != "" {
 		says = append(says, "its MCP server opens another database, in "+stick.Line(h.DataDir))
+	}
+	if h.Shell != nil && h.Shell.Problem != "" {
+		says = append(says, stick.Line(h.Shell.Problem))
 	}
 	for _, dir := range h.Roots {
 		says = append(says, fmt.Sprintf("its sandbox is told of %s, which isn't there", stick.Line(dir)))

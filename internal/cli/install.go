@@ -125,7 +125,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		}
 	}
 	if !o.removing {
-		res.Next = install.Next(t, steps)
+		res.Next = install.Next(ctx, t, steps, run)
 	}
 	return a.print(res, func(p *page) { p.installed(res) })
 }

@@ -64,6 +64,8 @@ var codexRow = Row{
 		TOML:       true,
 		Sandbox:    []string{"sandbox_workspace_write", "writable_roots"},
 
+		LoginShell: true,
+
 		Next:          newSession,
 		NextInProject: newSessionTrust,
 	},

@@ -45,6 +45,8 @@ type Setup struct {
 	ServerBare  bool     // it starts servers without most of the user's variables
 	Sandbox     []string // the path of keys, in the same file, to the directories that its sandbox may write
 
+	LoginShell bool // it runs commands in a login shell, which reads other files than a person's
+
 	Plugin Levels // our plugin, where it has no file of hooks
 	Code   func(tt string) string
 

@@ -25,6 +25,7 @@ type Status struct {
 	Trusted   *bool    `json:"hooks_trusted,omitempty"`   // whether it runs our hooks; absent where it doesn't say
 	Problem   string   `json:"problem,omitempty"`         // why its configuration can't be read
 	DataDir   string   `json:"server_data_dir,omitempty"` // the data directory that its MCP server opens, if that isn't the one of this shell
+	Shell     *Shell   `json:"shell,omitempty"`           // what its shell finds, where that isn't the one that runs this command
 	Roots     []string `json:"missing_roots,omitempty"`   // directories that its sandbox is told of, and that aren't there
 }
 
@@ -62,6 +63,9 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 	for i := range all {
 		row, _ := harness.ByName(all[i].Harness)
 		wg.Go(func() { all[i].Version = version(ctx, t.Getenv("PATH"), row, run) })
+		if all[i].Installed != No {
+			wg.Go(func() { all[i].Shell = t.Shell(ctx, row, run) })
+		}
 	}
 	wg.Wait()
 	return all
@@ -176,7 +180,7 @@ func lookPath(path, name string) string {
 
 // Next says what a person has to do before each harness of a plan uses what was installed. It says
 // nothing about a harness that had everything before, unless that still has to trust the hooks.
-func Next(t Target, steps []FileChange) (next []string) {
+func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []string) {
 	for _, row := range harness.Rows {
 		asked := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name })
 		changed := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name && (c.State == New || c.State == Changed) })
@@ -191,6 +195,9 @@ func Next(t Target, steps []FileChange) (next []string) {
 			next = append(next, row.Name+": "+row.Setup.NextInProject)
 		case changed:
 			next = append(next, row.Name+": "+row.Setup.Next)
+		}
+		if s := t.Shell(ctx, row, run); s != nil && s.Problem != "" {
+			next = append(next, row.Name+": "+s.Problem+"; "+s.Fix)
 		}
 	}
 	return next
