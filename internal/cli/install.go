@@ -68,6 +68,7 @@ func (a *app) uninstallCmd() *cobra.Command {
 		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
 		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of them) and into the hooks of the\n" +
 			"repository of the working directory. What several harnesses share stays as long as one of them uses it. Your data stays.\n\n" +
+			"An MCP server of the npm program of the same name goes, too. Without a name, show what would change, and ask if there is a terminal.\n" +
 			"tt uninstall git removes only those hooks. tt uninstall links removes the program's other names.",
 	}
 	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")
@@ -85,7 +86,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 	if err != nil {
 		return err
 	}
-	asked := len(names) > 0 || o.all || o.show
+	asked := len(names) > 0 || o.all && !o.removing || o.show || o.removing && !a.canAsk()
 	withLinks := slices.Contains(names, "links")
 	steps, err := a.steps(ctx, t, names, o)
 	if err != nil {
@@ -211,11 +212,14 @@ func (a *app) program() (string, error) {
 	return a.Exe, nil
 }
 
+// canAsk reports whether there is somebody at a terminal to answer a question.
+func (a *app) canAsk() bool { return !a.json && a.TTY && a.InTTY }
+
 // agrees shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the plan, and the
 // exit status says that nothing was done.
 func (a *app) agrees(res installResult) (bool, error) {
 	err := a.print(res, func(p *page) { p.installed(res) })
-	if err != nil || a.json || !a.TTY || !a.InTTY {
+	if err != nil || !a.canAsk() {
 		a.status = stick.ExitUsage
 		if err == nil && !a.json {
 			fmt.Fprintf(a.Stderr, "nothing was changed; to make these changes: tt install %s\n", strings.Join(stepHarnesses(res.Steps), " "))
@@ -274,6 +278,8 @@ func (p *page) installed(res installResult) {
 		p.linef("next: %s", stick.Line(n))
 	}
 	switch {
+	case res.removing && res.asked:
+		p.linef("done")
 	case res.removing:
 		p.linef("the data stays in %s", stick.Line(res.DataDir))
 	case res.Applied && len(res.Steps) > 0:

@@ -61,6 +61,35 @@ func TestInstallAsks(t *testing.T) {
 	}
 }
 
+// On a terminal tt uninstall without a name asks, too, because it disconnects all harnesses.
+func TestUninstallAsks(t *testing.T) {
+	home, exe := t.TempDir(), filepath.Join(t.TempDir(), "tt")
+	if err := os.WriteFile(exe, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(home, ".gemini", "settings.json")
+	if status, out, errs := terminal(t, home, exe, "", "install", "gemini"); status != 0 {
+		t.Fatal(status, out, errs)
+	}
+	status, out, errs := terminal(t, home, exe, "no\n", "uninstall")
+	if status != 2 || !strings.Contains(out, "settings.json\n") || !strings.HasSuffix(out, "Make these changes? [y/N] nothing was changed\n") || errs != "" {
+		t.Errorf("status %d\n%s%s", status, out, errs)
+	}
+	if _, err := os.Stat(settings); err != nil {
+		t.Error(err)
+	}
+	status, out, errs = terminal(t, home, exe, "y\n", "uninstall")
+	if status != 0 || strings.Count(out, settings) != 1 || strings.Count(out, "the data stays in ") != 1 || !strings.HasSuffix(out, "done\n") {
+		t.Errorf("status %d\n%s%s", status, out, errs)
+	}
+	if _, err := os.Stat(filepath.Join(home, ".gemini")); !os.IsNotExist(err) {
+		t.Error("its directory is still there:", err)
+	}
+	if status, out, _ := terminal(t, home, exe, "", "uninstall"); status != 0 || strings.Contains(out, "Make these changes?") {
+		t.Errorf("with nothing left to do: status %d\n%s", status, out)
+	}
+}
+
 // tt install refuses a program that go run made: at the next run it is gone, or another program.
 func TestInstallRefusesGoRun(t *testing.T) {
 	for _, exe := range []string{

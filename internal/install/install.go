@@ -323,11 +323,17 @@ func (p *plan) edit(name, path string, parts []part) error {
 		if err != nil {
 			return err
 		}
+		for _, x := range parts {
+			if x.noNpm != nil {
+				e = confedit.All(e, x.noNpm)
+			}
+		}
 	}
-	s, err := p.step(name, path, e, confedit.Options{Removing: p.removing, Ours: func(src []byte) bool {
+	ours := func(src []byte) bool {
 		_, ours, err := removeAll(parts, nothingStays)(src)
 		return err != nil || ours
-	}})
+	}
+	s, err := p.step(name, path, e, confedit.Options{Removing: p.removing, Ours: ours})
 	if err != nil {
 		return err
 	}
@@ -337,7 +343,7 @@ func (p *plan) edit(name, path string, parts []part) error {
 		if x.other != nil && x.other(s.change.Before) {
 			notes = append(notes, fmt.Sprintf("it already has a server called %s, which runs another program; that stays, so ours isn't installed", harness.ServerName))
 		}
-		if x.npm == nil || p.removing {
+		if x.npm == nil {
 			continue
 		}
 		if s.npm = x.npm(s.change.Before); s.npm != nil {
@@ -348,6 +354,7 @@ func (p *plan) edit(name, path string, parts []part) error {
 	if s.change.Backup != "" && onlyOurs(s.change.Before, parts) {
 		s.change.Backup = "" // we made the file
 	}
+	s.change.Delete = s.change.Delete && ours(s.change.Before) // a file of the npm program's stays, empty
 	p.steps = append(p.steps, s)
 	return nil
 }

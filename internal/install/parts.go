@@ -31,7 +31,8 @@ type part struct {
 	// become empty.
 	set    confedit.Edit
 	remove func(keep func(path []string) int) confedit.Edit
-	npm    func(src []byte) []byte // the npm program's entry, which set removes; nil when there is none
+	npm    func(src []byte) []byte // the npm program's entry; nil when there is none
+	noNpm  confedit.Edit           // removes that, as set does
 	other  func(src []byte) bool   // reports whether somebody else's entry has our name, and stays
 	toml   bool
 }

@@ -30,11 +30,14 @@ func (t Target) server(s harness.Setup) part {
 		e := get(src, s.TOML, at)
 		return e != nil && !t.runsUs(e) && !t.runsNpm(e)
 	}
-	x.set = func(src []byte) ([]byte, bool, error) {
-		var edits []confedit.Edit
-		if x.npm(src) != nil {
-			edits = append(edits, removeEntry(s, old, len(s.ServerAt)))
+	x.noNpm = func(src []byte) ([]byte, bool, error) {
+		if x.npm(src) == nil {
+			return src, false, nil
 		}
+		return removeEntry(s, old, len(s.ServerAt))(src)
+	}
+	x.set = func(src []byte) ([]byte, bool, error) {
+		edits := []confedit.Edit{x.noNpm}
 		if !x.other(src) {
 			edits = append(edits, t.setServer(s, at, get(src, s.TOML, at)), t.setDataDir(s, at))
 		}
