@@ -38,6 +38,7 @@ type stage struct {
 	place realharness.Place
 	tt    string
 	api   *modelapi.Server
+	env   []string // what else is in everybody's environment
 }
 
 func newStage(t *testing.T) *stage {
@@ -69,6 +70,7 @@ func (s *stage) command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(s.tt, args...)
 	c.Dir = s.place.Repo
 	c.Env = []string{"HOME=" + s.place.Home, "PATH=" + filepath.Dir(s.tt) + ":/usr/bin:/bin", "USER=ann", "TT_HARNESS_AGENT_ID=" + name}
+	c.Env = append(c.Env, s.env...)
 	return c
 }
 
@@ -113,7 +115,7 @@ func (s *stage) prepare(h *realharness.Harness, script modelapi.Script) (*realha
 }
 
 func (s *stage) options(h *realharness.Harness) realharness.Options {
-	o := realharness.Options{Path: []string{filepath.Dir(s.tt)}, BypassHookTrust: true}
+	o := realharness.Options{Path: []string{filepath.Dir(s.tt)}, Env: s.env, BypassHookTrust: true}
 	if h == realharness.Codex {
 		o.Sandbox = "workspace-write"
 	}
@@ -226,4 +228,47 @@ func (s *stage) listening(harness string) {
 		}
 		return false
 	})
+}
+
+// TestCodexOnAFreshHome: on a home without a data directory, or with one that a variable moves, Codex's sandboxed shell
+// makes the database where its MCP server and its user find it. Codex passes its servers no such variable.
+func TestCodexOnAFreshHome(t *testing.T) {
+	for name, variable := range map[string]string{"the default": "", "a data directory": "TALKING_STICK_DATA_DIR", "XDG": "XDG_DATA_HOME"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			usual := filepath.Join(s.place.Home, ".local", "share", "talking-stick")
+			if variable != "" {
+				s.env = []string{variable + "=" + filepath.Join(s.place.Home, "elsewhere")}
+			}
+			a, session := s.prepare(realharness.Codex, modelapi.Steps(
+				modelapi.Do(modelapi.Shell(s.tt+" join")),
+				modelapi.Do(modelapi.MCP("tt", "get_room_state", map[string]any{})),
+				modelapi.Say("done"),
+			))
+			s.finished(a.Run(t, "Please.", s.options(realharness.Codex)))
+			if got := results(session); len(got) != 2 || !strings.Contains(got[1], `"member":true`) {
+				t.Errorf("shell and server say\n%s", strings.Join(got, "\n---\n"))
+			}
+			if members := s.agents("codex"); len(members) != 1 {
+				t.Errorf("its user sees the members %v", members)
+			}
+			if _, err := os.Stat(usual); (err == nil) != (variable == "") {
+				t.Errorf("%s: %v", usual, err)
+			}
+		})
+	}
+}
+
+// TestGeminiReadsTheProject: after tt install gemini --project, Gemini's model reads what the project says of the stick.
+func TestGeminiReadsTheProject(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	session := s.api.Session("gemini", modelapi.Say("done"))
+	a := realharness.Gemini.Prepare(t, s.place, realharness.Config{API: session.URL()})
+	s.run("install", "gemini", "--project")
+	s.finished(a.Run(t, "Please.", s.options(realharness.Gemini)))
+	if said := session.Requests()[0].Text(); !strings.Contains(said, "Only the holder of the talking stick changes files") {
+		t.Errorf("Gemini reads\n%s", said)
+	}
 }
