@@ -32,11 +32,25 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	if f := a.newFaults(pg.now); f != nil {
 		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", f.Last)
 	}
-	if t, err := a.target(false); err == nil && in.Event == harness.HookSessionStart && !t.Finds(ctx, row, run) {
-		pg.linef("Your shell doesn't find tt: write %s instead of it.", stick.Line(t.TT))
+	if in.Event == harness.HookSessionStart {
+		a.warn(ctx, pg, row)
 	}
 	a.write(row.WriteHook(in, harness.HookAnswer{Context: strings.TrimSpace(pg.b.String())}))
 	return nil
+}
+
+// warn tells an agent where its harness doesn't run tt as the hook does.
+func (a *app) warn(ctx context.Context, p *page, row harness.Row) {
+	t, err := a.target(false)
+	if err != nil {
+		return // a program that can't be installed can still answer hooks
+	}
+	if !t.Finds(ctx, row, run) {
+		p.linef("Your shell doesn't find tt: write %s instead of it.", stick.Line(t.TT))
+	}
+	if dir := t.ServerDir(row); dir != t.DataDir {
+		p.linef("Your MCP server of tt opens another database, in %s. Use the commands only, and tell your user to run tt install %s.", stick.Line(dir), row.Name)
+	}
 }
 
 // startParams returns the parameters of a session start, with what the environment adds to them.

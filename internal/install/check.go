@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -103,7 +104,7 @@ func (s *Status) add(t Target, row harness.Row, level string) {
 	if level == "user" {
 		s.Roots = t.missingRoots(row.Setup)
 	}
-	if dir := t.serverDir(row.Setup); dir != t.DataDir && s.Levels[0] == level { // a user's entry adds to a project's
+	if dir := t.ServerDir(row); dir != t.DataDir && s.Levels[0] == level { // a user's entry adds to a project's
 		s.DataDir = dir
 	}
 	if trusted := t.trusted(row); s.Trusted == nil || trusted != nil && !*trusted {
@@ -195,6 +196,9 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 			next = append(next, row.Name+": "+row.Setup.NextInProject)
 		case changed:
 			next = append(next, row.Name+": "+row.Setup.Next)
+		}
+		if dir := t.ServerDir(row); dir != t.DataDir { // a project's entry names no directory
+			next = append(next, fmt.Sprintf("%s: its MCP server opens another database, in %s; tt install %s", row.Name, dir, row.Name))
 		}
 		if s := t.Shell(ctx, row, run); s != nil && s.Problem != "" {
 			next = append(next, row.Name+": "+s.Problem+"; "+s.Fix)

@@ -103,8 +103,10 @@ func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
 	}
 }
 
-// serverDir returns the data directory that a harness's MCP server opens, as its entry at this level says.
-func (t Target) serverDir(s harness.Setup) string {
+// ServerDir returns the data directory that a harness's MCP server opens, as our entry at this level says. Without one it
+// returns the directory of this program.
+func (t Target) ServerDir(row harness.Row) string {
+	s := row.Setup
 	src, _ := os.ReadFile(t.serverFile(s)) // a file that can't be read was reported
 	var e struct {
 		Env         map[string]string `json:"env"`
