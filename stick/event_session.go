@@ -14,6 +14,16 @@ type SessionStartedPayload struct {
 	Context string    `json:"context,omitempty"`   // the name of its context file; absent for the primary's own
 	Start   StartKind `json:"start,omitempty"`     // how it began
 	Written Time      `json:"written_at,omitzero"` // when the context file that it recovers was last written
+
+	AlongWith AgentID `json:"along_with,omitempty"` // the agent whose start also started this session, because this one was here first
+}
+
+// unasked addresses the event to the agent itself, if the session was started for it: nothing else tells it.
+func (e Event) unasked(p SessionStartedPayload) Event {
+	if p.AlongWith != "" {
+		e.For = append(e.For, Addressee{Agent: e.From})
+	}
+	return e
 }
 
 // SessionEndedPayload is the payload of [EventSessionEnded].
@@ -44,6 +54,9 @@ var sessionEvents = []EventInfo{
 			case p.Prior != "":
 				s += " after " + who(p.Prior)
 			}
+			if p.AlongWith != "" {
+				s += "; it was here before " + who(p.AlongWith)
+			}
 			return s
 		},
 		Replay: func(c *Record, e *Event, p SessionStartedPayload) error {
@@ -54,6 +67,7 @@ var sessionEvents = []EventInfo{
 				}
 			}
 			c.Sessions[e.From] = Session{p.Role, p.Context, true, e.CreatedAt}
+			*e = e.unasked(p)
 			return nil
 		},
 	}),

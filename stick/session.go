@@ -54,6 +54,11 @@ type Starting struct {
 	Before []AgentID
 	// Earlier says that an agent is running here that began before this one and hasn't registered.
 	Earlier bool
+	// Process is the caller's, zero if it is unknown. A member whose process began before it may lead.
+	Process Process
+	// AlongWith is the agent whose start also starts this session, because this one was here first. It is
+	// empty if the session starts itself.
+	AlongWith AgentID
 
 	Anchor   bool // the primary's context file exists
 	AnchorAt Time // when it was last written
@@ -68,6 +73,7 @@ type Started struct {
 	Session
 	Kind    StartKind
 	Primary AgentID // another agent that is the primary and isn't gone, or ""
+	Elder   AgentID // the same agent, if its session started along with this one
 	Crashed AgentID // the agent whose primary session never ended: another one, or the caller itself
 	Already bool    // the session had already started, and nothing about it changed
 }
@@ -87,8 +93,21 @@ func (m Member) leads() bool {
 
 // StartSession gives a member's session its role, and says how it began. There is never more than one
 // primary that isn't gone. A session that starts while there is one is a helper; so is one that starts
-// while an agent is running that began earlier and can still register.
+// while an agent is running that began earlier and can still register. If that agent is a member, its session
+// starts along with this one, as the primary.
 func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Started) {
+	r, events, out := r.startOne(q, s, now)
+	elder, ok := r.elder(q, s)
+	if !ok || out.Role != RoleHelper || out.Primary != "" {
+		return r, events, out
+	}
+	r, more, _ := r.startOne(Starting{By: elder, AlongWith: q.By, Anchor: q.Anchor, AnchorAt: q.AnchorAt}, s, now)
+	out.Primary, out.Elder = elder, elder
+	return r, append(events, more...), out
+}
+
+// startOne starts the session of q.By alone.
+func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started) {
 	me, _ := r.Member(q.By)
 	inherited := me.Session
 	var events []Event
@@ -101,6 +120,7 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 	prior, led := r.Primary()
 	led = led && prior.Agent != q.By
 	live := led && prior.Verdict(s) != Gone
+	_, older := r.elder(q, s)
 	same := me.Session.Running && q.Same
 	moved := !q.Same && len(q.Before) == 0 // to a process that has carried no session here
 	out := Started{}
@@ -116,7 +136,7 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 		out.Role = RoleHelper // even if it was the primary once: there are never two
 	case q.Continues && inherited.Role != "" && !(q.Launched && moved):
 		out.Role = inherited.Role
-	case q.Launched, q.Earlier:
+	case q.Launched, q.Earlier, older:
 		out.Role = RoleHelper
 	default:
 		out.Role = RolePrimary
@@ -155,11 +175,29 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
 	}
 	r.edit(q.By, func(m *Member) { m.Session = out.Session })
-	events = append(events, r.event(EventSessionStarted, q.By, "").with(p))
+	p.AlongWith = q.AlongWith
+	events = append(events, r.event(EventSessionStarted, q.By, "").with(p).unasked(p))
 	if out.Kind == StartRecover {
 		events = append(events, r.resumed(q.By, out.Crashed, q.AnchorAt, now))
 	}
 	return r, events, out
+}
+
+// elder returns the member that leads although it has never started a session here: it joined while it was alone, its
+// process is alive, and that process began before the caller's. Of several it returns the one that began first.
+func (r Room) elder(q Starting, s *Probed) (first AgentID, ok bool) {
+	oldest := q.Process
+	for _, m := range r.Members {
+		if m.State != Joined || m.Session.Role != "" || m.Agent == q.By || m.Verdict(s) != Alive {
+			continue
+		}
+		for _, e := range m.Processes {
+			if e.Proof == ProvesSession && s.Processes[e.Process] == Alive && e.Process.Before(oldest) {
+				first, oldest, ok = m.Agent, e.Process, true
+			}
+		}
+	}
+	return first, ok
 }
 
 // startOf returns how a session began, whose role is known.

@@ -332,7 +332,7 @@ func TestRolesExplored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.By, q.Seed = agents[i], string(agents[i])
+		q.By, q.Seed, q.Process = agents[i], string(agents[i]), process(s, i)
 		q.Same = s.known[i]
 		r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{process(s, i), ProvesSession}} })
 		for j := range agents {
@@ -340,8 +340,11 @@ func TestRolesExplored(t *testing.T) {
 			q.Earlier = q.Earlier || j != i && s.running[j] && !registered && process(s, j).Before(process(s, i))
 		}
 		s.running[i], s.known[i] = true, true
-		r, _, _ = r.StartSession(q, probed(s), start)
+		r, _, out := r.StartSession(q, probed(s), start)
 		s.r = r
+		if elder, ok := r.elder(q, probed(s)); ok && out.Role == RoleHelper && out.Primary == "" {
+			t.Fatalf("%s joined earlier, and there is no primary: %s", elder, key(s))
+		}
 		return s
 	}
 	seen := map[string]bool{key(first): true}
@@ -371,6 +374,16 @@ func TestRolesExplored(t *testing.T) {
 			}
 			for _, q := range []Starting{{}, {Continues: true}, {Helper: true}, {Launched: true}, {Launched: true, Continues: true}} {
 				next = append(next, begin(s, i, q))
+			}
+			if m, ok := s.r.Member(agents[i]); !s.known[i] && (!ok || m.State != Joined) { // it takes part without a session
+				joined := s
+				r, _, _, err := s.r.Join(agents[i], true, start)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{process(s, i), ProvesSession}} })
+				joined.r = r
+				next = append(next, joined)
 			}
 			dead := s
 			if dead.running[i] = false; dead.known[i] {

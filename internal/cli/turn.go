@@ -234,9 +234,13 @@ func because(c stick.Cause) string {
 
 // told shows an event to the member that it is for, and a message with its body.
 func (p *page) told(e stick.Event) {
-	if e.Message() != nil {
+	started, ok := stick.PayloadOf[stick.SessionStartedPayload](e)
+	switch {
+	case e.Message() != nil:
 		p.message(engine.ViewMessage(e), "")
-	} else {
+	case ok && started.AlongWith != "": // only the agent itself is told of it
+		p.linef("event %d: you are the primary here, because you came before %s: tt session role", e.Seq, started.AlongWith)
+	default:
 		p.linef("event %d: %s", e.Seq, e.Say())
 	}
 }

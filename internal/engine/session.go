@@ -236,7 +236,7 @@ func (s *sessionStart) run(o *op) error {
 			return err
 		}
 	}
-	s.elder = s.earlier(o)
+	q.Process, s.elder = s.earlier(o)
 	q.Earlier = s.elder != nil
 	r, events, out := o.Room.StartSession(q, o.Probes.Probed, o.Tx.Now())
 	o.Apply(r, events)
@@ -259,11 +259,12 @@ func (s *sessionStart) run(o *op) error {
 	return nil
 }
 
-// earlier finds an agent that began before this one, has started no session here, and may still do so. In a
-// nested room only agents below the room's path count: the others start theirs in the outer room.
-func (s *sessionStart) earlier(o *op) *scanned {
+// earlier finds an agent that began before this one, has started no session here, and may still do so; nil if there is
+// none. In a nested room only agents below the room's path count: the others start theirs in the outer room. mine is
+// the caller's own process, by which that is decided.
+func (s *sessionStart) earlier(o *op) (mine stick.Process, elder *scanned) {
 	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
-	mine := s.p.Caller.Process
+	mine = s.p.Caller.Process
 	for _, f := range agents {
 		if f.mine {
 			mine = f.Process
@@ -274,9 +275,9 @@ func (s *sessionStart) earlier(o *op) *scanned {
 		return comes && !f.mine && f.member != o.Me.Agent && !isRegistered(o.Room, f) && f.Process.Before(mine)
 	})
 	if i < 0 {
-		return nil
+		return mine, nil
 	}
-	return &agents[i]
+	return mine, &agents[i]
 }
 
 // isRegistered reports whether an agent of a scan has ever started a session here. If so, it won't come later
@@ -372,6 +373,9 @@ func (s *sessionStart) after() {
 		if err := s.anchor.begin(s.out.Context, s.res.AgentID, s.at); err != nil {
 			s.res.Note = joinNotes(s.res.Note, "the context file can't be created: "+stick.Clip(err.Error(), 160))
 		}
+	}
+	if s.out.Elder != "" { // if this fails, its own next start makes the file
+		_ = s.anchor.begin("", s.out.Elder, s.at)
 	}
 	if s.out.Role == stick.RoleHelper && s.out.Primary == "" {
 		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())

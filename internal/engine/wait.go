@@ -365,8 +365,12 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 	return nil
 }
 
-// isStale reports whether an event is old news to the caller; see isStaleFor.
+// isStale reports whether an event is old news to the caller, or none that a wait should return with: what role a session
+// has got can be told by the next hook. See also isStaleFor.
 func (w *wait) isStale(tx *store.Tx, e stick.Event, r stick.Room) (bool, error) {
+	if m, _ := r.Member(w.me.Agent); e.Type == stick.EventSessionStarted && m.HooksSeen {
+		return true, nil
+	}
 	return isStaleFor(tx, e, r, w.me.Agent, w.q.Purpose == stick.Work)
 }
 
