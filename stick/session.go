@@ -45,6 +45,11 @@ type Starting struct {
 	// The environment of the process goes on saying so, whatever the session has become since.
 	Helper, Launched bool
 
+	// Follows says that it never leads, because it works on a task in the task's worktree.
+	Follows bool
+	// Followers are the other members of which that is true.
+	Followers []AgentID
+
 	// Same says that this is the session that By already has here: nothing shows another process.
 	Same bool
 	// Continues says that the harness continues a session, because it was resumed, cleared or compacted.
@@ -136,7 +141,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 		out.Role = RoleHelper // even if it was the primary once: there are never two
 	case q.Continues && inherited.Role != "" && !(q.Launched && moved):
 		out.Role = inherited.Role
-	case q.Launched, q.Earlier, older:
+	case q.Launched, q.Follows, q.Earlier, older:
 		out.Role = RoleHelper
 	default:
 		out.Role = RolePrimary
@@ -188,7 +193,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 func (r Room) elder(q Starting, s *Probed) (first AgentID, ok bool) {
 	oldest := q.Process
 	for _, m := range r.Members {
-		if m.State != Joined || m.Session.Role != "" || m.Agent == q.By || m.Verdict(s) != Alive {
+		if m.State != Joined || m.Session.Role != "" || m.Agent == q.By || slices.Contains(q.Followers, m.Agent) || m.Verdict(s) != Alive {
 			continue
 		}
 		for _, e := range m.Processes {

@@ -174,12 +174,20 @@ func (e *Engine) worksHere(p HookParams, away bool) bool {
 	if err != nil || place == nil {
 		return false
 	}
-	if p.Caller.Proof == stick.ProvesSession {
-		if dir, ok := e.core.Config.Procs.WorkingDir(p.Caller.Process); ok {
-			return e.inside(place)(dir)
-		}
+	if dir := e.workingDir(p.Caller); dir != "" {
+		return e.inside(place)(dir)
 	}
 	return !away
+}
+
+// workingDir returns the working directory of an agent's process, if that carries just this session and its directory is
+// visible. Otherwise it returns "".
+func (e *Engine) workingDir(by core.Caller) string {
+	if by.Proof != stick.ProvesSession {
+		return ""
+	}
+	dir, _ := e.core.Config.Procs.WorkingDir(by.Process)
+	return dir
 }
 
 // owns reports whether the caller has the stick.

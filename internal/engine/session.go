@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,6 +123,8 @@ type sessionStart struct {
 	left      bool       // the primary's context file exists
 	leftAt    stick.Time // when that was last written
 	root      string     // of the workspace; a nested room lies below it
+	tasks     []string   // the worktrees of tasks
+	works     bool       // the agent works in one of them
 	continues bool       // the harness says that the session goes on
 	elder     *scanned   // an agent that began before this one and has started no session here yet
 	out       stick.Started
@@ -161,6 +164,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, nil
 	}
 	s.around = e.scan(p.Caller, place, false)
+	s.tasks = taskWorktrees(place.Root)
+	s.works = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
 	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.hasOthers() {
 		silent.Alone, silent.Blind = true, s.around.Blind
 		return silent, nil
@@ -186,6 +191,14 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		s.res.Task = f.TaskID
 	}
 	return s.res, nil
+}
+
+// taskWorktrees returns the worktrees of a workspace that belong to tasks.
+func taskWorktrees(root string) []string {
+	return slices.DeleteFunc(workspace.Worktrees(root), func(top string) bool {
+		_, ok := core.ReadTaskFile(top)
+		return !ok
+	})
 }
 
 // requireAgent refuses a person, who has no session, with [stick.CodeUsage].
@@ -225,8 +238,8 @@ func (s *sessionStart) run(o *op) error {
 	was, _ := o.Before.Member(o.Me.Agent)
 	q := stick.Starting{
 		By: o.Me.Agent, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
-		Continues: s.continues,
-		Same:      by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
+		Continues: s.continues, Follows: s.works,
+		Same: by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
 	var err error
 	// A process of this kind carries one session at a time. So when it names its session, the one that it
@@ -236,8 +249,7 @@ func (s *sessionStart) run(o *op) error {
 			return err
 		}
 	}
-	q.Process, s.elder = s.earlier(o)
-	q.Earlier = s.elder != nil
+	s.compare(o, &q)
 	r, events, out := o.Room.StartSession(q, o.Probes.Probed, o.Tx.Now())
 	o.Apply(r, events)
 	s.out, s.at = out, o.Tx.Now()
@@ -259,25 +271,34 @@ func (s *sessionStart) run(o *op) error {
 	return nil
 }
 
-// earlier finds an agent that began before this one, has started no session here, and may still do so; nil if there is
-// none. In a nested room only agents below the room's path count: the others start theirs in the outer room. mine is
-// the caller's own process, by which that is decided.
-func (s *sessionStart) earlier(o *op) (mine stick.Process, elder *scanned) {
+// compare compares the session with the other agents at work. It finds one that began before this one, has started no
+// session here, and may still do so. In a nested room only agents below the room's path count: the others start theirs
+// in the outer room. Workers in the worktrees of their tasks don't count, because they never lead.
+func (s *sessionStart) compare(o *op, q *stick.Starting) {
 	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
-	mine = s.p.Caller.Process
+	q.Process = s.p.Caller.Process
 	for _, f := range agents {
 		if f.mine {
-			mine = f.Process
+			q.Process = f.Process
+		}
+		if s.inTask(f.Dir) {
+			q.Followers = append(q.Followers, f.member)
 		}
 	}
 	i := slices.IndexFunc(agents, func(f scanned) bool {
 		comes := o.Room.Path == s.root || workspace.Within(f.Dir, o.Room.Path)
-		return comes && !f.mine && f.member != o.Me.Agent && !isRegistered(o.Room, f) && f.Process.Before(mine)
+		return comes && !f.mine && !s.inTask(f.Dir) && f.member != o.Me.Agent && !isRegistered(o.Room, f) && f.Process.Before(q.Process)
 	})
-	if i < 0 {
-		return mine, nil
+	s.elder = nil
+	if i >= 0 {
+		s.elder = &agents[i]
 	}
-	return mine, &agents[i]
+	q.Earlier = s.elder != nil
+}
+
+// inTask reports whether a directory lies in the worktree of a task.
+func (s *sessionStart) inTask(dir string) bool {
+	return slices.ContainsFunc(s.tasks, func(top string) bool { return workspace.Within(dir, top) })
 }
 
 // isRegistered reports whether an agent of a scan has ever started a session here. If so, it won't come later
@@ -377,7 +398,7 @@ func (s *sessionStart) after() {
 	if s.out.Elder != "" { // if this fails, its own next start makes the file
 		_ = s.anchor.begin("", s.out.Elder, s.at)
 	}
-	if s.out.Role == stick.RoleHelper && s.out.Primary == "" {
+	if s.out.Role == stick.RoleHelper && s.out.Primary == "" && !s.works {
 		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())
 	}
 	s.res.Instructions = instructions(s.res.Path)
