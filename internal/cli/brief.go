@@ -69,6 +69,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	if !short {
 		p.others(res)
 		p.recovery(res.Recovered)
+		p.abandoned(res)
 	}
 	if res.Note != "" {
 		p.linef("Note: %s.", stick.Line(res.Note))
@@ -170,6 +171,42 @@ func (p *page) recovery(r *engine.Recovered) {
 	if r.Handoff != nil {
 		p.linef("Next, by the last handoff: %s", stick.Clip(r.Handoff.NextAction, 160))
 	}
+}
+
+// abandoned tells a session that the one before it gave up a turn, and what it left in the tree.
+func (p *page) abandoned(res engine.StartSessionResult) {
+	t := res.Abandoned
+	if t == nil {
+		return
+	}
+	who := string(t.AgentID) + ", the session before yours,"
+	if t.AgentID == res.AgentID {
+		who = "You"
+	}
+	why := ""
+	if t.Reason != "" {
+		why = " (" + stick.Clip(t.Reason, 80) + ")"
+	}
+	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: tt wait.", who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree))
+}
+
+// leftInTree says in a sentence what is uncommitted in a tree, which may be unknown.
+func leftInTree(w *stick.Workspace) string {
+	if w == nil {
+		return "See what it left in the tree."
+	}
+	if w.DirtyCount == 0 {
+		return "The tree has no uncommitted changes."
+	}
+	const most = 5
+	var names []string
+	for _, f := range w.Dirty[:min(len(w.Dirty), most)] {
+		names = append(names, stick.Line(f))
+	}
+	if w.DirtyCount > len(names) {
+		names = append(names, "…")
+	}
+	return fmt.Sprintf("The tree has %d uncommitted file%s: %s. Look at them first.", w.DirtyCount, plural(w.DirtyCount), strings.Join(names, ", "))
 }
 
 // patterns lists patterns in a sentence.

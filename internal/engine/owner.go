@@ -294,10 +294,6 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 	if len(artifacts) > 0 {
 		h.Artifacts = artifacts
 	}
-	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
-	defer cancel()
-	if p.Found == workspace.FoundGit { // of the shared tree, even if the caller is in a worktree
-		h.Workspace, _ = e.core.Config.Git.Snapshot(limited, p.Root) // null means that git couldn't tell
-	}
+	h.Workspace = e.snapshot(ctx, p)
 	return h, nil
 }

@@ -42,6 +42,7 @@ type StartSessionResult struct {
 	Context     string          `json:"context_path,omitempty"`
 	Primary     *stick.AgentID  `json:"primary,omitempty"` // another agent
 	Recovered   *Recovered      `json:"recovered,omitempty"`
+	Abandoned   *AbandonedTurn  `json:"abandoned,omitempty"` // by the session before this one
 	Contract    *RoleContract   `json:"contract,omitempty"`
 	Others      []RosterAgent   `json:"others"`
 	RoomState   stick.RoomState `json:"room_state,omitempty"`
@@ -129,8 +130,9 @@ type sessionStart struct {
 	elder     *scanned   // an agent that began before this one and has started no session here yet
 	out       stick.Started
 	res       StartSessionResult
-	at        stick.Time // when the session started
-	seed      string     // for the name of a context file; the same in every run
+	before    []stick.AgentID // the agents of the sessions before this one: its own, and those that its process carried
+	at        stick.Time      // when the session started
+	seed      string          // for the name of a context file; the same in every run
 }
 
 // StartSession starts the session of an agent, or says that it goes on. It scans for other agents first. Then
@@ -187,6 +189,9 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 	s.after()
+	if s.res.Abandoned != nil {
+		s.res.Abandoned.Tree = e.snapshot(ctx, place)
+	}
 	if f, ok := core.ReadTaskFile(place.Worktree); ok {
 		s.res.Task = f.TaskID
 	}
@@ -241,12 +246,17 @@ func (s *sessionStart) run(o *op) error {
 		Continues: s.continues, Follows: s.works,
 		Same: by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
-	var err error
-	// A process of this kind carries one session at a time. So when it names its session, the one that it
-	// carried before is over.
-	if namesSession := by.SessionID != "" && !by.Earlier && by.As == ""; namesSession && !s.p.Sub && by.Proof == stick.ProvesSession {
-		if q.Before, err = o.Tx.CarriedBefore(by.Process, o.Me.Agent); err != nil {
+	s.before = []stick.AgentID{o.Me.Agent}
+	if !s.p.Sub && by.As == "" && by.Proof == stick.ProvesSession {
+		before, err := o.Tx.CarriedBefore(by.Process, o.Me.Agent)
+		if err != nil {
 			return err
+		}
+		s.before = append(s.before, before...)
+		// A process of this kind carries one session at a time. So when it names its session, the one that it
+		// carried before is over.
+		if by.SessionID != "" && !by.Earlier {
+			q.Before = before
 		}
 	}
 	s.compare(o, &q)
@@ -335,6 +345,9 @@ func (s *sessionStart) done(o *op) error {
 		}
 		s.res.Start = how
 		s.res.Recovered.in(s.anchor)
+		if s.res.Abandoned, err = abandonedBy(o.Tx, o.Room, s.before); err != nil {
+			return err
+		}
 	}
 	if s.res.Unread, s.res.Unacked, err = o.Tx.CountOpen(o.Room.ID, o.Me.Agent); err != nil {
 		return err

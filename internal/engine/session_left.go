@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// AbandonedTurn is a turn that ended with the session before this one, without a handoff.
+type AbandonedTurn struct {
+	AgentID stick.AgentID    `json:"agent_id"` // of that session; the caller itself, if its session was resumed
+	TurnID  int64            `json:"turn_id"`
+	At      stick.Time       `json:"abandoned_at"`
+	Reason  string           `json:"reason,omitempty"`
+	Tree    *stick.Workspace `json:"workspace"` // the shared tree now; null if git couldn't tell
+}
+
+// abandonedBy returns the room's last turn if one of these agents ended it by leaving without a handoff, and nil if not, or
+// if somebody has had the stick since.
+func abandonedBy(tx *store.Tx, r stick.Room, agents []stick.AgentID) (*AbandonedTurn, error) {
+	if r.Turn.ID == 0 || r.Turn.State == stick.Owned {
+		return nil, nil
+	}
+	left, _, err := tx.Events(store.EventQuery{
+		Room: r.ID, Turn: r.Turn.ID, Types: []stick.EventType{stick.EventLeave}, Limit: maxRecovery, Newest: true,
+	})
+	for _, e := range left {
+		if a := e.TurnEndedOf(); a != "" && slices.Contains(agents, a) {
+			return &AbandonedTurn{AgentID: a, TurnID: e.Turn, At: e.CreatedAt, Reason: e.Reason}, err
+		}
+	}
+	return nil, err
+}
+
+// snapshot describes the shared tree of a place, even if the place lies in a worktree. It returns nil if the place isn't in a
+// git repository, and if git can't tell in time.
+func (e *Engine) snapshot(ctx context.Context, p *workspace.Place) *stick.Workspace {
+	if p.Found != workspace.FoundGit {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
+	defer cancel()
+	w, _ := e.core.Config.Git.Snapshot(limited, p.Root)
+	return w
+}
