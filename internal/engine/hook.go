@@ -131,7 +131,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 			}
 			n := fitting(events)
 			for _, ev := range events[:n] {
-				empty, err := isStaleFor(o.Tx, ev, o.Room, o.Me.Agent, false)
+				empty, err := isStaleFor(o.Tx, o.Probes, ev, o.Room, o.Me.Agent, false)
 				if err != nil {
 					return err
 				}

@@ -97,7 +97,7 @@ func (o *op) obligations() (held []obligation, err error) {
 				now.ID, now.ID, now.Lease,
 			)})
 		}
-	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent:
+	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent && !o.Room.Listening(o.Me.Agent, stick.Work, o.Probes.Probed):
 		held = append(held, obligation{
 			stopStream, now.HandoffSeq,
 			"The talking stick is reserved for you. Take the turn with tt wait, or just stop again to leave it to the others.",

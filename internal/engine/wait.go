@@ -308,7 +308,7 @@ func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.A
 	if w.turnOnly() {
 		return nil
 	}
-	return w.read(tx, r)
+	return w.read(tx, probes, r)
 }
 
 // turnOnly reports whether the wait ignores events.
@@ -316,7 +316,7 @@ func (w *wait) turnOnly() bool { return w.p.TurnOnly && !w.p.Park }
 
 // read adds the events for the caller that weren't delivered yet. In a transaction that writes, it moves the
 // cursor past the leading events that are old news.
-func (w *wait) read(tx *store.Tx, r stick.Room) error {
+func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	after := w.from
 	if after == 0 {
 		// No event is for an agent before it first joins, so it needs no cursor then. Events for a member
@@ -337,7 +337,7 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 			return err
 		}
 		for _, e := range events {
-			stale, err := w.isStale(tx, e, r)
+			stale, err := w.isStale(tx, probes, e, r)
 			if err != nil {
 				return err
 			}
@@ -367,20 +367,27 @@ func (w *wait) read(tx *store.Tx, r stick.Room) error {
 
 // isStale reports whether an event is old news to the caller, or none that a wait should return with: what role a session
 // has got can be told by the next hook. See also isStaleFor.
-func (w *wait) isStale(tx *store.Tx, e stick.Event, r stick.Room) (bool, error) {
+func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room) (bool, error) {
 	if m, _ := r.Member(w.me.Agent); e.Type == stick.EventSessionStarted && m.HooksSeen {
 		return true, nil
 	}
-	return isStaleFor(tx, e, r, w.me.Agent, w.q.Purpose == stick.Work)
+	return isStaleFor(tx, probes, e, r, w.me.Agent, w.q.Purpose == stick.Work)
 }
 
-// isStaleFor reports whether an event is old news to its addressee a. A reservation of the stick for a is old
-// if a asks for the turn anyway, or if the reservation is over. A withdrawal is old if a never saw the
-// message.
-func isStaleFor(tx *store.Tx, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
+// isStaleFor reports whether an event is old news to its addressee a, besides those that it has seen. What was overtaken is. A
+// reservation of the stick is if a asks for the turn anyway, here or in another wait; an INCURSION if the reservation has
+// ended; a withdrawal if a never saw the message.
+func isStaleFor(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
+	if r.Overtaken(e, a) {
+		return true, nil
+	}
 	switch e.Type {
 	case stick.EventRelease, stick.EventPass, stick.EventRerouted:
-		return asks || r.Turn.State != stick.Reserved || r.Turn.ReservedFor != a, nil
+		return asks || r.Listening(a, stick.Work, probes.Probed), nil
+	case stick.EventIncursion:
+		p, _ := stick.PayloadOf[stick.IncursionPayload](e)
+		held, _, err := tx.Reservations(store.ReservationQuery{Room: r.ID, ID: p.ReservationID})
+		return len(held) == 0, err
 	case stick.EventMessageWithdrawn:
 		p, _ := stick.PayloadOf[stick.MessageWithdrawnPayload](e)
 		c, _, err := tx.Receipt(r.ID, a, p.MessageID)

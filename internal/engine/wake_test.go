@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -69,4 +70,21 @@ func TestWakeBringsWhatFits(t *testing.T) {
 	if shown, more := agent.Works(); !slices.Equal(shown, []string{"3" + long}) || more {
 		t.Errorf("the hook then shows %d, and more: %v", len(shown), more)
 	}
+}
+
+// TestAWaitOfItsOwnTakesTheTurn: an idle agent whose own wait gets the turn in a moment isn't told that the stick is reserved for it,
+// neither by a hook nor by its waker.
+func TestAWaitOfItsOwnTakesTheTurn(t *testing.T) {
+	s := scene.New(t)
+	agent, holder := s.Agent("claude:agent"), s.Agent("claude:holder")
+	s.Joins(agent, holder)
+	holder.Try().Granted(1)
+	agent.Idle()
+	own, waker := agent.Waits(), agent.WaitForWake()
+	holder.Meets("after commit", func() {
+		agent.DeliverEvents(agent.Hook()).That("nothing", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 0 })
+	}, func(a *scene.Actor) { a.Release("began", "go on").OK() })
+	own.Ends().Granted(2)
+	waker.GoesOn()
+	waker.Interrupted().Refused(stick.CodeCanceled)
 }

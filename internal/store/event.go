@@ -110,7 +110,7 @@ type EventQuery struct {
 	From   stick.AgentID
 	Task   string
 	For    stick.AgentID // only events that are for this agent
-	Fresh  bool          // with For: only what wasn't shown to it or withdrawn
+	Fresh  bool          // with For: only what it hasn't seen: not shown, read or acknowledged, nor withdrawn
 	Limit  int
 	Newest bool // the newest ones up to the limit, instead of the oldest
 }
@@ -128,7 +128,7 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		where[0] = "r.room_id = ?"
 		filter("r.agent_id = ?", q.For)
 		if q.Fresh {
-			filter("r.shown_at = 0 AND r.withdrawn = 0")
+			filter("r.shown_at = 0 AND r.read_at = 0 AND r.acked_at = 0 AND r.withdrawn = 0")
 		}
 	}
 	filter(seq+" > ?", q.After)

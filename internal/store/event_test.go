@@ -254,7 +254,7 @@ func TestEventQueries(t *testing.T) {
 				d := p.at(e.Seq, q.For)
 				if e.Seq > q.After && (q.Turn == 0 || e.Turn == q.Turn) && (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
 					(q.From == "" || e.From == q.From) && (q.Task == "" || e.Task == q.Task) &&
-					(q.For == "" || d != nil && (!q.Fresh || d.ShownAt == 0 && !d.Withdrawn)) {
+					(q.For == "" || d != nil && (!q.Fresh || d.ShownAt == 0 && d.State() == stick.Unread)) {
 					want = append(want, e)
 				}
 			}
