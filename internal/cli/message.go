@@ -155,6 +155,7 @@ var deliveries = []struct {
 	one, many string
 }{
 	{stick.DeliveryListening, "%s is woken now", "%s are woken now"},
+	{stick.DeliveryDelayed, "%s is idle and is woken later: you have woken each other several times", "%s are idle and are woken later: you have woken each other several times"},
 	{stick.DeliveryNextTool, "%s sees it after its next tool call", "%s see it after their next tool call"},
 	{stick.DeliveryNextPrompt, "%s sees it at its next prompt or tt call", "%s see it at their next prompt or tt call"},
 	{stick.DeliveryNeedsPerson, "nothing wakes %s: a person has to", "nothing wakes %s: a person has to"},
@@ -172,9 +173,14 @@ func (p *page) sent(res engine.SendMessageResult) {
 	for _, d := range deliveries {
 		var names []string
 		for _, r := range res.Recipients {
-			if r.Delivery == d.delivery {
-				names = append(names, string(r.AgentID))
+			if r.Delivery != d.delivery {
+				continue
 			}
+			name := string(r.AgentID)
+			if !r.WakesAt.IsZero() {
+				name += " (" + p.until(r.WakesAt) + ")"
+			}
+			names = append(names, name)
 		}
 		switch len(names) {
 		case 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -48,6 +49,7 @@ type SendMessageResult struct {
 type Recipient struct {
 	AgentID  stick.AgentID  `json:"agent_id"`
 	Delivery stick.Delivery `json:"delivery"`
+	WakesAt  stick.Time     `json:"wakes_at,omitzero"` // when a delayed message wakes it
 }
 
 // soon reports whether the recipient will see the message within a minute on its own.
@@ -100,7 +102,11 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			Recipients: []Recipient{}, LeftOut: events[0].Message().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
 		}
 		for _, a := range events[0].For {
-			res.Recipients = append(res.Recipients, Recipient{a.Agent, r.Reaches(a.Agent, o.Probes.Probed, o.Tx.Now())})
+			to, err := o.reaches(a.Agent, events[0])
+			if err != nil {
+				return err
+			}
+			res.Recipients = append(res.Recipients, to)
 		}
 		if missing := m.Missing(m.Category); len(missing) > 0 {
 			res.Contract = &Missing{missing}
@@ -118,6 +124,22 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 		return nil
 	})
 	return res, err
+}
+
+// reaches returns how a message that isn't stored yet reaches a recipient.
+func (o *op) reaches(a stick.AgentID, sent stick.Event) (to Recipient, err error) {
+	sent.Seq, sent.CreatedAt = math.MaxInt64, o.Tx.Now()
+	wake := stick.Deadline{SetAt: sent.CreatedAt}
+	if o.Room.Listening(a, stick.Wake, o.Probes.Probed) {
+		if wake, err = wakeAt(o.Tx, o.Room.ID, sent, a); err != nil {
+			return to, err
+		}
+	}
+	to = Recipient{AgentID: a, Delivery: o.Room.Reaches(a, wake, o.Probes.Probed, o.Tx.Now())}
+	if to.Delivery == stick.DeliveryDelayed {
+		to.WakesAt = wake.At()
+	}
+	return to, nil
 }
 
 // joinNotes joins the notes that aren't empty.

@@ -356,12 +356,37 @@ func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 			return err
 		}
 	}
-	if m, _ := r.Member(w.me.Agent); w.wakes && m.IdleAt.IsZero() {
-		w.res.Events = w.res.Events[:0] // the agent isn't idle: a hook shows them after its next tool call
+	if w.wakes {
+		if err := w.holdBack(tx, r); err != nil {
+			return err
+		}
 	}
 	if len(w.res.Events) > 0 && !w.done {
 		w.done, w.res.Status = true, stick.GotEvents
 	}
+	return nil
+}
+
+// holdBack drops the events that a wait for an idle agent has read if they can't wake it now. If the agent isn't idle, a hook shows
+// them after its next tool call. If all of them come too soon after others from the same agents, the wait looks again later.
+func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
+	m, _ := r.Member(w.me.Agent)
+	if m.IdleAt.IsZero() {
+		w.res.Events = w.res.Events[:0]
+	}
+	for _, e := range w.res.Events {
+		at, err := wakeAt(tx, r.ID, e, w.me.Agent)
+		if err != nil {
+			return err
+		}
+		if at.Due(tx.Now()) {
+			return nil
+		}
+		if w.next.IsZero() || at.At() < w.next {
+			w.next = at.At()
+		}
+	}
+	w.res.Events = w.res.Events[:0]
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
@@ -87,4 +88,44 @@ func TestAWaitOfItsOwnTakesTheTurn(t *testing.T) {
 	own.Ends().Granted(2)
 	waker.GoesOn()
 	waker.Interrupted().Refused(stick.CodeCanceled)
+}
+
+// TestTwoIdleAgentsThatAnswerEachOther: they wake each other three times at once, then after 5 s, 10 s and so on. The sender learns
+// when. A person's message wakes at once, and brings what was held back.
+func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, carl := s.Agent("claude:ann"), s.Agent("claude:bob"), s.Person("carl")
+	s.Joins(ann, bob, carl)
+	ann.Idle()
+	bob.Idle()
+	from, to := ann, bob
+	for _, body := range []string{"1", "2", "3"} {
+		w := to.WaitForWake()
+		from.Send(to, body).Reaches(to, stick.DeliveryListening)
+		w.Ends().Brings(body)
+		from, to = to, from
+	}
+	for _, c := range []struct {
+		body string
+		wait time.Duration
+	}{{"4", 5 * time.Second}, {"5", 10 * time.Second}} {
+		w := to.WaitForWake()
+		from.Send(to, c.body).Reaches(to, stick.DeliveryDelayed).That("when", func(r engine.SendMessageResult) bool {
+			return r.Recipients[0].WakesAt.Sub(s.Now()) == c.wait
+		})
+		w.GoesOn()
+		s.Later(c.wait - time.Millisecond)
+		w.GoesOn()
+		s.Later(time.Millisecond)
+		w.Ends().Brings(c.body)
+		from, to = to, from
+	}
+	w := to.WaitForWake()
+	from.Send(to, "6").Reaches(to, stick.DeliveryDelayed)
+	w.GoesOn()
+	carl.Send(to, "stop it").Reaches(to, stick.DeliveryListening)
+	w.Ends().Brings("6", "stop it")
+	w = from.WaitForWake()
+	to.Send(from, "7").Reaches(from, stick.DeliveryListening)
+	w.Ends().Brings("7")
 }

@@ -19,7 +19,7 @@ func (x Sent) ID() int64 { x.by.Helper(); return x.OK().MessageID }
 // Reaches expects that the message reaches who in this way.
 func (x Sent) Reaches(who *Actor, how stick.Delivery) Sent {
 	x.by.Helper()
-	if !slices.Contains(x.OK().Recipients, engine.Recipient{AgentID: who.ID, Delivery: how}) {
+	if !slices.ContainsFunc(x.OK().Recipients, func(r engine.Recipient) bool { return r.AgentID == who.ID && r.Delivery == how }) {
 		x.fail("a message that reaches %s by %s", who.Name, how)
 	}
 	return x

@@ -183,5 +183,5 @@ func (o *op) tellWorker(task stick.Task, subject, body string) (stick.Delivery, 
 		return stick.DeliveryNeedsPerson, string(task.Worker) + " can't be reached; another agent can take on the task: tt worker start --task " + task.ID
 	}
 	o.Apply(r, events)
-	return o.Room.Reaches(task.Worker, o.Probes.Probed, o.Tx.Now()), ""
+	return o.Room.Reaches(task.Worker, stick.Deadline{}, o.Probes.Probed, o.Tx.Now()), ""
 }

@@ -1,0 +1,84 @@
+package stick
+
+import (
+	"slices"
+	"time"
+)
+
+// How often a message between the same two agents wakes one that is idle. Two that answer each other would otherwise go on for ever,
+// without a person who sees it.
+const (
+	promptWakes = 3               // so many wakes come at once
+	firstDelay  = 5 * time.Second // the next one comes after this, and each later one after twice as long
+	mostDelay   = 5 * time.Minute
+)
+
+// wakeDelay returns how long the nth wake between two agents is delayed.
+func wakeDelay(n int) time.Duration {
+	d := firstDelay
+	for range n - promptWakes - 1 {
+		if d = 2 * d; d >= mostDelay {
+			return mostDelay
+		}
+	}
+	if n <= promptWakes {
+		return 0
+	}
+	return d
+}
+
+// WakeTypes are the types of events that [WakeAt] looks at.
+var WakeTypes = []EventType{EventMessageSent, EventMessageAcked, EventClaim, EventTakeover, EventTaskApproved, EventTaskChangesRequested}
+
+// WakeAt returns when an event for an idle agent a may wake it: at once, or later if it comes from an agent and the two have woken
+// each other several times. past holds earlier events of [WakeTypes], in the order of the log: those that the two made, and those
+// that are for one of them.
+//
+// A wake is a message or an acknowledgement from one to the other after the author has done something since its last one to
+// it: what an agent sends in one go wakes once. The count begins anew with a turn of one of the two, a person's message, a review, a
+// BLOCKED message and an interrupting one.
+func WakeAt(e Event, a AgentID, past []Event) Deadline {
+	b := e.From
+	if !paced(e) {
+		return Deadline{SetAt: e.CreatedAt}
+	}
+	n := 0
+	acted := map[AgentID]bool{a: true, b: true} // the recipient has done something since the last wake of it by the other
+	past = slices.DeleteFunc(slices.Clone(past), func(p Event) bool { return p.Seq >= e.Seq })
+	for _, p := range append(past, e) {
+		if !paced(p) {
+			n = 0
+		}
+		to := a
+		if p.From == a {
+			to = b
+		}
+		if p.From != a && p.From != b {
+			continue
+		}
+		if p.wakes(to) && acted[to] {
+			n++
+			acted[to] = false
+		}
+		acted[p.From] = true
+	}
+	return Deadline{SetAt: e.CreatedAt, TTL: wakeDelay(n)}
+}
+
+// paced reports whether an event is one of those that agents can answer without end.
+func paced(e Event) bool {
+	m := e.Message()
+	return !e.From.Human() && (e.Type == EventMessageAcked || e.Type == EventMessageSent && m.Category != Blocked && m.Hint != Interrupt)
+}
+
+// wakes reports whether an event is a message or an acknowledgement for a.
+func (e Event) wakes(a AgentID) bool {
+	switch e.Type {
+	case EventMessageAcked:
+		return e.To == a
+	case EventMessageSent:
+		m := e.Message()
+		return e.To == a || m.everybody() || slices.Contains(m.To, a)
+	}
+	return false
+}
