@@ -70,8 +70,44 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
-	return "", Errorf(CodeAmbiguousRecipient, "%s matches %d members", name, len(fits)).
+	return "", errAmbiguous(name, fits)
+}
+
+func errAmbiguous(name AgentID, fits []AgentID) *Error {
+	return Errorf(CodeAmbiguousRecipient, "%s matches %d members", name, len(fits)).
 		With("candidates", fits).Hintf("name one of them in full: %s", list(fits))
+}
+
+// NamedEver is like [Room.Named], but also finds members that have left, because the log still has what they did. It fails with
+// [CodeUnknownMember] for a name that has never been a member's.
+func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
+	found, err := r.Named(name, s, now)
+	if err != nil {
+		return "", err
+	}
+	if _, ok := r.Member(found); ok {
+		return found, nil
+	}
+	var fits []AgentID
+	var names []string // that one might have meant
+	for _, m := range r.Members {
+		harness, _, _ := strings.Cut(string(m.Agent), ":")
+		if harness == string(name) {
+			fits = append(fits, m.Agent)
+		}
+		names = append(names, string(m.Agent), harness)
+	}
+	switch {
+	case len(fits) == 1:
+		return fits[0], nil
+	case len(fits) > 1:
+		return "", errAmbiguous(name, fits)
+	}
+	e := Errorf(CodeUnknownMember, "no agent in this room has ever been called %s", name).With("agent_id", name)
+	if len(names) == 0 {
+		return "", e.Hintf("nobody has joined it: %s", Cmd("tt state"))
+	}
+	return "", e.Hintf("did you mean %s? %s lists the members", nearest(string(name), names), Cmd("tt state --all"))
 }
 
 // list joins the names of agents, and cuts the list after a few.

@@ -353,3 +353,23 @@ func TestVerdict(t *testing.T) {
 		equal(t, "missed", s.Incomplete(), true)
 	})
 }
+
+// TestNamedEver: the log can be asked for members that have left, and not for agents that were never here.
+func TestNamedEver(t *testing.T) {
+	f := room(t).member("claude:a", "codex:b", "pi:1", "pi:2")
+	for _, a := range []AgentID{"codex:b", "pi:1", "pi:2"} {
+		f.edit(a, func(m *Member) { m.State = Left })
+	}
+	for name, want := range map[AgentID]AgentID{"claude": "claude:a", "codex": "codex:b", "codex:b": "codex:b", "pi:2": "pi:2"} {
+		if got, err := f.NamedEver(name, f.s, f.now); got != want || err != nil {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	_, err := f.NamedEver("pi", f.s, f.now)
+	refused(t, err, CodeAmbiguousRecipient, map[string]any{"candidates": []AgentID{"pi:1", "pi:2"}})
+	_, err = f.NamedEver("cluade", f.s, f.now)
+	refused(t, err, CodeUnknownMember, map[string]any{"agent_id": AgentID("cluade")})
+	equal(t, "the hint", AsError(err).Hint.String(), "did you mean claude? tt state --all lists the members")
+	_, err = room(t).NamedEver("claude", f.s, f.now)
+	refused(t, err, CodeUnknownMember, nil)
+}

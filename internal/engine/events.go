@@ -52,7 +52,7 @@ type EventsResult struct {
 }
 
 // GetRoomEvents returns events of a room: the newest ones, or those after a cursor. It writes nothing. It
-// fails with [stick.CodeNoRoom] and [stick.CodeUsage].
+// fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
 func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetAny
@@ -63,25 +63,42 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 		if err != nil {
 			return err
 		}
+		if err := f.requireReached(tx, r.ID); err != nil {
+			return err
+		}
 		res, err = batch(tx, r.ID, me.Agent, f, p.After == 0 && !p.FromStart)
 		return err
 	})
 	return res, err
 }
 
-// named returns the filter with the full names of agents in place of short ones.
+// named returns the filter with the full names of agents in place of short ones. It fails with [stick.CodeUnknownMember] for an
+// agent that has never been a member: the filter could wait for it for ever.
 func (f EventFilter) named(r stick.Room, probes *core.Probes, now stick.Time) (_ EventFilter, err error) {
 	if f.From != "" {
-		if f.From, err = r.Named(f.From, probes.Probed, now); err != nil {
-			return f, err
+		if f.From, err = r.NamedEver(f.From, probes.Probed, now); err != nil {
+			return f, stick.AsError(err).With("field", "from")
 		}
 	}
 	if f.Target != TargetAny && f.Target != TargetSelf {
-		var target stick.AgentID
-		target, err = r.Named(stick.AgentID(f.Target), probes.Probed, now)
+		target, err := r.NamedEver(stick.AgentID(f.Target), probes.Probed, now)
+		if err != nil {
+			return f, stick.AsError(err).With("field", "target")
+		}
 		f.Target = string(target)
 	}
-	return f, err
+	return f, nil
+}
+
+// requireReached refuses a cursor that the room's log hasn't reached with [stick.CodeUsage]. It belongs to another room, and what
+// comes next here would be left out.
+func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
+	last, err := tx.LastSeq(room)
+	if err != nil || f.After <= last {
+		return err
+	}
+	return stick.Errorf(stick.CodeUsage, "the cursor %d is beyond the end of this room's log, which is at %d", f.After, last).
+		With("field", "after").With("cursor", last).Hintf("to go on from the end: --after %d", last)
 }
 
 // batch reads one batch of events of a room.
@@ -134,8 +151,8 @@ type WaitForEventsParams struct {
 
 // WaitForEvents returns the next events that pass the filter. It changes nothing: the caller is no listener,
 // and never gets the turn this way. [Engine.StreamDelivered] moves a named stream on. At its limit it returns
-// without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeCanceled] and, for a named
-// stream of an agent that never joined, [stick.CodeUnknownMember].
+// without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeCanceled], [stick.CodeAmbiguousRecipient] and, for a
+// filter by an agent that never joined or a named stream of one, [stick.CodeUnknownMember].
 func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
 	var got EventsResult
 	last, err := e.FollowEvents(ctx, p, func(res EventsResult) error {
@@ -233,6 +250,10 @@ func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res Ev
 			}
 		case p.FromNow:
 			if p.After, err = tx.LastSeq(r.ID); err != nil {
+				return err
+			}
+		default:
+			if err = p.requireReached(tx, r.ID); err != nil {
 				return err
 			}
 		}

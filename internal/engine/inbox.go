@@ -176,7 +176,7 @@ var inboxStates = map[string][]stick.ReceiptState{
 }
 
 // GetInbox lists the caller's messages. It writes nothing: listing a message isn't reading it. It fails with
-// [stick.CodeNoRoom] and [stick.CodeUsage].
+// [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
 func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult, error) {
 	var res GetInboxResult
 	states, known := inboxStates[p.State]
@@ -194,8 +194,8 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "", Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
 		}
 		if p.From != "" {
-			if q.From, err = r.Named(p.From, probes.Probed, tx.Now()); err != nil {
-				return err
+			if q.From, err = r.NamedEver(p.From, probes.Probed, tx.Now()); err != nil {
+				return stick.AsError(err).With("field", "from")
 			}
 		}
 		if p.Sent {

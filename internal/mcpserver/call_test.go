@@ -263,7 +263,7 @@ func TestWaitIsBounded(t *testing.T) {
 	c := d.client()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for tool, arguments := range map[string]doc{"wait_for_turn": {}, "wait_for_events": {"after": 1 << 40}} {
+	for tool, arguments := range map[string]doc{"wait_for_turn": {}, "wait_for_events": {"event": []string{"takeover"}}} {
 		res, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 		if err != nil {
 			t.Fatalf("%s: %v", tool, err)
