@@ -23,6 +23,8 @@ type streamFlags struct {
 	types        []string
 	from, name   string
 	filter       engine.EventFilter
+	timeout      timeoutFlag
+	limit        *int64 // in milliseconds, nil for none
 	command      *cobra.Command
 }
 
@@ -31,6 +33,7 @@ func (s *streamFlags) add(c *cobra.Command, target string) {
 	f := c.Flags()
 	f.SetNormalizeFunc(otherWords)
 	f.BoolVar(&s.wait, "wait", false, "wait for the next batch")
+	s.timeout.add(c, "with --wait: return after this time (default: wait for ever)")
 	f.BoolVar(&s.follow, "follow", false, "print each one as it comes, as a line of JSON")
 	f.StringVar(&s.filter.Target, "target", "", "for whom: self, any or an agent ("+target+")")
 	f.StringVar(&s.from, "from", "", "only from this agent")
@@ -57,7 +60,7 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*
 		return err
 	}
 	st := &stream{a: a, e: e, name: s.name, p: engine.WaitForEventsParams{
-		Caller: by, Where: w, EventFilter: s.filter, FromNow: newest, Name: s.name,
+		Caller: by, Where: w, EventFilter: s.filter, FromNow: newest, Name: s.name, MaxWaitMS: s.limit,
 	}}
 	if s.follow {
 		return st.follow(ctx)
@@ -66,9 +69,14 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*
 }
 
 // check completes the filter. It refuses a filter that can't match anything.
-func (s *streamFlags) check() error {
+func (s *streamFlags) check() (err error) {
 	f := &s.filter
+	if s.limit, err = s.timeout.get(s.command); err != nil {
+		return err
+	}
 	switch {
+	case s.limit != nil && !s.wait:
+		return stick.Errorf(stick.CodeUsage, "--timeout limits a wait: use it with --wait").With("field", "timeout")
 	case s.wait && s.follow:
 		return stick.Errorf(stick.CodeUsage, "--wait returns one batch and --follow keeps going: use one or the other")
 	case f.Limit < 1 || f.Limit > 500:
@@ -109,9 +117,9 @@ func (a *app) eventsCmd() *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "events [path]", Short: "Read the room's log, or follow it", Args: between(0, 1, "a path"),
-		Long: "Read the newest events of the room, or those after a cursor. --wait returns the next batch. --follow prints each event as\n" +
-			"a line of JSON until you interrupt it. Both start now, unless you give --after or --name. Both only watch: they never give\n" +
-			"you the turn, and they write nothing but the cursor of a named stream.",
+		Long: "Read the newest events of the room, or those after a cursor. --wait returns the next batch, or not_yet after --timeout, both\n" +
+			"with exit status 0. --follow prints each event as a line of JSON until you interrupt it. Both start now, unless you give --after\n" +
+			"or --name. Both only watch: they never give you the turn, and they write nothing but the cursor of a named stream.",
 	}
 	s.add(c, "default: self with --wait and --follow, else any")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
@@ -130,8 +138,8 @@ func (a *app) msgRecvCmd() *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "recv [path]", Short: "Read your messages as a stream", Args: between(0, 1, "a path"),
-		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones. --follow prints each as a line of JSON. It\n" +
-			"marks nothing as read. To hear about turns as well, use tt wait or tt events.",
+		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones, or not_yet after --timeout. --follow prints\n" +
+			"each as a line of JSON. It marks nothing as read. To hear about turns as well, use tt wait or tt events.",
 	}
 	s.add(c, "default: self")
 	path := atPath(c)
@@ -166,7 +174,10 @@ func (p *page) batch(res engine.EventsResult, newest bool, what string, each fun
 	for _, e := range res.Events {
 		each(e)
 	}
-	if len(res.Events) == 0 {
+	switch {
+	case res.Status == stick.NotYet:
+		p.linef("not yet: no new %s", what)
+	case len(res.Events) == 0:
 		p.linef("no %s", what)
 	}
 	if res.More && !newest {

@@ -21,7 +21,7 @@ func (a *app) turnCommands() []*cobra.Command {
 
 func (a *app) waitCmd() *cobra.Command {
 	var park, turn, replace bool
-	var timeout time.Duration
+	var timeout timeoutFlag
 	c := &cobra.Command{
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you", Args: between(0, 1, "a path"),
 		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
@@ -33,7 +33,7 @@ func (a *app) waitCmd() *cobra.Command {
 	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")
 	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if you didn't get the turn")
 	f.BoolVar(&replace, "replace", false, "end your other wait and take its place")
-	f.DurationVar(&timeout, "timeout", 0, "return after this time (default: wait for ever)")
+	timeout.add(c, "return after this time (default: wait for ever)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := where(args, 0, *path)
@@ -43,17 +43,32 @@ func (a *app) waitCmd() *cobra.Command {
 		if park && turn {
 			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: use one or the other")
 		}
-		if timeout < 0 || c.Flags().Changed("timeout") && timeout < time.Millisecond {
-			return stick.Errorf(stick.CodeUsage, "--timeout must be positive, such as 90s").With("field", "timeout").
-				Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt state"))
+		limit, err := timeout.get(c)
+		if err != nil {
+			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt state"))
 		}
-		p := engine.WaitForTurnParams{Where: w, Park: park, TurnOnly: turn, Replace: replace}
-		if timeout > 0 {
-			p.MaxWaitMS = ptr(timeout.Milliseconds())
-		}
+		p := engine.WaitForTurnParams{Where: w, MaxWaitMS: limit, Park: park, TurnOnly: turn, Replace: replace}
 		return a.wait(c.Context(), p, turn)
 	}
 	return c
+}
+
+// timeoutFlag limits how long a command waits.
+type timeoutFlag time.Duration
+
+func (t *timeoutFlag) add(c *cobra.Command, usage string) {
+	c.Flags().DurationVar((*time.Duration)(t), "timeout", 0, usage)
+}
+
+// get returns the limit in milliseconds, nil if none was given.
+func (t timeoutFlag) get(c *cobra.Command) (*int64, error) {
+	if !c.Flags().Changed("timeout") {
+		return nil, nil
+	}
+	if time.Duration(t) < time.Millisecond {
+		return nil, stick.Errorf(stick.CodeUsage, "--timeout must be positive, such as 90s").With("field", "timeout")
+	}
+	return ptr(time.Duration(t).Milliseconds()), nil
 }
 
 func (a *app) tryCmd() *cobra.Command {

@@ -45,6 +45,9 @@ type GetRoomEventsParams struct {
 
 // EventsResult is a batch of events, the oldest first.
 type EventsResult struct {
+	// Status is the outcome of a wait for events: events, or not_yet at its limit. It is empty for a read.
+	Status stick.WaitStatus `json:"status,omitempty"`
+
 	RoomID stick.RoomID  `json:"room_id"`
 	Events []stick.Event `json:"events"`
 	More   bool          `json:"more"`   // there are more: older ones if After was 0, else newer ones
@@ -151,7 +154,7 @@ type WaitForEventsParams struct {
 
 // WaitForEvents returns the next events that pass the filter. It changes nothing: the caller is no listener,
 // and never gets the turn this way. [Engine.StreamDelivered] moves a named stream on. At its limit it returns
-// without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeCanceled], [stick.CodeAmbiguousRecipient] and, for a
+// [stick.NotYet], without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeCanceled], [stick.CodeAmbiguousRecipient] and, for a
 // filter by an agent that never joined or a named stream of one, [stick.CodeUnknownMember].
 func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
 	var got EventsResult
@@ -160,7 +163,11 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 		return errEnough
 	})
 	if err == errEnough {
+		got.Status = stick.GotEvents
 		return got, nil
+	}
+	if err == nil {
+		last.Status = stick.NotYet
 	}
 	return last, err
 }
