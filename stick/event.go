@@ -24,6 +24,7 @@ const (
 	EventReopen        EventType = "reopen"
 	EventRestored      EventType = "restored"
 	EventPolicyChanged EventType = "policy_changed"
+	EventRoomMoved     EventType = "room_moved"
 	EventOwnerIdle     EventType = "owner_idle"
 
 	EventMessageSent      EventType = "message_sent"

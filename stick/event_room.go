@@ -96,6 +96,13 @@ type RestoredPayload struct {
 	World      string  `json:"world,omitempty"`      // "reboot" or "restore"
 }
 
+// RoomMovedPayload is the payload of [EventRoomMoved].
+type RoomMovedPayload struct {
+	Caller
+	From string `json:"from_path"` // where the workspace was
+	To   string `json:"to_path"`   // where it is now
+}
+
 // PolicyChangedPayload is the payload of [EventPolicyChanged].
 type PolicyChangedPayload struct {
 	Caller
@@ -321,6 +328,19 @@ var roomEvents = []EventInfo{
 			c.Prior = ""
 			c.Turn, c.Generation = e.Turn, p.Generation
 			clear(c.Reservations)
+			return nil
+		},
+	}),
+	row(kind[RoomMovedPayload]{
+		Type: EventRoomMoved, Meaning: "the room's directory was gone, and the room moved to another", For: forRecipient,
+		Say: func(e Event, p RoomMovedPayload) string {
+			if p.From == "" || p.To == "" { // damaged
+				return who(e.From) + " moved the room"
+			}
+			return who(e.From) + " moved the room from " + clip(p.From, 150) + " to " + clip(p.To, 150)
+		},
+		Replay: func(c *Record, _ *Event, p RoomMovedPayload) error {
+			c.Path = p.To
 			return nil
 		},
 	}),

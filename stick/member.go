@@ -244,6 +244,16 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	return r.rerouteAfter([]Event{kick.with(p)}, q.Who, s, now)
 }
 
+// Move says that the workspace of a room lies at another path now. Its owner is told.
+func (r Room) Move(by AgentID, to string) (Room, []Event) {
+	from := r.Path
+	if from == to {
+		return r, nil
+	}
+	r.Path = to
+	return r, []Event{r.event(EventRoomMoved, by, r.Turn.Owner).with(RoomMovedPayload{From: from, To: to})}
+}
+
 // Closing is a request to close a room.
 type Closing struct {
 	By      AgentID

@@ -28,7 +28,8 @@ type Record struct {
 	Generation int64
 	Messages   int64 // since the last grant
 	Sum        string
-	EndedAt    Time // of the last primary session that ended by its own act
+	EndedAt    Time   // of the last primary session that ended by its own act
+	Path       string // where the room was moved last, empty if it never was
 	Events     int64
 
 	Receipts map[ReceiptKey]Receipt
@@ -250,6 +251,9 @@ func (c *Record) Differs(r Room) string {
 		"messages":              {t.Messages, c.Messages},
 		"session_ended_at":      {r.SessionEndedAt, c.EndedAt},
 		"the number of members": {len(r.Members), len(c.Members)},
+	}
+	if c.Path != "" {
+		facts["canonical_path"] = pair{r.Path, c.Path}
 	}
 	for k, v := range c.Policy {
 		facts["policy "+k] = pair{r.Policy.Get(k), v}

@@ -26,6 +26,7 @@ func story(t *testing.T) *fixture {
 	f.ask("c")
 	f.must(f.close(Closing{By: "c", Fence: f.fence(), Handoff: &handoff}))
 	f.member("a").owns("a")
+	f.commit(f.Room.Move("a", "/elsewhere"))
 	f.commit(f.Restore(3, "restore", f.now))
 	f.owns("a")
 	return f

@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -59,7 +58,7 @@ func (a *app) agentSendCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Where = core.Where{Path: *path}
+		p.Where = path.where()
 		return a.send(c.Context(), p)
 	}
 	a.actingAs(c, "from")
@@ -72,7 +71,7 @@ func (a *app) agentInboxCmd() *cobra.Command {
 	i.add(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		i.p.Where = core.Where{Path: *path}
+		i.p.Where = path.where()
 		return a.inbox(c.Context(), i.p)
 	}
 	a.actingAs(c, "agent")
@@ -85,7 +84,7 @@ func (a *app) agentMarkCmd(use, short string, m marking) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: noArgs}
 	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; repeatable")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, *path, ids) }
+	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, path.where(), ids) }
 	a.actingAs(c, "agent")
 	return c
 }

@@ -479,23 +479,34 @@ func between(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// atPath gives a command the flag --path beside its last argument.
-func atPath(c *cobra.Command) *string {
-	return c.Flags().String("path", "", "a path in the workspace (default: the working directory)")
+// spot holds the flags that say which room a command means.
+type spot struct{ path, room string }
+
+// atPath gives a command the flags --path and --room beside its last argument.
+func atPath(c *cobra.Command) *spot {
+	s := &spot{}
+	c.Flags().StringVar(&s.path, "path", "", "a path in the workspace (default: the working directory)")
+	c.Flags().StringVar(&s.room, "room", "", "the room's id, or the start of it, instead of a path")
+	return s
 }
 
-// where returns the path that a command means: its argument at i, or --path.
-func where(args []string, i int, flag string) (core.Where, error) {
+// where returns the room that the flags mean.
+func (s *spot) where() core.Where { return core.Where{RoomID: stick.RoomID(s.room), Path: s.path} }
+
+// of returns the room that a command means: that of its argument at i, if there is one, else that of its flags.
+func (s *spot) of(args []string, i int) (core.Where, error) {
+	w := s.where()
 	if len(args) <= i {
-		return core.Where{Path: flag}, nil
+		return w, nil
 	}
-	if flag != "" {
-		return core.Where{}, stick.Errorf(stick.CodeUsage, "give one path, not two: %q and --path %q", stick.Clip(args[i], 60), stick.Clip(flag, 60))
+	if w.Path != "" {
+		return w, stick.Errorf(stick.CodeUsage, "give one path, not two: %q and --path %q", stick.Clip(args[i], 60), stick.Clip(w.Path, 60))
 	}
 	if args[i] == "" {
-		return core.Where{}, stick.Errorf(stick.CodeInvalidPath, "the path is empty").Hintf("leave it out to mean the working directory")
+		return w, stick.Errorf(stick.CodeInvalidPath, "the path is empty").Hintf("leave it out to mean the working directory")
 	}
-	return core.Where{Path: args[i]}, nil
+	w.Path = args[i]
+	return w, nil
 }
 
 // isCanceled reports whether a failure is an interruption.

@@ -125,7 +125,7 @@ func (a *app) eventsCmd() *cobra.Command {
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (a *app) msgRecvCmd() *cobra.Command {
 	s.add(c, "default: self")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (a *app) workerStatusCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = where(args, 0, *path); err != nil {
+		if p.Where, err = path.of(args, 0); err != nil {
 			return err
 		}
 		if watch {
@@ -176,7 +176,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("%s lists them", stick.Cmd("tt worker status"))
 		}
 		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
-			p.TaskID, p.Where, p.Caller = args[0], core.Where{Path: *path}, by
+			p.TaskID, p.Where, p.Caller = args[0], path.where(), by
 			return e.WorkerShow(c.Context(), p)
 		}, (*page).task)
 	}

@@ -40,7 +40,7 @@ func (a *app) inboxCmd() *cobra.Command {
 	c.Flags().BoolVar(&i.p.Sent, "sent", false, "list the messages that you sent, and their state; --from then names their recipient")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func (a *app) leaveCmd() *cobra.Command {
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (a *app) kickCmd() *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", "", "why (for the log)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 1, *path)
+		w, err := path.of(args, 1)
 		if err != nil {
 			return err
 		}

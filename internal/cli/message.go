@@ -127,7 +127,7 @@ func (a *app) msgSendCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Where = core.Where{Path: *path}
+		p.Where = path.where()
 		return a.send(c.Context(), p)
 	}
 	return c
@@ -222,7 +222,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 			return err
 		}
 		return show(a, func(e operations, by core.Caller) (engine.GetMessageResult, error) {
-			return e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
+			return e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: path.where(), MessageID: ids[0]})
 		}, func(p *page, res engine.GetMessageResult) {
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
 			p.messageText(res.MessageView, "", mine >= 0, mine >= 0 && owes(res.Receipts[mine].State))
@@ -288,17 +288,17 @@ func (a *app) ackCmd() *cobra.Command {
 func (a *app) markCmd(m marking, c *cobra.Command) *cobra.Command {
 	c.Args = between(1, -1, "the number of a message")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, *path, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, path.where(), args) }
 	return c
 }
 
-func (a *app) mark(ctx context.Context, m marking, path string, messages []string) error {
+func (a *app) mark(ctx context.Context, m marking, w core.Where, messages []string) error {
 	ids, err := numbers("message", messages)
 	if err != nil {
 		return err
 	}
 	return answer(a, func(e operations, by core.Caller) (engine.MessagesResult, error) {
-		return m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: core.Where{Path: path}, MessageIDs: ids})
+		return m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
 	}, func(p *page, res engine.MessagesResult) { p.marked(res, m.word) })
 }
 
@@ -323,7 +323,7 @@ func (a *app) msgWithdrawCmd() *cobra.Command {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.WithdrawMessageResult, error) {
-			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: core.Where{Path: *path}, MessageID: ids[0]})
+			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: path.where(), MessageID: ids[0]})
 		}, func(p *page, res engine.WithdrawMessageResult) {
 			p.linef("message %d is withdrawn%s", res.MessageID, already(res.Already))
 		})

@@ -28,7 +28,7 @@ func (a *app) notesAddCmd() *cobra.Command {
 	c.Flags().BoolVar(&turn, "turn", false, "only for the current turn, or for the next one if nobody has the stick")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p := engine.AddNoteParams{Where: core.Where{Path: *path}, AboutTurn: turn}
+		p := engine.AddNoteParams{Where: path.where(), AboutTurn: turn}
 		switch {
 		case stdin && len(args) > 0:
 			return stick.Errorf(stick.CodeUsage, "give the note on the command line or on standard input, not on both").With("field", "body")
@@ -56,7 +56,7 @@ func (a *app) notesListCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = where(args, 0, *path); err != nil {
+		if p.Where, err = path.of(args, 0); err != nil {
 			return err
 		}
 		return show(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
@@ -100,7 +100,7 @@ func (a *app) notesResolveCmd() *cobra.Command {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.ResolveNoteResult, error) {
-			return e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: core.Where{Path: *path}, NoteID: ids[0]})
+			return e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: path.where(), NoteID: ids[0]})
 		}, func(p *page, res engine.ResolveNoteResult) {
 			p.linef("note %d is resolved%s", res.ID, already(res.Already))
 		})

@@ -165,7 +165,8 @@ func tree() []*cobra.Command {
 
 func (g *reference) commands() string {
 	end := g.page("Commands", `Every command takes the flags of [all commands](#flags-of-all-commands). A path may be anything inside a workspace
-and is the working directory by default; it is the last argument, or the flag `+"`--path`"+`. Durations are written like
+and is the working directory by default; it is the last argument, or the flag `+"`--path`"+`. `+"`--room`"+` names the
+room by its id instead, or by the first characters of it. Durations are written like
 `+"`90s` or `45m`"+`. Exit statuses: [Errors](errors.md).`)
 	var all []*cobra.Command
 	for _, c := range tree() {

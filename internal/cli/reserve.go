@@ -40,7 +40,7 @@ func (a *app) reserveCmd() *cobra.Command {
 			}
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.ReservePathsResult, error) {
-			p.Caller, p.Where, p.Paths, p.TTL = by, core.Where{Path: *path}, args, stick.Millis(ttl.Milliseconds())
+			p.Caller, p.Where, p.Paths, p.TTL = by, path.where(), args, stick.Millis(ttl.Milliseconds())
 			return e.ReservePaths(c.Context(), p)
 		}, (*page).reserved)
 	}
@@ -91,7 +91,7 @@ func (a *app) unreserveCmd() *cobra.Command {
 			}
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.ReleasePathsResult, error) {
-			p.Caller, p.Where = by, core.Where{Path: *path}
+			p.Caller, p.Where = by, path.where()
 			return e.ReleasePaths(c.Context(), p)
 		}, func(p *page, res engine.ReleasePathsResult) {
 			for _, v := range res.Released {
@@ -119,7 +119,7 @@ func (a *app) reservationsCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = where(args, 0, *path); err != nil {
+		if p.Where, err = path.of(args, 0); err != nil {
 			return err
 		}
 		return show(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
@@ -189,7 +189,7 @@ func (a *app) mayEditCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return show(a, func(e operations, by core.Caller) (engine.MayEditResult, error) {
-			p.Caller, p.Where, p.Paths = by, core.Where{Path: *path}, args
+			p.Caller, p.Where, p.Paths = by, path.where(), args
 			res, err := e.MayEdit(c.Context(), p)
 			if err != nil {
 				return res, err

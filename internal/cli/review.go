@@ -42,7 +42,7 @@ func (a *app) workerApproveCmd(use string) *cobra.Command {
 	c.Flags().BoolVar(&p.Override, "override", false, "people only: approve without review, whoever did the work")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], core.Where{Path: *path}
+		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			return e.WorkerApprove(c.Context(), p)
@@ -67,7 +67,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 	c.Flags().BoolVar(&stdin, "stdin", false, "read what must change from standard input")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.TaskID, p.Where = args[0], core.Where{Path: *path}
+		p.TaskID, p.Where = args[0], path.where()
 		switch {
 		case stdin && len(args) > 1:
 			return stick.Errorf(stick.CodeUsage, "say what must change on the command line or on standard input, not on both").With("field", "reason")
@@ -101,7 +101,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 	c.Flags().BoolVar(&stat, "stat", false, "show only which files change, and by how much")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], core.Where{Path: *path}
+		p.TaskID, p.Where = args[0], path.where()
 		return show(a, func(e operations, by core.Caller) (task.WorkerDiffResult, error) {
 			p.Caller = by
 			res, err := e.WorkerDiff(c.Context(), p)
@@ -172,7 +172,7 @@ func (a *app) workerMergeCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.All, "all", false, "merge all approved tasks")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = core.Where{Path: *path}
+		p.Where = path.where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
@@ -226,7 +226,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.Delete, "delete", false, "also remove the branch and the worktree, if all of the work is merged")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], core.Where{Path: *path}
+		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerCancelResult, error) {
 			p.Caller = by
 			return e.WorkerCancel(c.Context(), p)
@@ -253,7 +253,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, as with spawn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], core.Where{Path: *path}
+		p.TaskID, p.Where = args[0], path.where()
 		return a.spawn(c.Context(), run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerRetry(c.Context(), p)
@@ -268,7 +268,7 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 	c.Flags().StringVar(&p.Reason, "reason", "", "why")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], core.Where{Path: *path}
+		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRollbackResult, error) {
 			p.Caller = by
 			return e.WorkerRollback(c.Context(), p)

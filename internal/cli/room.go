@@ -26,7 +26,7 @@ func (a *app) listCmd() *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 50, "list at most this many rooms")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (a *app) listCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "--limit must be at least 1").With("field", "limit")
 		}
 		return show(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
-			return e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, Path: w.Path, All: all, Limit: limit})
+			return e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, RoomID: w.RoomID, Path: w.Path, All: all, Limit: limit})
 		}, func(p *page, res engine.ListRoomsResult) {
 			if len(res.Rooms) == 0 {
 				p.linef("there is no room here")
@@ -53,6 +53,9 @@ func (a *app) listCmd() *cobra.Command {
 					who = " (" + string(*r.ReservedFor) + ")"
 				}
 				p.linef("%-9s %s  %s%s, turn %d", r.Relation, p.strong(stick.Line(r.Path)), r.State, who, r.TurnID)
+				if r.PathGone {
+					p.linef("          %s", gonePath(r.RoomID))
+				}
 			}
 			if res.Hidden > 0 {
 				p.linef("%d more are hidden: --limit %d", res.Hidden, res.Hidden+len(res.Rooms))
@@ -62,24 +65,33 @@ func (a *app) listCmd() *cobra.Command {
 	return c
 }
 
+// gonePath says of a room that its directory is gone, and how to name the room.
+func gonePath(id stick.RoomID) string {
+	return "its directory is gone: use --room " + string(id) + ", or move the room to where its files are now: tt join --room " + string(id)
+}
+
 func (a *app) joinCmd() *cobra.Command {
 	var forceNew bool
 	c := &cobra.Command{
 		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it", Args: between(0, 1, "a path"),
 		Long: "Join the nearest room between a path and its workspace root. If there is none, tt makes one at the root. Joining reopens\n" +
-			"a closed room, and lets a removed member back in.",
+			"a closed room, and lets a removed member back in. If the directory of a room is gone, because it was renamed for example,\n" +
+			"tt join --room moves the room to the workspace in which you run it.",
 	}
 	c.Flags().BoolVar(&forceNew, "force-new", false, "make a room at the path itself, even inside another room")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.JoinPathResult, error) {
-			return e.JoinPath(c.Context(), engine.JoinPathParams{Caller: by, Path: w.Path, ForceNew: forceNew})
+			return e.JoinPath(c.Context(), engine.JoinPathParams{Caller: by, RoomID: w.RoomID, Path: w.Path, ForceNew: forceNew})
 		}, func(p *page, res engine.JoinPathResult) {
 			verb := "you are in"
+			if res.Moved != "" {
+				p.linef("the room of %s is now at %s", stick.Line(res.Moved), stick.Line(res.Path))
+			}
 			switch {
 			case res.Created:
 				verb = "you made and joined"
@@ -136,7 +148,7 @@ func (a *app) stateCmd() *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "also show members that left or were removed")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -153,6 +165,9 @@ func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
 
 func (p *page) state(res engine.GetRoomStateResult) {
 	p.linef("%s  %s, turn %d", p.strong(stick.Line(res.Path)), res.State, res.TurnID)
+	if res.PathGone {
+		p.linef("%s", gonePath(res.RoomID))
+	}
 	p.roomStatus(res.PathRoom)
 	if res.Owner != nil && res.Takeover == nil {
 		lease := "the lease lasts as long as the holder's process"
@@ -215,7 +230,7 @@ func (a *app) policyCmd() *cobra.Command {
 		})
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -227,7 +242,7 @@ func (a *app) policyCmd() *cobra.Command {
 	}
 	setPath := atPath(set)
 	set.RunE = func(c *cobra.Command, args []string) error {
-		return run(c.Context(), core.Where{Path: *setPath}, args)
+		return run(c.Context(), setPath.where(), args)
 	}
 	c.AddCommand(set)
 	return c
@@ -246,7 +261,7 @@ func (a *app) closeCmd() *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", "", "why (for the log)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -274,7 +289,7 @@ func (a *app) reorderCmd() *cobra.Command {
 			for i, s := range args {
 				order[i] = stick.AgentID(s)
 			}
-			return e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: core.Where{Path: *path}, Order: order})
+			return e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: path.where(), Order: order})
 		}, func(p *page, res engine.ReorderMembersResult) {
 			for i, m := range res.Order {
 				p.linef("%d. %s", i+1, m)

@@ -40,7 +40,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 	c.Flags().BoolVar(&helper, "helper", false, "be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the same for a new session)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 	c.Args = between(0, 1, "a path")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -193,7 +193,7 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func (a *app) sessionListCmd() *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "also list sessions that have ended")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (a *app) waitCmd() *cobra.Command {
 	timeout.add(c, "return after this time (default: wait for ever)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (a *app) tryCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -289,7 +289,7 @@ func (a *app) releaseCmd() *cobra.Command {
 	f.add(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -328,7 +328,7 @@ func (a *app) passCmd() *cobra.Command {
 	f.add(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 1, *path)
+		w, err := path.of(args, 1)
 		if err != nil {
 			return err
 		}
@@ -368,7 +368,7 @@ func (a *app) takeCmd() *cobra.Command {
 	c.Flags().Int64Var(&turn, "turn", 0, "only if this is still the current turn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}
@@ -398,7 +398,7 @@ func (a *app) heartbeatCmd() *cobra.Command {
 	f.add(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := where(args, 0, *path)
+		w, err := path.of(args, 0)
 		if err != nil {
 			return err
 		}

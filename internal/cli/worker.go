@@ -61,7 +61,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = where(args, 0, *path); err != nil {
+		if p.Where, err = path.of(args, 0); err != nil {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (task.WorkerInitResult, error) {
@@ -100,7 +100,7 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	c.Flags().StringVar(&run, "run", "", "a shell command to start in the worktree, in the background")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], core.Where{Path: *path}
+		p.TaskID, p.Where = args[0], path.where()
 		var err error
 		if p.Spec, err = a.specOf(spec); err != nil {
 			return err
@@ -167,7 +167,7 @@ func (a *app) specOf(file string) (string, error) {
 }
 
 // workerFlags adds the flags of a worker's commands, which by default mean the task of the worktree they run in.
-func workerFlags(c *cobra.Command, task *string, attempt *int) *string {
+func workerFlags(c *cobra.Command, task *string, attempt *int) *spot {
 	c.Flags().StringVar(task, "task", "", "the task (default: that of this worktree)")
 	c.Flags().IntVar(attempt, "attempt", 0, "your attempt; if it is over, the command is refused")
 	return atPath(c)
@@ -178,7 +178,7 @@ func (a *app) workerStartCmd() *cobra.Command {
 	c := &cobra.Command{Use: "start", Short: "Start the task of this worktree", Args: noArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = core.Where{Path: *path}
+		p.Where = path.where()
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "a check, as name=command: run it in the worktree and show the reviewer how it ended; repeatable")
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = core.Where{Path: *path}
+		p.Where = path.where()
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (a *app) workerHeartbeatCmd() *cobra.Command {
 	c := &cobra.Command{Use: "heartbeat", Short: "Say that you are working, if nothing else shows it", Args: noArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = core.Where{Path: *path}
+		p.Where = path.where()
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
@@ -261,7 +261,7 @@ func (a *app) workerFailCmd() *cobra.Command {
 	c := &cobra.Command{Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: between(1, 1, "a reason")}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where, p.Reason = core.Where{Path: *path}, args[0]
+		p.Where, p.Reason = path.where(), args[0]
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
@@ -283,7 +283,7 @@ func (a *app) workerPromptCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = core.Where{Path: *path}
+		p.Where = path.where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
@@ -304,7 +304,7 @@ func (a *app) workerExportCmd() *cobra.Command {
 	c.Flags().Int64Var(&p.After, "after", 0, "only events after this one")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = core.Where{Path: *path}
+		p.Where = path.where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}

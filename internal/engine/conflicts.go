@@ -79,7 +79,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	if err != nil {
 		return res, err
 	}
-	dir, err := e.repository(p.Where, room)
+	dir, err := e.repository(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
@@ -107,11 +107,8 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 }
 
 // repository returns a directory in which git finds the repository of a room.
-func (e *Engine) repository(w core.Where, r stick.Room) (string, error) {
-	if w.RoomID != "" {
-		w = core.Where{Path: r.Path}
-	}
-	place, err := e.core.PlaceToRead(w)
+func (e *Engine) repository(ctx context.Context, w core.Where) (string, error) {
+	place, err := e.placeOf(ctx, w)
 	if err != nil {
 		return "", err
 	}

@@ -5,10 +5,8 @@ package engine
 
 import (
 	"context"
-	"sync"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/stick"
 )
 
 // Config is what an engine needs.
@@ -21,14 +19,11 @@ type Config struct {
 type Engine struct {
 	core   *core.Kernel
 	others []core.Check
-
-	mu    sync.Mutex              // guards paths
-	paths map[stick.RoomID]string // of rooms; see pathOf
 }
 
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
-	return &Engine{core: cfg.Kernel, others: cfg.Checks, paths: map[stick.RoomID]string{}}
+	return &Engine{core: cfg.Kernel, others: cfg.Checks}
 }
 
 // Close closes the database. A program that is about to exit need not call it.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -239,45 +238,18 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	return res, err
 }
 
-// pathOf returns the path of a room. The path never changes, so each engine reads it only once.
-func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err error) {
-	e.mu.Lock()
-	path, known := e.paths[id]
-	e.mu.Unlock()
-	if known {
-		return path, nil
-	}
-	err = e.core.Read(ctx, core.Where{RoomID: id}, core.Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		path = r.Path
-		return nil
-	})
-	if err == nil {
-		e.mu.Lock()
-		e.paths[id] = path
-		e.mu.Unlock()
-	}
-	return path, err
-}
-
 // snapshotLimit is how long git may take to describe the working tree for a handoff.
 const snapshotLimit = 300 * time.Millisecond
 
 // complete checks a handoff, resolves its artifacts to paths in the workspace, and adds the state of the
-// working tree if git answers in time.
+// working tree if git answers in time. Where the workspace is gone it adds nothing.
 func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (stick.Handoff, error) {
 	h.Workspace = nil
 	if err := h.Check(); err != nil {
 		return h, err
 	}
-	if w.RoomID != "" { // the workspace is that of the room's path
-		path, err := e.pathOf(ctx, w.RoomID)
-		if err != nil {
-			return h, err
-		}
-		w = core.Where{Path: path}
-	}
-	p, err := e.core.Place(w)
-	if err != nil {
+	p, err := e.placeOf(ctx, w)
+	if err != nil || isGone(p.Root) { // nobody can compare the artifacts with a workspace that is gone
 		return h, err
 	}
 	tops := workspace.Worktrees(p.Root)

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -123,6 +124,7 @@ type GetRoomStateParams struct {
 // GetRoomStateResult is the state of a room, and what the caller can do about it.
 type GetRoomStateResult struct {
 	PathRoom
+	PathGone   bool          `json:"path_gone,omitempty"` // there is nothing at the room's path
 	AgentID    stick.AgentID `json:"agent_id"`
 	Member     bool          `json:"member"`
 	Unread     int           `json:"unread"`                   // in the caller's inbox
@@ -147,6 +149,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res.Notes, err = tx.CountNotes(openNotes(r))
 		return err
 	})
+	res.PathGone = err == nil && isGone(res.Path)
 	return res, err
 }
 
@@ -165,10 +168,11 @@ func nextAction(r stick.Room, v GetRoomStateResult, me stick.AgentID) string {
 
 // ListRoomsParams asks for rooms.
 type ListRoomsParams struct {
-	Caller core.Caller `json:"-"`
-	Path   string      `json:"context_path,omitempty"`
-	All    bool        `json:"all,omitempty"`   // every room of the database
-	Limit  int         `json:"limit,omitempty"` // 0 for 50
+	Caller core.Caller  `json:"-"`
+	Path   string       `json:"context_path,omitempty"`
+	RoomID stick.RoomID `json:"-"`               // instead of a path; not for MCP, where each parameter costs all sessions tokens
+	All    bool         `json:"all,omitempty"`   // every room of the database
+	Limit  int          `json:"limit,omitempty"` // 0 for 50
 }
 
 // ListRoomsResult lists rooms: those at the path and above it up to its workspace root, and those below it.
@@ -183,6 +187,7 @@ type ListRoomsResult struct {
 type ListedRoom struct {
 	RoomID      stick.RoomID    `json:"room_id"`
 	Path        string          `json:"canonical_path"`
+	PathGone    bool            `json:"path_gone,omitempty"`
 	Relation    string          `json:"relation"` // to the path: here (its room), above, below, elsewhere
 	State       stick.RoomState `json:"state"`
 	TurnID      int64           `json:"turn_id"`
@@ -192,7 +197,7 @@ type ListedRoom struct {
 
 // ListRooms lists rooms. It writes nothing. It fails with [stick.CodeInvalidPath].
 func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsResult, error) {
-	place, err := e.core.PlaceToRead(core.Where{Path: p.Path})
+	place, err := e.placeOf(ctx, core.Where{RoomID: p.RoomID, Path: p.Path})
 	if err != nil {
 		return ListRoomsResult{}, err
 	}
@@ -208,7 +213,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 	if err != nil {
 		return res, err
 	}
-	return res, e.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
+	err = e.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		res.Rooms, res.Hidden = []ListedRoom{}, 0
 		var rooms []stick.Room
 		var err error
@@ -249,6 +254,10 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 		}
 		return probes.Enough(shown)
 	})
+	for i := range res.Rooms {
+		res.Rooms[i].PathGone = isGone(res.Rooms[i].Path)
+	}
+	return res, err
 }
 
 // listed returns a room in short.
@@ -277,8 +286,9 @@ type JoinPathResult struct {
 	RoomID   stick.RoomID      `json:"room_id"`
 	Path     string            `json:"canonical_path"`
 	AgentID  stick.AgentID     `json:"agent_id"`
-	Joined   bool              `json:"joined"`  // false if it was a member already
-	Created  bool              `json:"created"` // this call made the room
+	Joined   bool              `json:"joined"`               // false if it was a member already
+	Created  bool              `json:"created"`              // this call made the room
+	Moved    string            `json:"moved_from,omitempty"` // the path that the room had before this call
 	Warning  string            `json:"warning,omitempty"`
 	Policy   stick.Policy      `json:"policy"`
 	Template map[string]string `json:"handoff_template"`
@@ -294,12 +304,21 @@ func HandoffTemplate() map[string]string {
 	return template
 }
 
-// JoinPath joins the room of a path, and makes it if there is none. It fails with [stick.CodeInvalidPath],
-// [stick.CodeNoRoom] and, for a new room by an id, [stick.CodeUsage].
+// JoinPath joins the room of a path, and makes it if there is none. A room by its id whose directory is gone moves
+// to the workspace of the path, if that has no room. It fails with [stick.CodeInvalidPath], [stick.CodeNoRoom] and,
+// for a new room by an id, [stick.CodeUsage].
 func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult, error) {
 	var res JoinPathResult
 	w := core.Where{RoomID: p.RoomID, Path: p.Path}
 	var above string
+	var move moving
+	if p.RoomID != "" {
+		var err error
+		if move, err = e.moving(ctx, p); err != nil {
+			return res, err
+		}
+		w.Path = ""
+	}
 	if p.ForceNew {
 		place, err := e.core.Place(w)
 		if err != nil {
@@ -314,6 +333,9 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 	}
 	err := e.write(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
 		o.Settle()
+		if err := move.apply(o); err != nil {
+			return err
+		}
 		roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false) // asks for the verdicts that the result shows
 		return nil
 	}, func(o *op) error {
@@ -323,6 +345,10 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 		}
 		var warnings []string
 		switch {
+		case o.Room.Path != o.Before.Path:
+			res.Moved = o.Before.Path
+		case move.from == o.Room.Path && move.from != "":
+			warnings = append(warnings, "the directory of this room is gone, and the room can't move here: "+move.to.Root+" has a room")
 		case p.ForceNew && above == o.Room.Path:
 			res.Created = false
 			warnings = append(warnings, "there was already a room at this path; you joined it")
@@ -361,4 +387,35 @@ func (e *Engine) nest(ctx context.Context, chain []string) (above string, err er
 		_, err = tx.NewRoom(chain[0])
 		return err
 	})
+}
+
+// moving is what [Engine.JoinPath] knows of a room whose directory is gone.
+type moving struct {
+	from string           // the room's path; empty if it is there
+	to   *workspace.Place // where the caller is
+}
+
+// moving finds out whether the room that the caller names has lost its directory, and where it would move to.
+func (e *Engine) moving(ctx context.Context, p JoinPathParams) (moving, error) {
+	path, err := e.pathOf(ctx, p.RoomID)
+	if stick.CodeOf(err) == stick.CodeNoRoom || err == nil && !isGone(path) {
+		return moving{}, nil
+	}
+	if err != nil {
+		return moving{}, err
+	}
+	to, err := e.core.Place(core.Where{Path: p.Path})
+	return moving{path, to}, err
+}
+
+// apply moves the room, unless it was moved meanwhile, or the workspace has a room.
+func (m moving) apply(o *op) error {
+	if m.from == "" || o.Room.Path != m.from {
+		return nil
+	}
+	if _, taken, err := o.Tx.RoomAt(m.to.Chain); taken || err != nil {
+		return err
+	}
+	o.Apply(o.Room.Move(o.Me.Agent, m.to.Root))
+	return nil
 }

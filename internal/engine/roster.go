@@ -192,15 +192,7 @@ func carries(m stick.Member, p stick.Process) bool {
 // no room. It fails with [stick.CodeInvalidPath].
 func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterResult, error) {
 	var res GetRosterResult
-	w := p.Where
-	if w.RoomID != "" {
-		path, err := e.pathOf(ctx, w.RoomID)
-		if err != nil {
-			return res, err
-		}
-		w = core.Where{Path: path}
-	}
-	place, err := e.core.PlaceToRead(w)
+	place, err := e.placeOf(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}

@@ -141,12 +141,14 @@ type sessionStart struct {
 // [stick.CodeProjectConfig], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
 	silent := StartSessionResult{Others: []RosterAgent{}}
-	place, err := e.core.Place(p.Where)
+	if p.RoomID == "" {
+		if _, err := e.core.Place(p.Where); err != nil { // a session may make the room, and none is made where nothing is
+			return silent, err
+		}
+	}
+	place, err := e.placeOf(ctx, p.Where)
 	if err != nil {
 		return silent, err
-	}
-	if place == nil {
-		return silent, stick.Errorf(stick.CodeUsage, "a session starts at a path, not in a room by its id").With("field", "room_id")
 	}
 	if err := requireAgent(p.Caller); err != nil {
 		return silent, err

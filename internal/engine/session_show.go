@@ -71,12 +71,9 @@ func runs(r stick.Room, a stick.AgentID) bool {
 // sessionRoom reads the room of a place, and calls also with it in the same transaction. If there is no room,
 // r has only the path that a room would have.
 func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me core.Identity, probed *stick.Probed, err error) {
-	place, err := e.core.PlaceToRead(w)
+	place, err := e.placeOf(ctx, w)
 	if err != nil {
 		return r, me, nil, err
-	}
-	if place == nil {
-		return r, me, nil, stick.Errorf(stick.CodeUsage, "a session is found by a path, not by its room's id").With("field", "room_id")
 	}
 	probed, me = core.NewProbed(), core.IdentifyUnrecorded(by)
 	db, err := e.core.Open(ctx, false)

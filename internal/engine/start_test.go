@@ -21,7 +21,7 @@ func TestSessionsHaveRoles(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
 	carl.Starts().Refused(stick.CodeUsage)
-	ann.StartSession(engine.StartSessionParams{HookParams: engine.HookParams{Where: core.Where{RoomID: "x"}}}).Refused(stick.CodeUsage)
+	ann.StartSession(engine.StartSessionParams{HookParams: engine.HookParams{Where: core.Where{RoomID: "x"}}}).Refused(stick.CodeNoRoom)
 	ann.GetSession(engine.GetSessionParams{}).That("none yet", func(r engine.GetSessionResult) bool { return r.Role == "" })
 	ann.ListSessions(engine.ListSessionsParams{}).That("none yet", func(r engine.ListSessionsResult) bool { return len(r.Sessions) == 0 })
 	ann.Starts().As(stick.RolePrimary, stick.StartFresh).That("the others", func(r engine.StartSessionResult) bool { return len(r.Others) == 2 && r.Created })

@@ -91,13 +91,14 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	})
 	view(t, db, func(tx *store.Tx) error {
 		_, room := tx.Room(id)
+		_, named := tx.RoomNamed(id[:12])
 		_, _, at := tx.RoomAt([]string{"/nowhere", "/work"})
 		_, part := tx.RoomPart(id, "codex:b")
 		_, _, turn := tx.TurnAt(id, nil)
 		_, _, turnAt := tx.TurnAt("", []string{"/work"})
 		_, all := tx.Rooms(nil, "")
 		_, some := tx.Rooms([]string{"/work"}, "/")
-		return try(room, at, part, turn, turnAt, all, some)
+		return try(room, named, at, part, turn, turnAt, all, some)
 	})
 	view(t, db, func(tx *store.Tx) error {
 		one := store.EventQuery{Room: id, Limit: 1}
@@ -137,6 +138,9 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			_, _, err = tx.Save(r, r, events)
 		}
 		return err
+	})
+	play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
+		return r.Move("claude:a", "/elsewhere")
 	})
 	r = load(t, db, id)
 	update(t, db, func(tx *store.Tx) error { // with a room of an earlier transaction

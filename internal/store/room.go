@@ -56,6 +56,35 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	return r, err
 }
 
+// minName is how many characters of a room's id name the room, if they are unique.
+const minName = 6
+
+// RoomNamed is [Tx.Room] for an id as somebody typed it: in full, or at least six characters of its start. It fails
+// with [stick.CodeNoRoom], and where several ids begin like this with [stick.CodeUsage].
+func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
+	after := name
+	if len(name) >= minName {
+		after += "~" // it sorts after all characters of ids
+	}
+	var ids []stick.RoomID
+	err := tx.scan("SELECT room_id FROM rooms WHERE room_id >= ? AND room_id <= ? ORDER BY room_id LIMIT 5", []any{name, after}, func(scan func(...any) error) error {
+		var id stick.RoomID
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	switch {
+	case err != nil:
+		return stick.Room{}, err
+	case len(ids) > 1 && ids[0] != name:
+		return stick.Room{}, stick.Errorf(stick.CodeUsage, "several rooms have an id that begins with %q", stick.Clip(string(name), 60)).
+			With("field", "room_id").With("candidates", ids).Hintf("%s lists the rooms with their ids", stick.Cmd("tt list --all --json"))
+	case len(ids) > 0:
+		name = ids[0]
+	}
+	return tx.Room(name)
+}
+
 // RoomAt loads the room of the first of the paths that has one.
 func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 	for _, p := range paths {
@@ -229,6 +258,11 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 			was, known = before.Member(m.Agent)
 		}
 		if err := tx.saveMember(after.ID, was, m, known); err != nil {
+			return after, nil, err
+		}
+	}
+	if after.Path != before.Path {
+		if err := tx.exec("UPDATE rooms SET canonical_path = ? WHERE room_id = ?", after.Path, after.ID); err != nil {
 			return after, nil, err
 		}
 	}

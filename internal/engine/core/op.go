@@ -1,8 +1,12 @@
 package core
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -55,7 +59,11 @@ func (o *Op) Apply(r stick.Room, events []stick.Event) {
 // only after everything was probed that might change the outcome. done makes the result; it sees the events
 // with their numbers, and may be nil. Both may run several times.
 func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule func(*Op) error, done func(*Op) error) error {
-	p, err := k.Place(w)
+	place := k.PlaceToRead
+	if j > MustBeMemberQuietly {
+		place = k.Place
+	}
+	p, err := place(w)
 	if err != nil {
 		return err
 	}
@@ -90,9 +98,41 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 		return done(o)
 	})
 	if err != nil {
-		return err
+		return k.explainNoRoom(ctx, db, by, err)
 	}
 	return refused
+}
+
+// explainNoRoom adds the next step to the error for a path without a room, where the directory of one of the
+// caller's rooms is gone: it may have been moved here.
+func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, by Caller, err error) error {
+	no, ok := errors.AsType[*stick.Error](err)
+	if !ok || no.Code != stick.CodeNoRoom || no.Fields["path"] == nil {
+		return err
+	}
+	var mine []stick.Room
+	verr := k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+		mine = nil
+		me, err := Identify(tx, probes, by)
+		if err != nil {
+			return err
+		}
+		ids, err := tx.RoomsOf(me.Agent)
+		for _, id := range ids {
+			r, rerr := tx.RoomPart(id, me.Agent)
+			mine, err = append(mine, r), cmp.Or(err, rerr)
+		}
+		return err
+	})
+	if verr != nil {
+		return err
+	}
+	for _, r := range mine {
+		if _, serr := os.Stat(r.Path); errors.Is(serr, fs.ErrNotExist) {
+			return no.Hintf("the directory of your room, %s, is gone; if its files are here now, move the room here: %s", stick.Line(r.Path), stick.Cmd("tt join --room <room_id>", r.ID))
+		}
+	}
+	return err
 }
 
 // loadRoom loads or makes the room, and lets the caller enter it.
@@ -220,7 +260,7 @@ func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx
 	if err != nil {
 		return err
 	}
-	return k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+	return k.explainNoRoom(ctx, db, by, k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
 		r, err := FindRoom(tx, w, p)
 		if err != nil {
 			return err
@@ -235,5 +275,5 @@ func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx
 			return missed // a refusal, too, may be another one once the verdicts are known
 		}
 		return err
-	})
+	}))
 }

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Where says which room a call means: by its id, or by a path inside of its workspace. The zero Where means
-// the working directory.
+// Where says which room a call means: by its id or a unique start of that, or by a path inside of its workspace.
+// The zero Where means the working directory.
 type Where struct {
 	RoomID stick.RoomID `json:"room_id,omitempty"`
 	Path   string       `json:"path,omitempty"`
@@ -35,9 +35,14 @@ func errNoRoom(w Where, p *workspace.Place) error {
 	return NoRoom(p.Path)
 }
 
-// Place resolves the path of w. It returns nil when w names a room by its id.
+// Place resolves the path of w. It returns nil when w names a room by its id. Of a call that names both it can't
+// tell which one is meant, and fails with [stick.CodeUsage].
 func (k *Kernel) Place(w Where) (*workspace.Place, error) {
-	if w.RoomID != "" {
+	switch {
+	case w.RoomID != "" && w.Path != "":
+		return nil, stick.Errorf(stick.CodeUsage, "give a room or a path, not both: %q and %q", stick.Clip(string(w.RoomID), 60), stick.Clip(w.Path, 60)).
+			With("field", "room_id")
+	case w.RoomID != "":
 		return nil, nil
 	}
 	path := w.Path
@@ -46,7 +51,7 @@ func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	}
 	p, err := workspace.Resolve(path, k.Config.Workspace)
 	if w.Path == "" && errors.Is(err, fs.ErrNotExist) {
-		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").Hintf("go to a directory that exists, or name one: --path <directory>")
+		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").Hintf("go to a directory that exists, or name one: --path <directory>; %s lists the rooms", stick.Cmd("tt list --all"))
 	}
 	if err != nil {
 		return nil, err
@@ -54,7 +59,7 @@ func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	return &p, nil
 }
 
-// PlaceToRead is [Kernel.Place] for operations that only read. It also finds the room of a working directory
+// PlaceToRead is [Kernel.Place] for operations that make no room. It also finds the room of a working directory
 // that was deleted.
 func (k *Kernel) PlaceToRead(w Where) (*workspace.Place, error) {
 	p, err := k.Place(w)
@@ -86,7 +91,7 @@ func (k *Kernel) PlaceOfHook(w Where) (*workspace.Place, error) {
 // [stick.CodeNoRoom].
 func FindRoom(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
 	if p == nil {
-		return tx.Room(w.RoomID)
+		return tx.RoomNamed(w.RoomID)
 	}
 	r, ok, err := tx.RoomAt(p.Chain)
 	if err == nil && !ok {

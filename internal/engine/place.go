@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// placeOf returns the place of a call, even if its directory is gone. For a room by its id, that is the place of
+// the room's path. It fails with [stick.CodeInvalidPath] and [stick.CodeNoRoom].
+func (e *Engine) placeOf(ctx context.Context, w core.Where) (*workspace.Place, error) {
+	place, err := e.core.PlaceToRead(w)
+	if err != nil || place != nil {
+		return place, err
+	}
+	path, err := e.pathOf(ctx, w.RoomID)
+	if err != nil {
+		return nil, err
+	}
+	if isGone(path) {
+		return &workspace.Place{Path: path, Root: path, Found: workspace.FoundPath, Chain: []string{path}}, nil
+	}
+	return e.core.PlaceToRead(core.Where{Path: path})
+}
+
+// pathOf returns the path of a room.
+func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err error) {
+	err = e.core.Read(ctx, core.Where{RoomID: id}, core.Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		path = r.Path
+		return nil
+	})
+	return path, err
+}
+
+// isGone reports whether there is nothing at a path. A directory that can't be read isn't gone.
+func isGone(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
