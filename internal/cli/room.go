@@ -74,8 +74,9 @@ func (a *app) joinCmd() *cobra.Command {
 	var forceNew bool
 	c := &cobra.Command{
 		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it", Args: between(0, 1, "a path"),
-		Long: "Join the nearest room between a path and its workspace root. If there is none, tt makes one at the root. Joining reopens\n" +
-			"a closed room, and lets a removed member back in. If the directory of a room is gone, because it was renamed for example,\n" +
+		Long: "Join the nearest room between a path and its workspace root. If there is none, tt makes one at the root. In a\n" +
+			"directory without git and without a marker such as AGENTS.md, the nearest room above counts. Only tt join makes a room of a whole\n" +
+			"home directory or disk. Joining reopens a closed room, and lets a removed member back in. If the directory of a room is gone, because it was renamed for example,\n" +
 			"tt join --room moves the room to the workspace in which you run it.",
 	}
 	c.Flags().BoolVar(&forceNew, "force-new", false, "make a room at the path itself, even inside another room")

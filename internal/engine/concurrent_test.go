@@ -45,7 +45,7 @@ func newDesk(t *testing.T) *desk {
 
 // engine returns an engine. At the end of the test the doctor checks the database, and the engine is closed.
 func (d *desk) engine() *engine.Engine {
-	e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: d.work}})})
+	e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: filepath.Dir(d.work)}})})
 	d.Cleanup(func() {
 		res, err := e.Doctor(context.Background(), engine.DoctorParams{})
 		if err == nil && !res.Healthy {

@@ -16,8 +16,11 @@ import (
 // the room's path. It fails with [stick.CodeInvalidPath] and [stick.CodeNoRoom].
 func (e *Engine) placeOf(ctx context.Context, w core.Where) (*workspace.Place, error) {
 	place, err := e.core.PlaceToRead(w)
-	if err != nil || place != nil {
-		return place, err
+	if err != nil {
+		return nil, err
+	}
+	if place != nil {
+		return place, e.findRoot(ctx, place)
 	}
 	path, err := e.pathOf(ctx, w.RoomID)
 	if err != nil {
@@ -27,6 +30,18 @@ func (e *Engine) placeOf(ctx context.Context, w core.Where) (*workspace.Place, e
 		return &workspace.Place{Path: path, Root: path, Found: workspace.FoundPath, Chain: []string{path}}, nil
 	}
 	return e.core.PlaceToRead(core.Where{Path: path})
+}
+
+// findRoot completes a place where nothing says where the workspace begins: the nearest room above does.
+func (e *Engine) findRoot(ctx context.Context, place *workspace.Place) error {
+	if place.Found != workspace.FoundPath {
+		return nil
+	}
+	path, err := e.roomAt(ctx, place)
+	if path != "" {
+		place.Root = path
+	}
+	return err
 }
 
 // pathOf returns the path of a room.

@@ -348,7 +348,11 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 		case o.Room.Path != o.Before.Path:
 			res.Moved = o.Before.Path
 		case move.from == o.Room.Path && move.from != "":
-			warnings = append(warnings, "the directory of this room is gone, and the room can't move here: "+move.to.Root+" has a room")
+			why := " has a room"
+			if move.to.Broad {
+				why = " is a whole home directory or disk"
+			}
+			warnings = append(warnings, "the directory of this room is gone, and the room can't move here: "+move.to.Root+why)
 		case p.ForceNew && above == o.Room.Path:
 			res.Created = false
 			warnings = append(warnings, "there was already a room at this path; you joined it")
@@ -413,7 +417,7 @@ func (m moving) apply(o *op) error {
 	if m.from == "" || o.Room.Path != m.from {
 		return nil
 	}
-	if _, taken, err := o.Tx.RoomAt(m.to.Chain); taken || err != nil {
+	if _, taken, err := o.Tx.RoomAt(m.to.Chain); taken || err != nil || m.to.Broad {
 		return err
 	}
 	o.Apply(o.Room.Move(o.Me.Agent, m.to.Root))

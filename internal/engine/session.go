@@ -170,6 +170,9 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	s.around = e.scan(p.Caller, place, false)
 	s.tasks = taskWorktrees(place.Root)
 	s.works = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
+	if room == "" && place.Broad && p.Auto {
+		return silent, nil
+	}
 	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.hasOthers() {
 		silent.Alone, silent.Blind = true, s.around.Blind
 		return silent, nil

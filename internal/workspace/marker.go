@@ -19,11 +19,7 @@ var markers = [...]string{
 // counts only for the home directory itself: people keep a CLAUDE.md there for all their projects, which
 // must not become one room.
 func findMarker(dir, home string) (root, name string, ok bool) {
-	if home != "" {
-		if real, err := canonical(home); err == nil {
-			home = real
-		}
-	}
+	home = realHome(home)
 	for d := dir; ; d = filepath.Dir(d) {
 		if d != home || d == dir {
 			for _, m := range markers {
@@ -36,4 +32,14 @@ func findMarker(dir, home string) (root, name string, ok bool) {
 			return "", "", false
 		}
 	}
+}
+
+// realHome returns the canonical form of the home directory. One that can't be looked up stays as it is.
+func realHome(home string) string {
+	if home != "" {
+		if real, err := canonical(home); err == nil {
+			return real
+		}
+	}
+	return home
 }

@@ -41,8 +41,12 @@ type Place struct {
 	Marker string
 	// Worktree is the top level of the linked worktree that Path lies in. It is empty outside of one.
 	Worktree string
+	// Broad is true if Root is the home directory or the root of the file system. A room there would cover
+	// nearly everything of a user, so one is made only when somebody asks for it.
+	Broad bool
 	// Chain lists the directories whose room would cover Path, from the deepest up to Root. It starts
-	// at Path. In a linked worktree it starts at the same place in the main checkout, or at the
+	// at Path. If nothing says where the workspace begins (FoundPath), it goes on above Root, without Broad
+	// directories: there a room is the only sign of a workspace. In a linked worktree it starts at the same place in the main checkout, or at the
 	// nearest directory above that exists there: one room serves all checkouts of a repository.
 	Chain []string
 }
@@ -59,6 +63,9 @@ func Resolve(path string, env Env) (Place, error) {
 	}
 	return locate(dir, env)
 }
+
+// isBroad reports whether dir is the home directory or the root of a file system. Both paths are canonical.
+func isBroad(dir, home string) bool { return dir == home || dir == filepath.Dir(dir) }
 
 // ResolveGone is [Resolve] for a working directory that may have been deleted under its process. It keeps
 // the missing part of path as written, and drops Linux's " (deleted)" at the end. With it, an agent whose
@@ -81,6 +88,13 @@ func ResolveGone(path string, env Env) (Place, error) {
 
 // locate finds the workspace of dir, which is canonical.
 func locate(dir string, env Env) (Place, error) {
+	p, err := findRoot(dir, env)
+	p.Broad = err == nil && isBroad(p.Root, realHome(env.Home))
+	return p, err
+}
+
+// findRoot is [locate] without Broad.
+func findRoot(dir string, env Env) (Place, error) {
 	if err := searchable(dir); err != nil {
 		return Place{}, err
 	}
@@ -97,7 +111,14 @@ func locate(dir string, env Env) (Place, error) {
 	if root, name, ok := findMarker(dir, env.Home); ok {
 		return Place{Path: dir, Root: root, Found: FoundMarker, Marker: name, Chain: chain(dir, root)}, nil
 	}
-	return Place{Path: dir, Root: dir, Found: FoundPath, Chain: []string{dir}}, nil
+	p := Place{Path: dir, Root: dir, Found: FoundPath, Chain: []string{dir}}
+	home := realHome(env.Home)
+	for above := filepath.Dir(dir); above != filepath.Dir(above); above = filepath.Dir(above) {
+		if above != home {
+			p.Chain = append(p.Chain, above)
+		}
+	}
+	return p, nil
 }
 
 // Repository returns the directory in which git finds the workspace's repository: Root, or the bare

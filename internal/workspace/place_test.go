@@ -3,6 +3,7 @@ package workspace
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,25 +26,27 @@ func TestResolveWithoutGit(t *testing.T) {
 		name, path, root, found, marker string
 		chain                           []string
 	}{
-		{"nothing", at("plain/a"), "plain/a", FoundPath, "", []string{"plain/a"}},
-		{"relative", "a", "plain/a", FoundPath, "", []string{"plain/a"}},
-		{"relative to here", ".", "plain", FoundPath, "", []string{"plain"}},
+		{"nothing", at("plain/a"), "plain/a", FoundPath, "", []string{"plain/a", "plain", "."}},
+		{"relative", "a", "plain/a", FoundPath, "", []string{"plain/a", "plain", "."}},
+		{"relative to here", ".", "plain", FoundPath, "", []string{"plain", "."}},
 		{"nearest marker", at("mono/packages/ui/src"), "mono/packages/ui", FoundMarker, "package.json", []string{"mono/packages/ui/src", "mono/packages/ui"}},
 		{"file", at("mono/packages/ui/src/main.ts"), "mono/packages/ui", FoundMarker, "package.json", []string{"mono/packages/ui/src", "mono/packages/ui"}},
 		{"between markers", at("mono/packages"), "mono", FoundMarker, "package.json", []string{"mono/packages", "mono"}},
 		{"marker directory", at("stick/a"), "stick", FoundMarker, ".talking-stick", []string{"stick/a", "stick"}},
 		{"first of two markers", at("toml/a"), "toml", FoundMarker, ".talking-stick.toml", []string{"toml/a", "toml"}},
-		{"below home", at("home/notes"), "home/notes", FoundPath, "", []string{"home/notes"}},
+		{"below home", at("home/notes"), "home/notes", FoundPath, "", []string{"home/notes", "."}},
 		{"home itself", at("home"), "home", FoundMarker, "AGENTS.md", []string{"home"}},
 		{"project in home", at("home/app/pkg/x"), "home/app", FoundMarker, "go.mod", []string{"home/app/pkg/x", "home/app/pkg", "home/app"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			want := Place{Path: at(tt.chain[0]), Root: at(tt.root), Found: tt.found, Marker: tt.marker}
+			want := Place{Path: at(tt.chain[0]), Root: at(tt.root), Found: tt.found, Marker: tt.marker, Broad: tt.root == "home"}
 			for _, c := range tt.chain {
 				want.Chain = append(want.Chain, at(c))
 			}
-			if diff := cmp.Diff(want, resolve(t, tt.path, env)); diff != "" {
+			got := resolve(t, tt.path, env)
+			got.Chain = slices.DeleteFunc(got.Chain, func(c string) bool { return Within(dir, c) && c != dir }) // above the test's own
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -48,13 +48,20 @@ func TestResolveProperties(t *testing.T) {
 		if p.Worktree == "" && p.Chain[0] != p.Path {
 			r.Fatalf("the chain doesn't start at the path: %+v", p)
 		}
-		if p.Chain[len(p.Chain)-1] != p.Root {
+		if p.Found != FoundPath && p.Chain[len(p.Chain)-1] != p.Root {
 			r.Fatalf("the chain doesn't end at the root: %+v", p)
 		}
 		for i, c := range p.Chain[1:] {
-			if c != filepath.Dir(p.Chain[i]) {
+			above := filepath.Dir(p.Chain[i])
+			if p.Found == FoundPath && above == realHome(env.Home) {
+				above = filepath.Dir(above)
+			}
+			if c != above || c == "/" {
 				r.Fatalf("%s doesn't follow %s: %+v", c, p.Chain[i], p)
 			}
+		}
+		if p.Broad != (p.Root == realHome(env.Home)) {
+			r.Fatalf("a root is broad if it is the home directory: %+v", p)
 		}
 		if file, err := Resolve(filepath.Join(path, "file.txt"), env); err != nil || !cmp.Equal(file, p) {
 			r.Fatalf("a file in %s has another place: %+v, %v", path, file, err)

@@ -139,6 +139,9 @@ func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, by Caller, err
 func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining) (err error) {
 	o.Room, err = FindRoom(o.Tx, w, p)
 	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > MustBeMemberQuietly {
+		if p.Broad && j != JoinsExplicitly {
+			return errBroad(p)
+		}
 		o.Room, err = o.Tx.NewRoom(p.Root)
 		o.Created = true
 	}

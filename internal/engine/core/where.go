@@ -27,6 +27,13 @@ func NoRoom(path string) *stick.Error {
 		Hintf("make one and join it: %s", stick.Cmd("tt join"))
 }
 
+// errBroad is the error for an operation that would make a room of the whole home directory, or of all files, in
+// passing.
+func errBroad(p *workspace.Place) error {
+	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s, and a room of a whole home directory or disk is made only when you ask for it", stick.Line(p.Root)).
+		With("path", p.Path).Hintf("go to a project's directory; or make the room after all: %s", stick.Cmd("tt join"))
+}
+
 // errNoRoom is the error where there is no database, and so no room: w names it by its id, or p is its place.
 func errNoRoom(w Where, p *workspace.Place) error {
 	if p == nil {
