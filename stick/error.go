@@ -71,6 +71,7 @@ const (
 	CodeDatabaseBusy         Code = "database_busy"
 	CodeDatabaseCorrupt      Code = "database_corrupt"
 	CodeUpgraded             Code = "upgraded"
+	CodeDatabaseMoved        Code = "database_moved"
 	CodeInternal             Code = "internal"
 	CodeCanceled             Code = "canceled"
 )
@@ -156,6 +157,7 @@ var Codes = []CodeInfo{
 	{CodeDatabaseBusy, ExitBusy, true, "the database stayed locked for too long"},
 	{CodeDatabaseCorrupt, ExitEnvironment, false, "the database file is damaged"},
 	{CodeUpgraded, ExitEnvironment, true, "the database was upgraded while this process ran"},
+	{CodeDatabaseMoved, ExitEnvironment, true, "the database was moved or replaced while this process ran"},
 	{CodeInternal, ExitInternal, false, "a fault of the program"},
 	{CodeCanceled, ExitInterrupted, true, "the call was interrupted"},
 }

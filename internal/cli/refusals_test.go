@@ -81,6 +81,7 @@ var notProvoked = map[stick.Code]string{
 	stick.CodeDatabaseBusy:     "package store: it takes 15 seconds",
 	stick.CodeOutputUnwritable: "testdata/script/unwritable.txtar: standard output has to be full",
 	stick.CodeUpgraded:         "package store: a newer program writes while this one runs",
+	stick.CodeDatabaseMoved:    "moved_data_dir.txtar: the database is moved while a command waits",
 	stick.CodeCanceled:         "testdata/script/interrupt.txtar",
 	stick.CodeInternal:         "a fault of the program",
 }

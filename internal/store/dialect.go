@@ -14,6 +14,8 @@ type dialect struct {
 	check func(tx *Tx, report func(format string, args ...any)) error
 	// limitWait limits how long the next transaction waits for programs that aren't ours.
 	limitWait func(*DB)
+	// inPlace fails if the database that is open isn't the one that [Open] would open now.
+	inPlace func(*DB) error
 	// committed runs after each commit, under the write lock.
 	committed func(*DB)
 }

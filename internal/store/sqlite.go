@@ -37,6 +37,7 @@ var sqliteDialect = dialect{
 	check:     checkFile,
 	limitWait: limitWriteWait,
 	committed: checkpoint,
+	inPlace:   inPlace,
 }
 
 // openSQLite completes [Open].
@@ -67,6 +68,9 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 		}
 	}
 	if db.Bell, err = bell.Open(dir); err != nil {
+		return nil, notWritable(dir, err)
+	}
+	if db.file, err = os.Stat(path); err != nil {
 		return nil, notWritable(dir, err)
 	}
 	db.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
@@ -113,6 +117,17 @@ func createFile(file string) error {
 		return notWritable(filepath.Dir(file), err)
 	}
 	return f.Close()
+}
+
+// inPlace compares the file that is open with the one in the data directory.
+func inPlace(db *DB) error {
+	path := filepath.Join(db.opt.Dir, FileName)
+	now, err := os.Stat(path)
+	if err == nil && os.SameFile(now, db.file) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return stick.Errorf(stick.CodeDatabaseMoved, "the database %s was moved or replaced while this command ran", stick.Line(path)).With("path", path).
+		Hintf("run the command again, which opens the database that is there now")
 }
 
 // connect opens the one connection of this process.

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -46,6 +47,8 @@ type DB struct {
 	conn  *sql.Conn
 	pool  *sql.DB
 	stmts map[string]*sql.Stmt
+
+	file fs.FileInfo // the database that is open; it never changes
 
 	commits   int  // of this process
 	bootKnown bool // the database knows under which boot this process runs
@@ -96,6 +99,10 @@ func (db *DB) Dir() string { return db.opt.Dir }
 
 // NewID makes an id that is never made again.
 func (db *DB) NewID() string { return db.opt.NewID() }
+
+// InPlace fails with [stick.CodeDatabaseMoved] if the database that is open isn't the one that commands open now. Every
+// transaction asks: whoever went on with a file that was moved away would wait for others who never come there.
+func (db *DB) InPlace() error { return db.dialect.inPlace(db) }
 
 // Close ends the connection. A program that is about to exit needn't call it: the operating system releases the
 // locks, and closing last would cost the time of a checkpoint.
@@ -191,6 +198,9 @@ type Tx struct {
 }
 
 func (db *DB) begin(how string) (*Tx, error) {
+	if err := db.InPlace(); err != nil {
+		return nil, err
+	}
 	if _, err := db.exec(how); err != nil {
 		return nil, db.dialect.classify(err)
 	}

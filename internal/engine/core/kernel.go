@@ -67,9 +67,10 @@ func (k *Kernel) Close() error {
 func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.db != nil {
+	if k.db != nil && k.db.InPlace() == nil {
 		return k.db, nil
 	}
+	k.db = nil // a wait may still be in it, and ends when it next reads
 	if err := k.CheckFileSystem(); err != nil {
 		return nil, err
 	}
