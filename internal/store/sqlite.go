@@ -48,6 +48,9 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 	dir := db.opt.Dir
 	path := filepath.Join(dir, FileName)
 	fresh, err := readHeader(path)
+	if err == nil && fresh {
+		fresh, err = requireNoLog(path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +110,25 @@ func readHeader(file string) (fresh bool, err error) {
 			With("path", file).Hintf("move it aside and start a new one: %s", stick.Cmd("tt doctor --adopt"))
 	}
 	return false, nil
+}
+
+// requireNoLog refuses to begin a new database where a write-ahead log says that there was one: SQLite would throw
+// that log away, with the newest commits in it. fresh is false if another process has made the database meanwhile:
+// a log appears only after the header.
+func requireNoLog(file string) (fresh bool, err error) {
+	info, err := os.Stat(file + "-wal")
+	if err != nil || info.Size() == 0 {
+		return true, nil // whatever else is wrong with it, opening tells
+	}
+	if fresh, err = readHeader(file); err != nil || !fresh {
+		return fresh, err
+	}
+	what := "is empty"
+	if _, err := os.Stat(file); err != nil {
+		what = "is missing"
+	}
+	return false, stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s %s, but its write-ahead log %s-wal is there", stick.Line(file), what, FileName).With("path", file).
+		Hintf("put back the database that belongs to the log; to give it up, move the log aside, and the next command starts a new database")
 }
 
 // createFile creates an empty database file that only its owner can read. SQLite gives the files that it puts

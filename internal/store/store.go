@@ -63,7 +63,7 @@ type DB struct {
 var ErrAbsent = errors.New("there is no database yet")
 
 // Open opens the database in opt.Dir. If there is none, Open creates it and its directory when create is true,
-// and returns [ErrAbsent] otherwise. It fails with
+// and returns [ErrAbsent] otherwise. A log of a database that is missing or empty counts as damage. It fails with
 // [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
 // [stick.CodeDatabaseBusy] and [stick.CodeDataDirNotWritable].
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
