@@ -26,7 +26,7 @@ func (a *app) careCommands() []*cobra.Command {
 }
 
 func (a *app) doctorCmd() *cobra.Command {
-	var adopt bool
+	var adopt, setAside bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
 		Long: "Check the data directory, the database, and whether waiting commands are woken. Show for each harness whether tt is installed,\n" +
@@ -34,9 +34,10 @@ func (a *app) doctorCmd() *cobra.Command {
 			"same database. The exit status is 7 if the data directory, the database or waking has a problem.",
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
+	c.Flags().BoolVar(&setAside, "set-aside", false, "keep a damaged database in a directory of its own and start a new one")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
-			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt})
+			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt, SetAside: setAside})
 			if err != nil {
 				return doctorResult{}, err
 			}

@@ -654,6 +654,8 @@ The data directory is, in this order: ` + "`$TALKING_STICK_DATA_DIR`, `$XDG_DATA
 Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has mode 0700, its files 0600.`)
 	g.table([]string{"file", "what it is"},
 		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. To copy the database, stop everything that uses it, and copy all three. A log without its database, or beside an empty one, is refused"},
+		[]string{"`corrupt`", "says when a command found the database damaged; while it is there, nothing is written. `tt doctor` removes it when it finds nothing wrong"},
+		[]string{"`damaged-1/`", "a damaged database that `tt doctor --set-aside` kept; further ones are numbered"},
 		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
 		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
 		[]string{"`waits/`", "a locked file for each wait that is blocked now"},

@@ -19,6 +19,8 @@ import (
 type DoctorParams struct {
 	Caller core.Caller `json:"-"`
 	Adopt  bool        `json:"adopt,omitempty"` // move another program's database aside and start a new one
+
+	SetAside bool `json:"set_aside,omitempty"` // move a damaged database aside and start a new one
 }
 
 // DoctorResult is what the doctor found.
@@ -41,12 +43,20 @@ func (e *Engine) checks() []core.Check {
 	}, e.others...)
 }
 
-// Doctor runs all checks. It writes nothing, unless Adopt is set: then it moves another program's database
-// aside and makes a new one.
+// Doctor runs all checks. Without Adopt and SetAside it changes nothing, with one exception: a database that was
+// found damaged isn't written until a check by Doctor finds it sound. It fails with [stick.CodeUsage] where there
+// is nothing to move aside.
 func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
 	res := DoctorResult{DataDir: e.core.Config.Dir, Healthy: true}
 	if p.Adopt {
 		f, err := e.adopt(ctx)
+		if err != nil {
+			return res, err
+		}
+		res.Findings = append(res.Findings, f)
+	}
+	if p.SetAside {
+		f, err := e.setAside(ctx)
 		if err != nil {
 			return res, err
 		}
@@ -126,20 +136,63 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 		return core.Finding{Status: core.FindingOK, Detail: "there is no database yet; the first tt join makes it"}
 	}
 	if err != nil {
-		return core.Fault(err)
+		return damaged(err)
 	}
 	found, err := db.Check(ctx)
 	if err != nil {
-		return core.Fault(err)
+		return damaged(err)
 	}
 	if len(found) > 0 {
 		detail := found[0]
 		if len(found) > 1 {
 			detail += fmt.Sprintf(", and %d more", len(found)-1)
 		}
-		return core.Finding{Status: core.FindingFault, Detail: detail, Fix: "keep a copy of the data directory and report this"}
+		return core.Finding{Status: core.FindingFault, Detail: detail, Fix: "keep a copy of the data directory and report this; " + wayOut}
 	}
 	return core.Finding{Status: core.FindingOK, Detail: "the file is sound, and every room agrees with its log"}
+}
+
+// wayOut says what to do about a damaged database.
+const wayOut = "commands that only read show what can still be read. To go on, tt doctor --set-aside keeps the damaged files and starts a new database: " +
+	"turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
+
+// damaged is the finding of a database that can't be read.
+func damaged(err error) core.Finding {
+	f := core.Fault(err)
+	if stick.CodeOf(err) == stick.CodeDatabaseCorrupt {
+		f.Fix = wayOut
+		if e := stick.AsError(err); e.Fields["path"] != nil { // it knows what is missing
+			f.Fix = e.Hint.String() + ", or tt doctor --set-aside does that"
+		}
+	}
+	return f
+}
+
+// setAside moves a damaged database aside, and makes a new one.
+func (e *Engine) setAside(ctx context.Context) (core.Finding, error) {
+	db, err := e.core.Open(ctx, false)
+	var found []string
+	if err == nil {
+		found, err = db.Check(ctx)
+	}
+	switch {
+	case err == store.ErrAbsent || err == nil && len(found) == 0:
+		return core.Finding{}, stick.Errorf(stick.CodeUsage, "there is no damaged database to move aside").
+			Hintf("see what the doctor finds: %s", stick.Cmd("tt doctor"))
+	case err != nil && stick.CodeOf(err) != stick.CodeDatabaseCorrupt:
+		return core.Finding{}, err
+	}
+	aside, err := store.SetAside(ctx, e.core.Config.Dir)
+	if err != nil {
+		return core.Finding{}, err
+	}
+	if _, err := e.core.Open(ctx, true); err != nil {
+		return core.Finding{}, err
+	}
+	return core.Finding{
+		Check: "set aside", Status: core.FindingOK,
+		Detail: "the damaged database is now in " + aside + "; with TALKING_STICK_DATA_DIR=" + aside + ", tt shows what can still be read of it",
+	}, nil
 }
 
 func (e *Engine) checkWaking(ctx context.Context) core.Finding {

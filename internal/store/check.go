@@ -11,16 +11,23 @@ import (
 
 // Check looks for damage and contradictions. It runs the database's own check, verifies the chain of sums and the
 // counter, replays the log of every room and compares the result with what is stored. It returns a sentence for
-// each thing found.
+// each thing found. If the file itself is damaged, writers are stopped; if nothing is found, they may go on.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
+	mark := db.readMark()
 	err = db.View(ctx, func(tx *Tx) error {
 		found = nil
 		report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 		if err := db.dialect.check(tx, report); err != nil {
 			return err
 		}
+		if len(found) > 0 {
+			db.mark(found[0])
+		}
 		return tx.checkRooms(report)
 	})
+	if err == nil && len(found) == 0 {
+		err = db.unmark(mark)
+	}
 	return found, err
 }
 

@@ -29,6 +29,9 @@ const applicationID = 0x54547374
 // FileName is the name of the database in the data directory.
 const FileName = "rooms.sqlite"
 
+// databaseFiles are the names of the files that make up the database; the database itself comes first.
+func databaseFiles() []string { return []string{FileName, FileName + "-wal", FileName + "-shm"} }
+
 // sqliteDialect reads everything as it is written.
 var sqliteDialect = dialect{
 	read:      "BEGIN",
@@ -78,11 +81,11 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 	}
 	db.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
 	if err := db.connect(path); err != nil {
-		return nil, err
+		return nil, db.fail(err)
 	}
 	if err := db.prepare(ctx, fresh); err != nil {
 		db.Close()
-		return nil, err
+		return nil, db.fail(err)
 	}
 	return db, nil
 }
@@ -238,12 +241,16 @@ func (db *DB) create() error {
 		if _, err := db.conn.ExecContext(background, mark); err != nil {
 			return classify(err)
 		}
+		return db.unmark(db.readMark()) // a mark was for the database before this one
 	}
 	return nil
 }
 
 // migrate applies the migrations after number have, each in a transaction of its own.
 func (db *DB) migrate(have int64) error {
+	if err := db.requireUnmarked(); err != nil {
+		return err
+	}
 	if _, err := db.conn.ExecContext(background, "PRAGMA journal_mode=WAL"); err != nil {
 		return classify(err)
 	}
@@ -326,7 +333,7 @@ func classify(err error) error {
 
 func corrupt(err error) *stick.Error {
 	return stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %w", err).
-		Hintf("keep the file, and see what can still be read: %s", stick.Cmd("tt doctor"))
+		Hintf("nothing more is written; %s says how to go on", stick.Cmd("tt doctor"))
 }
 
 func notWritable(dir string, err error) *stick.Error {

@@ -124,7 +124,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	defer tx.rollback()
-	return db.dialect.classify(fn(tx))
+	return db.fail(fn(tx))
 }
 
 // Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns
@@ -156,6 +156,9 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Ringer, error) {
 	if db.opt.WriteWait < db.opt.ReadWait {
 		db.dialect.limitWait(db)
 	}
+	if err := db.requireUnmarked(); err != nil {
+		return nil, err
+	}
 	tx, err := db.begin(db.dialect.write)
 	if err != nil {
 		return nil, err
@@ -163,10 +166,10 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Ringer, error) {
 	defer tx.rollback()
 	tx.write = true
 	if err := tx.noticeReboot(); err != nil {
-		return nil, db.dialect.classify(err)
+		return nil, db.fail(err)
 	}
 	if err := fn(tx); err != nil {
-		return nil, db.dialect.classify(err)
+		return nil, db.fail(err)
 	}
 	ringer, err := db.Bell.Prepare(tx.rings...)
 	if err != nil {
@@ -174,7 +177,7 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Ringer, error) {
 	}
 	db.opt.Kill("before commit")
 	if err := tx.commit(); err != nil {
-		return ringer, db.dialect.classify(err)
+		return ringer, db.fail(err)
 	}
 	db.bootKnown = true
 	db.opt.Kill("after commit")
@@ -202,12 +205,12 @@ func (db *DB) begin(how string) (*Tx, error) {
 		return nil, err
 	}
 	if _, err := db.exec(how); err != nil {
-		return nil, db.dialect.classify(err)
+		return nil, db.fail(err)
 	}
 	tx := &Tx{db: db, sums: map[stick.RoomID]string{}, now: stick.At(db.opt.Now())}
 	if err := tx.readMeta(); err != nil {
 		tx.rollback()
-		return nil, db.dialect.classify(err)
+		return nil, db.fail(err)
 	}
 	return tx, nil
 }

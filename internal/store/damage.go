@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
+)
+
+// markName is the file in the data directory that says that SQLite has found the database damaged. While it is
+// there, nothing is written: a write that doesn't touch the damaged page would succeed, and make the damage worse.
+// [DB.Check] removes the file when it finds nothing wrong. A database that can't even be opened needs no mark.
+const markName = "corrupt"
+
+// fail gives a failure of the database its code, and leaves the mark if it is damage.
+func (db *DB) fail(err error) error {
+	err = db.dialect.classify(err)
+	if stick.CodeOf(err) == stick.CodeDatabaseCorrupt {
+		if !errors.Is(err, errMarked) {
+			db.mark(stick.AsError(err).Message)
+		}
+	}
+	return err
+}
+
+// mark leaves the mark. Where that fails, writers meet the damage themselves.
+func (db *DB) mark(what string) {
+	f, err := plainfile.Open(filepath.Join(db.opt.Dir, markName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+	if err != nil {
+		return
+	}
+	fmt.Fprintf(f, "%s: %s\n", db.opt.Now().UTC().Format(time.RFC3339Nano), stick.Line(what))
+	f.Close()
+}
+
+// readMark returns what the mark says, empty without one.
+func (db *DB) readMark() string {
+	b, err := plainfile.Read(filepath.Join(db.opt.Dir, markName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return "at " + strings.TrimSpace(string(b))
+}
+
+// unmark removes the mark, unless it has changed since it was read: then somebody has met damage meanwhile.
+func (db *DB) unmark(read string) error {
+	if read == "" || db.readMark() != read {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(db.opt.Dir, markName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return notWritable(db.opt.Dir, err)
+	}
+	return nil
+}
+
+// errMarked is why a writer is refused. It doesn't mark the database again.
+var errMarked = errors.New("the database is marked as damaged")
+
+// requireUnmarked refuses to write into a database that was found damaged.
+func (db *DB) requireUnmarked() error {
+	if _, err := os.Lstat(filepath.Join(db.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Clip(db.readMark(), 120)).
+		Hintf("%s checks it, and says how to go on", stick.Cmd("tt doctor"))
+	e.Err = errMarked
+	return e
+}
+
+// SetAside moves the database and what belongs to it to a new directory below dir, and returns that. It waits for
+// writers as they wait for each other. If it is interrupted, the log without its database refuses everybody, and
+// another call moves the rest.
+func SetAside(ctx context.Context, dir string) (aside string, err error) {
+	limited, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	lock, err := bell.Lock(limited, filepath.Join(dir, "write.lock"))
+	if err != nil {
+		return "", notWritable(dir, err)
+	}
+	defer lock.Unlock()
+	for n := 1; ; n++ {
+		aside = filepath.Join(dir, fmt.Sprintf("damaged-%d", n))
+		if err = os.Mkdir(aside, 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	for _, name := range append(databaseFiles(), markName) {
+		if err == nil {
+			err = os.Rename(filepath.Join(dir, name), filepath.Join(aside, name))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return "", notWritable(dir, err)
+	}
+	return aside, nil
+}
