@@ -29,9 +29,10 @@ func (a *app) doctorCmd() *cobra.Command {
 	var adopt, setAside bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
-		Long: "Check the data directory, the database, and whether waiting commands are woken. Show for each harness whether tt is installed,\n" +
-			"whether the harness trusts the hooks (where it tells that), when a hook last ran, and whether its shell finds tt and opens the\n" +
-			"same database. The exit status is 7 if the data directory, the database or waking has a problem.",
+		Long: "Check the data directory, the database, whether commands can write, and whether waiting commands are woken. Show for each\n" +
+			"harness whether tt is installed, whether the harness trusts the hooks (where it tells that), when a hook last ran, and whether\n" +
+			"its shell finds tt and opens the same database. The exit status is 7 if the data directory, the database, writing or waking\n" +
+			"has a problem.",
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
 	c.Flags().BoolVar(&setAside, "set-aside", false, "keep a damaged database in a directory of its own and start a new one")

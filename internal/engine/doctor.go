@@ -39,6 +39,7 @@ func (e *Engine) checks() []core.Check {
 		{Name: "file system", Run: e.checkFileSystem},
 		{Name: "permissions", Run: e.checkPermissions},
 		{Name: "database", Run: e.checkDatabase},
+		{Name: "writing", Run: e.checkWriting},
 		{Name: "waking", Run: e.checkWaking},
 	}, e.others...)
 }
@@ -193,6 +194,23 @@ func (e *Engine) setAside(ctx context.Context) (core.Finding, error) {
 		Check: "set aside", Status: core.FindingOK,
 		Detail: "the damaged database is now in " + aside + "; with TALKING_STICK_DATA_DIR=" + aside + ", tt shows what can still be read of it",
 	}, nil
+}
+
+// checkWriting tries whether commands can write.
+func (e *Engine) checkWriting(ctx context.Context) core.Finding {
+	db, err := e.core.Open(ctx, false)
+	switch {
+	case err == store.ErrAbsent:
+		err = store.TryDisk(e.core.Config.Dir)
+	case err == nil:
+		err = db.Trial(ctx)
+	default:
+		return core.Finding{Status: core.FindingWarning, Detail: "not tried, because the database can't be opened"}
+	}
+	if err != nil {
+		return core.Fault(err)
+	}
+	return core.Finding{Status: core.FindingOK, Detail: "the files of the data directory can be used, and the disk has room"}
 }
 
 func (e *Engine) checkWaking(ctx context.Context) core.Finding {

@@ -131,6 +131,9 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		return try(all, some, near, meeting, at)
 	})
 	recordedTasks(t, db, id)
+	if err := db.Trial(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	r := load(t, db, id)
 	update(t, db, func(tx *store.Tx) error {
 		events, err := r.Unreserve("claude:a", false, []stick.Reservation{stick.ReservationOf(reserved)})

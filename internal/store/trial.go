@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
+)
+
+// Trial uses each file of the data directory as commands use it, and changes nothing: it takes the lock of writers,
+// begins a write and rolls it back, opens every bell and every lock of a task, takes the lock of a wait, and writes to
+// the disk. Waits read their rooms once more because of it. It fails with [stick.CodeDataDirNotWritable], naming the
+// file, and with [stick.CodeDatabaseBusy].
+func (db *DB) Trial(ctx context.Context) error {
+	if l, got, err := bell.TryLock(filepath.Join(db.opt.Dir, "write.lock")); err != nil {
+		return unusable(err)
+	} else if got {
+		l.Unlock()
+	}
+	if err := db.locked(ctx, db.tryWrite); err != nil {
+		return err
+	}
+	if err := db.Bell.Trial(); err != nil {
+		return unusable(err)
+	}
+	if err := openAll(filepath.Join(db.opt.Dir, "tasks")); err != nil {
+		return unusable(err)
+	}
+	return TryDisk(db.opt.Dir)
+}
+
+// tryWrite begins a write and rolls it back. The caller holds the lock of writers.
+func (db *DB) tryWrite() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	tx, err := db.begin(db.dialect.write)
+	if err != nil {
+		return err
+	}
+	defer tx.rollback()
+	return db.fail(tx.exec("UPDATE counters SET value = value + 1 WHERE name = 'event_seq'"))
+}
+
+// openAll opens each file in a directory as a lock is opened.
+func openAll(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		f, oerr := plainfile.Open(filepath.Join(dir, e.Name()), os.O_RDWR)
+		if oerr != nil {
+			return oerr
+		}
+		f.Close()
+	}
+	return err
+}
+
+// trialSize is more than a commit writes.
+const trialSize = 256 << 10
+
+// TryDisk writes a file of some size in the data directory, and removes it. A directory that doesn't exist is
+// no failure. It fails with [stick.CodeDataDirNotWritable].
+func TryDisk(dir string) (err error) {
+	f, err := os.CreateTemp(dir, "doctor-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return unusable(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	b := make([]byte, trialSize)
+	rand.Read(b) // a file system that compresses would find room for zeros
+	if _, err = f.Write(b); err == nil {
+		err = f.Sync()
+	}
+	return unusable(err)
+}
+
+// unusable says which file can't be used.
+func unusable(err error) error {
+	if _, ok := errors.AsType[*stick.Error](err); err == nil || ok {
+		return err
+	}
+	path, why := "", err.Error()
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		path, why = e.Path, e.Err.Error()
+	}
+	e := stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be used: %s", stick.Line(path), why).With("path", path)
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return e.Hintf("free some space on that disk")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), strings.HasPrefix(filepath.Base(path), "doctor-"):
+		return e.Hintf("make it writable for your user")
+	}
+	return e.Hintf("move it aside, then run the same command again")
+}
