@@ -204,6 +204,10 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 			if !b.idleNoticeSent() || from.now < b.Turn.IdleNoticeAt.Add(b.Policy.WaiterGrace) && !from.jumped {
 				return "replaced as idle before it was told and had its grace"
 			}
+			i := agentIndex(b.Turn.Owner)
+			if from.now < max(b.Turn.GrantedAt, b.Members[i].LastSeenAt).Add(b.Policy.OwnerIdleTTL) && !from.jumped {
+				return "replaced as idle before its limit"
+			}
 		}
 	}
 

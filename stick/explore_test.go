@@ -50,6 +50,7 @@ var scenarios = []scenario{
 	{name: "leases that time out", acts: deeds(waits, dTake, dBeat)},
 	{name: "clock back, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dBeat, dJump)},
 	{name: "passes and deaths, two agents", two: true, proves: provedTwo, acts: deeds(waits, dying, stops, dPass, dTake, dOperator, dKick, dBeat)},
+	{name: "limits that change, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dBeat, dLimit)},
 	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},
 
 	{long: true, name: "kicks of the gone", proves: provedAll, acts: deeds(waits, dDie, dKick)},

@@ -27,6 +27,7 @@ const (
 	lastSeq = int64(100) // events of a normalised room have smaller numbers
 	anyTurn = 7
 	anyPID  = 1000
+	longer  = 2 * unit // how much longer a person makes owner_idle_ttl
 )
 
 var names = [crowd]AgentID{"a", "b", "c"}
@@ -117,12 +118,13 @@ const (
 	dJoin
 	dRestore
 	dJump
+	dLimit // a person changes owner_idle_ttl
 )
 
 var deedNames = [...]string{
 	"tick", "look", "wait", "listen", "timeout", "kill wait", "stop wait", "continue wait", "die", "come back",
 	"heartbeat", "renew", "release", "pass", "pass next", "take", "take (operator)", "leave", "abandon", "kick",
-	"kick (force)", "close", "close (person)", "join", "restore", "clock back",
+	"kick (force)", "close", "close (person)", "join", "restore", "clock back", "change the idle limit",
 }
 
 type act struct {
@@ -133,7 +135,7 @@ type act struct {
 
 func (a act) String() string {
 	switch a.deed {
-	case dTick, dRestore, dJump, dPerson:
+	case dTick, dRestore, dJump, dPerson, dLimit:
 		return deedNames[a.deed]
 	case dPass, dKick, dForce:
 		return fmt.Sprintf("%s: %s %s", names[a.who], deedNames[a.deed], names[a.target])
@@ -315,6 +317,9 @@ func (sc *scenario) actsIn(w *world) []act {
 	if has(dRestore) {
 		add(dRestore, 0, 0)
 	}
+	if has(dLimit) {
+		add(dLimit, 0, 0)
+	}
 	if has(dJump) && !w.jumped {
 		add(dJump, 0, 0)
 	}
@@ -483,6 +488,14 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		r, more, _, o.err = r.Join(by, true, w.now)
 		note(more)
 		settle(false)
+	case dLimit:
+		ttl := sc.rules().OwnerIdleTTL
+		if r.Policy.OwnerIdleTTL == ttl {
+			ttl += longer
+		}
+		var more []Event
+		r, more, o.err = r.SetPolicy("human:x", true, []string{"owner_idle_ttl=" + ttl.String()}, w.now)
+		note(more)
 	case dRestore:
 		var more []Event
 		r, more = r.Restore(r.Generation+1, "restore", w.now)
@@ -550,7 +563,7 @@ func (w *world) count(events []Event) {
 }
 
 func sameRoom(a, b Room) bool {
-	return a.Closed == b.Closed && a.Turn == b.Turn && slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
+	return a.Closed == b.Closed && a.Policy == b.Policy && a.Turn == b.Turn && slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
 		return x.Agent == y.Agent && x.State == y.State && x.JoinSeq == y.JoinSeq && x.HeldSeq == y.HeldSeq &&
 			x.LastSeenAt == y.LastSeenAt && x.LastOfferRound == y.LastOfferRound && x.PassedOver == y.PassedOver && x.ReturnedAt == y.ReturnedAt
 	})
@@ -583,6 +596,10 @@ func (sc *scenario) normal(w world) world {
 	if p.Order == Sequence {
 		n.SequenceIndex = t.SequenceIndex
 	}
+	idle := p.OwnerIdleTTL // the longest limit that it may get
+	if slices.Contains(sc.acts, dLimit) {
+		idle = sc.rules().OwnerIdleTTL + longer
+	}
 	var activity Time
 	switch t.State {
 	case Idle:
@@ -600,9 +617,9 @@ func (sc *scenario) normal(w world) world {
 		if !n.Acked {
 			n.Prior = t.Prior
 		}
-		oldest := max(p.OwnerLeaseTTL, p.OwnerIdleTTL, p.ClaimTTL) + open
+		oldest := max(p.OwnerLeaseTTL, idle, p.ClaimTTL) + open
 		if sc.proves[i] && n.Acked {
-			oldest = p.OwnerIdleTTL
+			oldest = idle
 		}
 		activity = aged(w.room.activity(), oldest)
 		n.GrantedAt = activity
@@ -723,6 +740,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 	place(t.ReservedFor)
 	place(t.Prior)
 	put(t.SequenceIndex)
+	put(int(w.room.Policy.OwnerIdleTTL / unit))
 	for _, at := range []Time{t.GrantedAt, t.RenewedAt, t.IdleNoticeAt, t.OpenedAt, t.ReservedAt, t.FreeSince, t.OfferedAt} {
 		age(at)
 	}

@@ -348,8 +348,12 @@ func (r Room) idleNoticeSent() bool {
 	return !r.Turn.IdleNoticeAt.IsZero() && r.Turn.IdleSince == r.activity()
 }
 
-// idleNoticeEnds returns when an owner that was told that it looks idle may be replaced.
+// idleNoticeEnds returns until when an owner that was told that it looks idle may answer that.
 func (r Room) idleNoticeEnds() Deadline { return Deadline{r.Turn.IdleNoticeAt, r.Policy.WaiterGrace} }
+
+// idleOpensAt returns when an owner that was told that it looks idle may be replaced: both after the limit, which a
+// change of policy may have moved, and after the notice.
+func (r Room) idleOpensAt() Time { return max(r.idle().At(), r.idleNoticeEnds().At()) }
 
 // unacknowledged returns when others may take over a grant that its owner hasn't reacted to. It is false if
 // the owner has, or if nobody would see a reaction because no hooks fire.

@@ -46,8 +46,9 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 		if !r.leaseStands(s, now) {
 			return Opening{OwnerTimeout, since(r.lease(), now)}
 		}
-		if r.keptWhileIdle(s) && r.idleNoticeSent() && r.idleNoticeEnds().Due(now) {
-			return Opening{OwnerIdle, since(r.idleNoticeEnds(), now)}
+		limit, told := r.idle(), r.idleNoticeEnds()
+		if r.keptWhileIdle(s) && r.idleNoticeSent() && limit.Due(now) && told.Due(now) {
+			return Opening{OwnerIdle, max(since(limit, now), since(told, now))}
 		}
 	case t.State == Reserved:
 		if !r.joined(t.ReservedFor) || r.gone(t.ReservedFor, s) {
@@ -197,7 +198,7 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	why, t := r.Holder(now), r.Turn
 	if t.State == Owned {
 		why = Holds(t.Owner, now.Sub(t.GrantedAt)) + ", and nothing shows that it has stopped"
-		if r.idleNoticeSent() {
+		if r.idleNoticeSent() && r.idle().Due(now) {
 			why = string(t.Owner) + " looks idle, and still has time to answer that"
 		}
 	}
@@ -238,7 +239,7 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 	}
 	if r.keptWhileIdle(s) {
 		if r.idleNoticeSent() {
-			at = earlier(at, r.idleNoticeEnds().At())
+			at = earlier(at, r.idleOpensAt())
 		} else {
 			at = earlier(at, max(now, r.idle().At()).Add(r.Policy.WaiterGrace))
 		}

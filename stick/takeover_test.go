@@ -30,6 +30,14 @@ func TestOpening(t *testing.T) {
 			f.Room = f.Touch("a", f.now)
 			f.after(grace)
 		}, "", StateOwned},
+		{"an idle owner that was told, and then got a longer limit", func(f *fixture) {
+			f.alive("a").owns("a").after(limit).ask("b")
+			f.after(grace).policy("owner_idle_ttl=2h")
+		}, "", StateOwned},
+		{"an idle owner that was told, at the end of its longer limit", func(f *fixture) {
+			f.alive("a").owns("a").after(limit).ask("b")
+			f.policy("owner_idle_ttl=2h").after(2*time.Hour - limit)
+		}, OwnerIdle, StateStaleOwner},
 		{"a tool call in progress", func(f *fixture) {
 			f.alive("a").owns("a").edit("a", func(m *Member) { m.BusySince = f.now })
 			f.after(4*limit - ms).ask("b")
@@ -100,6 +108,21 @@ func TestTakeover(t *testing.T) {
 			`if a does nothing, you can in 10 s at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
 		equal(t, "told", f.log[len(f.log)-1].Type, EventOwnerIdle)
 		if _, err = f.after(grace).takes("b"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("refused as soon as the owner has a longer limit, and says when that ends", func(t *testing.T) {
+		f := room(t).member("a", "b").alive("a").owns("a").after(limit)
+		f.ask("b")
+		f.after(grace).policy("owner_idle_ttl=2h")
+		_, err := f.takes("b")
+		refused(t, err, CodeTakeoverNotAvailable, map[string]any{"opens_at": start.Add(2 * time.Hour)})
+		says(t, err, "you can't take over yet: a has held the stick for 45 min, and nothing shows that it has stopped",
+			`if a does nothing, you can in 1 h at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
+		equal(t, "a wait checks again", f.deadline("b"), 2*time.Hour-limit-grace)
+		f.after(2*time.Hour - limit - grace)
+		equal(t, "since", f.Opening(f.s, f.now).Since, f.now)
+		if _, err = f.takes("b"); err != nil {
 			t.Error(err)
 		}
 	})

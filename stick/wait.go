@@ -124,7 +124,7 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	}
 	if r.keptWhileIdle(s) {
 		if r.idleNoticeSent() {
-			at = earlier(at, r.idleNoticeEnds().At())
+			at = earlier(at, r.idleOpensAt())
 		} else {
 			at = earlier(at, r.idle().At())
 		}
