@@ -374,9 +374,13 @@ var roomEvents = []EventInfo{
 		},
 	}),
 	row(kind[OwnerIdlePayload]{
-		Type: EventOwnerIdle, Meaning: "the owner was told that it looks idle", For: forRecipient,
+		Type: EventOwnerIdle, Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that", For: forRecipient,
 		Say: func(e Event, p OwnerIdlePayload) string {
 			return fmt.Sprintf("%s holds the stick and has done nothing for %s", who(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
+		},
+		Tell: func(e Event, p OwnerIdlePayload) string {
+			return fmt.Sprintf("you hold turn %d and have done nothing for %s, so others may soon take it over; to keep it: %s; to give it up: %s",
+				e.Turn, Age(e.CreatedAt.Sub(p.IdleSince)), Cmd("tt heartbeat"), Cmd("tt release --status … --next-action …"))
 		},
 		Replay: unchanged[OwnerIdlePayload],
 	}),

@@ -33,6 +33,7 @@ type typed interface {
 	holds(Payload) bool
 	sign(json.RawMessage, Caller) json.RawMessage
 	say(Event) string
+	tell(Event) string
 	replay(*Record, *Event) error
 
 	// ofTask reports whether the event is one of a task; applyTo is what it makes of its task.
@@ -75,6 +76,7 @@ type kind[P Payload] struct {
 	Turn    turnRule                           // currentTurn if it isn't set
 	For     func(Event) []Addressee            // whom an event is for
 	Say     func(Event, P) string              // the sentence that tells people of an event
+	Tell    func(Event, P) string              // how the event speaks to the member that it is for; nil: as to everybody
 	Replay  func(*Record, *Event, P) error     // what an event changes
 	task    func(Task, Event, P) (Task, error) // set by [taskRow]
 }
@@ -117,6 +119,13 @@ func (k *typedKind[P, D]) sign(b json.RawMessage, by Caller) json.RawMessage {
 }
 
 func (k *typedKind[P, D]) say(e Event) string { return k.Say(e, k.read(e.Payload)) }
+
+func (k *typedKind[P, D]) tell(e Event) string {
+	if k.Tell == nil {
+		return k.say(e)
+	}
+	return k.Tell(e, k.read(e.Payload))
+}
 
 func (k *typedKind[P, D]) replay(c *Record, e *Event) error { return k.Replay(c, e, k.read(e.Payload)) }
 
@@ -259,4 +268,12 @@ func (e Event) Say() string {
 		return Line(string(e.Type)) + " by " + who(e.From)
 	}
 	return info.say(e)
+}
+
+// Tell returns the sentence that tells the event to a member that it is for.
+func (e Event) Tell() string {
+	if info, ok := e.Type.row(); ok {
+		return info.tell(e)
+	}
+	return e.Say()
 }

@@ -204,10 +204,22 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 			if !b.idleNoticeSent() || from.now < b.Turn.IdleNoticeAt.Add(b.Policy.WaiterGrace) && !from.jumped {
 				return "replaced as idle before it was told and had its grace"
 			}
-			i := agentIndex(b.Turn.Owner)
-			if from.now < max(b.Turn.GrantedAt, b.Members[i].LastSeenAt).Add(b.Policy.OwnerIdleTTL) && !from.jumped {
+			acted := max(b.Turn.GrantedAt, b.Members[agentIndex(b.Turn.Owner)].LastSeenAt)
+			beats := min(b.Turn.HeartbeatAt, acted.Add(3*b.Policy.OwnerIdleTTL))
+			if from.now < max(acted, beats).Add(b.Policy.OwnerIdleTTL) && !from.jumped {
 				return "replaced as idle before its limit"
 			}
+		}
+	}
+
+	// A heartbeat is an answer.
+	if a.deed == dBeat {
+		s, acted := to.probed(), max(b.Turn.GrantedAt, b.Members[a.who].LastSeenAt)
+		switch cause := n.Opening(s, to.now).Cause; {
+		case cause == OwnerTimeout:
+			return "a heartbeat didn't renew the lease"
+		case cause == OwnerIdle && to.now < acted.Add(4*b.Policy.OwnerIdleTTL) && !to.jumped:
+			return "a heartbeat didn't end idleness"
 		}
 	}
 
@@ -303,6 +315,9 @@ func (sc *scenario) checkState(w *world) string {
 			return fmt.Sprintf("%s sleeps for another %s after a wait ended, and would be told %q", names[i], a.deadline.Sub(w.now), ans.Status)
 		}
 	}
+	if bad := w.checkHeartbeats(s); bad != "" {
+		return bad
+	}
 	// Unknown is never taken for gone.
 	unknown := w.probed()
 	for p, v := range unknown.Processes {
@@ -320,6 +335,30 @@ func (sc *scenario) checkState(w *world) string {
 		}
 	}
 	return ""
+}
+
+// checkHeartbeats checks that heartbeats alone don't carry a turn for ever: after four times the limit another member
+// can take over a grace after the notice, however often the owner sends them.
+func (w *world) checkHeartbeats(s *Probed) string {
+	r, now := w.room, w.now
+	i := agentIndex(r.Turn.Owner)
+	if r.Turn.State != Owned || w.actors[i].proc != Alive || w.jumped ||
+		now < max(r.Turn.GrantedAt, r.Members[i].LastSeenAt).Add(4*r.Policy.OwnerIdleTTL) {
+		return ""
+	}
+	other := names[(i+1)%crowd]
+	if !r.joined(other) {
+		return ""
+	}
+	for range 2 {
+		r, _ = r.Heartbeat(r.Turn.Owner, w.fence(), ProvesSession, now)
+		r, _, _, _ = r.Takeover(Take{By: other, Reason: "it only beats"}, "another lease", s, now)
+		if r.Turn.Owner == other {
+			return ""
+		}
+		now = now.Add(r.Policy.WaiterGrace)
+	}
+	return "heartbeats alone carry a turn for ever"
 }
 
 // checkFence checks that a stale turn or lease changes nothing.
@@ -355,8 +394,8 @@ var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Probed, Time) 
 	"pass": func(r Room, by AgentID, f Fence, to AgentID, s *Probed, now Time) (Room, []Event, error) {
 		return r.Pass(by, f, to, someHandoff, s, now)
 	},
-	"heartbeat": func(r Room, by AgentID, f Fence, _ AgentID, s *Probed, now Time) (Room, []Event, error) {
-		r, err := r.Heartbeat(by, f, s, now)
+	"heartbeat": func(r Room, by AgentID, f Fence, _ AgentID, _ *Probed, now Time) (Room, []Event, error) {
+		r, err := r.Heartbeat(by, f, ProvesSession, now)
 		return r, nil, err
 	},
 	"renew": func(r Room, by AgentID, f Fence, _ AgentID, _ *Probed, now Time) (Room, []Event, error) {

@@ -44,13 +44,20 @@ var shortLeases = Policy{
 	PresenceTTL: units(10_000), HeartbeatInterval: units(1),
 }
 
+// shortIdle is a policy under which heartbeats alone soon no longer count.
+var shortIdle = Policy{
+	OwnerLeaseTTL: units(3), ClaimTTL: units(2), WaiterGrace: units(1), OwnerIdleTTL: units(1),
+	PresenceTTL: units(10_000), HeartbeatInterval: units(1),
+}
+
 // scenarios are configurations small enough to be explored completely. Together they cover every act of the rules.
 var scenarios = []scenario{
 	{name: "fair releases", proves: provedAll, fair: true, acts: deeds(waits, dKill, stops)},
 	{name: "leases that time out", acts: deeds(waits, dTake, dBeat)},
-	{name: "clock back, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dBeat, dJump)},
-	{name: "passes and deaths, two agents", two: true, proves: provedTwo, acts: deeds(waits, dying, stops, dPass, dTake, dOperator, dKick, dBeat)},
-	{name: "limits that change, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dBeat, dLimit)},
+	{name: "clock back, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dAct, dJump)},
+	{name: "passes and deaths, two agents", two: true, proves: provedTwo, acts: deeds(waits, dying, stops, dPass, dTake, dOperator, dKick, dAct)},
+	{name: "limits that change, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dAct, dLimit)},
+	{name: "heartbeats, two agents", two: true, proves: provedOne, policy: &shortIdle, acts: deeds(waits, dTake, dBeat, dAct)},
 	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},
 
 	{long: true, name: "kicks of the gone", proves: provedAll, acts: deeds(waits, dDie, dKick)},
@@ -58,18 +65,18 @@ var scenarios = []scenario{
 	{long: true, name: "restores", proves: provedTwo, acts: deeds(waits, dPass, dTake, dRestore)},
 	{long: true, name: "guardians", acts: deeds(waits, dTake, dRenew)},
 	{long: true, name: "sequence releases", proves: provedAll, order: Sequence, fair: true, acts: deeds(waits, dKill, stops)},
-	{long: true, name: "unacknowledged grants", proves: provedAll, hooks: provedOne, acts: deeds(waits, dBeat, dTake)},
-	{long: true, name: "unacknowledged passes", proves: provedTwo, hooks: provedTwo, acts: deeds(waits, dBeat, dPass, dTake)},
+	{long: true, name: "unacknowledged grants", proves: provedAll, hooks: provedOne, acts: deeds(waits, dAct, dTake)},
+	{long: true, name: "unacknowledged passes", proves: provedTwo, hooks: provedTwo, acts: deeds(waits, dAct, dPass, dTake)},
 	{long: true, name: "stopped waits", proves: provedAll, acts: deeds(waits, stops, dTake, dPass)},
 	{long: true, name: "passes", proves: provedAll, acts: deeds(waits, dPass, dPassNext, dTake, dDie, dBack)},
-	{long: true, name: "deaths and takeovers", proves: provedAll, acts: deeds(waits, dying, dTake, dBeat)},
+	{long: true, name: "deaths and takeovers", proves: provedAll, acts: deeds(waits, dying, dTake, dAct)},
 	{long: true, name: "listeners", proves: provedAll, acts: deeds(waits, dListen, dTimeout, dPass, dTake)},
 	{long: true, name: "leaves", proves: provedAll, acts: deeds(waits, dLeave, dAbandon, dJoin, dDie, dTake)},
 	{long: true, name: "kicks and passes", proves: provedTwo, acts: deeds(waits, dPass, dDie, dKick, dForce, dJoin)},
 	{long: true, name: "closing and leaving", proves: provedAll, acts: deeds(waits, dPass, dClose, dPerson, dJoin, dLeave, dOperator)},
-	{long: true, name: "long claims, short leases", proves: provedOne, policy: &shortLeases, acts: deeds(waits, dTake, dBeat, dPass)},
+	{long: true, name: "long claims, short leases", proves: provedOne, policy: &shortLeases, acts: deeds(waits, dTake, dAct, dPass)},
 	{long: true, name: "guardians of the short leased", policy: &shortLeases, acts: deeds(waits, dTake, dRenew, dBeat)},
-	{long: true, name: "clock back with passes, two agents", two: true, proves: provedOne, hooks: provedOne, acts: deeds(waits, dTake, dBeat, dPass, dJump)},
+	{long: true, name: "clock back with passes, two agents", two: true, proves: provedOne, hooks: provedOne, acts: deeds(waits, dTake, dAct, dPass, dJump)},
 	{long: true, name: "comings and goings, two agents", two: true, proves: provedOne, acts: deeds(waits, dDie, dBack, dListen, dPass, dTake, dLeave, dAbandon, dJoin, dClose, dRestore)},
 }
 

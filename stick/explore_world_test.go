@@ -102,7 +102,8 @@ const (
 	dContinue
 	dDie  // the process of its session ends
 	dBack // the same session comes back in a new process
-	dBeat // a heartbeat or any other act of the owner
+	dBeat // a heartbeat of the owner
+	dAct  // any other act of the owner
 	dRenew
 	dRelease
 	dPass
@@ -123,7 +124,7 @@ const (
 
 var deedNames = [...]string{
 	"tick", "look", "wait", "listen", "timeout", "kill wait", "stop wait", "continue wait", "die", "come back",
-	"heartbeat", "renew", "release", "pass", "pass next", "take", "take (operator)", "leave", "abandon", "kick",
+	"heartbeat", "act", "renew", "release", "pass", "pass next", "take", "take (operator)", "leave", "abandon", "kick",
 	"kick (force)", "close", "close (person)", "join", "restore", "clock back", "change the idle limit",
 }
 
@@ -181,6 +182,14 @@ func (w *world) probed() *Probed {
 		}
 	}
 	return s
+}
+
+// proof returns what the process proves from which the agent sends heartbeats.
+func (sc *scenario) proof(i int) Proof {
+	if sc.proves[i] {
+		return ProvesSession
+	}
+	return ""
 }
 
 // living reports whether the agent can act.
@@ -272,7 +281,7 @@ func (sc *scenario) actsIn(w *world) []act {
 				if a.proc == Gone {
 					add(d, i, 0)
 				}
-			case dBeat, dRelease, dPassNext:
+			case dBeat, dAct, dRelease, dPassNext:
 				if owner && living {
 					add(d, i, 0)
 				}
@@ -426,8 +435,9 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		settle(false)
 		always = true
 	case dBeat:
+		r, o.err = r.Heartbeat(by, w.fence(), sc.proof(i), w.now)
+	case dAct:
 		r = r.Touch(by, w.now)
-		r, o.err = r.Heartbeat(by, w.fence(), s, w.now)
 	case dRenew:
 		rings = r.Turn.GuardianPID == 0
 		r, o.err = r.Renew(by, w.fence(), anyPID, w.now)
@@ -600,7 +610,12 @@ func (sc *scenario) normal(w world) world {
 	if slices.Contains(sc.acts, dLimit) {
 		idle = sc.rules().OwnerIdleTTL + longer
 	}
-	var activity Time
+	quiet := idle // the oldest act that matters
+	if slices.Contains(sc.acts, dBeat) {
+		quiet = 4 * idle
+	}
+	idle, quiet = idle+g+open, quiet+g+open // it may say since when a takeover is open
+	var acted Time
 	switch t.State {
 	case Idle:
 		n.Prior, n.FreeSince = t.Prior, aged(t.FreeSince, g)
@@ -619,15 +634,18 @@ func (sc *scenario) normal(w world) world {
 		}
 		oldest := max(p.OwnerLeaseTTL, idle, p.ClaimTTL) + open
 		if sc.proves[i] && n.Acked {
-			oldest = idle
+			oldest = quiet
 		}
-		activity = aged(w.room.activity(), oldest)
-		n.GrantedAt = activity
-		if !sc.proves[i] && t.RenewedAt > w.room.activity() {
+		acted = aged(w.room.acted(), oldest)
+		n.GrantedAt = acted
+		if !sc.proves[i] && t.RenewedAt > w.room.acted() {
 			n.RenewedAt = aged(t.RenewedAt, oldest)
-			if n.RenewedAt == activity {
+			if n.RenewedAt == acted {
 				n.RenewedAt = 0
 			}
+		}
+		if sc.proves[i] && t.HeartbeatAt > w.room.acted() {
+			n.HeartbeatAt = aged(t.HeartbeatAt, idle)
 		}
 		if w.room.idleNoticeSent() {
 			n.IdleNoticeAt = aged(t.IdleNoticeAt, g+open)
@@ -660,15 +678,15 @@ func (sc *scenario) normal(w world) world {
 			members[i].ReturnedAt = aged(m.ReturnedAt, g)
 		}
 		if m.Agent == t.Owner && t.State == Owned {
-			members[i].LastSeenAt = activity
+			members[i].LastSeenAt = acted
 		}
-	}
-	if n.IdleNoticeAt != 0 {
-		n.IdleSince = activity
 	}
 	out := world{now: origin, jumped: w.jumped, actors: w.actors, room: Room{
 		ID: w.room.ID, Policy: p, Closed: w.room.Closed, Generation: 1, Turn: n, Members: members,
 	}}
+	if n.IdleNoticeAt != 0 {
+		out.room.Turn.IdleSince = out.room.activity()
+	}
 	for i := range out.actors {
 		a := &out.actors[i]
 		switch {
@@ -741,7 +759,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 	place(t.Prior)
 	put(t.SequenceIndex)
 	put(int(w.room.Policy.OwnerIdleTTL / unit))
-	for _, at := range []Time{t.GrantedAt, t.RenewedAt, t.IdleNoticeAt, t.OpenedAt, t.ReservedAt, t.FreeSince, t.OfferedAt} {
+	for _, at := range []Time{t.GrantedAt, t.RenewedAt, t.HeartbeatAt, t.IdleNoticeAt, t.OpenedAt, t.ReservedAt, t.FreeSince, t.OfferedAt} {
 		age(at)
 	}
 	for _, i := range p {

@@ -56,7 +56,7 @@ func TestFound(t *testing.T) {
 	t.Run("after the clock went back an owner couldn't renew its lease", func(t *testing.T) {
 		for name, renew := range map[string]func(*fixture){
 			"call":     func(f *fixture) { f.Room = f.Touch("a", f.now) },
-			"beat":     func(f *fixture) { f.Room, _ = f.Heartbeat("a", f.fence(), f.s, f.now) },
+			"beat":     func(f *fixture) { f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now) },
 			"guardian": func(f *fixture) { f.Room, _ = f.Renew("a", f.fence(), 9, f.now) },
 		} {
 			f := room(t).member("a", "b").owns("a").after(-time.Hour)

@@ -54,6 +54,13 @@ func TestEventSay(t *testing.T) {
 	} {
 		t.Run(c.want, func(t *testing.T) { equal(t, "line", c.e.Say(), c.want) })
 	}
+	idle := Event{Type: EventOwnerIdle, To: "a", Turn: 3, CreatedAt: start.Add(50 * time.Minute)}.with(OwnerIdlePayload{IdleSince: start})
+	equal(t, "to the owner", idle.Tell(), "you hold turn 3 and have done nothing for 50 min, so others may soon take it over; "+
+		`to keep it: tt heartbeat; to give it up: tt release --status "…" --next-action "…"`)
+	claimed := Event{Type: EventClaim, From: "a", Turn: 3}
+	equal(t, "to somebody of whom it isn't", claimed.Tell(), claimed.Say())
+	unknown := Event{Type: "later", From: "a"}
+	equal(t, "of an unknown type", unknown.Tell(), unknown.Say())
 	for _, info := range EventTypes {
 		e := Event{Type: info.Type, From: "a\x1b]0;x\a", To: "b\n", Reason: "r\x1b[2J\r\nx", Handoff: &Handoff{NextAction: strings.Repeat("y\n", 500)}}
 		line := e.Say()

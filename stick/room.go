@@ -51,7 +51,8 @@ type Turn struct {
 	Lease        LeaseID
 	GrantedAt    Time
 	Acked        bool // the owner has made a call since the grant
-	RenewedAt    Time // the last heartbeat, or the guardian's last renewal
+	RenewedAt    Time // when a heartbeat or the guardian last renewed the lease
+	HeartbeatAt  Time // the last heartbeat that counted as activity
 	GuardianPID  int  // the guardian that renews the lease, 0 for none
 	IdleNoticeAt Time // when the owner was told that it looks idle
 	IdleSince    Time // its last activity before that
@@ -294,7 +295,7 @@ func (r Room) LeaseKeptBy(s *Probed) LeaseKeeper {
 // lease returns when the current lease times out, unless a process keeps it.
 func (r Room) lease() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
-	return Deadline{max(r.Turn.GrantedAt, r.Turn.RenewedAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
+	return Deadline{max(r.Turn.GrantedAt, r.Turn.RenewedAt, r.Turn.HeartbeatAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
 }
 
 // LeaseExpiresAt returns when the lease times out. It is zero if a process keeps the lease or nobody owns the
@@ -324,19 +325,55 @@ func (r Room) claim() Deadline {
 	return Deadline{r.Turn.ReservedAt, ttl}
 }
 
-// activity returns when the owner last did something.
-func (r Room) activity() Time {
+// acted returns when the owner last did something other than to send a heartbeat.
+func (r Room) acted() Time {
 	m, _ := r.Member(r.Turn.Owner)
 	return max(r.Turn.GrantedAt, m.LastSeenAt)
 }
 
-// idle returns when the owner counts as idle. A tool call in progress counts as activity, for at most four
+// activity returns when the owner last did something. Heartbeats count, but alone only up to a time after which the
+// owner counts as idle at [Room.HeartbeatsUntil].
+func (r Room) activity() Time {
+	acted := r.acted()
+	return max(acted, min(r.Turn.HeartbeatAt, acted.Add((maxQuiet-1)*r.Policy.OwnerIdleTTL)))
+}
+
+// maxQuiet is for how many times Policy.OwnerIdleTTL a tool call in progress, or heartbeats alone, count as activity.
+const maxQuiet = 4
+
+// heartbeats returns until when heartbeats alone keep the owner from counting as idle.
+func (r Room) heartbeats() Deadline { return Deadline{r.acted(), maxQuiet * r.Policy.OwnerIdleTTL} }
+
+// HeartbeatsUntil returns until when heartbeats alone keep the owner from counting as idle. It is zero if nobody
+// owns the stick.
+func (r Room) HeartbeatsUntil() Time {
+	if r.Turn.State != Owned {
+		return 0
+	}
+	return r.heartbeats().At()
+}
+
+// HeartbeatCounts reports whether a heartbeat counts as activity of the owner if a process with this proof sends it.
+func (r Room) HeartbeatCounts(proof Proof, now Time) bool {
+	return (proof == ProvesSession || proof == ProvesTurn) && !r.heartbeats().Due(now)
+}
+
+// IdleAt returns when the owner counts as idle if it does nothing until then. It is zero if nobody owns the stick,
+// and if only the owner's own acts keep the lease, because then the lease times out instead.
+func (r Room) IdleAt(s *Probed) Time {
+	if r.Turn.State != Owned || !r.keptWhileIdle(s) {
+		return 0
+	}
+	return r.idle().At()
+}
+
+// idle returns when the owner counts as idle. A tool call in progress counts as activity, for at most maxQuiet
 // times the limit.
 func (r Room) idle() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
 	d := Deadline{r.activity(), r.Policy.OwnerIdleTTL}
 	if !m.BusySince.IsZero() {
-		if busy := (Deadline{m.BusySince, 4 * r.Policy.OwnerIdleTTL}); busy.At() > d.At() {
+		if busy := (Deadline{m.BusySince, maxQuiet * r.Policy.OwnerIdleTTL}); busy.At() > d.At() {
 			return busy
 		}
 	}

@@ -72,7 +72,7 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 	beat := func(f *fixture) {
 		t.Helper()
-		r, err := f.Heartbeat(f.Turn.Owner, f.fence(), f.s, f.now)
+		r, err := f.Heartbeat(f.Turn.Owner, f.fence(), "", f.now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -131,7 +131,8 @@ func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 // noFuture moves times of the owner's acts that are after now to now. Otherwise, once the clock went back, the
 // owner's earlier acts would count as the latest, and nothing could renew its lease until the clock caught up.
 func (r Room) noFuture(now Time) Room {
-	r.Turn.GrantedAt, r.Turn.RenewedAt = min(r.Turn.GrantedAt, now), min(r.Turn.RenewedAt, now)
+	t := &r.Turn
+	t.GrantedAt, t.RenewedAt, t.HeartbeatAt = min(t.GrantedAt, now), min(t.RenewedAt, now), min(t.HeartbeatAt, now)
 	if m, ok := r.Member(r.Turn.Owner); ok && m.LastSeenAt > now {
 		r.edit(m.Agent, func(m *Member) { m.LastSeenAt = now })
 	}
@@ -188,17 +189,23 @@ func (r Room) Stamp(events []Event) Room {
 	return r
 }
 
-// Heartbeat renews the owner's lease unless a process keeps it, and acknowledges the grant. It doesn't count as
-// activity, because clients send it by themselves. It fails with [CodeTurnMismatch] and [CodeStaleLease].
-func (r Room) Heartbeat(by AgentID, f Fence, s *Probed, now Time) (Room, error) {
+// Heartbeat records that the owner says that it still works, and acknowledges the grant. proof is what the process
+// proves that sends the heartbeat. If it proves the session, the heartbeat counts as activity, but heartbeats alone
+// do so only until [Room.HeartbeatsUntil]. Without a guardian, a heartbeat renews the lease, whoever sends it. It
+// fails with [CodeTurnMismatch] and [CodeStaleLease].
+func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error) {
 	if err := r.fenced(by, f, now); err != nil {
 		return r, err
 	}
+	r = r.noFuture(now)
 	r.Turn.Acked, r.Turn.OpenedAt = true, 0
-	if r.LeaseKeptBy(s) != KeptByProcess {
+	if r.HeartbeatCounts(proof, now) {
+		r.Turn.HeartbeatAt = now
+	}
+	if r.Turn.GuardianPID == 0 {
 		r.Turn.RenewedAt = now
 	}
-	return r.noFuture(now), nil
+	return r, nil
 }
 
 // Renew is a guardian's heartbeat: it renews the lease and isn't an act of the owner. It fails with

@@ -59,13 +59,13 @@ func TestTheHolderIsntToldToWait(t *testing.T) {
 		{"a", Fence{2, "x"}, "you hold turn 2, but that isn't its lease", repeat},
 		{"b", Fence{1, "x"}, "turn 1 is over; a has just taken the stick; its next action: do the other half", `stop, and wait: tt wait; ask: tt msg send a "…"`},
 	} {
-		_, err := f.Heartbeat(c.by, c.fence, f.s, f.now)
+		_, err := f.Heartbeat(c.by, c.fence, ProvesSession, f.now)
 		says(t, err, c.message, c.hint)
 	}
 	f.releases()
-	_, err := f.Heartbeat("a", Fence{2, lease}, f.s, f.now)
+	_, err := f.Heartbeat("a", Fence{2, lease}, "", f.now)
 	says(t, err, "that isn't the lease of turn 2; nobody holds the stick", "stop, and wait for your turn: tt wait")
-	_, err = f.Heartbeat("a", Fence{1, lease}, f.s, f.now)
+	_, err = f.Heartbeat("a", Fence{1, lease}, "", f.now)
 	says(t, err, "turn 1 is over; nobody holds the stick", "stop, and wait for your turn: tt wait")
 }
 
@@ -73,25 +73,117 @@ func TestTurnHeartbeat(t *testing.T) {
 	t.Run("renews where nothing is proved", func(t *testing.T) {
 		f := room(t).member("a").owns("a").after(limit + time.Hour)
 		equal(t, "before", f.opening(), OwnerTimeout)
-		r, err := f.Heartbeat("a", f.fence(), f.s, f.now)
+		r, err := f.Heartbeat("a", f.fence(), "", f.now)
 		equal(t, "error", CodeOf(err), "")
 		equal(t, "lease", r.LeaseExpiresAt(f.s), f.now.Add(limit))
 		equal(t, "kept by", r.LeaseKeptBy(f.s), KeptByHeartbeat)
 	})
-	t.Run("changes nothing where a process keeps the lease", func(t *testing.T) {
+	t.Run("renews where others may not see the process that keeps the lease", func(t *testing.T) {
 		f := room(t).member("a").alive("a").owns("a").after(time.Hour)
-		r, err := f.Heartbeat("a", f.fence(), f.s, f.now)
+		r, err := f.Heartbeat("a", f.fence(), ProvesSession, f.now)
 		equal(t, "error", CodeOf(err), "")
-		equal(t, "renewed at", r.Turn.RenewedAt, 0)
+		equal(t, "renewed at", r.Turn.RenewedAt, f.now)
 		equal(t, "lease", r.LeaseExpiresAt(f.s), 0)
 		equal(t, "kept by", r.LeaseKeptBy(f.s), KeptByProcess)
+		f.Room = r
+		f.process("a", ProvesSession, Unknown)
+		equal(t, "where it isn't seen", f.LeaseExpiresAt(f.s), f.now.Add(limit))
+	})
+	t.Run("leaves the renewals of a guardian alone", func(t *testing.T) {
+		f := room(t).member("a").owns("a")
+		f.Room, _ = f.Renew("a", f.fence(), 42, f.now)
+		at := f.now
+		f.after(time.Minute)
+		f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now)
+		equal(t, "renewed at", f.Turn.RenewedAt, at)
 	})
 	t.Run("after the clock went back", func(t *testing.T) {
 		f := room(t).member("a").owns("a").after(-time.Hour)
 		equal(t, "before", f.opening(), OwnerTimeout)
-		r, _ := f.Heartbeat("a", f.fence(), f.s, f.now)
+		r, _ := f.Heartbeat("a", f.fence(), "", f.now)
 		equal(t, "after", r.Opening(f.s, f.now).Cause, "")
 		equal(t, "lease", r.LeaseExpiresAt(f.s), f.now.Add(limit))
+	})
+}
+
+// An owner whose process keeps the lease says by heartbeats that it isn't idle.
+func TestHeartbeatsEndIdleness(t *testing.T) {
+	idle := func(t *testing.T) *fixture {
+		f := room(t).member("a", "b").alive("a").owns("a").after(limit)
+		f.ask("b")
+		return f.after(grace)
+	}
+	beat := func(f *fixture, proof Proof) *fixture {
+		f.Room, _ = f.Heartbeat("a", f.fence(), proof, f.now)
+		return f
+	}
+	for _, proof := range []Proof{ProvesSession, ProvesTurn} {
+		t.Run("from a process that proves the "+string(proof), func(t *testing.T) {
+			f := idle(t)
+			equal(t, "before", f.opening(), OwnerIdle)
+			equal(t, "after", beat(f, proof).opening(), "")
+			equal(t, "idle at", f.IdleAt(f.s), f.now.Add(limit))
+			equal(t, "a wait's deadline", f.deadline("b"), limit)
+			_, err := f.takes("b")
+			refused(t, err, CodeTakeoverNotAvailable, nil)
+			f.after(limit - ms).ask("b")
+			equal(t, "told before the new limit", f.Turn.IdleNoticeAt, start.Add(limit))
+			f.after(ms).ask("b")
+			equal(t, "told at the new limit", f.Turn.IdleNoticeAt, f.now)
+			equal(t, "idle since", f.Turn.IdleSince, f.now.Add(-limit))
+			equal(t, "a grace later", f.after(grace).opening(), OwnerIdle)
+		})
+	}
+	for _, proof := range []Proof{"", ProvesCarrier} {
+		t.Run("but not without a proof: "+string(proof), func(t *testing.T) {
+			f := beat(idle(t), proof)
+			equal(t, "still open", f.opening(), OwnerIdle)
+			equal(t, "counts", f.HeartbeatCounts(proof, f.now), false)
+			equal(t, "idle at", f.IdleAt(f.s), start.Add(limit))
+		})
+	}
+	t.Run("alone for at most four times the limit", func(t *testing.T) {
+		f := room(t).member("a", "b").alive("a").owns("a").waits("b")
+		end := start.Add(4 * limit)
+		equal(t, "until", f.HeartbeatsUntil(), end)
+		for f.now.Add(30*time.Minute) < end {
+			beat(f.after(30*time.Minute), ProvesSession).ask("b")
+		}
+		equal(t, "idle at", f.IdleAt(f.s), end)
+		equal(t, "nobody was told", f.Turn.IdleNoticeAt, 0)
+		f.now = end
+		equal(t, "counts", f.HeartbeatCounts(ProvesSession, end), false)
+		equal(t, "told", beat(f, ProvesSession).ask("b").Changed, true)
+		beat(f.after(grace), ProvesSession)
+		equal(t, "open", f.opening(), OwnerIdle)
+		f.Room = f.Touch("a", f.now)
+		equal(t, "after another act", f.opening(), "")
+		equal(t, "heartbeats count again", f.HeartbeatCounts(ProvesSession, f.now), true)
+		equal(t, "until", f.HeartbeatsUntil(), f.now.Add(4*limit))
+	})
+	t.Run("one late heartbeat doesn't move the end", func(t *testing.T) {
+		f := room(t).member("a", "b").alive("a").owns("a").after(4*limit - ms)
+		equal(t, "idle at", beat(f, ProvesSession).IdleAt(f.s), start.Add(4*limit))
+	})
+	t.Run("at the end the first heartbeat of all changes nothing", func(t *testing.T) {
+		f := room(t).member("a", "b").alive("a").owns("a").after(4 * limit)
+		f.ask("b")
+		f.after(grace)
+		equal(t, "open", beat(f, ProvesSession).opening(), OwnerIdle)
+		equal(t, "recorded", f.Turn.HeartbeatAt, 0)
+	})
+	t.Run("after the clock went back", func(t *testing.T) {
+		f := room(t).member("a", "b").alive("a").owns("a")
+		beat(f.after(time.Hour), ProvesSession).after(-2 * time.Hour)
+		equal(t, "idle at", beat(f, ProvesSession).IdleAt(f.s), f.now.Add(limit))
+		equal(t, "recorded", f.Turn.HeartbeatAt, f.now)
+	})
+	t.Run("where nothing but heartbeats keeps the lease nobody is idle", func(t *testing.T) {
+		f := room(t).member("a").owns("a")
+		equal(t, "idle at", f.IdleAt(f.s), 0)
+		f.releases()
+		equal(t, "of a free stick", f.IdleAt(f.s), 0)
+		equal(t, "heartbeats for a free stick", f.HeartbeatsUntil(), 0)
 	})
 }
 

@@ -62,7 +62,7 @@ func TestNextDeadline(t *testing.T) {
 		{"a lease", func(f *fixture) { f.owns("a").after(time.Minute) }, limit - time.Minute},
 		{"a lease after a heartbeat", func(f *fixture) {
 			f.owns("a").after(time.Minute)
-			f.Room, _ = f.Heartbeat("a", f.fence(), f.s, f.now)
+			f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now)
 		}, limit},
 		{"idleness", func(f *fixture) { f.alive("a").owns("a").after(time.Minute) }, limit - time.Minute},
 		{"idleness while a tool runs", func(f *fixture) { f.alive("a").owns("a").edit("a", func(m *Member) { m.BusySince = f.now }) }, 4 * limit},

@@ -256,7 +256,7 @@ func (p *page) told(e stick.Event) {
 	case ok && started.AlongWith != "": // only the agent itself is told of it
 		p.linef("event %d: you are the primary here, because you came before %s: tt session role", e.Seq, started.AlongWith)
 	default:
-		p.linef("event %d: %s", e.Seq, e.Say())
+		p.linef("event %d: %s", e.Seq, e.Tell())
 	}
 }
 
@@ -393,7 +393,7 @@ func (a *app) takeCmd() *cobra.Command {
 func (a *app) heartbeatCmd() *cobra.Command {
 	var f fenceFlags
 	c := &cobra.Command{
-		Use: "heartbeat [path]", Short: "Renew your lease, if tt can't see that your process is alive", Args: between(0, 1, "a path"),
+		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: between(0, 1, "a path"),
 	}
 	f.add(c)
 	path := atPath(c)
@@ -405,12 +405,31 @@ func (a *app) heartbeatCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.HeartbeatResult, error) {
 			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.fence()})
 		}, func(p *page, res engine.HeartbeatResult) {
-			if res.LeaseExpiresAt.IsZero() {
-				p.linef("turn %d is yours as long as your process lives; you need no heartbeat", res.TurnID)
-				return
-			}
-			p.linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.until(res.LeaseExpiresAt))
+			p.heartbeat(res)
 		})
 	}
 	return c
+}
+
+// heartbeat says for how long a heartbeat keeps the turn.
+func (p *page) heartbeat(res engine.HeartbeatResult) {
+	switch {
+	case res.IdleAt.IsZero():
+		p.linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.until(res.LeaseExpiresAt))
+		return
+	case res.Takeover != nil:
+		p.linef("turn %d is yours, but others can take it over: %s", res.TurnID, because(res.Takeover.Cause))
+	case res.IdleAt <= p.now:
+		p.linef("turn %d is yours, but you count as idle, and others may soon take it over", res.TurnID)
+	default:
+		p.linef("turn %d is yours; unless you act, you count as idle %s", res.TurnID, p.until(res.IdleAt))
+	}
+	switch {
+	case res.CountsAsActivity:
+		p.linef("heartbeats alone can put that off for another %s", stick.Age(res.HeartbeatsUntil.Sub(p.now).Round(time.Second)))
+	case res.HeartbeatsUntil <= p.now:
+		p.linef(`heartbeats alone no longer count; say what you are doing: tt notes add "…"`)
+	default:
+		p.linef("this heartbeat doesn't count as an act of yours, because no process proves who sent it")
+	}
 }

@@ -17,22 +17,29 @@ type Fence struct {
 
 func (f Fence) given() stick.Fence { return stick.Fence{Turn: f.Turn, Lease: f.Lease} }
 
-// HeartbeatParams asks to renew the caller's lease.
+// HeartbeatParams says that the caller still works on its turn.
 type HeartbeatParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	Fence
 }
 
-// HeartbeatResult says when the lease expires and what keeps it.
+// HeartbeatResult says what keeps the turn, and until when.
 type HeartbeatResult struct {
 	RoomID         stick.RoomID      `json:"room_id"`
 	TurnID         int64             `json:"turn_id"`
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"`
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
+
+	// CountsAsActivity says that the heartbeat put off IdleAt. A heartbeat doesn't if no process of the caller
+	// proves the session, or after HeartbeatsUntil.
+	CountsAsActivity bool       `json:"counts_as_activity"`
+	IdleAt           stick.Time `json:"idle_at"`            // when the caller counts as idle unless it acts; null if the lease runs out instead
+	HeartbeatsUntil  stick.Time `json:"heartbeats_until"`   // until when heartbeats alone can put that off
+	Takeover         *Takeover  `json:"takeover,omitempty"` // that is open in spite of the heartbeat
 }
 
-// Heartbeat renews the caller's lease. If a process keeps the lease, it changes nothing. It fails with
+// Heartbeat says that the caller still works on its turn: see [stick.Room.Heartbeat]. It fails with
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
 	var res HeartbeatResult
@@ -44,16 +51,28 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 		if _, err := o.endingEvent(f, ending{}); err != nil {
 			return err
 		}
-		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.Probes.Probed, o.Tx.Now())
+		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.proof(), o.Tx.Now())
 		return err
 	}, func(o *op) error {
+		r, s, now := o.Room, o.Probes.Probed, o.Tx.Now()
 		res = HeartbeatResult{
-			RoomID: o.Room.ID, TurnID: o.Room.Turn.ID,
-			LeaseExpiresAt: o.Room.LeaseExpiresAt(o.Probes.Probed), LeaseKeptBy: o.Room.LeaseKeptBy(o.Probes.Probed),
+			RoomID: r.ID, TurnID: r.Turn.ID, LeaseExpiresAt: r.LeaseExpiresAt(s), LeaseKeptBy: r.LeaseKeptBy(s),
+			IdleAt: r.IdleAt(s), Takeover: openTakeover(r, o.Probes, now),
+		}
+		if !res.IdleAt.IsZero() {
+			res.CountsAsActivity, res.HeartbeatsUntil = r.HeartbeatCounts(o.proof(), now), r.HeartbeatsUntil()
 		}
 		return nil
 	})
 	return res, err
+}
+
+// proof returns what the caller's own process proves, or "" without one.
+func (o *op) proof() stick.Proof {
+	if o.Me.Caller.Process.IsZero() {
+		return ""
+	}
+	return o.Me.Caller.Proof
 }
 
 // ReleaseStickParams asks to end the caller's turn.

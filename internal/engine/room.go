@@ -41,6 +41,14 @@ type Takeover struct {
 	Since stick.Time  `json:"since"`
 }
 
+// openTakeover returns the takeover that is open, or nil.
+func openTakeover(r stick.Room, probes *core.Probes, now stick.Time) *Takeover {
+	if o := r.Opening(probes.Probed, now); o.Open() {
+		return &Takeover{o.Cause, o.Since}
+	}
+	return nil
+}
+
 // RoomMember is a member as every surface shows it.
 type RoomMember struct {
 	AgentID    stick.AgentID     `json:"agent_id"`
@@ -78,9 +86,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	if t.HandoffPending {
 		v.PendingHandoff = &t.HandoffSeq
 	}
-	if o := r.Opening(probes.Probed, now); o.Open() {
-		v.Takeover = &Takeover{o.Cause, o.Since}
-	}
+	v.Takeover = openTakeover(r, probes, now)
 	for _, m := range r.Members {
 		if m.State != stick.Joined && !all {
 			v.HiddenMembers++

@@ -89,7 +89,7 @@ var tools = []tool{
 	op("join_path", "Join the room of a workspace, or make it. Once per session.", always, (*engine.Engine).JoinPath),
 	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn lets you change files; call again on not_yet. "+
 		"Read the handoff that comes with it. With park you only get events, even while you hold the stick.", always, (*engine.Engine).WaitForTurn),
-	op("heartbeat", "Renew your lease; needed only where lease_kept_by is heartbeat.", always, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
+	op("heartbeat", "Say that you still work: if lease_kept_by is heartbeat, or after owner_idle.", always, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
 	op("release_stick", "End your turn with a handoff; the room chooses who is next. Then wait_for_turn again.", always,
 		(*engine.Engine).ReleaseStick, "room_id", "lease_id", "expected_turn_id", "handoff"),
 	op("pass_stick", "End your turn with a handoff to the one member who has to be next. Prefer release_stick.", always,
