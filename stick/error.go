@@ -110,7 +110,7 @@ var Codes = []CodeInfo{
 	{CodeTurnMismatch, ExitFenced, false, "the given turn is over"},
 	{CodeAlreadyEnded, ExitFenced, false, "the caller has ended this turn itself, with another handoff, recipient or command"},
 	{CodeStaleLease, ExitFenced, false, "the given lease isn't the current one"},
-	{CodePriorOwner, ExitRefused, true, "an agent that passed the stick on can't take it back while another waits for it"},
+	{CodePriorOwner, ExitRefused, true, "an agent that passed the stick on can't take it back while another may take it"},
 	{CodeTakeoverNotAvailable, ExitRefused, true, "the stick can't be taken over now"},
 	{CodeAlreadyListening, ExitRefused, false, "this member already waits, in another process"},
 	{CodeIdentityMismatch, ExitRefused, false, "the name belongs to a session that is alive elsewhere"},

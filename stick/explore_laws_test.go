@@ -171,18 +171,8 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		}
 	}
 
-	// The one who ended the last turn lets others go first, for a grace.
-	if grants == 1 && o.by == b.Turn.Prior && a.deed != dOperator {
-		others := from.others(o.by, b.Turn.Owner, b.Turn.ReservedFor)
-		grace := func(at Time, ttl time.Duration) bool { return !(Deadline{at, ttl}).Due(from.now) }
-		claim, _ := PayloadOf[ClaimPayload](last)
-		took, _ := PayloadOf[TakeoverPayload](last)
-		switch {
-		case claim.Claim == OpenClaim && b.Turn.State == Idle && len(from.others(o.by)) > 0 && grace(b.Turn.FreeSince, b.Policy.WaiterGrace),
-			took.Cause == ClaimTimeout && b.Turn.State == Reserved && len(others) > 0 && grace(b.Turn.ReservedAt, b.Policy.ClaimTTL+b.Policy.WaiterGrace),
-			took.Cause == ClaimTimeout && b.Turn.State == Owned && len(others) > 0 && grace(b.Turn.GrantedAt, b.Policy.ClaimTTL+b.Policy.WaiterGrace):
-			return "the prior owner got it back while another waits"
-		}
+	if bad := checkPriorOwner(from, a, o, last); bad != "" {
+		return bad
 	}
 
 	// A takeover needs a cause that is so.
@@ -245,6 +235,44 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 			if x.passed > crowd-1 {
 				return fmt.Sprintf("%s waits on while %d releases named others", names[i], x.passed)
 			}
+		}
+	}
+	return ""
+}
+
+// checkPriorOwner checks that the one who ended the last turn lets others go first: for a grace, and for a minute those
+// who were told that they can take over.
+func checkPriorOwner(from *world, a act, o *outcome, grant Event) string {
+	b := o.before
+	if !o.granted || o.by != b.Turn.Prior || a.deed == dOperator {
+		return ""
+	}
+	young := func(at Time, ttl time.Duration) bool { return !(Deadline{at, ttl}).Due(from.now) }
+	claim, _ := PayloadOf[ClaimPayload](grant)
+	took, _ := PayloadOf[TakeoverPayload](grant)
+	if claim.Claim == OpenClaim && b.Turn.State == Idle && len(from.others(o.by)) > 0 && young(b.Turn.FreeSince, b.Policy.WaiterGrace) {
+		return "the prior owner got the free stick back while another waits"
+	}
+	m, _ := b.Member(o.by)
+	toldOf := func(m Member) bool { // in this round
+		return m.LastOfferRound == b.Turn.Round && b.Turn.OfferedAt != 0 && young(b.Turn.OfferedAt, b.Policy.ClaimTTL)
+	}
+	if took.Cause != ClaimTimeout || toldOf(m) {
+		return ""
+	}
+	set := b.Turn.GrantedAt
+	if b.Turn.State == Reserved {
+		set = b.Turn.ReservedAt
+	}
+	for i, m := range b.Members {
+		if m.State != Joined || m.Agent == o.by || m.Agent == b.Turn.Owner || m.Agent == b.Turn.ReservedFor || from.actors[i].proc == Gone {
+			continue
+		}
+		told := toldOf(m)
+		stands := told || len(from.others(o.by, b.Turn.Owner, b.Turn.ReservedFor)) > 0 ||
+			m.ReturnedAt != 0 && young(m.ReturnedAt, b.Policy.WaiterGrace)
+		if stands && young(set, b.Policy.ClaimTTL+b.Policy.WaiterGrace) || told && young(b.Turn.OfferedAt, time.Minute) {
+			return "the prior owner got it back while another may take it"
 		}
 	}
 	return ""

@@ -16,10 +16,10 @@ func (r Room) waiting(s *Probed) []Member {
 	return r.inOrder(out)
 }
 
-// another reports whether a member other than those given waits for work.
-func (r Room) another(s *Probed, but ...AgentID) bool {
+// another reports whether a member other than a waits for work.
+func (r Room) another(s *Probed, a AgentID) bool {
 	for _, m := range r.Members {
-		if m.State == Joined && !slices.Contains(but, m.Agent) && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
+		if m.State == Joined && m.Agent != a && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
 			return true
 		}
 	}

@@ -59,10 +59,8 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 			t.Errorf("%s, %s after the start: the prior owner gets %v, want the code %q", c.cause, f.now.Sub(start), err, c.code)
 		}
 		// Nor is the offer to it put off.
-		o := f.Opening(f.s, f.now)
-		at, _ := f.waits("a").offerAt("a", o, f.s, f.now)
-		if c.cause != ClaimTimeout && at >= f.guardEnd().At() {
-			t.Errorf("%s is offered to the prior owner at the end of a guard that doesn't hold", c.cause)
+		if at := f.guard("a", f.Opening(f.s, f.now), f.s, f.now); at.IsZero() != (c.code == "") {
+			t.Errorf("%s, %s after the start: the guard lasts until %s", c.cause, f.now.Sub(start), at)
 		}
 	}
 }

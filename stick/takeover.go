@@ -127,11 +127,11 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 			return r, events, why, nil
 		}
 		if !q.Operator {
-			return r, nil, "", r.errPriorOwner(now)
+			return r, nil, "", r.errPriorOwner(r.grace(t.FreeSince).At(), now)
 		}
 	}
 	o := r.Opening(s, now)
-	cause := o.Cause
+	cause, guard := o.Cause, r.guard(q.By, o, s, now)
 	switch {
 	case q.Operator:
 		cause = OperatorRequested
@@ -141,8 +141,8 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 			r, told = r.sendIdleNotice(now)
 		}
 		return r, told, "", r.errNotOpen(s, now)
-	case cause == ClaimTimeout && r.priorOwnerMustWait(q.By, s, now):
-		return r, nil, "", r.errPriorOwner(now)
+	case !guard.IsZero():
+		return r, nil, "", r.errPriorOwner(guard, now)
 	}
 	p := TakeoverPayload{Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner, Ends: t.State == Owned}
 	if t.State == Reserved {
@@ -168,25 +168,60 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	return r, []Event{e.with(p)}, TookOver, nil
 }
 
-// priorOwnerMustWait reports whether a must let others go first because it passed the stick on. It must while
-// another member waits for work, until Policy.WaiterGrace after the end of the recipient's time.
-func (r Room) priorOwnerMustWait(a AgentID, s *Probed, now Time) bool {
-	return r.Turn.Prior == a && !r.guardEnd().Due(now) && r.another(s, a, r.Turn.ReservedFor, r.Turn.Owner)
-}
+// timeToTake is how long a member that was offered a takeover has at least before the prior owner may take over. Its wait
+// only wakes it: then an agent has to read the answer and to run a command.
+const timeToTake = 60 * time.Second
 
-// guardEnd returns when the prior owner may take over too, after a claim timeout.
-func (r Room) guardEnd() Deadline {
-	if r.Turn.State == Owned {
-		d, _ := r.unacknowledged()
-		return Deadline{d.SetAt, d.TTL + r.Policy.WaiterGrace}
+// guard returns until when a must leave a takeover after a [ClaimTimeout] to others, because it had the stick last. It is
+// zero if a needn't. Others are members that aren't gone, and wait for work, got the offer in this round, or asked for
+// work a moment ago; the owner and the recipient don't count. The guard lasts one grace from the end of the claim, and
+// timeToTake from the last offer.
+func (r Room) guard(a AgentID, o Opening, s *Probed, now Time) Time {
+	t, c := r.Turn, r.round(o, now)
+	if m, _ := r.Member(a); o.Cause != ClaimTimeout || t.Prior != a || m.LastOfferRound == c.number {
+		return 0
 	}
-	c := r.claim()
-	return Deadline{c.SetAt, c.TTL + r.Policy.WaiterGrace}
+	claim := r.claim()
+	if t.State == Owned {
+		claim, _ = r.unacknowledged()
+	}
+	end := open(Deadline{claim.SetAt, claim.TTL + r.Policy.WaiterGrace}, now)
+	if !c.last.IsZero() {
+		end = max(end, open(Deadline{c.last, max(r.Policy.WaiterGrace, timeToTake)}, now))
+	}
+	var until Time
+	for _, m := range r.Members {
+		switch {
+		case m.State != Joined || m.Agent == a || m.Agent == t.Owner || m.Agent == t.ReservedFor || m.Verdict(s) == Gone:
+		case m.LastOfferRound == c.number || r.Listening(m.Agent, Work, s):
+			return end
+		case !m.ReturnedAt.IsZero():
+			until = max(until, min(end, open(r.grace(m.ReturnedAt), now)))
+		}
+	}
+	return until
 }
 
-func (r Room) errPriorOwner(now Time) *Error {
-	return r.facts(Errorf(CodePriorOwner, "you had the stick last and others are waiting for it; %s", r.Holder(now)).
-		Hintf("%s", r.NextStep()))
+// open returns when a deadline passes, zero if it has passed.
+func open(d Deadline, now Time) Time {
+	if d.Due(now) {
+		return 0
+	}
+	return d.At()
+}
+
+// errPriorOwner refuses a because others come first until the given time.
+func (r Room) errPriorOwner(until, now Time) *Error {
+	return r.facts(Errorf(CodePriorOwner, "you had the stick last, so others come first; %s", r.Holder(now)).
+		Hintf("if nobody takes it, you can in %s; until then %s", left(until.Sub(now)), r.NextStep())).With("opens_at", until)
+}
+
+// left says how much time is left.
+func left(d time.Duration) string {
+	if d < time.Second {
+		return "a moment"
+	}
+	return Age(d)
 }
 
 func (r Room) errClosed() *Error {
@@ -207,15 +242,11 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	if at.IsZero() {
 		return e
 	}
-	left := "a moment"
-	if d := at.Sub(now); d >= time.Second {
-		left = Age(d)
-	}
 	switch t.State {
 	case Owned:
-		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s", t.Owner, left, r.NextStep())
+		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s", t.Owner, left(at.Sub(now)), r.NextStep())
 	case Reserved:
-		e.Hintf("%s has %s left to take the stick; %s", t.ReservedFor, left, r.NextStep())
+		e.Hintf("%s has %s left to take the stick; %s", t.ReservedFor, left(at.Sub(now)), r.NextStep())
 	}
 	return e.With("opens_at", at)
 }
@@ -295,10 +326,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 	for range k {
 		at = at.Add(r.Policy.WaiterGrace)
 	}
-	if o.Cause == ClaimTimeout && r.priorOwnerMustWait(a, s, now) {
-		at = max(at, r.guardEnd().At())
-	}
-	return at, false
+	return max(at, r.guard(a, o, s, now)), false
 }
 
 // offer records that the open takeover was offered to a.

@@ -163,7 +163,7 @@ func TestTakeover(t *testing.T) {
 	t.Run("of an idle room by the deferred", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").releases().waits("b")
 		_, err := f.takes("a")
-		refused(t, err, CodePriorOwner, map[string]any{"room_state": Idle, "current_owner": nil})
+		refused(t, err, CodePriorOwner, map[string]any{"room_state": Idle, "current_owner": nil, "opens_at": f.now.Add(grace)})
 		why, err := f.take(Take{By: "a", Reason: "r", Operator: true})
 		equal(t, "on a person's word", why, TookOver)
 		equal(t, "error", CodeOf(err), "")
@@ -206,6 +206,63 @@ func TestTakeover(t *testing.T) {
 		}
 		if _, err := passed().waits("c").takes("c"); err != nil {
 			t.Errorf("not of the other: %v", err)
+		}
+	})
+	t.Run("the guard while one was told", func(t *testing.T) {
+		told := func(t *testing.T) *fixture {
+			f := room(t).member("a", "b", "c").owns("a").passes("b").waits("c").after(claim + 5*time.Second)
+			equal(t, "c", f.ask("c").Status, TakeoverAvailable)
+			return f.ends("c")
+		}
+		f := told(t)
+		_, err := f.after(timeToTake - ms).takes("a")
+		refused(t, err, CodePriorOwner, map[string]any{"reserved_for": "b", "opens_at": f.now.Add(ms)})
+		f.waits("a")
+		equal(t, "a's wait", f.ask("a").Status, "")
+		equal(t, "its deadline", f.deadline("a"), ms)
+		if _, err := f.after(ms).takes("a"); err != nil {
+			t.Errorf("after its time to take: %v", err)
+		}
+		f = told(t).waits("a").after(timeToTake)
+		equal(t, "a's wait a minute later", f.ask("a").Status, TakeoverAvailable)
+		if _, err := f.takes("a"); err != nil {
+			t.Errorf("whoever got the offer may take: %v", err)
+		}
+		if _, err := told(t).alive("c").gone("c").takes("a"); err != nil {
+			t.Errorf("when it is gone: %v", err)
+		}
+		f = told(t)
+		f.must(f.leave(Leaving{By: "c"}))
+		if _, err := f.takes("a"); err != nil {
+			t.Errorf("when it has left: %v", err)
+		}
+		f = told(t).policy("waiter_grace=5m").after(5*time.Minute - ms)
+		_, err = f.takes("a")
+		refused(t, err, CodePriorOwner, map[string]any{"opens_at": f.now.Add(ms)})
+		f = told(t).policy("claim_ttl=30s").after(30 * time.Second)
+		if _, err := f.takes("a"); err != nil {
+			t.Errorf("in the next round: %v", err)
+		}
+	})
+	t.Run("the guard while one asked for work a moment ago", func(t *testing.T) {
+		f := room(t).member("a", "b", "c").owns("a").passes("b").after(claim)
+		f.Room = f.Returned("c", f.now.Add(-grace+2*time.Second))
+		_, err := f.takes("a")
+		refused(t, err, CodePriorOwner, map[string]any{"opens_at": f.now.Add(2 * time.Second)})
+		says(t, err, "you had the stick last, so others come first; the stick is reserved for b, who was named 20 min ago",
+			"if nobody takes it, you can in 2 s; until then wait for your turn: tt wait")
+		_, err = f.after(2*time.Second - ms).takes("a")
+		says(t, err, "you had the stick last, so others come first; the stick is reserved for b, who was named 20 min ago",
+			"if nobody takes it, you can in a moment; until then wait for your turn: tt wait")
+		if _, err := f.after(ms).takes("a"); err != nil {
+			t.Error(err)
+		}
+		for _, other := range []AgentID{"a", "b"} {
+			f := room(t).member("a", "b", "c").owns("a").passes("b").after(claim)
+			f.Room = f.Returned(other, f.now)
+			if _, err := f.takes("a"); err != nil {
+				t.Errorf("%s doesn't count: %v", other, err)
+			}
 		}
 	})
 	t.Run("the guard after a grant that wasn't acknowledged", func(t *testing.T) {

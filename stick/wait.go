@@ -79,7 +79,7 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	}
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		if !q.Blocking {
-			if o.Cause == ClaimTimeout && r.priorOwnerMustWait(q.Agent, s, now) {
+			if !r.guard(q.Agent, o, s, now).IsZero() {
 				return r, events, Answer{Changed: changed}
 			}
 			return r, events, Answer{Status: TakeoverAvailable, Opening: o, Changed: changed}
