@@ -138,6 +138,15 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		return "asking again as the owner answered something else"
 	}
 
+	// However a turn ends, the release rule follows.
+	if b.Turn.State == Owned && n.Turn.State == Idle && !n.Closed {
+		for _, i := range to.others() {
+			if !n.Members[i].PassedOver {
+				return "a turn ended, and nobody is named though " + string(names[i]) + " waits"
+			}
+		}
+	}
+
 	// Who may be named: never one who only listens, has ended or takes no part.
 	for _, e := range o.events {
 		if (e.Type != EventRelease && e.Type != EventRerouted) || e.To == "" {
@@ -300,6 +309,9 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 			if !again.Due(to.now) && o.answer.Opening.Since <= b.Turn.OfferedAt {
 				return "told the same takeover twice in a round"
 			}
+		}
+		if b.Turn.OfferedAt != 0 && to.now < b.Turn.OfferedAt.Add(b.Policy.WaiterGrace) && !to.jumped {
+			return "two offers within one grace"
 		}
 		if _, _, again := n.Ask(q, s, to.now); again.Status != "" || again.Changed {
 			return "asking again at once after an offer answers " + string(again.Status)

@@ -508,7 +508,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		note(more)
 	case dRestore:
 		var more []Event
-		r, more = r.Restore(r.Generation+1, "restore", w.now)
+		r, more = r.Restore(r.Generation+1, "restore", s, w.now)
 		note(more)
 	}
 	if o.err != nil && len(events) == 0 {
@@ -614,7 +614,10 @@ func (sc *scenario) normal(w world) world {
 	if slices.Contains(sc.acts, dBeat) {
 		quiet = 4 * idle
 	}
-	idle, quiet = idle+g+open, quiet+g+open // it may say since when a takeover is open
+	plain := !slices.ContainsFunc(sc.acts, func(d deed) bool { return d == dBeat || d == dLimit || d == dJump })
+	if !plain { // it may say since when a takeover is open
+		idle, quiet = idle+g+open, quiet+g+open
+	}
 	var acted Time
 	switch t.State {
 	case Idle:
@@ -637,6 +640,9 @@ func (sc *scenario) normal(w world) world {
 			oldest = quiet
 		}
 		acted = aged(w.room.acted(), oldest)
+		if plain && sc.proves[i] && n.Acked && w.room.idleNoticeSent() {
+			acted = aged(t.IdleNoticeAt, g+open).Add(-idle) // only the notice matters, which came at the limit or later
+		}
 		n.GrantedAt = acted
 		if !sc.proves[i] && t.RenewedAt > w.room.acted() {
 			n.RenewedAt = aged(t.RenewedAt, oldest)

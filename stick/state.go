@@ -37,9 +37,9 @@ func (r Room) State(s *Probed, now Time) RoomState {
 	return StateDormant
 }
 
-// AtGeneration returns r as a reader must show it. A room of an earlier generation looks as [Room.Restore]
-// will leave it, because a reader can't store that.
+// AtGeneration returns r as a reader must show it. A room of an earlier generation looks as after the beginning of
+// [Room.Restore], because a reader can't store that. Whom the release rule will name isn't known before it is stored.
 func (r Room) AtGeneration(generation int64, now Time) Room {
-	r, _ = r.Restore(generation, "", now)
+	r, _ = r.begin(generation, "", now)
 	return r
 }

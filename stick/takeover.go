@@ -280,7 +280,8 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 
 // round is a round of offers of an open takeover. Members that got the offer in it carry its number. A new
 // round begins Policy.ClaimTTL after the last offer. It also begins when the owner's process ends, because that
-// wakes every wait anyway; a deadline wakes only the wait whose turn it is to check.
+// wakes every wait anyway; a deadline wakes only the wait whose turn it is to check. But it begins no earlier than
+// one grace after the last offer, so that offers never come closer.
 type round struct {
 	number int64
 	start  Time
@@ -289,14 +290,18 @@ type round struct {
 
 func (r Room) round(o Opening, now Time) round {
 	t := r.Turn
-	again := Deadline{t.OfferedAt, r.Policy.ClaimTTL}
+	again, spaced := Deadline{t.OfferedAt, r.Policy.ClaimTTL}, r.grace(t.OfferedAt)
+	soonest := spaced.At()
+	if spaced.Due(now) {
+		soonest = since(spaced, now)
+	}
 	switch {
 	case t.OfferedAt.IsZero():
 		return round{t.Round, o.Since, 0}
 	case again.Due(now):
-		return round{t.Round + 1, max(o.Since, since(again, now)), 0}
+		return round{t.Round + 1, max(o.Since, since(again, now), soonest), 0}
 	case o.Cause == OwnerGone && o.Since > t.OfferedAt:
-		return round{t.Round + 1, o.Since, 0}
+		return round{t.Round + 1, max(o.Since, soonest), 0}
 	}
 	return round{t.Round, t.RoundAt, t.OfferedAt}
 }

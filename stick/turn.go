@@ -224,8 +224,20 @@ func (r Room) Renew(owner AgentID, f Fence, pid int, now Time) (Room, error) {
 const RestoreSkip = 4096
 
 // Restore ends the lease or the reservation of a room if it was made in an earlier generation: before a reboot,
-// or before the database was restored. The handoff stays. world is the cause of the new generation.
-func (r Room) Restore(generation int64, world string, now Time) (Room, []Event) {
+// or before the database was restored. The handoff stays, and the release rule names the next holder. world is the
+// cause of the new generation.
+func (r Room) Restore(generation int64, world string, s *Probed, now Time) (Room, []Event) {
+	free := r.Turn.State == Idle
+	r, events := r.begin(generation, world, now)
+	if free || len(events) == 0 {
+		return r, events
+	}
+	r, moved := r.reroute(s, now)
+	return r, append(events, moved...)
+}
+
+// begin ends what was granted in an earlier generation, and leaves the stick free.
+func (r Room) begin(generation int64, world string, now Time) (Room, []Event) {
 	if r.Generation == generation {
 		return r, nil
 	}

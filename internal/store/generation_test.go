@@ -28,7 +28,7 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 			if r.Turn.Owner != "codex:b" || r.Generation != 1 {
 				t.Errorf("the room as it is stored: %+v", r)
 			}
-			return r.Restore(2, "reboot", now)
+			return r.Restore(2, "reboot", blind(), now)
 		})
 		if len(events) != 1 || events[0].Seq <= owned.Seq+1<<20 {
 			t.Fatalf("the events are %+v", events)
