@@ -30,7 +30,6 @@ const (
 	CodeIdentityMismatch     Code = "identity_mismatch"
 	CodeRoomClosed           Code = "room_closed"
 	CodeKicked               Code = "kicked"
-	CodeNotOwner             Code = "not_owner"
 	CodeMemberPresent        Code = "member_present"
 	CodeNotFound             Code = "not_found"
 	CodeNoRecipient          Code = "no_recipient"
@@ -106,7 +105,7 @@ var Codes = []CodeInfo{
 	{CodeNoRoom, ExitNotFound, false, "there is no room at this path"},
 	{CodeUnknownMember, ExitNotFound, false, "the named agent isn't a member that can take part now"},
 	{CodeAmbiguousRecipient, ExitUsage, false, "the name matches several members"},
-	{CodeNotYourTurn, ExitRefused, true, "somebody else holds the stick, or it is reserved for somebody else"},
+	{CodeNotYourTurn, ExitRefused, true, "the caller doesn't hold the stick, and this needs it; or somebody else holds it"},
 	{CodeTurnMismatch, ExitFenced, false, "the given turn is over"},
 	{CodeAlreadyEnded, ExitFenced, false, "the caller has ended this turn itself, with another handoff, recipient or command"},
 	{CodeStaleLease, ExitFenced, false, "the given lease isn't the current one"},
@@ -116,7 +115,6 @@ var Codes = []CodeInfo{
 	{CodeIdentityMismatch, ExitRefused, false, "the name belongs to a session that is alive elsewhere"},
 	{CodeRoomClosed, ExitRefused, false, "the room is closed"},
 	{CodeKicked, ExitRefused, false, "the member was removed from the room"},
-	{CodeNotOwner, ExitRefused, false, "only the holder of the stick may do this"},
 	{CodeMemberPresent, ExitRefused, false, "the member isn't gone"},
 	{CodeNotFound, ExitNotFound, false, "there is nothing of that name or number in the room"},
 	{CodeNoRecipient, ExitRefused, false, "no recipient of the message is in the room"},

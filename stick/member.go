@@ -145,7 +145,7 @@ type Leaving struct {
 
 // Leave ends a membership. An owner leaves a handoff, or abandons its turn and gives a reason. Either
 // way the release rule names the next holder. It fails with [CodeUnknownMember], [CodeUsage],
-// [CodeInvalidHandoff], [CodeTurnMismatch], [CodeStaleLease], and [CodeNotOwner] for a handoff of
+// [CodeInvalidHandoff], [CodeTurnMismatch], [CodeStaleLease], and [CodeNotYourTurn] for a handoff of
 // anybody but the owner.
 func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	if !r.joined(q.By) {
@@ -168,7 +168,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 			return r, nil, err
 		}
 	case q.Handoff != nil:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "only the holder of the stick can leave a handoff; %s", r.Holder(now)).
+		return r, nil, r.facts(Errorf(CodeNotYourTurn, "only the holder of the stick can leave a handoff; %s", r.Holder(now)).
 			Hintf("to leave without a handoff: %s", Cmd("tt leave")))
 	}
 	// The member leaves first, so that the release rule doesn't name it.
@@ -264,7 +264,7 @@ type Closing struct {
 }
 
 // Close closes a room, so that nobody takes turns there. The owner closes it with a handoff; a person can
-// while nobody owns the stick. It fails with [CodeUsage], [CodeRoomClosed], [CodeNotOwner],
+// while nobody owns the stick. It fails with [CodeUsage], [CodeRoomClosed], [CodeNotYourTurn],
 // [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", q.Reason); err != nil {
@@ -286,13 +286,13 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		r = next
 		events = append(events, release.with(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
 	case !q.Person:
-		e := r.facts(Errorf(CodeNotOwner, "an agent can only close a room while it holds the stick; %s", r.Holder(now)))
+		e := r.facts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s", r.Holder(now)))
 		if r.Turn.State == Owned {
 			return r, nil, e.Hintf("%s", r.NextStep())
 		}
 		return r, nil, e.Hintf("take the turn first: %s", Cmd("tt wait"))
 	case r.Turn.State == Owned:
-		return r, nil, r.facts(Errorf(CodeNotOwner, "the room can't be closed while %s holds the stick", r.Turn.Owner).
+		return r, nil, r.facts(Errorf(CodeNotYourTurn, "the room can't be closed while %s holds the stick", r.Turn.Owner).
 			Hintf("ask: %s; or take the stick first: %s", Cmd("tt msg send <agent> …", r.Turn.Owner), Cmd("tt take --operator-requested --reason …")))
 	}
 	if r.Turn.State == Reserved {

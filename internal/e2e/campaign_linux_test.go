@@ -396,7 +396,7 @@ func (w *worker) judge(o op, raw reply, a answer) outcome {
 		switch a.Error {
 		case stick.CodeTurnMismatch, stick.CodeStaleLease, stick.CodeAlreadyEnded:
 			out.kind = fenced
-		case stick.CodeNotYourTurn, stick.CodeTakeoverNotAvailable, stick.CodePriorOwner, stick.CodeUnknownMember, stick.CodeNotOwner:
+		case stick.CodeNotYourTurn, stick.CodeTakeoverNotAvailable, stick.CodePriorOwner, stick.CodeUnknownMember:
 		default:
 			w.c.forbidden(fmt.Sprintf("%s was refused with %s: %s", o.Kind, a.Error, a.Message))
 		}

@@ -209,8 +209,8 @@ type CloseRoomResult struct {
 }
 
 // CloseRoom closes a room: it has no turns until somebody joins it explicitly. It fails with
-// [stick.CodeNotOwner], [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch], [stick.CodeStaleLease],
-// [stick.CodeNotYourTurn] and, repeated with another handoff, [stick.CodeAlreadyEnded].
+// [stick.CodeNotYourTurn], [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch], [stick.CodeStaleLease]
+// and, repeated with another handoff, [stick.CodeAlreadyEnded].
 func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomResult, error) {
 	var res CloseRoomResult
 	if p.Handoff != nil {
