@@ -439,7 +439,7 @@ var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Probed, Time) 
 		return r, nil, err
 	},
 	"renew": func(r Room, by AgentID, f Fence, _ AgentID, _ *Probed, now Time) (Room, []Event, error) {
-		r, err := r.Renew(by, f, anyPID, now)
+		r, err := r.Renew(by, f, anyPID, Process{}, now)
 		return r, nil, err
 	},
 }

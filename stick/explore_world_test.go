@@ -439,8 +439,8 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	case dAct:
 		r = r.Touch(by, w.now)
 	case dRenew:
-		rings = r.Turn.GuardianPID == 0
-		r, o.err = r.Renew(by, w.fence(), anyPID, w.now)
+		rings = r.Guardian(w.now) == 0
+		r, o.err = r.Renew(by, w.fence(), anyPID, Process{}, w.now)
 	case dRelease, dPass, dPassNext:
 		r = r.Touch(by, w.now)
 		settle(false)
@@ -629,7 +629,7 @@ func (sc *scenario) normal(w world) world {
 			n.ReservedAt = aged(t.ReservedAt, p.ClaimTTL+open)
 		}
 	case Owned:
-		n.Owner, n.Lease, n.GuardianPID = t.Owner, "lease-7", t.GuardianPID
+		n.Owner, n.Lease, n.GuardianPID = t.Owner, "lease-7", w.room.Guardian(w.now)
 		i := agentIndex(t.Owner)
 		n.Acked = t.Acked || !sc.hooks[i]
 		if !n.Acked {
@@ -649,6 +649,9 @@ func (sc *scenario) normal(w world) world {
 			if n.RenewedAt == acted {
 				n.RenewedAt = 0
 			}
+		}
+		if n.GuardianPID != 0 {
+			n.RenewedAt = aged(t.RenewedAt, oldest)
 		}
 		if sc.proves[i] && t.HeartbeatAt > w.room.acted() {
 			n.HeartbeatAt = aged(t.HeartbeatAt, idle)

@@ -34,7 +34,7 @@ func TestFound(t *testing.T) {
 	})
 	t.Run("one that waits for its place slept past the moment to tell an idle owner", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").policy("owner_lease_ttl=1m", "owner_idle_ttl=65s").owns("a").waits("b", "c")
-		f.Room, _ = f.Renew("a", f.fence(), 9, f.now)
+		f.Room, _ = f.Renew("a", f.fence(), 9, Process{PID: 1}, f.now)
 		f.after(time.Minute)
 		equal(t, "status", f.ask("c").Status, "")
 		equal(t, "deadline", f.deadline("c"), 5*time.Second)
@@ -57,7 +57,7 @@ func TestFound(t *testing.T) {
 		for name, renew := range map[string]func(*fixture){
 			"call":     func(f *fixture) { f.Room = f.Touch("a", f.now) },
 			"beat":     func(f *fixture) { f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now) },
-			"guardian": func(f *fixture) { f.Room, _ = f.Renew("a", f.fence(), 9, f.now) },
+			"guardian": func(f *fixture) { f.Room, _ = f.Renew("a", f.fence(), 9, Process{PID: 1}, f.now) },
 		} {
 			f := room(t).member("a", "b").owns("a").after(-time.Hour)
 			renew(f)
@@ -67,7 +67,7 @@ func TestFound(t *testing.T) {
 	t.Run("after the clock went back a new owner had the old time as its activity", func(t *testing.T) {
 		f := room(t).member("a", "b").after(-time.Hour).owns("a")
 		equal(t, "opening", f.opening(), "")
-		equal(t, "lease", f.LeaseExpiresAt(f.s), f.now.Add(limit))
+		equal(t, "lease", f.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
 	})
 	t.Run("a recipient that ended could be taken over from, as shown, but not after its time", func(t *testing.T) {
 		f := room(t).member("a", "b", "c", "d").alive("b").owns("a").waits("b", "c").releases().gone("b").after(time.Minute)

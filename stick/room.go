@@ -50,13 +50,14 @@ type Turn struct {
 	Owner        AgentID
 	Lease        LeaseID
 	GrantedAt    Time
-	Acked        bool // the owner has made a call since the grant
-	RenewedAt    Time // when a heartbeat or the guardian last renewed the lease
-	HeartbeatAt  Time // the last heartbeat that counted as activity
-	GuardianPID  int  // the guardian that renews the lease, 0 for none
-	IdleNoticeAt Time // when the owner was told that it looks idle
-	IdleSince    Time // its last activity before that
-	OpenedAt     Time // when the owner was first seen to be gone
+	Acked        bool   // the owner has made a call since the grant
+	RenewedAt    Time   // when a heartbeat or the guardian last renewed the lease
+	HeartbeatAt  Time   // the last heartbeat that counted as activity
+	GuardianPID  int    // the guardian that has last renewed the lease, 0 for none; see [Room.Guardian]
+	GuardianOf   string // the key of the process that it serves
+	IdleNoticeAt Time   // when the owner was told that it looks idle
+	IdleSince    Time   // its last activity before that
+	OpenedAt     Time   // when the owner was first seen to be gone
 
 	// While reserved.
 	ReservedFor AgentID
@@ -280,13 +281,22 @@ const (
 	KeptByHeartbeat LeaseKeeper = "heartbeat"
 )
 
+// Guardian returns the pid of the guardian that renews the lease, 0 for none. A guardian that hasn't renewed it for
+// twice Policy.HeartbeatInterval has ended, because others can't see it either.
+func (r Room) Guardian(now Time) int {
+	if (Deadline{r.Turn.RenewedAt, 2 * r.Policy.HeartbeatInterval}).Due(now) {
+		return 0
+	}
+	return r.Turn.GuardianPID
+}
+
 // LeaseKeptBy returns what keeps the lease of the current owner.
-func (r Room) LeaseKeptBy(s *Probed) LeaseKeeper {
+func (r Room) LeaseKeptBy(s *Probed, now Time) LeaseKeeper {
 	m, _ := r.Member(r.Turn.Owner)
 	switch {
 	case m.Verdict(s) == Alive:
 		return KeptByProcess
-	case r.Turn.GuardianPID != 0:
+	case r.Guardian(now) != 0:
 		return KeptByGuardian
 	}
 	return KeptByHeartbeat
@@ -300,8 +310,8 @@ func (r Room) lease() Deadline {
 
 // LeaseExpiresAt returns when the lease times out. It is zero if a process keeps the lease or nobody owns the
 // stick.
-func (r Room) LeaseExpiresAt(s *Probed) Time {
-	if r.Turn.State != Owned || r.LeaseKeptBy(s) == KeptByProcess {
+func (r Room) LeaseExpiresAt(s *Probed, now Time) Time {
+	if r.Turn.State != Owned || r.LeaseKeptBy(s, now) == KeptByProcess {
 		return 0
 	}
 	return r.lease().At()
@@ -360,8 +370,8 @@ func (r Room) HeartbeatCounts(proof Proof, now Time) bool {
 
 // IdleAt returns when the owner counts as idle if it does nothing until then. It is zero if nobody owns the stick,
 // and if only the owner's own acts keep the lease, because then the lease times out instead.
-func (r Room) IdleAt(s *Probed) Time {
-	if r.Turn.State != Owned || !r.keptWhileIdle(s) {
+func (r Room) IdleAt(s *Probed, now Time) Time {
+	if r.Turn.State != Owned || !r.keptWhileIdle(s, now) {
 		return 0
 	}
 	return r.idle().At()

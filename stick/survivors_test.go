@@ -175,7 +175,7 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 	}{{"alive", Alive, true}, {"unknown", Unknown, true}, {"gone", Gone, false}} {
 		make := func() *fixture {
 			f := room(t).member("a", "b").policy("owner_idle_ttl=5m").owns("a").process("a", ProvesSession, c.verdict)
-			r, err := f.Renew("a", f.fence(), 77, f.now) // a guardian
+			r, err := f.Renew("a", f.fence(), 77, Process{PID: 1}, f.now) // a guardian
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 			return Opening{OwnerTimeout, since(r.lease(), now)}
 		}
 		limit, told := r.idle(), r.idleNoticeEnds()
-		if r.keptWhileIdle(s) && r.idleNoticeSent() && limit.Due(now) && told.Due(now) {
+		if r.keptWhileIdle(s, now) && r.idleNoticeSent() && limit.Due(now) && told.Due(now) {
 			return Opening{OwnerIdle, max(since(limit, now), since(told, now))}
 		}
 	case t.State == Reserved:
@@ -63,16 +63,18 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 
 // leaseStands reports whether the lease of the current owner hasn't timed out.
 func (r Room) leaseStands(s *Probed, now Time) bool {
-	return r.LeaseKeptBy(s) == KeptByProcess || !r.lease().Due(now)
+	return r.LeaseKeptBy(s, now) == KeptByProcess || !r.lease().Due(now)
 }
 
 // keptWhileIdle reports whether something other than the owner's own calls keeps the lease, so that it
 // would never time out however idle the owner is.
-func (r Room) keptWhileIdle(s *Probed) bool { return r.LeaseKeptBy(s) != KeptByHeartbeat }
+func (r Room) keptWhileIdle(s *Probed, now Time) bool {
+	return r.LeaseKeptBy(s, now) != KeptByHeartbeat
+}
 
 // idleNoticeDue reports whether it is time to tell the owner that it looks idle.
 func (r Room) idleNoticeDue(s *Probed, now Time) bool {
-	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s) && !r.idleNoticeSent() && r.idle().Due(now) &&
+	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() && r.idle().Due(now) &&
 		!r.gone(r.Turn.Owner, s)
 }
 
@@ -265,10 +267,10 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 	if d, ok := r.unacknowledged(); ok {
 		at = d.At()
 	}
-	if r.LeaseKeptBy(s) != KeptByProcess {
+	if r.LeaseKeptBy(s, now) != KeptByProcess {
 		at = earlier(at, r.lease().At())
 	}
-	if r.keptWhileIdle(s) {
+	if r.keptWhileIdle(s, now) {
 		if r.idleNoticeSent() {
 			at = earlier(at, r.idleOpensAt())
 		} else {

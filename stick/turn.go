@@ -202,19 +202,19 @@ func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error
 	if r.HeartbeatCounts(proof, now) {
 		r.Turn.HeartbeatAt = now
 	}
-	if r.Turn.GuardianPID == 0 {
-		r.Turn.RenewedAt = now
+	if r.Guardian(now) == 0 {
+		r.Turn.RenewedAt, r.Turn.GuardianPID, r.Turn.GuardianOf = now, 0, ""
 	}
 	return r, nil
 }
 
-// Renew is a guardian's heartbeat: it renews the lease and isn't an act of the owner. It fails with
+// Renew is a guardian's heartbeat: it renews the lease while the owner's process lives, and isn't an act of the owner. It fails with
 // [CodeTurnMismatch] and [CodeStaleLease]; then the guardian ends.
-func (r Room) Renew(owner AgentID, f Fence, pid int, now Time) (Room, error) {
+func (r Room) Renew(owner AgentID, f Fence, pid int, of Process, now Time) (Room, error) {
 	if err := r.fenced(owner, f, now); err != nil {
 		return r, err
 	}
-	r.Turn.RenewedAt, r.Turn.GuardianPID = now, pid
+	r.Turn.RenewedAt, r.Turn.GuardianPID, r.Turn.GuardianOf = now, pid, of.Key()
 	return r.noFuture(now), nil
 }
 

@@ -75,23 +75,23 @@ func TestTurnHeartbeat(t *testing.T) {
 		equal(t, "before", f.opening(), OwnerTimeout)
 		r, err := f.Heartbeat("a", f.fence(), "", f.now)
 		equal(t, "error", CodeOf(err), "")
-		equal(t, "lease", r.LeaseExpiresAt(f.s), f.now.Add(limit))
-		equal(t, "kept by", r.LeaseKeptBy(f.s), KeptByHeartbeat)
+		equal(t, "lease", r.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
+		equal(t, "kept by", r.LeaseKeptBy(f.s, f.now), KeptByHeartbeat)
 	})
 	t.Run("renews where others may not see the process that keeps the lease", func(t *testing.T) {
 		f := room(t).member("a").alive("a").owns("a").after(time.Hour)
 		r, err := f.Heartbeat("a", f.fence(), ProvesSession, f.now)
 		equal(t, "error", CodeOf(err), "")
 		equal(t, "renewed at", r.Turn.RenewedAt, f.now)
-		equal(t, "lease", r.LeaseExpiresAt(f.s), 0)
-		equal(t, "kept by", r.LeaseKeptBy(f.s), KeptByProcess)
+		equal(t, "lease", r.LeaseExpiresAt(f.s, f.now), 0)
+		equal(t, "kept by", r.LeaseKeptBy(f.s, f.now), KeptByProcess)
 		f.Room = r
 		f.process("a", ProvesSession, Unknown)
-		equal(t, "where it isn't seen", f.LeaseExpiresAt(f.s), f.now.Add(limit))
+		equal(t, "where it isn't seen", f.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
 	})
 	t.Run("leaves the renewals of a guardian alone", func(t *testing.T) {
 		f := room(t).member("a").owns("a")
-		f.Room, _ = f.Renew("a", f.fence(), 42, f.now)
+		f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 1}, f.now)
 		at := f.now
 		f.after(time.Minute)
 		f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now)
@@ -102,7 +102,7 @@ func TestTurnHeartbeat(t *testing.T) {
 		equal(t, "before", f.opening(), OwnerTimeout)
 		r, _ := f.Heartbeat("a", f.fence(), "", f.now)
 		equal(t, "after", r.Opening(f.s, f.now).Cause, "")
-		equal(t, "lease", r.LeaseExpiresAt(f.s), f.now.Add(limit))
+		equal(t, "lease", r.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
 	})
 }
 
@@ -122,7 +122,7 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 			f := idle(t)
 			equal(t, "before", f.opening(), OwnerIdle)
 			equal(t, "after", beat(f, proof).opening(), "")
-			equal(t, "idle at", f.IdleAt(f.s), f.now.Add(limit))
+			equal(t, "idle at", f.IdleAt(f.s, f.now), f.now.Add(limit))
 			equal(t, "a wait's deadline", f.deadline("b"), limit)
 			_, err := f.takes("b")
 			refused(t, err, CodeTakeoverNotAvailable, nil)
@@ -139,7 +139,7 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 			f := beat(idle(t), proof)
 			equal(t, "still open", f.opening(), OwnerIdle)
 			equal(t, "counts", f.HeartbeatCounts(proof, f.now), false)
-			equal(t, "idle at", f.IdleAt(f.s), start.Add(limit))
+			equal(t, "idle at", f.IdleAt(f.s, f.now), start.Add(limit))
 		})
 	}
 	t.Run("alone for at most four times the limit", func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 		for f.now.Add(30*time.Minute) < end {
 			beat(f.after(30*time.Minute), ProvesSession).ask("b")
 		}
-		equal(t, "idle at", f.IdleAt(f.s), end)
+		equal(t, "idle at", f.IdleAt(f.s, f.now), end)
 		equal(t, "nobody was told", f.Turn.IdleNoticeAt, 0)
 		f.now = end
 		equal(t, "counts", f.HeartbeatCounts(ProvesSession, end), false)
@@ -163,7 +163,7 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 	})
 	t.Run("one late heartbeat doesn't move the end", func(t *testing.T) {
 		f := room(t).member("a", "b").alive("a").owns("a").after(4*limit - ms)
-		equal(t, "idle at", beat(f, ProvesSession).IdleAt(f.s), start.Add(4*limit))
+		equal(t, "idle at", beat(f, ProvesSession).IdleAt(f.s, f.now), start.Add(4*limit))
 	})
 	t.Run("at the end the first heartbeat of all changes nothing", func(t *testing.T) {
 		f := room(t).member("a", "b").alive("a").owns("a").after(4 * limit)
@@ -175,25 +175,25 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 	t.Run("after the clock went back", func(t *testing.T) {
 		f := room(t).member("a", "b").alive("a").owns("a")
 		beat(f.after(time.Hour), ProvesSession).after(-2 * time.Hour)
-		equal(t, "idle at", beat(f, ProvesSession).IdleAt(f.s), f.now.Add(limit))
+		equal(t, "idle at", beat(f, ProvesSession).IdleAt(f.s, f.now), f.now.Add(limit))
 		equal(t, "recorded", f.Turn.HeartbeatAt, f.now)
 	})
 	t.Run("where nothing but heartbeats keeps the lease nobody is idle", func(t *testing.T) {
 		f := room(t).member("a").owns("a")
-		equal(t, "idle at", f.IdleAt(f.s), 0)
+		equal(t, "idle at", f.IdleAt(f.s, f.now), 0)
 		f.releases()
-		equal(t, "of a free stick", f.IdleAt(f.s), 0)
+		equal(t, "of a free stick", f.IdleAt(f.s, f.now), 0)
 		equal(t, "heartbeats for a free stick", f.HeartbeatsUntil(), 0)
 	})
 }
 
 func TestTurnRenew(t *testing.T) {
 	f := room(t).member("a", "b").owns("a").after(limit - time.Minute)
-	r, err := f.Renew("a", f.fence(), 42, f.now)
+	r, err := f.Renew("a", f.fence(), 42, Process{PID: 1}, f.now)
 	equal(t, "error", CodeOf(err), "")
-	equal(t, "kept by", r.LeaseKeptBy(f.s), KeptByGuardian)
+	equal(t, "kept by", r.LeaseKeptBy(f.s, f.now), KeptByGuardian)
 	equal(t, "guardian", r.Turn.GuardianPID, 42)
-	equal(t, "lease", r.LeaseExpiresAt(f.s), f.now.Add(limit))
+	equal(t, "lease", r.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
 	t.Run("is no activity", func(t *testing.T) {
 		f.Room = r
 		f.waits("b").after(time.Minute)
@@ -202,15 +202,39 @@ func TestTurnRenew(t *testing.T) {
 	})
 	t.Run("ends with the guardian", func(t *testing.T) {
 		f := room(t).member("a").owns("a")
-		f.Room, _ = f.Renew("a", f.fence(), 42, f.now)
+		f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 1}, f.now)
 		equal(t, "open", f.after(limit).opening(), OwnerTimeout)
 	})
 	t.Run("ends with the turn", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a")
-		f.Room, _ = f.Renew("a", f.fence(), 42, f.now)
+		f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 1}, f.now)
 		f.releases().owns("b")
 		equal(t, "guardian", f.Turn.GuardianPID, 0)
 	})
+}
+
+// A guardian that doesn't renew the lease any more has ended: it isn't shown, and keeps nothing.
+func TestGuardianThatEnded(t *testing.T) {
+	guarded := func() *fixture {
+		f := room(t).member("a", "b").owns("a")
+		f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 7}, f.now)
+		return f
+	}
+	every := DefaultPolicy().HeartbeatInterval
+	f := guarded().after(2*every - ms)
+	equal(t, "it lives", f.Guardian(f.now), 42)
+	equal(t, "it serves", f.Turn.GuardianOf, Process{PID: 7}.Key())
+	f.after(ms)
+	equal(t, "it has ended", f.Guardian(f.now), 0)
+	equal(t, "kept by", f.LeaseKeptBy(f.s, f.now), KeptByHeartbeat)
+	equal(t, "the lease runs on", f.LeaseExpiresAt(f.s, f.now), start.Add(limit))
+	f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now)
+	equal(t, "a heartbeat renews the lease", f.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
+	equal(t, "and doesn't revive the guardian", f.Guardian(f.now), 0)
+	equal(t, "nor whom it served", f.Turn.GuardianOf, "")
+	f = guarded().after(3 * every)
+	f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 7}, f.now)
+	equal(t, "one that was stopped goes on", f.Guardian(f.now), 42)
 }
 
 func TestTouch(t *testing.T) {

@@ -107,7 +107,7 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	}
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		at, told := r.offerAt(a, o, s, now)
-		if !told && t.State == Owned && r.keptWhileIdle(s) && !r.idleNoticeSent() {
+		if !told && t.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() {
 			at = earlier(at, r.idle().At()) // the owner still has to be told that it looks idle
 		}
 		return at
@@ -119,10 +119,10 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	if d, ok := r.unacknowledged(); ok {
 		at = d.At()
 	}
-	if r.LeaseKeptBy(s) != KeptByProcess {
+	if r.LeaseKeptBy(s, now) != KeptByProcess {
 		at = earlier(at, r.lease().At())
 	}
-	if r.keptWhileIdle(s) {
+	if r.keptWhileIdle(s, now) {
 		if r.idleNoticeSent() {
 			at = earlier(at, r.idleOpensAt())
 		} else {

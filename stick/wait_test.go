@@ -70,7 +70,7 @@ func TestNextDeadline(t *testing.T) {
 		{"an acknowledgement", func(f *fixture) { f.alive("a").hooks("a").owns("a") }, claim},
 		{"a guardian's lease and idleness", func(f *fixture) {
 			f.owns("a").after(time.Minute)
-			f.Room, _ = f.Renew("a", f.fence(), 9, f.now)
+			f.Room, _ = f.Renew("a", f.fence(), 9, Process{PID: 1}, f.now)
 		}, limit - time.Minute},
 		{"a pass", func(f *fixture) { f.owns("a").passes("b").after(time.Minute) }, claim - time.Minute},
 		{"a release", func(f *fixture) { f.owns("a").waits("b").releases() }, grace},
@@ -85,7 +85,7 @@ func TestNextDeadline(t *testing.T) {
 	}
 	t.Run("one that waits for its place still tells an idle owner in time", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").policy("owner_lease_ttl=1m", "owner_idle_ttl=65s").owns("a").waits("b", "c")
-		f.Room, _ = f.Renew("a", f.fence(), 9, f.now)
+		f.Room, _ = f.Renew("a", f.fence(), 9, Process{PID: 1}, f.now)
 		f.after(time.Minute)
 		equal(t, "deadline", f.deadline("c"), 5*time.Second)
 	})

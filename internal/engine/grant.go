@@ -44,10 +44,11 @@ type Recovery struct {
 // grantOf describes the grant that me holds in r. The log of the transaction doesn't have the unsaved events yet.
 func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, why stick.ClaimReason, unsaved []stick.Event) (*Grant, error) {
 	t := r.Turn
+	s, now := probes.Probed, tx.Now()
 	g := &Grant{
 		RoomID: r.ID, Path: r.Path, AgentID: me.Agent, TurnID: t.ID, LeaseID: t.Lease, Reason: why,
-		LeaseKeptBy: r.LeaseKeptBy(probes.Probed), LeaseExpiresAt: r.LeaseExpiresAt(probes.Probed), GuardianPID: t.GuardianPID,
-		NeedsGuardian: t.GuardianPID == 0 && needsGuardian(r, me, probes),
+		LeaseKeptBy: r.LeaseKeptBy(s, now), LeaseExpiresAt: r.LeaseExpiresAt(s, now), GuardianPID: r.Guardian(now),
+		NeedsGuardian: (r.Guardian(now) == 0 || t.GuardianOf != me.Caller.Process.Key()) && needsGuardian(r, me, probes),
 	}
 	var err error
 	if g.Notes, err = tx.CountNotes(openNotes(r)); err != nil || t.HandoffSeq == 0 {

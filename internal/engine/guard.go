@@ -78,11 +78,11 @@ func (e *Engine) renew(ctx context.Context, db *store.DB, p GuardParams) error {
 		if err != nil {
 			return err
 		}
-		after, err := before.Renew(p.Owner, p.Fence, p.PID, tx.Now())
+		after, err := before.Renew(p.Owner, p.Fence, p.PID, p.Process, tx.Now())
 		if err != nil {
 			return err
 		}
-		if before.Turn.GuardianPID != after.Turn.GuardianPID {
+		if before.Guardian(tx.Now()) != p.PID {
 			tx.Ring(p.RoomID) // another guardian keeps the lease now, so waiters have another deadline
 		}
 		_, _, err = tx.Save(before, after, nil)

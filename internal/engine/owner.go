@@ -56,8 +56,8 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 	}, func(o *op) error {
 		r, s, now := o.Room, o.Probes.Probed, o.Tx.Now()
 		res = HeartbeatResult{
-			RoomID: r.ID, TurnID: r.Turn.ID, LeaseExpiresAt: r.LeaseExpiresAt(s), LeaseKeptBy: r.LeaseKeptBy(s),
-			IdleAt: r.IdleAt(s), Takeover: openTakeover(r, o.Probes, now),
+			RoomID: r.ID, TurnID: r.Turn.ID, LeaseExpiresAt: r.LeaseExpiresAt(s, now), LeaseKeptBy: r.LeaseKeptBy(s, now),
+			IdleAt: r.IdleAt(s, now), Takeover: openTakeover(r, o.Probes, now),
 		}
 		if !res.IdleAt.IsZero() {
 			res.CountsAsActivity, res.HeartbeatsUntil = r.HeartbeatCounts(o.proof(), now), r.HeartbeatsUntil()

@@ -71,8 +71,8 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	}
 	switch t.State {
 	case stick.Owned:
-		v.Owner, v.GrantedAt, v.GuardianPID = &t.Owner, t.GrantedAt, t.GuardianPID
-		v.LeaseKeptBy, v.LeaseExpiresAt = r.LeaseKeptBy(probes.Probed), r.LeaseExpiresAt(probes.Probed)
+		v.Owner, v.GrantedAt, v.GuardianPID = &t.Owner, t.GrantedAt, r.Guardian(now)
+		v.LeaseKeptBy, v.LeaseExpiresAt = r.LeaseKeptBy(probes.Probed, now), r.LeaseExpiresAt(probes.Probed, now)
 		v.NextActionOfTurn = t.NextAction
 		if t.Owner == me {
 			v.LeaseID = &t.Lease

@@ -13,7 +13,7 @@ import (
 const roomColumns = `room_id, canonical_path, updated_at, closed, policy, generation,
 	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
-	acked, renewed_at, heartbeat_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at, session_ended_at, last_sum`
+	acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, round, round_at, offered_at, session_ended_at, last_sum`
 
 // scanRoom reads a row of roomColumns.
 func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
@@ -23,7 +23,7 @@ func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	err := scan(&r.ID, &r.Path, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
 		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
 		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction, &t.Messages,
-		&t.Acked, &t.RenewedAt, &t.HeartbeatAt, &t.GuardianPID, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt, &sum)
+		&t.Acked, &t.RenewedAt, &t.HeartbeatAt, &t.GuardianPID, &t.GuardianOf, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt, &sum)
 	if err != nil {
 		return r, err
 	}
@@ -231,8 +231,8 @@ func (tx *Tx) NewRoom(path string) (stick.Room, error) {
 	err = tx.exec(`INSERT INTO rooms (room_id, canonical_path, created_at, updated_at, closed, policy, generation, last_event_seq, last_sum,
 		turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
-		acked, renewed_at, heartbeat_at, guardian_pid, idle_notice_at, idle_since, opened_at, round, round_at, offered_at)
-		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', 0, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+		acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, round, round_at, offered_at)
+		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', 0, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0)`,
 		r.ID, r.Path, tx.now, tx.now, string(policy), r.Generation, r.Turn.State, r.Turn.FreeSince)
 	return r, err
 }
@@ -285,13 +285,13 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 		turn_id = ?, state = ?, sequence_index = ?, owner = ?, lease_id = ?, granted_at = ?,
 		reserved_for = ?, reserved_by = ?, reserved_at = ?, prior_owner = ?, free_since = ?,
 		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?, messages = ?,
-		acked = ?, renewed_at = ?, heartbeat_at = ?, guardian_pid = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?,
+		acked = ?, renewed_at = ?, heartbeat_at = ?, guardian_pid = ?, guardian_of = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?,
 		round = ?, round_at = ?, offered_at = ?, session_ended_at = ? WHERE room_id = ?`,
 		r.Closed, string(policy), r.Generation,
 		t.ID, t.State, t.SequenceIndex, t.Owner, t.Lease, t.GrantedAt,
 		t.ReservedFor, t.ReservedBy, t.ReservedAt, t.Prior, t.FreeSince,
 		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction, t.Messages,
-		t.Acked, t.RenewedAt, t.HeartbeatAt, t.GuardianPID, t.IdleNoticeAt, t.IdleSince, t.OpenedAt,
+		t.Acked, t.RenewedAt, t.HeartbeatAt, t.GuardianPID, t.GuardianOf, t.IdleNoticeAt, t.IdleSince, t.OpenedAt,
 		t.Round, t.RoundAt, t.OfferedAt, r.SessionEndedAt, r.ID)
 }
 
