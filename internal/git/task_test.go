@@ -262,7 +262,7 @@ func TestDropDetached(t *testing.T) {
 	if err := os.RemoveAll(away); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.RemoveDetached(filepath.Join(w.dir, ".git"), gate); err != nil {
+	if err := w.RemoveDetached(filepath.Join(w.dir, ".git"), filepath.Dir(gate), filepath.Base(gate)); err != nil {
 		t.Fatal(err)
 	}
 	if list := w.git("worktree", "list"); strings.Contains(list, ".gate") || !strings.Contains(list, "away") {
@@ -576,7 +576,12 @@ func TestReadOnlyWorktree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	makeWritable(path) // removing it shows nothing where permissions don't count
+	root, err := os.OpenRoot(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	makeWritable(root, "tree") // removing it shows nothing where permissions don't count
 	for i, dir := range shut {
 		info, err := os.Lstat(dir)
 		if err != nil {
@@ -591,7 +596,7 @@ func TestReadOnlyWorktree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.RemoveDetached(filepath.Join(w.dir, ".git"), path); err != nil {
+	if err := w.RemoveDetached(filepath.Join(w.dir, ".git"), filepath.Dir(path), filepath.Base(path)); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {

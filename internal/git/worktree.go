@@ -27,9 +27,10 @@ func (c Client) AddDetached(ctx context.Context, dir, path, commit string) error
 }
 
 // RemoveDetached removes a worktree that [Client.AddDetached] has created, complete or not, with all its
-// files.
-func (c Client) RemoveDetached(common, path string) error {
-	if err := removeAll(path); err != nil {
+// files. rel is where it lies below root. It doesn't follow a link that leads out of root.
+func (c Client) RemoveDetached(common, root, rel string) error {
+	path := filepath.Join(root, rel)
+	if err := removeAll(root, rel); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "%s can't be removed: %w", stick.Line(path), err).With("path", path).
 			Hintf("remove it by hand: %s", RemoveByHand(path))
 	}
@@ -41,25 +42,30 @@ func RemoveByHand(path string) string {
 	return fmt.Sprintf("rm -rf '%s' && git worktree prune", strings.ReplaceAll(stick.Line(path), "'", `'\''`))
 }
 
-// removeAll removes a directory and everything in it, even if it is read-only: some programs protect
-// their caches that way.
-func removeAll(path string) error {
-	if os.RemoveAll(path) == nil {
+// removeAll removes a directory below root and everything in it, even if it is read-only: some programs
+// protect their caches that way.
+func removeAll(root, rel string) error {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.RemoveAll(rel) == nil {
 		return nil
 	}
-	makeWritable(path)
-	return os.RemoveAll(path)
+	makeWritable(r, rel)
+	return r.RemoveAll(rel)
 }
 
 // makeWritable makes all directories of a tree writable for their owner, each before it is read. It
 // ignores failures: they show when the tree is removed.
-func makeWritable(path string) {
-	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, _ error) error {
+func makeWritable(r *os.Root, rel string) {
+	_ = fs.WalkDir(r.FS(), filepath.ToSlash(rel), func(p string, d fs.DirEntry, _ error) error {
 		if d == nil || !d.IsDir() {
 			return nil
 		}
-		if info, err := os.Lstat(p); err == nil && info.IsDir() {
-			_ = os.Chmod(p, info.Mode().Perm()|0o700)
+		if info, err := r.Lstat(p); err == nil && info.IsDir() {
+			_ = r.Chmod(p, info.Mode().Perm()|0o700)
 		}
 		return nil
 	})

@@ -94,6 +94,9 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 			return fmt.Sprintf("the branch %s has commits that %s doesn't have", c.Branch, c.Target), nil
 		}
 	}
+	if err := rp.requireInside(c.Path); err != nil {
+		return stick.AsError(err).Message, nil
+	}
 	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
 		return "", nil
 	}

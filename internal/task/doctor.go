@@ -70,7 +70,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 	if err != nil {
 		return len(tasks), nil // the workspace is gone with everything in it
 	}
-	rp := &repo{tasks: ts, root: p.Root}
+	rp := &repo{tasks: ts, root: p.Root, common: filepath.Join(p.Root, ".git")}
 	rp.setLockPrefix()
 	busy, gates := map[string]bool{}, map[string]bool{}
 	for _, i := range open {
@@ -83,7 +83,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 		}
 		note(fmt.Sprintf("%s of task %s was interrupted in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
 	}
-	for _, tree := range leftGates(p.Root, tasks) {
+	for _, tree := range rp.leftGates(tasks) {
 		if !gates[tree] {
 			note("tt couldn't remove the worktree of a gate that has ended: "+stick.Line(tree), git.RemoveByHand(tree))
 		}
@@ -100,11 +100,11 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 }
 
 // leftGates lists the worktrees of gates in the directories that hold the worktrees of tasks.
-func leftGates(root string, tasks []stick.Task) (trees []string) {
+func (rp *repo) leftGates(tasks []stick.Task) (trees []string) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
-		dir := filepath.Dir(filepath.Join(root, filepath.FromSlash(t.Worktree)))
-		if seen[dir] {
+		dir := filepath.Dir(rp.worktree(t))
+		if seen[dir] || rp.requireInside(dir) != nil {
 			continue
 		}
 		seen[dir] = true

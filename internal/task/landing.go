@@ -94,6 +94,10 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	tree := ""
 	if l.gate.Command != "" {
 		tree = filepath.Join(l.root, filepath.FromSlash(l.worker.Dir), gatePrefix+shortCommit(l.result))
+		if err := l.requireInside(tree); err != nil {
+			l.queueHalted = true
+			return false, err
+		}
 	}
 	if l.id, err = l.newID(ctx); err != nil {
 		return false, err

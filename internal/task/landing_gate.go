@@ -82,12 +82,12 @@ func lastLines(b []byte, n int) string {
 func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o commandResult, err error) {
 	defer func() {
 		l.left = nil
-		if derr := l.git.RemoveDetached(l.common, tree); derr != nil {
+		if derr := l.removeTree(tree); derr != nil {
 			l.left = []string{stick.AsError(derr).Message}
 		}
 	}()
 	for range l.gate.Retries + 1 {
-		if err := l.git.RemoveDetached(l.common, tree); err != nil {
+		if err := l.removeTree(tree); err != nil {
 			return false, o, err
 		}
 		if err := l.git.AddDetached(ctx, l.root, tree, commit); err != nil {

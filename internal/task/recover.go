@@ -165,7 +165,7 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 		return err
 	}
 	if d.Tree != "" {
-		_ = rp.git.RemoveDetached(rp.common, d.Tree) // if that fails, tt doctor names it
+		_ = rp.removeTree(d.Tree) // if that fails, tt doctor names it
 	}
 	tg, err := rp.readTarget(ctx, d.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound { // the branch is gone

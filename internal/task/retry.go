@@ -95,6 +95,9 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 		return m, "", err
 	}
 	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head()}
+	if err := rp.requireInside(m.path); err != nil {
+		return m, "", err
+	}
 	at, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return m, "", err

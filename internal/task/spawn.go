@@ -213,7 +213,7 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 }
 
 // planSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
-// [stick.CodeAlreadyExists] if one of them exists.
+// [stick.CodeAlreadyExists] if one of them exists, and as [repo.requireInside] does.
 func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
 	name, err := rp.integration(ctx)
 	if err != nil {
@@ -253,6 +253,9 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: %s", stick.Cmd("git branch -m"))
 		}
 	}
+	if err := rp.requireInside(m.path); err != nil {
+		return m, err
+	}
 	if _, err := os.Lstat(m.path); err == nil {
 		return m, stick.Errorf(stick.CodeAlreadyExists, "%s already exists", stick.Line(m.path)).With("path", m.path).
 			Hintf("give the task another name, or move that directory elsewhere")
@@ -266,6 +269,9 @@ const whyLocked = "a tt task uses this worktree; see tt worker status"
 // create creates a task's branch and worktree, and writes its task file.
 func (rp *repo) create(ctx context.Context, m spawnPlan) error {
 	dir := path.Dir(m.task.Worktree)
+	if err := rp.requireInside(m.path); err != nil { // a link may have come since it was planned
+		return err
+	}
 	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).Hintf("check the permissions of %s", stick.Line(rp.common))
 	}
@@ -323,7 +329,7 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 		return nil
 	}
 	if m.NewTree {
-		if err := rp.git.RemoveDetached(rp.common, m.Path); err != nil {
+		if err := rp.removeTree(m.Path); err != nil {
 			return err
 		}
 		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty

@@ -1,0 +1,56 @@
+package task
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// A clone may bring links. All worktrees of tasks and gates stay inside the workspace and outside of git's own
+// directory, whatever the links in their paths say.
+
+// requireInside refuses a path of a worktree that a link leads out of the workspace, or into git's own directory.
+// The path need not exist. It fails with [stick.CodeInvalidPath].
+func (rp *repo) requireInside(path string) error {
+	root, err := os.OpenRoot(rp.root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	rel, err := filepath.Rel(rp.root, path)
+	for err == nil {
+		if _, err = root.Stat(rel); !os.IsNotExist(err) || rel == "." {
+			break
+		}
+		rel, err = filepath.Dir(rel), nil // what is missing can't lead elsewhere
+	}
+	real := ""
+	if err == nil {
+		real, err = filepath.EvalSymlinks(filepath.Join(rp.root, rel))
+	}
+	switch {
+	case err == nil && !workspace.Within(strings.ToLower(real), strings.ToLower(rp.common)):
+		return nil
+	case err == nil:
+		err = fs.ErrInvalid
+	}
+	return stick.Errorf(stick.CodeInvalidPath, "a link leads %s out of the workspace, or into git's own directory: %w", stick.Line(path), err).With("path", path).
+		Hintf("remove the link; or name a directory of the workspace in .talking-stick.toml, on the branch that tasks are merged into: [worker] worktree_dir")
+}
+
+// removeTree removes a worktree of this program's making, complete or not, with all its files. It doesn't follow a
+// link that leads out of the workspace.
+func (rp *repo) removeTree(path string) error {
+	if err := rp.requireInside(path); err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(rp.root, path)
+	if err != nil {
+		return err
+	}
+	return rp.git.RemoveDetached(rp.common, rp.root, rel)
+}
