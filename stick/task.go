@@ -170,6 +170,9 @@ func (t Task) Over() bool { return t.State == TaskCompleted || t.State == TaskFa
 // Busy reports whether the task's worker should be working now.
 func (t Task) Busy() bool { return t.State == TaskWorking || t.State == TaskConflicted }
 
+// Offered reports whether a commit of the task, its Head, waits for review or was approved.
+func (t Task) Offered() bool { return t.State == TaskInReview || t.State == TaskApproved }
+
 // Worked reports whether an agent works on the task or ever has.
 func (t Task) Worked(a AgentID) bool {
 	return a != "" && (t.Worker == a || slices.Contains(t.Earlier, a))

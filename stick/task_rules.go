@@ -156,8 +156,7 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	if err := t.Mine(c); err != nil {
 		return nil, err
 	}
-	offered := t.State == TaskInReview || t.State == TaskApproved
-	if offered && t.Head == q.Head && len(q.Checks) == 0 {
+	if t.Offered() && t.Head == q.Head && len(q.Checks) == 0 {
 		return nil, nil
 	}
 	f := TaskReviewRequestedFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate, Checks: q.Checks}

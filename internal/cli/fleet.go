@@ -245,7 +245,11 @@ func (p *page) history(t task.WorkerShowResult) {
 		p.stats(t.Files)
 	}
 	for _, x := range t.Evidence {
-		p.linef("evidence %s: %s ended with %d after %s", stick.Line(x.Name), stick.Line(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond)
+		stale, on := "", abbrev(x.Head)
+		if x.Stale {
+			stale, on = " is stale", fmt.Sprintf("%s in attempt %d", on, x.Attempt)
+		}
+		p.linef("evidence %s%s: %s ended with %d after %s, on %s", stick.Line(x.Name), stale, stick.Line(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
 		for l := range strings.Lines(strings.TrimSpace(stick.Block(x.Text))) {
 			p.linef("  %s", strings.TrimRight(l, "\n"))
 		}

@@ -37,7 +37,10 @@ type WorkerShowResult struct {
 // ShownCheck is a worker's check and the end of its output.
 type ShownCheck struct {
 	stick.TaskCheck
-	Text string `json:"text,omitempty"`
+	Head    string `json:"head"` // the commit that it ran on
+	Attempt int    `json:"attempt"`
+	Stale   bool   `json:"stale,omitempty"` // it ran on another commit than the task's, or in an earlier attempt
+	Text    string `json:"text,omitempty"`
 }
 
 // maxShown is how many bytes of an output are shown with its task.
@@ -86,8 +89,8 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	}
 	res.Path = filepath.Join(root, filepath.FromSlash(task.Worktree))
 	ts.addBranchState(ctx, root, p.Where, []stick.Task{task}, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView})
-	ts.addChecks(ctx, &res)
 	base, head := shownRange(task, res.Branched)
+	ts.addChecks(ctx, &res, task, head)
 	if head != "" && base != "" {
 		if files, err := ts.core.Config.Git.Stat(ctx, root, base, head); err == nil {
 			res.Files = files
@@ -123,8 +126,12 @@ func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, i
 	}, nil)
 }
 
-// addChecks adds the checks of the newest offer that has any.
-func (ts *Tasks) addChecks(ctx context.Context, res *WorkerShowResult) {
+// addChecks adds the checks of the newest offer that has any. They are stale unless they ran in this attempt on the
+// commit that is offered or, if none is, on the one that is shown.
+func (ts *Tasks) addChecks(ctx context.Context, res *WorkerShowResult, task stick.Task, head string) {
+	if task.Offered() {
+		head = task.Head
+	}
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return
@@ -135,7 +142,7 @@ func (ts *Tasks) addChecks(ctx context.Context, res *WorkerShowResult) {
 			continue
 		}
 		for _, x := range f.Checks {
-			s := ShownCheck{TaskCheck: x}
+			s := ShownCheck{TaskCheck: x, Head: f.Head, Attempt: f.Attempt, Stale: f.Head != head || f.Attempt != task.Attempt}
 			if b, err := db.ReadBlob(x.Output); err == nil {
 				s.Text = string(b[max(0, len(b)-maxShown):])
 			}

@@ -260,8 +260,7 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, w core.Where, 
 		if v.Liveness == "STUCK" && now.Sub(r.Committed) <= stuckAfter {
 			v.Liveness, v.Warning = "alive", ""
 		}
-		offered := t.State == stick.TaskInReview || t.State == stick.TaskApproved
-		if offered && r.Commit != "" && r.Commit != t.Head {
+		if t.Offered() && r.Commit != "" && r.Commit != t.Head {
 			v.Warning = "its branch has moved since it was offered for review: the worker must run tt worker done again"
 		}
 	}
