@@ -195,6 +195,7 @@ func (p *page) task(t task.WorkerShowResult) {
 	row("worker", string(t.Worker))
 	row("liveness", t.Liveness)
 	row("warning", t.Warning)
+	row("conflicts", paths(t.Conflicts))
 	row("spawned by", string(t.SpawnedBy))
 	row("branch", t.Branch+" for "+t.Integration)
 	row("worktree", t.Path)

@@ -118,6 +118,9 @@ func (a *app) workerDiffCmd() *cobra.Command {
 			if res.ChangesGate {
 				p.linef("%s", p.strong("it changes .talking-stick.toml, which sets the gate for tasks"))
 			}
+			if len(res.Conflicts) > 0 {
+				p.linef("%s", p.paint("31", "it conflicts with the branch that it is for, in "+paths(res.Conflicts)))
+			}
 			p.stats(res.Files)
 			p.patch(res.Diff)
 			if res.Cut {
@@ -126,6 +129,15 @@ func (a *app) workerDiffCmd() *cobra.Command {
 		})
 	}
 	return c
+}
+
+// paths names files in a sentence.
+func paths(names []string) string {
+	shown := make([]string, len(names))
+	for i, n := range names {
+		shown[i] = stick.Path(n)
+	}
+	return strings.Join(shown, ", ")
 }
 
 // stats lists the files that change, and by how much.

@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"talkingstick/internal/config"
@@ -91,13 +90,9 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	if err := l.requireNoFilesInTheWay(ctx); err != nil {
 		return false, err
 	}
-	tree := ""
-	if l.gate.Command != "" {
-		tree = filepath.Join(l.root, filepath.FromSlash(l.worker.Dir), gatePrefix+shortCommit(l.result))
-		if err := l.requireInside(tree); err != nil {
-			l.queueHalted = true
-			return false, err
-		}
+	tree, err := l.gateTree()
+	if err != nil {
+		return false, err
 	}
 	if l.id, err = l.newID(ctx); err != nil {
 		return false, err

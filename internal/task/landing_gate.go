@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -50,6 +51,19 @@ func (l *landing) runGates(ctx context.Context, tree string) (over bool, err err
 		return false, err
 	}
 	return true, l.errGateRed(said, report)
+}
+
+// gateTree returns the place of the gate's worktree, or "" if there is no gate.
+func (l *landing) gateTree() (string, error) {
+	if l.gate.Command == "" {
+		return "", nil
+	}
+	tree := filepath.Join(l.root, filepath.FromSlash(l.worker.Dir), gatePrefix+shortCommit(l.result))
+	if err := l.requireInside(tree); err != nil {
+		l.queueHalted = true // no task can land there either
+		return "", err
+	}
+	return tree, nil
 }
 
 // errGateRed returns the error for a gate that is red on the result.

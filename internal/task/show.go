@@ -23,15 +23,16 @@ type WorkerShowParams struct {
 type WorkerShowResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	TaskView
-	Path     string              `json:"path"` // the worktree
-	Spec     string              `json:"spec,omitempty"`
-	Attempts []stick.TaskAttempt `json:"attempts"`
-	Reviews  []stick.TaskReview  `json:"reviews"`
-	Evidence []ShownCheck        `json:"evidence"`
-	Files    []stick.FileStat    `json:"files"`
-	Commits  []string            `json:"commits"`
-	Events   []stick.Event       `json:"events"`
-	More     bool                `json:"more,omitempty"` // there are older events
+	Path      string              `json:"path"` // the worktree
+	Spec      string              `json:"spec,omitempty"`
+	Conflicts []string            `json:"conflicts,omitempty"` // the files in which it conflicts with the integration branch
+	Attempts  []stick.TaskAttempt `json:"attempts"`
+	Reviews   []stick.TaskReview  `json:"reviews"`
+	Evidence  []ShownCheck        `json:"evidence"`
+	Files     []stick.FileStat    `json:"files"`
+	Commits   []string            `json:"commits"`
+	Events    []stick.Event       `json:"events"`
+	More      bool                `json:"more,omitempty"` // there are older events
 }
 
 // ShownCheck is a worker's check and the end of its output.
@@ -59,6 +60,9 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		root = r.Path
 		res = WorkerShowResult{RoomID: r.ID, TaskView: taskView(task, r, probes, tx.Now()), Spec: task.Spec, Evidence: []ShownCheck{}, Files: []stick.FileStat{}, Commits: []string{}}
 		if _, err := ts.addRunsAndPauses(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}); err != nil {
+			return err
+		}
+		if res.Conflicts, err = conflictsOf(tx, r.ID, task); err != nil {
 			return err
 		}
 		attempts, err := tx.Attempts(r.ID, task.ID)
@@ -89,11 +93,12 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	}
 	res.Path = filepath.Join(root, filepath.FromSlash(task.Worktree))
 	ts.addBranchState(ctx, root, p.Where, []stick.Task{task}, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView})
-	base, head := shownRange(task, res.Branched)
+	base, head := ts.shownRange(ctx, root, task, res.Branched)
+	res.Base = base
 	ts.addChecks(ctx, &res, task, head)
 	if head != "" && base != "" {
 		if files, err := ts.core.Config.Git.Stat(ctx, root, base, head); err == nil {
-			res.Files = files
+			res.Files = conflictsFirst(files, res.Conflicts)
 		}
 		if commits, err := ts.core.Config.Git.Log(ctx, root, base, head, 100); err == nil {
 			res.Commits = append(res.Commits, commits...)
@@ -106,13 +111,51 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 }
 
 // shownRange returns the commits between which a task's work lies. head is the commit of the branch. If the task is
-// completed or the branch is gone, head is the commit that was last offered.
-func shownRange(t stick.Task, branch string) (base, head string) {
-	head = branch
+// completed or the branch is gone, head is the commit that was last offered. base is where the work left the branch
+// that it is for: while a rebase is in progress, that is before the commit that the task is rebased onto.
+func (ts *Tasks) shownRange(ctx context.Context, root string, t stick.Task, branch string) (base, head string) {
+	base, head = t.Base, branch
 	if t.State == stick.TaskCompleted || head == "" {
 		head = t.Head
 	}
-	return t.Base, head
+	if base == "" || head == "" {
+		return base, head
+	}
+	if left, err := ts.core.Config.Git.MergeBase(ctx, root, base, head); err == nil && left != "" {
+		base = left
+	}
+	return base, head
+}
+
+// conflictsOf returns the files in which a task conflicts with its integration branch, as of the last attempt to
+// rebase or merge it.
+func conflictsOf(tx *store.Tx, room stick.RoomID, t stick.Task) ([]string, error) {
+	if t.State != stick.TaskConflicted && (t.State != stick.TaskWorking || t.Cause != stick.CauseConflict) {
+		return nil, nil
+	}
+	events, _, err := tx.Events(store.EventQuery{
+		Room: room, Task: t.ID, Types: []stick.EventType{stick.EventTaskConflicted, stick.EventTaskChangesRequested}, Limit: 1, Newest: true,
+	})
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	if f, ok := stick.TaskFactsOf[stick.TaskConflictedFacts](events[0]); ok {
+		return f.Files, nil
+	}
+	f, _ := stick.TaskFactsOf[stick.TaskChangesRequestedFacts](events[0])
+	return f.Files, nil
+}
+
+// conflictsFirst moves the files in conflict to the front, and keeps the order otherwise.
+func conflictsFirst(files []stick.FileStat, conflicts []string) []stick.FileStat {
+	rank := func(f stick.FileStat) int {
+		if slices.Contains(conflicts, f.Path) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(files, func(a, b stick.FileStat) int { return rank(a) - rank(b) })
+	return files
 }
 
 // recordSeen records which commit of a task the caller has seen, if the caller may review. An error is ignored: the
@@ -167,6 +210,7 @@ type WorkerDiffResult struct {
 	Base        string           `json:"base"`
 	Head        string           `json:"head"`
 	ChangesGate bool             `json:"changes_gate,omitempty"`
+	Conflicts   []string         `json:"conflicts,omitempty"` // the files in which it conflicts with the integration branch
 	Files       []stick.FileStat `json:"files"`
 	Diff        string           `json:"diff"`
 	Cut         bool             `json:"cut,omitempty"` // the diff is longer than what is shown
@@ -187,9 +231,10 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if err != nil {
 		return res, err
 	}
-	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		res.RoomID = r.ID
-		return nil
+		res.Conflicts, err = conflictsOf(tx, r.ID, task)
+		return err
 	})
 	if err != nil {
 		return res, err
@@ -199,12 +244,13 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 		return res, err
 	}
 	res.TaskID, res.State, res.ChangesGate = task.ID, task.State, task.ChangesGate
-	if res.Base, res.Head = shownRange(task, branch); res.Head == "" {
+	if res.Base, res.Head = ts.shownRange(ctx, rp.root, task, branch); res.Head == "" {
 		return res, nil
 	}
 	if res.Files, err = rp.git.Stat(ctx, rp.root, res.Base, res.Head); err != nil {
 		return res, err
 	}
+	res.Files = conflictsFirst(res.Files, res.Conflicts)
 	if res.Diff, res.Cut, err = rp.git.Diff(ctx, rp.root, res.Base, res.Head, maxDiff); err != nil {
 		return res, err
 	}
