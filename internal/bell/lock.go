@@ -9,15 +9,22 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"talkingstick/internal/plainfile"
 )
 
+// Holder is whoever holds a lock, or held it last.
+type Holder struct {
+	PID   int       // in its own pid namespace; 0 if unknown
+	Since time.Time // when it got the lock; zero if unknown
+}
+
 // LockedError says that somebody else still held the lock when the caller's time was over.
 type LockedError struct {
 	Path string
-	PID  int   // the holder, in its own pid namespace; 0 if unknown
-	Err  error // the context's error; nil if the caller didn't wait
+	Holder
+	Err error // the context's error; nil if the caller didn't wait
 }
 
 func (e *LockedError) Error() string {
@@ -153,9 +160,37 @@ func writePID(f *os.File) {
 
 // lockedError returns the error for a caller that didn't get the lock at path.
 func lockedError(path string, why error) *LockedError {
+	return &LockedError{Path: path, Holder: lastHolder(path), Err: why}
+}
+
+// lastHolder returns who got the lock at path last.
+func lastHolder(path string) (h Holder) {
 	b, _ := plainfile.Read(path)
-	pid, _ := strconv.Atoi(string(bytes.TrimSpace(b))) // 0 if there is no pid
-	return &LockedError{Path: path, PID: pid, Err: why}
+	h.PID, _ = strconv.Atoi(string(bytes.TrimSpace(b))) // 0 if there is no pid
+	if info, err := os.Lstat(path); err == nil {
+		h.Since = info.ModTime() // only writePID writes the file
+	}
+	return h
+}
+
+// HolderOf returns who holds the lock at path. held is false if nobody does. It writes nothing.
+func HolderOf(path string) (h Holder, held bool, err error) {
+	f, err := plainfile.Open(path, os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, false, nil
+	}
+	if err != nil {
+		return h, false, fmt.Errorf("lock: %w", err)
+	}
+	defer f.Close() // which releases what tryFlock takes
+	switch err := tryFlock(f, shared); {
+	case err == nil:
+		return h, false, funlock(f)
+	case errors.Is(err, errBusy):
+		return lastHolder(path), true, nil
+	default:
+		return h, false, lockFailed(path, err)
+	}
 }
 
 // File returns the locked file. A child process that inherits it has the lock, too: the lock is free when

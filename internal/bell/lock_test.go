@@ -69,6 +69,44 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// TestHolderOf asks who holds a lock before it was ever taken, while it is held, and afterwards.
+func TestHolderOf(t *testing.T) {
+	path := lockPath(t)
+	held := func() (Holder, bool) {
+		h, held, err := HolderOf(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, held
+	}
+	if _, yes := held(); yes {
+		t.Error("a lock that was never taken is held")
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("asking made the file: %v", err)
+	}
+	l, err := Lock(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, yes := held(); !yes || h != (Holder{os.Getpid(), info.ModTime()}) {
+		t.Errorf("got %v, %t; want this process since %v", h, yes, info.ModTime())
+	}
+	l.Unlock()
+	if h, yes := held(); yes {
+		t.Errorf("a lock that is free is held by %v", h)
+	}
+	if l, ok, err := TryLock(path); !ok || err != nil {
+		t.Errorf("asking kept the lock: %v", err)
+	} else {
+		l.Unlock()
+	}
+}
+
 func TestLockEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

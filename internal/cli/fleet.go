@@ -115,8 +115,23 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 	}
 }
 
-// doing says what a command is doing to a task, or was when it died.
-func doing(kind string) string {
+// doing says what a command is doing for a task, or that it was stopped or interrupted meanwhile.
+func doing(t task.TaskView) string {
+	what := doingOf(t.Doing)
+	if t.Runner == nil {
+		return what
+	}
+	switch t.Runner.State {
+	case task.RunnerStopped:
+		return fmt.Sprintf("stopped while %s (process %d)", what, t.Runner.PID)
+	case task.RunnerGone:
+		return "interrupted while " + what
+	}
+	return what
+}
+
+// doingOf says what a command does that has an intent of a kind.
+func doingOf(kind string) string {
 	switch kind {
 	case "land":
 		return "merging"
@@ -129,7 +144,7 @@ func doing(kind string) string {
 	case "rollback":
 		return "reverting"
 	}
-	return kind + " in progress"
+	return "running " + kind
 }
 
 // what returns what matters most about a task now.
@@ -140,7 +155,7 @@ func (p *page) what(t task.TaskView) string {
 	}
 	switch {
 	case t.Doing != "":
-		parts = append(parts, doing(t.Doing))
+		parts = append(parts, doing(t))
 	case t.Queue > 0:
 		parts = append(parts, fmt.Sprintf("%d in the merge queue", t.Queue))
 	}
@@ -215,7 +230,7 @@ func (p *page) task(t task.WorkerShowResult) {
 		row("merged as", "nothing new: "+t.Integration+" contained it already")
 	}
 	if t.Doing != "" {
-		row("doing", doing(t.Doing))
+		row("doing", doing(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
 	}
 	if t.Cause != "" {
 		row("because", strings.ReplaceAll(t.Cause, "_", " "))

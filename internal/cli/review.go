@@ -192,7 +192,7 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Caller = by
+		p.Caller, p.Waits = by, a.waits
 		res, err := e.WorkerMerge(c.Context(), p)
 		if err != nil && len(res.Merged) == 0 {
 			return err
@@ -200,6 +200,21 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		return errors.Join(err, a.print(res, func(p *page) { p.merged(res) })) // also show what was merged before the failure
 	}
 	return c
+}
+
+// waits says for whom a merge waits. on is the branch or the task.
+func (a *app) waits(on string, r task.Runner) {
+	if a.json {
+		return
+	}
+	since := ""
+	if !r.Since.IsZero() {
+		since = " for " + stick.Age(a.page().now.Sub(r.Since))
+	}
+	fmt.Fprintf(a.Stderr, "tt: waiting for %s: it has worked on %s%s\n", r, stick.Line(on), since)
+	if r.State == task.RunnerStopped {
+		fmt.Fprintf(a.Stderr, "hint: let it go on: kill -CONT %d\n", r.PID)
+	}
 }
 
 func (p *page) merged(res task.WorkerMergeResult) {
@@ -282,7 +297,7 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRollbackResult, error) {
-			p.Caller = by
+			p.Caller, p.Waits = by, a.waits
 			return e.WorkerRollback(c.Context(), p)
 		}, func(p *page, res task.WorkerRollbackResult) {
 			p.linef("reverted %s on %s: %s%s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit), already(res.Already))

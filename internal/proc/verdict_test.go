@@ -90,6 +90,26 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestHolder knows of the process that holds a lock only its pid.
+func TestHolder(t *testing.T) {
+	table := fakeTable(
+		fake{pid: 42, comm: "tt", start: 1000}, fake{pid: 43, comm: "tt", start: 1000, state: 'T'}, fake{pid: 44, comm: "tt", start: 1000, state: 't'},
+		fake{pid: 45, comm: "tt", start: 1000, state: 'Z'},
+	)
+	for pid, want := range map[int]struct {
+		verdict stick.Verdict
+		stopped bool
+	}{42: {stick.Alive, false}, 43: {stick.Alive, true}, 44: {stick.Alive, true}, 45: {stick.Gone, false}, 99: {stick.Gone, false}, 0: {stick.Unknown, false}} {
+		if v, stopped := table.Holder(pid); v != want.verdict || stopped != want.stopped {
+			t.Errorf("process %d: got %s, %t", pid, v, stopped)
+		}
+	}
+	table.Signal = func(int) error { return syscall.EPERM }
+	if v, _ := table.Holder(99); v != stick.Unknown {
+		t.Errorf("a hidden process is %s", v)
+	}
+}
+
 // A /proc of another pid namespace shows other processes under our pids: nothing in it is
 // evidence, and only our own entry can be used.
 func TestForeignProc(t *testing.T) {

@@ -271,6 +271,8 @@ type WorkerRollbackParams struct {
 	core.Where
 	TaskID string `json:"task_id"`
 	Reason string `json:"reason"`
+
+	Waits func(on string, r Runner) `json:"-"` // called when it begins to wait for another command
 }
 
 // WorkerRollbackResult is the commit that reverts a merged task.
@@ -301,6 +303,7 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 	if err != nil {
 		return res, err
 	}
+	rp.waits = p.Waits
 	unlockBranch, err := rp.lock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return res, err

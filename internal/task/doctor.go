@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
@@ -78,7 +77,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 		if d, err := readIntent[landIntent](i); err == nil && d.Tree != "" {
 			gates[d.Tree] = true // whoever finishes this landing removes it
 		}
-		if i.Kind == intentPause || rp.isLocked("task", i.Task) {
+		if i.Kind == intentPause || rp.runner("task", i.Task) != nil {
 			continue
 		}
 		note(fmt.Sprintf("%s of task %s was interrupted in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
@@ -122,18 +121,4 @@ func (rp *repo) leftGates(tasks []stick.Task) (trees []string) {
 var finishers = map[string]string{
 	intentSpawn: "tt worker spawn", intentRetry: "tt worker retry", intentDone: "in its worktree: tt worker done --task", intentLand: "tt worker merge",
 	intentRollback: "tt worker rollback --reason … ", intentCleanup: "tt worker merge",
-}
-
-// isLocked reports whether a process holds a lock.
-func (rp *repo) isLocked(kind, name string) bool {
-	path := rp.lockPath(kind, name)
-	if _, err := os.Stat(path); err != nil {
-		return false
-	}
-	l, ok, err := bell.TryLock(path)
-	if err != nil || !ok {
-		return err == nil
-	}
-	_ = l.Unlock()
-	return false
 }

@@ -19,6 +19,8 @@ type WorkerMergeParams struct {
 	core.Where
 	TaskID string `json:"task_id,omitempty"` // empty for the first task in the queues that can be merged
 	All    bool   `json:"all,omitempty"`     // all approved tasks, in the order of their approval
+
+	Waits func(on string, r Runner) `json:"-"` // called when it begins to wait for another command
 }
 
 // WorkerMergeResult says which tasks were merged, and which were not.
@@ -67,6 +69,7 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	if err != nil {
 		return res, err
 	}
+	rp.waits = p.Waits
 	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
 		return requireMemberOrPerson(r, me)

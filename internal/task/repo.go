@@ -29,6 +29,8 @@ type repo struct {
 	common string // the .git directory that all checkouts share
 	here   string // the linked worktree that the caller is in; empty outside of one
 	name   string // the repository in the names of locks
+
+	waits func(on string, r Runner) // called when a command begins to wait for another one; may be nil
 }
 
 // openRepo finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
@@ -103,16 +105,18 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
 	}
-	limited, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	l, err := bell.Lock(limited, rp.lockPath(kind, name))
+	l, held, err := rp.acquire(ctx, rp.lockPath(kind, name), min(wait, shortLockWait))
+	if held != nil && wait > shortLockWait {
+		if rp.waits != nil {
+			rp.waits(name, *held)
+		}
+		rp.killPoint("lock: waits")
+		l, held, err = rp.acquire(ctx, rp.lockPath(kind, name), wait)
+	}
+	if held != nil {
+		return nil, errBusy(name, *held, stick.At(rp.tasks.core.Now()))
+	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if held, ok := errors.AsType[*bell.LockedError](err); ok {
-			return nil, errBusy(name, held.PID)
-		}
 		return nil, err
 	}
 	rp.git.Inherit = append(rp.git.Inherit, l.File())
@@ -122,13 +126,18 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 	}, nil
 }
 
-// errBusy returns the error for a lock that another process holds. pid is 0 if it isn't known.
-func errBusy(name string, pid int) error {
-	e := stick.Errorf(stick.CodeLanding, "another command is working on %s", name)
-	if pid != 0 {
-		e = stick.Errorf(stick.CodeLanding, "another command is working on %s (pid %d)", name, pid).With("pid", pid)
+// acquire takes the lock at path. If wait passes first, it returns the process that holds it.
+func (rp *repo) acquire(ctx context.Context, path string, wait time.Duration) (*bell.FileLock, *Runner, error) {
+	limited, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	l, err := bell.Lock(limited, path)
+	if err == nil || ctx.Err() != nil {
+		return l, nil, errors.Join(err, ctx.Err())
 	}
-	return e.With("task_id", name).Hintf("wait until it has ended; to see what it does: %s", stick.Cmd("tt worker status"))
+	if held, ok := errors.AsType[*bell.LockedError](err); ok {
+		return nil, rp.tasks.runnerOf(held.Holder), nil
+	}
+	return nil, nil, err
 }
 
 // write runs an operation that changes the repository's room.

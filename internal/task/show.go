@@ -52,38 +52,19 @@ const maxShown = 4 << 10
 func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShowResult, error) {
 	var res WorkerShowResult
 	var task stick.Task
+	var open []store.Intent
+	var shown map[string]*TaskView
 	root := ""
 	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
-		root = r.Path
+		root, shown = r.Path, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}
 		res = WorkerShowResult{RoomID: r.ID, TaskView: taskView(task, r, probes, tx.Now()), Spec: task.Spec, Evidence: []ShownCheck{}, Files: []stick.FileStat{}, Commits: []string{}}
-		if _, err := ts.addRunsAndPauses(tx, r, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}); err != nil {
+		if open, _, err = ts.addRunsAndPauses(tx, r, shown); err != nil {
 			return err
 		}
-		if res.Conflicts, err = conflictsOf(tx, r.ID, task); err != nil {
-			return err
-		}
-		attempts, err := tx.Attempts(r.ID, task.ID)
-		if err != nil {
-			return err
-		}
-		reviews, err := tx.Reviews(r.ID, task.ID)
-		if err != nil {
-			return err
-		}
-		queued, err := tx.Queue(r.ID)
-		if err != nil {
-			return err
-		}
-		views := []TaskView{res.TaskView}
-		numberQueues(views, queued)
-		res.Queue = views[0].Queue
-		res.Attempts, res.Reviews = append([]stick.TaskAttempt{}, attempts...), append([]stick.TaskReview{}, reviews...)
-		events, more, err := tx.Events(store.EventQuery{Room: r.ID, Task: task.ID, Limit: 200, Newest: true})
-		res.Events, res.More = append([]stick.Event{}, events...), more
-		return err
+		return readHistory(tx, task, &res)
 	})
 	if err != nil {
 		return res, err
@@ -92,7 +73,8 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		root = place.Root
 	}
 	res.Path = filepath.Join(root, filepath.FromSlash(task.Worktree))
-	ts.addBranchState(ctx, root, p.Where, []stick.Task{task}, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView})
+	ts.addRunners(root, open, shown)
+	ts.addBranchState(ctx, root, []stick.Task{task}, shown)
 	base, head := ts.shownRange(ctx, root, task, res.Branched)
 	res.Base = base
 	ts.addChecks(ctx, &res, task, head)
@@ -108,6 +90,32 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		}
 	}
 	return res, nil
+}
+
+// readHistory adds to res what the log has of the task.
+func readHistory(tx *store.Tx, task stick.Task, res *WorkerShowResult) (err error) {
+	if res.Conflicts, err = conflictsOf(tx, res.RoomID, task); err != nil {
+		return err
+	}
+	attempts, err := tx.Attempts(res.RoomID, task.ID)
+	if err != nil {
+		return err
+	}
+	reviews, err := tx.Reviews(res.RoomID, task.ID)
+	if err != nil {
+		return err
+	}
+	queued, err := tx.Queue(res.RoomID)
+	if err != nil {
+		return err
+	}
+	views := []TaskView{res.TaskView}
+	numberQueues(views, queued)
+	res.Queue = views[0].Queue
+	res.Attempts, res.Reviews = append([]stick.TaskAttempt{}, attempts...), append([]stick.TaskReview{}, reviews...)
+	events, more, err := tx.Events(store.EventQuery{Room: res.RoomID, Task: task.ID, Limit: 200, Newest: true})
+	res.Events, res.More = append([]stick.Event{}, events...), more
+	return err
 }
 
 // shownRange returns the commits between which a task's work lies. head is the commit of the branch. If the task is

@@ -35,7 +35,8 @@ type TaskView struct {
 	Result      string          `json:"result,omitempty"` // the merge commit; empty if the branch contained the task already
 	Cause       string          `json:"cause,omitempty"`  // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
 	Reason      string          `json:"reason,omitempty"`
-	Doing       string          `json:"doing,omitempty"` // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
+	Doing       string          `json:"doing,omitempty"`  // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
+	Runner      *Runner         `json:"runner,omitempty"` // the process of that command
 	Run         *RunView        `json:"run,omitempty"`
 	CreatedAt   stick.Time      `json:"created_at"`
 	StateAt     stick.Time      `json:"state_at"`
@@ -91,6 +92,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	res := WorkerStatusResult{Tasks: []TaskView{}}
 	var root string
 	var tasks []stick.Task
+	var open []store.Intent
 	var shown map[string]*TaskView
 	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		res = WorkerStatusResult{RoomID: r.ID, Tasks: []TaskView{}}
@@ -111,14 +113,18 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 		for i := range res.Tasks {
 			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
 		}
-		res.Paused, err = ts.addRunsAndPauses(tx, r, shown)
+		open, res.Paused, err = ts.addRunsAndPauses(tx, r, shown)
 		return err
 	})
 	if err != nil {
 		return res, err
 	}
+	if p, err := ts.core.PlaceToRead(p.Where); err == nil && p != nil {
+		root = p.Root
+	}
+	ts.addRunners(root, open, shown)
 	numberQueues(res.Tasks, tasks)
-	ts.addBranchState(ctx, root, p.Where, tasks, shown)
+	ts.addBranchState(ctx, root, tasks, shown)
 	return res, nil
 }
 
@@ -158,11 +164,11 @@ func liveness(t stick.Task, v stick.Verdict, silent time.Duration) (string, stri
 	return "STALE", "its worker has shown no sign of life for " + stick.Age(silent)
 }
 
-// addRunsAndPauses adds to the views what commands are doing for the tasks, and returns the queues that are paused.
-func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*TaskView) (paused []QueuePause, err error) {
-	open, err := tx.Intents(r.ID, "")
-	if err != nil {
-		return nil, err
+// addRunsAndPauses adds to the views what commands are doing for the tasks. It returns the open intents, and the queues
+// that are paused.
+func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*TaskView) (open []store.Intent, paused []QueuePause, err error) {
+	if open, err = tx.Intents(r.ID, ""); err != nil {
+		return nil, nil, err
 	}
 	for _, i := range open {
 		if v := shown[i.Task]; v != nil {
@@ -174,7 +180,7 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 	}
 	runs, err := tx.Runs(r.ID, "")
 	if err != nil {
-		return paused, err
+		return open, paused, err
 	}
 	for _, run := range runs {
 		v := shown[run.Task]
@@ -183,7 +189,7 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 		}
 		ts.showRun(v, run)
 	}
-	return paused, nil
+	return open, paused, nil
 }
 
 // viewRun returns the view of an attempt's command.
@@ -238,12 +244,9 @@ func numberQueues(views []TaskView, tasks []stick.Task) {
 
 // addBranchState adds the current commits of the tasks' branches. A worker that seemed stuck counts as alive if it
 // has committed lately. If git can't be asked, the views stay without this.
-func (ts *Tasks) addBranchState(ctx context.Context, root string, w core.Where, tasks []stick.Task, shown map[string]*TaskView) {
+func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.Task, shown map[string]*TaskView) {
 	if len(tasks) == 0 {
 		return
-	}
-	if p, err := ts.core.PlaceToRead(w); err == nil && p != nil {
-		root = p.Root
 	}
 	refs, err := ts.core.Config.Git.Refs(ctx, root, "refs/heads/feat/")
 	if err != nil {

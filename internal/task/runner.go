@@ -1,0 +1,102 @@
+package task
+
+import (
+	"fmt"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// Runner is the process that works on a task or a branch: it holds the lock. If no process does, it is the one that
+// was interrupted at it.
+type Runner struct {
+	PID   int         `json:"pid"`   // 0 if it isn't known
+	Since stick.Time  `json:"since"` // when it began
+	State RunnerState `json:"state"`
+}
+
+// RunnerState is what is known of a [Runner].
+type RunnerState string
+
+// The states of a runner.
+const (
+	RunnerAlive   RunnerState = "alive"
+	RunnerStopped RunnerState = "stopped" // by a signal; it still holds the lock
+	RunnerGone    RunnerState = "gone"
+	RunnerUnknown RunnerState = "unknown"
+)
+
+// String names the process and says how it is, for a sentence.
+func (r Runner) String() string {
+	name := "another process"
+	if r.PID != 0 {
+		name = fmt.Sprintf("process %d", r.PID)
+	}
+	switch r.State {
+	case RunnerStopped:
+		return name + " (stopped)"
+	case RunnerGone:
+		return name + " (ended, but a program that it started still runs)"
+	}
+	return name
+}
+
+// runner returns the process that holds a lock, or nil if none does.
+func (rp *repo) runner(kind, name string) *Runner {
+	h, held, err := bell.HolderOf(rp.lockPath(kind, name))
+	if err != nil || !held {
+		return nil
+	}
+	return rp.tasks.runnerOf(h)
+}
+
+// runnerOf returns the holder of a lock, with what is known of its process.
+func (ts *Tasks) runnerOf(h bell.Holder) *Runner {
+	r := &Runner{PID: h.PID, State: RunnerUnknown}
+	if !h.Since.IsZero() {
+		r.Since = stick.At(h.Since)
+	}
+	if h.PID == 0 {
+		return r
+	}
+	switch v, stopped := ts.core.Config.Procs.Holder(h.PID); {
+	case stopped:
+		r.State = RunnerStopped
+	case v != stick.Unknown:
+		r.State = RunnerState(v)
+	}
+	return r
+}
+
+// addRunners adds to the views the processes that work on their tasks, or were interrupted at it. root is the
+// workspace's.
+func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
+	rp := &repo{tasks: ts, root: root}
+	rp.setLockPrefix()
+	for _, i := range open {
+		v := shown[i.Task]
+		if v == nil {
+			continue
+		}
+		if v.Runner = rp.runner("task", i.Task); v.Runner == nil {
+			v.Runner = &Runner{PID: i.PID, Since: i.StartedAt, State: RunnerGone}
+		}
+	}
+}
+
+// errBusy returns the error for a lock that another process holds. name is what it works on.
+func errBusy(name string, r Runner, now stick.Time) error {
+	since := ""
+	if !r.Since.IsZero() {
+		since = ", for " + stick.Age(now.Sub(r.Since))
+	}
+	e := stick.Errorf(stick.CodeLanding, "another command is working on %s%s: %s", name, since, r).With("task_id", name).With("runner", r)
+	if r.PID != 0 {
+		e.With("pid", r.PID)
+	}
+	if r.State == RunnerStopped {
+		return e.Hintf("let it go on: %s; if it is ended instead, the next command finishes what it began", stick.Cmd("kill -CONT <pid>", r.PID))
+	}
+	return e.Hintf("wait until it has ended; to see what it does: %s", stick.Cmd("tt worker status"))
+}
