@@ -53,6 +53,7 @@ const (
 	CodeDirtyTree            Code = "dirty_tree"
 	CodeRebaseConflict       Code = "rebase_conflict"
 	CodeGateFailed           Code = "gate_failed"
+	CodeTasksReturned        Code = "tasks_returned"
 	CodeGitFailed            Code = "git_failed"
 	CodeConfigMalformed      Code = "config_malformed"
 	CodeConfigChanged        Code = "config_changed"
@@ -138,6 +139,7 @@ var Codes = []CodeInfo{
 	{CodeDirtyTree, ExitHands, false, "a checkout has uncommitted changes, or isn't on its branch"},
 	{CodeRebaseConflict, ExitHands, false, "the work conflicts with the integration branch"},
 	{CodeGateFailed, ExitHands, false, "the gate is red on what would be merged"},
+	{CodeTasksReturned, ExitHands, false, "`tt worker merge --all` has sent tasks back to their workers, or to review"},
 	{CodeGitFailed, ExitEnvironment, false, "git failed, or refused the operation"},
 	{CodeConfigMalformed, ExitEnvironment, false, "a harness's configuration can't be read, so tt doesn't change it"},
 	{CodeConfigChanged, ExitEnvironment, true, "somebody else changed a harness's configuration at the same moment"},

@@ -123,6 +123,8 @@ var facts = map[string]string{
 	"commit":          "the commit on which the gate is red",
 	"files":           "the files in conflict",
 	"head":            "the commit at which the branch is",
+	"returned":        "the tasks that came back",
+	"runner":          "the process that works on it: its pid, since when, and whether it is alive, stopped or gone",
 	"left":            "what is left in progress or in the way, by exit status 8",
 	"report":          "the sum of what the gate printed: `tt worker show --output`",
 	"seen":            "the commit that was seen or approved",

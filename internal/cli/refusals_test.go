@@ -78,6 +78,7 @@ var notProvoked = map[stick.Code]string{
 	stick.CodeConfigChanged:    "somebody else would have to write within the same millisecond; the tests of internal/confedit do",
 	stick.CodeLanding:          "testdata/script/worker_landing.txtar: a merge has to run at the same time",
 	stick.CodeGateFailed:       "testdata/script/worker_gate.txtar: the task goes back to its worker with it",
+	stick.CodeTasksReturned:    "testdata/script/worker_gate.txtar: the tasks go back with it",
 	stick.CodeDatabaseBusy:     "package store: it takes 15 seconds",
 	stick.CodeOutputUnwritable: "testdata/script/unwritable.txtar: standard output has to be full",
 	stick.CodeUpgraded:         "package store: a newer program writes while this one runs",

@@ -194,10 +194,10 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		}
 		p.Caller, p.Waits = by, a.waits
 		res, err := e.WorkerMerge(c.Context(), p)
-		if err != nil && len(res.Merged) == 0 {
+		if err != nil && len(res.Merged) == 0 && !p.All {
 			return err
 		}
-		return errors.Join(err, a.print(res, func(p *page) { p.merged(res) })) // also show what was merged before the failure
+		return errors.Join(err, a.print(res, func(p *page) { p.merged(res, err) })) // also show what was merged before the failure
 	}
 	return c
 }
@@ -217,7 +217,8 @@ func (a *app) waits(on string, r task.Runner) {
 	}
 }
 
-func (p *page) merged(res task.WorkerMergeResult) {
+// merged shows what a merge did before it ended, with or without an error.
+func (p *page) merged(res task.WorkerMergeResult, err error) {
 	for _, m := range res.Merged {
 		gate := "no gate"
 		if m.Gate == "green" {
@@ -241,8 +242,11 @@ func (p *page) merged(res task.WorkerMergeResult) {
 	for _, w := range res.Waiting {
 		p.linef("%s is %s: %s", w.TaskID, w.State, stick.Line(w.Why))
 	}
-	if len(res.Merged)+len(res.Waiting) == 0 {
+	if err == nil && len(res.Merged)+len(res.Waiting) == 0 {
 		p.linef("no task is approved")
+		for _, id := range res.InReview {
+			p.linef("%s waits for review: tt worker diff %s", id, id)
+		}
 	}
 }
 

@@ -187,6 +187,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, _, task := tx.Task(id, "t1")
 		_, tasks := tx.Tasks(id)
 		_, queue := tx.Queue(id)
+		_, openTasks := tx.OpenTasks(id)
 		_, mine := tx.TasksOf(id, "codex:b")
 		_, attempts := tx.Attempts(id, "T1")
 		_, reviews := tx.Reviews(id, "T1")
@@ -199,7 +200,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, _, intent := tx.Intent("i")
 		_, has := tx.HasBlob(blob.Sum)
 		_, _, found := tx.FindBlob(blob.Sum[:8])
-		return try(task, tasks, queue, mine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
+		return try(task, tasks, queue, openTasks, mine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
 	})
 	update(t, db, func(tx *store.Tx) error { return tx.EndIntent("i", "done") })
 }

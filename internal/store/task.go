@@ -105,6 +105,12 @@ func (tx *Tx) Queue(room stick.RoomID) ([]stick.Task, error) {
 	return tx.tasks("WHERE room_id = ? AND state = 'APPROVED' ORDER BY approved_seq", room)
 }
 
+// OpenTasks lists the tasks of a room on which somebody works or which wait for a decision, in the order in which they
+// were made.
+func (tx *Tx) OpenTasks(room stick.RoomID) ([]stick.Task, error) {
+	return tx.tasks("WHERE room_id = ? AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY created_at, task_key", room)
+}
+
 // TasksOf lists the tasks of a room that an agent is the worker of.
 func (tx *Tx) TasksOf(room stick.RoomID, a stick.AgentID) ([]stick.Task, error) {
 	return tx.tasks("WHERE worker = ? AND room_id = ? AND worker <> '' ORDER BY created_at, task_key", a, room)

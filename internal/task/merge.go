@@ -29,6 +29,8 @@ type WorkerMergeResult struct {
 	AgentID stick.AgentID `json:"agent_id"`
 	Merged  []MergedTask  `json:"merged"`
 	Waiting []HeldTask    `json:"waiting"` // approved, but not merged by this call
+
+	InReview []string `json:"in_review,omitempty"` // the tasks that nobody has approved, if there was nothing to merge
 }
 
 // MergedTask is a task that landed.
@@ -58,8 +60,8 @@ const queueWait = 2 * time.Hour
 // WorkerMerge merges approved tasks, one at a time. The gate runs on exactly the commit that the branch then moves
 // to. It fails with [stick.CodeInvalidTransition], [stick.CodeReviewStale], [stick.CodeRebaseConflict],
 // [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree] and [stick.CodeLanding]. Without a task's name
-// it fails only if it merged nothing. With All, a failure that concerns one task alone isn't returned; it is in
-// Waiting.
+// it fails only if it merged nothing. With All it tries the other tasks, too, when one of them fails: Waiting says which and
+// why. It fails with [stick.CodeTasksReturned] if it sent tasks back.
 func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
 	res := WorkerMergeResult{Merged: []MergedTask{}, Waiting: []HeldTask{}}
 	if p.All && p.TaskID != "" {
@@ -96,6 +98,7 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
 	tried, halted := map[string]bool{}, map[string]error{} // tasks by id; the branches on which nothing can land now, and why
 	var held error
+	var returned []string
 	if err := rp.finishCleanups(ctx); err != nil {
 		return res, err
 	}
@@ -129,8 +132,11 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 			halted[task.Integration] = err
 		}
 		res.Waiting = append(res.Waiting, HeldTask{task.ID, now.State, stick.CodeOf(err), stick.AsError(err).Message})
-		if !all && now.State != stick.TaskApproved {
-			return res, err // the first task of the queue was returned to its worker
+		if now.State != stick.TaskApproved {
+			if !all {
+				return res, err // the first task of the queue was returned to its worker
+			}
+			returned = append(returned, task.ID)
 		}
 		if held == nil && (stopped || !all || stick.CodeOf(err) == stick.CodeGitFailed) {
 			held = err
@@ -139,10 +145,40 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 	if err := rp.listHeld(ctx, tried, halted, &res); err != nil {
 		return res, err
 	}
+	if len(returned) > 0 {
+		return res, errReturned(returned)
+	}
 	if len(res.Merged) > 0 {
-		held = nil // res.Waiting says why the others weren't merged
+		return res, nil // res.Waiting says why the others weren't merged
+	}
+	if len(tried) == 0 {
+		held = rp.listInReview(ctx, &res)
 	}
 	return res, held
+}
+
+// errReturned returns the error for tasks that couldn't be merged and aren't in the queue any more.
+func errReturned(ids []string) error {
+	what := "tasks"
+	if len(ids) == 1 {
+		what = "task"
+	}
+	return stick.Errorf(stick.CodeTasksReturned, "%d %s came back without being merged: %s", len(ids), what, strings.Join(ids, ", ")).
+		With("returned", ids).With("left", []string{}).Hintf("to see why, and what to do: %s", stick.Cmd("tt worker show <task_id>", ids[0]))
+}
+
+// listInReview adds to res the tasks that wait for review.
+func (rp *repo) listInReview(ctx context.Context, res *WorkerMergeResult) error {
+	return rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		tasks, err := tx.OpenTasks(r.ID)
+		res.InReview = nil
+		for _, t := range tasks {
+			if t.State == stick.TaskInReview {
+				res.InReview = append(res.InReview, t.ID)
+			}
+		}
+		return err
+	})
 }
 
 // othersMayMerge reports whether a failure concerns only a task or its branch, so that tasks of other branches may
