@@ -228,6 +228,20 @@ func (t Task) NextStep() Hint {
 	return Hintf("nothing is left to do; %s shows its history", Cmd("tt worker show <task_id>", t.ID))
 }
 
+// Needs returns what a caller should do about a task now. It is empty if somebody else has the next step: whoever
+// didn't work on it reviews it, its worker mends what came back, and whoever asked for it or a person merges it.
+func (t Task) Needs(c TaskCall) Hint {
+	switch {
+	case t.State == TaskInReview && !t.Worked(c.By):
+		return Hintf("%s", Cmd("tt worker diff <task_id>", t.ID))
+	case t.State == TaskApproved && (c.Person || t.SpawnedBy == c.By):
+		return Hintf("%s", Cmd("tt worker merge <task_id>", t.ID))
+	case t.Worker == c.By && (t.State == TaskConflicted || t.State == TaskWorking && t.Cause != ""):
+		return Hintf("%s", Cmd("tt worker show <task_id>", t.ID))
+	}
+	return nil
+}
+
 // facts adds the state of the task to an error.
 func (t Task) facts(e *Error) *Error {
 	return e.With("task_id", t.ID).With("state", t.State).With("attempt", t.Attempt)

@@ -46,6 +46,38 @@ var (
 	land   = func(t Task) (Event, error) { return t.Land("claude:o", t.Approved, "r") }
 )
 
+// TestNeeds says to whom a task is shown as theirs to act on.
+func TestNeeds(t *testing.T) {
+	task := Task{ID: "t", Worker: "codex:w", SpawnedBy: "claude:s", Earlier: []AgentID{"gemini:e"}}
+	callers := []TaskCall{{By: "codex:w"}, {By: "claude:s"}, {By: "gemini:e"}, {By: "opencode:o"}, {By: "human:h", Person: true}}
+	for _, c := range []struct {
+		state TaskState
+		cause string
+		want  string // the first letters of those who have to act
+	}{
+		{TaskAssigned, "", ""},
+		{TaskWorking, "", ""},
+		{TaskWorking, CauseReview, "w"},
+		{TaskConflicted, "", "w"},
+		{TaskInReview, "", "soh"},
+		{TaskApproved, "", "sh"},
+		{TaskCompleted, "", ""},
+		{TaskFailed, CauseGivenUp, ""},
+	} {
+		task.State, task.Cause = c.state, c.cause
+		got := ""
+		for _, call := range callers {
+			if task.Needs(call) != nil {
+				_, name, _ := strings.Cut(string(call.By), ":")
+				got += name
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.state, c.cause, got, c.want)
+		}
+	}
+}
+
 func TestTaskID(t *testing.T) {
 	for _, id := range []string{"a", "z", "A-1", "Z", "ui-7", "0", "9", "a.b_c-d", strings.Repeat("x", 64)} {
 		if err := CheckTaskID(id); err != nil {

@@ -212,6 +212,15 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	if res.Notes > 0 {
 		p.linef("notes: %d unresolved (tt notes list)", res.Notes)
 	}
+	if len(res.Tasks) > 0 {
+		p.linef("tasks for you:")
+	}
+	for _, t := range res.Tasks {
+		p.linef("  %s is %s: %s", t.TaskID, t.State, stick.Line(t.NextAction))
+	}
+	if res.MoreTasks > 0 {
+		p.linef("  %d more: tt worker status", res.MoreTasks)
+	}
 	p.linef("next: %s", res.NextAction)
 }
 

@@ -138,6 +138,37 @@ type GetRoomStateResult struct {
 	Messages   int64         `json:"messages_since_last_turn"` // since the stick was last granted
 	Notes      int           `json:"unresolved_notes"`
 	NextAction string        `json:"next_action"`
+	Tasks      []TaskForYou  `json:"tasks_for_you,omitempty"`
+	MoreTasks  int           `json:"more_tasks_for_you,omitempty"`
+}
+
+// TaskForYou is a task that waits for the caller.
+type TaskForYou struct {
+	TaskID     string          `json:"task_id"`
+	State      stick.TaskState `json:"state"`
+	NextAction string          `json:"next_action"`
+}
+
+// maxTasksForYou is how many tasks the state of a room lists.
+const maxTasksForYou = 5
+
+// addTasks adds the tasks that wait for the caller.
+func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
+	if !res.Member && !me.Person() {
+		return nil
+	}
+	open, err := tx.OpenTasks(res.RoomID)
+	for _, t := range open {
+		next := t.Needs(stick.TaskCall{By: me.Agent, Person: me.Person()})
+		switch {
+		case next == nil:
+		case len(res.Tasks) == maxTasksForYou:
+			res.MoreTasks++
+		default:
+			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.String()})
+		}
+	}
+	return err
 }
 
 // GetRoomState returns the state of a room. It writes nothing. It fails with [stick.CodeNoRoom].
@@ -150,6 +181,9 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res.NextAction, res.Messages = nextAction(r, res, me.Agent), r.Turn.Messages
 		var err error
 		if res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent); err != nil {
+			return err
+		}
+		if err = res.addTasks(tx, me); err != nil {
 			return err
 		}
 		res.Notes, err = tx.CountNotes(openNotes(r))
