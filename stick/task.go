@@ -26,6 +26,14 @@ const (
 // TaskStates lists all states, in the order in which most tasks reach them.
 var TaskStates = []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed}
 
+// Word returns the word for the state in texts. cause is why the task got there: one that was cancelled isn't called failed.
+func (s TaskState) Word(cause string) string {
+	if s == TaskFailed && cause == CauseCancelled {
+		return "CANCELLED"
+	}
+	return string(s)
+}
+
 // TaskAct is something that can happen to a task.
 type TaskAct string
 
@@ -196,7 +204,7 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 			from = append(from, string(f))
 		}
 	}
-	e := t.facts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State, act, strings.Join(from, " or ")).
+	e := t.facts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State.Word(t.Cause), act, strings.Join(from, " or ")).
 		Hintf("%s", t.NextStep()))
 	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {

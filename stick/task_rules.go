@@ -25,9 +25,9 @@ func (t Task) fenced(c TaskCall) error {
 	}
 	switch {
 	case c.Attempt != 0 && c.Attempt != t.Attempt:
-		return t.stale("attempt %d of %s is over: attempt %d is %s", c.Attempt, t.ID, t.Attempt, t.State)
+		return t.stale("attempt %d of %s is over: attempt %d is %s", c.Attempt, t.ID, t.Attempt, t.State.Word(t.Cause))
 	case c.By == t.Worker && t.Worker != "" && t.Over():
-		return t.stale("attempt %d of %s is over: it is %s%s", t.Attempt, t.ID, t.State, why)
+		return t.stale("attempt %d of %s is over: it is %s%s", t.Attempt, t.ID, t.State.Word(t.Cause), why)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 		return Event{}, err
 	}
 	if t.State != noTask {
-		e := t.facts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State))
+		e := t.facts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State.Word(t.Cause)))
 		if t.State == TaskFailed {
 			return Event{}, e.Hintf("to begin it again: %s", Cmd("tt worker retry <task_id>", t.ID))
 		}

@@ -93,7 +93,7 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 		p.linef("%s", p.strong(fmt.Sprintf("%-*s  %-10s  %-7s  %-18s  %s", wide, "TASK", "STATE", "SINCE", "WORKER", "WHAT")))
 	}
 	for _, t := range res.Tasks {
-		state := fmt.Sprintf("%-10s", t.State)
+		state := fmt.Sprintf("%-10s", t.State.Word(t.Cause))
 		switch t.State {
 		case stick.TaskConflicted, stick.TaskFailed:
 			state = p.paint("31", state)
@@ -200,7 +200,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 
 // task adds everything about one task.
 func (p *page) task(t task.WorkerShowResult) {
-	p.linef("%s %s (attempt %d)", p.strong(t.TaskID), p.been(string(t.State), t.StateAt), t.Attempt)
+	p.linef("%s %s (attempt %d)", p.strong(t.TaskID), p.been(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	row := func(name, value string) {
 		if value != "" {
 			p.linef("  %-12s %s", name, stick.Line(value))

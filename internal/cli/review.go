@@ -202,6 +202,19 @@ func (a *app) workerMergeCmd() *cobra.Command {
 	return c
 }
 
+// remains shows what went with a worktree although git ignores it, and what stays.
+func (p *page) remains(indent string, r task.Remains) {
+	const most = 10
+	if n := len(r.Ignored); n > most {
+		p.linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, paths(r.Ignored[:most]), n-most)
+	} else if n > 0 {
+		p.linef("%sremoved with the worktree, ignored by git: %s", indent, paths(r.Ignored))
+	}
+	for _, l := range r.Left {
+		p.linef("%sleft: %s", indent, stick.Line(l))
+	}
+}
+
 // waits says for whom a merge waits. on is the branch or the task.
 func (a *app) waits(on string, r task.Runner) {
 	if a.json {
@@ -235,9 +248,7 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 		if m.Note != "" {
 			p.linef("  note: %s", stick.Line(m.Note))
 		}
-		for _, l := range m.Left {
-			p.linef("  left: %s", stick.Line(l))
-		}
+		p.remains("  ", m.Remains)
 	}
 	for _, w := range res.Waiting {
 		p.linef("%s is %s: %s", w.TaskID, w.State, stick.Line(w.Why))
@@ -262,13 +273,18 @@ func (a *app) workerCancelCmd() *cobra.Command {
 			p.Caller = by
 			return e.WorkerCancel(c.Context(), p)
 		}, func(p *page, res task.WorkerCancelResult) {
-			p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already))
-			for _, l := range res.Left {
-				p.linef("left: %s", stick.Line(l))
+			p.linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), already(res.Already))
+			for _, l := range res.Kept {
+				p.linef("kept: %s", stick.Line(l))
 			}
+			for _, l := range res.Removed {
+				p.linef("removed: %s", stick.Line(l))
+			}
+			p.remains("", res.Remains)
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
+			p.linef("to begin again: tt worker retry %s", res.TaskID)
 		})
 	}
 	return c

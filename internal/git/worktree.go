@@ -201,6 +201,12 @@ func (c Client) Unmerged(ctx context.Context, dir string) ([]string, error) {
 	return c.list(ctx, dir, "diff", "--name-only", "--diff-filter=U", "-z")
 }
 
+// Ignored lists the paths in the checkout at dir that git ignores. A directory of which it ignores everything is one
+// path, with a slash at its end.
+func (c Client) Ignored(ctx context.Context, dir string) ([]string, error) {
+	return c.list(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+}
+
 // Exclude makes git ignore patterns in all checkouts of the repository.
 func Exclude(common string, patterns ...string) error {
 	path := filepath.Join(common, "info", "exclude")

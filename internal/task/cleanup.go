@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
@@ -11,19 +12,30 @@ import (
 	"talkingstick/stick"
 )
 
-// cleanup carries out a cleanup intent and ends it. It returns what stays, and why.
-func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err error) {
+// Remains is what became of a task's branches and worktree.
+type Remains struct {
+	Removed []string `json:"removed,omitempty"`
+	Ignored []string `json:"removed_ignored,omitempty"` // what git ignores, and went with the worktree; a directory ends in a slash
+	Left    []string `json:"left,omitempty"`            // what stays, and why
+}
+
+// leave adds something that stays, and why.
+func (r *Remains) leave(format string, args ...any) {
+	r.Left = append(r.Left, fmt.Sprintf(format, args...))
+}
+
+// cleanup carries out a cleanup intent and ends it.
+func (rp *repo) cleanup(ctx context.Context, i store.Intent) (r Remains, err error) {
 	c, err := readIntent[cleanupIntent](i)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	left, err = rp.removeRemains(context.WithoutCancel(ctx), c)
-	if err != nil {
-		return nil, err
+	if r, err = rp.removeRemains(context.WithoutCancel(ctx), c); err != nil {
+		return r, err
 	}
 	outcome := "done"
-	if len(left) > 0 {
-		outcome = "left: " + left[0]
+	if len(r.Left) > 0 {
+		outcome = "left: " + r.Left[0]
 	}
 	err = rp.writeOutcome(ctx, func(o *op) error {
 		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
@@ -32,38 +44,64 @@ func (rp *repo) cleanup(ctx context.Context, i store.Intent) (left []string, err
 		return o.Tx.EndIntent(i.ID, outcome)
 	})
 	rp.killPoint("cleanup: done")
-	return left, err
+	return r, err
 }
 
-// removeRemains removes the worktree and the branches of a task, each only with proof that no work is lost. It
-// returns what stays, and why.
-func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (left []string, err error) {
+// removeRemains removes the worktree and the branches of a task, each only with proof that no work is lost.
+func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, err error) {
 	why, err := rp.inUse(ctx, c)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	if why != "" {
-		return []string{why}, nil
+		r.leave("%s", why)
+		return r, nil
 	}
+	worktree, branch := rp.remaining(ctx, c.Path, c.Branch)
+	ignored := rp.ignored(ctx, c.Path)
 	rp.killPoint("cleanup: proven")
 	if err := rp.git.RemoveWorktree(ctx, rp.root, c.Path, whyLocked); err != nil {
-		return []string{fmt.Sprintf("the worktree %s: %s", c.Path, stick.AsError(err).Message)}, nil
+		r.leave("the worktree %s: %s", c.Path, stick.AsError(err).Message)
+		return r, nil
 	}
+	r.Removed, r.Ignored = append(r.Removed, worktree...), ignored
 	rp.killPoint("cleanup: worktree")
 	if err := rp.git.DeleteRef(ctx, rp.root, "refs/heads/"+c.Branch, c.Head); err != nil {
-		return []string{fmt.Sprintf("the branch %s: %s", c.Branch, stick.AsError(err).Message)}, nil
+		r.leave("the branch %s: %s", c.Branch, stick.AsError(err).Message)
+		return r, nil
 	}
+	r.Removed = append(r.Removed, branch...)
 	rp.killPoint("cleanup: branch")
 	if c.Remote == "" {
-		return nil, nil
+		return r, nil
 	}
 	if why, err = rp.cleanRemote(ctx, c); err != nil {
 		why = fmt.Sprintf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err).Message)
 	}
 	if why != "" {
-		return []string{why}, nil
+		r.leave("%s", why)
 	}
-	return nil, nil
+	return r, nil
+}
+
+// remaining names the worktree at a path and a branch, as far as they exist.
+func (rp *repo) remaining(ctx context.Context, path, name string) (worktree, branch []string) {
+	if _, err := os.Lstat(path); err == nil {
+		worktree = append(worktree, "the worktree "+path)
+	}
+	if _, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+name); ok && err == nil {
+		branch = append(branch, "the branch "+name)
+	}
+	return worktree, branch
+}
+
+// ignored lists the files of a worktree that git ignores, without tt's own.
+func (rp *repo) ignored(ctx context.Context, path string) []string {
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	files, _ := rp.git.Ignored(ctx, path) // the list only informs: a failure doesn't stop the cleanup
+	return slices.DeleteFunc(files, func(f string) bool { return f == core.TaskFileName || f == ".talking-stick/" })
 }
 
 // cleanRemote removes a task's branch at the remote, or returns why it stays.
@@ -148,17 +186,17 @@ func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 	return yes || err != nil
 }
 
-// retryCleanup tries again to clean up after a task that landed. It returns what stays, and why.
-func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) []string {
+// retryCleanup tries again to clean up after a task that landed.
+func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 	c := cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
 	if tg, err := rp.readTarget(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
 	}
-	left, err := rp.removeRemains(context.WithoutCancel(ctx), c)
+	r, err := rp.removeRemains(context.WithoutCancel(ctx), c)
 	if err != nil {
-		return []string{stick.AsError(err).Message}
+		r.leave("%s", stick.AsError(err).Message)
 	}
-	return left
+	return r
 }
 
 // finishCleanups finishes merges whose command died, and removes what an earlier cleanup had to leave.
@@ -216,7 +254,9 @@ type WorkerCancelParams struct {
 // WorkerCancelResult is a task that was cancelled.
 type WorkerCancelResult struct {
 	WorkerReviewResult
-	Left []string `json:"left,omitempty"` // what stays, and why
+	Cause string   `json:"cause"`          // why the task failed: cancelled, unless it had failed before
+	Kept  []string `json:"kept,omitempty"` // what stays, because its removal wasn't asked for
+	Remains
 }
 
 // WorkerCancel cancels a task. Its worker gets a message, and its later commands are refused. The branch stays
@@ -241,27 +281,28 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 			return err
 		}
 		res.WorkerReviewResult = o.decisionResult(task)
-		res.State, res.Already = stick.TaskFailed, ev == nil
+		res.State, res.Cause, res.Already = stick.TaskFailed, task.Cause, ev == nil
 		if ev == nil {
 			return nil
 		}
+		res.Cause = stick.CauseCancelled
 		if err := o.endTask(*ev); err != nil {
 			return err
 		}
 		res.Delivery, res.Note = o.tellWorker(task, "Cancelled", "The task "+task.ID+" was cancelled: "+ev.Reason)
 		return nil
 	})
-	if err == nil {
-		rp.stopRun(ctx, task)
-	}
-	if err != nil || !p.Delete {
+	if err != nil {
 		return res, err
 	}
+	rp.stopRun(ctx, task)
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
-	if err != nil || !ok {
+	if err != nil || !ok || !p.Delete {
+		worktree, branch := rp.remaining(ctx, rp.worktree(task), task.Branch)
+		res.Kept = slices.Concat(branch, worktree)
 		return res, err
 	}
-	res.Left, err = rp.removeRemains(ctx, cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
+	res.Remains, err = rp.removeRemains(ctx, cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
 	return res, err
 }
 

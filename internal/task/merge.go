@@ -35,15 +35,15 @@ type WorkerMergeResult struct {
 
 // MergedTask is a task that landed.
 type MergedTask struct {
-	TaskID  string   `json:"task_id"`
-	Branch  string   `json:"branch"` // the branch that it was merged into
-	Commit  string   `json:"commit"` // the merge commit; empty if the branch contained the task already
-	Head    string   `json:"head"`   // the commit that was approved
-	Gate    string   `json:"gate"`   // green, or none
-	Tries   int      `json:"tries"`  // 1, and one more for each time the branch moved meanwhile
-	Left    []string `json:"left,omitempty"`
-	Already bool     `json:"already,omitempty"`
-	Note    string   `json:"note,omitempty"`
+	TaskID  string `json:"task_id"`
+	Branch  string `json:"branch"` // the branch that it was merged into
+	Commit  string `json:"commit"` // the merge commit; empty if the branch contained the task already
+	Head    string `json:"head"`   // the commit that was approved
+	Gate    string `json:"gate"`   // green, or none
+	Tries   int    `json:"tries"`  // 1, and one more for each time the branch moved meanwhile
+	Already bool   `json:"already,omitempty"`
+	Note    string `json:"note,omitempty"`
+	Remains
 }
 
 // HeldTask is a task that didn't land, and why.
@@ -266,7 +266,7 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	}
 	if task.State == stick.TaskCompleted {
 		return MergedTask{
-			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Left: rp.retryCleanup(ctx, task), Tries: 1,
+			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Remains: rp.retryCleanup(ctx, task), Tries: 1,
 			Note: containedNote(task.Result),
 		}, false, nil
 	}
@@ -281,8 +281,8 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	if l.gated {
 		m.Gate = "green"
 	}
-	left, err := rp.cleanup(ctx, l.dueCleanup)
-	m.Left = append(l.left, left...)
+	m.Remains, err = rp.cleanup(ctx, l.dueCleanup)
+	m.Left = append(l.left, m.Left...)
 	if err != nil { // it has landed, so a failed cleanup is no error
 		m.Left = append(m.Left, stick.AsError(err).Message)
 	}

@@ -109,7 +109,9 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		o.addTaskEvent(ev)
 		res = o.decisionResult(task)
 		res.State = stick.TaskWorking
-		res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason)
+		if res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason); res.Note != "" {
+			res.Note += "; another agent can take on the task: tt worker start --task " + task.ID
+		}
 		return nil
 	}, func(o *op) error {
 		if sent := o.LastEvent(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
@@ -180,7 +182,7 @@ func (o *op) tellWorker(task stick.Task, subject, body string) (stick.Delivery, 
 	}}
 	r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
 	if err != nil { // the worker has left or is gone
-		return stick.DeliveryNeedsPerson, string(task.Worker) + " can't be reached; another agent can take on the task: tt worker start --task " + task.ID
+		return stick.DeliveryNeedsPerson, string(task.Worker) + " can't be reached"
 	}
 	o.Apply(r, events)
 	return o.Room.Reaches(task.Worker, stick.Deadline{}, o.Probes.Probed, o.Tx.Now()), ""
