@@ -187,6 +187,9 @@ func (a *app) workerStartCmd() *cobra.Command {
 			return e.WorkerStart(c.Context(), p)
 		}, func(p *page, res task.WorkerStartResult) {
 			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
+			if res.Note != "" {
+				p.linef("note: %s", stick.Line(res.Note))
+			}
 			p.linef("")
 			p.block(res.Prompt)
 		})

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,17 +78,41 @@ func (c Client) RemoveRecord(common, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil // it still exists
 	}
-	records, err := os.ReadDir(filepath.Join(common, "worktrees"))
-	if err != nil {
-		return nil // there are none
+	if dir := recordOf(common, path); dir != "" {
+		return os.RemoveAll(dir)
 	}
+	return nil
+}
+
+// recordOf returns the directory with git's record of the worktree at path, which need not exist. It is empty if
+// there is none.
+func recordOf(common, path string) string {
+	records, _ := os.ReadDir(filepath.Join(common, "worktrees"))
 	for _, r := range records {
 		dir := filepath.Join(common, "worktrees", r.Name())
 		if b, err := os.ReadFile(filepath.Join(dir, "gitdir")); err == nil && sameParent(strings.TrimSpace(string(b)), path) {
-			return os.RemoveAll(dir)
+			return dir
 		}
 	}
-	return nil
+	return ""
+}
+
+// RecordIsClean reports whether git's record of a worktree, whose directory is missing, has nothing that the branch
+// doesn't have: it is on the branch, nothing is staged, and no rebase or the like is in progress. No record is clean.
+func (c Client) RecordIsClean(ctx context.Context, common, path, branch string) (bool, error) {
+	dir := recordOf(common, path)
+	if dir == "" {
+		return true, nil
+	}
+	head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+	if err != nil || strings.TrimSpace(string(head)) != "ref: refs/heads/"+branch || OperationInProgress(dir) != "" {
+		return false, nil // a record that can't be read is kept, too
+	}
+	err = c.read(ctx, common, io.Discard, "--git-dir="+dir, "diff", "--cached", "--quiet", "HEAD", "--")
+	if exitedWith(err, 1) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // sameParent reports whether file is the .git file of the checkout at path, which need not exist.

@@ -95,7 +95,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
 		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, stick.Line(f.path)).With("task_id", task).
-			Hintf("a person can start over: %s, then %s", stick.Cmd("tt worker cancel <task_id>", task), stick.Cmd("tt worker retry <task_id>", task))
+			Hintf("to make it again from its branch: %s", stick.Cmd("tt worker start --task <task_id>", task))
 	}
 	at, err := f.git.Checkout(ctx, f.path)
 	if err != nil {

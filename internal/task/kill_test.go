@@ -1,9 +1,13 @@
 package task_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -56,6 +60,29 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 			},
 			func(a *scene.Actor) error { return a.Retry("one").Err },
 			stick.TaskAssigned,
+		},
+		{
+			"start without a worktree", func(s *scene.Scene, ann, bob *scene.Actor) {
+				if err := os.RemoveAll(ann.Spawn("one").OK().Worktree); err != nil {
+					panic(err)
+				}
+			},
+			func(a *scene.Actor) error {
+				res := a.WorkerStart(task.WorkerStartParams{TaskID: "one"})
+				if res.Err != nil {
+					return res.Err
+				}
+				if _, err := os.Stat(filepath.Join(res.Res.Worktree, core.TaskFileName)); err != nil {
+					return err
+				}
+				for _, task := range a.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks {
+					if task.Doing != "" {
+						return errors.New("it is still " + task.Doing)
+					}
+				}
+				return nil
+			},
+			stick.TaskWorking,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

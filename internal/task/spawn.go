@@ -96,7 +96,7 @@ type WorkerSpawnResult struct {
 	AgentID  stick.AgentID `json:"agent_id"`
 	Worktree string        `json:"worktree"`
 	Task     TaskView      `json:"task"`
-	Note     string        `json:"note,omitempty"` // how to get back the work of the earlier attempt
+	Note     string        `json:"note,omitempty"` // that the worktree was made again, or how to get back the work of the earlier attempt
 	Joined   bool          `json:"joined,omitempty"`
 	Already  bool          `json:"already,omitempty"`
 }
@@ -199,13 +199,22 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	return res, err
 }
 
-// shownAfterSpawn returns the result of a spawn or retry that the caller repeats.
+// shownAfterSpawn returns the result of a spawn or retry that the caller repeats. If the worktree is missing, it is made
+// again.
 func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
+	m, err := rp.planRestore(ctx, task)
+	if err != nil {
+		return WorkerSpawnResult{}, err
+	}
+	note, err := rp.restore(ctx, m)
+	if err != nil {
+		return WorkerSpawnResult{}, err
+	}
 	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: task.ID, skipSeen: true})
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
-	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: rp.worktree(task), Task: shown.TaskView, Already: true}
+	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: rp.worktree(task), Task: shown.TaskView, Note: note, Already: true}
 	return res, rp.read(ctx, func(_ *store.Tx, _ *core.Probes, _ stick.Room, me core.Identity) error {
 		res.AgentID = me.Agent
 		return nil
@@ -341,11 +350,17 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 	return nil
 }
 
-// undoSpawn undoes a spawn or retry whose process died. It can then be run again.
+// undoSpawn undoes a spawn or retry whose process died. It can then be run again. A worktree that was made again for the
+// attempt that there is stays, if it is complete: its worker may work there by now.
 func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	m, err := readIntent[spawnIntent](i)
 	if err != nil {
 		return err
+	}
+	if task, err := rp.task(ctx, i.Task); err == nil && !m.NewBranch && task.Attempt == i.Attempt {
+		if _, complete := core.ReadTaskFile(m.Path); complete {
+			return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "done") })
+		}
 	}
 	if err := rp.removeSpawned(ctx, m); err != nil {
 		return err

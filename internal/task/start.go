@@ -24,7 +24,8 @@ type WorkerStartResult struct {
 	Attempt  int             `json:"attempt"`
 	Worktree string          `json:"worktree"`
 	Branch   string          `json:"branch"`
-	Prompt   string          `json:"prompt"` // what to do, and how
+	Prompt   string          `json:"prompt"`         // what to do, and how
+	Note     string          `json:"note,omitempty"` // that the worktree was missing, and was made again
 	Already  bool            `json:"already,omitempty"`
 	Joined   bool            `json:"joined,omitempty"`
 }
@@ -38,6 +39,8 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	if err != nil {
 		return res, err
 	}
+	m, unlock, missing := rp.missingWorktree(ctx, id)
+	defer unlock()
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
@@ -49,6 +52,9 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		w, ok := o.Room.Member(task.Worker)
 		away := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Probed) == stick.Gone
 		ev, err := task.Start(o.taskCall(attempt), away)
+		if err == nil {
+			err = missing
+		}
 		if err != nil {
 			return err
 		}
@@ -63,6 +69,10 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		}
 		return o.Tx.Heartbeat(o.Room.ID, task.ID)
 	})
+	if err != nil {
+		return res, err
+	}
+	res.Note, err = rp.restore(ctx, m)
 	return res, err
 }
 

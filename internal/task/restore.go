@@ -1,0 +1,102 @@
+package task
+
+import (
+	"context"
+	"os"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// planRestore plans to make the worktree of a task again if somebody has deleted it. The plan is nil if there is
+// nothing to do. It fails with [stick.CodeNotFound] if the branch doesn't have all that git knows of the worktree. The
+// caller must hold the task's lock.
+func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, error) {
+	path := rp.worktree(task)
+	if _, err := os.Lstat(path); !os.IsNotExist(err) || task.Over() {
+		return nil, nil
+	}
+	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errWorktreeMissing(task, path, "and so is its branch")
+	}
+	clean, err := rp.git.RecordIsClean(ctx, rp.common, path, task.Branch)
+	if err != nil {
+		return nil, err
+	}
+	if !clean {
+		return nil, errWorktreeMissing(task, path, "and it had a rebase in progress, or staged changes")
+	}
+	if err := rp.requireInside(path); err != nil {
+		return nil, err
+	}
+	return &spawnPlan{task: task, path: path, base: at, newTree: true}, nil
+}
+
+// errWorktreeMissing returns the error for a worktree that can't be made again without a loss.
+func errWorktreeMissing(task stick.Task, path, why string) error {
+	return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing, %s: %s", task.ID, why, stick.Line(path)).With("task_id", task.ID).With("path", path).
+		Hintf("put it back where it was; or give up what isn't committed, and start over: %s, then %s",
+			stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id>", task.ID))
+}
+
+// restore makes the worktree of a task again, as planned. It returns what to tell the caller. The caller must be a
+// member.
+func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note string, err error) {
+	if m == nil {
+		return "", nil
+	}
+	id, err := rp.newID(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+		return o.storeIntent(id, intentRetry, m.task, m.task.Attempt, m.intent())
+	})
+	if err != nil {
+		return "", err
+	}
+	rp.setIntentEnv(id)
+	rp.killPoint("restore: intended")
+	if err := rp.create(ctx, *m); err != nil {
+		return "", rp.undoFailedSpawn(ctx, id, *m, err)
+	}
+	rp.killPoint("restore: made")
+	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "done") }); err != nil {
+		return "", err
+	}
+	return "the worktree was missing; tt made it again from " + m.task.Branch + ", at " + shortCommit(m.base) + ": what wasn't committed there is gone", nil
+}
+
+// missingWorktree locks a task whose worktree is missing or was being made by a command that died, and plans how to make
+// it again.
+func (rp *repo) missingWorktree(ctx context.Context, id string) (m *spawnPlan, unlock func(), err error) {
+	var task stick.Task
+	var open *store.Intent
+	unlock = func() {}
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		if task, err = taskOf(tx, r.ID, id); err == nil {
+			open, err = openIntent(tx, r.ID, id)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, unlock, err
+	}
+	_, lerr := os.Lstat(rp.worktree(task))
+	if !os.IsNotExist(lerr) && (open == nil || open.Kind != intentRetry) || task.Over() {
+		return nil, unlock, nil
+	}
+	held, err := rp.lockTask(ctx, id)
+	if err != nil {
+		return nil, unlock, err
+	}
+	if task, err = rp.task(ctx, id); err == nil {
+		m, err = rp.planRestore(ctx, task)
+	}
+	return m, held, err
+}
