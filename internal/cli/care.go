@@ -26,7 +26,7 @@ func (a *app) careCommands() []*cobra.Command {
 }
 
 func (a *app) doctorCmd() *cobra.Command {
-	var adopt, setAside bool
+	var adopt, setAside, all bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
 		Long: "Check the data directory, the database, whether commands can write, and whether waiting commands are woken. Show for each\n" +
@@ -36,6 +36,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	}
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
 	c.Flags().BoolVar(&setAside, "set-aside", false, "keep a damaged database in a directory of its own and start a new one")
+	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
 			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt, SetAside: setAside})
@@ -46,7 +47,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				a.status = stick.ExitEnvironment
 			}
 			return doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context()), a.faults(a.page().now)}, nil
-		}, (*page).doctor)
+		}, func(p *page, res doctorResult) { p.doctor(res, all) })
 	}
 	return c
 }
@@ -59,12 +60,19 @@ type doctorResult struct {
 	Log       *faults            `json:"log,omitempty"` // what hooks couldn't say when they failed
 }
 
-func (p *page) doctor(res doctorResult) {
+// doctor shows what the doctor found, with all of each check or only the first.
+func (p *page) doctor(res doctorResult, all bool) {
 	p.linef("data directory: %s", stick.Line(res.DataDir))
 	for _, f := range res.Findings {
 		p.linef("%-8s %-12s %s", f.Status, f.Check, stick.Line(f.Detail))
-		if f.Fix != "" {
-			p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(f.Fix)))
+		p.fix(f.Fix)
+		if n := len(f.More); n > 0 && !all {
+			p.linef("         %-12s %d more: tt doctor --all", "", n)
+			continue
+		}
+		for _, m := range f.More {
+			p.linef("         %-12s %s", "", stick.Line(m.Detail))
+			p.fix(m.Fix)
 		}
 	}
 	for _, h := range res.Harnesses {
@@ -72,6 +80,13 @@ func (p *page) doctor(res doctorResult) {
 	}
 	p.gitHooks(res.Git)
 	p.faults(res.Log)
+}
+
+// fix shows the next step for what the doctor found.
+func (p *page) fix(how string) {
+	if how != "" {
+		p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(how)))
+	}
 }
 
 // harnessStatus says whether tt is installed in a harness, and works there.

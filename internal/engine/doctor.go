@@ -144,11 +144,11 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 		return damaged(err)
 	}
 	if len(found) > 0 {
-		detail := found[0]
-		if len(found) > 1 {
-			detail += fmt.Sprintf(", and %d more", len(found)-1)
+		var all []core.Problem
+		for _, what := range found {
+			all = append(all, core.Problem{Detail: what, Fix: "keep a copy of the data directory and report this; " + wayOut})
 		}
-		return core.Finding{Status: core.FindingFault, Detail: detail, Fix: "keep a copy of the data directory and report this; " + wayOut}
+		return core.Found(core.FindingFault, all)
 	}
 	return core.Finding{Status: core.FindingOK, Detail: "the file is sound, and every room agrees with its log"}
 }

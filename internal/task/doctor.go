@@ -21,53 +21,52 @@ func (ts *Tasks) Check(ctx context.Context) core.Finding {
 	if err != nil {
 		return core.Finding{Status: core.FindingOK, Detail: "no tasks yet"}
 	}
-	var found []string
-	fix, tasks := "", 0
-	note := func(what, how string) {
-		found = append(found, what)
-		if fix == "" {
-			fix = how
-		}
-	}
+	var found []core.Problem
+	tasks := 0
 	err = db.View(ctx, func(tx *store.Tx) error {
 		rooms, err := tx.Rooms(nil, "")
 		if err != nil {
 			return err
 		}
-		found, fix, tasks = nil, "", 0
+		found, tasks = nil, 0
 		for _, r := range rooms {
-			n, err := ts.unfinishedIn(tx, r, note)
+			n, in, err := ts.unfinishedIn(tx, r)
 			if err != nil {
 				return err
 			}
-			tasks += n
+			found, tasks = append(found, in...), tasks+n
 		}
 		return nil
 	})
 	switch {
 	case err != nil:
 		return core.Fault(err)
-	case len(found) > 1:
-		return core.Finding{Status: core.FindingWarning, Detail: fmt.Sprintf("%s, and %d more", found[0], len(found)-1), Fix: fix}
-	case len(found) == 1:
-		return core.Finding{Status: core.FindingWarning, Detail: found[0], Fix: fix}
+	case len(found) > 0:
+		return core.Found(core.FindingWarning, found)
 	}
 	return core.Finding{Status: core.FindingOK, Detail: fmt.Sprintf("%d tasks, nothing half done", tasks)}
 }
 
-// unfinishedIn checks one room, and returns how many tasks it has.
-func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how string)) (int, error) {
+// unfinishedIn checks one room. It returns how many tasks the room has, and what is half done there.
+func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.Problem, err error) {
 	tasks, err := tx.Tasks(r.ID)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	open, err := tx.Intents(r.ID, "")
 	if err != nil || len(tasks)+len(open) == 0 {
-		return 0, err
+		return 0, nil, err
 	}
 	p, err := workspace.Resolve(r.Path, ts.core.Config.Workspace)
 	if err != nil {
-		return len(tasks), nil // the workspace is gone with everything in it
+		return len(tasks), nil, nil // the workspace is gone with everything in it
+	}
+	at := ""
+	if here, err := ts.core.Place(core.Where{}); err != nil || here.Root != p.Root {
+		at = " --path " + stick.Cmd("<path>", r.Path).String()
+	}
+	note := func(what, fix string) {
+		found = append(found, core.Problem{Detail: what + " (in the room of " + stick.Line(r.Path) + ")", Fix: fix})
 	}
 	rp := &repo{tasks: ts, root: p.Root, common: filepath.Join(p.Root, ".git")}
 	rp.setLockPrefix()
@@ -80,7 +79,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 		if i.Kind == intentPause || rp.runner("task", i.Task) != nil {
 			continue
 		}
-		note(fmt.Sprintf("%s of task %s was interrupted in %s", i.Kind, i.Task, stick.Line(r.Path)), finishers[i.Kind]+" "+i.Task)
+		note(fmt.Sprintf("%s of task %s was interrupted", i.Kind, i.Task), finisher(i, tasks)+at)
 	}
 	for _, tree := range rp.leftGates(tasks) {
 		if !gates[tree] {
@@ -92,10 +91,10 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room, note func(what, how st
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(t.Worktree))); err == nil {
-			note(fmt.Sprintf("the worktree of the merged task %s is still there: %s", t.ID, stick.Line(t.Worktree)), "tt worker merge "+t.ID)
+			note(fmt.Sprintf("the worktree of the merged task %s is still there: %s", t.ID, stick.Line(t.Worktree)), "tt worker merge "+t.ID+at)
 		}
 	}
-	return len(tasks), nil
+	return len(tasks), found, nil
 }
 
 // leftGates lists the worktrees of gates in the directories that hold the worktrees of tasks.
@@ -117,8 +116,22 @@ func (rp *repo) leftGates(tasks []stick.Task) (trees []string) {
 	return trees
 }
 
-// finishers maps a kind of intent to the command that finishes it.
-var finishers = map[string]string{
-	intentSpawn: "tt worker spawn", intentRetry: "tt worker retry", intentDone: "in its worktree: tt worker done --task", intentLand: "tt worker merge",
-	intentRollback: "tt worker rollback --reason … ", intentCleanup: "tt worker merge",
+// finisher returns the command that finishes what an intent began.
+func finisher(i store.Intent, tasks []stick.Task) string {
+	switch i.Kind {
+	case intentSpawn:
+		return "tt worker spawn " + i.Task
+	case intentRetry:
+		for _, t := range tasks {
+			if stick.TaskKey(t.ID) == i.Task && t.Attempt == i.Attempt { // the worktree of this attempt is made again
+				return "tt worker start --task " + i.Task
+			}
+		}
+		return "tt worker retry " + i.Task
+	case intentDone:
+		return "tt worker done --task " + i.Task
+	case intentRollback:
+		return `tt worker rollback --reason "…" ` + i.Task
+	}
+	return "tt worker merge " + i.Task
 }

@@ -12,6 +12,19 @@ type Finding struct {
 	Status string `json:"status"` // ok, warning or fault
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"` // the next step, mostly a command
+
+	More []Problem `json:"more,omitempty"` // what else this check found
+}
+
+// Problem is something that a check of the doctor found.
+type Problem struct {
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+// Found returns the finding of a check that found problems. There has to be at least one.
+func Found(status string, problems []Problem) Finding {
+	return Finding{Status: status, Detail: problems[0].Detail, Fix: problems[0].Fix, More: problems[1:]}
 }
 
 // The statuses of a finding.
