@@ -226,6 +226,7 @@ func (p *page) task(t task.WorkerShowResult) {
 		row("queue", itoa(t.Queue))
 	}
 	row("merged as", abbrev(t.Result))
+	row("reverted by", abbrev(t.RevertedBy))
 	if t.State == stick.TaskCompleted && t.Result == "" {
 		row("merged as", "nothing new: "+t.Integration+" contained it already")
 	}

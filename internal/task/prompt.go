@@ -91,7 +91,11 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 			return err
 		}
 		path := rp.worktree(task)
-		res = WorkerContextResult{RoomID: r.ID, TaskView: taskView(task, r, probes, tx.Now()), Path: path, Spec: task.Spec, Prompt: prompt(task, path)}
+		v, err := view(tx, task, r, probes)
+		if err != nil {
+			return err
+		}
+		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: prompt(task, path)}
 		return nil
 	})
 	return res, err

@@ -60,7 +60,11 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			return err
 		}
 		root, shown = r.Path, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}
-		res = WorkerShowResult{RoomID: r.ID, TaskView: taskView(task, r, probes, tx.Now()), Spec: task.Spec, Evidence: []ShownCheck{}, Files: []stick.FileStat{}, Commits: []string{}}
+		v, err := view(tx, task, r, probes)
+		if err != nil {
+			return err
+		}
+		res = WorkerShowResult{RoomID: r.ID, TaskView: v, Spec: task.Spec, Evidence: []ShownCheck{}, Files: []stick.FileStat{}, Commits: []string{}}
 		if open, _, err = ts.addRunsAndPauses(tx, r, shown); err != nil {
 			return err
 		}

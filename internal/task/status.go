@@ -31,9 +31,10 @@ type TaskView struct {
 	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes the file that sets the gate
 	Approved    string          `json:"approved,omitempty"`     // the commit that was approved
 	ApprovedBy  stick.AgentID   `json:"approved_by,omitempty"`
-	Queue       int             `json:"queue,omitempty"`  // its place in the merge queue of its branch, from 1
-	Result      string          `json:"result,omitempty"` // the merge commit; empty if the branch contained the task already
-	Cause       string          `json:"cause,omitempty"`  // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
+	Queue       int             `json:"queue,omitempty"`       // its place in the merge queue of its branch, from 1
+	Result      string          `json:"result,omitempty"`      // the merge commit; empty if the branch contained the task already
+	RevertedBy  string          `json:"reverted_by,omitempty"` // the commit that reverted its merge
+	Cause       string          `json:"cause,omitempty"`       // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
 	Reason      string          `json:"reason,omitempty"`
 	Doing       string          `json:"doing,omitempty"`  // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
 	Runner      *Runner         `json:"runner,omitempty"` // the process of that command
@@ -108,7 +109,11 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 				continue
 			}
 			tasks = append(tasks, t)
-			res.Tasks = append(res.Tasks, taskView(t, r, probes, tx.Now()))
+			v, err := view(tx, t, r, probes)
+			if err != nil {
+				return err
+			}
+			res.Tasks = append(res.Tasks, v)
 		}
 		for i := range res.Tasks {
 			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
@@ -128,7 +133,22 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	return res, nil
 }
 
-// taskView returns the view of a task, as far as the database has it.
+// view returns the view of a task, as far as the database has it.
+func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes) (TaskView, error) {
+	v := taskView(t, r, probes, tx.Now())
+	if t.Cause != stick.CauseRolledBack {
+		return v, nil
+	}
+	v.Result, v.RevertedBy = "", t.Result
+	landings, _, err := tx.Events(store.EventQuery{Room: r.ID, Task: t.ID, Types: []stick.EventType{stick.EventTaskCompleted}, Limit: 1, Newest: true})
+	if err == nil && len(landings) > 0 {
+		f, _ := stick.TaskFactsOf[stick.TaskCompletedFacts](landings[0])
+		v.Result = f.Result
+	}
+	return v, err
+}
+
+// taskView returns the view of a task, as far as its row has it.
 func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) TaskView {
 	v := TaskView{
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
