@@ -233,7 +233,10 @@ func (t Task) NextStep() Hint {
 	case TaskFailed:
 		return Hintf("to begin again: %s", Cmd("tt worker retry <task_id>", t.ID))
 	}
-	return Hintf("nothing is left to do; %s shows its history", Cmd("tt worker show <task_id>", t.ID))
+	if t.Result == "" {
+		return Hintf("nothing is left to do: %s contains it", t.Integration)
+	}
+	return Hintf("nothing is left to do; to revert it: %s", Cmd("tt worker rollback <task_id> --reason …", t.ID))
 }
 
 // Needs returns what a caller should do about a task now. It is empty if somebody else has the next step: whoever

@@ -104,7 +104,11 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 		}
 		p.linef("%-*s  %s  %-7s  %-18s  %s", wide, t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), stick.Clip(string(t.Worker), 18), p.what(t))
 		if t.Warning != "" {
-			p.linef("%-*s  %s", wide, "", p.paint("31", "! "+stick.Line(t.Warning)))
+			warning := t.Warning
+			if t.Liveness == "STALE" {
+				warning += "; " + t.NextAction
+			}
+			p.linef("%-*s  %s", wide, "", p.paint("31", "! "+stick.Line(warning)))
 		}
 	}
 	if res.Hidden > 0 {
@@ -276,6 +280,6 @@ func (p *page) history(t task.WorkerShowResult) {
 		p.linef("  %s", p.faint("older events are hidden: tt worker export shows all"))
 	}
 	for _, e := range t.Events {
-		p.linef("  %s  %s", p.faint(e.CreatedAt.Go().Format("2006-01-02 15:04:05")), e.Say())
+		p.linef("  %s  %s", p.faint(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")), e.Say())
 	}
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -113,6 +114,9 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 		}
 		if o.exit == 0 {
 			return true, o, nil
+		}
+		if len(bytes.TrimSpace(o.output)) == 0 {
+			o.output = fmt.Appendf(nil, "[tt: the gate printed nothing; %s]\n", describeExit(o))
 		}
 	}
 	return false, o, nil

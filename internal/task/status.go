@@ -164,16 +164,27 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) T
 	if busy := now.Sub(w.BusySince); !w.BusySince.IsZero() && busy < 4*stuckAfter {
 		silent = 0 // a tool call is in progress
 	}
-	v.Liveness, v.Warning = liveness(t, w.Verdict(probes.Probed), silent)
+	v.Liveness, v.Warning = liveness(w.Verdict(probes.Probed), silent)
+	switch {
+	case w.Verdict(probes.Probed) == stick.Gone:
+		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt worker start --task <task_id>", t.ID)).String()
+	case v.Liveness == "STALE" && v.Warning != "":
+		v.NextAction = startOver("if it doesn't come back", t.ID)
+	}
 	return v
+}
+
+// startOver says how to give a task to another worker, and when.
+func startOver(when, id string) string {
+	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt worker cancel <task_id>", id), stick.Cmd("tt worker retry <task_id>", id)).String()
 }
 
 // liveness returns the liveness of a worker and a warning, from the verdict on its process and the time for which it
 // has been silent.
-func liveness(t stick.Task, v stick.Verdict, silent time.Duration) (string, string) {
+func liveness(v stick.Verdict, silent time.Duration) (string, string) {
 	switch {
 	case v == stick.Gone:
-		return "STALE", "its worker is gone; another agent can take on the task: tt worker start --task " + t.ID
+		return "STALE", "its worker is gone"
 	case v == stick.Alive && silent > stuckAfter:
 		return "STUCK", "its worker is alive, but has done nothing for " + stick.Age(silent)
 	case v == stick.Alive || silent <= quietAfter:
@@ -227,23 +238,20 @@ func viewRun(run store.TaskRun) *RunView {
 // showRun adds the command of the attempt to the view of its task, and what it says about the worker's liveness.
 func (ts *Tasks) showRun(v *TaskView, run store.TaskRun) {
 	v.Run = viewRun(run)
-	busy := v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted
+	warning := ""
 	switch {
 	case ts.unclaimed(run):
 		v.Run = nil
-		if busy {
-			v.Liveness, v.Warning = "STALE", "its command was never started: the process that was to start it has died"
-		}
+		warning = "its command was never started: the process that was to start it has died"
 	case !run.EndedAt.IsZero():
-		if busy {
-			v.Liveness, v.Warning = "STALE", "its command has ended with exit status "+strconv.Itoa(run.Exit)
-		}
+		warning = "its command has ended with exit status " + strconv.Itoa(run.Exit)
 	case ts.core.Config.Procs.Verdict(run.Process) == stick.Gone:
-		if busy {
-			v.Liveness, v.Warning = "STALE", "its command is gone: its process ended without a recorded exit status"
-		}
+		warning = "its command is gone: its process ended without a recorded exit status"
 	case v.State == stick.TaskAssigned:
 		v.Liveness = "alive"
+	}
+	if warning != "" && (v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
+		v.Liveness, v.Warning, v.NextAction = "STALE", warning, startOver("to start another worker", v.TaskID)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 // TestLiveness: a worker that is gone is STALE at once. A silent one is STALE after half a minute, with a warning
 // after two. One that is alive but does nothing for 20 minutes is STUCK.
 func TestLiveness(t *testing.T) {
-	task := stick.Task{ID: "T", State: stick.TaskWorking}
 	for _, c := range []struct {
 		verdict stick.Verdict
 		silent  time.Duration
@@ -26,7 +25,7 @@ func TestLiveness(t *testing.T) {
 		{stick.Unknown, 121 * time.Second, "STALE", true},
 		{stick.Gone, 0, "STALE", true},
 	} {
-		got, warning := liveness(task, c.verdict, c.silent)
+		got, warning := liveness(c.verdict, c.silent)
 		if got != c.want || (warning != "") != c.warns {
 			t.Errorf("%s after %s: %s, %q", c.verdict, c.silent, got, warning)
 		}

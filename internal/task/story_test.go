@@ -109,7 +109,9 @@ func TestTheGateIsRed(t *testing.T) {
 	s.CommitIn(filepath.Join(s.Work, "../side"), "broken", "")
 	s.Git("worktree", "remove", "../side")
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).Refused(stick.CodeBaseRed)
-	bob.WorkerStatus(task.WorkerStatusParams{}).That("a paused queue", func(r task.WorkerStatusResult) bool { return len(r.Paused) == 1 })
+	paused := bob.WorkerStatus(task.WorkerStatusParams{}).That("a paused queue", func(r task.WorkerStatusResult) bool { return len(r.Paused) == 1 }).OK().Paused
+	said := bob.WorkerOutput(task.WorkerOutputParams{Sum: paused[0].Report}).OK().Text
+	s.Check(said == "[tt: the gate printed nothing; exit status 1]\n", "the report of a gate that prints nothing: %q", said)
 	bob.WorkerMerge(task.WorkerMergeParams{}).Refused(stick.CodeBaseRed)
 	ann.Spawn("mend").OK()
 	mend := ann.WorksOn("mend")
