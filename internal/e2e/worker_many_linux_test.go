@@ -47,7 +47,7 @@ func TestManyWorkers(t *testing.T) {
 	merged := map[string]int{}
 	together(mergers, func(i int) {
 		r := f.tt("claude:boss", "worker", "merge", "--all", "--json")
-		if r.exit != 0 {
+		if r.exit != 0 && (r.exit != 8 || !strings.Contains(r.err, `"tasks_returned"`)) { // what the gate refuses goes back
 			t.Errorf("merge: %d %s%s", r.exit, r.out, r.err)
 			return
 		}
