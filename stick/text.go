@@ -50,8 +50,13 @@ func shortDuration(d time.Duration) string {
 func Line(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+		return unicode.IsSpace(r) || !unicode.IsPrint(r) || drawnBlank(r)
 	}), " ")
+}
+
+// drawnBlank reports whether a character that counts as a letter, a symbol or a separator is drawn as a blank.
+func drawnBlank(r rune) bool {
+	return unicode.Is(unicode.Zs, r) || strings.ContainsRune("\u115F\u1160\u2800\u3164\uFFA0", r)
 }
 
 // Path makes the path of a file safe to print on one line of a terminal. It stays as it is, each of its blanks included.
@@ -77,16 +82,39 @@ func Patch(s string) string {
 	return b.String()
 }
 
+// maxBlanks is how many columns of blanks are shown as they are. More of them could fill a line of the terminal, so that what
+// follows stands at the start of the next one, where our own lines begin.
+const maxBlanks = 40
+
 // Block makes text from an agent safe to print on several lines of a terminal. Line breaks and tabs stay;
-// every other control character is dropped. Invalid UTF-8 becomes U+FFFD.
+// every other control character is dropped. A long run of blanks is replaced by its length. Invalid UTF-8 becomes U+FFFD.
 func Block(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || r == ' ' || unicode.IsPrint(r) {
-			return r
+	var b, blanks strings.Builder
+	columns := 0 // of blanks
+	end := func() {
+		if columns > maxBlanks {
+			fmt.Fprintf(&b, "[%d blanks]", columns)
+		} else {
+			b.WriteString(blanks.String())
 		}
-		return -1
-	}, s)
+		blanks.Reset()
+		columns = 0
+	}
+	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
+		switch {
+		case r == '\t':
+			blanks.WriteRune(r)
+			columns += 8
+		case drawnBlank(r):
+			blanks.WriteByte(' ')
+			columns++
+		case r == '\n' || unicode.IsPrint(r):
+			end()
+			b.WriteRune(r)
+		}
+	}
+	end()
+	return b.String()
 }
 
 // maxReason is the largest reason in bytes.

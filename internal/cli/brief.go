@@ -21,7 +21,7 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	res, err := e.StartSession(ctx, q)
 	if stick.CodeOf(err) == stick.CodeProjectConfig && in.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
-		a.write(row.WriteHook(in, harness.HookAnswer{Context: fmt.Sprintf("Talking Stick couldn't start this session: %s; %s.", stick.Line(e.Message), stick.Line(e.Hint.String()))}))
+		a.writeHook(row, in, harness.HookAnswer{Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e.Message, e.Hint.String()))})
 	}
 	if err != nil || res.RoomID == "" {
 		return err
@@ -35,7 +35,7 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row 
 	if in.Event == harness.HookSessionStart {
 		a.warn(ctx, pg, row)
 	}
-	a.write(row.WriteHook(in, harness.HookAnswer{Context: strings.TrimSpace(pg.b.String())}))
+	a.writeHook(row, in, harness.HookAnswer{Context: strings.TrimSpace(string(pg.shown()))})
 	return nil
 }
 
@@ -94,9 +94,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	}
 	if res.Instructions != "" && !short {
 		p.linef("This project adds:")
-		for l := range strings.Lines(stick.Block(res.Instructions)) {
-			p.linef("  %s", strings.TrimRight(l, "\n"))
-		}
+		p.text("  ", res.Instructions)
 	}
 }
 

@@ -287,7 +287,7 @@ func (a *app) guard(ctx context.Context, g *engine.Grant) {
 	}
 	pid, err := detach(a.Exe, []string{a.Exe, "guard"}, order, nil)
 	if err != nil {
-		fmt.Fprintf(a.Stderr, "tt: no guardian could be started; renew your lease yourself: tt heartbeat\n")
+		_ = a.sayf("tt: no guardian could be started; renew your lease yourself: tt heartbeat")
 		return
 	}
 	g.GuardianPID = pid

@@ -49,6 +49,8 @@ type Env struct {
 	InTTY  bool // standard input is a terminal
 	Exe    string
 
+	Columns int // of the terminal that standard output is; 0 if it isn't known
+
 	Procs func() (*proc.Table, error) // the machine's processes
 
 	// For tests; nil or zero in the program.
@@ -71,7 +73,7 @@ func System() Env {
 	return Env{
 		Name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Dir: dir, Home: home, User: userName(), Host: host, PID: os.Getpid(), Exe: exe,
-		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin),
+		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: columns(os.Stdout),
 		Procs: proc.Host,
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,15 +105,15 @@ func verb(n int) string {
 }
 
 // side names a side, and the agent who works there.
-func (p *page) side(name string, agents map[string]stick.AgentID, me stick.AgentID) string {
-	shown := p.strong(oneLine(name))
+func (p *page) side(name string, agents map[string]stick.AgentID, me stick.AgentID) shown {
+	side := p.strong(file(name))
 	switch agent := agents[name]; agent {
 	case "":
-		return shown
+		return side
 	case me:
-		return shown + " (you)"
+		return side + " (you)"
 	default:
-		return shown + " (" + string(agent) + ")"
+		return side + showf(" (%s)", agent)
 	}
 }
 
@@ -127,11 +126,10 @@ func (p *page) pair(files []engine.Conflict) {
 	var kind, path int
 	for _, f := range files {
 		kind = max(kind, utf8.RuneCountInString(kinds[f.Kind]))
-		path = max(path, min(maxColumn, utf8.RuneCountInString(oneLine(f.Path))))
+		path = max(path, min(maxColumn, utf8.RuneCountInString(string(file(f.Path)))))
 	}
 	for _, f := range files {
-		line := fmt.Sprintf("  %-*s  %-*s  %s", kind, kinds[f.Kind], path, oneLine(f.Path), meeting(f))
-		p.linef("%s", strings.TrimRight(line, " "))
+		p.rowf("  %-*s  %-*s  %s", kind, kinds[f.Kind], path, file(f.Path), meeting(f))
 	}
 }
 
@@ -176,12 +174,4 @@ func talk(agents []stick.AgentID, me stick.AgentID) string {
 		return `tt msg send room "…"`
 	}
 	return "tt msg send " + strings.Join(others, ",") + ` "…"`
-}
-
-// oneLine shows the name of a file or a branch on one line, quoted if it needs to be.
-func oneLine(name string) string {
-	if name == stick.Line(name) {
-		return name
-	}
-	return strconv.Quote(name)
 }

@@ -233,7 +233,7 @@ func (s *stream) follow(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("print event: %w", err)
 			}
-			if s.a.write(append(plain(b), '\n')); s.a.unheard { // the cursor stays before what wasn't written
+			if s.a.write(plain(b) + "\n"); s.a.unheard { // the cursor stays before what wasn't written
 				unread = ev.Seq - 1
 				if i > 0 {
 					unread = res.Events[i-1].Seq
@@ -252,7 +252,7 @@ func (s *stream) follow(ctx context.Context) error {
 		return err
 	}
 	if last.RoomID != "" { // else it has read nothing, and there is no cursor
-		fmt.Fprintf(s.a.Stderr, "cursor %d\n", last.Cursor)
+		_ = s.a.sayf("cursor %d", last.Cursor)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 	}
 	p.Caller = by
 	a.reads = true
-	shown := ""
+	last := shown("")
 	for {
 		res, err := e.WorkerStatus(ctx, p)
 		if err != nil {
@@ -59,12 +59,12 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 		} else {
 			pg := a.page()
 			pg.tasks(res)
-			if text := pg.b.String(); text != shown {
+			if text := pg.shown(); text != last {
 				if a.TTY {
-					a.write([]byte("\x1b[H\x1b[2J"))
+					a.write("\x1b[H\x1b[2J")
 				}
-				a.write([]byte(text))
-				shown = text
+				a.write(text)
+				last = text
 			}
 		}
 		if a.unheard {
@@ -90,10 +90,10 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 		wide = max(wide, len(t.TaskID))
 	}
 	if len(res.Tasks) > 0 {
-		p.linef("%s", p.strong(fmt.Sprintf("%-*s  %-10s  %-7s  %-18s  %s", wide, "TASK", "STATE", "SINCE", "WORKER", "WHAT")))
+		p.linef("%s", p.strong(showf("%-*s  %-10s  %-7s  %-18s  %s", wide, "TASK", "STATE", "SINCE", "WORKER", "WHAT")))
 	}
 	for _, t := range res.Tasks {
-		state := fmt.Sprintf("%-10s", t.State.Word(t.Cause))
+		state := showf("%-10s", t.State.Word(t.Cause))
 		switch t.State {
 		case stick.TaskConflicted, stick.TaskFailed:
 			state = p.paint("31", state)
@@ -239,9 +239,7 @@ func (p *page) task(t task.WorkerShowResult) {
 	}
 	if t.Cause != "" {
 		row("because", strings.ReplaceAll(t.Cause, "_", " "))
-		for l := range strings.Lines(strings.TrimSpace(stick.Block(t.Reason))) {
-			p.linef("    %s", strings.TrimRight(l, "\n"))
-		}
+		p.text("    ", strings.TrimSpace(t.Reason))
 	}
 	if r := t.Run; r != nil {
 		end := "runs"
@@ -271,9 +269,7 @@ func (p *page) history(t task.WorkerShowResult) {
 			stale, on = " is stale", fmt.Sprintf("%s in attempt %d", on, x.Attempt)
 		}
 		p.linef("evidence %s%s: %s ended with %d after %s, on %s", stick.Line(x.Name), stale, stick.Line(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
-		for l := range strings.Lines(strings.TrimSpace(stick.Block(x.Text))) {
-			p.linef("  %s", strings.TrimRight(l, "\n"))
-		}
+		p.text("  ", strings.TrimSpace(x.Text))
 	}
 	p.linef("history:")
 	if t.More {

@@ -42,9 +42,9 @@ func (a *app) gitHookCmd() *cobra.Command {
 			res, err := a.answerGit(c.Context(), args)
 			if err == nil && !res.Allowed {
 				a.status = stick.ExitRefused // only a refusal ends with this status
-				fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(res.Reason))
+				_ = a.sayf("tt: %s", res.Reason)
 				if res.Hint != "" {
-					fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(res.Hint))
+					_ = a.sayf("hint: %s", res.Hint)
 				}
 				err = catch(func() error { return res.note(c.Context()) })
 			}

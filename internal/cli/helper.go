@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -46,7 +45,7 @@ func (a *app) helper(ctx context.Context, command []string) error {
 		return err
 	}
 	if !slices.ContainsFunc(res.Sessions, func(s engine.ListedSession) bool { return s.Role == stick.RolePrimary && s.Verdict != stick.Gone }) {
-		fmt.Fprintln(a.Stderr, "tt: there is no known primary here, so nobody does the primary's work")
+		_ = a.sayf("tt: there is no known primary here, so nobody does the primary's work")
 	}
 	id := helperName(res.Sessions)
 	set := []string{"AI_AGENT_ID=" + id, "AI_HELPER=1"}

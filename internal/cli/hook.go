@@ -101,7 +101,7 @@ func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
 	case harness.HookStop:
 		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: in.AlreadyBlocked})
 		if err == nil && res.Block {
-			a.write(row.WriteHook(in, harness.HookAnswer{Block: res.Reason}))
+			a.writeHook(row, in, harness.HookAnswer{Block: res.Reason})
 		}
 		return err
 	case harness.HookSessionEnd:
@@ -152,7 +152,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 			return d.err
 		}
 		if !d.res.Allowed {
-			a.write(row.WriteHook(in, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."}))
+			a.writeHook(row, in, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."})
 		}
 		return e.EditChecked(ctx, q, d.res)
 	case <-time.After(a.slack(editLimit)):
@@ -183,7 +183,7 @@ func (a *app) showNew(ctx context.Context, e operations, p engine.HookParams, ro
 		return errors.Join(late, a.brief(ctx, e, p, row, in))
 	}
 	if len(res.Events) > 0 {
-		a.write(row.WriteHook(in, harness.HookAnswer{Context: a.newEventsText(res.Events, res.More)}))
+		a.writeHook(row, in, harness.HookAnswer{Context: strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))})
 		if a.unheard {
 			return errors.New("nobody read what is new")
 		}
@@ -205,7 +205,7 @@ func (a *app) checkEdited(ctx context.Context, e operations, p engine.HookParams
 
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can look like a
 // line of ours.
-func (a *app) newEventsText(events []stick.Event, more bool) string {
+func (a *app) newEventsText(events []stick.Event, more bool) shown {
 	pg := a.page()
 	pg.color = false
 	pg.linef("%s", harness.NewsHead)
@@ -213,7 +213,7 @@ func (a *app) newEventsText(events []stick.Event, more bool) string {
 	if more {
 		pg.linef("there are more: tt inbox")
 	}
-	return strings.TrimSpace(pg.b.String())
+	return pg.shown()
 }
 
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its harness. Each event
@@ -233,11 +233,11 @@ func (a *app) waitAndWake(ctx context.Context, e operations, p engine.HookParams
 	if err != nil || len(res.Events) == 0 {
 		return err
 	}
-	text := a.newEventsText(res.Events, res.More)
+	text := strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))
 	if row.Wake == harness.WakeQueue {
 		err = a.queue(ctx, row.QueueCommand(program, in.SessionID, text))
 	} else {
-		_, err = fmt.Fprintln(a.Stderr, text)
+		err = a.sayText(text)
 		a.status = exitWake
 	}
 	if err != nil {

@@ -119,11 +119,7 @@ func (p *page) messageText(m engine.MessageView, state string, mine, open bool) 
 		line += ": " + stick.Line(m.Subject)
 	}
 	p.linef("%s", line)
-	if strings.TrimSpace(m.Body) != "" {
-		for l := range strings.Lines(strings.Trim(stick.Block(m.Body), "\n")) {
-			p.linef("  %s", strings.TrimSuffix(l, "\n"))
-		}
-	}
+	p.text("  ", m.Body)
 	for _, f := range m.Says() {
 		p.body(f.Name, *f.Value(&m.Contract))
 	}

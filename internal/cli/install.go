@@ -222,14 +222,14 @@ func (a *app) agrees(res installResult) (bool, error) {
 	if err != nil || !a.canAsk() {
 		a.status = stick.ExitUsage
 		if err == nil && !a.json {
-			fmt.Fprintf(a.Stderr, "nothing was changed; to make these changes: tt install %s\n", strings.Join(stepHarnesses(res.Steps), " "))
+			_ = a.sayf("nothing was changed; to make these changes: tt install %s", strings.Join(stepHarnesses(res.Steps), " "))
 		}
 		return false, err
 	}
-	fmt.Fprint(a.Stdout, "Make these changes? [y/N] ")
+	a.write("Make these changes? [y/N] ")
 	line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // no answer means no
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		fmt.Fprintln(a.Stdout, "nothing was changed")
+		a.write("nothing was changed\n")
 		a.status = stick.ExitUsage
 		return false, nil
 	}
@@ -260,9 +260,7 @@ func (p *page) installed(res installResult) {
 		if s.Note != "" {
 			p.linef("%-12s %s", "", stick.Line(s.Note))
 		}
-		for l := range strings.Lines(stick.Block(s.Diff)) {
-			p.linef("    %s", strings.TrimRight(l, "\n"))
-		}
+		p.text("    ", s.Diff)
 	}
 	for _, l := range res.Links {
 		p.linef("%-12s %s", "links", stick.Line(l))

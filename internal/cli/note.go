@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
@@ -86,9 +84,7 @@ func (p *page) note(n stick.Note) {
 		line += ", resolved by " + string(n.ResolvedBy)
 	}
 	p.linef("%s", line)
-	for l := range strings.Lines(strings.Trim(stick.Block(n.Body), "\n")) {
-		p.linef("  %s", strings.TrimSuffix(l, "\n"))
-	}
+	p.text("  ", n.Body)
 }
 
 func (a *app) notesResolveCmd() *cobra.Command {

@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"talkingstick/internal/harness"
 	"talkingstick/stick"
 )
 
@@ -22,18 +25,78 @@ func (a *app) print(result any, text func(*page)) error {
 		if err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
-		a.write(append(plain(b), '\n'))
+		a.write(plain(b) + "\n")
 		return nil
 	}
 	p := a.page()
 	text(p)
-	a.write([]byte(p.b.String()))
+	a.write(p.shown())
 	return nil
+}
+
+// shown is text that is safe for a terminal. Only this file converts to it, and standard output takes nothing else: text of
+// others gets there through [showf], or the compiler refuses it.
+type shown string
+
+// showf is [fmt.Sprintf] for text that is shown. It makes each argument one safe line by [stick.Line], unless it is shown
+// already, or a number.
+func showf(format string, args ...any) shown {
+	safe := make([]any, len(args))
+	for i, arg := range args {
+		safe[i] = safely(arg)
+	}
+	return shown(fmt.Sprintf(format, safe...))
+}
+
+func safely(arg any) any {
+	switch v := arg.(type) {
+	case shown, int, int64, time.Duration:
+		return v
+	case string:
+		return part(v)
+	}
+	switch reflect.ValueOf(arg).Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Bool, reflect.Float64:
+		return arg
+	}
+	return part(fmt.Sprint(arg))
+}
+
+// part is [stick.Line] for a part of a line: a blank at its start or end separates it from what stands there.
+func part(s string) string {
+	line := stick.Line(s)
+	if strings.HasPrefix(s, " ") {
+		line = " " + line
+	}
+	if strings.HasSuffix(s, " ") && line != " " {
+		line += " "
+	}
+	return line
+}
+
+// file is the name of a file or a branch, as [stick.Path] shows it.
+func file(s string) shown { return shown(stick.Path(s)) }
+
+// sayf adds a line to standard error.
+func (a *app) sayf(format string, args ...any) error {
+	_, err := io.WriteString(a.Stderr, string(showf(format, args...)+"\n"))
+	return err
+}
+
+// sayText adds text of several lines to standard error.
+func (a *app) sayText(text string) error {
+	_, err := io.WriteString(a.Stderr, stick.Block(text)+"\n")
+	return err
+}
+
+// writeHook answers a hook in the format of its harness.
+func (a *app) writeHook(row harness.Row, in harness.HookInput, answer harness.HookAnswer) {
+	a.write(shown(row.WriteHook(in, answer)))
 }
 
 // plain is a JSON document with every character escaped that a terminal could act on. JSON itself
 // escapes only those below the space.
-func plain(doc []byte) []byte {
+func plain(doc []byte) shown {
 	var b bytes.Buffer
 	for i, r := range string(doc) {
 		switch {
@@ -47,13 +110,13 @@ func plain(doc []byte) []byte {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return b.Bytes()
+	return shown(b.Bytes())
 }
 
 // write writes an answer. A failure fails only commands that read, because what was committed stays committed. It sets
 // unheard, for those answers that count only once they were written.
-func (a *app) write(b []byte) {
-	if _, err := a.Stdout.Write(b); err != nil {
+func (a *app) write(s shown) {
+	if _, err := io.WriteString(a.Stdout, string(s)); err != nil {
 		a.unheard = true
 		if a.lost == nil && !isClosedPipe(err) {
 			a.lost = err
@@ -80,7 +143,7 @@ type helpOutput struct{ *app }
 
 func (h helpOutput) Write(b []byte) (int, error) {
 	h.reads = true
-	h.write(b)
+	h.write(shown(b))
 	return len(b), nil
 }
 
@@ -93,9 +156,9 @@ func (a *app) printError(e *stick.Error) {
 		fmt.Fprintf(a.Stderr, "%s\n", plain(b))
 		return
 	}
-	fmt.Fprintf(a.Stderr, "tt: %s\n", stick.Line(e.Message))
+	_ = a.sayf("tt: %s", e.Message) // there is nowhere else to say it
 	if len(e.Hint) > 0 {
-		fmt.Fprintf(a.Stderr, "hint: %s\n", stick.Line(e.Hint.String()))
+		_ = a.sayf("hint: %s", e.Hint.String())
 	}
 }
 
@@ -103,6 +166,7 @@ func (a *app) printError(e *stick.Error) {
 type page struct {
 	b     strings.Builder
 	color bool
+	width int // of the terminal in columns; 0 elsewhere
 	now   stick.Time
 }
 
@@ -112,24 +176,119 @@ func (a *app) page() *page {
 		now = a.Now
 	}
 	color := a.color == "always" || a.color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
-	return &page{color: color, now: stick.At(now())}
-}
-
-// linef adds a line. The caller passes text of agents through [stick.Line] or [stick.Block], which make it safe for a
-// terminal.
-func (p *page) linef(format string, args ...any) {
-	fmt.Fprintf(&p.b, format+"\n", args...)
-}
-
-// strong and faint mark text where colours are wanted.
-func (p *page) strong(s string) string { return p.paint("1", s) }
-func (p *page) faint(s string) string  { return p.paint("2", s) }
-
-func (p *page) paint(code, s string) string {
-	if !p.color {
-		return s
+	p := &page{color: color, now: stick.At(now())}
+	if a.TTY {
+		p.width = a.Columns
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
+	return p
+}
+
+// rowf adds a line without the blanks at its end that keep columns aligned.
+func (p *page) rowf(format string, args ...any) {
+	p.linef("%s", shown(strings.TrimRight(string(showf(format, args...)), " ")))
+}
+
+// linef adds a line. Like [showf] it makes its arguments safe.
+func (p *page) linef(format string, args ...any) {
+	p.b.WriteString(string(showf(format, args...)))
+	p.b.WriteByte('\n')
+}
+
+// shown is what the page holds.
+func (p *page) shown() shown { return shown(p.b.String()) }
+
+// strong and faint mark text where colours are wanted. Like [showf] they make it safe.
+func (p *page) strong(s any) shown { return p.paint("1", s) }
+func (p *page) faint(s any) shown  { return p.paint("2", s) }
+
+func (p *page) paint(code shown, s any) shown {
+	text := showf("%s", s)
+	if !p.color {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// text adds text of others, each of its lines after an indent of ours, so that it can't look like a line of ours.
+func (p *page) text(indent shown, text string) {
+	if strings.TrimSpace(text) != "" {
+		p.hang(indent, indent, text)
+	}
+}
+
+// hang adds text of others: its first line after first, and the others after indent. On a terminal it breaks long lines
+// itself, because the terminal would continue them at the start of a line.
+func (p *page) hang(first, indent shown, text string) {
+	for _, l := range strings.Split(strings.Trim(stick.Block(text), "\n"), "\n") {
+		room := 0
+		if p.width > 0 {
+			room = p.width - max(utf8.RuneCountInString(string(first)), utf8.RuneCountInString(string(indent)))
+		}
+		for _, part := range broken(l, room) {
+			p.linef("%s%s", first, part)
+			first = indent
+		}
+	}
+}
+
+// block adds text of several lines as it is, for programs and for whoever asked for that text alone.
+func (p *page) block(text string) {
+	for l := range strings.Lines(stick.Block(text)) {
+		p.linef("%s", shown(strings.TrimRight(l, "\n")))
+	}
+}
+
+// patch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as hang does.
+func (p *page) patch(diff string) {
+	for l := range strings.Lines(stick.Patch(diff)) {
+		l = strings.TrimRight(l, "\n")
+		code := shown("")
+		switch {
+		case strings.HasPrefix(l, "diff --git "):
+			code = "1"
+			p.linef("")
+		case strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++"):
+			code = "32"
+		case strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "---"):
+			code = "31"
+		case strings.HasPrefix(l, "@@"):
+			code = "36"
+		}
+		room := 0
+		if p.width > 0 {
+			room = p.width - 2
+		}
+		for i, part := range broken(l, room) {
+			if code != "" {
+				part = p.paint(code, part)
+			}
+			if i > 0 {
+				part = "  " + part
+			}
+			p.linef("%s", part)
+		}
+	}
+}
+
+// broken breaks a safe line into parts of at most this many columns; 0 means any number. It takes a tab for eight columns
+// and a character beyond ASCII for two, which is as much as a terminal needs for them.
+func broken(line string, columns int) []shown {
+	var parts []shown
+	start, at := 0, 0
+	for i, r := range line {
+		wide := 1
+		switch {
+		case r == '\t':
+			wide = 8
+		case r >= utf8.RuneSelf:
+			wide = 2
+		}
+		if columns > 0 && at > 0 && at+wide > columns {
+			parts, start, at = append(parts, shown(line[start:i])), i, 0
+		}
+		at += wide
+	}
+	return append(parts, shown(line[start:]))
 }
 
 // ago says how long ago t was.
@@ -174,9 +333,5 @@ func short(commit string) string {
 
 // body adds text of an agent under a label of ours.
 func (p *page) body(name, text string) {
-	lines := strings.Split(strings.TrimRight(stick.Block(text), "\n "), "\n")
-	p.linef("  %s: %s", name, lines[0])
-	for _, l := range lines[1:] {
-		p.linef("    %s", l)
-	}
+	p.hang(showf("  %s: ", name), "    ", strings.TrimRight(text, "\n "))
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -167,14 +166,11 @@ func (p *page) columns(rows [][]string) {
 		}
 	}
 	for _, row := range rows {
-		var b strings.Builder
+		line := shown("")
 		for i, cell := range row {
-			b.WriteString(cell)
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", width[i]-len([]rune(cell))+2))
-			}
+			line += showf("%-*s  ", width[i], cell)
 		}
-		p.linef("%s", strings.TrimRight(b.String(), " "))
+		p.rowf("%s", line)
 	}
 }
 

@@ -19,15 +19,8 @@ func (a *app) line(v any) error {
 	if err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
-	a.write(append(plain(b), '\n'))
+	a.write(plain(b) + "\n")
 	return nil
-}
-
-// block adds text of several lines, made safe for a terminal.
-func (p *page) block(text string) {
-	for l := range strings.Lines(stick.Block(text)) {
-		p.linef("%s", strings.TrimRight(l, "\n"))
-	}
 }
 
 func (a *app) workerApproveCmd(use string) *cobra.Command {
@@ -143,32 +136,14 @@ func paths(names []string) string {
 // stats lists the files that change, and by how much.
 func (p *page) stats(files []stick.FileStat) {
 	for _, f := range files {
-		name, lines := stick.Path(f.Path), "binary"
+		name, lines := file(f.Path), "binary"
 		if f.From != "" {
-			name = stick.Path(f.From) + " => " + name
+			name = file(f.From) + " => " + name
 		}
 		if f.Added >= 0 {
 			lines = fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
 		}
 		p.linef("  %12s  %s", lines, name)
-	}
-}
-
-// patch adds a diff, in colour if colours are wanted.
-func (p *page) patch(diff string) {
-	for l := range strings.Lines(stick.Patch(diff)) {
-		l = strings.TrimRight(l, "\n")
-		switch {
-		case strings.HasPrefix(l, "diff --git "):
-			l = "\n" + p.strong(l)
-		case strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++"):
-			l = p.paint("32", l)
-		case strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "---"):
-			l = p.paint("31", l)
-		case strings.HasPrefix(l, "@@"):
-			l = p.paint("36", l)
-		}
-		p.linef("%s", l)
 	}
 }
 
@@ -203,7 +178,7 @@ func (a *app) workerMergeCmd() *cobra.Command {
 }
 
 // remains shows what went with a worktree although git ignores it, and what stays.
-func (p *page) remains(indent string, r task.Remains) {
+func (p *page) remains(indent shown, r task.Remains) {
 	const most = 10
 	if n := len(r.Ignored); n > most {
 		p.linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, paths(r.Ignored[:most]), n-most)
@@ -220,13 +195,13 @@ func (a *app) waits(on string, r task.Runner) {
 	if a.json {
 		return
 	}
-	since := ""
+	var since shown
 	if !r.Since.IsZero() {
-		since = " for " + stick.Age(a.page().now.Sub(r.Since))
+		since = showf(" for %s", stick.Age(a.page().now.Sub(r.Since)))
 	}
-	fmt.Fprintf(a.Stderr, "tt: waiting for %s: it has worked on %s%s\n", r, stick.Line(on), since)
+	_ = a.sayf("tt: waiting for %s: it has worked on %s%s", r, on, since)
 	if r.State == task.RunnerStopped {
-		fmt.Fprintf(a.Stderr, "hint: let it go on: kill -CONT %d\n", r.PID)
+		_ = a.sayf("hint: let it go on: kill -CONT %d", r.PID)
 	}
 }
 

@@ -182,7 +182,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	}
 	p.linef("members:")
 	for _, m := range res.Members {
-		line := "  " + string(m.AgentID) + "  " + m.Status
+		line := m.Status
 		if m.Role != "" {
 			line += ", " + string(m.Role)
 		}
@@ -201,7 +201,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		if m.AgentID == res.AgentID {
 			line += " (you)"
 		}
-		p.linef("%s", line)
+		p.linef("  %s  %s", m.AgentID, line)
 	}
 	if res.HiddenMembers > 0 {
 		p.linef("  %d more left or were removed: --all", res.HiddenMembers)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,5 +100,5 @@ func (p *page) agent(o engine.RosterAgent) {
 	if o.PID == 0 {
 		about = append(about, "seen "+p.ago(o.LastSeenAt))
 	}
-	p.linef("%s", strings.TrimSpace(fmt.Sprintf("%-7s %s  %s %s %s", pid, cwd, o.Harness, name, p.faint(strings.Join(about, ", ")))))
+	p.rowf("%-7s %s  %s %s %s", pid, cwd, o.Harness, name, p.faint(strings.Join(about, ", ")))
 }

@@ -99,7 +99,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.Begun = func() { a.write([]byte(begun + "\n")) }
+			p.Begun = func() { a.write(begun + "\n") }
 			return a.newOperations(procs).RunTask(c.Context(), p)
 		},
 	}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -252,6 +250,6 @@ func (p *page) sessions(res engine.ListSessionsResult) {
 		if s.Self {
 			you = " (you)"
 		}
-		p.linef("%s", strings.TrimSpace(fmt.Sprintf("%-8s %s%s  %s  %s", s.Role, s.AgentID, you, state, p.faint(stick.Line(s.Context)))))
+		p.rowf("%-8s %s%s  %s  %s", s.Role, s.AgentID, you, state, p.faint(s.Context))
 	}
 }

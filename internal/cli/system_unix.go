@@ -20,6 +20,15 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
+// columns returns how wide the terminal f is, or 0.
+func columns(f *os.File) int {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}
+
 // ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the process. What
 // was committed stays committed, and the exit status says so, whether or not anybody reads the answer.
 func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }

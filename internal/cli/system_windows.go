@@ -17,6 +17,15 @@ func isTerminal(f *os.File) bool {
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
 
+// columns returns how wide the console f is, or 0.
+func columns(f *os.File) int {
+	var info windows.ConsoleScreenBufferInfo
+	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
+		return 0
+	}
+	return int(info.Window.Right-info.Window.Left) + 1
+}
+
 // ignoreBrokenPipe has nothing to do: writing to a closed pipe is an error like any other here.
 func ignoreBrokenPipe() {}
 
