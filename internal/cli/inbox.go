@@ -33,7 +33,7 @@ func (a *app) inboxCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "inbox [path]", Short: "List your messages", Args: between(0, 1, "a path"),
 		Long: "List the messages that you haven't read, and those that wait for you to accept them. Listing changes nothing: tt msg read\n" +
-			"marks messages as read, and tt ack accepts them.",
+			"marks messages as read, and tt ack accepts them. An answer has at most 16 KB, and says how to get the rest.",
 	}
 	i.add(c)
 	c.Flags().StringVar(&i.from, "from", "", "only from this agent")
@@ -58,8 +58,8 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 		if !params.Sent {
 			p.linef("%d unread, %d to accept", res.Unread, res.Unacked)
 		}
-		if res.More {
-			p.linef("%s", p.faint("older ones are hidden: --limit"))
+		if res.More && params.After == 0 {
+			p.linef("%s", p.faint("older ones are hidden: --after 1 begins with the oldest"))
 		}
 		for _, m := range res.Messages {
 			if params.Sent {
@@ -70,6 +70,9 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 		}
 		if len(res.Messages) == 0 {
 			p.linef("no messages")
+		}
+		if res.More && params.After > 0 {
+			p.linef("%s", p.faint(showf("there are more: --after %d", res.Cursor)))
 		}
 	})
 }

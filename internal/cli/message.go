@@ -266,29 +266,52 @@ type marking struct {
 }
 
 var (
-	seen     = marking{(*engine.Engine).ReadMessage, "Seen"}
+	seen = marking{func(e *engine.Engine, ctx context.Context, p engine.MessagesParams) (engine.MessagesResult, error) {
+		return e.ReadMessage(ctx, engine.ReadMessageParams{MessagesParams: p})
+	}, "Seen"}
+	allSeen = marking{func(e *engine.Engine, ctx context.Context, p engine.MessagesParams) (engine.MessagesResult, error) {
+		return e.ReadMessage(ctx, engine.ReadMessageParams{MessagesParams: p, All: true})
+	}, "Seen"}
 	accepted = marking{(*engine.Engine).AckMessage, "Accepted"}
 )
 
 func (a *app) msgReadCmd() *cobra.Command {
-	return a.markCmd(seen, &cobra.Command{
-		Use: "read <message>…", Short: "Mark messages as read",
-		Long: "Mark messages as read. To accept them, use tt ack.",
+	var all bool
+	c := a.markCmd(func() marking {
+		if all {
+			return allSeen
+		}
+		return seen
+	}, &cobra.Command{
+		Use: "read [message]…", Short: "Mark messages as read",
+		Long: "Mark messages as read. To accept them, use tt ack. After a long absence --all marks every unread message, also those that you\n" +
+			"were never shown; those that wait for you to accept them still do.",
 	})
+	c.Flags().BoolVar(&all, "all", false, "mark all your unread messages as read")
+	c.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case !all:
+			return between(1, -1, "the number of a message, or --all")(c, args)
+		case len(args) > 0:
+			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both", stick.Clip(args[0], 60)).With("field", "all")
+		}
+		return nil
+	}
+	return c
 }
 
 func (a *app) ackCmd() *cobra.Command {
-	return a.markCmd(accepted, &cobra.Command{
+	return a.markCmd(func() marking { return accepted }, &cobra.Command{
 		Use: "ack <message>…", Short: "Accept messages; their senders are told",
 		Long: "Accept messages: you have seen them and will act on them. tt tells their senders, and wakes them if they wait.",
 	})
 }
 
-// markCmd completes a command that changes the state of messages.
-func (a *app) markCmd(m marking, c *cobra.Command) *cobra.Command {
+// markCmd completes a command that changes the state of messages. which says how, once its flags are read.
+func (a *app) markCmd(which func() marking, c *cobra.Command) *cobra.Command {
 	c.Args = between(1, -1, "the number of a message")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, path.where(), args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), which(), path.where(), args) }
 	return c
 }
 
@@ -303,6 +326,9 @@ func (a *app) mark(ctx context.Context, m marking, w core.Where, messages []stri
 }
 
 func (p *page) marked(res engine.MessagesResult, word string) {
+	if res.Count != nil {
+		p.linef("%s: %d message%s", word, *res.Count, plural(*res.Count))
+	}
 	for _, m := range res.Messages {
 		if m.State == stick.Withdrawn {
 			p.linef("message %d was withdrawn by its sender", m.MessageID)

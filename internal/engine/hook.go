@@ -129,7 +129,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 			if err != nil {
 				return err
 			}
-			n := fitting(events)
+			n := fittingHook(events)
 			for _, ev := range events[:n] {
 				empty, err := isStaleFor(o.Tx, o.Probes, ev, o.Room, o.Me.Agent, false)
 				if err != nil {
@@ -208,8 +208,8 @@ const (
 	maxHookBytes  = 7500 // of payloads; the rest is for the text around them
 )
 
-// fitting returns how many of the events one hook shows: at least one.
-func fitting(events []stick.Event) int {
+// fittingHook returns how many of the events one hook shows: at least one.
+func fittingHook(events []stick.Event) int {
 	size := 0
 	for n, ev := range events {
 		if size += len(ev.Payload); size > maxHookBytes {
@@ -262,7 +262,7 @@ func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResu
 	if w.res.Status != stick.GotEvents {
 		w.res.Events = nil // it was replaced, or the agent has left: a later wait or hook shows them
 	}
-	if n := fitting(w.res.Events); n < len(w.res.Events) {
+	if n := fittingHook(w.res.Events); n < len(w.res.Events) {
 		w.res.Events, w.res.More = w.res.Events[:n], true
 		w.res.cursor = w.res.Events[n-1].Seq
 	}

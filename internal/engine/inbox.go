@@ -16,11 +16,18 @@ type MessagesParams struct {
 	MessageIDs []int64 `json:"message_ids"`
 }
 
+// ReadMessageParams names messages to mark as read.
+type ReadMessageParams struct {
+	MessagesParams
+	All bool `json:"all,omitempty"` // all unread messages of the caller, instead of message_ids
+}
+
 // MessagesResult says what state the messages are in at the caller.
 type MessagesResult struct {
 	RoomID   stick.RoomID    `json:"room_id"`
 	AgentID  stick.AgentID   `json:"agent_id"`
 	Messages []MessageStatus `json:"messages"`
+	Count    *int            `json:"count,omitempty"` // with all: how many were marked, which messages then doesn't list
 }
 
 // MessageStatus is the state of a message at one recipient.
@@ -34,13 +41,73 @@ type MessageStatus struct {
 
 // ReadMessage records that the caller opened messages, which is no acknowledgement. It fails with
 // [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeReadForbidden], and then records none of
-// them.
-func (e *Engine) ReadMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
-	return e.receive(ctx, p, stick.CodeReadForbidden, "read", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
-		c, events := o.Room.ReadMessage(o.Me.Agent, sent, c, o.Tx.Now())
-		return c, events, nil
-	})
+// them. With All it records many in several transactions.
+func (e *Engine) ReadMessage(ctx context.Context, p ReadMessageParams) (MessagesResult, error) {
+	if p.All && len(p.MessageIDs) > 0 {
+		return MessagesResult{}, stick.Errorf(stick.CodeUsage, "name messages or take all, not both").With("field", "all")
+	}
+	if !p.All {
+		return e.receive(ctx, p.MessagesParams, stick.CodeReadForbidden, "read", readRule)
+	}
+	var res MessagesResult
+	count := 0
+	for more := true; more; {
+		var n int
+		err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) (err error) {
+			o.Settle()
+			if err := o.RequireMember(); err != nil {
+				return err
+			}
+			res = MessagesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Messages: []MessageStatus{}, Count: &count}
+			n, more, err = o.readOpen()
+			return err
+		}, nil)
+		if err != nil {
+			return res, err
+		}
+		count += n
+	}
+	return res, nil
 }
+
+func readRule(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+	c, events := o.Room.ReadMessage(o.Me.Agent, sent, c, o.Tx.Now())
+	return c, events, nil
+}
+
+// readOpen marks the caller's oldest unread messages as read, as many as one transaction should change. It returns how many,
+// and whether there are more.
+func (o *op) readOpen() (n int, more bool, err error) {
+	q := store.InboxQuery{Room: o.Room.ID, Agent: o.Me.Agent, Open: true, States: []stick.ReceiptState{stick.Unread}, Limit: maxEvents}
+	entries, more, err := o.Tx.Inbox(q)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, i := range entries {
+		if _, err := o.put(i.Event, i.Receipt, readRule); err != nil {
+			return 0, false, err
+		}
+	}
+	return len(entries), more, nil
+}
+
+// put applies rule to one receipt of the caller, and records the outcome.
+func (o *op) put(sent stick.Event, c stick.Receipt, rule receiptRule) (stick.Receipt, error) {
+	after, events, err := rule(o, sent, c)
+	if err != nil {
+		return c, err
+	}
+	if after != c {
+		if err := o.Tx.PutReceipt(o.Room.ID, after); err != nil {
+			return c, err
+		}
+	}
+	o.Apply(o.Room, events)
+	return after, nil
+}
+
+// receiptRule says what becomes of the receipt of a message, and which events tell of it.
+type receiptRule func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error)
 
 // AckMessage records that the caller accepted messages; an event tells their senders. It fails with
 // [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden], and then records none of
@@ -52,9 +119,7 @@ func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResu
 }
 
 // receive applies rule to the caller's receipts for all the messages, or to none.
-func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb string,
-	rule func(*op, stick.Event, stick.Receipt) (stick.Receipt, []stick.Event, error),
-) (MessagesResult, error) {
+func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb string, rule receiptRule) (MessagesResult, error) {
 	var res MessagesResult
 	if len(p.MessageIDs) == 0 {
 		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("%s lists yours", stick.Cmd("tt inbox"))
@@ -70,16 +135,10 @@ func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.
 			if err != nil {
 				return err
 			}
-			after, events, err := rule(o, sent, c)
+			after, err := o.put(sent, c, rule)
 			if err != nil {
 				return err
 			}
-			if after != c {
-				if err := o.Tx.PutReceipt(o.Room.ID, after); err != nil {
-					return err
-				}
-			}
-			o.Apply(o.Room, events)
 			res.Messages = append(res.Messages, MessageStatus{id, after.State(), after.ReadAt, after.AckedAt, after == c})
 		}
 		return nil
@@ -156,7 +215,8 @@ type GetInboxResult struct {
 	Unread   int            `json:"unread"`  // of the whole inbox
 	Unacked  int            `json:"unacked"` // read or not, those that wait for an acknowledgement
 	Messages []InboxMessage `json:"messages"`
-	More     bool           `json:"more,omitempty"` // older ones are hidden
+	More     bool           `json:"more,omitempty"`   // there are more: older ones if After was 0, else newer ones
+	Cursor   int64          `json:"cursor,omitempty"` // of the last message: pass it as after to go on
 }
 
 // InboxMessage is a message, and its state at one recipient.
@@ -175,8 +235,9 @@ var inboxStates = map[string][]stick.ReceiptState{
 	"": nil, "all": nil, "unread": {stick.Unread}, "read": {stick.Read}, "acked": {stick.Acked},
 }
 
-// GetInbox lists the caller's messages. It writes nothing: listing a message isn't reading it. It fails with
-// [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
+// GetInbox lists the caller's messages: the newest ones, or those after a number, as many as fit into one answer. It writes
+// nothing: listing a message isn't reading it. It fails with [stick.CodeNoRoom], [stick.CodeUsage],
+// [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
 func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult, error) {
 	var res GetInboxResult
 	states, known := inboxStates[p.State]
@@ -212,10 +273,30 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt, Overdue: overdue(i.Event, i.Receipt, tx.Now()),
 			})
 		}
+		res.fit(p.After == 0)
 		res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent)
 		return err
 	})
 	return res, err
+}
+
+// fit leaves out what is too much for one answer: the oldest messages, or the newest ones.
+func (res *GetInboxResult) fit(newest bool) {
+	all := res.Messages
+	if newest {
+		slices.Reverse(all)
+	}
+	n := fitting(all, maxAnswer)
+	if n < len(all) {
+		all, res.More = all[:n], true
+	}
+	if newest {
+		slices.Reverse(all)
+	}
+	res.Messages = all
+	if len(all) > 0 {
+		res.Cursor = all[len(all)-1].MessageID
+	}
 }
 
 // GetMessageParams asks for one message.

@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -47,8 +50,33 @@ type WaitForTurnResult struct {
 	cursor int64 // of the last event that was read
 }
 
-// maxWaitEvents is how many events one answer has at most.
-const maxWaitEvents = 50
+// Limits of one answer. What is more comes with the next one, because a model reads all of an answer at once.
+const (
+	maxWaitEvents = 50
+	maxAnswer     = 15 << 10 // bytes of its messages and events as they are printed; the rest of 16 KB is for the fields around them
+)
+
+// fitting returns how many of the entries fit into that many bytes of indented JSON: at least one.
+func fitting[E any](entries []E, most int) int {
+	size := 0
+	for n, e := range entries {
+		b, _ := json.MarshalIndent(e, "    ", "  ") // it can't fail: they come from JSON
+		for _, r := range string(b) {
+			switch {
+			case r < utf8.RuneSelf:
+				size++
+			case unicode.IsPrint(r):
+				size += utf8.RuneLen(r)
+			default:
+				size += len(`\u0000\u0000`) // printed as an escape
+			}
+		}
+		if size += len(",\n    "); size > most {
+			return max(n, 1)
+		}
+	}
+	return len(entries)
+}
 
 // waitStream is the name of the cursor of waits.
 const waitStream = "wait"
@@ -350,6 +378,10 @@ func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 			w.res.cursor = e.Seq
 		}
 		w.res.More = more
+	}
+	if n := fitting(w.res.Events, maxAnswer); n < len(w.res.Events) {
+		w.res.Events, w.res.More = w.res.Events[:n], true
+		w.res.cursor = w.res.Events[n-1].Seq
 	}
 	if tx.Writes() && read > after {
 		if err := tx.Advance(r.ID, w.me.Agent, waitStream, read); err != nil {

@@ -102,7 +102,7 @@ var tools = []tool{
 	op("ack_message", "Accept the messages you act on; this tells their senders.", always, (*engine.Engine).AckMessage, "message_ids"),
 
 	op("wait_for_events", "Wait for the next events, without asking for the turn or marking them as read.", reads, (*engine.Engine).WaitForEvents),
-	op("read_message", "Mark messages as read, without accepting them.", rare, (*engine.Engine).ReadMessage, "message_ids"),
+	op("read_message", "Mark messages as read, without accepting them: by number, or all unread ones.", rare, (*engine.Engine).ReadMessage),
 	op("get_message", "Show a message and who has seen or accepted it.", reads, (*engine.Engine).GetMessage, "message_id"),
 	op("withdraw_message", "Withdraw your message before it is accepted.", rare, (*engine.Engine).WithdrawMessage, "message_id"),
 	op("add_note", "Leave a note that stays until somebody resolves it.", rare, (*engine.Engine).AddNote, "body"),

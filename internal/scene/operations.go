@@ -172,7 +172,7 @@ func (a *Actor) PromoteSession(p engine.PromoteSessionParams) Answer[engine.Prom
 }
 
 // ReadMessage is the operation of that name.
-func (a *Actor) ReadMessage(p engine.MessagesParams) Answer[engine.MessagesResult] {
+func (a *Actor) ReadMessage(p engine.ReadMessageParams) Answer[engine.MessagesResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
 	return do(a, "ReadMessage", a.Engine.ReadMessage, p)
 }

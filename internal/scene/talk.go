@@ -40,7 +40,7 @@ func (a *Actor) SendAs(p engine.SendMessageParams) Sent { return Sent{a.SendMess
 
 // Reads records messages as read.
 func (a *Actor) Reads(ids ...int64) Answer[engine.MessagesResult] {
-	return a.ReadMessage(engine.MessagesParams{MessageIDs: ids})
+	return a.ReadMessage(engine.ReadMessageParams{MessagesParams: engine.MessagesParams{MessageIDs: ids}})
 }
 
 // Accepts acknowledges messages.
