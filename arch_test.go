@@ -75,6 +75,7 @@ var edges = map[string]map[string]string{
 		"internal/engine/core": "what every operation is made of",
 		"internal/git":         "what working trees collide on",
 		"internal/harness":     "which agents are at work",
+		"internal/plainfile":   "whose the files of the data directory are",
 		"internal/proc":        "deaths of processes",
 		"internal/store":       "what is read and saved",
 		"internal/workspace":   "which room a path means",
@@ -86,6 +87,7 @@ var edges = map[string]map[string]string{
 		"internal/config":      "what a project sets for its gate and its tasks",
 		"internal/engine/core": "what every operation is made of",
 		"internal/git":         "branches and worktrees",
+		"internal/plainfile":   "the folder of the locks",
 		"internal/store":       "what is read and saved",
 		"internal/workspace":   "the main checkout of a path",
 		"stick":                "the rules",
@@ -147,6 +149,7 @@ var edges = map[string]map[string]string{
 	"internal/clitest": {
 		"internal/cli":       "a test binary that is tt",
 		"internal/demo":      "a test binary that plays the demo's harnesses",
+		"internal/plainfile": "the refusal of another user's data directory",
 		"internal/proc":      "ancestries that end at the test",
 		"internal/workspace": "the refusal of a network file system, which no test can mount",
 	},

@@ -65,6 +65,7 @@ const (
 	CodeProjectConfig        Code = "project_config_invalid"
 	CodeDataDirNotWritable   Code = "data_dir_not_writable"
 	CodeDataDirRelative      Code = "data_dir_relative"
+	CodeDataDirOfAnother     Code = "data_dir_of_another"
 	CodeFileSystem           Code = "file_system_unsupported"
 	CodeForeignDatabase      Code = "foreign_database"
 	CodeSchemaTooNew         Code = "schema_too_new"
@@ -151,6 +152,7 @@ var Codes = []CodeInfo{
 	{CodeOutputUnwritable, ExitEnvironment, false, "a command that only reads couldn't write its answer to standard output"},
 	{CodeDataDirNotWritable, ExitEnvironment, false, "the data directory can't be written"},
 	{CodeDataDirRelative, ExitEnvironment, false, "`TALKING_STICK_DATA_DIR` is a relative path"},
+	{CodeDataDirOfAnother, ExitEnvironment, false, "the data directory belongs to another user"},
 	{CodeFileSystem, ExitEnvironment, false, "the data directory is on a file system on which SQLite isn't safe"},
 	{CodeForeignDatabase, ExitEnvironment, false, "the database file was made by another program"},
 	{CodeSchemaTooNew, ExitEnvironment, false, "the database was written by a newer version"},

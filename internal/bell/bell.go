@@ -28,6 +28,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"talkingstick/internal/plainfile"
 )
 
 // Dir is the folder with the bells and the presence locks of one database. Several goroutines may use it.
@@ -83,7 +85,7 @@ func plainNames(rooms []string) ([]string, error) {
 }
 
 // makeFolder creates a folder and, if needed, the data directory above it.
-func makeFolder(path string) error { return os.MkdirAll(path, 0o700) }
+func makeFolder(path string) error { return plainfile.MkdirAll(path) }
 
 // Trial opens every bell as a writer does, which rings it, and takes the lock of a wait.
 func (d *Dir) Trial() error {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"talkingstick/internal/plainfile"
 )
 
 // Where all inotify instances are in use, each waiter has a FIFO instead. Every room has a folder of
@@ -92,6 +94,10 @@ func makeFIFO(folder string) (f *os.File, err error) {
 func openFIFO(first, last string) (*os.File, error) {
 	if err := unix.Mkfifo(first, 0o600); err != nil {
 		return nil, &os.PathError{Op: "mkfifo", Path: first, Err: err}
+	}
+	if err := plainfile.InheritPath(first); err != nil {
+		os.Remove(first)
+		return nil, err
 	}
 	// Open for writing, too, so that opening doesn't wait for a writer, and reading doesn't end when
 	// a writer closes. Non-blocking, so that the runtime's poller waits for it.

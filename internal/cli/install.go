@@ -315,7 +315,7 @@ func (a *app) changeLinks(tt string, o installOptions) (changed []string, err er
 
 // logNpm records which entries of the npm program were removed.
 func (a *app) logNpm(dataDir string, gone map[string]json.RawMessage) {
-	if len(gone) == 0 || os.MkdirAll(dataDir, 0o700) != nil {
+	if len(gone) == 0 || plainfile.MkdirAll(dataDir) != nil {
 		return
 	}
 	f, err := plainfile.Open(filepath.Join(dataDir, "update-migrations.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY)

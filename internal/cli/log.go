@@ -25,7 +25,7 @@ func (a *app) logFile() string {
 func (a *app) log(format string, args ...any) {
 	const most = 1 << 20
 	path := a.logFile()
-	if path == "" {
+	if path == "" || plainfile.CheckOwner(filepath.Dir(path)) != nil {
 		return
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() > most {

@@ -22,6 +22,7 @@ import (
 
 	"talkingstick/internal/cli"
 	"talkingstick/internal/demo"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/workspace"
 )
@@ -44,6 +45,8 @@ const (
 	Still = "TT_TEST_STILL"
 	// FileSystem is the type of a network file system. tt believes that its data lies on it.
 	FileSystem = "TT_TEST_FILE_SYSTEM"
+	// Owner is the number of another user. tt believes that its data directory is theirs.
+	Owner = "TT_TEST_OWNER"
 	// Boot is the id of the boot that tt sees.
 	Boot = "TT_TEST_BOOT"
 	// GitLimit is how long hooks of git may take. The default is long, because tests run on busy machines.
@@ -118,6 +121,11 @@ func Env() cli.Env {
 	}
 	if kind := os.Getenv(FileSystem); kind != "" {
 		env.Local = func(dir string) error { return workspace.UnsafeFileSystem(dir, kind) }
+	}
+	if uid, err := intFromEnv(Owner); err != nil {
+		panic(err)
+	} else if uid != 0 {
+		env.Local = func(dir string) error { return plainfile.OfAnother(dir, uid) }
 	}
 	slack, err := intFromEnv(HookSlack)
 	if err != nil {

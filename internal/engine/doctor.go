@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -128,7 +129,41 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 			}
 		}
 	}
+	if f, found := e.checkOwners(); found {
+		return f
+	}
 	return core.Finding{Status: core.FindingOK, Detail: "only you can read the data directory"}
+}
+
+// checkOwners looks for files that don't belong to the owner of the data directory, as root leaves them that uses somebody's
+// HOME. That user's commands can't open them.
+func (e *Engine) checkOwners() (f core.Finding, found bool) {
+	dir, err := os.Stat(e.core.Config.Dir)
+	if err != nil {
+		return f, false
+	}
+	want, ok := plainfile.Owner(dir)
+	if !ok || want == 0 {
+		return f, false
+	}
+	err = filepath.WalkDir(e.core.Config.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // whoever can't look inside hears of it elsewhere
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // it is gone
+		}
+		if uid, _ := plainfile.Owner(info); uid != want {
+			f = core.Finding{
+				Status: core.FindingFault, Fix: fmt.Sprintf("sudo chown -R %d %s", want, e.core.Config.Dir),
+				Detail: fmt.Sprintf("%s belongs to uid %d, and the data directory to uid %d, whose commands can't open it", path, uid, want),
+			}
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return f, err == nil && f.Status != ""
 }
 
 func (e *Engine) checkDatabase(ctx context.Context) core.Finding {

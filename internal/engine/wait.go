@@ -50,7 +50,7 @@ type WaitForTurnResult struct {
 	cursor int64 // of the last event that was read
 }
 
-// Limits of one answer. What is more comes with the next one, because a model reads all of an answer at once.
+// Limits of one answer. What doesn't fit is left for the next one, because a model reads all of an answer at once.
 const (
 	maxWaitEvents = 50
 	maxAnswer     = 15 << 10 // bytes of its messages and events as they are printed; the rest of 16 KB is for the fields around them

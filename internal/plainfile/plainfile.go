@@ -1,4 +1,4 @@
-// Package plainfile opens the files of the data directory.
+// Package plainfile makes and opens the files of the data directory.
 package plainfile
 
 import (
@@ -6,18 +6,21 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"syscall"
 
 	"talkingstick/stick"
 )
 
 // Open is [os.OpenFile] for plain files, with mode 0600 for a new one. It never blocks: opening a FIFO would wait for
-// its other side, in the middle of a transaction and deaf to signals. Where something else than a plain file lies, it
-// fails with [stick.CodeDataDirNotWritable].
+// its other side, in the middle of a transaction and deaf to signals. It follows no link, which may lead to any file of the
+// caller's. Where something else than a plain file lies, it fails with [stick.CodeDataDirNotWritable]. What root makes belongs
+// to the owner of the directory.
 func Open(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, 0o600)
+	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK|noFollow, 0o600)
 	if err != nil {
-		if errors.Is(err, syscall.ENXIO) { // a FIFO without a reader, a socket, or a device that isn't there
+		if errors.Is(err, syscall.ENXIO) || isLink(err) { // a FIFO without a reader, a socket, or a device that isn't there
 			return nil, errNotPlain(path)
 		}
 		return nil, err
@@ -25,6 +28,9 @@ func Open(path string, flags int) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = errNotPlain(path)
+	}
+	if err == nil && flags&os.O_CREATE != 0 {
+		err = Inherit(path, info, f.Chown)
 	}
 	if err != nil {
 		f.Close()
@@ -35,7 +41,7 @@ func Open(path string, flags int) (*os.File, error) {
 
 // Check fails as [Open] does if there is something else than a plain file at path. It opens nothing.
 func Check(path string) error {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -53,6 +59,51 @@ func Read(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(f)
+}
+
+// MkdirAll is [os.MkdirAll] with mode 0700. What root makes belongs to the owner of the directory above.
+func MkdirAll(path string) error {
+	var made []string
+	for p := path; ; p = filepath.Dir(p) {
+		if _, err := os.Stat(p); err == nil || p == filepath.Dir(p) {
+			break
+		}
+		made = append(made, p)
+	}
+	err := os.MkdirAll(path, 0o700)
+	for _, p := range slices.Backward(made) {
+		if err == nil {
+			err = InheritPath(p)
+		}
+	}
+	return err
+}
+
+// Temp is [os.CreateTemp]. What root makes belongs to the owner of the directory.
+func Temp(dir, pattern string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = Inherit(f.Name(), info, f.Chown)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, err
+	}
+	return f, nil
+}
+
+// InheritPath is [Inherit] for what was just made at path, which isn't followed if it is a link.
+func InheritPath(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	return Inherit(path, info, func(uid, gid int) error { return os.Lchown(path, uid, gid) })
 }
 
 func errNotPlain(path string) error {

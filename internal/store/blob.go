@@ -27,10 +27,10 @@ func (db *DB) WriteBlob(content []byte) (Blob, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() == b.Size {
 		return b, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := plainfile.MkdirAll(filepath.Dir(path)); err != nil {
 		return b, notWritable(db.opt.Dir, err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "new-")
+	tmp, err := plainfile.Temp(filepath.Dir(path), "new-")
 	if err != nil {
 		return b, notWritable(db.opt.Dir, err)
 	}

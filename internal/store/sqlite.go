@@ -50,6 +50,9 @@ var sqliteDialect = dialect{
 func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 	dir := db.opt.Dir
 	path := filepath.Join(dir, FileName)
+	if err := plainfile.CheckOwner(dir); err != nil {
+		return nil, err
+	}
 	fresh, err := readHeader(path)
 	if err == nil && fresh {
 		fresh, err = requireNoLog(path)
@@ -60,7 +63,7 @@ func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
 	if fresh && !create {
 		return nil, ErrAbsent
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := plainfile.MkdirAll(dir); err != nil {
 		return nil, notWritable(dir, err)
 	}
 	for _, beside := range []string{"-journal", "-wal", "-shm"} { // SQLite opens them, and would wait for a FIFO's other side

@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -102,7 +103,7 @@ const lockWait = 10 * time.Second
 // [stick.CodeLanding].
 func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
 	dir := filepath.Join(rp.tasks.core.Config.Dir, "tasks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := plainfile.MkdirAll(dir); err != nil {
 		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
 	}
 	l, held, err := rp.acquire(ctx, rp.lockPath(kind, name), min(wait, shortLockWait))
