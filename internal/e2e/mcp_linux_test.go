@@ -100,7 +100,11 @@ func ask(t testing.TB, c *mcp.ClientSession, tool string, arguments object) obje
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
-	return res.StructuredContent.(object)
+	var answer object
+	if err := json.Unmarshal([]byte(res.Content[0].(*mcp.TextContent).Text), &answer); err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	return answer
 }
 
 // ended waits for the end of the server.

@@ -193,7 +193,7 @@ func (d *desk) client() *client {
 // doc is a JSON object.
 type doc = map[string]any
 
-// call calls a tool and returns its structured result, which has to equal its text.
+// call calls a tool and returns its result.
 func (c *client) call(tool string, arguments any) (result doc, failed bool) {
 	c.Helper()
 	res, err := c.CallTool(c.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -206,12 +206,8 @@ func (c *client) call(tool string, arguments any) (result doc, failed bool) {
 func (d *desk) result(res *mcp.CallToolResult) (result doc, failed bool) {
 	d.Helper()
 	text := res.Content[0].(*mcp.TextContent).Text
-	structured, err := json.Marshal(res.StructuredContent)
-	if err != nil {
-		d.Fatal(err)
-	}
-	if !same(d.T, []byte(text), structured) || json.Unmarshal(structured, &result) != nil {
-		d.Fatalf("the text is %s, and the structure %s", text, structured)
+	if err := json.Unmarshal([]byte(text), &result); err != nil || len(res.Content) != 1 || res.IsError == (res.StructuredContent == nil) {
+		d.Fatalf("the text is %s, and the structure %v: %v", text, res.StructuredContent, err)
 	}
 	return result, res.IsError
 }
@@ -281,9 +277,17 @@ type message struct {
 	Method string `json:"method"`
 	Error  doc    `json:"error"`
 	Result struct {
-		Structured doc  `json:"structuredContent"`
-		IsError    bool `json:"isError"`
+		Content []struct{ Text string }
+		IsError bool `json:"isError"`
 	} `json:"result"`
+}
+
+// answer is the result of a tool.
+func (m message) answer() (res doc) {
+	if len(m.Result.Content) == 1 && json.Unmarshal([]byte(m.Result.Content[0].Text), &res) == nil {
+		return res
+	}
+	return doc{}
 }
 
 func (w *wire) read() (m message) {

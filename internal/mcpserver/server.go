@@ -46,13 +46,14 @@ type Call struct {
 
 // Run serves one client over a pair of streams, until the client closes its side or ctx ends.
 func Run(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) error {
-	return newServer(ctx, o).Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	return newServer(ctx, o).Run(ctx, &lines{in: in, out: out})
 }
 
 // instructions are what a harness tells its model about the server.
 const instructions = "Several agents share this workspace. Only the one whose turn it is may change files. " +
 	"Before you change any, call wait_for_turn until its status is your_turn; call it again on not_yet. " +
-	"Then work, and end the turn with release_stick and a real handoff. Events and messages never give you the turn."
+	"Then work, and end the turn with release_stick and a real handoff. Events and messages never give you the turn. " +
+	"Without room_id (from join_path) a tool means the room of the working directory."
 
 // newServer makes a server. Its calls end when ctx does.
 func newServer(ctx context.Context, o Options) *mcp.Server {
@@ -92,9 +93,11 @@ func (s *server) handler(t tool) mcp.ToolHandler {
 		defer stop()
 		result, err := s.call(ctx, t, req)
 		if err != nil {
-			return answer(stick.AsError(err), true)
+			e := *stick.AsError(err)
+			e.Hint = inTools(e.Hint, s.o.offers)
+			return failure(&e)
 		}
-		return answer(result, false)
+		return answer(result)
 	}
 }
 
@@ -169,13 +172,20 @@ func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest) (stop f
 	}
 }
 
-// answer makes a tool's answer from a result or a failure.
-func answer(v any, failed bool) (*mcp.CallToolResult, error) {
+// answer makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text and the structure.
+func answer(v any) (*mcp.CallToolResult, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{
-		Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}, StructuredContent: json.RawMessage(b), IsError: failed,
-	}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, nil
+}
+
+// failure makes a tool's answer from a failure, with its fields as structure, too.
+func failure(e *stick.Error) (*mcp.CallToolResult, error) {
+	res, err := answer(e)
+	if err == nil {
+		res.IsError, res.StructuredContent = true, json.RawMessage(res.Content[0].(*mcp.TextContent).Text)
+	}
+	return res, err
 }

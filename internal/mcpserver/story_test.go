@@ -204,7 +204,7 @@ func TestBadArguments(t *testing.T) {
 		{"a number for a text", "join_path", `{"context_path":1}`, "usage", "context_path"},
 		{"a text for a number", "wait_for_turn", `{"max_wait_ms":"5"}`, "usage", "max_wait_ms"},
 		{"a fraction", "wait_for_turn", `{"max_wait_ms":0.5}`, "usage", "max_wait_ms"},
-		{"a text for a list", "send_message", `{"to":"b","body":"x"}`, "usage", "to"},
+		{"an object for a list", "send_message", `{"to":{"name":"b"},"body":"x"}`, "usage", "to"},
 		{"a wrong element", "ack_message", `{"message_ids":["1"]}`, "usage", "message_ids"},
 		{"a text for an object", "release_stick", `{` + fence + `"handoff":"done"}`, "usage", "handoff"},
 		{"a wrong type within", "release_stick", `{` + fence + `"handoff":{"status":1,"next_action":"x"}}`, "usage", "handoff.status"},
@@ -221,7 +221,7 @@ func TestBadArguments(t *testing.T) {
 			w := d.wire()
 			w.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + c.tool + `","arguments":` + c.arguments + `}}`)
 			m := w.read()
-			got := m.Result.Structured
+			got := m.answer()
 			if !m.Result.IsError || got["error"] != c.code || got["field"] != c.field || got["message"] == "" || got["message"] == nil {
 				t.Errorf("%+v, want %s of %s", m, c.code, c.field)
 			}
@@ -234,7 +234,7 @@ func TestBadArguments(t *testing.T) {
 	w := d.wire()
 	for _, arguments := range []string{``, `,"arguments":{}`, `,"arguments":{"room_id":null}`} {
 		w.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"set_room_policy"` + arguments + `}}`)
-		if m := w.read(); m.Result.IsError || m.Result.Structured["room_id"] != room {
+		if m := w.read(); m.Result.IsError || m.answer()["room_id"] != room {
 			t.Errorf("nothing is missing in %q: %+v", arguments, m)
 		}
 	}

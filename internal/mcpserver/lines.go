@@ -1,0 +1,188 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxLine is the longest line that is read. No call needs as much.
+const maxLine = 16 << 20
+
+// lines is a connection of JSON-RPC messages, one a line. Unlike the SDK's own it goes on after a line that isn't a message,
+// and sends no response to a call that was cancelled, as the protocol asks for.
+type lines struct {
+	in  io.ReadCloser
+	out io.WriteCloser
+
+	incoming chan []jsonrpc.Message
+	end      error // why there are no more; read it when incoming is closed
+	queue    []jsonrpc.Message
+	closed   chan struct{}
+	once     sync.Once
+
+	mu   sync.Mutex          // guards out and open
+	open map[jsonrpc.ID]bool // the calls without a response; true if its client has cancelled it
+}
+
+// Connect begins to read.
+func (c *lines) Connect(context.Context) (mcp.Connection, error) {
+	c.incoming, c.closed, c.open = make(chan []jsonrpc.Message), make(chan struct{}), map[jsonrpc.ID]bool{}
+	go c.receive() // ends with the input or the connection
+	return c, nil
+}
+
+func (c *lines) receive() {
+	defer close(c.incoming)
+	r := bufio.NewReader(c.in)
+	for {
+		line, err := readLine(r)
+		if msgs := c.decode(line); len(msgs) > 0 {
+			select {
+			case c.incoming <- msgs:
+			case <-c.closed:
+				return
+			}
+		}
+		if err != nil {
+			c.end = err
+			return
+		}
+	}
+}
+
+// readLine reads a line. Of one that is too long it returns the beginning, which isn't JSON.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line) <= maxLine {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// decode returns the messages of a line: one, or those of a batch. What can't be read is answered, and left out.
+func (c *lines) decode(line []byte) (msgs []jsonrpc.Message) {
+	if line = bytes.TrimSpace(line); len(line) == 0 {
+		return nil
+	}
+	if !utf8.Valid(line) || !json.Valid(line) {
+		c.refuse(jsonrpc.CodeParseError, "the line isn't JSON in UTF-8")
+		return nil
+	}
+	batch := []json.RawMessage{line}
+	if line[0] == '[' {
+		_ = json.Unmarshal(line, &batch) // it can't fail: the line is a list
+	}
+	for _, raw := range batch {
+		m, err := jsonrpc.DecodeMessage(raw)
+		if err != nil {
+			c.refuse(jsonrpc.CodeInvalidRequest, "it isn't a message of JSON-RPC 2.0")
+			continue
+		}
+		c.note(m)
+		msgs = append(msgs, m)
+	}
+	return msgs
+}
+
+// note records that a call begins, or that its client has cancelled it.
+func (c *lines) note(m jsonrpc.Message) {
+	q, ok := m.(*jsonrpc.Request)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if q.IsCall() {
+		c.open[q.ID] = false
+		return
+	}
+	var p struct {
+		RequestID any `json:"requestId"`
+	}
+	if q.Method != "notifications/cancelled" || json.Unmarshal(q.Params, &p) != nil {
+		return
+	}
+	if id, err := jsonrpc.MakeID(p.RequestID); err == nil {
+		if _, running := c.open[id]; running {
+			c.open[id] = true
+		}
+	}
+}
+
+// refuse answers what can't be read, so nobody knows which call it is.
+func (c *lines) refuse(code int64, why string) {
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": jsonrpc.Error{Code: code, Message: why}}) // it can't fail
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = c.out.Write(append(b, '\n')) // if the client is gone, reading says so
+}
+
+// Read returns the next message.
+func (c *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(c.queue) == 0 {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case msgs, ok := <-c.incoming:
+			if !ok {
+				return nil, c.end
+			}
+			c.queue = msgs
+		}
+	}
+	m := c.queue[0]
+	c.queue = c.queue[1:]
+	return m, nil
+}
+
+// Write sends a message, unless it responds to a call that was cancelled.
+func (c *lines) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r, ok := m.(*jsonrpc.Response); ok {
+		cancelled := c.open[r.ID]
+		delete(c.open, r.ID)
+		if cancelled {
+			return nil
+		}
+	}
+	_, err = c.out.Write(append(b, '\n'))
+	return err
+}
+
+// Close ends the connection, and Read.
+func (c *lines) Close() (err error) {
+	c.once.Do(func() {
+		close(c.closed)
+		err = errors.Join(c.in.Close(), c.out.Close())
+	})
+	return err
+}
+
+// SessionID is empty: there is one session.
+func (c *lines) SessionID() string { return "" }

@@ -1,0 +1,82 @@
+package mcpserver
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"talkingstick/stick"
+)
+
+// TestGarbage: a line that isn't a message is answered, and the server goes on. A text that isn't UTF-8 doesn't get in.
+func TestGarbage(t *testing.T) {
+	d := newDesk(t)
+	d.join(agent, other)
+	w := d.wire()
+	const ask = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"get_room_state"}}`
+	for i, line := range []string{
+		"garbage", "{", "[]]", `{"jsonrpc":"2.0","id":1,"method":"ping"} trailing`, "42", `"text"`, "null", `{"jsonrpc":"1.0","method":"x"}`, "[1]",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","arguments":{"to":["codex:b"],"body":"a` + "\xff" + `b"}}}`,
+		`{"deep":"` + strings.Repeat("x", maxLine) + `"}`,
+	} {
+		w.write(line)
+		if m := w.read(); m.ID != nil || m.Error["code"] == nil {
+			t.Errorf("%.60q is answered with %+v", line, m)
+		}
+		w.write("") // blank lines are nothing
+		w.write(fmt.Sprintf(ask, i))
+		if m := w.read(); m.ID == nil || *m.ID != i || m.answer()["room_id"] == nil {
+			t.Errorf("after %.60q the server answers %+v", line, m)
+		}
+	}
+	w.write("[" + fmt.Sprintf(ask, 101) + "," + fmt.Sprintf(ask, 102) + "]") // older clients send batches
+	if sum := *w.read().ID + *w.read().ID; sum != 203 {
+		t.Error("a batch isn't answered")
+	}
+	if got := bodies(t, d.client().ok("wait_for_turn", doc{"park": true, "max_wait_ms": 0})); len(got) > 0 {
+		t.Errorf("a message that isn't UTF-8 was sent: %q", got)
+	}
+}
+
+// TestHintsNameTools: a client may have no shell. What no tool that it has does stays a command.
+func TestHintsNameTools(t *testing.T) {
+	core, all := Options{}.offers, Options{All: true}.offers
+	for _, c := range []struct {
+		hint stick.Hint
+		in   func(string) bool
+		want string
+	}{
+		{stick.Hintf("wait: %s", stick.Cmd("tt wait")), core, "wait: wait_for_turn"},
+		{stick.Hintf("%s", stick.Cmd("tt wait --turn --replace")), core, "wait_for_turn (turn_only: true, replace: true)"},
+		{stick.Hintf("ask: %s or %s", stick.Cmd("tt msg send <agent> …", "codex:b"), stick.Cmd("tt inbox")), core, "ask: send_message (to: codex:b, body: …) or get_inbox"},
+		{stick.Hintf("%s", stick.Cmd("tt take --reason …")), core, "takeover_stick (reason: …)"},
+		{stick.Hintf("%s", stick.Cmd("tt reserve --takeover-stale <path>", "src")), core, "tt reserve --takeover-stale src"},
+		{stick.Hintf("%s", stick.Cmd("tt doctor")), all, "tt doctor"},
+		{stick.Hintf("%s", stick.Cmd("tt msg show <message_id>", 7)), all, "get_message (message_id: 7)"},
+	} {
+		if got := inTools(c.hint, c.in).String(); got != c.want {
+			t.Errorf("%s is %s, want %s", c.hint, got, c.want)
+		}
+	}
+	known := map[string][]string{}
+	for _, t := range tools {
+		known[t.name] = t.names()
+	}
+	for command, row := range commands {
+		names, ok := known[row[0]]
+		for _, p := range row[1:] {
+			ok = ok && strings.Contains(" "+strings.Join(names, " ")+" ", " "+p+" ")
+		}
+		if !ok {
+			t.Errorf("%s becomes %v, which is no tool, or not its parameters", command, row)
+		}
+	}
+	d := newDesk(t)
+	d.join(agent)
+	if res, failed := d.client().call("ack_message", doc{"message_ids": doc{}}); !failed {
+		t.Errorf("%v", res)
+	}
+	if res, _ := d.client().call("get_message", doc{"message_id": 999}); strings.Contains(fmt.Sprint(res["hint"]), "tt ") {
+		t.Errorf("the hint names a command: %v", res)
+	}
+}
