@@ -57,7 +57,7 @@ var HandoffFields = []HandoffField{
 	}),
 	{
 		Name: "artifacts", Flag: "artifact", Label: "file", Repeated: true,
-		Usage:   "a file to read, as path[:from-to][:role][:note]; repeatable",
+		Usage:   "a file to read, as path[:from-to][:role][:note] with a role of " + strings.Join(Roles, ", ") + "; repeatable",
 		Meaning: "files to load: path, lines, role (" + strings.Join(Roles, ", ") + "), note",
 		Set: func(h *Handoff, given []string) error {
 			for _, s := range given {

@@ -158,6 +158,9 @@ type WaitForEventsParams struct {
 // filter by an agent that never joined or a named stream of one, [stick.CodeUnknownMember].
 func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
 	var got EventsResult
+	if err := checkMaxWait(p.MaxWaitMS); err != nil {
+		return got, err
+	}
 	last, err := e.FollowEvents(ctx, p, func(res EventsResult) error {
 		got = res
 		return errEnough

@@ -86,6 +86,9 @@ const waitStream = "wait"
 // if there is none. It fails with [stick.CodeAlreadyListening] when the member is already waiting. It fails
 // with [stick.CodeCanceled] when ctx ends, or the process that the wait serves; then nothing was granted.
 func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForTurnResult, error) {
+	if err := checkMaxWait(p.MaxWaitMS); err != nil {
+		return WaitForTurnResult{}, err
+	}
 	w := &wait{e: e, p: p, q: stick.Asking{Purpose: stick.Work, Blocking: p.MaxWaitMS == nil || *p.MaxWaitMS > 0}}
 	if p.Park {
 		w.q.Purpose = stick.Listen
@@ -121,6 +124,14 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 		}
 		return tx.Advance(res.RoomID, res.AgentID, waitStream, res.cursor)
 	})
+}
+
+// checkMaxWait refuses a limit below zero.
+func checkMaxWait(ms *int64) error {
+	if ms != nil && *ms < 0 {
+		return stick.Errorf(stick.CodeUsage, "max_wait_ms must be 0 or more, not %d", *ms).With("field", "max_wait_ms")
+	}
+	return nil
 }
 
 // bounded returns the limit of a wait in milliseconds, nil for none. asked is what the caller wants. Through

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 
 	"talkingstick/stick"
@@ -10,22 +9,16 @@ import (
 
 // meanings explains the parameters whose names don't explain them. Every session of every agent pays for each word.
 var meanings = map[string]string{
-	"room_id":            "from join_path; default: the room of the working directory",
-	"context_path":       "default: the working directory",
 	"max_wait_ms":        "0 checks once",
 	"park":               "events only, never the turn",
 	"turn_only":          "ignore events",
 	"replace":            "end your other wait",
-	"next_action":        "what the next holder should do", // of a HANDOFF message
+	contract:             "HANDOFF: done, remaining, next_action; BLOCKED: blocker, requested_action, urgency",
 	"path":               "in the workspace",
-	"role":               strings.Join(stick.Roles, ", "),
 	"lines":              "[from, to]",
 	"to":                 "members by full or short name, or room",
 	"to_agent_id":        "a member, or next",
-	"category":           "INFO, HANDOFF, BLOCKED, RESUME or INCURSION",
-	"reason":             "why",
-	"reply_to":           "a message_id",
-	"state":              "unread, read, acked, all; default: still open for you",
+	"state":              "default: still open for you",
 	"event":              "only these types",
 	"target":             "self, any or an agent",
 	"after":              "a cursor",
@@ -36,6 +29,15 @@ var meanings = map[string]string{
 	"set":                "key=value each",
 	"about_turn":         "for this turn only",
 	"sent":               "messages you sent that are still open",
+}
+
+// enums are the values of parameters that have few.
+var enums = map[string][]string{
+	"role":     stick.Roles,
+	"category": {"INFO", "HANDOFF", "BLOCKED"}, // the program makes the others
+
+	"delivery_hint": {stick.Interrupt},
+	"state":         {"unread", "read", "acked", "all"},
 }
 
 // meaning returns what a parameter of a struct means. Of a handoff's fields it explains only those that are required.
@@ -66,7 +68,17 @@ func (t tool) names() []string {
 	for _, f := range fields(t.params) {
 		names = append(names, f.name)
 	}
+	if hasContract(t.params) {
+		names = append(names, contract)
+	}
 	return names
+}
+
+// hasContract reports whether the parameters have the fields of a message's contract. A schema shows one object instead of
+// them all, because every session pays for each; given by themselves they are accepted, too.
+func hasContract(t reflect.Type) bool {
+	f, ok := t.FieldByName("Contract")
+	return ok && f.Anonymous && f.Type == reflect.TypeFor[stick.Contract]()
 }
 
 // schema returns the tool's input schema, as short as it can be.
@@ -77,8 +89,8 @@ func (t tool) schema() map[string]any {
 	if len(t.required) > 0 {
 		s["required"] = t.required
 	}
-	if slices.Contains(t.required, "room_id") {
-		properties["room_id"].(map[string]any)["description"] = "from join_path"
+	if _, ok := properties["handoff"]; ok && t.name != "release_stick" { // every session pays for each copy
+		properties["handoff"] = map[string]any{"type": "object", "description": "as for release_stick"}
 	}
 	return s
 }
@@ -109,8 +121,21 @@ func fields(t reflect.Type) (out []field) {
 func object(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	var required []string
+	inContract := map[string]bool{}
+	if hasContract(t) {
+		for _, f := range stick.ContractFields {
+			inContract[f.Name] = true
+		}
+		properties[contract] = map[string]any{"type": "object", "description": meanings[contract]}
+	}
 	for _, f := range fields(t) {
+		if inContract[f.name] {
+			continue
+		}
 		p := schemaOf(f.Type)
+		if values := enums[f.name]; values != nil && f.Type.Kind() == reflect.String {
+			p["enum"] = values
+		}
 		if w := meaning(t, f.name); w != "" {
 			p["description"] = w
 		}

@@ -159,6 +159,10 @@ func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) 
 			return nil, "", stick.Errorf(stick.CodeUsage, "%s needs %s", t.name, name).With("field", name)
 		}
 	}
+	if err := t.flatten(given); err != nil {
+		return nil, "", err
+	}
+	listed(t.params, given)
 	p := reflect.New(t.params)
 	b, err := json.Marshal(given)
 	if err != nil {
@@ -170,6 +174,51 @@ func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) 
 		return nil, "", t.explain(err)
 	}
 	return p.Interface(), as, nil
+}
+
+// contract is a parameter that holds those fields of a message which only some categories have.
+const contract = "contract"
+
+// flatten puts the fields of a contract among the other arguments, where the operation has them.
+func (t tool) flatten(given map[string]json.RawMessage) error {
+	raw, ok := given[contract]
+	if !ok {
+		return nil
+	}
+	var inside map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &inside); err != nil || inside == nil {
+		return t.bad(contract, "an object")
+	}
+	known := map[string]bool{}
+	for _, f := range stick.ContractFields {
+		known[f.Name] = true
+	}
+	for name, v := range inside {
+		if !known[name] {
+			return stick.Errorf(stick.CodeUsage, "a contract has no field %q", stick.Clip(name, 40)).With("field", stick.Clip(name, 40))
+		}
+		given[name] = v
+	}
+	delete(given, contract)
+	return nil
+}
+
+// listed makes a list of one out of a single value where the parameter is a list, as models often write it.
+func listed(t reflect.Type, given map[string]json.RawMessage) {
+	for _, f := range fields(t) {
+		v := bytes.TrimSpace(given[f.name])
+		switch {
+		case len(v) == 0 || string(v) == "null":
+		case f.Type.Kind() == reflect.Slice && v[0] != '[':
+			given[f.name] = slices.Concat([]byte("["), v, []byte("]"))
+		case f.Type.Kind() == reflect.Struct && v[0] == '{':
+			inside := map[string]json.RawMessage{}
+			if json.Unmarshal(v, &inside) == nil {
+				listed(f.Type, inside)
+				given[f.name], _ = json.Marshal(inside) // it can't fail: it was just parsed
+			}
+		}
+	}
 }
 
 // explain turns a decoding error into one that names the argument.
