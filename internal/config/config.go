@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -84,8 +86,8 @@ var errKind = errors.New("of another kind")
 var sections = []section{
 	{"session", []key{
 		{"auto", "true or false", "with false, hooks don't start sessions: agents run `tt session start` themselves (default true)", func(c *Config, v any) error { return assign(v, &c.Session.Auto) }},
-		{"anchor", "a path inside the workspace, not in .git and not this file", "the primary's context file; the others' are in the directory of the same name with `.d` at its end (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
-			if err := assign(v, &c.Session.Anchor); err != nil || !isInside(c.Session.Anchor) {
+		{"anchor", "a path inside the workspace, not in .git and not this file, of at most 100 letters, digits, dots, dashes, underscores and slashes", "the primary's context file; the others' are in the directory of the same name with `.d` at its end (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
+			if err := assign(v, &c.Session.Anchor); err != nil || !isInside(c.Session.Anchor) || !isPlain(c.Session.Anchor) {
 				return errKind
 			}
 			return nil
@@ -172,6 +174,13 @@ func isInside(path string) bool {
 		return false // in any case: some file systems ignore it
 	}
 	return filepath.IsLocal(filepath.FromSlash(path)) && filepath.Clean(path) != "." && !strings.ContainsRune(path, 0) && !strings.HasSuffix(path, "/")
+}
+
+// isPlain reports whether a path can stand in a sentence that a model reads, and says nothing else there.
+func isPlain(path string) bool {
+	return utf8.ValidString(path) && utf8.RuneCountInString(path) <= 100 && strings.IndexFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
+	}) < 0
 }
 
 func assign[T any](v any, into *T) error {

@@ -6,6 +6,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -55,7 +56,8 @@ func (c Client) do(ctx context.Context, g call) error {
 		path = "git"
 	}
 	// Without optional locks, reading the tree never makes the owner's own git fail on index.lock.
-	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-C", g.dir}, g.before, args)...)
+	// A daemon that the repository's configuration names is a program like any other, and a look starts none.
+	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-C", g.dir}, g.before, args)...)
 	cmd.Env = append(readEnvironment(os.Environ(), c.InHook), g.env...)
 	cmd.Stdin, cmd.Stdout = g.in, g.out
 	said := &prefix{left: maxSaid}
@@ -68,6 +70,35 @@ func (c Client) do(ctx context.Context, g call) error {
 		return fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	}
 	return newFailure(args, said, err)
+}
+
+// noFilters returns variables that turn off the filters which the configuration of the repository itself sets: a look at a tree
+// starts no program that it names. Those of the user stay, as Git LFS's own, for without them each of its files would differ.
+func (c Client) noFilters(ctx context.Context, dir string) (env []string) {
+	var out bytes.Buffer
+	if c.read(ctx, dir, &out, "config", "--null", "--show-scope", "--name-only", "--get-regexp", `^filter\.`) != nil {
+		return nil // there are none, or git says more about dir when it is asked for something else
+	}
+	var off []string // names of filters
+	said := strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00")
+	for i := 0; i+1 < len(said); i += 2 {
+		scope, name := said[i], said[i+1]
+		end := strings.LastIndexByte(name, '.')
+		if (scope == "local" || scope == "worktree") && end > len("filter") && !slices.Contains(off, name[:end]) {
+			off = append(off, name[:end])
+		}
+	}
+	n := 0
+	set := func(key, value string) {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+		n++
+	}
+	for _, name := range off {
+		set(name+".clean", "")
+		set(name+".process", "")
+		set(name+".required", "false")
+	}
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
 // configVariables tell git where its configuration files are. Users set them; git never sets them for

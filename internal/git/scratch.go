@@ -77,7 +77,7 @@ func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (strin
 	if err := copyIndex(real, index); err != nil {
 		return "", err
 	}
-	env := []string{"GIT_INDEX_FILE=" + index}
+	env := append(s.git.noFilters(ctx, w.Path), "GIT_INDEX_FILE="+index)
 	files, gone := split(w.Path, paths)
 	for _, u := range []struct {
 		paths []string
@@ -146,7 +146,7 @@ func copyIndex(from, to string) error {
 // all. It leaves out ignored files and repositories inside the tree, such as linked worktrees.
 func (c Client) uncommitted(ctx context.Context, dir string, most int) (paths []string, count int, err error) {
 	s := status{most: most}
-	err = c.do(ctx, call{dir: dir, before: quiet, out: &s, args: []string{
+	err = c.do(ctx, call{dir: dir, before: quiet, env: c.noFilters(ctx, dir), out: &s, args: []string{
 		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty",
 	}})
 	if err != nil {

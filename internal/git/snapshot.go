@@ -16,8 +16,9 @@ func (c Client) Snapshot(ctx context.Context, dir string) (*stick.Workspace, err
 	var s status
 	// Finding renames would read file contents, and counting commits ahead would walk history. Neither
 	// is worth the time, so a rename appears as two changed paths.
-	err := c.read(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z",
-		"--untracked-files=normal", "--no-renames", "--no-ahead-behind")
+	err := c.do(ctx, call{dir: dir, env: c.noFilters(ctx, dir), out: &s, args: []string{
+		"status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--no-renames", "--no-ahead-behind",
+	}})
 	if err != nil {
 		return nil, err
 	}

@@ -186,3 +186,39 @@ func BenchmarkSnapshot(b *testing.B) {
 		snapshot(b, dir)
 	}
 }
+
+// A look at a tree starts no program that the repository's own configuration names; what the user has set up stays.
+func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
+	dir, head := repository(t)
+	other := filepath.Join(t.TempDir(), "other")
+	git(t, dir, "worktree", "add", "-q", "-b", "side", other)
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+ran+"'\ncat\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"core.fsmonitor", "filter.x.clean", "filter.a=b.c.clean"} {
+		git(t, dir, "config", key, program)
+	}
+	git(t, dir, "config", "filter.x.required", "true")
+	write(t, dir, ".gitattributes", "*.txt filter=x\n*.md filter=a=b.c\n")
+	for _, tree := range []string{dir, other} {
+		write(t, tree, ".gitattributes", "*.txt filter=x\n")
+		write(t, tree, "a.txt", "ONE\ntwo\n"+tree+"\n")
+		write(t, tree, "new.txt", tree)
+	}
+	w, err := (Client{}).Snapshot(t.Context(), dir)
+	if err != nil || w.Head != head || w.DirtyCount == 0 {
+		t.Errorf("the snapshot is %+v, %v", w, err)
+	}
+	found, err := (Client{}).Collisions(t.Context(), dir)
+	if err != nil || len(found.Found) == 0 {
+		t.Errorf("the collisions are %+v, %v", found, err)
+	}
+	if b, err := os.ReadFile(ran); err == nil {
+		t.Errorf("programs ran:\n%s", b)
+	}
+	if env := (Client{}).noFilters(t.Context(), dir); !strings.Contains(strings.Join(env, "\n"), "=filter.a=b.c.clean") {
+		t.Errorf("the variables are %q", env)
+	}
+}

@@ -20,27 +20,39 @@ type checkout struct {
 // level, too. Git itself would go on to the next checkout above; that would put an agent in a damaged
 // worktree into somebody else's tree.
 //
-// A .git in the home directory is a repository like any other. A directory that holds a bare
+// A bare repository inside a checkout is a part of it, because whoever wrote the checkout may have put it there; but a .git in the
+// home directory, in which people keep their settings, doesn't take the bare repositories below. It is a repository
+// like any other otherwise. A directory that holds a bare
 // repository named .bare is that repository's checkout. Git agrees once there is a .git file beside it.
 func findCheckout(dir string, env Env) (checkout, bool) {
 	if c, ok := givenCheckout(dir, env); ok {
 		return c, true
 	}
+	var bare checkout
 	for d := dir; ; d = filepath.Dir(d) {
-		if git, ok := dotGit(d); ok {
+		if git, ok := dotGit(d); ok && (bare.top == "" || !isHome(d, env)) {
 			return lostWorktree(dir, checkoutAt(d, git), git), true
 		}
-		if isGitDir(d) {
+		switch {
+		case bare.top != "":
+		case isGitDir(d):
 			main := mainOf(d)
-			return checkout{top: main, main: main}, true
-		}
-		if isGitDir(filepath.Join(d, bareName)) {
-			return checkout{top: d, main: d}, true
+			bare = checkout{top: main, main: main}
+			if main != d { // it is the .git of a checkout
+				return bare, true
+			}
+		case isGitDir(filepath.Join(d, bareName)):
+			bare = checkout{top: d, main: d}
 		}
 		if d == filepath.Dir(d) {
-			return checkout{}, false
+			return bare, bare.top != ""
 		}
 	}
+}
+
+func isHome(dir string, env Env) bool {
+	home, err := canonical(env.Home)
+	return err == nil && dir == home
 }
 
 // givenCheckout returns the checkout that GIT_DIR and GIT_WORK_TREE name, if dir lies in it. If only

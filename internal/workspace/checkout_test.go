@@ -45,6 +45,10 @@ func TestResolveGit(t *testing.T) {
 	git(t, dir, "clone", "-q", "--separate-git-dir", at("apart/git"), main, at("apart/tree"))
 	gitAdd(t, at("apart/tree"), at("apart/linked"))
 
+	// A clone can bring bare repositories, as plain files.
+	git(t, dir, "clone", "-q", "--bare", main, at("main/testdata/repo.git"))
+	git(t, dir, "clone", "-q", "--bare", main, at("main/testdata/hub/.bare"))
+
 	tests := []struct {
 		name, path, root, worktree string
 		chain                      []string
@@ -65,6 +69,11 @@ func TestResolveGit(t *testing.T) {
 		{"bare", "srv/project.git", "srv/project.git", "", []string{"srv/project.git"}},
 		{"inside of bare", "srv/project.git/hooks", "srv/project.git", "", []string{"srv/project.git/hooks", "srv/project.git"}},
 		{"worktree of bare", "of-bare/sub", "srv/project.git", "of-bare", []string{"srv/project.git"}},
+		{"a bare one inside a checkout", "main/testdata/repo.git", "main", "", []string{"main/testdata/repo.git", "main/testdata", "main"}},
+		{"inside of that", "main/testdata/repo.git/hooks", "main", "", []string{
+			"main/testdata/repo.git/hooks", "main/testdata/repo.git", "main/testdata", "main",
+		}},
+		{"beside a .bare inside a checkout", "main/testdata/hub", "main", "", []string{"main/testdata/hub", "main/testdata", "main"}},
 		{"around .bare", "hub", "hub", "", []string{"hub"}},
 		{"inside of .bare", "hub/.bare", "hub", "", []string{"hub/.bare", "hub"}},
 		{"worktree of .bare", "hub/feature/sub", "hub", "hub/feature", []string{"hub"}},
@@ -90,6 +99,17 @@ func TestResolveGit(t *testing.T) {
 			}
 		})
 	}
+
+	t.Run("settings in the home directory", func(t *testing.T) {
+		for _, path := range []string{"main/testdata/repo.git", "main/testdata/hub"} {
+			if p := resolve(t, at(path), Env{Home: main}); p.Root != at(path) {
+				t.Errorf("%s has the root %s", path, p.Root)
+			}
+		}
+		if p := resolve(t, at("main/sub"), Env{Home: main}); p.Root != main {
+			t.Errorf("the root is %s", p.Root)
+		}
+	})
 
 	t.Run("agrees with git", func(t *testing.T) {
 		for _, path := range []string{"main/sub", "linked/sub", "main/worktrees/task", "super/lib/sub", "lib-linked", "of-bare", "hub/feature/sub", "apart/tree/sub"} {
