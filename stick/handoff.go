@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Handoff is what one holder of the stick leaves to the next.
@@ -165,8 +164,8 @@ func (h Handoff) Check() error {
 	}
 	for _, f := range HandoffFields {
 		for _, t := range f.texts(h) {
-			if !utf8.ValidString(t) || strings.ContainsRune(t, 0) {
-				return badHandoff("handoff", "the handoff holds bytes that aren't UTF-8 text")
+			if bad := notText(t); bad != "" {
+				return badHandoff("handoff", "the handoff holds %s", bad)
 			}
 		}
 	}

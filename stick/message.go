@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Category says what a message is for.
@@ -242,8 +241,8 @@ func CheckTask(s string) error {
 }
 
 func checkText(field, s string) error {
-	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-		return badMessage(field, "the %s holds bytes that aren't UTF-8 text", field)
+	if bad := notText(s); bad != "" {
+		return badMessage(field, "the %s holds %s", field, bad)
 	}
 	return nil
 }

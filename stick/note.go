@@ -2,7 +2,6 @@ package stick
 
 import (
 	"strings"
-	"unicode/utf8"
 )
 
 // MaxNote is the largest note in bytes.
@@ -23,11 +22,11 @@ type Note struct {
 // holder if nobody has it, and no longer counts after that turn. It fails with [CodeUsage],
 // [CodeMessageTooLarge] and [CodeRoomClosed].
 func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) {
-	switch {
+	switch bad := notText(body); {
 	case r.Closed:
 		return nil, r.errClosed()
-	case !utf8.ValidString(body) || strings.ContainsRune(body, 0):
-		return nil, badMessage("body", "the note holds bytes that aren't UTF-8 text")
+	case bad != "":
+		return nil, badMessage("body", "the note holds %s", bad)
 	case strings.TrimSpace(body) == "":
 		return nil, badMessage("body", "the note is empty")
 	case len(body) > MaxNote:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // The rules of tasks. Each returns the event that changes the task. Only [Task.Apply] changes the task
@@ -86,8 +85,8 @@ func (q Spawning) Check() error {
 		name, text string
 		most       int
 	}{{"description", q.Description, MaxBody}, {"spec", q.Spec, MaxSpec}} {
-		if !utf8.ValidString(f.text) || strings.ContainsRune(f.text, 0) {
-			return badMessage(f.name, "the %s holds bytes that aren't UTF-8 text", f.name)
+		if bad := notText(f.text); bad != "" {
+			return badMessage(f.name, "the %s holds %s", f.name, bad)
 		}
 		if len(f.text) > f.most {
 			return tooLarge(f.name, "the "+f.name, len(f.text), f.most)

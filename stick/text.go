@@ -120,11 +120,22 @@ func Block(s string) string {
 // maxReason is the largest reason in bytes.
 const maxReason = 4096
 
+// notText says what of s no text can hold. It is empty if there is nothing.
+func notText(s string) string {
+	switch {
+	case !utf8.ValidString(s):
+		return "bytes that aren't UTF-8 text"
+	case strings.ContainsRune(s, 0):
+		return "a NUL character"
+	}
+	return ""
+}
+
 // checkReason refuses a reason that isn't text or is too long. It fails with [CodeUsage].
 func checkReason(field, s string) error {
-	switch {
-	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
-		return Errorf(CodeUsage, "the reason holds bytes that aren't UTF-8 text").With("field", field)
+	switch bad := notText(s); {
+	case bad != "":
+		return Errorf(CodeUsage, "the reason holds %s", bad).With("field", field)
 	case len(s) > maxReason:
 		return Errorf(CodeUsage, "the reason has %d bytes; at most %d fit", len(s), maxReason).With("field", field)
 	}

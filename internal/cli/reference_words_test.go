@@ -96,7 +96,7 @@ var exits = []struct {
 	{stick.ExitBusy, "the database stayed locked"},
 	{stick.ExitEnvironment, "the environment: file system, permissions, versions; `tt doctor` when it found a fault"},
 	{stick.ExitHands, "a conflict, a dirty tree or a red gate needs hands; `left` says what was left in progress"},
-	{stick.ExitInterrupted, "interrupted; 143 when it was by SIGTERM"},
+	{stick.ExitInterrupted, "interrupted by Ctrl-C; 129 when it was by SIGHUP, 131 by SIGQUIT, 143 by SIGTERM"},
 }
 
 // facts says what the fields other than error, message and hint mean.

@@ -129,6 +129,11 @@ func failed(f *Failure) *stick.Error {
 		e.Message = fmt.Sprintf("git %s failed: %s exists: another git is running, or a killed one has left it", f.command(), stick.Line(lock))
 		e.With("path", lock).Hintf("wait until that git has ended; if no git is running there, remove that file; then run the same command again")
 	}
+	if _, said, ok := strings.Cut(f.Said, "detected dubious ownership in repository at '"); ok {
+		path, _, _ := strings.Cut(said, "'")
+		e.Message = fmt.Sprintf("git doesn't work in %s, because it belongs to another user", stick.Line(path))
+		e.With("path", path).Hintf("if you trust whoever it belongs to: %s", stick.Cmd("git config --global --add safe.directory <path>"))
+	}
 	return e
 }
 

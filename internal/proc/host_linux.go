@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -15,17 +14,18 @@ const (
 	initialTimeNS = "4026531834"
 )
 
-// Host returns the processes of this machine. It fails where /proc isn't mounted.
+// Host returns the processes of this machine. It never fails.
 func Host() (*Table, error) {
-	proc := os.DirFS("/proc")
+	return hostOf(os.DirFS("/proc")), nil
+}
+
+func hostOf(proc fs.FS) *Table {
 	t := &Table{FS: proc}
 	t.PIDSpace, t.Initial = readPIDSpace(proc, os.DirFS("/etc"))
 	s, err := readStatus(proc, "self/stat")
-	if err != nil {
-		return nil, fmt.Errorf("read /proc: %w", err)
-	}
-	t.foreign = s.pid != os.Getpid()
-	return t, nil
+	// Without /proc nothing is known of processes, not even of this one. Who calls is what the environment says then.
+	t.foreign = err != nil || s.pid != os.Getpid()
+	return t
 }
 
 // readPIDSpace reads the PIDSpace of proc, and reports whether it is the machine's first pid namespace.

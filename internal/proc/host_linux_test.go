@@ -281,3 +281,16 @@ func BenchmarkHost(b *testing.B) {
 		host(b)
 	}
 }
+
+// Where /proc isn't mounted nothing is known of processes, and nobody is taken for gone.
+func TestNoProc(t *testing.T) {
+	table := hostOf(os.DirFS(t.TempDir()))
+	if chain, complete := table.Ancestry(os.Getpid()); len(chain) > 0 || complete {
+		t.Errorf("an ancestry of %+v, complete: %t", chain, complete)
+	}
+	for _, p := range []stick.Process{{PID: os.Getpid(), Start: 1}, {Machine: "m", Boot: "b", PIDNS: "1", PID: 1 << 22, Start: 7}} {
+		if v := table.Verdict(p); v != stick.Unknown {
+			t.Errorf("%+v is %s", p, v)
+		}
+	}
+}

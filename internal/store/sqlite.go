@@ -112,8 +112,7 @@ func readHeader(file string) (fresh bool, err error) {
 	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
 		return false, corrupt(fmt.Errorf("%s is not an SQLite database", file))
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
-		return false, stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
-			With("path", file).Hintf("move it aside and start a new one: %s", stick.Cmd("tt doctor --adopt"))
+		return false, foreign(file)
 	}
 	return false, nil
 }
@@ -135,6 +134,11 @@ func requireNoLog(file string) (fresh bool, err error) {
 	}
 	return false, stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s %s, but its write-ahead log %s-wal is there", stick.Line(file), what, FileName).With("path", file).
 		Hintf("put back the database that belongs to the log; to give it up, move the log aside, and the next command starts a new database")
+}
+
+func foreign(file string) *stick.Error {
+	return stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
+		With("path", file).Hintf("move it aside and start a new one: %s", stick.Cmd("tt doctor --adopt"))
 }
 
 // createFile creates an empty database file that only its owner can read. SQLite gives the files that it puts
@@ -191,6 +195,13 @@ func (db *DB) prepare(ctx context.Context, fresh bool) error {
 		if err := db.locked(ctx, db.create); err != nil {
 			return err
 		}
+	}
+	var ours int
+	if err := db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master WHERE name = 'meta'").Scan(&ours); err != nil {
+		return classify(err)
+	}
+	if ours == 0 { // our mark is in its header, and nothing else is ours
+		return foreign(filepath.Join(db.opt.Dir, FileName))
 	}
 	var have, reader int64
 	read := func() error {
@@ -346,6 +357,10 @@ func notWritable(dir string, err error) *stick.Error {
 	why := err.Error()
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
 		why = e.Error()
+	}
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return stick.Errorf(stick.CodeDataDirNotWritable, "no file in the data directory %s can be opened: %s", dir, why).With("path", dir).
+			Hintf("end programs that hold many files open, or raise the limit (ulimit -n), then run the same command again")
 	}
 	e := stick.Errorf(stick.CodeDataDirNotWritable, "the data directory %s can't be written: %s", dir, why).
 		With("path", dir).
