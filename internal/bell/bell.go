@@ -37,6 +37,8 @@ type Dir struct {
 	bells string // one bell per room, and the folders with the FIFOs of waiters
 	waits string // one locked file for each listener
 
+	connections string // a lock file for each live connection of an MCP client
+
 	watcher watcher // what the watches of this process share
 
 	fifoOnly bool // tests: act as if no inotify instance were left
@@ -48,7 +50,7 @@ func Open(dir string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bells: %w", err)
 	}
-	return &Dir{bells: filepath.Join(dir, "bells"), waits: filepath.Join(dir, "waits")}, nil
+	return &Dir{bells: filepath.Join(dir, "bells"), waits: filepath.Join(dir, "waits"), connections: filepath.Join(dir, "connections")}, nil
 }
 
 func (d *Dir) bell(room string) string { return filepath.Join(d.bells, room) }

@@ -2,12 +2,16 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/mcpserver"
@@ -47,25 +51,79 @@ func (a *app) serveTools(ctx context.Context, all bool) error {
 	if err != nil {
 		return err
 	}
-	in.Spawned = true
+	c := &connection{in: in, dir: a.config(procs).Dir}
+	if c.server, err = procs.Self(); err != nil {
+		return err
+	}
+	defer c.end()
 	ctx, stop := whileParent(ctx, procs, in.Chain)
 	defer stop()
 	ops := a.newOperations(procs)
 	err = mcpserver.Run(ctx, mcpserver.Options{
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: Version, All: all, Wait: callLimit,
-		Caller: func(call mcpserver.Call) (core.Caller, error) {
-			in := in
-			in.SessionHarness, in.SessionID = harness.SessionOfCall(call.Meta)
-			if call.As != "" {
-				in.As, in.AsSource = call.As, "agent_id_override"
-			}
-			return harness.Resolve(in)
-		},
+		Caller: c.caller,
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil // the client is gone: a server ends that way
 	}
 	return err
+}
+
+// connection is the one connection of a server. It resolves who calls.
+type connection struct {
+	in     harness.Input
+	server stick.Process
+	dir    string // the data directory
+
+	mu     sync.Mutex // guards the rest
+	number int        // among the live connections of the client's process; 0 before the first call of such a client
+	lock   *bell.FileLock
+}
+
+// caller resolves who makes a call.
+func (c *connection) caller(call mcpserver.Call) (core.Caller, error) {
+	in := c.in
+	in.Connection = &harness.Connection{Client: call.Client, Server: c.server}
+	in.SessionHarness, in.SessionID = harness.SessionOfCall(call.Meta)
+	if call.As != "" {
+		in.As, in.AsSource = call.As, "agent_id_override"
+	}
+	by, err := harness.Resolve(in)
+	if err == nil && by.Client && !by.Process.IsZero() {
+		by.Number, err = c.numbered(by)
+	}
+	return by, err
+}
+
+// numbered returns the number of this connection among the live ones of its client's process. The number stays the same
+// until the connection ends, and is free then.
+func (c *connection) numbered(by core.Caller) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.number > 0 {
+		return c.number, nil
+	}
+	dir, err := bell.Open(c.dir)
+	if err != nil {
+		return 0, err
+	}
+	sum := sha256.Sum256([]byte(by.First().Seed()))
+	n, lock, err := dir.TakeConnection(hex.EncodeToString(sum[:16]))
+	if err != nil {
+		return 0, stick.Errorf(stick.CodeDataDirNotWritable, "the connection can't be told apart from others: %v", err).With("path", c.dir).
+			Hintf("make the data directory writable for the MCP server")
+	}
+	c.number, c.lock = n, lock
+	return n, nil
+}
+
+// end makes the connection's number free.
+func (c *connection) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lock != nil {
+		_ = c.lock.Unlock() // the end of the process does the same
+	}
 }
 
 type nopWriteCloser struct{ io.Writer }

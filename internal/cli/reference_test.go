@@ -659,6 +659,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
 		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
 		[]string{"`waits/`", "a locked file for each wait that is blocked now"},
+		[]string{"`connections/`", "a file for each MCP connection of a program that is no known harness, locked while it lives"},
 		[]string{"`tasks/`", "a file for each task and for each branch that tasks are merged into, locked while a command is at work on it"},
 		[]string{"`blobs/`", "outputs of gates, of workers' commands and of evidence, by their SHA-256"},
 		[]string{"`tt.log`, `tt.log.1`", "what hooks couldn't do, a line each; the second file is the older one"},

@@ -61,6 +61,9 @@ var programs = []string{"tt", "bb", "agent-roster", "worker", "review-gate", "tt
 // Harnesses are the names under which a test binary plays a harness.
 var Harnesses = []string{"claude", "codex", "gemini", "opencode"}
 
+// Clients are the names under which it plays a program that speaks MCP, and isn't known to tt.
+var Clients = []string{"cursor"}
+
 // Main makes the process the program that it is named after; then it doesn't return. Call it first in TestMain.
 //
 // As tt, or under one of its other names, it is the program. As a harness it runs its arguments as a
@@ -71,7 +74,7 @@ func Main() {
 	if slices.Contains(programs, name) {
 		os.Exit(cli.Main(Env()))
 	}
-	for _, h := range Harnesses {
+	for _, h := range slices.Concat(Harnesses, Clients) {
 		if name == h {
 			if os.Getenv(demo.TokenEnv) != "" { // the demo has the program itself play its harnesses
 				os.Exit(cli.Main(Env()))
@@ -87,7 +90,7 @@ func Install(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Concat(programs, Harnesses) {
+	for _, name := range slices.Concat(programs, Harnesses, Clients) {
 		if err := os.Symlink(exe, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}

@@ -21,11 +21,19 @@ func (r *resolver) harness() (*Row, error) {
 	}
 	if r.in.Complete {
 		r.say("No ancestor is a harness.")
-		r.sayStale()
-		return nil, nil
+	} else {
+		r.say("Not all ancestors can be seen, and none that can is a harness.")
+		if row := r.fromEnvironment(); row != nil {
+			return row, nil
+		}
 	}
-	r.say("Not all ancestors can be seen, and none that can is a harness.")
-	return r.fromEnvironment(), nil
+	if r.in.Connection != nil {
+		return r.client(*r.in.Connection), nil
+	}
+	if r.in.Complete {
+		r.sayStale()
+	}
+	return nil, nil
 }
 
 // findNearest finds the nearest harness among the ancestors, and the outermost process of its run.
@@ -97,10 +105,12 @@ func (r *resolver) agent(row Row) {
 	case name == "":
 		r.say("No session id was found.")
 	case near || !r.in.Complete:
-		r.caller.SessionID, r.caller.Earlier = id, r.in.Spawned
+		r.caller.SessionID, r.caller.Earlier = id, r.in.Connection != nil
 		r.say("The session id comes from %s.", name)
 	}
 	switch {
+	case r.caller.Client:
+		r.sayClient()
 	case near && !r.near.sandbox:
 		r.caller.Process, r.caller.Proof, r.caller.OnDaemon = r.process.ID, r.near.proof, r.near.onDaemon
 		r.say("%s", proofText[r.near.proof])

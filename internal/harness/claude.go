@@ -10,6 +10,7 @@ var claudeRow = Row{
 	Scripts:    []string{"claude"},
 	Packages:   []string{"/@anthropic-ai/claude-code/", "/claude/versions/"},
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID"},
+	Clients:    []string{"claude-code"},
 	Markers:    []string{"CLAUDECODE"},           // not CLAUDE_PROJECT_DIR: Gemini sets it too
 	Ties:       []string{"CLAUDE_CODE_SSE_PORT"}, // its editor's
 	Hooks: []Hook{

@@ -23,6 +23,7 @@ var codexRow = Row{
 	Packages:   []string{"/@openai/codex/"},
 	Sandboxes:  []string{"codex-linux-sandbox"},
 	SessionEnv: []string{"CODEX_SESSION_ID"}, // a sub-agent has its parent's; CODEX_THREAD_ID would be its own
+	Clients:    []string{"codex-mcp-client"},
 	Markers:    []string{"CODEX_CI"},
 	// Its MCP servers get no environment. A sub-agent's calls name its parent's session here.
 	CallSession: []string{"x-codex-turn-metadata", "session_id"},

@@ -10,6 +10,7 @@ var geminiRow = Row{
 	Scripts:    []string{"gemini"},
 	Packages:   []string{"/@google/gemini-cli/"},
 	SessionEnv: []string{"GEMINI_SESSION_ID"}, // in hooks only
+	Clients:    []string{"gemini-cli-mcp-client"},
 	Markers:    []string{"GEMINI_CLI"},
 	Hooks: []Hook{
 		{HookSessionStart, "SessionStart"},

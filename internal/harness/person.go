@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"strings"
 
 	"talkingstick/stick"
@@ -36,16 +37,17 @@ const nameLimit = 64
 
 // userName turns a user's name into one that fits into an agent's.
 func userName(user string) string {
+	return cmp.Or(slug(user, nameLimit-len(Human+":")), "user")
+}
+
+// slug turns a text into a part of an agent's name, of at most so many bytes. It is empty if nothing of the text fits.
+func slug(text string, most int) string {
 	name := strings.Map(func(c rune) rune {
 		switch {
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
 			return c
 		}
 		return '-'
-	}, strings.ToLower(user))
-	name = strings.Trim(name[:min(len(name), nameLimit-len(Human+":"))], "-")
-	if name == "" {
-		return "user"
-	}
-	return name
+	}, strings.ToLower(text))
+	return strings.Trim(name[:min(len(name), most)], "-")
 }

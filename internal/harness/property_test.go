@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever else is true, a caller with a harness among its ancestors never counts as a person, and evidence is always one
-// of the ancestors.
+// Whatever else is true, a caller with a harness among its ancestors never counts as a person, nor does one through MCP.
+// Evidence is always one of the ancestors.
 func TestNoPersonInsideAHarness(t *testing.T) {
 	others := []proc.Info{systemd, sshd, bash, subshell, login, makeTest, run("tmux: server", "tmux")}
 	harnesses := []proc.Info{
@@ -40,11 +40,15 @@ func TestNoPersonInsideAHarness(t *testing.T) {
 			SessionHarness: rapid.SampledFrom([]string{"", "claude", "codex"}).Draw(t, "session's harness"),
 			User:           rapid.String().Draw(t, "user"),
 		}
+		served := rapid.Bool().Draw(t, "through MCP")
+		if served {
+			in.Connection = &Connection{Client: rapid.String().Draw(t, "client"), Server: id(1)}
+		}
 		got, err := Resolve(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if inside && got.Person {
+		if (inside || served) && got.Person {
 			t.Fatalf("taken for a person: %q", got.Explain)
 		}
 		if got.Person != (got.Harness == Human) || got.Person != (got.Seed() == "") {

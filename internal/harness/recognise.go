@@ -98,11 +98,11 @@ func runsAs(p proc.Info, names []string) bool {
 	})
 }
 
+// shells run commands for others.
+var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd"}
+
 // scripting are interpreters that run no harness.
-var scripting = []string{
-	"sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd",
-	"python", "python3", "perl", "ruby",
-}
+var scripting = append([]string{"python", "python3", "perl", "ruby"}, shells...)
 
 // interpreters are those that run harnesses.
 var interpreters = []string{"node", "nodejs", "bun", "deno"}

@@ -19,7 +19,8 @@ type Input struct {
 
 	SessionID      string // given with the call, in a hook's input or an MCP call's _meta; else empty
 	SessionHarness string // whose session that is; empty if the call doesn't say
-	Spawned        bool   // Getenv reads the environment in which a server was started, not the call's
+
+	Connection *Connection // the call came through a server, in whose environment Getenv reads; nil for a command or hook
 
 	User string
 	Host string
@@ -35,6 +36,9 @@ type Caller struct {
 	Process   stick.Process // the harness's, or the person's outermost in the terminal; zero if it can't be seen
 	Proof     stick.Proof   // what the life of Process proves; empty without a Process
 	OnDaemon  bool          // Process is a daemon, and another process is the agent's terminal
+	Client    bool          // it was found by the name of an MCP client, and Process is that client's
+	Server    stick.Process // of a Client without Process: the server of its connection; else zero
+	Number    int           // of a Client with Process: which of the live connections of Process this is, from 1; 0 as 1
 	Terminal  string        // a person's terminal; empty without one
 	Person    bool
 	User      string   // fit for an agent id: a person is human:<User>
@@ -43,16 +47,20 @@ type Caller struct {
 }
 
 // Seed is the text from which an agent's id is made: the same for the same agent. It is empty for a person,
-// who has a name. Without a session, callers that share a process are one agent. Without a process too,
-// those with the same harness, user and host are.
+// who has a name. Without a session, callers that share a process are one agent, except that each live connection
+// of an MCP client is another. Without a process too, those with the same harness, user and host are one.
 func (f Caller) Seed() string {
 	switch {
 	case f.Person:
 		return ""
 	case f.SessionID != "":
 		return f.Harness + " session " + f.SessionID
+	case f.Number > 1:
+		return fmt.Sprintf("%s process %s connection %d", f.Harness, f.Process.Key(), f.Number)
 	case !f.Process.IsZero():
 		return f.Harness + " process " + f.Process.Key()
+	case !f.Server.IsZero():
+		return f.Harness + " server " + f.Server.Key()
 	}
 	return f.Harness + " unseen " + f.Host + " " + f.User
 }
@@ -76,8 +84,8 @@ func Resolve(in Input) (Caller, error) {
 		return r.caller, nil
 	}
 	if strings.HasPrefix(in.As, Human+":") || in.As == Human {
-		return Caller{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, but this is a shell inside %s",
-			in.AsSource, in.As, row.Title).With("field", in.AsSource)
+		return Caller{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, but this is %s %s",
+			in.AsSource, in.As, in.kind(), row.Title).With("field", in.AsSource)
 	}
 	r.agent(*row)
 	return r.caller, nil

@@ -41,6 +41,9 @@ type Row struct {
 	// its first part.
 	CallSession []string
 
+	// Clients are the names by which it introduces itself to MCP servers.
+	Clients []string
+
 	// Markers are variables that show a command that it runs inside the harness.
 	Markers []string
 

@@ -202,7 +202,7 @@ func TestDeliveredByTheNextCall(t *testing.T) {
 	d.say(other, agent, "three")
 	third := d.client()
 	hears(third, "three")
-	third.ok("get_room_state", doc{"agent_id_override": string(other)}) // another agent's call says nothing about this one's
+	d.named(other) // another agent's call says nothing about this one's
 	fourth := d.client()
 	hears(fourth, "three")
 	fourth.call("takeover_stick", doc{}) // a call that can't be understood isn't one
@@ -269,4 +269,28 @@ func TestWaitIsBounded(t *testing.T) {
 	if n := d.listeners(); n != 0 {
 		t.Errorf("%d listen", n)
 	}
+}
+
+// TestNameOfAConnection: a name that join_path was given holds for all later calls of the connection, and for no other
+// connection. A join that fails gives none.
+func TestNameOfAConnection(t *testing.T) {
+	d := newDesk(t)
+	room := d.join(agent)
+	is := func(c *client, want stick.AgentID) {
+		t.Helper()
+		if got := c.ok("wait_for_turn", doc{"park": true, "max_wait_ms": 0})["agent_id"]; got != string(want) {
+			t.Errorf("the caller is %v, want %s", got, want)
+		}
+	}
+	first := d.client()
+	is(first, agent)
+	if _, failed := first.call("join_path", doc{"room_id": "none", "agent_id_override": string(other)}); !failed {
+		t.Fatal("it joined a room that doesn't exist")
+	}
+	is(first, agent)
+	first.ok("join_path", doc{"room_id": room, "agent_id_override": string(other)})
+	is(first, other)
+	first.ok("join_path", doc{"room_id": room})
+	is(first, other)
+	is(d.client(), agent)
 }

@@ -24,7 +24,7 @@ import (
 )
 
 // desk is a workspace with a database and the server's options for it. The caller of a call is the
-// agent that its agent_id_override names, else ann's agent.
+// agent that its connection's agent_id_override names, else ann's agent.
 type desk struct {
 	*testing.T
 	work   string
@@ -187,6 +187,14 @@ func (d *desk) client() *client {
 		c.Close()
 		server.Wait()
 	})
+	return c
+}
+
+// named is a client on whose connection the caller has another name.
+func (d *desk) named(name stick.AgentID) *client {
+	d.Helper()
+	c := d.client()
+	c.ok("join_path", doc{"context_path": d.work, "agent_id_override": string(name)})
 	return c
 }
 

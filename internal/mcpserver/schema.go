@@ -9,6 +9,7 @@ import (
 
 // meanings explains the parameters whose names don't explain them. Every session of every agent pays for each word.
 var meanings = map[string]string{
+	override:             "another name for you, on this connection",
 	"max_wait_ms":        "0 checks once",
 	"park":               "events only, never the turn",
 	"turn_only":          "ignore events",
@@ -85,7 +86,9 @@ func hasContract(t reflect.Type) bool {
 func (t tool) schema() map[string]any {
 	s := object(t.params)
 	properties := s["properties"].(map[string]any)
-	properties[override] = map[string]any{"type": "string"}
+	if t.kind&names != 0 {
+		properties[override] = map[string]any{"type": "string", "description": meanings[override]}
+	}
 	if len(t.required) > 0 {
 		s["required"] = t.required
 	}

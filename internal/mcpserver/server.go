@@ -4,6 +4,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -40,8 +41,9 @@ type Options struct {
 
 // Call is what a call says about its caller.
 type Call struct {
-	As   string         // agent_id_override
-	Meta map[string]any // the harness's own remarks
+	As     string         // the agent_id_override that holds for the connection; empty for none
+	Client string         // the name by which the client introduced itself
+	Meta   map[string]any // the harness's own remarks
 }
 
 // Run serves one client over a pair of streams, until the client closes its side or ctx ends.
@@ -76,7 +78,8 @@ type server struct {
 	ctx context.Context // the server's own: at its end the SDK waits for running calls, so we end them
 	o   Options
 
-	mu sync.Mutex
+	mu sync.Mutex // guards the rest
+	as string     // the name that the last join_path with an agent_id_override has given the connection
 	// unconfirmed holds the events of each agent's last wait. When the agent calls again, it has seen
 	// them. If the answer got lost, it hasn't, and the next wait delivers them again.
 	unconfirmed map[stick.AgentID]engine.WaitForTurnResult
@@ -106,7 +109,7 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 	if err != nil {
 		return nil, err
 	}
-	by, err := s.o.Caller(Call{As: as, Meta: req.Params.Meta})
+	by, err := s.caller(req, as)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +117,11 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 		return nil, err
 	}
 	result, err := t.run(ctx, s, by, arguments)
+	if as != "" && err == nil {
+		s.mu.Lock()
+		s.as = as
+		s.mu.Unlock()
+	}
 	waited, ok := result.(engine.WaitForTurnResult)
 	if ok && err == nil && len(waited.Events) > 0 && ctx.Err() == nil { // nobody sees the answer of a cancelled call
 		s.mu.Lock()
@@ -121,6 +129,19 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 		s.mu.Unlock()
 	}
 	return result, err
+}
+
+// caller resolves who makes a call. as is the name that the call itself asks for, empty for none.
+func (s *server) caller(req *mcp.CallToolRequest, as string) (core.Caller, error) {
+	s.mu.Lock()
+	c := Call{As: cmp.Or(as, s.as), Meta: req.Params.Meta}
+	s.mu.Unlock()
+	if req.Session != nil {
+		if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+			c.Client = p.ClientInfo.Name
+		}
+	}
+	return s.o.Caller(c)
 }
 
 // delivered records that the caller has seen the events of its last wait.

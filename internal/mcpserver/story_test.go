@@ -50,10 +50,7 @@ func TestEveryTool(t *testing.T) {
 	ctx, me := t.Context(), d.caller(agent)
 	const b, c, e stick.AgentID = "codex:b", "codex:c", "codex:e"
 	room := string(d.join(b, c, e))
-	as := func(who stick.AgentID, more doc) doc {
-		more["agent_id_override"], more["room_id"] = string(who), room
-		return more
-	}
+	others := map[stick.AgentID]*story{b: {d.named(b), s.called}, e: {d.named(e), s.called}}
 	here := core.Where{RoomID: stick.RoomID(room)}
 	handoff := doc{"status": "it is done", "next_action": "look at it", "artifacts": []doc{{"path": ".", "role": "review"}}}
 	is := func(res doc, field string, want any) {
@@ -100,7 +97,7 @@ func TestEveryTool(t *testing.T) {
 			return e.GetMessage(ctx, p)
 		},
 		engine.GetMessageParams{Caller: me, Where: here, MessageID: int64(id.(float64))})
-	equal(s, "get_inbox", as(b, doc{"state": "unread"}),
+	equal(others[b], "get_inbox", doc{"state": "unread"},
 		func(e *engine.Engine, p engine.GetInboxParams) (engine.GetInboxResult, error) {
 			return e.GetInbox(ctx, p)
 		},
@@ -109,8 +106,8 @@ func TestEveryTool(t *testing.T) {
 		t.Helper()
 		is(res["messages"].([]any)[0].(doc), "state", want)
 	}
-	stands(s.ok("read_message", as(b, doc{"message_ids": []any{id}})), "read")
-	stands(s.ok("ack_message", as(b, doc{"message_ids": []any{id}})), "acked")
+	stands(others[b].ok("read_message", doc{"message_ids": []any{id}}), "read")
+	stands(others[b].ok("ack_message", doc{"message_ids": []any{id}}), "acked")
 	second := s.ok("send_message", doc{"to": []string{string(b)}, "body": "a mistake"})
 	if w := s.ok("withdraw_message", doc{"message_id": second["message_id"]}); len(w["withdrawn_from"].([]any)) != 1 {
 		t.Errorf("withdrawn: %v", w)
@@ -144,7 +141,7 @@ func TestEveryTool(t *testing.T) {
 			return e.ListReservations(ctx, p)
 		},
 		engine.ListReservationsParams{Caller: me, Where: here})
-	equal(s, "may_edit", as(b, doc{"paths": []string{filepath.Join(d.work, "src", "a.go")}}),
+	equal(others[b], "may_edit", doc{"paths": []string{filepath.Join(d.work, "src", "a.go")}},
 		func(e *engine.Engine, p engine.MayEditParams) (engine.MayEditResult, error) {
 			return e.MayEdit(ctx, p)
 		},
@@ -155,12 +152,12 @@ func TestEveryTool(t *testing.T) {
 
 	is(s.ok("release_stick", fence(doc{"handoff": handoff})), "turn_id", grant["turn_id"])
 	is(s.ok("release_stick", fence(doc{"handoff": handoff})), "already", true)
-	grant = s.ok("wait_for_turn", as(b, doc{"max_wait_ms": 0}))
+	grant = others[b].ok("wait_for_turn", doc{"max_wait_ms": 0})
 	is(grant, "status", "your_turn")
-	passed := fence(doc{"to_agent_id": "claude:a", "handoff": handoff, "agent_id_override": string(b)})
-	is(s.ok("pass_stick", passed), "reserved_for", string(agent))
+	passed := fence(doc{"to_agent_id": "claude:a", "handoff": handoff})
+	is(others[b].ok("pass_stick", passed), "reserved_for", string(agent))
 	is(s.ok("wait_for_turn", doc{"max_wait_ms": 0}), "status", "your_turn")
-	grant = s.ok("takeover_stick", as(b, doc{"reason": "ann said so", "operator_requested": true}))
+	grant = others[b].ok("takeover_stick", doc{"reason": "ann said so", "operator_requested": true})
 	is(grant, "taken_from", string(agent))
 
 	d.task("lexer")
@@ -176,8 +173,8 @@ func TestEveryTool(t *testing.T) {
 		t.Errorf("the order is %v", order)
 	}
 	is(s.ok("kick_member", doc{"agent_id": string(c), "force": true, "reason": "ann said so"}), "agent_id", string(c))
-	is(s.ok("leave_room", as(e, doc{})), "agent_id", string(e))
-	s.ok("close_room", as(b, doc{"handoff": handoff}))
+	is(others[e].ok("leave_room", doc{}), "agent_id", string(e))
+	others[b].ok("close_room", doc{"handoff": handoff})
 	is(s.ok("get_room_state", doc{}), "state", "closed")
 
 	for _, row := range tools {
@@ -212,7 +209,8 @@ func TestBadArguments(t *testing.T) {
 		{"an incomplete handoff", "release_stick", `{` + fence + `"handoff":{"status":"x"}}`, "invalid_handoff", "next_action"},
 		{"a missing parameter", "takeover_stick", `{}`, "usage", "reason"},
 		{"null for a required parameter", "takeover_stick", `{"reason":null}`, "usage", "reason"},
-		{"an override of another type", "list_rooms", `{"agent_id_override":7}`, "usage", "agent_id_override"},
+		{"an override of another type", "join_path", `{"agent_id_override":7}`, "usage", "agent_id_override"},
+		{"an override for one call", "wait_for_turn", `{"agent_id_override":"codex:b"}`, "usage", "agent_id_override"},
 		{"a list", "list_rooms", `[]`, "usage", "arguments"},
 		{"a text", "list_rooms", `"."`, "usage", "arguments"},
 		{"null", "list_rooms", `null`, "usage", "arguments"},

@@ -68,6 +68,7 @@ const (
 	always kind = 1 << iota // an agent needs it all the time
 	reads                   // it changes nothing
 	asks                    // it takes something from others: a person may want to be asked first
+	names                   // its caller may give the connection a name
 
 	rare kind = 0
 )
@@ -86,7 +87,7 @@ func (k kind) hints() *mcp.ToolAnnotations {
 // tools is the table of tools. Their names are those of the operations.
 var tools = []tool{
 	op("list_rooms", "List the rooms around a path.", always|reads, (*engine.Engine).ListRooms),
-	op("join_path", "Join the room of a workspace, or make it. Once per session.", always, (*engine.Engine).JoinPath),
+	op("join_path", "Join the room of a workspace, or make it. Once per session.", always|names, (*engine.Engine).JoinPath),
 	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn lets you change files; call again on not_yet. "+
 		"Read the handoff that comes with it. With park you only get events, even while you hold the stick.", always, (*engine.Engine).WaitForTurn),
 	op("heartbeat", "Say that you still work: if lease_kept_by is heartbeat, or after owner_idle.", always, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
@@ -126,7 +127,7 @@ var tools = []tool{
 	op("set_room_policy", "Show the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
 }
 
-// override is a parameter that every tool has, beside those of its operation.
+// override is a parameter of the tools that may give the connection a name, beside those of their operations.
 const override = "agent_id_override"
 
 // arguments reads a call's arguments into the operation's parameters, and returns a pointer to them. It
@@ -138,8 +139,8 @@ func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) 
 			return nil, "", stick.Errorf(stick.CodeUsage, "the arguments of %s must be a JSON object", t.name).With("field", "arguments")
 		}
 	}
-	if v, ok := given[override]; ok {
-		if err := json.Unmarshal(v, &as); err != nil {
+	if v, ok := given[override]; ok && t.kind&names != 0 {
+		if err := json.Unmarshal(v, &as); err != nil { // null is none
 			return nil, "", t.bad(override, "a string")
 		}
 		delete(given, override)

@@ -59,7 +59,7 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 	}
 	if !known {
 		id.Unrecorded = true
-		id.Agent, err = newName(tx, by.Harness, by.Seed())
+		id.Agent, err = nameFor(tx, by)
 		return err
 	}
 	id.Agent = agent
@@ -86,12 +86,8 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 		return err
 	}
 	id.Unrecorded = true
-	for n := 2; ; n++ {
-		id.Agent = stick.AgentID(fmt.Sprintf("%s-%d", agent, n))
-		if taken, err := tx.Known(id.Agent); err != nil || !taken {
-			return err
-		}
-	}
+	id.Agent, err = numberedName(tx, agent, 2)
+	return err
 }
 
 // sessionOfProcess finds the agent of the caller's session. Where the call names no session, or one that may
@@ -135,6 +131,8 @@ func IdentifyUnrecorded(by Caller) Identity {
 		id.Agent = stick.AgentID(by.As)
 	case by.Person:
 		id.Agent = HumanID(by)
+	case by.Number > 1:
+		id.Agent = numbered(shortName(by.Harness, by.First().Seed(), 8), by.Number)
 	default:
 		id.Agent = shortName(by.Harness, by.Seed(), 8)
 	}
@@ -153,6 +151,34 @@ func shortName(prefix, seed string, n int) stick.AgentID {
 	sum := sha256.Sum256([]byte(seed))
 	return stick.AgentID(prefix + ":" + hex.EncodeToString(sum[:])[:n])
 }
+
+// nameFor makes the id of an agent that isn't known yet. A later connection of an MCP client has the id of the first,
+// with its number.
+func nameFor(tx *store.Tx, by Caller) (stick.AgentID, error) {
+	if by.Number <= 1 {
+		return newName(tx, by.Harness, by.Seed())
+	}
+	first, known, err := tx.AgentOf(by.First().Seed())
+	if err == nil && !known {
+		first, err = newName(tx, by.Harness, by.First().Seed())
+	}
+	if err != nil {
+		return "", err
+	}
+	return numberedName(tx, first, by.Number)
+}
+
+// numberedName makes the id of another agent of the same origin: a's with the first free number from n.
+func numberedName(tx *store.Tx, a stick.AgentID, n int) (stick.AgentID, error) {
+	for ; ; n++ {
+		next := numbered(a, n)
+		if taken, err := tx.Known(next); err != nil || !taken {
+			return next, err
+		}
+	}
+}
+
+func numbered(a stick.AgentID, n int) stick.AgentID { return stick.AgentID(fmt.Sprintf("%s-%d", a, n)) }
 
 // newName makes the id of an agent that isn't known yet. It takes more digits while the id is in use.
 func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {

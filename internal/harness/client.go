@@ -1,0 +1,103 @@
+package harness
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
+
+// Connection is what an MCP server knows of the client that it serves.
+type Connection struct {
+	Client string        // the name by which the client introduced itself; may be empty
+	Server stick.Process // the server, which serves no other connection
+}
+
+// kind says what a call is, for a sentence that names its harness.
+func (in Input) kind() string {
+	if in.Connection != nil {
+		return "a call through MCP from"
+	}
+	return "a shell inside"
+}
+
+// client makes the row of an MCP client below no harness, so that it is an agent, never a person. It fills in the
+// client's process, or its connection where no process can be seen.
+func (r *resolver) client(c Connection) *Row {
+	r.caller.Client = true
+	for _, row := range Rows {
+		if c.Client == row.Name || slices.Contains(row.Clients, c.Client) {
+			r.caller.Server = c.Server
+			r.say("The MCP client calls itself %s, which is %s.", stick.Clip(stick.Line(c.Client), 80), row.Title)
+			return &row
+		}
+	}
+	row := Row{Name: clientName(c.Client), Title: cmp.Or(stick.Clip(stick.Line(c.Client), 80), "an MCP client without a name")}
+	r.say("The MCP client is %s.", row.Title)
+	for _, p := range r.in.Chain {
+		if relays(p) {
+			continue
+		}
+		if p.ID.PID != initPID {
+			r.caller.Process, r.caller.Proof = p.ID, stick.ProvesCarrier
+			r.say("Its process is %d (%s).", p.ID.PID, p.Comm)
+			return &row
+		}
+		break
+	}
+	r.caller.Server = c.Server
+	return &row
+}
+
+// First is the first connection of the caller's client.
+func (f Caller) First() Caller {
+	f.Number = 1
+	return f
+}
+
+// initPID is the process that the kernel makes the parent of those whose parent has ended.
+const initPID = 1
+
+// sayClient explains what the client's process proves.
+func (r *resolver) sayClient() {
+	if r.caller.Process.IsZero() {
+		r.say("Its process can't be seen, so its name is that of the connection, and no process vouches for it.")
+		return
+	}
+	r.say("%s", proofText[r.caller.Proof])
+}
+
+// relays reports whether p only starts programs for others: a shell, npx and its like, or tt.
+func relays(p proc.Info) bool {
+	program := programName(p.Comm)
+	if len(p.Args) > 0 {
+		program = programName(p.Args[0])
+	}
+	if slices.Contains(shells, program) || slices.Contains(runners, program) {
+		return true
+	}
+	script := scriptOf(p)
+	return script != "" && slices.Contains(runners, strings.TrimSuffix(scriptName(script), "-cli"))
+}
+
+// runners are programs that fetch and start others.
+var runners = []string{"npx", "npm", "uvx", "uv", "tt"}
+
+// slugLimit is the longest part of an agent's name that comes from a client's.
+const slugLimit = 32
+
+// clientName makes the part of an agent's name that stands before the colon from a client's name. It is never a
+// harness's, nor a person's.
+func clientName(client string) string {
+	name := strings.Trim(slug(client, slugLimit), "-._")
+	_, known := ByName(name)
+	switch {
+	case name == "":
+		return "mcp"
+	case known, name == Human, name == workerRow.Name:
+		return "mcp-" + name
+	}
+	return name
+}
