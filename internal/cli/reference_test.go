@@ -640,7 +640,7 @@ func (g *reference) environment() string {
 		}
 	}
 	g.table([]string{"variable", "meaning"}, rows...)
-	g.line("\n## Harnesses\n\nBy these variables a harness tells the commands that it runs which session they belong to, or that they run inside of it.\nThey are believed when that harness is the nearest among the command's ancestors, or when the ancestors can't all be seen\nand none that can is a harness. `tt whoami --explain` tells what was found.")
+	g.line("\n## Harnesses\n\nBy these variables a harness tells the commands that it runs which session they belong to, or that they run inside of it.\nThey are believed when that harness is the nearest among the command's ancestors, or when no ancestor that can be\nseen is a harness and there is no terminal, or not all can be seen. `tt whoami --explain` tells what was found.")
 	rows = nil
 	for _, r := range harness.Rows {
 		list := func(names []string) string { return code(strings.Join(names, "`, `")) }

@@ -131,9 +131,20 @@ func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.Agent != me.Agent && elsewhere(l.Process) })
 }
 
-// fence completes the fence of an owner's command: it is what the caller gave, else the caller's own last
-// grant. A caller that never had the stick gets [stick.CodeNotYourTurn].
+// fence completes the fence of a command that ends the caller's turn, as [op.ownFence] does. A caller that was detached
+// from its session has to name the turn and the lease: nothing else shows that its session wants this.
 func (o *op) fence(given stick.Fence) (stick.Fence, error) {
+	f, err := o.ownFence(given)
+	if err == nil && o.Me.Detached && f.Lease != "" && given.Lease == "" {
+		return given, stick.Errorf(stick.CodeUsage, "this command runs outside of the session of %s, so it must name the turn that it ends, and its lease", o.Me.Agent).
+			With("agent_id", o.Me.Agent).Hintf("give --turn and --lease, as %s prints them", stick.Cmd("tt try"))
+	}
+	return f, err
+}
+
+// ownFence completes the fence of an owner's command: it is what the caller gave, else the caller's own last
+// grant. A caller that never had the stick gets [stick.CodeNotYourTurn].
+func (o *op) ownFence(given stick.Fence) (stick.Fence, error) {
 	switch {
 	case given.Turn != 0 && given.Lease != "":
 		return given, nil

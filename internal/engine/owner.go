@@ -44,7 +44,7 @@ type HeartbeatResult struct {
 func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
 	var res HeartbeatResult
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMemberQuietly, func(o *op) error {
-		f, err := o.fence(p.Fence.given())
+		f, err := o.ownFence(p.Fence.given())
 		if err != nil {
 			return err
 		}

@@ -31,9 +31,24 @@ func (r *resolver) harness() (*Row, error) {
 		return r.client(*r.in.Connection), nil
 	}
 	if r.in.Complete {
-		r.sayStale()
+		return r.detached(), nil
 	}
 	return nil, nil
+}
+
+// detached finds the harness of a command that was started below it and has outlived what started it. Only a
+// person has a terminal: harnesses give none to their commands. nil means a person.
+func (r *resolver) detached() *Row {
+	if r.terminal() != "" {
+		r.sayStale()
+		return nil
+	}
+	row := r.fromEnvironment()
+	if row != nil {
+		r.caller.Detached = true
+		r.say("There is no terminal, so no person runs this: %s has left it behind.", row.Title)
+	}
+	return row
 }
 
 // findNearest finds the nearest harness among the ancestors, and the outermost process of its run.
@@ -104,7 +119,7 @@ func (r *resolver) agent(row Row) {
 		r.say("The call itself gives the session id.")
 	case name == "":
 		r.say("No session id was found.")
-	case near || !r.in.Complete:
+	case near || !r.in.Complete || r.caller.Detached:
 		r.caller.SessionID, r.caller.Earlier = id, r.in.Connection != nil
 		r.say("The session id comes from %s.", name)
 	}

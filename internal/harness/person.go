@@ -13,9 +13,7 @@ func (r *resolver) person() {
 	f := &r.caller
 	f.Person, f.Harness = true, Human
 	r.say("So this is a person: %s.", f.User)
-	if len(r.in.Chain) > 0 {
-		f.Terminal = r.in.Chain[0].TTY
-	}
+	f.Terminal = r.terminal()
 	if f.Terminal == "" {
 		r.say("There is no terminal, so no process vouches for them.")
 	} else {
@@ -30,6 +28,14 @@ func (r *resolver) person() {
 	if f.As != "" {
 		r.say("%s gives them the name %s.", r.in.AsSource, f.As)
 	}
+}
+
+// terminal returns the controlling terminal, empty without one.
+func (r *resolver) terminal() string {
+	if len(r.in.Chain) == 0 {
+		return ""
+	}
+	return r.in.Chain[0].TTY
 }
 
 // nameLimit is the longest name of an agent.

@@ -36,6 +36,7 @@ type Caller struct {
 	Process   stick.Process // the harness's, or the person's outermost in the terminal; zero if it can't be seen
 	Proof     stick.Proof   // what the life of Process proves; empty without a Process
 	OnDaemon  bool          // Process is a daemon, and another process is the agent's terminal
+	Detached  bool          // only its environment names the harness, which isn't among its ancestors
 	Client    bool          // it was found by the name of an MCP client, and Process is that client's
 	Server    stick.Process // of a Client without Process: the server of its connection; else zero
 	Number    int           // of a Client with Process: which of the live connections of Process this is, from 1; 0 as 1

@@ -96,6 +96,7 @@ func TestResolve(t *testing.T) {
 		f.OnDaemon = true
 		return f
 	}
+	detached := func(harness, session string) Caller { return Caller{Harness: harness, SessionID: session, Detached: true} }
 	person := func(terminal string, pid int) Caller {
 		f := Caller{Harness: Human, Person: true, Terminal: terminal}
 		if pid != 0 {
@@ -274,10 +275,32 @@ func TestResolve(t *testing.T) {
 			person("pts/3", 1000),
 		},
 		{
-			"a stale marker in a test run", at(run("go", "go", "test"), systemd), complete,
+			"a stale marker in a test run at a terminal", at(onTTY(run("go", "go", "test"), "pts/3"), systemd), complete,
 			env{"CLAUDECODE": "1"},
 			[2]string{},
-			person("", 0),
+			person("pts/3", 1000),
+		},
+
+		// Commands that a harness has left behind.
+		{
+			"detached", at(bash, systemd), complete, claudeEnv,
+			[2]string{},
+			detached("claude", session),
+		},
+		{
+			"detached, of a harness that gives no session", at(bash, systemd), complete, geminiEnv,
+			[2]string{},
+			detached("gemini", ""),
+		},
+		{
+			"detached from a harness below another", at(bash, systemd), complete, both(codexEnv, env{"CLAUDECODE": "1"}),
+			[2]string{},
+			detached("codex", session2),
+		},
+		{
+			"without any parent", nil, complete, env{"CLAUDECODE": "1"},
+			[2]string{},
+			detached("claude", ""),
 		},
 		{
 			"another harness's stale id", at(bash, gemini2, gemini1, systemd), complete, both(claudeEnv, geminiEnv),

@@ -71,6 +71,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	reserved := reserve(t, db, id, "claude:a", "src/**")
 	view(t, db, func(tx *store.Tx) error {
 		_, _, agent := tx.AgentOf("key")
+		_, _, running := tx.RunningSession("key")
 		_, _, process := tx.SessionOf(p)
 		_, before := tx.CarriedBefore(p, "codex:b")
 		_, known := tx.Known("codex:b")
@@ -87,7 +88,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, receipts := tx.Receipts(sent.Seq)
 		_, owed := tx.OpenReceipts(id, "codex:b")
 		_, _, open := tx.CountOpen(id, "codex:b")
-		return try(agent, process, before, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
+		return try(agent, running, process, before, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
 	})
 	view(t, db, func(tx *store.Tx) error {
 		_, room := tx.Room(id)

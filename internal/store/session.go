@@ -16,6 +16,12 @@ func (tx *Tx) AgentOf(sessionKey string) (a stick.AgentID, ok bool, err error) {
 	return a, ok, err
 }
 
+// RunningSession finds the agent of a session that hasn't ended.
+func (tx *Tx) RunningSession(sessionKey string) (a stick.AgentID, ok bool, err error) {
+	ok, err = tx.one("SELECT agent_id FROM sessions WHERE session_key = ? AND ended_at = 0", []any{sessionKey}, &a)
+	return a, ok, err
+}
+
 // SessionOf finds the session that a process was last seen carrying. Assumed names don't count.
 func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
 	ok, err = tx.one(`SELECT s.session_key, s.agent_id, s.harness, s.session_id FROM processes p JOIN sessions s ON s.session_key = p.session_key

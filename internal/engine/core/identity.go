@@ -18,6 +18,7 @@ type Identity struct {
 	Note       string   // what the caller should know about its name; mostly empty
 	Explain    []string // sentences that say how the name was found, for tt whoami --explain
 	Unrecorded bool     // the session isn't recorded yet
+	Detached   bool     // only its environment says that the caller is of a session that runs elsewhere
 	before     string   // the key that the session had before a call gave its id; else empty
 }
 
@@ -46,7 +47,43 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 		id.Unrecorded = !known
 		return id, err
 	}
+	if err := id.findDetached(tx, probes); err != nil {
+		return id, err
+	}
 	return id, id.nameBySession(tx, probes)
+}
+
+// findDetached decides whose command a detached one is: that of the session which its environment names, if that
+// session runs, else that of a member of its own.
+func (id *Identity) findDetached(tx *store.Tx, probes *Probes) error {
+	by := &id.Caller
+	if !by.Detached || by.SessionID == "" {
+		return nil
+	}
+	agent, runs, err := tx.RunningSession(by.Seed())
+	if err != nil {
+		return err
+	}
+	if runs {
+		m := stick.Member{}
+		if m.Processes, err = tx.Processes(agent); err != nil {
+			return err
+		}
+		for _, ev := range m.Processes {
+			if _, err := probes.Verdict(ev.Process); err != nil {
+				return err
+			}
+		}
+		runs = m.Verdict(probes.Probed) != stick.Gone
+	}
+	if !runs {
+		id.Explain = append(id.Explain, "That session isn't known to run, so this is a member of its own.")
+		by.SessionID = ""
+		return nil
+	}
+	id.Detached = true
+	id.Explain = append(id.Explain, "That session runs, so this is its agent. To end its turn, the command has to name the turn and its lease.")
+	return nil
 }
 
 // nameBySession names an agent by its session, or by its process where the session isn't known.
@@ -131,6 +168,9 @@ func IdentifyUnrecorded(by Caller) Identity {
 		id.Agent = stick.AgentID(by.As)
 	case by.Person:
 		id.Agent = HumanID(by)
+	case by.Detached: // no session is known to run
+		id.Caller.SessionID = ""
+		id.Agent = shortName(by.Harness, id.Caller.Seed(), 8)
 	case by.Number > 1:
 		id.Agent = numbered(shortName(by.Harness, by.First().Seed(), 8), by.Number)
 	default:
