@@ -22,6 +22,7 @@ const (
 // Editing is the question whether an agent may change paths now.
 type Editing struct {
 	By     AgentID
+	Above  Lineage // of the caller
 	Person bool
 	Paths  []string // relative to the room's root, / between the names
 	Dirs   []string // directories that are changed with everything below them; written like Paths
@@ -35,7 +36,7 @@ type Editing struct {
 const maxDenied = 5
 
 // MayEdit returns nil if the caller may change the paths now, and a refusal with [CodeEditDenied] if not.
-// People may always. So may everybody in a closed room, and in a room that enforces nothing. near must
+// People may always. Whom the holder started may what the holder may, except for what is left to the primary. So may everybody in a closed room, and in a room that enforces nothing. near must
 // hold at least the reservations that could match one of the paths; only [EnforceScopes] needs them.
 func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error {
 	if q.Person || r.Closed || r.Policy.Enforce == EnforceOff {
@@ -51,7 +52,7 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error
 		return r.denied(q.what(theirs)+why+", and you are a helper", theirs).
 			Hintf("ask it: %s", Cmd("tt msg send role:primary …"))
 	}
-	if r.Turn.State == Owned && r.Turn.Owner == q.By {
+	if _, under := r.Parent(q.By, q.Above, s); under || r.Turn.State == Owned && r.Turn.Owner == q.By {
 		return nil
 	}
 	var denied []string

@@ -39,7 +39,8 @@ type Session struct {
 
 // Starting is a session that starts.
 type Starting struct {
-	By AgentID
+	By    AgentID
+	Above Lineage // of the caller
 
 	// Helper says that it asks now to be a helper. Launched says that its process was started as a helper.
 	// The environment of the process goes on saying so, whatever the session has become since.
@@ -76,6 +77,7 @@ type Starting struct {
 // Started is the outcome of [Room.StartSession].
 type Started struct {
 	Session
+	Parent  AgentID // the agent under whose turn it works, see [Room.Parent], or ""
 	Kind    StartKind
 	Primary AgentID // another agent that is the primary and isn't gone, or ""
 	Elder   AgentID // the same agent, if its session started along with this one
@@ -98,8 +100,8 @@ func (m Member) leads() bool {
 
 // StartSession gives a member's session its role, and says how it began. There is never more than one
 // primary that isn't gone. A session that starts while there is one is a helper; so is one that starts
-// while an agent is running that began earlier and can still register. If that agent is a member, its session
-// starts along with this one, as the primary.
+// while an agent is running that began earlier and can still register, and one that works under the turn of the agent
+// that started it. If the agent that began earlier is a member, its session starts along with this one, as the primary.
 func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Started) {
 	r, events, out := r.startOne(q, s, now)
 	elder, ok := r.elder(q, s)
@@ -129,11 +131,12 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 	same := me.Session.Running && q.Same
 	moved := !q.Same && len(q.Before) == 0 // to a process that has carried no session here
 	out := Started{}
+	out.Parent, _ = r.Parent(q.By, q.Above, s)
 	if live {
 		out.Primary = prior.Agent
 	}
 	switch {
-	case q.Helper:
+	case q.Helper, out.Parent != "":
 		out.Role = RoleHelper
 	case same:
 		out.Role = me.Session.Role
@@ -318,14 +321,19 @@ func (r Room) writes(name string, a AgentID) (AgentID, bool) {
 
 // Promote makes a member's session the primary if there is no other one, or if the primary is gone. A
 // primary whose verdict is unknown counts as gone once it has been silent for as long as a lease lasts.
+// A member that works under the turn of the agent that started it stays a helper.
 // It fails with [CodeUnknownMember] and [CodeMemberPresent].
-func (r Room) Promote(a AgentID, s *Probed, now Time) (Room, []Event, error) {
+func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Event, error) {
 	if !r.runs(a) || !r.joined(a) {
 		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: %s", Cmd("tt session start"))
 	}
 	me, _ := r.Member(a)
 	if me.leads() {
 		return r, nil, nil
+	}
+	if parent, under := r.Parent(a, above, s); under {
+		return r, nil, Errorf(CodeMemberPresent, "%s started you and holds the stick, so you work under its turn, as a helper", parent).
+			With("agent_id", parent).With("verdict", Alive).Hintf("go on as a helper; %s says what is left to the primary", Cmd("tt session role"))
 	}
 	p := SessionStartedPayload{Role: RolePrimary, Start: StartPromoted}
 	if prior, led := r.Primary(); led {

@@ -220,7 +220,7 @@ func TestSessionGoesOn(t *testing.T) {
 		}
 		f.runsIn(b, 2, Alive)
 		ends(f, a)
-		r, events, err := f.Promote(b, f.s, f.now)
+		r, events, err := f.Promote(b, Lineage{}, f.s, f.now)
 		f.must(f.done(r, events, err))
 		n := len(f.log)
 		if got := f.starts(Starting{By: b, Same: true, Continues: true, Launched: true}); got.Role != RolePrimary || !got.Already || len(f.log) != n {
@@ -253,7 +253,7 @@ func TestPromote(t *testing.T) {
 	const a, b AgentID = "claude:a", "claude:b"
 	f := room(t)
 	promote := func() error {
-		r, events, err := f.Promote(b, f.s, f.now)
+		r, events, err := f.Promote(b, Lineage{}, f.s, f.now)
 		if err == nil {
 			f.commit(r, events)
 		}
@@ -395,7 +395,7 @@ func TestRolesExplored(t *testing.T) {
 				other.seen[i] = v
 				next = append(next, other)
 			}
-			if r, _, err := s.r.Promote(agents[i], probed(s), start.Add(time.Duration(len(seen)%2)*24*time.Hour)); err == nil {
+			if r, _, err := s.r.Promote(agents[i], Lineage{}, probed(s), start.Add(time.Duration(len(seen)%2)*24*time.Hour)); err == nil {
 				up := s
 				up.r = r
 				next = append(next, up)

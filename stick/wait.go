@@ -13,12 +13,14 @@ const (
 	WasKicked         WaitStatus = "kicked"
 	HasLeft           WaitStatus = "left"
 	WasReplaced       WaitStatus = "replaced"
+	UnderParent       WaitStatus = "under_parent" // the turn of the agent that started the caller covers it, see [Room.Parent]
 )
 
 // Asking is one check of a room by a wait.
 type Asking struct {
 	Agent    AgentID
 	Purpose  Purpose
+	Above    Lineage // of the agent's caller
 	Blocking bool    // it is a live listener, which gets offers when its turn comes
 	NotSoon  Time    // it gets no offer before this time, because its machine has slept
 	Lease    LeaseID // the lease to grant
@@ -49,7 +51,7 @@ func (r Room) WaitStatusOf(a AgentID) WaitStatus {
 
 // Ask checks the room for a waiting member. It settles what is due, claims the turn if the member may have it,
 // tells an idle owner that it looks idle, and offers an open takeover when it is the member's turn to get the
-// offer. A wait first calls it in a transaction that only reads, and writes only if something would change.
+// offer. A member that works under the turn of the agent that started it is told so. A wait first calls it in a transaction that only reads, and writes only if something would change.
 func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	if end := r.WaitStatusOf(q.Agent); end != "" {
 		return r, nil, Answer{Status: end}
@@ -67,6 +69,9 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	}
 	if q.Purpose != Work {
 		return r, events, Answer{Changed: changed}
+	}
+	if _, under := r.Parent(q.Agent, q.Above, s); under {
+		return r, events, Answer{Status: UnderParent, Changed: changed}
 	}
 	r, claimed, why := r.Claim(q.Agent, q.Lease, s, now)
 	if why != "" {

@@ -75,6 +75,9 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.linef("Note: %s.", stick.Line(res.Note))
 	}
 	switch {
+	case res.Parent != nil:
+		p.linef("%s started you and holds the stick: you may change files under its turn, and it ends the turn, not you. Others that it "+
+			"started share the turn: tt reserve <path> tells them what you change; tasks keep you apart.", *res.Parent)
 	case res.YourTurn:
 		p.linef("You have the stick. tt wait shows the turn and its handoff again; tt release ends it.")
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
@@ -88,7 +91,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	if res.Notes > 0 {
 		p.linef("Notes: %d unresolved (tt notes list).", res.Notes)
 	}
-	if !short {
+	if !short && res.Parent == nil {
 		p.linef("Several agents share this workspace, and only the holder of the stick changes files. tt wait blocks until it is your turn " +
 			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.")
 	}
@@ -102,6 +105,9 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 func (p *page) role(res engine.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
 		of := ", and there is no known primary here"
+		if res.Parent != nil {
+			of = ""
+		}
 		if res.Primary != nil {
 			of = ": " + string(*res.Primary) + " leads"
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,8 +27,8 @@ func (a *app) waitCmd() *cobra.Command {
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you", Args: between(0, 1, "a path"),
 		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
 			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n\n" +
-			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With --turn, it is 0 for your turn and 4\n" +
-			"for anything else.",
+			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With --turn, it is 0 for your turn and for\n" +
+			"the turn of the agent that started you, and 4 for anything else.",
 	}
 	f := c.Flags()
 	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")
@@ -74,7 +75,8 @@ func (t timeoutFlag) get(c *cobra.Command) (*int64, error) {
 func (a *app) tryCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: between(0, 1, "a path"),
-		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4.",
+		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. If the agent that started you holds the\n" +
+			"stick, you work under its turn, and the exit status is 0.",
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -110,7 +112,7 @@ func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave boo
 	if err := a.print(res, func(p *page) { p.waited(res) }); err != nil {
 		return err
 	}
-	if mustHave && res.Status != stick.YourTurn {
+	if mustHave && res.Status != stick.YourTurn && res.Status != stick.UnderParent {
 		a.status = stick.ExitRefused
 	}
 	if !a.unheard {
@@ -138,6 +140,10 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 		p.delivered(res)
 		p.grant(res.Grant)
 		return
+	case stick.UnderParent:
+		p.linef("%s of %s: it started you, and holds the stick", p.strong("you work under turn "+strconv.FormatInt(res.ParentTurn, 10)), *res.Parent)
+		p.linef("you may change files now; %s ends the turn, not you", *res.Parent)
+		p.linef("others that it started share this turn: tt reserve <path> tells them what you change")
 	case stick.TakeoverAvailable:
 		p.linef("%s: %s", p.strong("you can take over"), because(stick.Cause(res.Reason)))
 		p.whoHas(res)

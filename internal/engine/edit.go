@@ -299,7 +299,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion
 }
 
 // others refuses changes to another agent's task: to its worktree, and to its branch.
-func (a *roomQuestion) others(tx *store.Tx, me core.Identity, branches []string) (*stick.Error, error) {
+func (a *roomQuestion) others(tx *store.Tx, probes *core.Probes, me core.Identity, branches []string) (*stick.Error, error) {
 	if me.Person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
 		return nil, nil
 	}
@@ -307,10 +307,14 @@ func (a *roomQuestion) others(tx *store.Tx, me core.Identity, branches []string)
 	if err != nil {
 		return nil, err
 	}
+	by := me.Agent
+	if parent, under := a.room.Parent(by, me.Above, probes.Probed); under {
+		by = parent
+	}
 	for _, t := range tasks {
 		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }
 		if slices.Contains(a.apart, t.Worktree) || slices.ContainsFunc(a.over, inside) || slices.Contains(branches, "refs/heads/"+t.Branch) {
-			if no := a.room.MayWorkOn(t, me.Agent); no != nil {
+			if no := a.room.MayWorkOn(t, by); no != nil {
 				return no, nil
 			}
 		}
@@ -320,7 +324,7 @@ func (a *roomQuestion) others(tx *store.Tx, me core.Identity, branches []string)
 
 // answer lets the room decide, and adds the decision to res.
 func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult) error {
-	ask := stick.Editing{By: me.Agent, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
+	ask := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
 	files, ok := q.roles[a.room.ID]
 	if !ok && len(a.paths)+len(a.dirs) > 0 {
 		return errRolesUnread{a.room}
@@ -353,7 +357,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	res.Reserved = append(res.Reserved, a.room.ReservedByOthers(ask, near, probes.Probed, tx.Now())...)
 	no := a.room.MayEdit(ask, near, probes.Probed, tx.Now())
 	if no == nil {
-		if no, err = a.others(tx, me, q.Branches); err != nil {
+		if no, err = a.others(tx, probes, me, q.Branches); err != nil {
 			return err
 		}
 	}

@@ -41,6 +41,7 @@ type StartSessionResult struct {
 	Already     bool            `json:"already,omitempty"` // it had started before
 	Context     string          `json:"context_path,omitempty"`
 	Primary     *stick.AgentID  `json:"primary,omitempty"` // another agent
+	Parent      *stick.AgentID  `json:"parent,omitempty"`  // who started the caller and holds the stick: the caller works under its turn
 	Recovered   *Recovered      `json:"recovered,omitempty"`
 	Abandoned   *AbandonedTurn  `json:"abandoned,omitempty"` // by the session before this one
 	Contract    *RoleContract   `json:"contract,omitempty"`
@@ -247,7 +248,7 @@ func (s *sessionStart) run(o *op) error {
 	by := s.p.Caller
 	was, _ := o.Before.Member(o.Me.Agent)
 	q := stick.Starting{
-		By: o.Me.Agent, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
+		By: o.Me.Agent, Above: o.Me.Above, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
 		Continues: s.continues, Follows: s.works,
 		Same: by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
 	}
@@ -337,6 +338,9 @@ func (s *sessionStart) done(o *op) error {
 	if s.out.Primary != "" {
 		s.res.Primary = &s.out.Primary
 	}
+	if s.out.Parent != "" {
+		s.res.Parent = &s.out.Parent
+	}
 	if o.Room.Turn.State == stick.Reserved {
 		s.res.ReservedFor = &o.Room.Turn.ReservedFor
 	}
@@ -416,7 +420,7 @@ func (s *sessionStart) after() {
 	if s.out.Elder != "" { // if this fails, its own next start makes the file
 		_ = s.anchor.begin("", s.out.Elder, s.at)
 	}
-	if s.out.Role == stick.RoleHelper && s.out.Primary == "" && !s.works {
+	if s.out.Role == stick.RoleHelper && s.out.Primary == "" && s.out.Parent == "" && !s.works {
 		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())
 	}
 	s.res.Instructions = instructions(s.res.Path)

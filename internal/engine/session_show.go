@@ -181,7 +181,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 	var at stick.Time
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
-		r, events, err := o.Room.Promote(o.Me.Agent, o.Probes.Probed, o.Tx.Now())
+		r, events, err := o.Room.Promote(o.Me.Agent, o.Me.Above, o.Probes.Probed, o.Tx.Now())
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,9 @@ type WaitForTurnResult struct {
 	Owner       *stick.AgentID   `json:"current_owner"`
 	OwnedSince  stick.Time       `json:"owned_since"`
 	ReservedFor *stick.AgentID   `json:"reserved_for"`
-	Joined      bool             `json:"joined,omitempty"` // by this call
+	Parent      *stick.AgentID   `json:"parent,omitempty"`         // of under_parent: who started the caller, and holds the stick
+	ParentTurn  int64            `json:"parent_turn_id,omitempty"` // of under_parent
+	Joined      bool             `json:"joined,omitempty"`         // by this call
 	Note        string           `json:"note,omitempty"`
 	Events      []stick.Event    `json:"events"` // addressed to the caller, the oldest first
 	More        bool             `json:"more,omitempty"`
@@ -207,7 +209,7 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 		if !ok || m.State != stick.Joined || w.me.Unrecorded || !recorded(m, w.me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: fresh}).Due(tx.Now()) {
 			return nil
 		}
-		w.q.Agent = w.me.Agent
+		w.q.Agent, w.q.Above = w.me.Agent, w.me.Above
 		after, _, a := r.Ask(w.q, probes.Probed, tx.Now())
 		if err := probes.Enough(r); err != nil {
 			return err
@@ -237,7 +239,7 @@ func (w *wait) enter(ctx context.Context) error {
 		how = core.MustBeMemberQuietly
 	}
 	return w.e.write(ctx, w.p.Where, w.p.Caller, how, func(o *op) error {
-		w.me, w.q.Agent, w.q.Lease = o.Me, o.Me.Agent, o.Lease
+		w.me, w.q.Agent, w.q.Above, w.q.Lease = o.Me, o.Me.Agent, o.Me.Above, o.Lease
 		if w.q.Blocking {
 			if err := w.requireAlone(o.Room, o.Probes, o.Tx.Now()); err != nil {
 				return err
@@ -340,6 +342,8 @@ func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.A
 			return err
 		}
 		w.res.Grant = g
+	case stick.UnderParent:
+		w.res.Parent, w.res.ParentTurn = &r.Turn.Owner, r.Turn.ID
 	case stick.TakeoverAvailable:
 		w.res.TurnID = r.Turn.ID
 		w.res.Reason = string(a.Opening.Cause)

@@ -231,9 +231,9 @@ func (w *wait) unregister(o *op) error {
 }
 
 // returned marks a member whose wait for work ended without the turn. It stays a candidate for a moment,
-// because it will probably ask again.
+// because it will probably ask again. One that works under another's turn won't.
 func (w *wait) returned(o *op) {
-	if w.q.Purpose == stick.Work && w.res.Status != stick.YourTurn && w.res.Status != stick.WasReplaced {
+	if w.q.Purpose == stick.Work && !slices.Contains([]stick.WaitStatus{stick.YourTurn, stick.WasReplaced, stick.UnderParent}, w.res.Status) {
 		o.Room = o.Room.Returned(w.me.Agent, o.Tx.Now())
 	}
 }

@@ -59,12 +59,9 @@ func (r *resolver) findNearest() {
 			continue
 		}
 		r.near, r.process, r.seen = near, p, true
-		for _, above := range r.in.Chain[i+1:] {
-			s, ok := recognise(above)
-			if !ok || !s.sameAs(near) {
-				break
-			}
-			r.process = above
+		r.above = r.in.Chain[i+1:]
+		if launched(p, near, r.above) {
+			r.process, r.above = r.above[0], r.above[1:]
 		}
 		switch {
 		case near.sandbox:
@@ -133,6 +130,9 @@ func (r *resolver) agent(row Row) {
 		r.say("The nearest harness isn't %s, so no process vouches for the session.", row.Title)
 	default:
 		r.say("Its process can't be seen, so no process vouches for the session.")
+	}
+	if near {
+		r.findParents()
 	}
 	if r.caller.As != "" {
 		r.say("%s gives it the name %s.", r.in.AsSource, r.caller.As)

@@ -22,6 +22,20 @@ func (s match) sameAs(o match) bool {
 	return s.row.Name == o.row.Name && s.proof == o.proof && s.sandbox == o.sandbox
 }
 
+// launched reports whether the nearest of the ancestors of p launched it, so that the two are one run of the harness.
+// A harness below itself, in its own tool call, is another run. A run has one launcher and one program, both in the
+// kernel's same session. So in an unbroken line of the harness's processes every second one is launched.
+func launched(p proc.Info, near match, ancestors []proc.Info) bool {
+	n := 0
+	for _, a := range ancestors {
+		if m, ok := recognise(a); !ok || !m.sameAs(near) || a.SID != p.SID {
+			break
+		}
+		n++
+	}
+	return n%2 == 1
+}
+
 // recognise finds the harness that p belongs to.
 func recognise(p proc.Info) (match, bool) {
 	for _, r := range Rows {

@@ -28,19 +28,21 @@ type Input struct {
 
 // Caller is who calls, as far as that is known without the database.
 type Caller struct {
-	As        string        // the name that the caller asks for; nothing else follows from it
-	AsSource  string        // where it asks for it; empty without As
-	Harness   string        // the name of a row, or [Human]
-	SessionID string        // empty when it isn't known
-	Earlier   bool          // SessionID may be an older one of the process: a newer one in the database comes first
-	Process   stick.Process // the harness's, or the person's outermost in the terminal; zero if it can't be seen
-	Proof     stick.Proof   // what the life of Process proves; empty without a Process
-	OnDaemon  bool          // Process is a daemon, and another process is the agent's terminal
-	Detached  bool          // only its environment names the harness, which isn't among its ancestors
-	Client    bool          // it was found by the name of an MCP client, and Process is that client's
-	Server    stick.Process // of a Client without Process: the server of its connection; else zero
-	Number    int           // of a Client with Process: which of the live connections of Process this is, from 1; 0 as 1
-	Terminal  string        // a person's terminal; empty without one
+	As        string          // the name that the caller asks for; nothing else follows from it
+	AsSource  string          // where it asks for it; empty without As
+	Harness   string          // the name of a row, or [Human]
+	SessionID string          // empty when it isn't known
+	Earlier   bool            // SessionID may be an older one of the process: a newer one in the database comes first
+	Process   stick.Process   // the harness's, or the person's outermost in the terminal; zero if it can't be seen
+	Proof     stick.Proof     // what the life of Process proves; empty without a Process
+	OnDaemon  bool            // Process is a daemon, and another process is the agent's terminal
+	Above     []stick.Process // harnesses in whose tool calls the caller's was started, if they prove their sessions
+	AboveIn   []string        // seeds of the sessions that the environment names, of such harnesses as no process shows
+	Detached  bool            // only its environment names the harness, which isn't among its ancestors
+	Client    bool            // it was found by the name of an MCP client, and Process is that client's
+	Server    stick.Process   // of a Client without Process: the server of its connection; else zero
+	Number    int             // of a Client with Process: which of the live connections of Process this is, from 1; 0 as 1
+	Terminal  string          // a person's terminal; empty without one
 	Person    bool
 	User      string   // fit for an agent id: a person is human:<User>
 	Host      string   // as given
@@ -98,7 +100,8 @@ type resolver struct {
 	caller  Caller
 	near    match // the nearest harness among the ancestors
 	process proc.Info
-	seen    bool // near and process are set
+	seen    bool        // near and process are set
+	above   []proc.Info // the ancestors of process
 }
 
 func (r *resolver) say(format string, args ...any) {

@@ -33,6 +33,11 @@ func onTTY(p proc.Info, tty string) proc.Info {
 	return p
 }
 
+func inSession(p proc.Info, leader int) proc.Info {
+	p.SID = leader
+	return p
+}
+
 // Recorded processes: harnesses, with the shells in which they run commands.
 var (
 	systemd   = run("systemd", "/sbin/init")
@@ -47,6 +52,7 @@ var (
 	codexd    = run("codex", "/home/dev/.codex/packages/app-server-daemon/bin/codex", "app-server", "--listen", "unix://")
 	codexide  = run("codex", "/home/dev/.vscode/extensions/openai.chatgpt/bin/codex", "app-server", "--analytics-default-enabled")
 	codexBox  = run("codex-linux-san", "codex-linux-sandbox", "--sandbox-policy-cwd", "/home/dev/repo")
+	workerRun = run("tt", "tt-worker", "worker", "run")
 	gemini1   = run("node", "node", "/usr/bin/gemini", "-p", "do it")
 	gemini2   = run("node", "/usr/bin/node", "--max-old-space-size=4096", "/usr/bin/gemini", "-p", "do it")
 	opencode  = run("opencode", "/usr/bin/opencode", "run", "do it")
@@ -92,11 +98,23 @@ func TestResolve(t *testing.T) {
 		}
 		return f
 	}
+	above := func(f Caller, pids ...int) Caller {
+		for _, pid := range pids {
+			f.Above = append(f.Above, id(pid))
+		}
+		return f
+	}
+	in := func(f Caller, sessions ...string) Caller {
+		f.AboveIn = sessions
+		return f
+	}
 	onDaemon := func(f Caller) Caller {
 		f.OnDaemon = true
 		return f
 	}
-	detached := func(harness, session string) Caller { return Caller{Harness: harness, SessionID: session, Detached: true} }
+	detached := func(harness, session string) Caller {
+		return Caller{Harness: harness, SessionID: session, Detached: true}
+	}
 	person := func(terminal string, pid int) Caller {
 		f := Caller{Harness: Human, Person: true, Terminal: terminal}
 		if pid != 0 {
@@ -181,7 +199,7 @@ func TestResolve(t *testing.T) {
 		{
 			"codex: in its sandbox, started under claude", at(bash, codexBox), unseen, both(claudeEnv, codexEnv),
 			[2]string{},
-			agent("codex", session2, 0, ""),
+			in(agent("codex", session2, 0, ""), "claude session "+session),
 		},
 		{
 			"gemini: a command", at(subshell, bash, gemini2, gemini1, login, systemd), complete, geminiEnv,
@@ -214,32 +232,63 @@ func TestResolve(t *testing.T) {
 		{
 			"claude under codex", at(bash, claude, bash, codex, codexNode, systemd), complete, both(codexEnv, claudeEnv),
 			[2]string{},
-			agent("claude", session, 999, stick.ProvesSession),
+			above(agent("claude", session, 999, stick.ProvesSession), 997, 996),
 		},
 		{
 			"codex under claude", at(bash, codex, codexNode, bash, claude, systemd), complete, both(codexEnv, claudeEnv),
 			[2]string{},
-			agent("codex", session2, 998, stick.ProvesSession),
+			above(agent("codex", session2, 998, stick.ProvesSession), 996),
 		},
 		{
 			"a codex hook under claude has no variable of its own", at(codex, codexNode, bash, claude, systemd), complete, claudeEnv,
 			[2]string{},
-			agent("codex", "", 999, stick.ProvesSession),
+			above(agent("codex", "", 999, stick.ProvesSession), 997),
 		},
 		{
 			"opencode under claude", at(bash, opencode, bash, claude, systemd), complete, both(openEnv, claudeEnv),
 			[2]string{},
-			agent("opencode", "", 999, stick.ProvesSession),
+			above(agent("opencode", "", 999, stick.ProvesSession), 997),
 		},
 		{
 			"claude under claude: a shell stands between", at(bash, claude, bash, claude, systemd), complete, claudeEnv,
 			[2]string{},
-			agent("claude", session, 999, stick.ProvesSession),
+			above(agent("claude", session, 999, stick.ProvesSession), 997),
 		},
 		{
 			"gemini under gemini", at(bash, gemini2, gemini1, bash, gemini2, gemini1, systemd), complete, geminiEnv,
 			[2]string{},
-			agent("gemini", "", 998, stick.ProvesSession),
+			above(agent("gemini", "", 998, stick.ProvesSession), 996, 995),
+		},
+		{
+			"codex below codex, in place of a shell", at(bash, codex, codexNode, codex, codexNode, systemd), complete, codexEnv,
+			[2]string{},
+			above(agent("codex", session2, 998, stick.ProvesSession), 997, 996),
+		},
+		{
+			"claude below claude, in place of a shell that led a session of its own",
+			at(bash, inSession(claude, 7), inSession(claude, 1), systemd), complete, claudeEnv,
+			[2]string{},
+			above(agent("claude", session, 999, stick.ProvesSession), 998),
+		},
+		{
+			"claude in a sandbox of codex", at(bash, claude, bash, codexBox), unseen, both(codexEnv, claudeEnv),
+			[2]string{},
+			in(agent("claude", session, 999, stick.ProvesSession), "codex session "+session2, "codex session "+session2),
+		},
+		{
+			"claude below codex's daemon", at(bash, claude, bash, codexd, systemd), complete, both(codexEnv, claudeEnv),
+			[2]string{},
+			in(agent("claude", session, 999, stick.ProvesSession), "codex session "+session2),
+		},
+		{
+			"codex's daemon, which claude has started", at(bash, codexd, bash, claude, systemd), complete, both(codexEnv, claudeEnv),
+			[2]string{},
+			onDaemon(agent("codex", session2, 999, stick.ProvesCarrier)),
+		},
+		{
+			"claude in a worker's command, which codex has started", at(bash, claude, workerRun, bash, codex, systemd), complete, claudeEnv,
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
 		},
 		{
 			"the call names another than the nearest", at(bash, claude, systemd), complete, claudeEnv,
@@ -298,7 +347,8 @@ func TestResolve(t *testing.T) {
 			detached("codex", session2),
 		},
 		{
-			"without any parent", nil, complete, env{"CLAUDECODE": "1"},
+			"without any parent", nil, complete,
+			env{"CLAUDECODE": "1"},
 			[2]string{},
 			detached("claude", ""),
 		},

@@ -53,11 +53,8 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 			return to
 		}
 		outer := p
-		for _, parent := range chain {
-			if s, ok := recognise(parent); !ok || !s.sameAs(near) {
-				break
-			}
-			outer = parent
+		if launched(p, near, chain) {
+			outer = chain[0]
 		}
 		if skip(outer, nil) || slices.ContainsFunc(to, func(r Running) bool { return r.Process == outer.ID }) {
 			return to

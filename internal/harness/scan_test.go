@@ -20,15 +20,23 @@ type one struct {
 	state     string
 }
 
-// machine fakes /proc.
+// machine fakes /proc. What init has started leads a kernel's session, to which all below it belong.
 func machine(all ...one) *proc.Table {
 	m := fstest.MapFS{}
+	session := func(p one) int {
+		for i := 0; i < len(all); i++ {
+			if all[i].pid == p.ppid {
+				p, i = all[i], -1
+			}
+		}
+		return p.pid
+	}
 	for _, p := range append([]one{{pid: 1, comm: "init"}}, all...) {
 		if p.state == "" {
 			p.state = "S"
 		}
 		dir := fmt.Sprint(p.pid)
-		stat := fmt.Sprintf("%d (%s) %s %d %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", p.pid, p.comm, p.state, p.ppid, p.pid, p.pid, 100+p.pid)
+		stat := fmt.Sprintf("%d (%s) %s %d %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", p.pid, p.comm, p.state, p.ppid, p.pid, session(p), 100+p.pid)
 		m[dir+"/stat"] = &fstest.MapFile{Data: []byte(stat)}
 		m[dir+"/comm"] = &fstest.MapFile{Data: []byte(p.comm + "\n")}
 		m[dir+"/cmdline"] = &fstest.MapFile{Data: []byte(strings.Join(strings.Fields(p.args), "\x00") + "\x00")}
@@ -65,6 +73,7 @@ func TestScan(t *testing.T) {
 		{"what the caller's parent started", []one{{200, 50, "codex", codexDir, "/work", ""}}, "codex 200 /work"},
 		{"a zombie", []one{{200, 1, "claude", "claude", "/work", "Z"}}, ""},
 		{"one inside another is two", []one{{200, 1, "claude", "claude", "/work", ""}, {201, 200, "bash", "bash -c codex", "/work", ""}, {202, 201, "codex", codexDir + " exec", "/work", ""}}, "claude 200 /work, codex 202 /work"},
+		{"one that replaced a shell inside another is two", []one{{200, 1, "gemini", "gemini", "/work", ""}, {201, 200, "gemini", "gemini", "/work", ""}, {202, 201, "gemini", "gemini", "/work/sub", ""}, {203, 202, "gemini", "gemini", "/work/sub", ""}}, "gemini 200 /work, gemini 202 /work/sub"},
 		{"spaces and newlines", []one{{200, 1, "claude", "claude", "/work/a b\nc (deleted)", ""}}, "claude 200 /work/a b\nc"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

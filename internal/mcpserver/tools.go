@@ -88,7 +88,7 @@ func (k kind) hints() *mcp.ToolAnnotations {
 var tools = []tool{
 	op("list_rooms", "List the rooms around a path.", always|reads, (*engine.Engine).ListRooms),
 	op("join_path", "Join the room of a workspace, or make it. Once per session.", always|names, (*engine.Engine).JoinPath),
-	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn lets you change files; call again on not_yet. "+
+	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn, or under_parent (the turn is your parent's), lets you change files; call again on not_yet. "+
 		"Read the handoff that comes with it. With park you only get events, even while you hold the stick.", always, (*engine.Engine).WaitForTurn),
 	op("heartbeat", "Say that you still work: if lease_kept_by is heartbeat, or after owner_idle.", always, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
 	op("release_stick", "End your turn with a handoff; the room chooses who is next. Then wait_for_turn again.", always,

@@ -112,7 +112,7 @@ func TestInfo(t *testing.T) {
 	}
 	id := process(301, 1001)
 	id.Machine = "3d12"
-	want := Info{ID: id, PPID: 300, Comm: "codex", Args: []string{"/opt/codex/bin/codex"}, TTY: "pts/3", State: 'S'}
+	want := Info{ID: id, PPID: 300, Comm: "codex", Args: []string{"/opt/codex/bin/codex"}, SID: 200, TTY: "pts/3", State: 'S'}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -20,6 +20,7 @@ type Info struct {
 	PPID  int    // 0 if its parent is outside the PIDSpace, or if it has none
 	Comm  string // the kernel's short name for it; Linux cuts it after 15 bytes
 	Args  []string
+	SID   int    // the pid of its session's leader; 0 when unknown
 	TTY   string // its controlling terminal, such as "pts/3"; empty if it has none
 	State byte   // the kernel's letter: 'R', 'S', 'Z', …
 }
@@ -80,6 +81,7 @@ func (t *Table) info(s status) Info {
 		PPID:  s.ppid,
 		Comm:  s.comm,
 		Args:  t.args(s.pid),
+		SID:   s.session,
 		TTY:   s.tty,
 		State: s.state,
 	}

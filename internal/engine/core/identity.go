@@ -15,18 +15,26 @@ type Identity struct {
 	Agent      stick.AgentID
 	Caller     Caller
 	Session    store.Session
-	Note       string   // what the caller should know about its name; mostly empty
-	Explain    []string // sentences that say how the name was found, for tt whoami --explain
-	Unrecorded bool     // the session isn't recorded yet
-	Detached   bool     // only its environment says that the caller is of a session that runs elsewhere
-	before     string   // the key that the session had before a call gave its id; else empty
+	Above      stick.Lineage // what is known of the agents that started the caller
+	Note       string        // what the caller should know about its name; mostly empty
+	Explain    []string      // sentences that say how the name was found, for tt whoami --explain
+	Unrecorded bool          // the session isn't recorded yet
+	Detached   bool          // only its environment says that the caller is of a session that runs elsewhere
+	before     string        // the key that the session had before a call gave its id; else empty
 }
 
 // Identify names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch] when the caller
 // assumes the name of a session that lives in another process, and with [ErrProbe] when it needs the verdict
 // of a process that wasn't probed.
 func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
-	id := Identity{Caller: by}
+	id := Identity{Caller: by, Above: stick.Lineage{Processes: by.Above}}
+	for _, seed := range by.AboveIn {
+		if a, known, err := tx.AgentOf(seed); err != nil {
+			return id, err
+		} else if known {
+			id.Above.Agents = append(id.Above.Agents, a)
+		}
+	}
 	switch {
 	case by.As != "":
 		id.Agent = stick.AgentID(by.As)

@@ -1,0 +1,40 @@
+package harness
+
+import "talkingstick/stick"
+
+// findParents finds the harnesses in whose tool calls the caller's was started. Of one that proves its session the
+// process is enough. Of a carrier, and out of a sandbox with its own pid namespace, only the environment names the
+// session. What a worker's command runs is its own agent, whoever started that command. Nor is an agent in a carrier
+// known to be in the tool call in which the carrier was started.
+func (r *resolver) findParents() {
+	if r.near.row.Name == workerRow.Name || r.near.proof == stick.ProvesCarrier {
+		return
+	}
+	for _, p := range r.above {
+		m, ok := recognise(p)
+		switch {
+		case !ok:
+		case m.row.Name == workerRow.Name:
+			return
+		case m.sandbox || m.proof != stick.ProvesSession:
+			r.addParentIn(m.row)
+		default:
+			r.caller.Above = append(r.caller.Above, p.ID)
+			r.say("It runs below process %d (%s) of %s.", p.ID.PID, p.Comm, m.row.Title)
+		}
+	}
+	if !r.in.Complete {
+		for _, row := range Rows {
+			r.addParentIn(row)
+		}
+	}
+}
+
+// addParentIn adds the session of a harness that the environment names. The caller's own harness has put its own
+// session there.
+func (r *resolver) addParentIn(row Row) {
+	if name, id := r.env(row.SessionEnv); name != "" && row.Name != r.near.row.Name {
+		r.caller.AboveIn = append(r.caller.AboveIn, Caller{Harness: row.Name, SessionID: id}.Seed())
+		r.say("It runs below the session of %s that %s names.", row.Title, name)
+	}
+}
