@@ -87,15 +87,19 @@ type TaskApprovedFacts struct {
 	TaskStatus
 	Head     string `json:"head,omitempty"`     // the commit approved
 	Override bool   `json:"override,omitempty"` // a person approved it against the rules of review
+
+	BelowAuthor bool `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
 }
 
 // TaskChangesRequestedFacts are the facts of [EventTaskChangesRequested].
 type TaskChangesRequestedFacts struct {
 	TaskStatus
-	Head   string   `json:"head,omitempty"`   // the commit that was reviewed
-	Files  []string `json:"files,omitempty"`  // in conflict
-	Cause  string   `json:"cause,omitempty"`  // why
-	Report string   `json:"report,omitempty"` // the blob that holds the gate's output
+	Head  string   `json:"head,omitempty"`  // the commit that was reviewed
+	Files []string `json:"files,omitempty"` // in conflict
+
+	BelowAuthor bool   `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
+	Cause       string `json:"cause,omitempty"`        // why
+	Report      string `json:"report,omitempty"`       // the blob that holds the gate's output
 }
 
 // TaskMergeStartedFacts are the facts of [EventTaskMergeStarted].
@@ -192,6 +196,14 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 	return row(general)
 }
 
+// below says that the author of a task had started its reviewer.
+func below(author bool) string {
+	if !author {
+		return ""
+	}
+	return " (started by its author)"
+}
+
 // reviewer is implemented by the facts of events that record a decision on a commit.
 type reviewer interface{ review(Event) TaskReview }
 
@@ -264,7 +276,7 @@ var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskApprovedFacts]{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
 		Say: func(e Event, f TaskApprovedFacts) string {
-			return fmt.Sprintf("%s approved %s%s", who(e.From), taskOf(e), at(f.Head))
+			return fmt.Sprintf("%s approved %s%s%s", who(e.From), taskOf(e), at(f.Head), below(f.BelowAuthor))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
@@ -272,8 +284,8 @@ var taskEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskChangesRequestedFacts]{
 		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red", For: forNamed,
-		Say: func(e Event, _ TaskChangesRequestedFacts) string {
-			return fmt.Sprintf("%s sent %s back%s", who(e.From), taskOf(e), because(e.Reason))
+		Say: func(e Event, f TaskChangesRequestedFacts) string {
+			return fmt.Sprintf("%s%s sent %s back%s", who(e.From), below(f.BelowAuthor), taskOf(e), because(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.unapprove()

@@ -6,7 +6,7 @@ import "testing"
 // knows of the first.
 var (
 	outer = Process{Boot: "b", PID: 1, Start: 1}
-	below = Lineage{Processes: []Process{{Boot: "b", PID: 9, Start: 9}, outer}}
+	inside = Lineage{Processes: []Process{{Boot: "b", PID: 9, Start: 9}, outer}}
 	named = Lineage{Agents: []AgentID{"a"}}
 )
 
@@ -29,15 +29,15 @@ func TestParent(t *testing.T) {
 		after func(*fixture)
 		want  AgentID
 	}{
-		{"below the holder", ProvesSession, "b", below, nil, "a"},
+		{"below the holder", ProvesSession, "b", inside, nil, "a"},
 		{"in no tool call", ProvesSession, "b", Lineage{}, nil, ""},
 		{"below somebody else", ProvesSession, "b", Lineage{Processes: []Process{{Boot: "b", PID: 9, Start: 9}}}, nil, ""},
-		{"below a carrier", ProvesCarrier, "b", below, nil, ""},
+		{"below a carrier", ProvesCarrier, "b", inside, nil, ""},
 		{"below a carrier, by the environment", ProvesCarrier, "b", named, nil, "a"},
 		{"by the environment, of one that is gone", ProvesSession, "b", named, func(f *fixture) { f.s.Processes[outer] = Gone }, ""},
-		{"the holder itself", ProvesSession, "a", below, nil, ""},
-		{"when the turn is over", ProvesSession, "b", below, func(f *fixture) { f.releases() }, ""},
-		{"when another has taken over", ProvesSession, "b", below, func(f *fixture) { f.take(Take{By: "c", Reason: "ann said so", Operator: true}) }, ""},
+		{"the holder itself", ProvesSession, "a", inside, nil, ""},
+		{"when the turn is over", ProvesSession, "b", inside, func(f *fixture) { f.releases() }, ""},
+		{"when another has taken over", ProvesSession, "b", inside, func(f *fixture) { f.take(Take{By: "c", Reason: "ann said so", Operator: true}) }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := underParent(t, c.proof)
@@ -61,19 +61,19 @@ func TestUnderParent(t *testing.T) {
 		equal(t, "events", len(events), 0)
 		return a
 	}
-	equal(t, "asking for the turn", ask(Work, below).Status, UnderParent)
+	equal(t, "asking for the turn", ask(Work, inside).Status, UnderParent)
 	equal(t, "without a lineage", ask(Work, Lineage{}).Status, "")
-	equal(t, "listening", ask(Listen, below).Status, "")
+	equal(t, "listening", ask(Listen, inside).Status, "")
 	may := func(l Lineage) bool {
 		return f.MayEdit(Editing{By: "b", Above: l, Paths: []string{"x.go"}}, nil, f.s, f.now) == nil
 	}
-	equal(t, "may edit", may(below), true)
+	equal(t, "may edit", may(inside), true)
 	equal(t, "may edit without a lineage", may(Lineage{}), false)
 
-	r, _, started := f.StartSession(Starting{By: "b", Above: below}, f.s, f.now)
+	r, _, started := f.StartSession(Starting{By: "b", Above: inside}, f.s, f.now)
 	equal(t, "role", started.Role, RoleHelper)
 	equal(t, "parent", started.Parent, "a")
-	_, _, err := r.Promote("b", below, f.s, f.now)
+	_, _, err := r.Promote("b", inside, f.s, f.now)
 	equal(t, "code of a promotion", CodeOf(err), CodeMemberPresent)
 	_, _, err = r.Promote("b", Lineage{}, f.s, f.now)
 	equal(t, "error of a promotion without a lineage", err, nil)

@@ -186,6 +186,14 @@ func (t Task) Worked(a AgentID) bool {
 	return a != "" && (t.Worker == a || slices.Contains(t.Earlier, a))
 }
 
+// Authors lists the agents that have worked on the task in any attempt.
+func (t Task) Authors() []AgentID {
+	if t.Worker == "" {
+		return t.Earlier
+	}
+	return append([]AgentID{t.Worker}, t.Earlier...)
+}
+
 // step returns the transition by which an act leads out of the task's state. It fails with
 // [CodeInvalidTransition] if there is none.
 func (t Task) step(act TaskAct) (TaskStep, error) {

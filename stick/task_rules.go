@@ -209,10 +209,26 @@ type TaskDecision struct {
 	Head     string // the commit that the reviewer saw last, "" for none
 	Branch   string // the commit that the branch is at now, "" if there is no branch
 	Override bool   // a person may approve even if they worked on the task
+
+	Reviewer    Actor
+	Authors     []Actor // those who worked on the task
+	Independent bool    // the project wants no review by whom an author has started
 }
 
-// mayReview refuses a reviewer that has worked on the task, unless it is a person who overrides that. It fails
-// with [CodeAuthorCannotReview] and [CodePersonOnly].
+// author returns the first of the task's authors for which is holds.
+func (v TaskDecision) author(is func(Actor) bool) (AgentID, bool) {
+	i := slices.IndexFunc(v.Authors, is)
+	if v.Person || i < 0 {
+		return "", false
+	}
+	return v.Authors[i].Names[0], true
+}
+
+// belowAuthor reports whether one of the task's authors has started the reviewer.
+func (v TaskDecision) belowAuthor() (AgentID, bool) { return v.author(v.Reviewer.Below) }
+
+// mayReview refuses a reviewer that has worked on the task under whatever name, unless it is a person who overrides that.
+// It fails with [CodeAuthorCannotReview] and [CodePersonOnly].
 func (t Task) mayReview(v TaskDecision) error {
 	switch {
 	case v.Override && !v.Person:
@@ -221,6 +237,10 @@ func (t Task) mayReview(v TaskDecision) error {
 	case t.Worked(v.By) && !v.Override:
 		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
 			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
+	}
+	if author, same := v.author(v.Reviewer.Is); same {
+		return t.facts(Errorf(CodeAuthorCannotReview, "you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
+			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 	return nil
 }
@@ -266,6 +286,10 @@ func (t Task) mayApprove(v TaskDecision) error {
 	if err := t.mayReview(v); err != nil {
 		return err
 	}
+	if author, below := v.belowAuthor(); below && v.Independent {
+		return t.facts(Errorf(CodeAuthorCannotReview, "%s, which worked on %s, has started you, and this project wants an independent review", author, t.ID)).
+			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
+	}
 	if err := t.isOffered(v); err != nil {
 		return err
 	}
@@ -295,7 +319,9 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if err := t.mayApprove(v); err != nil {
 		return nil, err
 	}
-	e := taskEvent(t, s, v.By, t.Worker, TaskApprovedFacts{Head: t.Head, Override: v.Override})
+	f := TaskApprovedFacts{Head: t.Head, Override: v.Override}
+	_, f.BelowAuthor = v.belowAuthor()
+	e := taskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = reason
 	return &e, nil
 }
@@ -320,7 +346,9 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	if err := t.hasSeen(v, t.Head, v.Branch); err != nil {
 		return Event{}, err
 	}
-	e := taskEvent(t, s, v.By, t.Worker, TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview})
+	f := TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview}
+	_, f.BelowAuthor = v.belowAuthor()
+	e := taskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = what
 	return e, nil
 }

@@ -103,6 +103,7 @@ var exits = []struct {
 var facts = map[string]string{
 	"agent_id":        "the agent that it is about",
 	"asked":           "the pattern that was asked for",
+	"author":          "the agent that worked on the task, whom the reviewer is or was started by",
 	"candidates":      "the members that a short name matches",
 	"current_owner":   "who holds the stick now, or null",
 	"current_turn_id": "the turn that is current, or was the last",

@@ -24,6 +24,7 @@ primary_only = []
 command = "make"
 timeout = "90s"
 retries = 2
+independent_review = true
 [worker]
 integration = "develop"
 worktree_dir = "work/trees/"
@@ -33,7 +34,7 @@ races = 5
 		t.Fatal(err)
 	}
 	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
-		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Gate != (Gate{"make", 90 * time.Second, 2}) || c.Worker != (Worker{"develop", "work/trees", 5}) {
+		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Gate != (Gate{"make", 90 * time.Second, 2, true}) || c.Worker != (Worker{"develop", "work/trees", 5}) {
 		t.Errorf("%+v", c)
 	}
 	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil || d.Gate != (Gate{Timeout: 10 * time.Minute}) || d.Worker != (Worker{Dir: "worktrees", Races: 3}) {

@@ -12,6 +12,8 @@ type Gate struct {
 	Command string        // a shell command; empty for no gate
 	Timeout time.Duration // for one run
 	Retries int           // how often to run a failed gate again on the same commit
+
+	IndependentReview bool // an approval by whom an author of the task has started is refused
 }
 
 // Worker is the section [worker]: where tasks are worked on and merged.
@@ -34,6 +36,7 @@ var (
 			return err
 		}},
 		{"retries", "a number from 0 to 10", "how often to run a failed gate again (default 0)", func(c *Config, v any) error { return number(v, 0, 10, &c.Gate.Retries) }},
+		{"independent_review", "true or false", "refuse approvals by agents that an author of the task has started (default false)", func(c *Config, v any) error { return assign(v, &c.Gate.IndependentReview) }},
 	}
 	workerKeys = []key{
 		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return assign(v, &c.Worker.Integration) }},

@@ -45,11 +45,16 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	if err != nil {
 		return res, err
 	}
+	independent, err := rp.wantsIndependentReview(ctx, p.TaskID)
+	if err != nil {
+		return res, err
+	}
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
 		task, v, err := o.decision(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
+		v.Independent = independent
 		if v.Override = p.Override; v.Override && v.Head == "" && v.Person {
 			v.Head = branch
 		}
@@ -144,6 +149,21 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 	return seen, branch, err
 }
 
+// wantsIndependentReview reads from the head of a task's integration branch whether the project refuses approvals by agents that
+// an author of the task has started.
+func (rp *repo) wantsIndependentReview(ctx context.Context, id string) (bool, error) {
+	task, err := rp.task(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	head, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Integration)
+	if err != nil || !ok {
+		return false, err // a merge tells that the branch is missing
+	}
+	gate, _, err := rp.settings(ctx, head)
+	return gate.IndependentReview, err
+}
+
 // decision prepares the caller's decision on a task. Without a named commit, it is about the one that the caller
 // has seen last.
 func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
@@ -161,7 +181,18 @@ func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDec
 			return task, v, err
 		}
 	}
-	return task, stick.TaskDecision{TaskCall: o.taskCall(0), Head: head, Branch: branch}, nil
+	v = stick.TaskDecision{TaskCall: o.taskCall(0), Head: head, Branch: branch}
+	if v.Reviewer, err = o.Me.Actor(o.Tx); err != nil {
+		return task, v, err
+	}
+	for _, a := range task.Authors() {
+		author, err := core.ActorOf(o.Tx, a)
+		if err != nil {
+			return task, v, err
+		}
+		v.Authors = append(v.Authors, author)
+	}
+	return task, v, nil
 }
 
 // decisionResult returns the result of a decision on a task. The caller sets what the decision changed.

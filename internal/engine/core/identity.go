@@ -187,6 +187,42 @@ func IdentifyUnrecorded(by Caller) Identity {
 	return id
 }
 
+// Actor returns the caller with all names under which its session and its process have acted, and their evidence.
+func (id Identity) Actor(tx *store.Tx) (stick.Actor, error) {
+	by := id.Caller
+	a := stick.Actor{Names: []stick.AgentID{id.Agent}, Above: id.Above}
+	if !by.Person {
+		if n, known, err := tx.AgentOf(by.Seed()); err != nil {
+			return a, err
+		} else if known {
+			a.Names = append(a.Names, n)
+		}
+	}
+	if err := withProcesses(tx, &a); err != nil || by.Process.IsZero() {
+		return a, err
+	}
+	a.Processes = append(a.Processes, stick.Evidence{Process: by.Process, Proof: by.Proof})
+	return a, nil
+}
+
+// ActorOf returns an agent that doesn't call, with its evidence.
+func ActorOf(tx *store.Tx, a stick.AgentID) (stick.Actor, error) {
+	out := stick.Actor{Names: []stick.AgentID{a}}
+	return out, withProcesses(tx, &out)
+}
+
+// withProcesses adds the processes that are recorded for an actor's names.
+func withProcesses(tx *store.Tx, a *stick.Actor) error {
+	for _, n := range a.Names {
+		ps, err := tx.Processes(n)
+		if err != nil {
+			return err
+		}
+		a.Processes = append(a.Processes, ps...)
+	}
+	return nil
+}
+
 // Person reports whether the caller is a person and acts under its own name. A person that assumes an agent's
 // name has no more rights than that agent.
 func (id Identity) Person() bool { return id.Caller.Person && id.Agent.Human() }
