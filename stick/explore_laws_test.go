@@ -299,8 +299,13 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 	if to.actors[i].wait == noWait {
 		s.Listeners[ListenerID(names[i])] = Alive // as it was while it asked
 	}
-	q := Asking{Agent: names[i], Purpose: intent, Blocking: true, Lease: "another lease"}
+	q := Asking{Agent: names[i], Above: to.above(i), Purpose: intent, Blocking: true, Lease: "another lease"}
+	under := sc.nested && i == 1 && intent == Work && n.Turn.Owner == names[0] && to.living(0) && n.joined(names[1])
 	switch {
+	case (o.answer.Status == UnderParent) != under:
+		return fmt.Sprintf("while %q holds the stick, its child is told %q", n.Turn.Owner, o.answer.Status)
+	case under && (n.Turn.ID != b.Turn.ID || o.granted):
+		return "who works under another's turn got one"
 	case intent == Listen && (o.answer.Status == YourTurn || o.answer.Status == TakeoverAvailable):
 		return "one who only listens was granted or offered the stick"
 	case o.answer.Status == TakeoverAvailable:
@@ -514,6 +519,9 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 				if bad := sc.checkStep(&w, &to, take, o); bad != "" {
 					return 0, bad
 				}
+			}
+			if o.answer.Status == UnderParent {
+				return w.now.Sub(start), ""
 			}
 			if o.granted || o.answer.Status == YourTurn {
 				if d := w.now.Sub(start); d > limit {

@@ -64,6 +64,7 @@ type world struct {
 	room   Room
 	now    Time
 	jumped bool // the clock went back
+	nested bool // as in the scenario
 	actors [crowd]actor
 }
 
@@ -77,6 +78,7 @@ type scenario struct {
 	acts   []deed
 	fair   bool // count releases
 	two    bool // the third agent never acts
+	nested bool // the second agent runs in the first one's tool call
 	policy *Policy
 }
 
@@ -158,7 +160,7 @@ type outcome struct {
 }
 
 func (sc *scenario) start() world {
-	w := world{now: origin, room: Room{ID: "room", Policy: sc.rules(), Generation: 1, Turn: Turn{State: Idle}}}
+	w := world{now: origin, nested: sc.nested, room: Room{ID: "room", Policy: sc.rules(), Generation: 1, Turn: Turn{State: Idle}}}
 	for i, name := range names {
 		m := Member{Agent: name, Ordinal: i + 1, State: Joined, JoinSeq: int64(i + 1), LastSeenAt: origin, HooksSeen: sc.hooks[i]}
 		w.actors[i].proc = Unknown
@@ -204,7 +206,15 @@ func (w *world) due(i int) bool {
 }
 
 func (w *world) asking(i int) Asking {
-	return Asking{Agent: names[i], Purpose: w.actors[i].intent, Blocking: true, Lease: w.newLease()}
+	return Asking{Agent: names[i], Above: w.above(i), Purpose: w.actors[i].intent, Blocking: true, Lease: w.newLease()}
+}
+
+// above is what the agent knows of those that started it.
+func (w *world) above(i int) (l Lineage) {
+	if w.nested && i == 1 {
+		l.Processes = []Process{{PID: 1}}
+	}
+	return l
 }
 
 func (w *world) newLease() LeaseID { return LeaseID(fmt.Sprintf("lease-%d", w.room.Turn.ID+1)) }
@@ -358,7 +368,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		o.asked = true
 		o.opened = r.Opening(s, w.now)
 		var more []Event
-		r, more, o.answer = r.Ask(Asking{Agent: by, Purpose: intent, Blocking: blocking, Lease: o.lease}, s, w.now)
+		r, more, o.answer = r.Ask(Asking{Agent: by, Above: w.above(i), Purpose: intent, Blocking: blocking, Lease: o.lease}, s, w.now)
 		note(more)
 		o.granted = o.answer.Status == YourTurn && o.answer.Claim != AlreadyOwner
 	}
@@ -540,7 +550,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		w.actors[i].woken, w.actors[i].lag = false, false
 		w.actors[i].deadline = 0
 		if o.answer.Status != "" {
-			if o.answer.Status != YourTurn && w.actors[i].intent == Work {
+			if o.answer.Status != YourTurn && o.answer.Status != UnderParent && w.actors[i].intent == Work {
 				w.room.edit(by, func(m *Member) { m.ReturnedAt = w.now })
 			}
 			w.endWait(i)
@@ -690,7 +700,7 @@ func (sc *scenario) normal(w world) world {
 			members[i].LastSeenAt = acted
 		}
 	}
-	out := world{now: origin, jumped: w.jumped, actors: w.actors, room: Room{
+	out := world{now: origin, jumped: w.jumped, nested: w.nested, actors: w.actors, room: Room{
 		ID: w.room.ID, Policy: p, Closed: w.room.Closed, Generation: 1, Turn: n, Members: members,
 	}}
 	if n.IdleNoticeAt != 0 {
@@ -788,7 +798,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 // alike lists the ways to swap agents that are configured alike. If turns go in sequence, no two agents are.
 func (sc *scenario) alike() [][crowd]int {
 	all := [][crowd]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
-	if sc.order == Sequence {
+	if sc.order == Sequence || sc.nested {
 		return all[:1]
 	}
 	return slices.DeleteFunc(all, func(p [crowd]int) bool {

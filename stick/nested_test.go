@@ -5,9 +5,9 @@ import "testing"
 // nested are processes of two harnesses, of which the first runs the second in its tool call, and what the second
 // knows of the first.
 var (
-	outer = Process{Boot: "b", PID: 1, Start: 1}
+	outer  = Process{Boot: "b", PID: 1, Start: 1}
 	inside = Lineage{Processes: []Process{{Boot: "b", PID: 9, Start: 9}, outer}}
-	named = Lineage{Agents: []AgentID{"a"}}
+	named  = Lineage{Agents: []AgentID{"a"}}
 )
 
 // underParent is a room in which a holds the stick by a turn, and its process proves as much as given.
