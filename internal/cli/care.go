@@ -228,6 +228,15 @@ func (a *app) versionCmd() *cobra.Command {
 	}
 }
 
+// statusCmd is tt without a command, under a name.
+func (a *app) statusCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: noArgs,
+		Long: "Show the room of the working directory, as tt alone does. Outside of rooms it says what tt is, and how to start.",
+		RunE: func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
+	}
+}
+
 // overview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start. It
 // never joins.
 func (a *app) overview(ctx context.Context) error {

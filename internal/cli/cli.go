@@ -105,6 +105,8 @@ type app struct {
 	status     int // exit status of a command that succeeded, if it isn't 0
 	failure    int // exit status of a command that failed, if it isn't the one of its code
 
+	helpless error // why there is no help, if help was asked for
+
 	reads   bool  // the command changes nothing: its answer is all that it is for
 	unheard bool  // an answer couldn't be written
 	lost    error // why, unless its reader has closed the pipe
@@ -121,6 +123,9 @@ func Main(env Env) int {
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.helpless
+	}
 	if err == nil && a.reads {
 		err = a.unwritten()
 	}
@@ -282,6 +287,7 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
+		Version:                    Version,
 		RunE:                       func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
 	}
 	if name != "tt" {
@@ -309,8 +315,17 @@ func (a *app) root() *cobra.Command {
 func (a *app) setUp(root *cobra.Command) {
 	root.SetOut(helpOutput{a})
 	root.SetErr(a.Stderr)
+	root.SetVersionTemplate("tt {{.Version}}\n")
 	root.SetIn(a.Stdin)
 	root.SetFlagErrorFunc(badFlag)
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c.HasSubCommands() && c.Flags().NArg() > 0 { // cobra shows the help of what it knows of an unknown command
+			a.helpless = noArgs(c, c.Flags().Args())
+			return
+		}
+		show(c, args)
+	})
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
@@ -451,8 +466,16 @@ func noArgs(c *cobra.Command, args []string) error {
 // help returns the command that explains c, under the name by which the program was called.
 func help(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
 
-// nearest returns the command that was probably meant, of those that cobra suggests: the one with the most
-// letters in common, which finds the right word for a typing error.
+// guesses are the commands that a mistyped word may be taken for. They only read, because whoever follows a hint runs it.
+var guesses = []string{
+	"tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
+	"tt policy", "tt reservations", "tt roster", "tt session", "tt session env", "tt session list", "tt session path", "tt session role",
+	"tt state", "tt status", "tt version", "tt whoami", "tt worker", "tt worker diff", "tt worker export", "tt worker prompt",
+	"tt worker show", "tt worker status",
+}
+
+// nearest returns the command that was probably meant, if it is one of guesses. Of those that cobra suggests it is the one
+// with the most letters in common, which finds the right word for a typing error.
 func nearest(c *cobra.Command, typed string) string {
 	best, most := "", 0
 	for _, name := range c.SuggestionsFor(typed) {
@@ -465,6 +488,9 @@ func nearest(c *cobra.Command, typed string) string {
 		if same > most {
 			best, most = name, same
 		}
+	}
+	if !slices.Contains(guesses, c.CommandPath()+" "+best) {
+		return ""
 	}
 	return best
 }

@@ -20,6 +20,7 @@ var results = map[string][]any{
 	"tt heartbeat":     {engine.HeartbeatResult{}},
 	"tt list":          {engine.ListRoomsResult{}},
 	"tt join":          {engine.JoinPathResult{}},
+	"tt status":        {engine.GetRoomStateResult{}},
 	"tt state":         {engine.GetRoomStateResult{}},
 	"tt policy":        {engine.SetRoomPolicyResult{}},
 	"tt policy set":    {engine.SetRoomPolicyResult{}},

@@ -12,14 +12,14 @@ import (
 
 // roomCommands are the commands about rooms.
 func (a *app) roomCommands() []*cobra.Command {
-	return []*cobra.Command{a.listCmd(), a.joinCmd(), a.stateCmd(), a.policyCmd(), a.closeCmd(), a.reorderCmd()}
+	return []*cobra.Command{a.listCmd(), a.joinCmd(), a.statusCmd(), a.stateCmd(), a.policyCmd(), a.closeCmd(), a.reorderCmd()}
 }
 
 func (a *app) listCmd() *cobra.Command {
 	var all bool
 	var limit int
 	c := &cobra.Command{
-		Use: "list [path]", Short: "List the rooms around a path", Args: between(0, 1, "a path"),
+		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rooms around a path", Args: between(0, 1, "a path"),
 		Long: "List the rooms from a path up to its workspace root, and those below it. It joins nothing and writes nothing.",
 	}
 	c.Flags().BoolVar(&all, "all", false, "list every room on this machine")
