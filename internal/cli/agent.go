@@ -47,7 +47,6 @@ func (a *app) agentSendCmd() *cobra.Command {
 	var body string
 	c := &cobra.Command{
 		Use: "send", Short: "Send a coordination event", Args: noArgs,
-		Example: `  bb agent send --from codex:9b22c0de --to claude --bead ui-7 --category BLOCKED --subject "API key" --body "which one?"`,
 	}
 	m.add(c)
 	c.Flags().StringSliceVar(&to, "to", nil, "the recipient, or room, broadcast or system; repeatable")

@@ -324,6 +324,7 @@ func (a *app) setUp(root *cobra.Command) {
 			a.helpless = noArgs(c, c.Flags().Args())
 			return
 		}
+		c.Example = example(c)
 		show(c, args)
 	})
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }

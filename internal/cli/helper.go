@@ -25,7 +25,6 @@ func (a *app) helperCmd() *cobra.Command {
 		Long: "Start a command with AI_HELPER=1 and an AI_AGENT_ID of its own, so that its session is a helper. Inside tmux it gets a window\n" +
 			"named <project>:helper-<id>; otherwise it runs here. An agent that you start without this finds out by itself that others are\n" +
 			"at work.",
-		Example: "  tt helper -- claude",
 	}
 	c.RunE = func(c *cobra.Command, args []string) error { return a.helper(c.Context(), args) }
 	return c

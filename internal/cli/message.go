@@ -112,9 +112,6 @@ func (a *app) msgSendCmd() *cobra.Command {
 		Use: "send <recipient>[,…] [body]", Short: "Send a message", Args: recipientAndBody,
 		Long: "Send a message to members of the room. Name them in full, or by their harness if only one of them runs in it now; room means\n" +
 			"all members, and system only the log. If you aren't in the room, you join it. A message never moves the stick.",
-		Example: `  tt msg send codex "where does the parser keep its state?"
-  tt msg send room "the build is green again" --category INFO
-  git log -1 | tt msg send claude:3f9a12bc --stdin --requires-ack`,
 	}
 	m.add(c)
 	path := atPath(c)

@@ -144,9 +144,6 @@ var spoken = []string{"tt hook", "tt hook git", "tt mcp"}
 
 // tree returns every command that is shown, in the order of the help.
 func tree() []*cobra.Command {
-	root := (&app{}).root()
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd("tt")
 	var all []*cobra.Command
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
@@ -159,7 +156,7 @@ func tree() []*cobra.Command {
 			}
 		}
 	}
-	walk(root)
+	walk(Commands())
 	return all
 }
 
@@ -196,9 +193,7 @@ room by its id instead, or by the first characters of it. Durations are written 
 		case c.Long != "":
 			g.line("\n%s", strings.ReplaceAll(c.Long, "--", `\--`))
 		}
-		if c.Example != "" {
-			g.line("\n```\n%s\n```", strings.ReplaceAll(strings.TrimSpace(c.Example), "\n  ", "\n"))
-		}
+		g.line("\n```\n%s\n```", strings.Join(examples[c.CommandPath()], "\n"))
 		if c.HasParent() {
 			g.flags(c.NonInheritedFlags())
 		}

@@ -248,7 +248,6 @@ func (a *app) policyCmd() *cobra.Command {
 	}
 	set := &cobra.Command{
 		Use: "set <key>=<value>…", Short: "Change the room's policy", Args: between(1, -1, "at least one key=value"),
-		Example: "  tt policy set owner_lease_ttl=90m order=sequence",
 	}
 	setPath := atPath(set)
 	set.RunE = func(c *cobra.Command, args []string) error {

@@ -165,7 +165,6 @@ func (a *app) sessionEnvCmd() *cobra.Command {
 		Use: "env [path]", Short: "Print the session's variables for a shell",
 		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context file: AI_AGENT_ID, and AI_HELPER for\n" +
 			"a helper. They point to the context file. They don't change which member you are.",
-		Example: "  eval \"$(tt session env)\"",
 	}, func(p *page, res engine.GetSessionResult) {
 		set := func(name, value string) {
 			if value == "" {

@@ -289,7 +289,6 @@ func (a *app) releaseCmd() *cobra.Command {
 		Use: "release [path]", Short: "Release the stick with a handoff", Args: between(0, 1, "a path"),
 		Long: "Release the stick. The handoff says what you did and what comes next; whoever has the next turn gets it. The room chooses\n" +
 			"the next holder among those who wait. Run it twice, and the second run reports what the first did.",
-		Example: "  tt release --status \"wrote the parser; tests pass\" --next-action \"review src/parse.go\" --artifact src/parse.go:1-80:review",
 	}
 	h.add(c)
 	f.add(c)
@@ -328,7 +327,6 @@ func (a *app) passCmd() *cobra.Command {
 		Use: "pass <agent|next> [path]", Short: "Pass the stick to one member, with a handoff", Args: between(1, 2, "an agent, or the word next"),
 		Long: "Pass the stick to the member that must go next. If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
-		Example: "  tt pass codex --status \"found a race in claim\" --next-action \"check the fence\"",
 	}
 	h.add(c)
 	f.add(c)

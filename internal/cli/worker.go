@@ -92,7 +92,6 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	var spec, run string
 	c := &cobra.Command{
 		Use: "spawn <task>", Short: "Create a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
-		Example: `  tt worker spawn ui-7 --description "Retry failed uploads" --run 'claude -p "$(tt worker prompt)"'`,
 	}
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
 	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
@@ -282,7 +281,6 @@ func (a *app) workerPromptCmd() *cobra.Command {
 	var p task.WorkerContextParams
 	c := &cobra.Command{
 		Use: "prompt [task]", Short: "Print the prompt for the agent of a task", Args: between(0, 1, "the name of a task"),
-		Example: `  claude -p "$(tt worker prompt)"`,
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// examples are what the help of each command shows, one line each. A test requires one of every command, and finds each
+// line in a script of testdata/script, which runs it.
+var examples = map[string][]string{
+	"tt":           {"tt", "tt --version"},
+	"tt heartbeat": {"tt heartbeat"},
+	"tt pass":      {"tt pass codex --status 'found a race in claim' --next-action 'check the fence'"},
+	"tt release": {
+		"tt release --status 'wrote the parser; tests pass' --next-action 'review src/parse.go' --artifact src/parse.go:1-80:review",
+		"tt release --stdin <handoff.json",
+	},
+	"tt take":  {"tt take --reason 'codex crashed'"},
+	"tt try":   {"tt try"},
+	"tt wait":  {"tt wait", "tt wait --timeout 100s", "tt wait --park"},
+	"tt close": {"tt close --reason 'the project is done'"},
+	"tt events": {
+		"tt events", "tt events --after 7 --limit 20", "tt events --event claim,release --from codex", "tt events --follow --target any",
+	},
+	"tt join":          {"tt join", "tt join src/parser --force-new"},
+	"tt kick":          {"tt kick codex --reason 'its machine was switched off'"},
+	"tt leave":         {"tt leave", "tt leave --abandon 'wrong branch'"},
+	"tt list":          {"tt list", "tt ls --all"},
+	"tt notes":         {"tt notes list"},
+	"tt notes add":     {"tt notes add 'the build needs go 1.26'", "tt notes add --turn --stdin <findings.md"},
+	"tt notes list":    {"tt notes list --all"},
+	"tt notes resolve": {"tt notes resolve 14"},
+	"tt policy":        {"tt policy"},
+	"tt policy set":    {"tt policy set owner_lease_ttl=90m order=sequence"},
+	"tt reorder":       {"tt reorder claude codex"},
+	"tt status":        {"tt status"},
+	"tt state":         {"tt state", "tt state --all --json"},
+	"tt whoami":        {"tt whoami --explain"},
+
+	"tt conflicts":    {"tt conflicts"},
+	"tt may-edit":     {"tt may-edit src/parse.go", "tt may-edit --tree"},
+	"tt reservations": {"tt reservations", "tt reservations --of claude"},
+	"tt reserve":      {"tt reserve src/parser 'docs/*.md'", "tt reserve web --strict --ttl 30m"},
+	"tt unreserve":    {"tt unreserve web", "tt unreserve --all"},
+
+	"tt helper":          {"tt helper -- claude"},
+	"tt roster":          {"tt roster", "tt roster --all"},
+	"tt session":         {"tt session start"},
+	"tt session end":     {"tt session end"},
+	"tt session env":     {`eval "$(tt session env)"`},
+	"tt session list":    {"tt session list --all"},
+	"tt session path":    {"tt session path"},
+	"tt session promote": {"tt session promote"},
+	"tt session role":    {"tt session role"},
+	"tt session start":   {"tt session start", "tt session start --helper"},
+
+	"tt ack":         {"tt ack 7"},
+	"tt agent":       {"tt agent inbox --agent codex"},
+	"tt agent ack":   {"tt agent ack --agent codex --message 11"},
+	"tt agent inbox": {"tt agent inbox --agent codex"},
+	"tt agent read":  {"tt agent read --agent codex --message 11"},
+	"tt agent send": {
+		"tt agent send --from claude --to codex --bead ui-7 --category BLOCKED --blocker 'no API key' --requested-action 'create one' --urgency high --body 'uploads fail'",
+	},
+	"tt inbox":        {"tt inbox", "tt inbox --sent"},
+	"tt msg":          {"tt msg send codex 'where does the parser keep its state?'"},
+	"tt msg read":     {"tt msg read 5"},
+	"tt msg recv":     {"tt msg recv --after 0"},
+	"tt msg send":     {"tt msg send codex 'where does the parser keep its state?'", "tt msg send room 'the build is green again'", "tt msg send codex --requires-ack --stdin <plan.md"},
+	"tt msg show":     {"tt msg show 7"},
+	"tt msg withdraw": {"tt msg withdraw 6"},
+
+	"tt worker":                 {"tt worker status"},
+	"tt worker approve":         {"tt worker approve ui-7"},
+	"tt worker cancel":          {"tt worker cancel ui-8 --delete --reason 'not needed any more'"},
+	"tt worker diff":            {"tt worker diff ui-7", "tt worker diff ui-7 --stat"},
+	"tt worker done":            {"tt worker done", "tt worker done --evidence tests='go test ./...'"},
+	"tt worker export":          {"tt worker export ui-7"},
+	"tt worker fail":            {"tt worker fail 'the library has no streaming'"},
+	"tt worker heartbeat":       {"tt worker heartbeat"},
+	"tt worker init":            {"tt worker init", "tt worker init --branch main"},
+	"tt worker merge":           {"tt worker merge", "tt worker merge --all"},
+	"tt worker prompt":          {`claude -p "$(tt worker prompt)"`},
+	"tt worker request-changes": {"tt worker request-changes ui-7 'retry at most three times'"},
+	"tt worker retry":           {"tt worker retry ui-9"},
+	"tt worker rollback":        {"tt worker rollback ui-7 --reason 'uploads are slower'"},
+	"tt worker show":            {"tt worker show ui-7"},
+	"tt worker spawn": {
+		"tt worker spawn ui-7 --description 'Retry failed uploads'",
+		`tt worker spawn ui-8 --spec ui-8.md --run 'claude -p "$(tt worker prompt)"'`,
+	},
+	"tt worker start":  {"tt worker start"},
+	"tt worker status": {"tt worker status", "tt worker status --watch"},
+
+	"tt hook":                  {"tt hook claude <input.json"},
+	"tt hook git":              {"tt hook git pre-commit"},
+	"tt mcp":                   {"tt mcp --tools all"},
+	"tt completion":            {"tt completion bash"},
+	"tt completion bash":       {"tt completion bash"},
+	"tt completion fish":       {"tt completion fish"},
+	"tt completion powershell": {"tt completion powershell"},
+	"tt completion zsh":        {"tt completion zsh"},
+	"tt demo":                  {"tt demo"},
+	"tt doctor":                {"tt doctor"},
+	"tt help":                  {"tt help wait"},
+	"tt install":               {"tt install --print", "tt install claude codex", "tt install --project claude"},
+	"tt uninstall":             {"tt uninstall claude", "tt uninstall --project"},
+	"tt version":               {"tt version"},
+}
+
+// example returns the examples of a command as its help shows them.
+func example(c *cobra.Command) string {
+	if lines := examples[c.CommandPath()]; len(lines) > 0 {
+		return "  " + strings.Join(lines, "\n  ")
+	}
+	return ""
+}
+
+// Commands returns the command tree with its examples, from which the manual pages are made.
+func Commands() *cobra.Command {
+	root := (&app{}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("tt")
+	var add func(*cobra.Command)
+	add = func(c *cobra.Command) {
+		c.Example = example(c)
+		for _, sub := range c.Commands() {
+			add(sub)
+		}
+	}
+	add(root)
+	return root
+}
