@@ -20,6 +20,10 @@ help: ## list the targets
 build: ## build ./tt, as it is shipped: without symbols and debug information
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o tt ./cmd/tt
 
+.PHONY: man
+man: ## write the manual page of each command into dist/man
+	$(GO) run ./internal/manpages dist/man
+
 .PHONY: test
 test: deps-test ## vet, then every test: rules, store, scripts, real processes (a few minutes)
 	$(GO) vet ./...

@@ -32,7 +32,7 @@ var edges = map[string]map[string]string{
 		"internal/cli": "main is os.Exit(cli.Main(...)) and nothing else",
 	},
 	"internal/cli": {
-		"github.com/spf13/cobra": "commands, flags, help and completion; no other package knows it",
+		"github.com/spf13/cobra": "commands, flags, help and completion",
 		"github.com/spf13/pflag": "cobra's flags, where one that is unknown or wrong is refused in our words",
 		"golang.org/x/sys":       "terminals, and noticing that standard output was closed",
 		"internal/bell":          "the locks by which connections of one MCP client are told apart",
@@ -181,7 +181,11 @@ var edges = map[string]map[string]string{
 		"internal/workspace":   "the same",
 		"stick":                "words",
 	},
-	"internal/testenv":      {},
+	"internal/testenv": {},
+	"internal/manpages": {
+		"internal/cli":           "the command tree",
+		"github.com/spf13/cobra": "its package doc writes manual pages",
+	},
 	"internal/mutate":       {},
 	"internal/e2e/modelapi": {},
 	"internal/e2e/realharness": {
@@ -223,6 +227,7 @@ var outside = map[string]string{
 	"internal/cli":              "it is where the surroundings are read",
 	"internal/clitest":          "it stands in for main",
 	"internal/e2e/realharness":  "it finds what .ci/npm installed, and says whether that must be there",
+	"internal/manpages":         "a program of its own",
 	"internal/mutate":           "a program of its own",
 	"internal/testenv":          "it makes the surroundings of tests",
 	"internal/git":              "git needs its environment, less what starts with GIT_",
