@@ -15,11 +15,14 @@ import (
 )
 
 // eventCommands are the commands about the log.
-func (a *app) eventCommands() []*cobra.Command { return []*cobra.Command{a.eventsCmd(), a.notesCmd()} }
+func (a *app) eventCommands() []*cobra.Command {
+	return []*cobra.Command{a.logCmd(), a.eventsCmd(), a.notesCmd()}
+}
 
 // streamFlags are the ways to read a stream of events: those in the log, the next batch, or each one as it comes.
 type streamFlags struct {
 	wait, follow bool
+	words        bool // follow in words, and not in JSON
 	types        []string
 	from, name   string
 	filter       engine.EventFilter
@@ -29,22 +32,28 @@ type streamFlags struct {
 }
 
 func (s *streamFlags) add(c *cobra.Command, target string) {
+	s.addFilter(c)
+	f := c.Flags()
+	f.BoolVar(&s.wait, "wait", false, "wait for the next batch")
+	s.timeout.add(c, "with --wait: return after this time (default: wait for ever)")
+	f.BoolVar(&s.follow, "follow", false, "print each one as it comes: in words on a terminal, else as a line of JSON")
+	f.StringVar(&s.filter.Target, "target", "", "for whom: self, any or an agent ("+target+")")
+	f.StringVar(&s.name, "name", "", "with --wait or --follow: continue your stream of this name")
+}
+
+// addFilter adds the flags that say which events to read.
+func (s *streamFlags) addFilter(c *cobra.Command) {
 	s.command = c
 	f := c.Flags()
 	f.SetNormalizeFunc(otherWords)
-	f.BoolVar(&s.wait, "wait", false, "wait for the next batch")
-	s.timeout.add(c, "with --wait: return after this time (default: wait for ever)")
-	f.BoolVar(&s.follow, "follow", false, "print each one as it comes, as a line of JSON")
-	f.StringVar(&s.filter.Target, "target", "", "for whom: self, any or an agent ("+target+")")
 	f.StringVar(&s.from, "from", "", "only from this agent")
 	f.StringVar(&s.filter.TaskID, "task", "", "only about this task (also --bead)")
 	f.Int64Var(&s.filter.After, "after", 0, "only what comes after this cursor")
-	f.StringVar(&s.name, "name", "", "with --wait or --follow: continue your stream of this name")
 	f.IntVar(&s.filter.Limit, "limit", 50, "at most this many at once (up to 500)")
 }
 
-// run reads the stream.
-func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*page, engine.EventsResult, bool)) error {
+// run reads the stream. In words it shows each event by the function each, and calls all of them what.
+func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what string, each func(*page, stick.Event)) error {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -53,7 +62,7 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*
 	if !s.wait && !s.follow {
 		return answer(a, func(e operations, by core.Caller) (engine.EventsResult, error) {
 			return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest})
-		}, func(p *page, res engine.EventsResult) { text(p, res, newest) })
+		}, func(p *page, res engine.EventsResult) { p.batch(res, newest, what, each) })
 	}
 	e, by, err := a.open()
 	if err != nil {
@@ -62,10 +71,16 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, text func(*
 	st := &stream{a: a, e: e, name: s.name, p: engine.WaitForEventsParams{
 		Caller: by, Where: w, EventFilter: s.filter, FromNow: newest, Name: s.name, MaxWaitMS: s.limit,
 	}}
-	if s.follow {
-		return st.follow(ctx)
+	if !s.follow {
+		return st.next(ctx, func(p *page, res engine.EventsResult) { p.batch(res, false, what, each) })
 	}
-	return st.next(ctx, text)
+	if s.words || a.TTY && !a.json {
+		st.show = each
+		if s.name == "" && s.filter.Target == "" {
+			st.p.Target = engine.TargetAny // a person wants to see everything
+		}
+	}
+	return st.follow(ctx)
 }
 
 // check completes the filter. It refuses a filter that can't match anything.
@@ -118,8 +133,9 @@ func (a *app) eventsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "events [path]", Short: "Read the room's log, or follow it", Args: between(0, 1, "a path"),
 		Long: "Read the newest events of the room, or those after a cursor. --wait returns the next batch, or not_yet after --timeout, both\n" +
-			"with exit status 0. --follow prints each event as a line of JSON until you interrupt it. Both start now, unless you give --after\n" +
-			"or --name. Both only watch: they never give you the turn, and they write nothing but the cursor of a named stream.",
+			"with exit status 0. --follow prints each event as it comes, until you interrupt it: all of them in words on a terminal, else a\n" +
+			"line of JSON for each that is addressed to you. Both start now, unless you give --after or --name. Both only watch: they never\n" +
+			"give you the turn, and they write nothing but the cursor of a named stream.",
 	}
 	s.add(c, "default: self with --wait and --follow, else any")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
@@ -129,7 +145,30 @@ func (a *app) eventsCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.run(a, c.Context(), w, (*page).events)
+		return s.run(a, c.Context(), w, "events", (*page).event)
+	}
+	return c
+}
+
+// logCmd is eventsCmd for people: always in words.
+func (a *app) logCmd() *cobra.Command {
+	s := streamFlags{words: true}
+	c := &cobra.Command{
+		Use: "log [path]", Short: "Read what happened in the room, in words", Args: between(0, 1, "a path"),
+		Long: "Read what happened in the room, the newest last. --follow goes on as it happens, until you interrupt it. Programs read\n" +
+			"tt events.",
+	}
+	s.addFilter(c)
+	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "go on as it happens")
+	c.Flags().StringVar(&s.filter.Target, "target", "", "only what is for this agent, or for yourself (self)")
+	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := path.of(args, 0)
+		if err != nil {
+			return err
+		}
+		return s.run(a, c.Context(), w, "events", (*page).logged)
 	}
 	return c
 }
@@ -152,27 +191,28 @@ func (a *app) msgRecvCmd() *cobra.Command {
 		if s.filter.Target == "" {
 			s.filter.Target = engine.TargetSelf
 		}
-		return s.run(a, c.Context(), w, (*page).messages)
+		return s.run(a, c.Context(), w, "messages", (*page).told)
 	}
 	return c
 }
 
-// events shows a batch: the newest events, or those after a cursor.
-func (p *page) events(res engine.EventsResult, newest bool) {
-	p.batch(res, newest, "events", func(e stick.Event) { p.linef("%6d  %-10s %s", e.Seq, p.ago(e.CreatedAt), e.Say()) })
+// event shows an event, and how long ago it was.
+func (p *page) event(e stick.Event) {
+	p.linef("%6d  %-10s %s", e.Seq, p.ago(e.CreatedAt), e.Say())
 }
 
-// messages shows a batch of messages with their bodies.
-func (p *page) messages(res engine.EventsResult, newest bool) {
-	p.batch(res, newest, "messages", p.told)
+// logged shows an event with its time of day, because a line that stays on the screen grows old.
+func (p *page) logged(e stick.Event) {
+	p.linef("%6d  %s  %s", e.Seq, p.clock(e.CreatedAt), e.Say())
 }
 
-func (p *page) batch(res engine.EventsResult, newest bool, what string, each func(stick.Event)) {
+// batch shows the newest events, or those after a cursor.
+func (p *page) batch(res engine.EventsResult, newest bool, what string, each func(*page, stick.Event)) {
 	if res.More && newest {
 		p.linef("%s", p.faint("older ones are hidden: --limit, or --after <cursor>"))
 	}
 	for _, e := range res.Events {
-		each(e)
+		each(p, e)
 	}
 	switch {
 	case res.Status == stick.NotYet:
@@ -191,18 +231,19 @@ type stream struct {
 	a    *app
 	e    operations
 	name string
+	show func(*page, stick.Event) // shows an event in words; nil: events are followed as JSON
 	p    engine.WaitForEventsParams
 }
 
 // next waits for one batch.
-func (s *stream) next(ctx context.Context, text func(*page, engine.EventsResult, bool)) error {
+func (s *stream) next(ctx context.Context, text func(*page, engine.EventsResult)) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
 	res, err := s.e.WaitForEvents(ctx, s.p)
 	if err != nil {
 		return err
 	}
-	if err := s.a.print(res, func(p *page) { text(p, res, false) }); err != nil {
+	if err := s.a.print(res, func(p *page) { text(p, res) }); err != nil {
 		return err
 	}
 	if !s.a.unheard {
@@ -218,6 +259,22 @@ func (s *stream) delivered(ctx context.Context, room stick.RoomID, cursor int64)
 	}
 }
 
+// write prints an event, in words or as a line of JSON.
+func (s *stream) write(e stick.Event) error {
+	if s.show != nil {
+		p := s.a.page()
+		s.show(p, e)
+		s.a.write(p.shown())
+		return nil
+	}
+	b, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("print event: %w", err)
+	}
+	s.a.write(plain(b) + "\n")
+	return nil
+}
+
 // errUnheard ends following when an event can't be written.
 var errUnheard = errors.New("an event can't be written")
 
@@ -229,11 +286,10 @@ func (s *stream) follow(ctx context.Context) error {
 	unread := int64(-1) // the cursor before the first event that couldn't be written
 	last, err := s.e.FollowEvents(ctx, s.p, func(res engine.EventsResult) error {
 		for i, ev := range res.Events {
-			b, err := json.Marshal(ev)
-			if err != nil {
-				return fmt.Errorf("print event: %w", err)
+			if err := s.write(ev); err != nil {
+				return err
 			}
-			if s.a.write(plain(b) + "\n"); s.a.unheard { // the cursor stays before what wasn't written
+			if s.a.unheard { // the cursor stays before what wasn't written
 				unread = ev.Seq - 1
 				if i > 0 {
 					unread = res.Events[i-1].Seq

@@ -299,6 +299,15 @@ func (p *page) ago(t stick.Time) string {
 	return stick.Ago(p.now.Sub(t))
 }
 
+// clock says when t was in local time, to the second, with the day if it isn't today.
+func (p *page) clock(t stick.Time) string {
+	at, now := t.Go().Local(), p.now.Go().Local()
+	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format(time.DateTime)
+}
+
 // until says how long it is until t.
 func (p *page) until(t stick.Time) string {
 	if t <= p.now {

@@ -29,6 +29,7 @@ var results = map[string][]any{
 	"tt leave":         {engine.LeaveRoomResult{}},
 	"tt kick":          {engine.KickMemberResult{}},
 	"tt whoami":        {engine.WhoamiResult{}},
+	"tt log":           {engine.EventsResult{}, stick.Event{}},
 	"tt events":        {engine.EventsResult{}, stick.Event{}},
 	"tt msg send":      {engine.SendMessageResult{}},
 	"tt msg recv":      {engine.EventsResult{}, stick.Event{}},

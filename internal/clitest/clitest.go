@@ -51,6 +51,8 @@ const (
 	Boot = "TT_TEST_BOOT"
 	// GitLimit is how long hooks of git may take. The default is long, because tests run on busy machines.
 	GitLimit = "TT_TEST_GIT_LIMIT"
+	// Terminal makes tt believe that it writes to a terminal. Its value is the number of columns.
+	Terminal = "TT_TEST_TERMINAL"
 	// HookSlack multiplies the limits of harnesses' hooks; 1 means the limits of the program. The default is large.
 	HookSlack = "TT_TEST_HOOK_SLACK"
 )
@@ -122,14 +124,7 @@ func Env() cli.Env {
 		}
 		env.GitLimit = limit
 	}
-	if kind := os.Getenv(FileSystem); kind != "" {
-		env.Local = func(dir string) error { return workspace.UnsafeFileSystem(dir, kind) }
-	}
-	if uid, err := intFromEnv(Owner); err != nil {
-		panic(err)
-	} else if uid != 0 {
-		env.Local = func(dir string) error { return plainfile.OfAnother(dir, uid) }
-	}
+	surroundings(&env)
 	slack, err := intFromEnv(HookSlack)
 	if err != nil {
 		panic(err)
@@ -162,6 +157,25 @@ func Env() cli.Env {
 		}
 	}
 	return env
+}
+
+// surroundings lets tt see another file system, owner or terminal.
+func surroundings(env *cli.Env) {
+	if kind := os.Getenv(FileSystem); kind != "" {
+		env.Local = func(dir string) error { return workspace.UnsafeFileSystem(dir, kind) }
+	}
+	if uid, err := intFromEnv(Owner); err != nil {
+		panic(err)
+	} else if uid != 0 {
+		env.Local = func(dir string) error { return plainfile.OfAnother(dir, uid) }
+	}
+	columns, err := intFromEnv(Terminal)
+	if err != nil {
+		panic(err)
+	}
+	if columns > 0 {
+		env.TTY, env.Columns = true, columns
+	}
 }
 
 // clock is a clock moved by an offset. With a time it stands still there.
