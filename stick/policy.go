@@ -74,6 +74,14 @@ type PolicyKey struct {
 	yes      func(*Policy) *bool
 }
 
+// Words returns the words that the value can be; none if it is a duration.
+func (k PolicyKey) Words() []string {
+	if k.yes != nil {
+		return []string{"true", "false"}
+	}
+	return k.words
+}
+
 // PolicyKeys lists what can be set, in the order in which it is shown.
 var PolicyKeys = []PolicyKey{
 	{

@@ -308,6 +308,9 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
 	strictHelpers(root)
+	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) {
+		a.complete(root)
+	}
 	return root
 }
 

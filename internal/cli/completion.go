@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// candidates finds what an argument or a flag may be, in the room at a place. Each is a word, and what a shell shows beside
+// it. It only reads, and what fails offers nothing: a shell that completes a word is no place for an error.
+type candidates func(ctx context.Context, a *app, at core.Where) []cobra.Completion
+
+// argumentCandidates are what the arguments of commands may be. A shell offers files for those of other commands, and
+// directories for a path.
+var argumentCandidates = map[string]candidates{
+	"tt ack": inboxMessages(engine.GetInboxParams{}), "tt msg read": inboxMessages(engine.GetInboxParams{State: "unread"}),
+	"tt msg show": inboxMessages(engine.GetInboxParams{State: "all"}), "tt msg withdraw": inboxMessages(engine.GetInboxParams{Sent: true}),
+	"tt pass": also(members, "next\twhoever waits longest"), "tt kick": members, "tt reorder": members,
+	"tt msg send":      also(members, "room\tall members", "system\tonly the log"),
+	"tt notes resolve": notes, "tt unreserve": reservations,
+	"tt policy set": policies,
+	"tt install":    also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
+	"tt uninstall":  also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
+	"tt hook":       harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction"),
+	"tt worker approve": tasks, "tt worker cancel": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks,
+	"tt worker prompt": tasks, "tt worker request-changes": tasks, "tt worker retry": tasks, "tt worker rollback": tasks, "tt worker show": tasks,
+	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(),
+}
+
+// flagCandidates are what the values of flags may be, by the flag's name.
+var flagCandidates = map[string]candidates{
+	"as": members, "agent": members, "from": members, "of": members, "target": also(members, "self", "any"), "to": also(members, "room", "system"),
+	"task": tasks, "room": rooms, "message": inboxMessages(engine.GetInboxParams{}), "reply-to": inboxMessages(engine.GetInboxParams{State: "all"}),
+	"category": categories, "event": eventTypes, "state": alwaysOf("unread", "read", "acked", "all"),
+	"color": alwaysOf("auto", "always", "never"), "tools": alwaysOf("core", "all"), "overlap": alwaysOf("exact", "partial"),
+}
+
+// complete lets a shell complete the arguments and flags of all commands. It is called only when a shell asks.
+func (a *app) complete(c *cobra.Command) {
+	find := argumentCandidates[c.CommandPath()]
+	switch {
+	case find != nil:
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 && !strings.HasSuffix(strings.Fields(c.Use)[1], "…") {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return a.offer(c, find, typed)
+		}
+	case strings.Contains(c.Use, "[path]"):
+		c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if find := flagCandidates[f.Name]; find != nil && f.Value.Type() != "bool" {
+			_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return a.offer(c, find, typed)
+			}) // the flag is there, and each flag is visited once
+		}
+	})
+	for _, sub := range c.Commands() {
+		a.complete(sub)
+	}
+}
+
+// offer returns the candidates that begin as typed. In a list separated by commas the last one counts.
+func (a *app) offer(c *cobra.Command, find candidates, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var at core.Where
+	if path, room := c.Flags().Lookup("path"), c.Flags().Lookup("room"); path != nil && room != nil {
+		at = core.Where{Path: path.Value.String(), RoomID: stick.RoomID(room.Value.String())}
+	}
+	before, last := "", typed
+	if i := strings.LastIndex(typed, ","); i >= 0 {
+		before, last = typed[:i+1], typed[i+1:]
+	}
+	var offered []cobra.Completion
+	directive := cobra.ShellCompDirectiveNoFileComp
+	for _, word := range find(c.Context(), a, at) {
+		if strings.HasPrefix(word, last) {
+			offered = append(offered, before+word)
+		}
+		if strings.HasSuffix(word, "=") {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	return offered, directive
+}
+
+// alwaysOf are candidates that are always the same.
+func alwaysOf(all ...string) candidates {
+	return func(context.Context, *app, core.Where) []cobra.Completion { return all }
+}
+
+// also adds words to candidates.
+func also(find candidates, more ...string) candidates {
+	return func(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+		return slices.Concat(find(ctx, a, at), more)
+	}
+}
+
+// beside puts a text beside a word. What agents wrote can't reach the terminal as it is.
+func beside(word, text string) cobra.Completion {
+	return cobra.CompletionWithDesc(stick.Line(word), stick.Line(stick.Clip(text, 60)))
+}
+
+// found runs an operation that reads, and makes a candidate of each of its results.
+func found[R, T any](a *app, operation func(operations, core.Caller) (R, error), list func(R) []T, word func(T) cobra.Completion) []cobra.Completion {
+	e, by, err := a.open()
+	if err != nil {
+		return nil
+	}
+	res, err := operation(e, by)
+	if err != nil {
+		return nil
+	}
+	var all []cobra.Completion
+	for _, x := range list(res) {
+		all = append(all, word(x))
+	}
+	return all
+}
+
+func members(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return found(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
+		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
+	}, func(r engine.GetRoomStateResult) []engine.RoomMember { return r.Members }, func(m engine.RoomMember) cobra.Completion {
+		return beside(string(m.AgentID), string(m.Status))
+	})
+}
+
+func rooms(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return found(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
+		return e.ListRooms(ctx, engine.ListRoomsParams{Caller: by, Path: at.Path, All: true})
+	}, func(r engine.ListRoomsResult) []engine.ListedRoom { return r.Rooms }, func(r engine.ListedRoom) cobra.Completion {
+		return beside(string(r.RoomID), r.Path)
+	})
+}
+
+func tasks(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return found(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
+		return e.WorkerStatus(ctx, task.WorkerStatusParams{Caller: by, Where: at})
+	}, func(r task.WorkerStatusResult) []task.TaskView { return r.Tasks }, func(t task.TaskView) cobra.Completion {
+		return beside(t.TaskID, fmt.Sprintf("%s %s", t.State, t.Description))
+	})
+}
+
+func inboxMessages(which engine.GetInboxParams) candidates {
+	return func(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+		return found(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
+			which.Caller, which.Where = by, at
+			return e.GetInbox(ctx, which)
+		}, func(r engine.GetInboxResult) []engine.InboxMessage { return r.Messages }, func(m engine.InboxMessage) cobra.Completion {
+			return beside(strconv.FormatInt(m.MessageID, 10), fmt.Sprintf("%s: %s", m.From, m.Body))
+		})
+	}
+}
+
+func notes(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return found(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
+		return e.ListNotes(ctx, engine.ListNotesParams{Caller: by, Where: at})
+	}, func(r engine.ListNotesResult) []stick.Note { return r.Notes }, func(n stick.Note) cobra.Completion {
+		return beside(strconv.FormatInt(n.ID, 10), n.Body)
+	})
+}
+
+// reservations are the caller's own.
+func reservations(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return found(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
+		res, err := e.ListReservations(ctx, engine.ListReservationsParams{Caller: by, Where: at})
+		res.Reservations = slices.DeleteFunc(res.Reservations, func(v engine.ReservationView) bool { return v.Agent != res.AgentID })
+		return res, err
+	}, func(r engine.ListReservationsResult) []engine.ReservationView { return r.Reservations }, func(v engine.ReservationView) cobra.Completion {
+		return beside(string(v.Pattern), v.Task)
+	})
+}
+
+func policies(context.Context, *app, core.Where) []cobra.Completion {
+	var all []cobra.Completion
+	for _, k := range stick.PolicyKeys {
+		if len(k.Words()) == 0 {
+			all = append(all, k.Name+"=")
+		}
+		for _, w := range k.Words() {
+			all = append(all, cobra.CompletionWithDesc(k.Name+"="+w, k.Meaning))
+		}
+	}
+	return all
+}
+
+func harnesses(context.Context, *app, core.Where) []cobra.Completion { return harness.Names() }
+
+func categories(context.Context, *app, core.Where) []cobra.Completion {
+	var all []cobra.Completion
+	for _, c := range stick.Categories {
+		all = append(all, string(c.Category))
+	}
+	return all
+}
+
+func eventTypes(context.Context, *app, core.Where) []cobra.Completion {
+	var all []cobra.Completion
+	for _, t := range stick.EventTypes {
+		all = append(all, cobra.CompletionWithDesc(string(t.Type), t.Meaning))
+	}
+	return all
+}
