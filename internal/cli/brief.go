@@ -12,30 +12,30 @@ import (
 )
 
 // brief starts a session, and tells the agent what it should know at its start.
-func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
 	q := a.startParams(p)
 	q.Auto = true
-	if in.Event == harness.HookSessionStart {
-		q.Source = in.Why
+	if f.Event == harness.HookSessionStart {
+		q.Source = f.Why
 	}
 	res, err := e.StartSession(ctx, q)
-	if stick.CodeOf(err) == stick.CodeProjectConfig && in.Event == harness.HookSessionStart {
+	if stick.CodeOf(err) == stick.CodeProjectConfig && f.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
-		a.writeHook(row, in, harness.HookAnswer{Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e.Message, e.Hint.String()))})
+		a.writeHook(f, harness.HookAnswer{Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e.Message, e.Hint.String()))})
 	}
-	if err != nil || res.RoomID == "" {
+	if err != nil || res.RoomID == "" || res.Answered {
 		return err
 	}
 	pg := a.page()
 	pg.color = false
-	pg.briefing(res, in.Why == "compact")
-	if f := a.newFaults(pg.now); f != nil {
-		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", f.Last)
+	pg.briefing(res, f.Why == "compact")
+	if faults := a.newFaults(pg.now); faults != nil {
+		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
 	}
-	if in.Event == harness.HookSessionStart {
-		a.warn(ctx, pg, row)
+	if f.Event == harness.HookSessionStart {
+		a.warn(ctx, pg, f.Harness)
 	}
-	a.writeHook(row, in, harness.HookAnswer{Context: strings.TrimSpace(string(pg.shown()))})
+	a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(pg.shown()))})
 	return nil
 }
 

@@ -268,6 +268,14 @@ func (a *app) config(procs *proc.Table) core.Config {
 	}
 }
 
+// now is the time of this machine.
+func (a *app) now() stick.Time {
+	if a.Now != nil {
+		return stick.At(a.Now())
+	}
+	return stick.At(time.Now())
+}
+
 // isTrue reports whether the value of an environment variable means yes.
 func isTrue(s string) bool { return s != "" && s != "0" && s != "false" }
 

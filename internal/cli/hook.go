@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
 	"talkingstick/stick"
 )
 
@@ -43,81 +44,90 @@ const exitWake = 2
 func (a *app) hookCmd() *cobra.Command {
 	var wake bool
 	c := &cobra.Command{
-		Use: "hook <harness>", Short: "Answer a harness's hook", Args: between(1, 1, "the name of a harness"),
+		Use: "hook [harness]", Short: "Answer a harness's hook", Args: between(0, 1, ""),
 		Long: "Read a hook's input from standard input, and answer in the harness's own format: what an agent should know when its session\n" +
 			"starts, new messages after a tool call, and whether it still has the stick or a task when it wants to stop. Outside of rooms,\n" +
-			"and if anything fails, it prints nothing and exits with 0. tt install puts it into the harness's configuration.",
+			"and if anything fails, it prints nothing and exits with 0. tt install puts it into the harness's configuration.\n\n" +
+			"Which harness it is, tt finds out itself: from its processes, else from their variables, else from the input. Earlier versions\n" +
+			"of tt put the harness's name into the command. It is still accepted, and decides nothing.",
 	}
 	c.AddCommand(a.gitHookCmd())
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.inHook = true
-		row, ok := harness.ByName(args[0])
-		if !ok {
-			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(args[0], 40)).With("field", "harness").
-				Hintf("the harnesses are %s", strings.Join(harness.Names(), ", "))
+		if err := checkHarness(args); err != nil || isTrue(a.Getenv("TT_OFF")) {
+			return err
 		}
-		if isTrue(a.Getenv("TT_OFF")) {
-			return nil
-		}
-		err := catch(func() error { return a.hook(c.Context(), row, wake) })
+		var f harness.Firing
+		err := catch(func() error { return a.hook(c.Context(), &f, wake) })
 		if _, crashed := errors.AsType[*crash](err); crashed {
 			a.status = 0 // what was shown may not be recorded: waking the agent would show it again, and again
 		}
 		if err != nil && c.Context().Err() == nil {
-			a.log("hook %s: %v", row.Name, err) // a fault of ours stops no harness
+			a.log("%s: %v", strings.TrimSpace("hook "+f.Harness.Name), err) // a fault of ours stops no harness
 		}
 		return nil
 	}
 	return c
 }
 
-// hook answers one hook.
-func (a *app) hook(ctx context.Context, row harness.Row, wake bool) error {
+// checkHarness refuses an argument that isn't the name of a harness.
+func checkHarness(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if _, ok := harness.ByName(args[0]); ok {
+		return nil
+	}
+	return stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(args[0], 40)).With("field", "harness").
+		Hintf("the harnesses are %s", strings.Join(harness.Names(), ", "))
+}
+
+// hook answers one hook, and fills in f with what it has read.
+func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
 	b, err := io.ReadAll(io.LimitReader(a.Stdin, maxHook))
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
 	}
-	in, err := row.ReadHook(b)
-	if err != nil || in.Event == "" {
+	from, procs, err := a.surroundings()
+	if err != nil {
 		return err
 	}
-	e, p, err := a.hookCaller(row, in, wake)
+	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
+		return err
+	}
+	e, p, err := a.hookCaller(from, procs, *f, wake)
 	if err != nil {
 		return err
 	}
 	if wake {
-		return a.waitAndWake(ctx, e, p, row, in)
+		return a.waitAndWake(ctx, e, p, *f, from.Chain)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit))
 	defer cancel()
-	switch in.Event {
+	switch f.Event {
 	case harness.HookBeforeTool:
-		return a.beforeTool(ctx, e, p, row, in)
+		return a.beforeTool(ctx, e, p, *f)
 	case harness.HookSessionStart:
-		return a.brief(ctx, e, p, row, in)
+		return a.brief(ctx, e, p, *f)
 	case harness.HookPrompt, harness.HookAfterTool:
-		return a.showNew(ctx, e, p, row, in)
+		return a.showNew(ctx, e, p, *f)
 	case harness.HookStop:
-		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: in.AlreadyBlocked})
+		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: f.AlreadyBlocked})
 		if err == nil && res.Block {
-			a.writeHook(row, in, harness.HookAnswer{Block: res.Reason})
+			a.writeHook(*f, harness.HookAnswer{Block: res.Reason})
 		}
 		return err
 	case harness.HookSessionEnd:
-		_, err := e.EndSession(ctx, engine.EndSessionParams{HookParams: p, Why: in.Why})
+		_, err := e.EndSession(ctx, engine.EndSessionParams{HookParams: p, Why: f.Why})
 		return err
 	}
 	return nil
 }
 
 // hookCaller resolves the agent whose hook this is. The input names the session.
-func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (operations, engine.HookParams, error) {
-	from, procs, err := a.surroundings()
-	if err != nil {
-		return operations{}, engine.HookParams{}, err
-	}
-	from.SessionHarness, from.SessionID = row.Name, in.SessionID
+func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing, patient bool) (operations, engine.HookParams, error) {
+	from.SessionHarness, from.SessionID = f.Harness.Name, f.SessionID
 	by, err := harness.Resolve(from)
 	if err != nil {
 		return operations{}, engine.HookParams{}, err
@@ -125,17 +135,17 @@ func (a *app) hookCaller(row harness.Row, in harness.HookInput, patient bool) (o
 	c := a.config(procs)
 	if !patient {
 		c.WriteWait, c.ReadWait = a.slack(hookLimit), a.slack(hookReads)
-		if in.Event == harness.HookBeforeTool {
+		if f.Event == harness.HookBeforeTool {
 			c.WriteWait = a.slack(editWrites)
 		}
 	}
-	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: in.Dir}, Sub: in.Subagent}, nil
+	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.now()}, nil
 }
 
 // beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or takes too
 // long: only the database denies.
-func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
-	q := editOf(p, in)
+func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
+	q := editOf(p, f.HookInput)
 	type decision struct {
 		res engine.MayEditResult
 		err error
@@ -152,11 +162,11 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 			return d.err
 		}
 		if !d.res.Allowed {
-			a.writeHook(row, in, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."})
+			a.writeHook(f, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."})
 		}
 		return e.EditChecked(ctx, q, d.res)
 	case <-time.After(a.slack(editLimit)):
-		return fmt.Errorf("no decision within %s, so %s was allowed", a.slack(editLimit), in.Edits.Tool)
+		return fmt.Errorf("no decision within %s, so %s was allowed", a.slack(editLimit), f.Edits.Tool)
 	}
 }
 
@@ -170,20 +180,30 @@ func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
 }
 
 // showNew shows a working agent what is new for it, and records that it works.
-func (a *app) showNew(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
-	if in.Woken {
+func (a *app) showNew(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
+	if f.Woken {
 		p.Sub = true // the waker may not have recorded yet that it showed these events
 	}
-	late := a.checkEdited(ctx, e, p, in) // first, so that the agent learns of it at once
+	late := a.checkEdited(ctx, e, p, f.HookInput) // first, so that the agent learns of it at once
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return errors.Join(late, err)
 	}
 	if res.Unstarted { // another agent made the room after this session's start
-		return errors.Join(late, a.brief(ctx, e, p, row, in))
+		return errors.Join(late, a.brief(ctx, e, p, f))
 	}
 	if len(res.Events) > 0 {
-		a.writeHook(row, in, harness.HookAnswer{Context: strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))})
+		done, alone := e.ShowAlone(ctx, res)
+		if !alone {
+			return late // another entry for this event is showing them
+		}
+		defer done()
+		if res, err = e.DeliverEvents(ctx, p); err != nil {
+			return errors.Join(late, err)
+		}
+	}
+	if len(res.Events) > 0 {
+		a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))})
 		if a.unheard {
 			return errors.New("nobody read what is new")
 		}
@@ -218,15 +238,11 @@ func (a *app) newEventsText(events []stick.Event, more bool) shown {
 
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its harness. Each event
 // wakes an agent once.
-func (a *app) waitAndWake(ctx context.Context, e operations, p engine.HookParams, row harness.Row, in harness.HookInput) error {
+func (a *app) waitAndWake(ctx context.Context, e operations, p engine.HookParams, f harness.Firing, chain []proc.Info) error {
+	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
 		return nil // a headless harness ends when it is idle
 	}
-	from, _, err := a.surroundings()
-	if err != nil {
-		return err
-	}
-	program := row.Program(from.Chain)
 	ctx, stop := a.untilUnheard(ctx)
 	defer stop()
 	res, err := e.WaitForWake(ctx, p)
@@ -235,7 +251,7 @@ func (a *app) waitAndWake(ctx context.Context, e operations, p engine.HookParams
 	}
 	text := strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))
 	if row.Wake == harness.WakeQueue {
-		err = a.queue(ctx, row.QueueCommand(program, in.SessionID, text))
+		err = a.queue(ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
 	} else {
 		err = a.sayText(text)
 		a.status = exitWake

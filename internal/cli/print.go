@@ -90,8 +90,8 @@ func (a *app) sayText(text string) error {
 }
 
 // writeHook answers a hook in the format of its harness.
-func (a *app) writeHook(row harness.Row, in harness.HookInput, answer harness.HookAnswer) {
-	a.write(shown(row.WriteHook(in, answer)))
+func (a *app) writeHook(f harness.Firing, answer harness.HookAnswer) {
+	a.write(shown(f.Answer(answer)))
 }
 
 // plain is a JSON document with every character escaped that a terminal could act on. JSON itself
@@ -171,12 +171,8 @@ type page struct {
 }
 
 func (a *app) page() *page {
-	now := time.Now
-	if a.Now != nil {
-		now = a.Now
-	}
 	color := a.color == "always" || a.color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
-	p := &page{color: color, now: stick.At(now())}
+	p := &page{color: color, now: a.now()}
 	if a.TTY {
 		p.width = a.Columns
 	}

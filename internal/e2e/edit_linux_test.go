@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/e2e/modelapi"
 	"talkingstick/internal/e2e/realharness"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
 )
 
 // denying takes the place of tt in a harness's hooks. It keeps its input before a tool, and denies what concerns a file
@@ -111,7 +112,7 @@ func told(t *testing.T, row harness.Row, dir string) (paths []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := row.ReadHook(b)
+		in, err := harness.ReadFiring(harness.Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Args: row.Programs[:1]}}}, b)
 		if err != nil || in.Event != harness.HookBeforeTool {
 			t.Errorf("%s: %v", b, err)
 		}

@@ -2,8 +2,12 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"time"
 
+	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -14,6 +18,16 @@ type HookParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	Sub bool // it runs for a sub-agent: the session is active, but events for the agent aren't shown here
+
+	// Began is when the hook's process began. A harness runs all its hooks for an event at the same time. So if
+	// another hook of the session was recorded since, that one has answered the same event.
+	Began stick.Time
+}
+
+// answered reports whether another hook of the caller's session was recorded since this one began.
+func (o *op) answered(p HookParams) (bool, error) {
+	h, err := o.Tx.HookTimes(o.Me.Session.Key)
+	return !p.Began.IsZero() && h.At > p.Began, err
 }
 
 // hookStream is the name of the cursor for what hooks have shown.
@@ -217,6 +231,24 @@ func fittingHook(events []stick.Event) int {
 		}
 	}
 	return len(events)
+}
+
+// ShowAlone reports whether the caller may show the events of res: another hook of the same agent may be showing them
+// now. done ends showing them. If that can't be found out, both hooks show them.
+func (e *Engine) ShowAlone(ctx context.Context, res DeliverEventsResult) (done func(), alone bool) {
+	db, err := e.core.Open(ctx, false)
+	if err != nil {
+		return func() {}, true
+	}
+	sum := sha256.Sum256([]byte(string(res.RoomID) + " " + string(res.AgentID)))
+	p, err := db.Bell.TakePresence(hookStream + "-" + hex.EncodeToString(sum[:16]))
+	if _, taken := errors.AsType[*bell.LockedError](err); taken {
+		return func() {}, false
+	}
+	if err != nil {
+		return func() {}, true
+	}
+	return func() { _ = p.Close() }, true
 }
 
 // HookDelivered records that the caller works, and that it has seen the events of res. It writes nothing if

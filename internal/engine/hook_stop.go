@@ -61,6 +61,9 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 			}
 		}
 		if len(reasons) == 0 {
+			if answered, err := o.answered(p.HookParams); answered || err != nil {
+				return err // another hook may have just kept the agent from stopping
+			}
 			for _, l := range o.Room.Listeners {
 				if l.Agent == o.Me.Agent && l.Purpose == stick.Wake {
 					o.Tx.Ring(o.Room.ID) // events may have come for that wait while the agent was still working

@@ -218,3 +218,59 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	forged.Ends().Refused(stick.CodeIdentityMismatch)
 	ann.StartsByHook("").That("that it is still a member", func(r engine.StartSessionResult) bool { return r.AgentID == ann.ID })
 }
+
+// TestTwoHooksForOneEvent: where two entries fire for one event, one of them answers. A harness starts both at the same
+// time, so the second has begun before the first is recorded.
+func TestTwoHooksForOneEvent(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:ann"), s.Agent("claude:bob")
+	s.Joins(ann, bob)
+	starts := func(began stick.Time, answered bool) {
+		t.Helper()
+		res := ann.StartSession(engine.StartSessionParams{HookParams: engine.HookParams{Began: began}, Auto: true, Source: "startup"}).OK()
+		if res.Answered != answered {
+			t.Errorf("a hook that began at %d: another has answered is %v", began, res.Answered)
+		}
+	}
+	both := s.Now()
+	s.Later(10 * time.Millisecond)
+	starts(both, false)
+	starts(both, true)
+	s.Later(10 * time.Millisecond)
+	starts(s.Now(), false) // resumed later
+
+	// news: the second hook shows nothing while the first does, nor after it
+	bob.Tell("the build is red").OK()
+	res := ann.DeliverEvents(engine.HookParams{}).OK()
+	done, alone := ann.Engine.ShowAlone(t.Context(), res)
+	second := ann.Again()
+	if _, also := second.Engine.ShowAlone(t.Context(), second.DeliverEvents(engine.HookParams{}).OK()); !alone || also {
+		t.Errorf("the first may show its events: %v, and the second too: %v", alone, also)
+	}
+	if err := ann.Engine.HookDelivered(t.Context(), ann.Hook(), res); err != nil {
+		t.Fatal(err)
+	}
+	done()
+	if bodies, _ := second.Works(); len(bodies) > 0 {
+		t.Errorf("the second shows %v", bodies)
+	}
+	other, alone := bob.Engine.ShowAlone(t.Context(), bob.DeliverEvents(engine.HookParams{}).OK())
+	if other(); !alone {
+		t.Error("another agent can't show its events")
+	}
+
+	// stop: the first keeps the agent from stopping, so the second doesn't record that it is idle
+	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "please answer", RequiresAck: new(true)}).OK()
+	ann.Works()
+	both = s.Now()
+	s.Later(10 * time.Millisecond)
+	if res := ann.CheckStop(engine.CheckStopParams{HookParams: engine.HookParams{Began: both}}).OK(); !res.Block {
+		t.Error("the first lets it stop")
+	}
+	if res := ann.CheckStop(engine.CheckStopParams{HookParams: engine.HookParams{Began: both}}).OK(); res.Block {
+		t.Error("both keep it from stopping")
+	}
+	if m, _ := s.Room().Member(ann.ID); !m.IdleAt.IsZero() {
+		t.Error("an agent that goes on is recorded as idle")
+	}
+}

@@ -57,6 +57,7 @@ type StartSessionResult struct {
 	Created     bool            `json:"created,omitempty"` // this call made the room
 	Note        string          `json:"note,omitempty"`
 	Task        string          `json:"task_id,omitempty"` // the task of this worktree
+	Answered    bool            `json:"-"`                 // another hook has just told the agent all this
 
 	// Instructions are the project's own, from .talking-stick/instructions.md.
 	Instructions string `json:"instructions,omitempty"`
@@ -133,6 +134,7 @@ type sessionStart struct {
 	res       StartSessionResult
 	before    []stick.AgentID // the agents of the sessions before this one: its own, and those that its process carried
 	at        stick.Time      // when the session started
+	answered  bool            // another hook has briefed the agent on this start
 	seed      string          // for the name of a context file; the same in every run
 }
 
@@ -277,6 +279,10 @@ func (s *sessionStart) run(o *op) error {
 	if !s.p.Auto {
 		return nil
 	}
+	var err error
+	if s.answered, err = o.answered(s.p.HookParams); err != nil {
+		return err
+	}
 	if err := o.Tx.RecordHook(o.Me.Session.Key, 0); err != nil {
 		return err
 	}
@@ -332,7 +338,8 @@ func (s *sessionStart) done(o *op) error {
 	s.res = StartSessionResult{
 		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Kind, Already: s.out.Already,
 		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: o.Room.State(o.Probes.Probed, now),
-		Holder: o.Room.Holder(now), Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
+		Answered: s.answered,
+		Holder:   o.Room.Holder(now), Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
 		YourTurn: o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
 	}
 	if s.out.Primary != "" {

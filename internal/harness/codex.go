@@ -35,6 +35,7 @@ var codexRow = Row{
 		{HookStop, "Stop"},
 		{HookSessionEnd, "SessionEnd"},
 	},
+	HookField: "turn_id",
 	Editors:   []Editor{{Tool: "apply_patch", Patch: "command"}, {Tool: "Bash", Command: "command"}},
 	HookBlock: "block",
 	Wake:      WakeQueue,

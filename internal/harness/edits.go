@@ -42,6 +42,11 @@ func (r Row) EditorTools() string {
 	return strings.Join(names, "|")
 }
 
+// isEditor reports whether a tool of that name may change files.
+func (r Row) isEditor(tool string) bool {
+	return slices.ContainsFunc(r.Editors, func(e Editor) bool { return e.Tool == tool })
+}
+
 // edits returns what a tool changes in a session that works in dir. After the tool, dir is where the
 // session works then.
 func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) Edits {

@@ -88,7 +88,7 @@ func TestEditsAfterACommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := row.ReadHook(told)
+		in, err := readHook(row, told)
 		if diff := cmp.Diff(c.want, strings.Join(slices.Concat(in.Edits.Paths, in.Edits.Trees), " ")); diff != "" || err != nil {
 			t.Errorf("%s %s (%v):\n%s", c.harness, c.command, err, diff)
 		}

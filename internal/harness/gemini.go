@@ -20,6 +20,7 @@ var geminiRow = Row{
 		{HookStop, "AfterAgent"},
 		{HookSessionEnd, "SessionEnd"},
 	},
+	HookField: "timestamp",
 	Editors: []Editor{
 		{Tool: "write_file", Path: "file_path"},
 		{Tool: "replace", Path: "file_path"},

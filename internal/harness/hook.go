@@ -2,7 +2,6 @@ package harness
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,17 +53,15 @@ type hookMessage struct {
 	Subagent       string `json:"agent_id"`
 	Prompt         string `json:"prompt"`
 	Tool           string `json:"tool_name"`
+	Transcript     string `json:"transcript_path"`
 
 	Input json.RawMessage `json:"tool_input"` // its form depends on the tool
 }
 
-// ReadHook reads a hook's standard input. It fails if that isn't JSON of the expected form. Event is empty
-// for events that we don't listen to.
-func (r Row) ReadHook(b []byte) (HookInput, error) {
-	var in hookMessage
-	if err := json.Unmarshal(b, &in); err != nil {
-		return HookInput{}, fmt.Errorf("the input of a hook of %s can't be read: %w", r.Title, err)
-	}
+// readMessage reads an input in the words of r. Event is empty for events that we don't listen to. The tool is one of
+// runs, the harness that runs the hook, or has a name of r, because a harness that runs another's hooks may translate
+// its tools.
+func (r Row) readMessage(in hookMessage, runs Row) HookInput {
 	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Subagent: in.Subagent != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
 	if filepath.IsAbs(in.Dir) {
 		out.Dir = in.Dir
@@ -74,11 +71,14 @@ func (r Row) ReadHook(b []byte) (HookInput, error) {
 	}
 	switch {
 	case out.Event == HookBeforeTool || out.Event == HookAfterTool:
-		out.Edits = r.edits(in.Tool, in.Input, out.Dir, out.Event == HookAfterTool)
+		if !runs.isEditor(in.Tool) {
+			runs = r
+		}
+		out.Edits = runs.edits(in.Tool, in.Input, out.Dir, out.Event == HookAfterTool)
 	case out.Subagent:
 		out.Event = "" // a sub-agent's start, prompt, stop and end aren't the session's
 	}
-	return out, nil
+	return out
 }
 
 // HookAnswer is what a hook answers.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/proc"
 )
 
 // samples are recorded inputs of hooks, shortened and with other names, by harness and by the event with the tool.
@@ -24,6 +26,17 @@ func samples(t testing.TB) map[string]map[string]json.RawMessage {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// readHook reads an input of a harness that is known by its process.
+func readHook(row Row, told []byte) (HookInput, error) {
+	f, err := ReadFiring(runBy(row), told)
+	return f.HookInput, err
+}
+
+// runBy is what a hook finds that a harness runs.
+func runBy(row Row) Input {
+	return Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Comm: row.Programs[0], Args: row.Programs[:1]}}}
 }
 
 // TestReadHook reads all samples. Events that we listen to are recognised, and no others.
@@ -110,7 +123,7 @@ func TestReadHook(t *testing.T) {
 			}
 		}
 		for event, told := range events {
-			in, err := row.ReadHook(told)
+			in, err := readHook(row, told)
 			if err != nil {
 				t.Errorf("%s %s: %v", name, event, err)
 				continue
@@ -140,8 +153,8 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 	for told, want := range map[string]HookInput{
 		`{}`:                              {},
 		`{"hook_event_name":"Stop"}`:      {Event: HookStop, Name: "Stop"},
-		`{"hook_event_name":"stop"}`:      {Name: "stop"},
-		`{"hook_event_name":"AfterTool"}`: {Name: "AfterTool"},
+		`{"hook_event_name":"STOP"}`:      {},
+		`{"hook_event_name":"AfterRain"}`: {},
 		`{"hook_event_name":"Stop","stop_hook_active":true,"cwd":"work"}`:                     {Event: HookStop, Name: "Stop", AlreadyBlocked: true},
 		`{"hook_event_name":"Stop","session_id":null,"cwd":null,"agent_id":null}`:             {Event: HookStop, Name: "Stop"},
 		`{"hook_event_name":"Stop","agent_id":"","tool_input":[1],"x":{"session_id":"deep"}}`: {Event: HookStop, Name: "Stop"},
@@ -153,13 +166,13 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 			Event: HookBeforeTool, Name: "PreToolUse", Subagent: true, Edits: Edits{Tool: "Write", Paths: []string{"a"}},
 		},
 	} {
-		in, err := row.ReadHook([]byte(told))
+		in, err := readHook(row, []byte(told))
 		if diff := cmp.Diff(want, in); diff != "" || err != nil {
 			t.Errorf("%s (%v):\n%s", told, err, diff)
 		}
 	}
 	for _, told := range []string{"", " ", "Stop", "[]", `"Stop"`, "7", `{"hook_event_name":`, `{"hook_event_name":7}`, `{"session_id":{}}`, `{"stop_hook_active":"no"}`, "{}{}"} {
-		if in, err := row.ReadHook([]byte(told)); err == nil || !cmp.Equal(in, HookInput{}) {
+		if in, err := readHook(row, []byte(told)); err == nil || !cmp.Equal(in, HookInput{}) {
 			t.Errorf("%q is read as %+v (%v)", told, in, err)
 		}
 	}
@@ -260,16 +273,17 @@ func FuzzReadHook(f *testing.F) {
 	f.Add(0, []byte(`{"hook_event_name":"Stop","cwd":"\u0000","stop_hook_active":1}`), "\xff\x00")
 	f.Fuzz(func(t *testing.T, i int, told []byte, text string) {
 		row := Rows[uint(i)%uint(len(Rows))]
-		in, err := row.ReadHook(told)
+		f, err := ReadFiring(runBy(row), told)
+		in := f.HookInput
 		if err != nil {
 			if !cmp.Equal(in, HookInput{}) {
 				t.Fatalf("what can't be read is read as %+v", in)
 			}
 			return
 		}
-		known := slices.ContainsFunc(row.Hooks, func(h Hook) bool { return h.Event == in.Event && h.Name == in.Name })
+		known := slices.ContainsFunc(f.dialect.Hooks, func(h Hook) bool { return h.Event == in.Event && h.Name == in.Name })
 		if in.Event != "" && !known {
-			t.Fatalf("%s has no %s called %q", row.Name, in.Event, in.Name)
+			t.Fatalf("%s has no %s called %q", f.dialect.Name, in.Event, in.Name)
 		}
 		if in.Dir != "" && !strings.HasPrefix(in.Dir, "/") && os.PathSeparator == '/' {
 			t.Fatalf("the directory is %q", in.Dir)
@@ -282,7 +296,7 @@ func FuzzReadHook(f *testing.F) {
 			said = []HookAnswer{{Deny: text}}
 		}
 		for _, a := range said {
-			b := row.WriteHook(in, a)
+			b := f.Answer(a)
 			if (b == nil) != (text == "") {
 				t.Fatalf("%+v is answered by %q", a, b)
 			}
@@ -293,9 +307,9 @@ func FuzzReadHook(f *testing.F) {
 				t.Fatalf("the answer isn't one line: %q", b)
 			}
 			for field, value := range fields(t, b) {
-				values, ok := answers[row.Name][field]
+				values, ok := answers[f.dialect.Name][field]
 				if !ok || field == "decision" && !slices.Contains(values, value) {
-					t.Fatalf("%s doesn't know %s: %q", row.Name, field, value)
+					t.Fatalf("%s doesn't know %s: %q", f.dialect.Name, field, value)
 				}
 			}
 		}

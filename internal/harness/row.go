@@ -53,6 +53,9 @@ type Row struct {
 	// Hooks are the events that we listen to. There are none where a hook of ours might do harm.
 	Hooks []Hook
 
+	// HookField is a field that only its hooks' inputs have.
+	HookField string
+
 	// Editors are its tools that change files, including those that run commands.
 	Editors []Editor
 

@@ -35,15 +35,15 @@ func TestProgramOfAHarness(t *testing.T) {
 
 // TestPromptThatWoke: a prompt that tt gave an agent is recognised, and isn't taken for a person's.
 func TestPromptThatWoke(t *testing.T) {
-	codex, _ := harness.ByName("codex")
+	in := harness.Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Args: []string{"codex"}}}}
 	for prompt, want := range map[string]bool{
 		harness.NewsHead + `\nmessage 3 from claude`: true,
 		"what does this mean: " + harness.NewsHead:   false,
 		"": false,
 	} {
-		in, err := codex.ReadHook([]byte(`{"hook_event_name":"UserPromptSubmit","prompt":"` + prompt + `"}`))
-		if err != nil || in.Event != harness.HookPrompt || in.Woken != want {
-			t.Errorf("%q: %+v, %v", prompt, in, err)
+		f, err := harness.ReadFiring(in, []byte(`{"hook_event_name":"UserPromptSubmit","prompt":"`+prompt+`"}`))
+		if err != nil || f.Event != harness.HookPrompt || f.Woken != want {
+			t.Errorf("%q: %+v, %v", prompt, f.HookInput, err)
 		}
 	}
 }

@@ -1,0 +1,119 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Firing is a hook of a harness that fires. Several harnesses may run the same entry, because some of them run the
+// hooks of others. So neither the entry's file nor its command tells who calls.
+type Firing struct {
+	Harness Row // the harness that runs the hook
+	HookInput
+	dialect Row // the harness whose words the input has. The answer has to have them too
+}
+
+// Answer writes an answer in the words of the input, see [Row.WriteHook].
+func (f Firing) Answer(a HookAnswer) []byte { return f.dialect.WriteHook(f.HookInput, a) }
+
+// ReadFiring reads a hook's standard input, and finds out which harness runs the hook: the nearest one among the
+// ancestors, else the one that session variables name, else the one whose inputs look like this one. The session in
+// the input is that harness's. Event is empty for what we don't listen to, and for whatever a harness without an
+// entry in [Rows] says. ReadFiring fails if the input isn't JSON of the expected form; Harness may be known even then.
+func ReadFiring(in Input, b []byte) (Firing, error) {
+	row, seen, foreign := nearestOf(in)
+	if foreign {
+		return Firing{}, nil
+	}
+	var m hookMessage
+	if err := json.Unmarshal(b, &m); err != nil {
+		return Firing{Harness: row}, fmt.Errorf("the input of a hook can't be read: %w", err)
+	}
+	if !seen {
+		if row, seen, foreign = sessionOf(in, m.Session); foreign {
+			return Firing{}, nil
+		}
+	}
+	dialect, ok := row, seen
+	if !ok || !row.listens(m.Name) {
+		dialect, ok = shapeOf(m, b)
+	}
+	switch {
+	case !ok, seen && len(row.Hooks) == 0: // nobody knows how that one takes an answer
+		return Firing{Harness: row}, nil
+	case !seen:
+		row = dialect
+	}
+	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row)}, nil
+}
+
+// strangers are harnesses that run hooks of others and have no row in [Rows]. What they do with an answer isn't known,
+// so they get none.
+var strangers = []Row{
+	{Name: "copilot", Programs: []string{"copilot"}, Scripts: []string{"copilot"}, Packages: []string{"/@github/copilot"}, Markers: []string{"COPILOT_CLI"}},
+	{Name: "qwen", Programs: []string{"qwen"}, Scripts: []string{"qwen"}, Packages: []string{"/@qwen-code/qwen-code/"}, Markers: []string{"QWEN_CODE"}},
+	{Name: "grok", Programs: []string{"grok"}, Scripts: []string{"grok"}},
+}
+
+// nearestOf finds the nearest harness among the ancestors. foreign says that it is one of the strangers. The command
+// of a worker ends the search: what runs below it isn't part of what is above it.
+func nearestOf(in Input) (row Row, seen, foreign bool) {
+	for _, p := range in.Chain {
+		if m, ok := recognise(p); ok && m.row.Name != workerRow.Name {
+			return m.row, true, false
+		} else if ok {
+			break
+		}
+		if slices.ContainsFunc(strangers, func(r Row) bool { return r.runs(p) }) {
+			return Row{}, false, true
+		}
+	}
+	return Row{}, false, false
+}
+
+// sessionOf finds a harness by variables: the one whose session variable has the session of the input. Without such a
+// variable, a stranger's marker comes first, because strangers inherit the variables of the harness that started them.
+func sessionOf(in Input, session string) (row Row, seen, foreign bool) {
+	r := resolver{in: in}
+	for _, row := range Rows {
+		if _, id := r.env(row.SessionEnv); id != "" && id == session {
+			return row, true, false
+		}
+	}
+	for _, s := range strangers {
+		if name, _ := r.env(s.Markers); name != "" {
+			return Row{}, false, true
+		}
+	}
+	if row := r.fromEnvironment(); row != nil {
+		return *row, true, false
+	}
+	return Row{}, false, false
+}
+
+// listens reports whether the harness has an event with that name that we listen to.
+func (r Row) listens(name string) bool {
+	return slices.ContainsFunc(r.Hooks, func(h Hook) bool { return h.Name == name })
+}
+
+// shapeOf finds the harness whose inputs look like this one. If several harnesses have an event with that name, the
+// path of the transcript or a field that only one of them has decides. Otherwise it is the first of the table.
+func shapeOf(m hookMessage, b []byte) (Row, bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(b, &fields) != nil {
+		return Row{}, false
+	}
+	first := slices.IndexFunc(Rows, func(r Row) bool { return r.listens(m.Name) })
+	if first < 0 {
+		return Row{}, false
+	}
+	for _, r := range Rows[first:] {
+		transcript := strings.Contains(strings.ReplaceAll(m.Transcript, `\`, "/"), "/"+r.Setup.Config+"/")
+		if _, only := fields[r.HookField]; r.listens(m.Name) && (only && r.HookField != "" || transcript) {
+			return r, true
+		}
+	}
+	return Rows[first], true
+}

@@ -1,0 +1,90 @@
+package harness
+
+import (
+	"strings"
+	"testing"
+
+	"talkingstick/internal/proc"
+)
+
+// TestReadFiring: the nearest ancestor decides who calls, then variables, then the input. No two harnesses are ever
+// mixed: the words of the answer are those of the input.
+func TestReadFiring(t *testing.T) {
+	const (
+		shared  = `{"hook_event_name":"SessionStart","session_id":"s1","cwd":"/w"}`
+		codex   = `{"hook_event_name":"Stop","session_id":"s1","turn_id":"t1"}`
+		gemini  = `{"hook_event_name":"SessionEnd","session_id":"s1","timestamp":"now"}`
+		kept    = `{"hook_event_name":"SessionStart","session_id":"s1","transcript_path":"/home/ann/.codex/x.jsonl"}`
+		windows = `{"hook_event_name":"SessionStart","session_id":"s1","transcript_path":"C:\\Users\\ann\\.gemini\\x.jsonl"}`
+		tool    = `{"hook_event_name":"BeforeTool","session_id":"s1"}`
+		plugin  = `{"hook_event_name":"stop"}`
+		camel   = `{"hookEventName":"SessionStart","sessionId":"s1"}`
+	)
+	for _, c := range []struct {
+		name    string
+		chain   string // the programs above the hook, the nearest first
+		env     string
+		input   string
+		want    string // the harness; empty if nobody is answered
+		dialect string
+	}{
+		{"an ancestor", "sh claude bash", "", shared, "claude", "claude"},
+		{"the nearest of two", "sh codex claude", "CLAUDE_CODE_SESSION_ID=s1", shared, "codex", "codex"},
+		{"with another's input", "sh codex", "", tool, "codex", "gemini"},
+		{"with the input of our plugin", "sh claude", "", plugin, "claude", "opencode"},
+		{"with an unknown input", "sh claude", "", camel, "", ""},
+		{"without hooks of its own", "agy", "", shared, "", ""},
+		{"a stranger below it", "sh copilot claude", "CLAUDE_CODE_SESSION_ID=s1", shared, "", ""},
+		{"a stranger above it", "sh claude copilot", "COPILOT_CLI=1", shared, "claude", "claude"},
+		{"a worker's command below it", "sh tt-worker claude", "", codex, "codex", "codex"},
+		{"the variable with the session", "bash", "CLAUDE_CODE_SESSION_ID=s0 GEMINI_SESSION_ID=s1", shared, "gemini", "gemini"},
+		{"a variable with another session", "bash", "CODEX_SESSION_ID=s0", shared, "codex", "codex"},
+		{"a marker", "bash", "GEMINI_CLI=1", shared, "gemini", "gemini"},
+		{"a stranger's marker", "bash", "CLAUDECODE=1 COPILOT_CLI=1", shared, "", ""},
+		{"a stranger's marker that is off", "bash", "CLAUDECODE=1 COPILOT_CLI=0", shared, "claude", "claude"},
+		{"nothing but the input", "bash", "", shared, "claude", "claude"},
+		{"a field of Codex", "bash", "", codex, "codex", "codex"},
+		{"a field of Gemini", "bash", "", gemini, "gemini", "gemini"},
+		{"a transcript of Codex", "bash", "", kept, "codex", "codex"},
+		{"a transcript on Windows", "bash", "", windows, "gemini", "gemini"},
+		{"an event of Gemini", "bash", "", tool, "gemini", "gemini"},
+		{"an event of our plugin", "bash", "", plugin, "opencode", "opencode"},
+		{"an unknown input", "bash", "", camel, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			env := map[string]string{}
+			for _, set := range strings.Fields(c.env) {
+				name, value, _ := strings.Cut(set, "=")
+				env[name] = value
+			}
+			in := Input{Getenv: func(name string) string { return env[name] }, Complete: true}
+			for _, name := range strings.Fields(c.chain) {
+				in.Chain = append(in.Chain, proc.Info{Comm: name, Args: []string{name}})
+			}
+			f, err := ReadFiring(in, []byte(c.input))
+			got := f.Harness.Name
+			if f.Event == "" {
+				got = ""
+			}
+			if err != nil || got != c.want || f.dialect.Name != c.dialect {
+				t.Errorf("it is %q in the words of %q (%v), want %q and %q", got, f.dialect.Name, err, c.want, c.dialect)
+			}
+		})
+	}
+}
+
+// TestReadFiringOfAToolOfEither: a harness that runs another's hooks may call its tools as it does itself, or as the
+// other does.
+func TestReadFiringOfAToolOfEither(t *testing.T) {
+	in := Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Comm: "opencode", Args: []string{"opencode"}}}}
+	for tool, want := range map[string]string{
+		`"tool_name":"write","tool_input":{"filePath":"a.go"}`:  "/w/a.go",
+		`"tool_name":"Write","tool_input":{"file_path":"b.go"}`: "/w/b.go",
+		`"tool_name":"Read","tool_input":{"file_path":"c.go"}`:  "",
+	} {
+		f, err := ReadFiring(in, []byte(`{"hook_event_name":"PreToolUse","cwd":"/w",`+tool+`}`))
+		if err != nil || f.Harness.Name != "opencode" || strings.Join(f.Edits.Paths, " ") != want {
+			t.Errorf("%s changes %v for %s (%v)", tool, f.Edits.Paths, f.Harness.Name, err)
+		}
+	}
+}
