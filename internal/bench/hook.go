@@ -40,8 +40,8 @@ func (b *bench) hook() error {
 	if err := os.MkdirAll(outside, 0o700); err != nil {
 		return err
 	}
-	hook := []string{b.tt, "hook", "claude"}
-	installed := []string{"/bin/sh", "-c", fmt.Sprintf("[ ! -x %s ] || %s hook claude", b.tt, b.tt)} // as tt install writes it
+	hook := []string{b.tt, "hook"}
+	installed := []string{"/bin/sh", "-c", fmt.Sprintf("[ ! -x %s ] || %s hook || true", b.tt, b.tt)} // as tt install writes it
 	plan := hookPlan{Warm: 10, Rounds: b.samples(200, 40), Variants: []hookVariant{
 		{Name: "empty Go", Args: []string{b.empty}, Dir: p.dir},
 		{Name: "Go + one read", Args: []string{b.read, filepath.Join(p.data, store.FileName)}, Dir: p.dir},

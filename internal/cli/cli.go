@@ -146,7 +146,7 @@ func (a *app) fail(err error, ctx context.Context) int {
 	if a.failure != 0 {
 		return a.failure
 	}
-	if status == exitWake && len(a.Args) > 0 && a.Args[0] == "hook" {
+	if status == exitOrder && len(a.Args) > 0 && a.Args[0] == "hook" {
 		return stick.ExitInternal // harnesses take that status for an order: to block, or to wake
 	}
 	return status

@@ -38,11 +38,12 @@ func (a *app) slack(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
 
-// exitWake is the exit status by which a hook asks its harness to wake the agent.
-const exitWake = 2
+// exitOrder is the exit status that harnesses take for an order: to deny, to block or to wake. Only entries of earlier
+// versions get it from a hook, for waking, because they pass on what the program says.
+const exitOrder = 2
 
 func (a *app) hookCmd() *cobra.Command {
-	var wake bool
+	var wake, child bool
 	c := &cobra.Command{
 		Use: "hook [harness]", Short: "Answer a harness's hook", Args: between(0, 1, ""),
 		Long: "Read a hook's input from standard input, and answer in the harness's own format: what an agent should know when its session\n" +
@@ -53,13 +54,20 @@ func (a *app) hookCmd() *cobra.Command {
 	}
 	c.AddCommand(a.gitHookCmd())
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
+	c.Flags().BoolVar(&child, "child", false, "answer in a process of its own, so that no crash of it is an order to the harness (on Windows)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.inHook = true
+		if child {
+			return a.hookInChild(wake)
+		}
 		if err := checkHarness(args); err != nil || isTrue(a.Getenv("TT_OFF")) {
 			return err
 		}
 		var f harness.Firing
 		err := catch(func() error { return a.hook(c.Context(), &f, wake) })
+		if a.status == harness.ExitWake && len(args) > 0 {
+			a.status = exitOrder
+		}
 		if _, crashed := errors.AsType[*crash](err); crashed {
 			a.status = 0 // what was shown may not be recorded: waking the agent would show it again, and again
 		}
@@ -69,6 +77,22 @@ func (a *app) hookCmd() *cobra.Command {
 		return nil
 	}
 	return c
+}
+
+// hookInChild does what the command of a hook does where there is a shell: whatever becomes of the hook, the status is 0,
+// except where it asks to wake the agent.
+func (a *app) hookInChild(wake bool) error {
+	args := []string{"hook"}
+	if wake {
+		args = append(args, "--wake")
+	}
+	c := exec.Command(a.Exe, args...)
+	c.Dir, c.Stdin, c.Stdout, c.Stderr = a.Dir, a.Stdin, a.Stdout, a.Stderr
+	_ = c.Run() // it has logged what went wrong, if it could
+	if c.ProcessState != nil && c.ProcessState.ExitCode() == harness.ExitWake {
+		a.status = exitOrder
+	}
+	return nil
 }
 
 // checkHarness refuses an argument that isn't the name of a harness.
@@ -254,7 +278,7 @@ func (a *app) waitAndWake(ctx context.Context, e operations, p engine.HookParams
 		err = a.queue(ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
 	} else {
 		err = a.sayText(text)
-		a.status = exitWake
+		a.status = harness.ExitWake
 	}
 	if err != nil {
 		return err

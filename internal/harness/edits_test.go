@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -95,11 +96,14 @@ func TestEditsAfterACommand(t *testing.T) {
 	}
 }
 
-// TestEditorsOfThePlugin: OpenCode's plugin asks before exactly those tools whose input we can read.
-func TestEditorsOfThePlugin(t *testing.T) {
+// TestPlugin: OpenCode's plugin asks before exactly those tools whose input we can read, and wakes at tt's own status.
+func TestPlugin(t *testing.T) {
 	row, _ := ByName("opencode")
 	want := `const EDITORS = ["` + strings.ReplaceAll(row.EditorTools(), "|", `", "`) + `"]`
 	if !strings.Contains(openCodePlugin, want+"\n") {
+		t.Errorf("the plugin lacks %s", want)
+	}
+	if want := fmt.Sprintf("const WAKE = %d\n", ExitWake); !strings.Contains(openCodePlugin, want) {
 		t.Errorf("the plugin lacks %s", want)
 	}
 }

@@ -26,6 +26,10 @@ type Hook struct {
 	Name  string // the harness's own name for it
 }
 
+// ExitWake is the exit status by which tt hook asks to wake the agent. The command of the hook turns it into the
+// harness's own status. That is 2, with which Go ends a program that crashes, so tt itself never uses it.
+const ExitWake = 76
+
 // NewsHead is the first line of the news for an agent, including those that wake it.
 const NewsHead = "Talking Stick, new for you (it doesn't give you the turn):"
 

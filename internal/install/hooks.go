@@ -36,9 +36,9 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 		if h.Event == harness.HookBeforeTool {
 			tools = row.EditorTools()
 		}
-		all = append(all, hook{h.Name, tools, false, harness.Handler{Type: "command", Command: t.hookCommand(row.Name, ""), Timeout: hookTimeout * s.HookUnit}})
+		all = append(all, hook{h.Name, tools, false, harness.Handler{Type: "command", Command: t.hookCommand(false), Timeout: hookTimeout * s.HookUnit}})
 		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Background != nil {
-			waker := harness.Handler{Type: "command", Command: t.hookCommand(row.Name, " --wake"), Timeout: wakeTimeout * s.HookUnit}
+			waker := harness.Handler{Type: "command", Command: t.hookCommand(true), Timeout: wakeTimeout * s.HookUnit}
 			s.Background(&waker)
 			all = append(all, hook{h.Name, "", true, waker})
 		}
@@ -49,7 +49,7 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 func (t Target) hooks(row harness.Row, s harness.Setup) confedit.Edit {
 	var edits []confedit.Edit
 	for _, h := range t.wanted(row, s) {
-		edits = append(edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(row.Name, h.wake), harness.HookGroup{Matcher: h.tools, Hooks: []harness.Handler{h.Handler}}))
+		edits = append(edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(h.wake), harness.HookGroup{Matcher: h.tools, Hooks: []harness.Handler{h.Handler}}))
 	}
 	if edits == nil {
 		return nil
@@ -62,23 +62,28 @@ func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]strin
 		var edits []confedit.Edit
 		for _, h := range t.wanted(row, s) {
 			at := []string{"hooks", h.event}
-			edits = append(edits, confedit.JSONRemoveHook(at, t.isHook(row.Name, h.wake), keep(at)))
+			edits = append(edits, confedit.JSONRemoveHook(at, t.isHook(h.wake), keep(at)))
 		}
 		return confedit.All(edits...)
 	}
 }
 
-// hookCommand returns the command of a hook. It does nothing when the program is gone. Its text never
-// changes between versions, because harnesses trust a command by its text.
-func (t Target) hookCommand(name, more string) string {
-	if t.Project != "" {
-		return fmt.Sprintf("! command -v %s >/dev/null 2>&1 || %s hook %s%s", onPath, onPath, name, more)
+// hookCommand returns the command of a hook. It does nothing when the program is gone. A harness takes some exit statuses
+// for an order: 2 denies, blocks or wakes. So every end of the program is 0, however it comes about, except its word for
+// waking. The command's text never changes between versions, because harnesses trust a command by its text. Where a shell
+// has no file descriptor left, a redirection ends with 2: the one in a project's command is negated, so it ends with 0.
+func (t Target) hookCommand(wake bool) string {
+	tt, more, end := quote(t.TT), "", " || true"
+	if wake {
+		more, end = " --wake", fmt.Sprintf(" || [ $? -ne %d ] || exit 2", harness.ExitWake)
 	}
-	tt := quote(t.TT)
-	if runtime.GOOS == "windows" {
-		return fmt.Sprintf("%s hook %s%s", tt, name, more)
+	switch {
+	case t.Project != "":
+		return fmt.Sprintf("! command -v %s >/dev/null 2>&1 || %s hook%s%s", onPath, onPath, more, end)
+	case runtime.GOOS == "windows": // there is no telling which shell it is
+		return tt + " hook" + more + " --child"
 	}
-	return fmt.Sprintf("[ ! -x %s ] || %s hook %s%s", tt, tt, name, more)
+	return fmt.Sprintf("[ ! -x %s ] || %s hook%s%s", tt, tt, more, end)
 }
 
 var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`) })
@@ -94,18 +99,21 @@ func quote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
+// hookForm matches the commands of our hooks: the program, and whether it waits to wake an agent. Earlier versions put the
+// harness's name into the command, and nothing behind it.
+var hookForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.*) hook(?: (?:` + strings.Join(harness.Names(), "|") + `))?( --wake)?(?: --child)?(?: \|\| true| \|\| \[ \$\? -ne [0-9]+ \] \|\| exit 2)?$`)
+})
+
 // isHook recognises our handlers among a harness's hooks: by what they run, wherever the program lies.
-func (t Target) isHook(name string, wake bool) confedit.Ours {
-	end := " hook " + name
-	if wake {
-		end += " --wake"
-	}
+func (t Target) isHook(wake bool) confedit.Ours {
 	return func(element json.RawMessage) bool {
 		var h harness.Handler
-		if json.Unmarshal(element, &h) != nil || !strings.HasSuffix(h.Command, end) {
+		if json.Unmarshal(element, &h) != nil {
 			return false
 		}
-		return t.isTT(strings.Trim(strings.TrimSuffix(h.Command, end), `'"`))
+		m := hookForm().FindStringSubmatch(h.Command)
+		return m != nil && (m[2] != "") == wake && t.isTT(strings.Trim(m[1], `'"`))
 	}
 }
 

@@ -427,9 +427,9 @@ func TestHookCommandsRun(t *testing.T) {
 		for event, groups := range config.Hooks {
 			for _, g := range groups {
 				command := g.Hooks[0].Command
-				want := "called hook " + name + "\n"
-				if strings.HasSuffix(command, "--wake") {
-					want = "called hook " + name + " --wake\n"
+				want := "called hook\n"
+				if strings.Contains(command, "--wake") {
+					want = "called hook --wake\n"
 				}
 				for _, c := range []struct{ gone, want string }{{"", want}, {"gone", ""}} {
 					if c.gone != "" {
@@ -449,6 +449,48 @@ func TestHookCommandsRun(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Hooks of earlier versions are replaced, and each in its place: they named the harness, and passed on whatever status the
+// program ended with. So is one that a harness has taken over from another's file. A hook of somebody else stays.
+func TestHooksOfEarlierVersionsAreReplaced(t *testing.T) {
+	for name, file := range map[string]string{"claude": "home/.claude/settings.json", "codex": "home/.codex/hooks.json", "gemini": "home/.gemini/settings.json"} {
+		w := newMachine(t)
+		w.install(name)
+		now := w.read(file)
+		for _, older := range []struct{ hook, wake string }{
+			{" hook " + name, " hook " + name + " --wake"},
+			{" hook claude", " hook claude --wake"},
+		} {
+			text := strings.ReplaceAll(now, " hook || true", older.hook)
+			text = strings.ReplaceAll(text, " hook --wake || [ $? -ne 76 ] || exit 2", older.wake)
+			if text == now || strings.Contains(text, "||  true") || strings.Contains(text, "76") {
+				t.Fatalf("these aren't hooks of an earlier version:\n%s", text)
+			}
+			w.install(name)
+			w.write(file, text)
+			if s := w.check(never)[name]; s.Installed != Partly || !slices.Equal(s.Missing, []string{"hooks"}) {
+				t.Errorf("%s of an earlier version is %+v", name, s)
+			}
+			w.install(name)
+			if d := cmp.Diff(now, w.read(file)); d != "" {
+				t.Errorf("%s after the update:\n%s", name, d)
+			}
+			w.write(file, text)
+			w.uninstall(name)
+			if left := w.tree()[file]; strings.Contains(left, " hook") {
+				t.Errorf("%s after uninstall:\n%s", name, left)
+			}
+		}
+	}
+	w := newMachine(t)
+	const others = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/bin/other hook claude"},{"type":"command","command":"tt hooked || true"},{"type":"command","command":"tt hook git pre-commit"}]}]}}`
+	w.write("home/.claude/settings.json", others)
+	w.install("claude")
+	w.uninstall("claude")
+	if d := cmp.Diff(others, w.read("home/.claude/settings.json")); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -117,6 +117,7 @@ var pluginProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 var shipped = []string{
 	"5c3a19857cc31d81246e5c605d22b1225ed5e02cc9fdc27022414a37fd5e5687", // a skill
 	"807ab01aab10be069892052ede857332d15f21a447c751a0b10a20df6efef17b", // a plugin
+	"3313331d09e4d572f031067f0c6260bf06f339d020dc6a5bb6f374f1e3775232", // a plugin that woke at exit status 2
 	"52524aa45acf9de8d912c14a1bd0406bff759be28ad3e0305b1d3ca1a6bb26a2", // pre-commit
 	"63f06dcc73922ee7d53db6a40044112f4a25e82e3bbbf6f914a76b78cd2749bc", // reference-transaction
 }

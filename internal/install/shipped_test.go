@@ -12,17 +12,26 @@ import (
 
 // Files that an earlier version installed count as ours, and are replaced unless somebody has edited them.
 func TestFilesOfEarlierVersionsAreReplaced(t *testing.T) {
+	t.Run("the first", func(t *testing.T) { replaced(t, "SKILL.md", "opencode.js", "pre-commit", "reference-transaction") })
+	t.Run("later", func(t *testing.T) { replaced(t, "opencode-status2.js") })
+}
+
+// replaced installs files of earlier versions, and then those of this one.
+func replaced(t *testing.T, names ...string) {
 	w := newMachine(t)
 	r := w.inRepository()
 	w.install("claude", "opencode")
 	w.apply(InstallGit(w.t, r))
 	now := w.tree()
-	for name, at := range map[string]string{
+	places := map[string]string{
 		"SKILL.md":              "home/.claude/skills/talking-stick/SKILL.md",
 		"opencode.js":           "home/.config/opencode/plugin/talking-stick.js",
+		"opencode-status2.js":   "home/.config/opencode/plugin/talking-stick.js",
 		"pre-commit":            "app/.git/hooks/pre-commit",
 		"reference-transaction": "app/.git/hooks/reference-transaction",
-	} {
+	}
+	for _, name := range names {
+		at := places[name]
 		b, err := os.ReadFile(filepath.Join("testdata/shipped", name))
 		if err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ func (t Target) trusted(row harness.Row) *bool {
 	for event, groups := range events {
 		for g, group := range groups {
 			for h, one := range group.Hooks {
-				if !t.isHook(row.Name, false)(one) && !t.isHook(row.Name, true)(one) {
+				if !t.isHook(false)(one) && !t.isHook(true)(one) {
 					continue
 				}
 				any = true

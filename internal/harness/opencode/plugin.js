@@ -5,6 +5,9 @@ import { spawn, spawnSync } from "node:child_process"
 
 const TT = "{{tt}}"
 
+// The exit status by which tt asks to wake the agent. Any other is no order: a program that crashes has one too.
+const WAKE = 76
+
 // The tools that change files.
 const EDITORS = ["edit", "write", "multiedit", "patch", "apply_patch", "bash"]
 
@@ -13,7 +16,7 @@ function hook(event, directory, more = {}, args = []) {
   return new Promise((done) => {
     let out = "", err = ""
     try {
-      const child = spawn(TT, ["hook", "opencode", ...args], { cwd: directory, stdio: ["pipe", "pipe", "pipe"] })
+      const child = spawn(TT, ["hook", ...args], { cwd: directory, stdio: ["pipe", "pipe", "pipe"] })
       child.on("error", () => done({}))
       child.stdin.on("error", () => {})
       child.stdout.on("data", (b) => (out += b))
@@ -52,7 +55,7 @@ async function server({ client, directory }) {
     }
     held.delete(id)
     const wake = await hook("stop", directory, {}, ["--wake"])
-    if (wake.code === 2 && wake.err) await say(id, wake.err)
+    if (wake.code === WAKE && wake.err) await say(id, wake.err)
   }
 
   // OpenCode doesn't say when a session ends, so it ends with OpenCode.
@@ -60,7 +63,7 @@ async function server({ client, directory }) {
   process.on("exit", () => {
     if (!started) return
     const said = JSON.stringify({ hook_event_name: "session_end", cwd: directory, reason: "exit" })
-    try { spawnSync(TT, ["hook", "opencode"], { cwd: directory, input: said, stdio: ["pipe", "ignore", "ignore"], timeout: 1500 }) } catch {}
+    try { spawnSync(TT, ["hook"], { cwd: directory, input: said, stdio: ["pipe", "ignore", "ignore"], timeout: 1500 }) } catch {}
   })
 
   return {
