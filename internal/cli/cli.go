@@ -130,6 +130,7 @@ func Main(env Env) int {
 		err = a.unwritten()
 	}
 	if err == nil {
+		a.tellOlderHooks()
 		return a.status
 	}
 	return a.fail(err, ctx)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -163,7 +164,26 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 			c.WriteWait = a.slack(editWrites)
 		}
 	}
-	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.now()}, nil
+	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.began(procs, from.Chain)}, nil
+}
+
+// began returns when the harness started this hook: when this process began, or the shell that runs it as the hook's
+// command. Where that isn't known, it is the present time.
+func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
+	oldest := time.Duration(0)
+	self, err := procs.Self()
+	if age, ok := proc.Age(self); err == nil && ok {
+		oldest = age
+	}
+	if len(chain) > 0 && slices.ContainsFunc(chain[0].Args, func(arg string) bool { return strings.Contains(arg, " hook") }) {
+		if age, ok := proc.Age(chain[0].ID); ok {
+			oldest = max(oldest, age)
+		}
+	}
+	if a.Now != nil { // a test's clock isn't that of processes
+		oldest = 0
+	}
+	return a.now().Add(-oldest)
 }
 
 // beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or takes too

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/harness"
+	"talkingstick/internal/install"
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -95,6 +98,54 @@ func (a *app) newFaults(now stick.Time) *faults {
 	_ = t.Close()                              // nothing was written
 	_ = os.Chtimes(told, f.At.Go(), f.At.Go()) // if it fails, the file has the present time, which is good enough
 	return f
+}
+
+// olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
+func (a *app) olderHooks(name string) string {
+	row, ok := harness.ByName(name)
+	if !ok || a.Home == "" {
+		return ""
+	}
+	t := install.Target{Home: a.Home, Getenv: a.Getenv}
+	if place, err := workspace.Resolve(a.Dir, a.workspaceEnv()); err == nil {
+		t.Project = place.Root
+	}
+	return install.Older(t, row)
+}
+
+// olderEvery is how often the agents of a harness are told that its hooks are of an earlier version.
+const olderEvery = time.Hour
+
+// tellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.
+func (a *app) tellOlderHooks() {
+	if a.caller == nil || a.caller.Person || a.json || a.inHook {
+		return
+	}
+	older := a.olderHooks(a.caller.Harness)
+	if older == "" || !a.tellsAgain("hooks-"+a.caller.Harness, olderEvery) {
+		return
+	}
+	_ = a.sayf("tt: %s", older)
+}
+
+// tellsAgain reports whether something was told longer than a time ago, and records that it is told now.
+func (a *app) tellsAgain(what string, every time.Duration) bool {
+	path := a.logFile()
+	if path == "" {
+		return false
+	}
+	path += "." + what
+	now := a.now()
+	if info, err := os.Stat(path); err == nil && now.Sub(stick.At(info.ModTime())) < every {
+		return false
+	}
+	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
+	if err != nil {
+		return false
+	}
+	_ = f.Close()                            // nothing was written
+	_ = os.Chtimes(path, now.Go(), now.Go()) // if it fails, the file has the present time, which is good enough
+	return true
 }
 
 func (p *page) faults(f *faults) {

@@ -59,8 +59,12 @@ func (a *app) serveTools(ctx context.Context, all bool) error {
 	ctx, stop := whileParent(ctx, procs, in.Chain)
 	defer stop()
 	ops := a.newOperations(procs)
+	by, err := harness.Resolve(in)
+	if err != nil {
+		return err
+	}
 	err = mcpserver.Run(ctx, mcpserver.Options{
-		Engine: ops.Engine, Tasks: ops.Tasks, Version: Version, All: all, Wait: callLimit,
+		Engine: ops.Engine, Tasks: ops.Tasks, Version: Version, All: all, Wait: callLimit, Note: upperFirst(a.olderHooks(by.Harness)),
 		Caller: c.caller,
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {

@@ -27,8 +27,8 @@ printf '%%s' "$in" > %[1]s/told/$(printf %%03d $n)
 case "$in" in *locked*) cat %[1]s/denial;; esac
 `
 
-// TestHarnessesAskBeforeEdits: a harness runs the hook that tt install writes before each tool that edits. Its input names
-// the file, a denial stops the tool, and all else passes.
+// TestHarnessesAskBeforeEdits: a harness runs the hook that tt install writes before each tool that edits, and before those
+// of MCP servers. Its input names the file, a denial stops the tool, and all else passes.
 func TestHarnessesAskBeforeEdits(t *testing.T) {
 	for _, h := range realharness.All {
 		t.Run(h.Name, func(t *testing.T) { asksBeforeEdits(t, h) })
@@ -52,6 +52,7 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 		modelapi.Do(modelapi.Read(file("open.txt"))),
 		modelapi.Do(modelapi.Edit(file("open.txt"), "x", "y")),
 		modelapi.Do(modelapi.Shell("echo x > open2.txt")),
+		modelapi.Do(modelapi.MCP("tt", "list_rooms", map[string]any{})),
 		modelapi.Say("done"),
 	))
 	denial := row.WriteHook(harness.HookInput{Event: before.Event, Name: before.Name}, harness.HookAnswer{Deny: reason})
@@ -69,7 +70,7 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 		t.Errorf("%s", r)
 	}
 	said := results(session)
-	if len(said) != 5 || !strings.Contains(said[0], reason) || !strings.Contains(said[1], reason) {
+	if len(said) != 6 || !strings.Contains(said[0], reason) || !strings.Contains(said[1], reason) {
 		t.Errorf("the model was told\n%s", strings.Join(said, "\n---\n"))
 	}
 	for name, want := range map[string]string{"locked.txt": "", "locked2.txt": "", "open.txt": "y\n", "open2.txt": "x\n"} {
@@ -77,8 +78,12 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 			t.Errorf("%s holds %q", name, b)
 		}
 	}
-	if diff := cmp.Diff([]string{file("locked.txt"), file("locked2.txt"), file("open.txt"), file("open2.txt")}, told(t, row, dir)); diff != "" {
+	paths, tools := told(t, row, dir)
+	if diff := cmp.Diff([]string{file("locked.txt"), file("locked2.txt"), file("open.txt"), file("open2.txt")}, paths); diff != "" {
 		t.Errorf("what was told before tools:\n%s", diff)
+	}
+	if asks := row.MCPTools != ""; asks != strings.HasSuffix(tools[len(tools)-1], "list_rooms") {
+		t.Errorf("it asked before %v", tools)
 	}
 }
 
@@ -100,8 +105,8 @@ func ownCopy(t *testing.T, s *stage) string {
 	return dir
 }
 
-// told returns the files in the inputs of the hook before a tool, in order.
-func told(t *testing.T, row harness.Row, dir string) (paths []string) {
+// told returns the files and the tools in the inputs of the hook before a tool, in order.
+func told(t *testing.T, row harness.Row, dir string) (paths, tools []string) {
 	t.Helper()
 	inputs, err := filepath.Glob(filepath.Join(dir, "told", "*"))
 	if err != nil {
@@ -116,7 +121,7 @@ func told(t *testing.T, row harness.Row, dir string) (paths []string) {
 		if err != nil || in.Event != harness.HookBeforeTool {
 			t.Errorf("%s: %v", b, err)
 		}
-		paths = append(paths, in.Edits.Paths...)
+		paths, tools = append(paths, in.Edits.Paths...), append(tools, in.Edits.Tool)
 	}
-	return paths
+	return paths, tools
 }

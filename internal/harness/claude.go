@@ -18,9 +18,13 @@ var claudeRow = Row{
 		{HookPrompt, "UserPromptSubmit"},
 		{HookBeforeTool, "PreToolUse"},
 		{HookAfterTool, "PostToolUse"},
+		{HookAfterTool, "PostToolUseFailure"}, // a command that fails may have changed files, too
 		{HookStop, "Stop"},
 		{HookSessionEnd, "SessionEnd"},
+		{HookCompact, "PreCompact"},
+		{HookAsks, "Notification"},
 	},
+	MCPTools: "mcp__.*",
 	Editors: []Editor{
 		{Tool: "Edit", Path: "file_path"},
 		{Tool: "Write", Path: "file_path"},

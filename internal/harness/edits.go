@@ -33,13 +33,16 @@ type Edits struct {
 // Any reports whether we know of any change.
 func (e Edits) Any() bool { return len(e.Paths)+len(e.Trees) > 0 }
 
-// EditorTools is the pattern of the tools that a harness runs the hook before a tool for.
+// EditorTools is the pattern of the tools that a harness runs the hook before a tool for. It matches whole names.
 func (r Row) EditorTools() string {
-	names := make([]string, len(r.Editors))
-	for i, e := range r.Editors {
-		names[i] = e.Tool
+	var names []string
+	for _, e := range r.Editors {
+		names = append(names, e.Tool)
 	}
-	return strings.Join(names, "|")
+	if r.MCPTools != "" {
+		names = append(names, r.MCPTools)
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
 }
 
 // isEditor reports whether a tool of that name may change files.

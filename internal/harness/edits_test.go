@@ -99,7 +99,7 @@ func TestEditsAfterACommand(t *testing.T) {
 // TestPlugin: OpenCode's plugin asks before exactly those tools whose input we can read, and wakes at tt's own status.
 func TestPlugin(t *testing.T) {
 	row, _ := ByName("opencode")
-	want := `const EDITORS = ["` + strings.ReplaceAll(row.EditorTools(), "|", `", "`) + `"]`
+	want := `const EDITORS = ["` + strings.ReplaceAll(strings.Trim(row.EditorTools(), "^()$"), "|", `", "`) + `"]`
 	if !strings.Contains(openCodePlugin, want+"\n") {
 		t.Errorf("the plugin lacks %s", want)
 	}

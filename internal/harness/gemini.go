@@ -19,7 +19,10 @@ var geminiRow = Row{
 		{HookAfterTool, "AfterTool"},
 		{HookStop, "AfterAgent"},
 		{HookSessionEnd, "SessionEnd"},
+		{HookCompact, "PreCompress"},
+		{HookAsks, "Notification"},
 	},
+	MCPTools:  "mcp_.*",
 	HookField: "timestamp",
 	Editors: []Editor{
 		{Tool: "write_file", Path: "file_path"},

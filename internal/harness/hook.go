@@ -18,6 +18,11 @@ const (
 	HookAfterTool    HookEvent = "after_tool"
 	HookStop         HookEvent = "stop" // the agent is about to stop
 	HookSessionEnd   HookEvent = "session_end"
+
+	// Harnesses run our hooks for these, and nothing is answered to them so far. They are registered because some
+	// harnesses ask a person to trust each entry, and should ask once.
+	HookCompact HookEvent = "compact" // the conversation is about to be summarized
+	HookAsks    HookEvent = "asks"    // the harness asks its person something, such as a permission
 )
 
 // Hook is an event that we listen to.

@@ -54,6 +54,9 @@ func TestReadHook(t *testing.T) {
 			"SessionStart":               {Event: HookSessionStart, SessionID: claude, Why: "startup"},
 			"UserPromptSubmit":           {Event: HookPrompt, SessionID: claude},
 			"PostToolUse:Bash":           {Event: HookAfterTool, SessionID: claude, Edits: tool("Bash")},
+			"PostToolUseFailure:Bash":    {Event: HookAfterTool, SessionID: claude, Edits: tool("Bash")},
+			"PermissionRequest:Bash":     {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"}, // in Codex's words, too
+			"Notification":               {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"},
 			"PreToolUse:Bash":            {Event: HookBeforeTool, SessionID: claude, Edits: tool("Bash")},
 			"PostToolUse:Skill":          {Event: HookAfterTool, SessionID: claude, Edits: tool("Skill")},
 			"PreToolUse:Skill":           {Event: HookBeforeTool, SessionID: claude, Edits: tool("Skill")},
@@ -89,6 +92,7 @@ func TestReadHook(t *testing.T) {
 		},
 		"gemini": {
 			"SessionStart":                 {Event: HookSessionStart, SessionID: gemini, Why: "startup"},
+			"PreCompress":                  {Event: HookCompact, SessionID: gemini},
 			"BeforeAgent":                  {Event: HookPrompt, SessionID: gemini},
 			"AfterTool:run_shell_command":  {Event: HookAfterTool, SessionID: gemini, Edits: tool("run_shell_command")},
 			"BeforeTool:run_shell_command": {Event: HookBeforeTool, SessionID: gemini, Edits: tool("run_shell_command")},
@@ -184,7 +188,7 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 // answers are the fields that a harness knows in the answer to a hook, and the values that they may have; nil stands for
 // any text. Codex rejects an answer with a field that it doesn't know.
 var answers = map[string]map[string][]string{
-	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
+	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}, "hookSpecificOutput.additionalContext": nil},
 	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
 	"gemini":   {"decision": {"deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "BeforeAgent", "AfterTool"}, "hookSpecificOutput.additionalContext": nil},
 	"opencode": {"decision": {"block", "deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "before_tool", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
@@ -230,6 +234,7 @@ func TestWriteHook(t *testing.T) {
 			}
 			switch h.Event {
 			case HookSessionEnd: // nobody is left to read an answer
+			case HookCompact, HookAsks: // nothing is answered
 			case HookStop:
 				got := fields(t, row.WriteHook(in, HookAnswer{Block: text}))
 				if diff := cmp.Diff(map[string]string{"decision": answers[row.Name]["decision"][0], "reason": text}, got); diff != "" {

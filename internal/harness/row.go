@@ -59,6 +59,9 @@ type Row struct {
 	// Editors are its tools that change files, including those that run commands.
 	Editors []Editor
 
+	// MCPTools is a pattern of the tools of all MCP servers, which may change files, too. Empty where our plugin chooses.
+	MCPTools string
+
 	// HookDeny is its word for a tool that may not run, where a hook answers with one word. Elsewhere a hook
 	// denies a permission.
 	HookDeny string

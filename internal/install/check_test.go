@@ -175,7 +175,7 @@ func TestCodexTrust(t *testing.T) {
 			n++
 		}
 	}
-	if n != 7 {
+	if n != 9 {
 		t.Errorf("%d hooks of ours", n)
 	}
 	w.write("home/.codex/config.toml", config)
@@ -191,7 +191,7 @@ func TestCodexTrust(t *testing.T) {
 		t.Error("the commands have changed")
 	}
 	w.uninstall("codex")
-	if strings.Count(w.read("home/.codex/config.toml"), "trusted_hash") != 7 {
+	if strings.Count(w.read("home/.codex/config.toml"), "trusted_hash") != 9 {
 		t.Error("what Codex noted isn't ours to remove")
 	}
 	if trusted := w.t.trusted(codex); trusted != nil {

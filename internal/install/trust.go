@@ -9,6 +9,12 @@ import (
 	"talkingstick/internal/harness"
 )
 
+// group is a group of hooks in a harness's file, as somebody wrote it.
+type group struct {
+	Matcher *string           `json:"matcher"`
+	Hooks   []json.RawMessage `json:"hooks"`
+}
+
 // trusted reports whether a harness trusts all our hooks in its file of hooks. It is nil when the harness
 // runs hooks without asking, when the file has none of ours, and when it can't be read.
 func (t Target) trusted(row harness.Row) *bool {
@@ -21,10 +27,7 @@ func (t Target) trusted(row harness.Row) *bool {
 	if err != nil {
 		return nil
 	}
-	var events map[string][]struct {
-		Matcher *string           `json:"matcher"`
-		Hooks   []json.RawMessage `json:"hooks"`
-	}
+	var events map[string][]group
 	raw, _, err := confedit.JSONGet(src, []string{"hooks"})
 	if err != nil || json.Unmarshal(raw, &events) != nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +31,9 @@ type Options struct {
 
 	// All offers every tool. Otherwise only those are offered that an agent needs all the time.
 	All bool
+
+	// Note is added to the instructions, such as what is wrong with the harness's hooks. It may be empty.
+	Note string
 
 	// Wait bounds a wait whose caller sets no limit: every harness lets a tool run for that long.
 	Wait time.Duration
@@ -64,7 +68,7 @@ func newServer(ctx context.Context, o Options) *mcp.Server {
 	}
 	s := &server{ctx: ctx, o: o, unconfirmed: map[stick.AgentID]engine.WaitForTurnResult{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: "talking-stick", Title: "Talking Stick", Version: o.Version},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+		&mcp.ServerOptions{Instructions: strings.TrimSpace(instructions + " " + o.Note), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range tools {
 		if t.kind&always != 0 || o.All {
 			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema(), Annotations: t.kind.hints()}, s.handler(t))

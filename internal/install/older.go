@@ -1,0 +1,76 @@
+package install
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+
+	"talkingstick/internal/confedit"
+	"talkingstick/internal/harness"
+)
+
+// Older says what to do about hooks that an earlier version of tt has installed for a harness, for its user or, with a
+// project, for the project. It is empty if there are none. The program may have moved since; that isn't an earlier
+// version.
+func Older(t Target, row harness.Row) string {
+	user := t
+	user.Project = ""
+	level := ""
+	switch {
+	case user.older(row):
+	case t.Project != "" && !same(t.Project, t.Home) && t.older(row):
+		level = " --project"
+	default:
+		return ""
+	}
+	then := "start a new session"
+	if row.Setup.Trust != nil {
+		then = row.Setup.Trust.Review
+	}
+	return "the hooks of " + row.Title + " are of an earlier version of tt: ask your user to run tt install " + row.Name + level + ", and then to " + then
+}
+
+// older reports whether hooks, or a plugin, of an earlier version are installed at this level.
+func (t Target) older(row harness.Row) bool {
+	if file := t.path(row.Setup, row.Setup.Plugin); file != "" {
+		have, err := os.ReadFile(file)
+		plain := pluginProgram().ReplaceAll(have, nil)
+		return err == nil && isShipped(plain)
+	}
+	src, err := os.ReadFile(t.path(row.Setup, row.Setup.Hooks))
+	if err != nil || !bytes.Contains(src, []byte(" hook")) {
+		return false
+	}
+	raw, _, err := confedit.JSONGet(src, []string{"hooks"})
+	var events map[string][]group
+	if err != nil || json.Unmarshal(raw, &events) != nil {
+		return false
+	}
+	ours := func(wake bool) func(group) bool {
+		return func(g group) bool { return slices.ContainsFunc(g.Hooks, t.isHook(wake)) }
+	}
+	any, all := false, true
+	for _, h := range t.wanted(row, row.Setup) {
+		i := slices.IndexFunc(events[h.event], ours(h.wake))
+		any = any || i >= 0
+		all = all && i >= 0 && t.isCurrent(events[h.event][i], h)
+	}
+	return any && !all
+}
+
+// isCurrent reports whether a group has a handler as this version installs it, wherever the program lies. Where somebody
+// has put it beside others, the tools that it is for are theirs to choose.
+func (t Target) isCurrent(g group, want hook) bool {
+	for _, one := range g.Hooks {
+		var h harness.Handler
+		if !t.isHook(want.wake)(one) || json.Unmarshal(one, &h) != nil {
+			continue
+		}
+		rest := func(command string) string { return command[len(hookForm().FindStringSubmatch(command)[1]):] }
+		if rest(h.Command) != rest(want.Command) {
+			return false
+		}
+	}
+	return len(g.Hooks) > 1 || g.Matcher == nil && want.tools == "" || g.Matcher != nil && *g.Matcher == want.tools
+}

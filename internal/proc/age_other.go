@@ -1,0 +1,12 @@
+//go:build !linux
+
+package proc
+
+import (
+	"time"
+
+	"talkingstick/stick"
+)
+
+// Age returns how long a process has run. It isn't known here.
+func Age(stick.Process) (time.Duration, bool) { return 0, false }
