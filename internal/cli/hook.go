@@ -32,6 +32,7 @@ const (
 	editLimit  = 250 * time.Millisecond
 	hookReads  = 100 * time.Millisecond
 	editWrites = 20 * time.Millisecond
+	stopWrites = 150 * time.Millisecond
 )
 
 // slack returns a limit as it holds here: tests may extend it.
@@ -160,8 +161,11 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 	c := a.config(procs)
 	if !patient {
 		c.WriteWait, c.ReadWait = a.slack(hookLimit), a.slack(hookReads)
-		if f.Event == harness.HookBeforeTool {
+		switch f.Event {
+		case harness.HookBeforeTool:
 			c.WriteWait = a.slack(editWrites)
+		case harness.HookStop: // it writes what it has decided, in the same transaction
+			c.WriteWait = a.slack(stopWrites)
 		}
 	}
 	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.began(procs, from.Chain)}, nil
