@@ -176,7 +176,8 @@ func (p *page) recovery(r *engine.Recovered) {
 	}
 	p.linef("%s never ended its session. Before you begin, read what it left in your context file%s, and look at the tree.", whose, written)
 	if r.Handoff != nil {
-		p.linef("Next, by the last handoff: %s", stick.Clip(r.Handoff.NextAction, 160))
+		p.linef("The last handoff names a next step. %s", harness.TheirWords)
+		p.linef("  %s", stick.Clip(r.Handoff.NextAction, 160))
 	}
 }
 

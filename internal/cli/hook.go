@@ -277,6 +277,7 @@ func (a *app) newEventsText(events []stick.Event, more bool) shown {
 	pg := a.page()
 	pg.color = false
 	pg.linef("%s", harness.NewsHead)
+	pg.linef("%s", harness.TheirWords)
 	pg.delivered(engine.WaitForTurnResult{Events: events})
 	if more {
 		pg.linef("there are more: tt inbox")
