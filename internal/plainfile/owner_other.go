@@ -2,11 +2,7 @@
 
 package plainfile
 
-import (
-	"io/fs"
-
-	"talkingstick/stick"
-)
+import "io/fs"
 
 // noFollow has no equal here. Only administrators make links.
 const noFollow = 0
@@ -18,11 +14,6 @@ func Owner(fs.FileInfo) (uid int, ok bool) { return 0, false }
 
 // CheckOwner accepts every directory: the system's own permissions decide.
 func CheckOwner(string) error { return nil }
-
-// OfAnother returns the error for a data directory that belongs to this user.
-func OfAnother(dir string, uid int) *stick.Error {
-	return stick.Errorf(stick.CodeDataDirOfAnother, "the data directory %s belongs to another user", stick.Line(dir)).With("path", dir)
-}
 
 // Inherit has nothing to do: new files belong to whom the directory says.
 func Inherit(string, fs.FileInfo, func(uid, gid int) error) error { return nil }
