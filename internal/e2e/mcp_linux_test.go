@@ -370,7 +370,9 @@ func TestToolsAnswerLikeCommands(t *testing.T) {
 				"handoff": object{"status": "x", "next_action": ""},
 			}
 		}
-		got, err := json.Marshal(ask(t, server, c.tool, c.arguments))
+		answer := ask(t, server, c.tool, c.arguments)
+		delete(answer, "hint") // it names a tool here, and a command there
+		got, err := json.Marshal(answer)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -379,6 +381,7 @@ func TestToolsAnswerLikeCommands(t *testing.T) {
 			t.Errorf("tt %s printed %s", c.command, line)
 			continue
 		}
+		delete(printed, "hint")
 		want, err := json.Marshal(printed)
 		if err != nil {
 			t.Fatal(err)
