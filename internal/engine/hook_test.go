@@ -220,24 +220,25 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 }
 
 // TestTwoHooksForOneEvent: where two entries fire for one event, one of them answers. A harness starts both at the same
-// time, so the second has begun before the first is recorded.
+// time, so the second has begun before the first is recorded. That a session starts up needs no times.
 func TestTwoHooksForOneEvent(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:ann"), s.Agent("claude:bob")
 	s.Joins(ann, bob)
-	starts := func(began stick.Time, answered bool) {
+	starts := func(source string, began stick.Time, answered bool) {
 		t.Helper()
-		res := ann.StartSession(engine.StartSessionParams{HookParams: engine.HookParams{Began: began}, Auto: true, Source: "startup"}).OK()
+		res := ann.StartSession(engine.StartSessionParams{HookParams: engine.HookParams{Began: began}, Auto: true, Source: source}).OK()
 		if res.Answered != answered {
-			t.Errorf("a hook that began at %d: another has answered is %v", began, res.Answered)
+			t.Errorf("a hook for %s that began at %d: another has answered is %v", source, began, res.Answered)
 		}
 	}
 	both := s.Now()
 	s.Later(10 * time.Millisecond)
-	starts(both, false)
-	starts(both, true)
+	starts("resume", both, false)
+	starts("resume", both, true)
 	s.Later(10 * time.Millisecond)
-	starts(s.Now(), false) // resumed later
+	starts("resume", s.Now(), false) // again
+	starts("startup", s.Now(), true) // a session starts up once, however late the second hook begins
 
 	// news: the second hook shows nothing while the first does, nor after it
 	bob.Tell("the build is red").OK()

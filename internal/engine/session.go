@@ -280,7 +280,7 @@ func (s *sessionStart) run(o *op) error {
 		return nil
 	}
 	var err error
-	if s.answered, err = o.answered(s.p.HookParams); err != nil {
+	if s.answered, err = s.briefed(o); err != nil {
 		return err
 	}
 	if err := o.Tx.RecordHook(o.Me.Session.Key, 0); err != nil {
@@ -291,6 +291,19 @@ func (s *sessionStart) run(o *op) error {
 		return o.Tx.PutProcess(o.Me.Agent, o.Me.Session.Key, stick.Evidence{Process: by.Process, Proof: by.Proof})
 	}
 	return nil
+}
+
+// briefed reports whether another hook has briefed the agent on this start. A session starts up once in a process; it can resume
+// and compact again and again.
+func (s *sessionStart) briefed(o *op) (bool, error) {
+	h, err := o.Tx.HookTimes(o.Me.Session.Key)
+	if err != nil || h.At.IsZero() {
+		return false, err
+	}
+	if s.p.Source == "startup" && s.out.Already {
+		return true, nil
+	}
+	return o.answered(s.p.HookParams)
 }
 
 // compare compares the session with the other agents at work. It finds one that began before this one, has started no
