@@ -106,8 +106,9 @@ type RoomMovedPayload struct {
 // PolicyChangedPayload is the payload of [EventPolicyChanged].
 type PolicyChangedPayload struct {
 	Caller
-	Policy map[string]Change `json:"policy,omitempty"` // by the names of policies
-	Order  []AgentID         `json:"order,omitempty"`  // the new order of members
+	Policy   map[string]Change `json:"policy,omitempty"`    // by the names of policies
+	NextTurn map[string]Change `json:"next_turn,omitempty"` // what changes with the next turn, by the names of policies
+	Order    []AgentID         `json:"order,omitempty"`     // the new order of members
 }
 
 // Change is the old and the new value of a policy.
@@ -351,6 +352,9 @@ var roomEvents = []EventInfo{
 			for _, k := range slices.Sorted(maps.Keys(p.Policy)) {
 				parts = append(parts, fmt.Sprintf("%s from %s to %s", k, p.Policy[k].From, p.Policy[k].To))
 			}
+			for _, k := range slices.Sorted(maps.Keys(p.NextTurn)) {
+				parts = append(parts, fmt.Sprintf("%s from %s to %s as of the next turn", k, p.NextTurn[k].From, p.NextTurn[k].To))
+			}
 			if len(p.Order) > 0 {
 				names := make([]string, len(p.Order))
 				for i, a := range p.Order {
@@ -366,6 +370,10 @@ var roomEvents = []EventInfo{
 		Replay: func(c *Record, _ *Event, p PolicyChangedPayload) error {
 			for k, v := range p.Policy {
 				c.Policy[k] = v.To
+				delete(c.NextTurn, k)
+			}
+			for k, v := range p.NextTurn {
+				c.NextTurn[k] = v.To
 			}
 			for i, a := range p.Order {
 				c.member(a, func(m *MemberRecord) { m.Ordinal = i + 1 })

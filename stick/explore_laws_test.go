@@ -16,7 +16,13 @@ func recordOf(r Room) *Record {
 		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
 		ReservedBy: r.Turn.ReservedBy, Prior: r.Turn.Prior, HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending,
 		Direct: r.Turn.HandoffDirect, NextAction: r.Turn.NextAction, Generation: r.Generation,
-		Members: map[AgentID]MemberRecord{}, Policy: map[string]string{}, Receipts: map[ReceiptKey]Receipt{},
+		Members: map[AgentID]MemberRecord{}, Policy: map[string]string{}, NextTurn: map[string]string{}, Receipts: map[ReceiptKey]Receipt{},
+	}
+	for _, k := range PolicyKeys {
+		c.Policy[k.Name] = r.Policy.Get(k.Name)
+		if next := r.Policy.Next(k.Name); next != "" {
+			c.NextTurn[k.Name] = next
+		}
 	}
 	if r.Turn.Lease != "" {
 		c.LeaseSum = LeaseSum(r.Turn.Lease)
@@ -118,6 +124,16 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		if !allowed {
 			return "the owner lost the stick by none of the acts that may end a turn"
 		}
+	}
+
+	// An agent doesn't shorten what protects another's turn, and nothing outlives the turn that it has waited for.
+	switch {
+	case a.deed == dLower && b.Turn.State == Owned && b.Turn.Owner != o.by && n.idle() != b.idle():
+		return "an agent changed the idle limit of another's turn"
+	case grants > 0 && n.Policy.NextTurn != Limits{}:
+		return "a turn began, and a limit still waits for it"
+	case grants > 0 && b.Policy.NextTurn.OwnerIdleTTL != 0 && n.Policy.OwnerIdleTTL != b.Policy.NextTurn.OwnerIdleTTL:
+		return "a turn began without the limit that waited for it"
 	}
 
 	// No context is ever lost.

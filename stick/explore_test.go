@@ -56,7 +56,7 @@ var scenarios = []scenario{
 	{name: "leases that time out", acts: deeds(waits, dTake, dBeat)},
 	{name: "clock back, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dAct, dJump)},
 	{name: "passes and deaths, two agents", two: true, proves: provedTwo, acts: deeds(waits, dying, stops, dPass, dTake, dOperator, dKick, dAct)},
-	{name: "limits that change, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dAct, dLimit)},
+	{name: "limits that change, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dAct, dLimit, dLower)},
 	{name: "heartbeats, two agents", two: true, proves: provedOne, policy: &shortIdle, acts: deeds(waits, dTake, dBeat, dAct)},
 	{name: "a child of the other, two agents", two: true, nested: true, proves: provedTwo, acts: deeds(waits, dDie, dPass, dTake)},
 	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},

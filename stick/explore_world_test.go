@@ -122,12 +122,13 @@ const (
 	dRestore
 	dJump
 	dLimit // a person changes owner_idle_ttl
+	dLower // an agent lowers it
 )
 
 var deedNames = [...]string{
 	"tick", "look", "wait", "listen", "timeout", "kill wait", "stop wait", "continue wait", "die", "come back",
 	"heartbeat", "act", "renew", "release", "pass", "pass next", "take", "take (operator)", "leave", "abandon", "kick",
-	"kick (force)", "close", "close (person)", "join", "restore", "clock back", "change the idle limit",
+	"kick (force)", "close", "close (person)", "join", "restore", "clock back", "change the idle limit", "lower the idle limit",
 }
 
 type act struct {
@@ -304,6 +305,10 @@ func (sc *scenario) actsIn(w *world) []act {
 					if owner && living && i != j {
 						add(d, i, j)
 					}
+				}
+			case dLower:
+				if living && m.State == Joined {
+					add(d, i, 0)
 				}
 			case dTake, dOperator:
 				if living && !owner && m.State == Joined && !w.room.Closed {
@@ -515,6 +520,10 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		}
 		var more []Event
 		r, more, o.err = r.SetPolicy("human:x", true, []string{"owner_idle_ttl=" + ttl.String()}, w.now)
+		note(more)
+	case dLower:
+		var more []Event
+		r, more, o.err = r.SetPolicy(by, false, []string{"owner_idle_ttl=" + sc.rules().OwnerIdleTTL.String()}, w.now)
 		note(more)
 	case dRestore:
 		var more []Event
@@ -778,6 +787,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 	place(t.Prior)
 	put(t.SequenceIndex)
 	put(int(w.room.Policy.OwnerIdleTTL / unit))
+	put(int(w.room.Policy.NextTurn.OwnerIdleTTL / unit))
 	for _, at := range []Time{t.GrantedAt, t.RenewedAt, t.HeartbeatAt, t.IdleNoticeAt, t.OpenedAt, t.ReservedAt, t.FreeSince, t.OfferedAt} {
 		age(at)
 	}

@@ -305,10 +305,10 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 }
 
 // SetPolicy changes policies of a room; each change is "key=value". Only a person may relax one that
-// asks something of agents. It fails with [CodeUsage] and [CodePersonOnly], and then changes nothing. A
-// change to the current value makes no event.
+// asks something of agents. If an agent lowers one of [Limits] while another holds the stick or has it reserved, that
+// applies from the next turn on. It fails with [CodeUsage] and [CodePersonOnly], and then changes nothing. A change to
+// the current value makes no event.
 func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Room, []Event, error) {
-	changed := PolicyChangedPayload{Policy: map[string]Change{}}
 	p := r.Policy
 	for _, c := range changes {
 		key, value, ok := strings.Cut(c, "=")
@@ -320,21 +320,27 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 		if p, err = p.Set(key, value); err != nil {
 			return r, nil, err
 		}
-		if was, is := r.Policy.Get(key), p.Get(key); was != is {
-			changed.Policy[key] = Change{was, is}
-		} else {
-			delete(changed.Policy, key)
-		}
-	}
-	if len(changed.Policy) == 0 {
-		return r, nil, nil
 	}
 	if key := r.Policy.relaxed(p); key != "" && !person {
 		return r, nil, Errorf(CodePersonOnly, "only a person may relax %s", key).With("field", key).
 			Hintf("ask a person to run it")
 	}
+	if !person && r.withAnother(by) {
+		p = p.delay(r.Policy)
+	}
+	if p == r.Policy {
+		return r, nil, nil
+	}
+	var changed PolicyChangedPayload
+	changed.Policy, changed.NextTurn = r.Policy.changes(p)
 	r.Policy = p
 	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(changed)}, nil
+}
+
+// withAnother reports whether a member other than a holds the stick or has it reserved.
+func (r Room) withAnother(a AgentID) bool {
+	t := r.Turn
+	return t.Owner != "" && t.Owner != a || t.ReservedFor != "" && t.ReservedFor != a
 }
 
 // Reorder changes the order of members. Those in order come first, the others follow in their present

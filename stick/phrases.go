@@ -132,9 +132,10 @@ func next(e Event) string {
 	return ": " + clip(e.Handoff.NextAction, 160)
 }
 
+// relayed says that an agent says that a person wanted it: nobody has heard the person.
 func relayed(by AgentID) string {
 	if by == "" {
 		return ""
 	}
-	return " on a person's word"
+	return "; " + who(by) + " says that a person asked for it"
 }

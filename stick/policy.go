@@ -44,6 +44,17 @@ type Policy struct {
 	RequireContracts bool
 	// Enforce says how strictly the room applies its rules to edits.
 	Enforce Enforce
+	// NextTurn holds what applies from the next turn on.
+	NextTurn Limits
+}
+
+// Limits are the limits that protect whoever has the stick. An agent may lower them, but not for a turn that another
+// has: then they wait for the next turn. Zero means that a limit doesn't change.
+type Limits struct {
+	OwnerLeaseTTL time.Duration
+	ClaimTTL      time.Duration
+	WaiterGrace   time.Duration
+	OwnerIdleTTL  time.Duration
 }
 
 // DefaultPolicy is the policy of a new room. Its durations suit real turns of work, which take twenty to
@@ -69,6 +80,7 @@ type PolicyKey struct {
 	Name     string
 	Meaning  string
 	duration func(*Policy) *time.Duration
+	next     func(*Limits) *time.Duration // nil unless it is one of [Limits]
 	words    []string
 	word     func(*Policy) *string
 	yes      func(*Policy) *bool
@@ -87,6 +99,7 @@ var PolicyKeys = []PolicyKey{
 	{
 		Name: "owner_lease_ttl", Meaning: "how long a lease lasts if only its holder's calls renew it",
 		duration: func(p *Policy) *time.Duration { return &p.OwnerLeaseTTL },
+		next:     func(l *Limits) *time.Duration { return &l.OwnerLeaseTTL },
 	},
 	{
 		Name: "heartbeat_interval", Meaning: "how often a lease is renewed where no process vouches for it",
@@ -95,6 +108,7 @@ var PolicyKeys = []PolicyKey{
 	{
 		Name: "claim_ttl", Meaning: "how long a pass waits for its recipient before others may take over",
 		duration: func(p *Policy) *time.Duration { return &p.ClaimTTL },
+		next:     func(l *Limits) *time.Duration { return &l.ClaimTTL },
 	},
 	{
 		Name: "presence_ttl", Meaning: "how long a member counts as active after its last act",
@@ -103,10 +117,12 @@ var PolicyKeys = []PolicyKey{
 	{
 		Name: "waiter_grace", Meaning: "how long the stick stays reserved after a release, and how long until the next waiting member is offered a takeover",
 		duration: func(p *Policy) *time.Duration { return &p.WaiterGrace },
+		next:     func(l *Limits) *time.Duration { return &l.WaiterGrace },
 	},
 	{
 		Name: "owner_idle_ttl", Meaning: "how long a holder whose process is alive may do nothing before it counts as idle",
 		duration: func(p *Policy) *time.Duration { return &p.OwnerIdleTTL },
+		next:     func(l *Limits) *time.Duration { return &l.OwnerIdleTTL },
 	},
 	{
 		Name: "wait_for_turn_max_wait", Meaning: "the longest wait for the turn in one call of an MCP tool",
@@ -179,8 +195,60 @@ func (p Policy) Set(key, value string) (Policy, error) {
 				key, shortDuration(minPolicyDuration), shortDuration(maxPolicyDuration), clip(value, 60)).With("field", key)
 		}
 		*k.duration(&p) = d.Truncate(time.Millisecond)
+		if k.next != nil {
+			*k.next(&p.NextTurn) = 0
+		}
 	}
 	return p, nil
+}
+
+// Next returns the value that a key will have from the next turn on, and "" if it stays as it is.
+func (p Policy) Next(key string) string {
+	for _, k := range PolicyKeys {
+		if k.Name == key && k.next != nil && *k.next(&p.NextTurn) != 0 {
+			return shortDuration(*k.next(&p.NextTurn))
+		}
+	}
+	return ""
+}
+
+// delay leaves the limits that p lowers as they were, and lowers them with the next turn.
+func (p Policy) delay(was Policy) Policy {
+	for _, k := range PolicyKeys {
+		if k.next != nil && *k.duration(&p) < *k.duration(&was) {
+			*k.next(&p.NextTurn), *k.duration(&p) = *k.duration(&p), *k.duration(&was)
+		}
+	}
+	return p
+}
+
+// begin applies what has waited for the next turn.
+func (p Policy) begin() Policy {
+	for _, k := range PolicyKeys {
+		if k.next != nil && *k.next(&p.NextTurn) != 0 {
+			*k.duration(&p) = *k.next(&p.NextTurn)
+		}
+	}
+	p.NextTurn = Limits{}
+	return p
+}
+
+// changes returns how q differs from p: what applies now, and what applies from the next turn on.
+func (p Policy) changes(q Policy) (now, next map[string]Change) {
+	now, next = map[string]Change{}, map[string]Change{}
+	for _, k := range PolicyKeys {
+		was, is := p.Get(k.Name), q.Get(k.Name)
+		later, waits := p.Next(k.Name), q.Next(k.Name)
+		switch {
+		case later != waits && waits != "":
+			next[k.Name] = Change{was, waits}
+		case was != is:
+			now[k.Name] = Change{was, is}
+		case later != waits: // it no longer changes with the next turn
+			now[k.Name] = Change{later, is}
+		}
+	}
+	return now, next
 }
 
 // relaxed returns a key by which q asks less of agents than p, and "" if there is none.
@@ -203,9 +271,10 @@ func policyNames() []string {
 	return names
 }
 
-// MarshalJSON writes each duration in milliseconds, under its name with "_ms" appended.
+// MarshalJSON writes each duration in milliseconds, under its name with "_ms" appended. What applies from the next turn
+// on is written in the same way under "next_turn", and left out if it is nothing.
 func (p Policy) MarshalJSON() ([]byte, error) {
-	m := map[string]any{}
+	m, next := map[string]any{}, map[string]int64{}
 	for _, k := range PolicyKeys {
 		switch {
 		case k.duration != nil:
@@ -215,6 +284,12 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 		default:
 			m[k.Name] = *k.yes(&p)
 		}
+		if k.next != nil && *k.next(&p.NextTurn) != 0 {
+			next[k.Name+"_ms"] = k.next(&p.NextTurn).Milliseconds()
+		}
+	}
+	if len(next) > 0 {
+		m["next_turn"] = next
 	}
 	return json.Marshal(m)
 }
@@ -226,8 +301,17 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*p = DefaultPolicy()
+	next := map[string]int64{}
+	if raw, ok := m["next_turn"]; ok {
+		if err := json.Unmarshal(raw, &next); err != nil {
+			return err
+		}
+	}
 	for _, k := range PolicyKeys {
 		var err error
+		if k.next != nil {
+			*k.next(&p.NextTurn) = time.Duration(next[k.Name+"_ms"]) * time.Millisecond
+		}
 		raw, ok := m[k.Name]
 		switch {
 		case k.duration != nil:

@@ -2,6 +2,7 @@ package stick
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,20 @@ func TestPolicy(t *testing.T) {
 			t.Error(d)
 		}
 	})
+	t.Run("JSON of what waits for the next turn", func(t *testing.T) {
+		p := DefaultPolicy()
+		p.NextTurn = Limits{ClaimTTL: time.Minute, WaiterGrace: time.Second}
+		b, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "next_turn", strings.Contains(string(b), `"next_turn":{"claim_ttl_ms":60000,"waiter_grace_ms":1000}`), true)
+		var q Policy
+		if err := json.Unmarshal(b, &q); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "read again", q, p)
+	})
 	t.Run("what is missing keeps its default", func(t *testing.T) {
 		var p Policy
 		if err := json.Unmarshal([]byte(`{"claim_ttl_ms": 60000, "later": true}`), &p); err != nil {
@@ -57,7 +72,7 @@ func TestPolicy(t *testing.T) {
 			t.Error(d)
 		}
 	})
-	for _, bad := range []string{`[]`, `{"claim_ttl_ms": "1m"}`, `{"order": 1}`} {
+	for _, bad := range []string{`[]`, `{"next_turn": 1}`, `{"claim_ttl_ms": "1m"}`, `{"order": 1}`} {
 		t.Run("not "+bad, func(t *testing.T) {
 			var p Policy
 			equal(t, "error", json.Unmarshal([]byte(bad), &p) != nil, true)
@@ -156,5 +171,66 @@ func TestSetPolicy(t *testing.T) {
 			equal(t, "events", len(events), 0)
 			equal(t, "policy", r.Policy, DefaultPolicy())
 		}
+	})
+}
+
+// TestLoweredLimits: what protects a turn or a reservation of another isn't shortened by an agent while it lasts.
+func TestLoweredLimits(t *testing.T) {
+	limits := []string{"owner_lease_ttl", "claim_ttl", "waiter_grace", "owner_idle_ttl"}
+	set := func(f *fixture, by AgentID, person bool, change ...string) []Event {
+		t.Helper()
+		r, events, err := f.SetPolicy(by, person, change, f.now)
+		equal(t, "error", CodeOf(err), "")
+		f.commit(r, events)
+		return events
+	}
+	for _, key := range limits {
+		t.Run(key+" from the next turn on", func(t *testing.T) {
+			f := room(t).member("a", "b").owns("b")
+			was := f.Policy.Get(key)
+			e := set(f, "a", false, key+"=2s")[0]
+			equal(t, "now", f.Policy.Get(key), was)
+			equal(t, "from the next turn", f.Policy.Next(key), "2s")
+			equal(t, "now, says the event", len(said[PolicyChangedPayload](e).Policy), 0)
+			equal(t, "later, says the event", said[PolicyChangedPayload](e).NextTurn[key], Change{was, "2s"})
+			equal(t, "in words", e.Say(), "a changed "+key+" from "+was+" to 2s as of the next turn")
+			equal(t, "the owner is told", e.To, "b")
+			equal(t, "once", len(set(f, "a", false, key+"=2s")), 0)
+			f.releases().owns("a")
+			equal(t, "in the next turn", f.Policy.Get(key), "2s")
+			equal(t, "nothing waits", f.Policy.NextTurn, Limits{})
+		})
+	}
+	for name, c := range map[string]struct {
+		f      func() *fixture
+		by     AgentID
+		person bool
+		now    string
+	}{
+		"a person lowers it at once":      {func() *fixture { return room(t).member("a", "b").owns("b") }, "human:x", true, "1m"},
+		"the owner itself":                {func() *fixture { return room(t).member("a", "b").owns("b") }, "b", false, "1m"},
+		"nobody holds the stick":          {func() *fixture { return room(t).member("a", "b") }, "a", false, "1m"},
+		"it is reserved for another":      {func() *fixture { return room(t).member("a", "b").owns("a").passes("b") }, "a", false, "20m"},
+		"the stick is reserved for it":    {func() *fixture { return room(t).member("a", "b").owns("a").passes("b") }, "b", false, "1m"},
+		"a limit that protects nobody":    {func() *fixture { return room(t).member("a", "b").owns("b").policy("claim_ttl=5s") }, "a", false, "1m"},
+		"lowered by an agent, then again": {func() *fixture { f := room(t).member("a", "b").owns("b"); set(f, "a", false, "claim_ttl=1s"); return f }, "human:x", true, "1m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := c.f()
+			e := set(f, c.by, c.person, "claim_ttl=1m")[0]
+			equal(t, "now", f.Policy.Get("claim_ttl"), c.now)
+			if c.now == "1m" {
+				equal(t, "from the next turn", f.Policy.Next("claim_ttl"), "")
+				equal(t, "the event", said[PolicyChangedPayload](e).Policy["claim_ttl"].To, "1m")
+			}
+		})
+	}
+	t.Run("taken back before the next turn", func(t *testing.T) {
+		f := room(t).member("a", "b").owns("b")
+		set(f, "a", false, "claim_ttl=1s", "order=sequence")
+		e := set(f, "a", false, "claim_ttl=20m")[0]
+		equal(t, "the event", said[PolicyChangedPayload](e).Policy["claim_ttl"], Change{"1s", "20m"})
+		f.releases().owns("a")
+		equal(t, "in the next turn", f.Policy.Get("claim_ttl"), "20m")
 	})
 }

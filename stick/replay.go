@@ -25,6 +25,7 @@ type Record struct {
 	Members    map[AgentID]MemberRecord
 	Sessions   map[AgentID]Session
 	Policy     map[string]string // those that were ever changed
+	NextTurn   map[string]string // those that change with the next turn
 	Generation int64
 	Messages   int64 // since the last grant
 	Sum        string
@@ -95,7 +96,8 @@ func (c *Record) Replay(e Event) error {
 // begin makes the record of a room in which nothing has happened.
 func (c *Record) begin() {
 	c.State = Idle
-	c.Members, c.Policy, c.Sessions = map[AgentID]MemberRecord{}, map[string]string{}, map[AgentID]Session{}
+	c.Members, c.Sessions = map[AgentID]MemberRecord{}, map[AgentID]Session{}
+	c.Policy, c.NextTurn = map[string]string{}, map[string]string{}
 	c.Receipts, c.Notes, c.senders = map[ReceiptKey]Receipt{}, map[int64]Note{}, map[int64]AgentID{}
 	c.Reservations = map[int64]Reservation{}
 	c.Tasks, c.Attempts, c.Reviews = map[string]Task{}, map[AttemptKey]TaskAttempt{}, map[int64]TaskReview{}
@@ -214,6 +216,8 @@ func (c *Record) grant(a AgentID, lease string, byClaim bool) {
 	c.free()
 	c.Turn++
 	c.Messages = 0
+	maps.Copy(c.Policy, c.NextTurn)
+	clear(c.NextTurn)
 	c.State, c.Owner, c.LeaseSum, c.Pending, c.Direct = Owned, a, lease, false, direct
 }
 
@@ -257,6 +261,9 @@ func (c *Record) Differs(r Room) string {
 	}
 	for k, v := range c.Policy {
 		facts["policy "+k] = pair{r.Policy.Get(k), v}
+	}
+	for _, k := range PolicyKeys {
+		facts["policy "+k.Name+" of the next turn"] = pair{r.Policy.Next(k.Name), c.NextTurn[k.Name]}
 	}
 	for _, m := range r.Members {
 		facts["member "+string(m.Agent)] = pair{

@@ -108,6 +108,7 @@ func Holds(a AgentID, d time.Duration) string {
 // grant gives the stick to a. Every turn begins here.
 func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	t := r.Turn
+	r.Policy = r.Policy.begin()
 	r.Turn = Turn{
 		ID:            t.ID + 1,
 		State:         Owned,

@@ -357,6 +357,16 @@ func (g *reference) room() string {
 		rows = append(rows, []string{code(k.Name), stick.DefaultPolicy().Get(k.Name), k.Meaning})
 	}
 	g.table([]string{"key", "default", "meaning"}, rows...)
+	var limits []string
+	waiting := stick.Policy{NextTurn: stick.Limits{OwnerLeaseTTL: 1, ClaimTTL: 1, WaiterGrace: 1, OwnerIdleTTL: 1}}
+	for _, k := range stick.PolicyKeys {
+		if waiting.Next(k.Name) != "" {
+			limits = append(limits, code(k.Name))
+		}
+	}
+	g.line("\nIf an agent lowers %s while another member holds the stick or has it reserved, that applies from the next turn on;",
+		strings.Join(limits[:len(limits)-1], ", ")+" or "+limits[len(limits)-1])
+	g.line("in JSON it stands under `next_turn`. A person's change applies at once.")
 	g.line("\n## Categories of messages\n\nWhat a message of the category should say beside its body: each is a field and a flag.")
 	rows = nil
 	for _, c := range stick.Categories {

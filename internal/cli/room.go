@@ -235,7 +235,11 @@ func (a *app) policyCmd() *cobra.Command {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
 		}, func(p *page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
-				p.linef("%-25s %-8s %s", k.Name, res.Policy.Get(k.Name), p.faint(k.Meaning))
+				meaning := p.faint(k.Meaning)
+				if next := res.Policy.Next(k.Name); next != "" {
+					meaning = p.strong(next+" as of the next turn") + "; " + meaning
+				}
+				p.linef("%-25s %-8s %s", k.Name, res.Policy.Get(k.Name), meaning)
 			}
 		})
 	}
