@@ -44,7 +44,7 @@ func newFence(t *testing.T, h *realharness.Harness) *fence {
 	f.base = f.git("rev-parse", "main")
 	f.git("branch", "elsewhere", f.git("commit-tree", "main^{tree}", "-p", "main", "-m", "second"))
 	f.as(reviewer, "wait", "--turn")
-	f.as(reviewer, "policy", "set", "enforce=stick", "waiter_grace=200ms")
+	f.as(reviewer, "policy", "set", "enforce=stick", "waiter_grace=200ms", "owner_idle_ttl=1s") // for turns after its own, too
 	f.run("install", "git")
 	return f
 }
@@ -112,7 +112,6 @@ func (f *fence) isTakenOver(take func()) {
 // seconds, because the command counts as work for a while.
 func (f *fence) stopped() {
 	f.t.Helper()
-	f.as(reviewer, "policy", "set", "owner_idle_ttl=1s")
 	f.signal(syscall.SIGSTOP, "T")
 	offer, _ := f.command(reviewer, "wait", "--turn", "--timeout", "60s").CombinedOutput() // it exits with 4 without the turn
 	if !strings.Contains(string(offer), "you can take over: the holder is alive, but does nothing") {

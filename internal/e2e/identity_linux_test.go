@@ -158,22 +158,28 @@ func TestResumedElsewhere(t *testing.T) {
 	}
 }
 
-// TestHarnessInAHarness: Codex that Claude Code runs in its shell is an agent of its own.
-func TestHarnessInAHarness(t *testing.T) {
-	s := newStage(t)
-	s.run("join")
-	inner, session := s.prepare(realharness.Codex, modelapi.Steps(append(s.speak(), modelapi.Say("done"))...))
-	o := s.options(realharness.Codex)
+// inside is a command by which the shell of a harness runs another harness.
+func (s *stage) inside(a *realharness.Agent) modelapi.Call {
+	s.t.Helper()
+	o := s.options(a.Harness)
 	o.Sandbox = ""
-	c, err := inner.Command(context.Background(), "Please.", o)
+	c, err := a.Command(context.Background(), "Please.", o)
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	var line strings.Builder
 	for _, word := range append(append([]string{"env"}, c.Env...), c.Args...) {
 		line.WriteString("'" + strings.ReplaceAll(word, "'", `'\''`) + "' ")
 	}
-	steps := append([]modelapi.Script{modelapi.Do(modelapi.Shell(line.String() + "</dev/null"))}, s.speak()...)
+	return modelapi.Shell(line.String() + "</dev/null")
+}
+
+// TestHarnessInAHarness: Codex that Claude Code runs in its shell is an agent of its own.
+func TestHarnessInAHarness(t *testing.T) {
+	s := newStage(t)
+	s.run("join")
+	inner, session := s.prepare(realharness.Codex, modelapi.Steps(append(s.speak(), modelapi.Say("done"))...))
+	steps := append([]modelapi.Script{modelapi.Do(s.inside(inner))}, s.speak()...)
 	outer, _ := s.prepare(realharness.Claude, modelapi.Steps(append(steps, modelapi.Say("done"))...))
 	s.finished(outer.Run(t, "Please.", s.options(realharness.Claude)))
 	claude, codex := s.agents("claude"), s.agents("codex")
