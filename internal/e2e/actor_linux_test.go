@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,6 +85,9 @@ type actor struct {
 	path   string
 }
 
+// clientEnv makes an actor play the server of an MCP client of that name.
+const clientEnv = "TT_TEST_CLIENT"
+
 func newActor() *actor {
 	procs, err := proc.Host()
 	if err != nil {
@@ -93,9 +97,14 @@ func newActor() *actor {
 	procs.Top, _ = strconv.Atoi(os.Getenv(clitest.Top))
 	chain, complete := procs.Ancestry(os.Getpid())
 	const name = "TT_HARNESS_AGENT_ID"
-	caller, err := harness.Resolve(harness.Input{
+	in := harness.Input{
 		Getenv: os.Getenv, Chain: chain, Complete: complete, User: "ann", Host: "here", As: os.Getenv(name), AsSource: name,
-	})
+	}
+	if client := os.Getenv(clientEnv); client != "" {
+		in.Connection = &harness.Connection{Client: client}
+		in.Chain = slices.DeleteFunc(chain, func(p proc.Info) bool { return p.ID.PID == os.Getpid() }) // it plays tt
+	}
+	caller, err := harness.Resolve(in)
 	if err != nil {
 		panic(err)
 	}

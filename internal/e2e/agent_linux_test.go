@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -26,6 +27,7 @@ type request struct {
 	Args   []string       `json:"args,omitempty"` // of tt
 	Env    []string       `json:"env,omitempty"`
 	Dir    string         `json:"dir,omitempty"`
+	Below  string         `json:"below,omitempty"`  // a harness that runs tt
 	Op     *op            `json:"op,omitempty"`     // for an actor, instead of Args
 	Signal syscall.Signal `json:"signal,omitempty"` // for the tt of request ID
 	Hangup bool           `json:"hangup,omitempty"` // stop reading what the tt of request ID writes
@@ -82,8 +84,23 @@ type runner struct {
 }
 
 type started struct {
-	cmd *exec.Cmd
-	out *os.File
+	cmd   *exec.Cmd
+	out   *os.File
+	below bool // cmd is a harness that runs tt
+}
+
+// signal sends a signal to tt.
+func (s *started) signal(sig syscall.Signal) {
+	if !s.below {
+		s.cmd.Process.Signal(sig) // fails when it has ended, which is fine
+		return
+	}
+	kids, _ := children(s.cmd.Process.Pid) // none when it has ended, or hasn't begun
+	for _, kid := range bytes.Fields(kids) {
+		if pid, err := strconv.Atoi(string(kid)); err == nil {
+			syscall.Kill(pid, sig)
+		}
+	}
 }
 
 func (r *runner) serve(q request, answer func(reply)) {
@@ -101,7 +118,7 @@ func (r *runner) serve(q request, answer func(reply)) {
 		syscall.Kill(os.Getppid(), syscall.SIGKILL)
 	case q.Signal != 0:
 		if run != nil {
-			run.cmd.Process.Signal(q.Signal) // fails when it has ended, which is fine
+			run.signal(q.Signal)
 		}
 	case q.Hangup:
 		if run != nil {
@@ -117,7 +134,11 @@ func (r *runner) run(q request, answer func(reply)) reply {
 	if err != nil {
 		return reply{ID: q.ID, Done: true, Exit: 127, Err: err.Error()}
 	}
-	c := exec.Command(filepath.Join(filepath.Dir(self), "tt"), q.Args...)
+	bin := filepath.Dir(self)
+	c := exec.Command(filepath.Join(bin, "tt"), q.Args...)
+	if q.Below != "" {
+		c = exec.Command(filepath.Join(bin, q.Below), append([]string{filepath.Join(bin, "tt")}, q.Args...)...)
+	}
 	c.Env = append(os.Environ(), q.Env...)
 	c.Dir = q.Dir
 	var errs bytes.Buffer
@@ -136,7 +157,7 @@ func (r *runner) run(q request, answer func(reply)) reply {
 	if r.running == nil {
 		r.running = map[int]*started{}
 	}
-	r.running[q.ID] = &started{c, read}
+	r.running[q.ID] = &started{c, read, q.Below != ""}
 	r.mu.Unlock()
 	answer(reply{ID: q.ID, PID: c.Process.Pid})
 	out, _ := io.ReadAll(read)

@@ -27,10 +27,12 @@ var (
 	campaignSeed  = flag.Uint64("campaign.seed", 0, "seed of the campaign's choices; 0 takes a new one")
 )
 
-// TestCampaign has agents in real processes do random operations in one room. Meanwhile processes are killed and stopped at
-// random, and clocks are wrong. Then it checks the laws:
+// TestCampaign has agents in real processes do random operations in one room: harnesses, one that runs below another, a
+// shell that was left behind, a worker's command, and an MCP client that nobody knows. Meanwhile processes are killed and
+// stopped at random, and clocks are wrong. Then it checks the laws:
 //
 //   - the history, as the agents saw it, is linearizable;
+//   - an agent below another is told that it works under that one's turn while that one holds the stick, and only then;
 //   - the log has no double grant, and no turn that was skipped or repeated;
 //   - every handoff reaches the next holder, and again on every ask;
 //   - every release that was acknowledged is in the log, exactly once;
@@ -164,48 +166,114 @@ type worker struct {
 	mu    sync.Mutex // guards what others read
 	me    stick.AgentID
 	agent *agent
+	back  chan struct{} // closed when another agent has come in its place
 	now   *run
 
-	acts    bool // in one process that stays
-	offered bool // it was offered a takeover
+	acts    bool     // in one process that stays
+	below   string   // the harness that the agent it runs below starts for each of its commands; else empty
+	env     []string // of these commands
+	offered bool     // it was offered a takeover
 	turn    int64
 	lease   string
 	old     op // the last release or pass, which may be repeated
 	seen    int64
 }
 
-// restart starts a harness, or starts it again after it was killed. Some come back as the same session, some as a new one.
-// Some have a wrong clock.
-func (w *worker) restart() {
-	kinds := []struct{ harness, program, session string }{
-		{"claude", "actor", ""}, {"codex", "runner", ""}, {"claude", "actor", "CLAUDE_CODE_SESSION_ID"}, {"claude", "runner", "CLAUDE_CODE_SESSION_ID"},
+// actorKind is who a worker is.
+type actorKind struct {
+	as               string // the first part of its agent's name
+	harness, program string
+	session          string // the variable with its session's name, if it has one
+	env              []string
+	below            string // the harness that runs its commands, below another worker's
+}
+
+// actors are those that take part, in this order.
+var actors = []actorKind{
+	{as: "claude", harness: "claude", program: "actor"},
+	{as: "codex", harness: "codex", program: "runner"},
+	{as: "claude", harness: "claude", program: "actor", session: "CLAUDE_CODE_SESSION_ID"},
+	{as: "claude", harness: "claude", program: "runner", session: "CLAUDE_CODE_SESSION_ID"},
+	{as: "worker", harness: "tt-worker", program: "runner"},                                   // a worker's command, which runs no harness
+	{as: "cursor", harness: "cursor", program: "actor", env: []string{clientEnv + "=cursor"}}, // an MCP client that nobody knows
+	{as: "claude", program: "runner", env: []string{"CLAUDECODE=1"}},                          // a shell that an agent left behind
+	{as: "codex", session: "CODEX_SESSION_ID", below: "codex"},                                // it runs in the tool calls of the fourth
+}
+
+// parent returns the worker below which w runs.
+func (w *worker) parent() *worker { return w.c.workers[w.i-4] }
+
+// parentBack waits until the agent below which w runs has been started again.
+func (w *worker) parentBack(stop chan struct{}) {
+	for w.below != "" && w.agent.gone() {
+		p := w.parent()
+		p.mu.Lock()
+		back, gone := p.back, p.agent.gone()
+		p.mu.Unlock()
+		if !gone {
+			return
+		}
+		select {
+		case <-back:
+		case <-stop:
+			return
+		}
 	}
-	k := kinds[w.i%len(kinds)]
-	var env []string
+}
+
+// restart starts a harness, or starts it again after it was killed. Some come back as the same session, some as a new one.
+// Some have a wrong clock. What runs below another agent comes back with it.
+func (w *worker) restart() {
+	k := actors[w.i%len(actors)]
+	env := slices.Clone(k.env)
 	if k.session != "" {
 		env = append(env, fmt.Sprintf("%s=worker-%d", k.session, w.i))
+	}
+	if k.harness == "" { // all that one user's agents left behind are one
+		env = append(env, fmt.Sprintf("USER=ann%d", w.i))
 	}
 	if w.rand.IntN(5) == 0 {
 		jumps := []string{"45s", "-45s", "10m", "-10m", "1h", "-1h"}
 		env = append(env, clitest.Clock+"="+jumps[w.rand.IntN(len(jumps))])
 		w.c.count("wrong clocks")
 	}
-	a, err := w.c.w.tryStart(k.harness, k.program, env)
+	a, err := w.c.started(w, k, env)
 	if err != nil {
 		w.c.t.Errorf("start an agent: %v", err)
 		return
 	}
-	w.acts = k.program == "actor"
+	w.acts, w.below, w.env = k.program == "actor", k.below, nil
+	if w.below != "" {
+		w.env = env
+	}
 	w.turn, w.lease = 0, ""
 	w.mu.Lock()
 	w.agent, w.now, w.me = a, nil, ""
+	if w.back != nil {
+		close(w.back)
+	}
+	w.back = make(chan struct{})
 	w.mu.Unlock()
 	for w.name() == "" && !a.gone() { // a join can be killed as well
 		_, ans, _ := w.do(op{Kind: "join"}, nil)
 		w.mu.Lock()
 		w.me = ans.Agent
 		w.mu.Unlock()
+		if w.me != "" && !strings.HasPrefix(string(w.me), k.as+":") {
+			w.c.forbidden(fmt.Sprintf("%s:… is called %s", k.as, w.me))
+		}
 	}
+}
+
+// started starts the process of a worker, or finds that of the one below which it runs.
+func (c *campaign) started(w *worker, k actorKind, env []string) (*agent, error) {
+	if k.below == "" {
+		return c.w.tryStart(k.harness, k.program, env)
+	}
+	p := w.parent()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.agent, nil
 }
 
 // work does random operations until it is told to stop.
@@ -216,6 +284,7 @@ func (w *worker) work(stop chan struct{}) {
 			return
 		default:
 		}
+		w.parentBack(stop)
 		w.c.gate.RLock()
 		if w.agent.gone() {
 			w.agent.kill()
@@ -308,7 +377,7 @@ func (w *worker) name() stick.AgentID {
 
 // do runs an operation. lost is true when its process was killed.
 func (w *worker) do(o op, env []string) (raw reply, a answer, lost bool) {
-	q := request{Env: env}
+	q := request{Env: append(slices.Clip(w.env), env...), Below: w.below}
 	if w.acts {
 		q.Op = &o
 	} else {
@@ -326,7 +395,7 @@ func (w *worker) do(o op, env []string) (raw reply, a answer, lost bool) {
 		w.agent.kill() // it returns when all its processes have ended
 		return raw, a, true
 	}
-	if r.got.Killed {
+	if r.got.Killed || w.below != "" && r.got.Out+r.got.Err == "" { // a harness doesn't say how its command ended
 		return r.got, a, true
 	}
 	a, err := decode(r.got)
@@ -346,6 +415,10 @@ func (c *campaign) forbidden(what string) {
 func (w *worker) record(o op, env []string) {
 	c := w.c
 	me := w.me
+	var above stick.AgentID
+	if w.below != "" {
+		above = w.parent().name() // empty until it has come back
+	}
 	from := c.now()
 	raw, a, lost := w.do(o, env)
 	to := c.now()
@@ -357,7 +430,7 @@ func (w *worker) record(o op, env []string) {
 	defer c.mu.Unlock()
 	c.counts["operations"]++
 	c.counts[o.Kind+" "+out.kind]++
-	in := call{me, o}
+	in := call{me, o, above}
 	c.records = append(c.records, record{in, out, a})
 	switch o.Kind {
 	case "join", "events": // they don't concern the turn
@@ -416,6 +489,8 @@ func (w *worker) judge(o op, raw reply, a answer) outcome {
 			}
 		case stick.NotYet, stick.TakeoverAvailable, stick.GotEvents:
 			out.kind = without
+		case stick.UnderParent:
+			out = outcome{kind: under, turn: a.ParentTurn, from: a.Parent}
 		default:
 			w.c.forbidden(fmt.Sprintf("%s was answered with %s", o.Kind, a.Status))
 			out.kind = without

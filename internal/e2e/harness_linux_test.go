@@ -98,7 +98,8 @@ type agent struct {
 }
 
 // start starts a harness: "claude" with the program "runner" in it, for example. env is added to
-// the environment. before is put before the command, as "unshare" is.
+// the environment. before is put before the command, as "unshare" is. Without a name the program runs by itself, and has no
+// terminal.
 func (w *world) start(name, program string, env []string, before ...string) *agent {
 	w.t.Helper()
 	h, err := w.tryStart(name, program, env, before...)
@@ -130,7 +131,7 @@ func (w *world) tryStart(name, program string, env []string, before ...string) (
 	}
 	p, err := os.StartProcess(path, line, &os.ProcAttr{
 		Dir: w.work, Env: overlay(w.env, env), Files: []*os.File{in, out, os.Stderr},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Credential: w.cred},
+		Sys: &syscall.SysProcAttr{Setpgid: name != "", Setsid: name == "", Credential: w.cred},
 	})
 	if err != nil {
 		return nil, err
@@ -380,30 +381,32 @@ func ok(t testing.TB, r reply) reply {
 
 // answer has the fields of the answers of all commands.
 type answer struct {
-	Status   string          `json:"status"`
-	Reason   string          `json:"reason"`
-	Room     stick.RoomID    `json:"room_id"`
-	Agent    stick.AgentID   `json:"agent_id"`
-	Turn     int64           `json:"turn_id"`
-	Current  int64           `json:"current_turn_id"`
-	Lease    string          `json:"lease_id"`
-	KeptBy   string          `json:"lease_kept_by"`
-	Guardian int             `json:"guardian_pid"`
-	Handoff  *stick.Handoff  `json:"handoff"`
-	Pending  *int64          `json:"pending_handoff_event_seq"`
-	State    string          `json:"state"`
-	Owner    *stick.AgentID  `json:"owner"`
-	Holder   *stick.AgentID  `json:"current_owner"`
-	Reserved *stick.AgentID  `json:"reserved_for"`
-	Cause    string          `json:"cause"`
-	From     *stick.AgentID  `json:"taken_from"`
-	Seq      int64           `json:"event_seq"`
-	Already  bool            `json:"already"`
-	Abandon  bool            `json:"abandoned"`
-	Events   json.RawMessage `json:"events"`
-	More     bool            `json:"more"`
-	Cursor   int64           `json:"cursor"`
-	Recovery *struct {
+	Status     string          `json:"status"`
+	Reason     string          `json:"reason"`
+	Room       stick.RoomID    `json:"room_id"`
+	Agent      stick.AgentID   `json:"agent_id"`
+	Turn       int64           `json:"turn_id"`
+	Current    int64           `json:"current_turn_id"`
+	Lease      string          `json:"lease_id"`
+	KeptBy     string          `json:"lease_kept_by"`
+	Guardian   int             `json:"guardian_pid"`
+	Handoff    *stick.Handoff  `json:"handoff"`
+	Pending    *int64          `json:"pending_handoff_event_seq"`
+	State      string          `json:"state"`
+	Owner      *stick.AgentID  `json:"owner"`
+	Holder     *stick.AgentID  `json:"current_owner"`
+	Reserved   *stick.AgentID  `json:"reserved_for"`
+	Cause      string          `json:"cause"`
+	Parent     stick.AgentID   `json:"parent"`
+	ParentTurn int64           `json:"parent_turn_id"`
+	From       *stick.AgentID  `json:"taken_from"`
+	Seq        int64           `json:"event_seq"`
+	Already    bool            `json:"already"`
+	Abandon    bool            `json:"abandoned"`
+	Events     json.RawMessage `json:"events"`
+	More       bool            `json:"more"`
+	Cursor     int64           `json:"cursor"`
+	Recovery   *struct {
 		Handoff stick.Handoff `json:"handoff"`
 		Seq     int64         `json:"handoff_event_seq"`
 	} `json:"recovery"`

@@ -16,6 +16,10 @@ func TestMain(m *testing.M) {
 	case "runner":
 		serve(&runner{})
 		os.Exit(0)
+	case "tt-worker":
+		if len(os.Args) > 1 && filepath.Base(os.Args[1]) == "runner" {
+			os.Exit(clitest.Harness(os.Args[1:])) // a worker's command, without its task
+		}
 	case "hog":
 		hog()
 		os.Exit(0)
