@@ -34,7 +34,7 @@ var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system
 func ParseAgentID(s string) (AgentID, error) {
 	if len(s) > maxAgentBytes || !agentPattern().MatchString(s) || slices.Contains(reservedNames, s) || strings.HasPrefix(s, toRole) {
 		return "", Errorf(CodeUsage, "%q can't be the name of an agent", clip(s, 80)).
-			Hintf("an agent is named like claude:3f9a12bc; %s lists the members", Cmd("tt state"))
+			Hintf("an agent is named like claude or claude:3f9a12bc: lower case, then perhaps a colon and a name of its own; %s shows who is here", Cmd("tt status"))
 	}
 	return AgentID(s), nil
 }

@@ -83,6 +83,11 @@ func (h Hint) say(text string) Hint {
 	return append(h, Step{Text: text})
 }
 
+// HasCommand reports whether the hint proposes a command.
+func (h Hint) HasCommand() bool {
+	return slices.ContainsFunc(h, func(s Step) bool { return s.Command != nil })
+}
+
 // String returns the hint as it is printed.
 func (h Hint) String() string {
 	var b strings.Builder

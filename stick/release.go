@@ -36,7 +36,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	}
 	if to == by {
 		return given, nil, Errorf(CodeUsage, "you hold the stick already").With("to_agent_id", to).
-			Hintf("pass it to another member, or release it: %s", Cmd("tt release"))
+			Hintf("pass it to another member, or release it: %s", Cmd("tt release --status … --next-action …"))
 	}
 	if !r.Active(to, now, s) {
 		return given, nil, r.unknown(to, "can't be passed the stick", s)
@@ -64,10 +64,10 @@ func (r Room) unknown(a AgentID, what string, s *Probed) *Error {
 	}
 	if a == "" {
 		return Errorf(CodeUnknownMember, "no other member is active").With("to_agent_id", nil).
-			Hintf("release instead; whoever comes next finds the handoff: %s", Cmd("tt release"))
+			Hintf("release instead; whoever comes next finds the handoff: %s", Cmd("tt release --status … --next-action …"))
 	}
 	return Errorf(CodeUnknownMember, "%s %s: %s", clip(string(a), 70), what, why).With("to_agent_id", a).
-		Hintf("%s lists the members; %s lets the room choose", Cmd("tt state"), Cmd("tt release"))
+		Hintf("%s lists the members; %s lets the room choose", Cmd("tt state"), Cmd("tt release --status … --next-action …"))
 }
 
 // handOver does what release and pass have in common: it checks the handoff and the fence, and ends the

@@ -216,10 +216,10 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 		Hintf("%s", t.NextStep()))
 	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {
-		case ActApprove, ActChanges:
-			e.Hintf("wait until its worker has run %s", Cmd("tt worker done"))
+		case ActApprove, ActChanges, ActRetry, ActRollback:
+			e.Hintf("wait until its worker offers it for review; %s tells how far it is", Cmd("tt worker show <task_id>", t.ID))
 		case ActMerge:
-			e.Hintf("wait until its worker has run %s and somebody else has approved it", Cmd("tt worker done"))
+			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is", Cmd("tt worker show <task_id>", t.ID))
 		}
 	}
 	return TaskStep{}, e
@@ -229,11 +229,11 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 func (t Task) NextStep() Hint {
 	switch t.State {
 	case TaskAssigned:
-		return Hintf("in %s: %s", t.Worktree, Cmd("tt worker start"))
+		return Hintf("to start it: %s", Cmd("tt worker start --task <task_id>", t.ID))
 	case TaskWorking:
-		return Hintf("its worker commits, then: %s", Cmd("tt worker done"))
+		return Hintf("its worker commits, then: %s", Cmd("tt worker done --task <task_id>", t.ID))
 	case TaskConflicted:
-		return Hintf("its worker resolves the conflict: %s, then %s", Cmd("git rebase --continue"), Cmd("tt worker done --skip-rebase"))
+		return Hintf("its worker resolves the conflict and finishes the rebase in %s, then: %s", t.Worktree, Cmd("tt worker done --skip-rebase --task <task_id>", t.ID))
 	case TaskInReview:
 		return Hintf("look at it: %s; then %s, or request-changes", Cmd("tt worker diff <task_id>", t.ID), Cmd("tt worker approve <task_id>", t.ID))
 	case TaskApproved:

@@ -47,7 +47,7 @@ func (t Task) Mine(c TaskCall) error {
 		return nil
 	case t.Worked(c.By) && t.State == TaskAssigned:
 		return t.stale("%s worked on %s in an earlier attempt; nobody has started attempt %d yet", c.By, t.ID, t.Attempt).
-			Hintf("stop the earlier work; you may start attempt %d, %s", t.Attempt, t.NextStep())
+			Hintf("stop the earlier work; to start attempt %d: %s", t.Attempt, Cmd("tt worker start --task <task_id>", t.ID))
 	case t.Worked(c.By):
 		return t.stale("%s worked on %s before; attempt %d is %s", c.By, t.ID, t.Attempt, workerOf(t))
 	case t.Worker == "":
@@ -255,8 +255,8 @@ func (t Task) isOffered(v TaskDecision) error {
 		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: %s", Cmd("git branch <branch> <commit>", t.Branch, short(t.Head)))
 	}
 	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
-		Hintf("ask its worker to run: %s; or give it back: %s",
-			Cmd("tt worker done --task <task_id>", t.ID), Cmd("tt worker request-changes <task_id> …", t.ID))
+		Hintf("its worker has to offer it again; ask: %s; or give it back: %s, then %s", Cmd("tt msg send <agent> …", t.Worker),
+			Cmd("tt worker diff <task_id>", t.ID), Cmd("tt worker request-changes <task_id> …", t.ID))
 }
 
 // hasSeen refuses a decision of a reviewer that hasn't seen one of the commits that it can be about. It fails
@@ -333,17 +333,17 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
+	if err := t.mayReview(v); err != nil {
+		return Event{}, err
+	}
+	if err := t.hasSeen(v, t.Head, v.Branch); err != nil {
+		return Event{}, err
+	}
 	if strings.TrimSpace(what) == "" {
 		return Event{}, Errorf(CodeUsage, "say what must change").With("field", "reason").
 			Hintf("%s", Cmd("tt worker request-changes <task_id> …", t.ID))
 	}
 	if err := checkReason("reason", what); err != nil {
-		return Event{}, err
-	}
-	if err := t.mayReview(v); err != nil {
-		return Event{}, err
-	}
-	if err := t.hasSeen(v, t.Head, v.Branch); err != nil {
 		return Event{}, err
 	}
 	f := TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview}

@@ -157,9 +157,9 @@ func TestMovedInReview(t *testing.T) {
 		return TaskDecision{TaskCall: theReviewer, Head: head, Branch: branch}
 	}
 	for _, c := range []struct{ head, branch, hint string }{
-		{"h", "i", "tt worker done --task T-1"},
-		{"i", "i", "tt worker done --task T-1"},
-		{"", "i", "tt worker done --task T-1"},
+		{"h", "i", "ask: tt msg send codex:w"},
+		{"i", "i", "ask: tt msg send codex:w"},
+		{"", "i", "ask: tt msg send codex:w"},
 		{"h", "", "git branch feat/T-1 h"},
 		{"g", "h", "tt worker diff T-1"},
 	} {
@@ -197,9 +197,9 @@ func TestNobodyIsSentToDoTheWorkersPart(t *testing.T) {
 	for _, task := range []Task{made(t), made(t, begun)} {
 		state := string(task.State)
 		_, err := task.Approve(look, "")
-		says(t, err, "T-1 is "+state+": approve needs IN_REVIEW", "wait until its worker has run tt worker done")
+		says(t, err, "T-1 is "+state+": approve needs IN_REVIEW", "wait until its worker offers it for review; tt worker show T-1 tells how far it is")
 		_, err = task.Merge(theReviewer.By, "b", "r")
-		says(t, err, "T-1 is "+state+": merge needs APPROVED", "wait until its worker has run tt worker done and somebody else has approved it")
+		says(t, err, "T-1 is "+state+": merge needs APPROVED", "wait until its worker offers it for review and somebody else approves it; tt worker show T-1 tells how far it is")
 	}
 }
 
@@ -209,7 +209,7 @@ func TestAnEarlierWorkerLearnsWhetherItMayStart(t *testing.T) {
 	const stop = "stop this work; tt worker show T-1 tells what happened"
 	says(t, made(t, begun, cancel).Mine(theWorker), `attempt 1 of T-1 is over: it is CANCELLED (reason: "no")`, stop)
 	says(t, made(t, begun, cancel, retry).Mine(theWorker), "codex:w worked on T-1 in an earlier attempt; nobody has started attempt 2 yet",
-		"stop the earlier work; you may start attempt 2, in worktrees/T-1: tt worker start")
+		"stop the earlier work; to start attempt 2: tt worker start --task T-1")
 	says(t, made(t, begun, cancel, retry, other).Mine(theWorker), "codex:w worked on T-1 before; attempt 2 is that of pi:x", stop)
 }
 

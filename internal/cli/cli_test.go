@@ -155,6 +155,7 @@ type story struct {
 	damaged         bool
 	unlock          func()   // what is locked
 	wrong           []string // refusals that differ from what they should be
+	byHand          string   // what the next hint asks of hands
 }
 
 // given are the variables that a script may set with env.

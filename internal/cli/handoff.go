@@ -71,6 +71,18 @@ func (h *handoffFlags) read(a *app) (*stick.Handoff, error) {
 	return out, nil
 }
 
+// explain gives the refusal of an incomplete handoff the command that takes a complete one, unless its hint has one already.
+func (h *handoffFlags) explain(err error, command stick.Command) error {
+	e := stick.AsError(err)
+	if e == nil || e.Code != stick.CodeInvalidHandoff || e.Hint.HasCommand() {
+		return err
+	}
+	if field, _ := e.Fields["field"].(string); field != "status" && field != "next_action" {
+		return err
+	}
+	return e.Hintf("say what you did and what is unfinished, and what the next holder should do: %s", command)
+}
+
 // readHandoff reads a handoff as one JSON object, and nothing beside it.
 func readHandoff(r io.Reader) (*stick.Handoff, error) {
 	b, err := io.ReadAll(io.LimitReader(r, 4*stick.MaxHandoff))

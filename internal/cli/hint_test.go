@@ -101,6 +101,23 @@ func hintedCommands(t *testing.T) (all []hinted) {
 	return all
 }
 
+// HintedCommands returns every command that a hint proposes, with its blanks. It is for the tests that run them.
+func HintedCommands(t *testing.T) (all []string) {
+	for _, h := range hintedCommands(t) {
+		words := make([]string, len(h.command))
+		for i, w := range h.command {
+			switch {
+			case w.Blank == "" || w.Text != "":
+				words[i] = w.Text
+			default:
+				words[i] = "<" + w.Blank + ">"
+			}
+		}
+		all = append(all, strings.Join(words, " "))
+	}
+	return all
+}
+
 // goFile is a file of the program's source.
 type goFile struct {
 	*ast.File

@@ -28,6 +28,7 @@ var updateGolden = flag.Bool("update", false, "write the golden files instead of
 //	section TITLE               a heading
 //	refused CODE … tt ARG…      the command is refused with this code and its exit status, and
 //	                            changes nothing in the database
+//	byhand SHELL…               nothing here; see [TestHintsWork]
 func TestRefusals(t *testing.T) {
 	const golden = "testdata/refusals.golden"
 	var b strings.Builder
@@ -40,6 +41,7 @@ func TestRefusals(t *testing.T) {
 			"section": func(_ *story, _ *testscript.TestScript, args []string) {
 				fmt.Fprintf(&b, "\n\n== %s\n", strings.Join(args, " "))
 			},
+			"byhand": func(*story, *testscript.TestScript, []string) {}, // for TestHintsWork
 			"refused": func(s *story, ts *testscript.TestScript, args []string) {
 				code := stick.Code(args[0])
 				seen[code] = true

@@ -283,7 +283,8 @@ func (a *app) closeCmd() *cobra.Command {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.CloseRoomResult, error) {
-			return e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
+			res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
+			return res, h.explain(err, stick.Cmd("tt close --status … --next-action …"))
 		}, func(p *page, res engine.CloseRoomResult) {
 			p.linef("the room of %s is closed%s; tt join reopens it", stick.Line(res.Path), already(res.Already))
 		})

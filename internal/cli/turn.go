@@ -46,7 +46,7 @@ func (a *app) waitCmd() *cobra.Command {
 		}
 		limit, err := timeout.get(c)
 		if err != nil {
-			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt state"))
+			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt status"))
 		}
 		p := engine.WaitForTurnParams{Where: w, MaxWaitMS: limit, Park: park, TurnOnly: turn, Replace: replace}
 		return a.wait(c.Context(), p, turn)
@@ -306,7 +306,8 @@ func (a *app) releaseCmd() *cobra.Command {
 			handoff = &stick.Handoff{}
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.ReleaseStickResult, error) {
-			return e.ReleaseStick(c.Context(), engine.ReleaseStickParams{Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff})
+			res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff})
+			return res, h.explain(err, stick.Cmd("tt release --status … --next-action …"))
 		}, func(p *page, res engine.ReleaseStickResult) {
 			p.linef("you released turn %d%s", res.TurnID, already(res.Already))
 			if res.ReservedFor != nil {
@@ -344,9 +345,10 @@ func (a *app) passCmd() *cobra.Command {
 			handoff = &stick.Handoff{}
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.PassStickResult, error) {
-			return e.PassStick(c.Context(), engine.PassStickParams{
+			res, err := e.PassStick(c.Context(), engine.PassStickParams{
 				Caller: by, Where: w, Fence: f.fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
 			})
+			return res, h.explain(err, stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
 		}, func(p *page, res engine.PassStickResult) {
 			p.linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, already(res.Already))
 			if !res.Reachable {

@@ -136,7 +136,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	if s.Head != q.Head {
 		return nil, stick.Errorf(stick.CodeDirtyTree, "the checks moved the worktree of %s to another commit: it is now at %s", f.task.ID, shortCommit(s.Head)).
 			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
-			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again", stick.Cmd("tt worker done"))
+			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again", stick.Cmd("tt worker done --task <task_id>", f.task.ID))
 	}
 	if s.DirtyCount > 0 {
 		return nil, errDirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).

@@ -112,7 +112,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 			files = []string{}
 		}
 		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, stick.Line(f.path)).With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then %s and %s", conflicts(files), stick.Cmd("git "+what+" --continue"), stick.Cmd("tt worker done --skip-rebase"))
+		return e.Hintf("resolve %s, then %s and %s", conflicts(files), goOn(f.path, what), stick.Cmd("tt worker done --skip-rebase --task <task_id>", task))
 	}
 	s, err := f.git.Snapshot(ctx, f.path)
 	if err != nil {
@@ -125,9 +125,9 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 			on = fmt.Sprintf("branch %q", stick.Line(s.Branch))
 		}
 		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, on, f.task.Branch).
-			With("task_id", task).With("left", []string{}).Hintf("bring over what you committed there, then: %s", stick.Cmd("git switch <branch>", f.task.Branch))
+			With("task_id", task).With("left", []string{}).Hintf("bring over what you committed there, then: %s", stick.Cmd("git -C <path> switch <branch>", f.path, f.task.Branch))
 	case s.DirtyCount > 0:
-		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt worker done"))
+		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt worker done --task <task_id>", task))
 	}
 	f.head = s.Head
 	return nil
@@ -272,11 +272,11 @@ func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, re
 func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).With("task_id", task.ID).
-			Hintf("start over from there: %s, then %s", stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id>", task.ID))
+			Hintf("its worker rebases it onto %s: %s", task.Integration, stick.Cmd("tt worker done --task <task_id>", task.ID))
 	}
 	if q.Base == q.Head {
 		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).With("task_id", task.ID).With("state", task.State).
-			Hintf("commit your work first; if there is nothing to change: %s", stick.Cmd("tt worker fail …"))
+			Hintf("commit your work first; if there is nothing to change: %s", stick.Cmd("tt worker fail … --task <task_id>", task.ID))
 	}
 	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
 		return err
@@ -313,8 +313,7 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	f.id = ""
 	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Clip(strings.Join(files, ", "), 160)).
 		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).With("left", []string{"rebase"}).
-		Hintf("resolve the files in %s, then git add, %s, and %s", stick.Line(f.path),
-			stick.Cmd("git rebase --continue"), stick.Cmd("tt worker done --skip-rebase"))
+		Hintf("resolve the files and git add them, then %s and %s", goOn(f.path, "rebase"), stick.Cmd("tt worker done --skip-rebase --task <task_id>", f.task.ID))
 }
 
 // requireRemoteIsOurs refuses to push if the branch at the remote has commits that aren't the worker's, because the
@@ -350,8 +349,8 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	}
 	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s doesn't have: it is at %s", f.task.Branch, f.target.remote, f.task.ID, shortCommit(f.remoteHead)).
 		With("task_id", f.task.ID).With("head", f.remoteHead).
-		Hintf("to take them over, run in %s: %s, then %s; if they belong to a task of the same name in another clone, use another name for this one: %s",
-			stick.Line(f.path), stick.Cmd("git pull --rebase <remote> <branch>", f.target.remote, f.task.Branch), stick.Cmd("tt worker done"),
+		Hintf("to take them over: %s, then %s; if they belong to a task of the same name in another clone, use another name for this one: %s",
+			stick.Cmd("git -C <path> pull --rebase <remote> <branch>", f.path, f.target.remote, f.task.Branch), stick.Cmd("tt worker done --task <task_id>", f.task.ID),
 			stick.Cmd("tt worker spawn <task> --base "+f.task.Branch))
 }
 
@@ -390,4 +389,10 @@ func (o *op) blockedWarning(task stick.Task) (string, error) {
 			stick.Cmd("tt wait --park"), stick.Cmd("tt msg withdraw <message_id>"))
 	}
 	return fmt.Sprintf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
+}
+
+// goOn returns the command that finishes a rebase, a merge or the like whose conflicts are resolved. No editor opens for
+// the message: an agent's shell has no terminal for one.
+func goOn(worktree, what string) stick.Command {
+	return stick.Cmd("git -C <path> -c core.editor=true "+what+" --continue", worktree)
 }

@@ -49,9 +49,17 @@ func (l *landing) run(ctx context.Context) error {
 		}
 		if l.tries >= l.worker.Races {
 			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was being tested", l.target.name, l.tries, l.task.ID).
-				With("task_id", l.task.ID).Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, stick.Cmd("tt worker merge <task_id>"))
+				With("task_id", l.task.ID).Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.again())
 		}
 	}
+}
+
+// again returns the command by which the caller tries the same once more.
+func (l *landing) again() stick.Command {
+	if l.revert != "" {
+		return stick.Cmd("tt worker rollback <task_id> --reason …", l.task.ID)
+	}
+	return stick.Cmd("tt worker merge <task_id>", l.task.ID)
 }
 
 // errInterrupted returns the error for a landing that its caller has cancelled. It says how far the landing came.
@@ -62,7 +70,7 @@ func (l *landing) errInterrupted(err error) error {
 	}
 	if l.outcomeUnknown {
 		e.Message = "interrupted while " + l.target.name + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
-		e.Hintf("the next command on the task finds out: %s", stick.Cmd("tt worker merge <task_id>", l.task.ID))
+		e.Hintf("the next command on the task finds out: %s", l.again())
 	}
 	return e.With("task_id", l.task.ID)
 }
@@ -230,7 +238,7 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	if l.revert != "" {
 		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s", stick.Cmd("tt worker spawn <task>"))
 	}
-	return e.Hintf("its worker got a message, and must rebase it: %s", stick.Cmd("tt worker done"))
+	return e.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))
 }
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.

@@ -28,7 +28,7 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 	if err := l.returnTask(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
 		return err
 	}
-	return e.With("task_id", l.task.ID).Hintf("its worker got a message, and must repair the file: %s", stick.Cmd("tt worker done"))
+	return e.With("task_id", l.task.ID).Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))
 }
 
 // requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way. It is
@@ -86,6 +86,9 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 		return err
 	}
 	if err := l.completeOffer(ctx, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
+		if q.Base == "" {
+			return stick.AsError(err).Hintf("its worker has to rebase it; ask: %s", stick.Cmd("tt msg send <agent> …", l.task.Worker))
+		}
 		return err
 	}
 	kept := false

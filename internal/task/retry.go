@@ -129,8 +129,8 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 				stick.Cmd("git branch <branch> <commit>", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base))), stick.Line(m.path))
 	case ok && rp.inRebase(ctx, m.path):
 		return m, "", stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s is in progress in %s", task.Branch, stick.Line(m.path)).With("path", m.path).
-			Hintf("in that worktree, run %s, or resolve it and run %s; then run the same command again",
-				stick.Cmd("git rebase --abort"), stick.Cmd("git rebase --continue"))
+			Hintf("give it up: %s; or resolve it and finish it: %s; then run the same command again",
+				stick.Cmd("git -C <path> rebase --abort", m.path), goOn(m.path, "rebase"))
 	case !ok || w.Branch != task.Branch:
 		return m, "", stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.path), task.Branch).With("path", m.path).
 			Hintf("move it elsewhere, or check out %s there", task.Branch)

@@ -259,7 +259,7 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 	for _, r := range refs {
 		if stick.TaskKey(r.Name) == "refs/heads/"+stick.TaskKey(q.Branch) || r.Name == "refs/heads/feat" {
 			return m, stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", r.Name[len("refs/heads/"):]).
-				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: %s", stick.Cmd("git branch -m"))
+				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: %s", stick.Cmd("git branch -m <branch> <new-branch>"))
 		}
 	}
 	if err := rp.requireInside(m.path); err != nil {

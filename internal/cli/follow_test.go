@@ -1,0 +1,165 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"talkingstick/internal/cli"
+)
+
+// TestHintsWork provokes every refusal that TestRefusals provokes, and runs each command of its hint where the
+// refusal was printed and as whoever got it. The command has to do what it says, or to wait. What a hint asks of
+// hands before its command ("commit it, then: …"), the script has done by
+//
+//	byhand SHELL…               before the refusal that it is for
+//
+// A command may change what it likes: it gets the database as a copy, and the files are put back after it.
+func TestHintsWork(t *testing.T) {
+	find := commandFinder(cli.HintedCommands(t))
+	ran := 0
+	var wrong []string
+	refused := func(s *story, ts *testscript.TestScript, args []string) {
+		q := s.parse(ts, false, args[1:])
+		for _, steps := range find(s.hint(ts, q)) {
+			ran++
+			if why := s.follow(ts, q, steps); why != "" {
+				wrong = append(wrong, fmt.Sprintf("%s:\n\t%s", strings.Join(args, " "), s.normal(why)))
+			}
+		}
+		s.byHand = ""
+	}
+	t.Run("play", func(t *testing.T) {
+		play(t, testscript.Params{Files: []string{"testdata/refusals.txtar"}}, map[string]func(*story, *testscript.TestScript, []string){
+			"section": func(*story, *testscript.TestScript, []string) {},
+			"byhand":  func(s *story, _ *testscript.TestScript, args []string) { s.byHand = strings.Join(args, " ") },
+			"refused": refused,
+		})
+	})
+	for _, w := range wrong {
+		t.Error(w)
+	}
+	if ran < 100 {
+		t.Errorf("only %d hints with a command were found: the search for them is broken", ran)
+	}
+}
+
+// hint returns the hint of a refusal.
+func (s *story) hint(ts *testscript.TestScript, q request) string {
+	q.env = append(slices.Clone(q.env), "TT_JSON=1")
+	c := s.launch(ts, q)
+	s.finish(ts, c)
+	var e struct{ Hint string }
+	if err := json.Unmarshal([]byte(c.err), &e); err != nil {
+		ts.Fatalf("%s isn't refused: %q", c.line, c.err)
+	}
+	return e.Hint
+}
+
+// commandFinder returns a function that finds the commands in a hint, in groups: what is joined by "then" or "and"
+// is one group, whose commands run one after another; other commands are alternatives. To know where a command ends and
+// plain words go on, it needs all commands that hints propose.
+func commandFinder(proposed []string) func(hint string) [][][]string {
+	const word = `(?:'[^']*'|"[^"]*"|<[^ >]*>|[^ ,;()"'<>]*[^ ,;:?()"'<>])`
+	slices.SortFunc(proposed, func(a, b string) int { return len(strings.Fields(b)) - len(strings.Fields(a)) })
+	patterns := []string{`tt(?: [a-z-]+)* --help`}
+	blank := regexp.MustCompile(`<[^>]*>|…`)
+	for _, p := range append(proposed, "git -C <path> -c core.editor=true rebase --continue") { // its verb isn't literal in the source
+		if first, _, _ := strings.Cut(p, " "); first != "tt" && first != "git" {
+			continue
+		}
+		parts := blank.Split(p, -1)
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		patterns = append(patterns, strings.Join(parts, word))
+	}
+	command := regexp.MustCompile(`\b(?:` + strings.Join(patterns, "|") + `)(?: --as ` + word + `)?`)
+	words := regexp.MustCompile(`'([^']*)'|"([^"]*)"|[^ ]+`)
+	return func(hint string) (groups [][][]string) {
+		end := 0
+		for _, at := range command.FindAllStringIndex(hint, -1) {
+			var argv []string
+			for _, w := range words.FindAllString(hint[at[0]:at[1]], -1) {
+				argv = append(argv, strings.Trim(w, `'"`))
+			}
+			between := hint[end:at[0]]
+			if n := len(groups); n > 0 && regexp.MustCompile(`^,? (then|and) $`).MatchString(between) {
+				groups[n-1] = append(groups[n-1], argv)
+			} else {
+				groups = append(groups, [][]string{argv})
+			}
+			end = at[1]
+		}
+		return groups
+	}
+}
+
+// filled are the words for blanks that are for the reader to fill.
+var filled = map[string]string{
+	"…": "because it is time", "<path>": "src/new.go", "<agent>": "codex", "<task>": "new-task", "<new-branch>": "another-name",
+}
+
+// follow runs the commands of a hint one after another, and returns what is wrong with them.
+func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) string {
+	kept := filepath.Join(s.bin, "kept")
+	ts.Check(os.RemoveAll(kept))
+	ts.Check(exec.Command("cp", "-a", s.work, kept).Run())
+	defer s.putBack(ts, kept)
+	copied := []string{"TALKING_STICK_DATA_DIR=" + filepath.Join(kept, "data")}
+	q.env, q.stdin = append(copied, q.env...), ""
+	if s.byHand != "" {
+		hands := exec.Command("sh", "-ec", s.byHand)
+		hands.Dir, hands.Env = ts.MkAbs("."), s.environment(ts, nil)
+		if out, err := hands.CombinedOutput(); err != nil {
+			ts.Fatalf("%s: %v\n%s", s.byHand, err, out)
+		}
+	}
+	var line []string
+	for _, step := range steps {
+		line = append(line, strings.Join(step, " "))
+		q.program = slices.Clone(step)
+		for i, w := range q.program {
+			if v, ok := filled[w]; ok {
+				q.program[i] = v
+			}
+		}
+		if len(step) > 1 && step[1] == "wait" {
+			q.program = append(q.program, "--timeout", "20ms")
+		}
+		c := s.launch(ts, q)
+		s.finish(ts, c)
+		if c.status != 0 && !(step[0] == "tt" && step[1] == "doctor" && c.err == "") { // its status says what it found
+			return fmt.Sprintf("%s: exit status %d: %s%s", strings.Join(line, ", then "), c.status, c.out, c.err)
+		}
+	}
+	return ""
+}
+
+// putBack makes the files of the script what they were. Directories that processes stand in stay the same directories.
+func (s *story) putBack(ts *testscript.TestScript, kept string) {
+	all, err := os.ReadDir(s.work)
+	ts.Check(err)
+	for _, top := range all {
+		if name := top.Name(); top.IsDir() && name != "data" && name != ".actors" {
+			inside, err := os.ReadDir(filepath.Join(s.work, name))
+			ts.Check(err)
+			for _, e := range inside {
+				ts.Check(os.RemoveAll(filepath.Join(s.work, name, e.Name())))
+			}
+			if _, err := os.Stat(filepath.Join(kept, name)); err == nil {
+				ts.Check(exec.Command("cp", "-a", filepath.Join(kept, name)+"/.", filepath.Join(s.work, name)).Run())
+			}
+		}
+	}
+}
