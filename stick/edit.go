@@ -46,7 +46,7 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error
 	if m.State == Kicked {
 		all := slices.Concat(q.Paths, q.Dirs)
 		return r.denied(q.what(all)+" may not be changed: you were removed from this room", all).
-			Hintf("ask a person; on their word: %s", Cmd("tt join"))
+			Hintf("%s", RejoinStep(q.By))
 	}
 	if theirs, why := q.leftToPrimary(m); len(theirs) > 0 {
 		return r.denied(q.what(theirs)+why+", and you are a helper", theirs).

@@ -14,7 +14,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	switch {
 	case known && m.State == Kicked && !explicit:
 		return r, nil, false, r.facts(Errorf(CodeKicked, "%s was removed from this room", a).
-			Hintf("ask a person; on their word: %s", Cmd("tt join")))
+			Hintf("%s", RejoinStep(a)))
 	case r.Closed && !explicit:
 		return r, nil, false, r.errClosed()
 	}
@@ -226,9 +226,12 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	}
 	v := m.Verdict(s)
 	if v != Gone && !q.Force {
+		advice := Hintf("ask a person; on their word: %s", Cmd("tt kick <agent> --force", q.Who))
+		if q.By.Human() {
+			advice = Hintf("to remove it all the same: %s", Cmd("tt kick <agent> --force", q.Who))
+		}
 		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s", q.Who, Ago(now.Sub(m.LastSeenAt))).
-			With("agent_id", q.Who).With("verdict", v).
-			Hintf("ask a person; on their word: %s", Cmd("tt kick <agent> --force", q.Who))
+			With("agent_id", q.Who).With("verdict", v).Hintf("%s", advice)
 	}
 	p := KickPayload{Verdict: v, Forced: v != Gone}
 	r.edit(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })

@@ -16,37 +16,51 @@ type Fence struct {
 func (r Room) fenced(by AgentID, f Fence, now Time) error {
 	switch {
 	case f.Turn != r.Turn.ID:
-		return r.mismatch(by, f.Turn, now).Hintf("%s", r.FencedStep(by))
+		return r.mismatch(by, f.Turn, now)
 	case r.Turn.State == Owned && r.Turn.Owner != by:
 		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State == Owned && r.Turn.Lease != f.Lease:
 		return r.facts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State != Owned:
-		return r.facts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.Holder(now)))
+		return r.facts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
 	}
 	return nil
 }
 
 // mismatch refuses an act of by on a turn that isn't the current one.
 func (r Room) mismatch(by AgentID, turn int64, now Time) *Error {
+	what := "turn %d is over; %s"
 	if turn > r.Turn.ID {
-		return r.facts(Errorf(CodeTurnMismatch, "there is no turn %d yet; %s", turn, r.HolderFor(by, now)))
+		what = "there is no turn %d yet; %s"
 	}
-	return r.facts(Errorf(CodeTurnMismatch, "turn %d is over; %s", turn, r.HolderFor(by, now)))
+	return r.facts(Errorf(CodeTurnMismatch, what, turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
 }
 
 // FencedStep returns the hint what a can do whose command named another turn or lease than the current ones.
 func (r Room) FencedStep(a AgentID) Hint {
+	m, _ := r.Member(a)
 	switch {
+	case m.State == Kicked:
+		return Hintf("stop; %s", RejoinStep(a))
 	case r.Closed:
 		return Hintf("stop here; a closed room has no turns")
 	case r.Turn.State == Owned && r.Turn.Owner == a:
 		return Hintf("repeat it with the turn and lease of turn %d; %s shows them", r.Turn.ID, Cmd("tt try"))
+	case r.Turn.State == Reserved && r.Turn.ReservedFor == a:
+		return Hintf("take your turn: %s", Cmd("tt wait"))
 	}
 	return Hintf("stop, and %s", r.NextStep())
 }
 
-// facts adds the state of the stick to an error, and a hint if it has none.
+// RejoinStep returns the hint how a, who was removed from a room, comes back. A person decides that, so it needn't ask one.
+func RejoinStep(a AgentID) Hint {
+	if a.Human() {
+		return Hintf("to come back: %s", Cmd("tt join"))
+	}
+	return Hintf("ask a person; on their word: %s", Cmd("tt join"))
+}
+
+// facts adds the state of the stick to an error.
 func (r Room) facts(e *Error) *Error {
 	e.With("room_state", r.Turn.State).With("current_turn_id", r.Turn.ID).With("current_owner", nil)
 	if r.Closed {
@@ -57,9 +71,6 @@ func (r Room) facts(e *Error) *Error {
 		e.With("current_owner", r.Turn.Owner)
 	case Reserved:
 		e.With("reserved_for", r.Turn.ReservedFor)
-	}
-	if len(e.Hint) == 0 {
-		e.Hintf("stop, and wait for your turn: %s", Cmd("tt wait"))
 	}
 	return e
 }

@@ -69,6 +69,32 @@ func TestTheHolderIsntToldToWait(t *testing.T) {
 	says(t, err, "turn 1 is over; nobody holds the stick", "stop, and wait for your turn: tt wait")
 }
 
+// TestAStaleGrantIsAnsweredForItsCaller: whoever the stick is reserved for takes its turn, and whoever was removed has to be
+// let in again before it can wait; a person needs to ask nobody for that.
+func TestAStaleGrantIsAnsweredForItsCaller(t *testing.T) {
+	f := room(t).member("a", "b", "human:pat").owns("a").passes("b")
+	for _, c := range []struct {
+		by     AgentID
+		kicked bool
+		hint   string
+	}{
+		{"a", false, "stop, and wait for your turn: tt wait"},
+		{"b", false, "take your turn: tt wait"},
+		{"a", true, "stop; ask a person; on their word: tt join"},
+		{"human:pat", true, "stop; to come back: tt join"},
+	} {
+		r := f.Room
+		if c.kicked {
+			next, _, err := r.Kick(Kicking{By: "b", Who: c.by, Force: true}, f.s, f.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r = next
+		}
+		equal(t, string(c.by), r.FencedStep(c.by).String(), c.hint)
+	}
+}
+
 func TestTurnHeartbeat(t *testing.T) {
 	t.Run("renews where nothing is proved", func(t *testing.T) {
 		f := room(t).member("a").owns("a").after(limit + time.Hour)

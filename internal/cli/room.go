@@ -105,7 +105,7 @@ func (a *app) joinCmd() *cobra.Command {
 			}
 			p.roomStatus(res.Room)
 			if res.Room.Owner != nil && *res.Room.Owner == res.AgentID {
-				p.linef("next: tt release")
+				p.linef(`next: tt release --status "…" --next-action "…"`)
 			} else {
 				p.linef("next: tt wait")
 			}

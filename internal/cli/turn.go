@@ -157,7 +157,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	case stick.RoomClosed:
 		p.linef("the room is closed; stop here")
 	case stick.WasKicked:
-		p.linef("you were removed from the room; ask a person before you join again")
+		p.linef("you were removed from the room; %s", stick.RejoinStep(res.AgentID).String())
 	case stick.HasLeft:
 		p.linef("you left the room")
 	case stick.WasReplaced:

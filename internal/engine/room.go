@@ -178,7 +178,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res = GetRoomStateResult{PathRoom: roomView(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
-		res.NextAction, res.Messages = nextAction(r, res, me.Agent), r.Turn.Messages
+		res.NextAction, res.Messages = nextStep(r, res.Takeover != nil, me.Agent).String(), r.Turn.Messages
 		var err error
 		if res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent); err != nil {
 			return err
@@ -193,17 +193,20 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 	return res, err
 }
 
-// nextAction returns the command that the caller should run next.
-func nextAction(r stick.Room, v GetRoomStateResult, me stick.AgentID) string {
+// nextStep returns what an agent should do next: a command, for whoever was removed after a person agrees.
+func nextStep(r stick.Room, takeover bool, me stick.AgentID) stick.Hint {
+	m, _ := r.Member(me)
 	switch {
+	case m.State == stick.Kicked:
+		return stick.RejoinStep(me)
 	case r.Closed:
-		return "tt join"
+		return stick.Hintf("%s", stick.Cmd("tt join"))
 	case r.Turn.State == stick.Owned && r.Turn.Owner == me:
-		return "tt release"
-	case v.Takeover != nil && r.Turn.ReservedFor != me:
-		return `tt take --reason "…"`
+		return stick.Hintf("%s", stick.Cmd("tt release --status … --next-action …"))
+	case takeover && r.Turn.ReservedFor != me:
+		return stick.Hintf("%s", stick.Cmd("tt take --reason …"))
 	}
-	return "tt wait"
+	return stick.Hintf("%s", stick.Cmd("tt wait"))
 }
 
 // ListRoomsParams asks for rooms.

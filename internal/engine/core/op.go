@@ -176,7 +176,7 @@ func (o *Op) enter(by Caller, j Joining) (err error) {
 		o.Apply(r, events)
 	case m.State == stick.Kicked:
 		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", o.Me.Agent).
-			Hintf("ask a person; on their word: %s", stick.Cmd("tt join"))
+			Hintf("%s", stick.RejoinStep(o.Me.Agent))
 	case m.State == stick.Joined && j != MustBeMemberQuietly:
 		o.Room = o.Room.Touch(o.Me.Agent, o.Tx.Now())
 	}
