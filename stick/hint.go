@@ -88,6 +88,24 @@ func (h Hint) HasCommand() bool {
 	return slices.ContainsFunc(h, func(s Step) bool { return s.Command != nil })
 }
 
+// As returns the hint with the flag --as in each command of tt, for a reader that acts under a name by that flag. Without
+// it, the command would be somebody else's. Without a name, the hint stays as it is.
+func (h Hint) As(name string) Hint {
+	out := slices.Clone(h)
+	for i, s := range out {
+		out[i].Command = s.Command.As(name)
+	}
+	return out
+}
+
+// As returns the command with the flag --as, if it is one of tt that acts. See [Hint.As].
+func (c Command) As(name string) Command {
+	if name == "" || len(c) == 0 || c[0].Text != "tt" || c[len(c)-1].Text == "--help" {
+		return c
+	}
+	return append(slices.Clone(c), Word{Text: "--as"}, Word{Text: name, Blank: "agent"})
+}
+
 // String returns the hint as it is printed.
 func (h Hint) String() string {
 	var b strings.Builder

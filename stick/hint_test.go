@@ -20,6 +20,16 @@ func TestHintReadsAsASentence(t *testing.T) {
 	}
 }
 
+// Whoever acts under a name by a flag needs the flag in every command, or it would act as somebody else.
+func TestHintCarriesTheNameOfItsReader(t *testing.T) {
+	h := Hintf("commit, and wait: %s; %s, then %s", Cmd("tt wait"), Cmd("git status"), Cmd("tt pass <agent> --status …"))
+	const plain = `commit, and wait: tt wait; git status, then tt pass <agent> --status "…"`
+	equal(t, "as alice", h.As("alice").String(), `commit, and wait: tt wait --as alice; git status, then tt pass <agent> --status "…" --as alice`)
+	equal(t, "no name", h.As("").String(), plain)
+	equal(t, "the original", h.String(), plain)
+	equal(t, "help", Hintf("%s", Cmd("tt wait --help")).As("alice").String(), "tt wait --help")
+}
+
 // The facts of an error fill the blanks that no value filled, whether they are set before or after the hint.
 func TestFactsFillTheBlanksOfAHint(t *testing.T) {
 	show := func() *Error { return Errorf(CodeNotFound, "gone").Hintf("look: %s", Cmd("tt worker show <task_id>")) }

@@ -83,7 +83,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 // tasks adds a table of tasks.
 func (p *page) tasks(res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
-		p.linef(`no tasks; to create one: tt worker spawn <task> --description "…"`)
+		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt worker spawn <task> --description …")))
 	}
 	wide := len("TASK")
 	for _, t := range res.Tasks {

@@ -148,6 +148,7 @@ func (h helpOutput) Write(b []byte) (int, error) {
 }
 
 func (a *app) printError(e *stick.Error) {
+	e.Hint = e.Hint.As(a.as)
 	if a.json {
 		b, err := json.Marshal(e)
 		if err != nil {
@@ -166,13 +167,14 @@ func (a *app) printError(e *stick.Error) {
 type page struct {
 	b     strings.Builder
 	color bool
-	width int // of the terminal in columns; 0 elsewhere
+	width int    // of the terminal in columns; 0 elsewhere
+	as    string // the name that the reader has given by the flag --as
 	now   stick.Time
 }
 
 func (a *app) page() *page {
 	color := a.color == "always" || a.color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
-	p := &page{color: color, now: a.now()}
+	p := &page{color: color, now: a.now(), as: a.as}
 	if a.TTY {
 		p.width = a.Columns
 	}
@@ -189,6 +191,9 @@ func (p *page) linef(format string, args ...any) {
 	p.b.WriteString(string(showf(format, args...)))
 	p.b.WriteByte('\n')
 }
+
+// next is a command that the reader may run next, as whom it has run this one.
+func (p *page) next(c stick.Command) shown { return showf("%s", c.As(p.as).String()) }
 
 // shown is what the page holds.
 func (p *page) shown() shown { return shown(p.b.String()) }

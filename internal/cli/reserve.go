@@ -61,7 +61,7 @@ func (p *page) reserved(res engine.ReservePathsResult) {
 			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody", stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
 		default:
 			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"), stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
-			p.linef(`agree who changes what: tt msg send %s "…"`, m.Agent)
+			p.linef("agree who changes what: %s", p.next(stick.Cmd("tt msg send <agent> …", m.Agent)))
 		}
 	}
 	if res.Warning != "" {

@@ -44,7 +44,7 @@ func (a *app) workerApproveCmd(use string) *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
-			p.linef("next: tt worker merge %s", res.TaskID)
+			p.linef("next: %s", p.next(stick.Cmd("tt worker merge <task_id>", res.TaskID)))
 		})
 	}
 	return c
@@ -231,7 +231,7 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 	if err == nil && len(res.Merged)+len(res.Waiting) == 0 {
 		p.linef("no task is approved")
 		for _, id := range res.InReview {
-			p.linef("%s waits for review: tt worker diff %s", id, id)
+			p.linef("%s waits for review: %s", id, p.next(stick.Cmd("tt worker diff <task_id>", id)))
 		}
 	}
 }
@@ -259,7 +259,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
-			p.linef("to begin again: tt worker retry %s", res.TaskID)
+			p.linef("to begin again: %s", p.next(stick.Cmd("tt worker retry <task_id>", res.TaskID)))
 		})
 	}
 	return c
@@ -299,7 +299,7 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
-			p.linef("to try again: tt worker retry %s", res.TaskID)
+			p.linef("to try again: %s", p.next(stick.Cmd("tt worker retry <task_id>", res.TaskID)))
 		})
 	}
 	return c

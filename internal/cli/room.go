@@ -38,7 +38,7 @@ func (a *app) listCmd() *cobra.Command {
 		}, func(p *page, res engine.ListRoomsResult) {
 			if len(res.Rooms) == 0 {
 				p.linef("there is no room here")
-				p.linef("to make one at %s and join it: tt join", stick.Line(res.Root))
+				p.linef("to make one at %s and join it: %s", stick.Line(res.Root), p.next(stick.Cmd("tt join")))
 			}
 			for _, r := range res.Rooms {
 				who := ""
@@ -105,9 +105,9 @@ func (a *app) joinCmd() *cobra.Command {
 			}
 			p.roomStatus(res.Room)
 			if res.Room.Owner != nil && *res.Room.Owner == res.AgentID {
-				p.linef(`next: tt release --status "…" --next-action "…"`)
+				p.linef("next: %s", p.next(stick.Cmd("tt release --status … --next-action …")))
 			} else {
-				p.linef("next: tt wait")
+				p.linef("next: %s", p.next(stick.Cmd("tt wait")))
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		p.linef("  %d more left or were removed: --all", res.HiddenMembers)
 	}
 	if res.Unread+res.Unacked > 0 {
-		p.linef("for you: %d unread, %d to accept (tt inbox)", res.Unread, res.Unacked)
+		p.linef("for you: %d unread, %d to accept (%s)", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
 	}
 	if res.Notes > 0 {
 		p.linef("notes: %d unresolved (tt notes list)", res.Notes)

@@ -138,26 +138,26 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	switch res.Status {
 	case stick.YourTurn: // the grant is last, because it ends with the release command
 		p.delivered(res)
-		p.grant(res.Grant)
+		p.grant(res.Grant, res.AgentID)
 		return
 	case stick.UnderParent:
 		p.linef("%s of %s: it started you, and holds the stick", p.strong("you work under turn "+strconv.FormatInt(res.ParentTurn, 10)), *res.Parent)
 		p.linef("you may change files now; %s ends the turn, not you", *res.Parent)
-		p.linef("others that it started share this turn: tt reserve <path> tells them what you change")
+		p.linef("others that it started share this turn: %s tells them what you change", p.next(stick.Cmd("tt reserve <path>")))
 	case stick.TakeoverAvailable:
 		p.linef("%s: %s", p.strong("you can take over"), because(stick.Cause(res.Reason)))
 		p.whoHas(res)
-		p.linef(`take over only if that is right: tt take --reason "…"; otherwise keep waiting: tt wait`)
+		p.linef("take over only if that is right: %s; otherwise keep waiting: %s", p.next(stick.Cmd("tt take --reason …")), p.next(stick.Cmd("tt wait")))
 	case stick.GotEvents:
 		p.linef("%s", p.strong("events for you"))
 	case stick.NotYet:
 		p.linef("it isn't your turn yet")
 		p.whoHas(res)
-		p.linef("wait for your turn: tt wait")
+		p.linef("wait for your turn: %s", p.next(stick.Cmd("tt wait")))
 	case stick.RoomClosed:
 		p.linef("the room is closed; stop here")
 	case stick.WasKicked:
-		p.linef("you were removed from the room; %s", stick.RejoinStep(res.AgentID).String())
+		p.linef("you were removed from the room; %s", stick.RejoinStep(res.AgentID).As(p.as).String())
 	case stick.HasLeft:
 		p.linef("you left the room")
 	case stick.WasReplaced:
@@ -167,7 +167,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	if res.Status == stick.GotEvents {
 		p.whoHas(res)
 		if res.Owner == nil || *res.Owner != res.AgentID {
-			p.linef("not your turn: run tt wait before you change files")
+			p.linef("not your turn: run %s before you change files", p.next(stick.Cmd("tt wait")))
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (p *page) delivered(res engine.WaitForTurnResult) {
 		p.told(e)
 	}
 	if res.More {
-		p.linef("there are more: run tt wait again")
+		p.linef("there are more: run %s again", p.next(stick.Cmd("tt wait")))
 	}
 }
 
@@ -196,7 +196,7 @@ func (p *page) whoHas(res engine.WaitForTurnResult) {
 }
 
 // grant tells the new holder what it needs to know, and ends with the release command.
-func (p *page) grant(g *engine.Grant) {
+func (p *page) grant(g *engine.Grant, me stick.AgentID) {
 	your := "your turn"
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
@@ -220,9 +220,13 @@ func (p *page) grant(g *engine.Grant) {
 		p.linef("%d unresolved note%s: tt notes list", g.Notes, plural(g.Notes))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat {
-		p.linef("your lease runs out %s unless you act: tt heartbeat", p.until(g.LeaseExpiresAt))
+		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt), p.next(stick.Cmd("tt heartbeat")))
 	}
-	p.linef(`when you are done: tt release --turn %d --lease %s --status "…" --next-action "…"`, g.TurnID, g.LeaseID)
+	release := stick.Cmd("tt release --turn <turn> --lease <lease> --status … --next-action …", g.TurnID, g.LeaseID)
+	if me.Human() { // its own last turn is what release means without them
+		release = stick.Cmd("tt release --status … --next-action …")
+	}
+	p.linef("when you are done: %s", p.next(release))
 }
 
 // youHold says for how long the reader has held the stick; [stick.Holds] says it of others.
@@ -315,7 +319,7 @@ func (a *app) releaseCmd() *cobra.Command {
 			} else {
 				p.linef("%s; whoever comes next finds your handoff", res.Nobody)
 			}
-			p.linef("stay in the loop: tt wait")
+			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
 		})
 	}
 	return c
@@ -354,7 +358,7 @@ func (a *app) passCmd() *cobra.Command {
 			if !res.Reachable {
 				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s", res.ReservedFor, p.until(res.ClaimExpiresAt))
 			}
-			p.linef("stay in the loop: tt wait")
+			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
 		})
 	}
 	return c
@@ -390,7 +394,7 @@ func (a *app) takeCmd() *cobra.Command {
 			if res.From != nil {
 				p.linef("you took over from %s: %s", *res.From, because(res.Cause))
 			}
-			p.grant(res.Grant)
+			p.grant(res.Grant, res.AgentID)
 		})
 	}
 	return c
@@ -434,7 +438,7 @@ func (p *page) heartbeat(res engine.HeartbeatResult) {
 	case res.CountsAsActivity:
 		p.linef("heartbeats alone can put that off for another %s", stick.Age(res.HeartbeatsUntil.Sub(p.now).Round(time.Second)))
 	case res.HeartbeatsUntil <= p.now:
-		p.linef(`heartbeats alone no longer count; say what you are doing: tt notes add "…"`)
+		p.linef("heartbeats alone no longer count; say what you are doing: %s", p.next(stick.Cmd("tt notes add …")))
 	default:
 		p.linef("this heartbeat doesn't count as an act of yours, because no process proves who sent it")
 	}

@@ -165,7 +165,7 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 		case len(res.Tasks) == maxTasksForYou:
 			res.MoreTasks++
 		default:
-			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.String()})
+			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.As(me.Caller.Flag()).String()})
 		}
 	}
 	return err
@@ -178,7 +178,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res = GetRoomStateResult{PathRoom: roomView(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
-		res.NextAction, res.Messages = nextStep(r, res.Takeover != nil, me.Agent).String(), r.Turn.Messages
+		res.NextAction, res.Messages = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.Flag()).String(), r.Turn.Messages
 		var err error
 		if res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent); err != nil {
 			return err

@@ -49,6 +49,15 @@ type Caller struct {
 	Explain   []string // how all this was found, in sentences
 }
 
+// Flag returns the name that the caller asks for by the flag --as, which each of its further commands needs as well. It is
+// empty for a name from the environment, which stays.
+func (f Caller) Flag() string {
+	if f.AsSource == "--as" {
+		return f.As
+	}
+	return ""
+}
+
 // Seed is the text from which an agent's id is made: the same for the same agent. It is empty for a person,
 // who has a name. Without a session, callers that share a process are one agent, except that each live connection
 // of an MCP client is another. Without a process too, those with the same harness, user and host are one.
