@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -98,15 +100,36 @@ func readHandoff(r io.Reader) (*stick.Handoff, error) {
 		}
 	}
 	if err != nil {
-		why := strings.TrimPrefix(err.Error(), "json: ")
-		if len(bytes.TrimSpace(b)) == 0 {
-			why = "it is empty"
-		}
-		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the expected JSON: %s", stick.Clip(why, 120)).
+		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the expected JSON: %s", stick.Clip(whyNoHandoff(b, err), 120)).
 			With("field", "handoff").
 			Hintf(`for example: {"status": "…", "next_action": "…", "artifacts": [{"path": "plan.md", "role": "review"}]}`)
 	}
 	return &h, nil
+}
+
+// whyNoHandoff says in plain words why a text isn't the JSON of a handoff.
+func whyNoHandoff(text []byte, err error) string {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return "it is empty"
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if e.Field == "" {
+			return "it has to be an object, in braces"
+		}
+		return fmt.Sprintf("%s can't be a JSON %s", e.Field, e.Value)
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok && e.Offset > 0 && e.Offset <= int64(len(text)) {
+		line := 1 + bytes.Count(text[:e.Offset-1], []byte("\n"))
+		r, _ := utf8.DecodeRune(text[e.Offset-1:])
+		return fmt.Sprintf("%q isn't expected in line %d", string(r), line)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it ends too early"
+	}
+	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return "there is no field " + field
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // fenceFlags name the grant that an owner's command acts on.
