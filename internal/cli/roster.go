@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -80,7 +81,7 @@ func (p *page) roster(res engine.GetRosterResult) {
 }
 
 func (p *page) agent(o engine.RosterAgent) {
-	pid, cwd, name := "-", "-", string(o.AgentID)
+	pid, cwd, runs, name := "-", "-", cmp.Or(o.Harness, "-"), string(o.AgentID)
 	if o.PID != 0 {
 		pid = itoa(o.PID)
 	}
@@ -100,5 +101,5 @@ func (p *page) agent(o engine.RosterAgent) {
 	if o.PID == 0 {
 		about = append(about, "seen "+p.ago(o.LastSeenAt))
 	}
-	p.rowf("%-7s %s  %s %s %s", pid, cwd, o.Harness, name, p.faint(strings.Join(about, ", ")))
+	p.rowf("%-7s %s  %s %s %s", pid, cwd, runs, name, p.faint(strings.Join(about, ", ")))
 }

@@ -312,6 +312,9 @@ func rosterProcess(r stick.Room, a harness.Running, member stick.AgentID, s *sti
 
 func rosterMember(m stick.Member, s *stick.Probed) RosterAgent {
 	name, _, _ := strings.Cut(string(m.Agent), ":")
+	if _, known := harness.ByName(name); !known && name != harness.Human {
+		name = "" // it is a name of its own, such as alice
+	}
 	v := RosterAgent{Harness: name, AgentID: m.Agent, Verdict: m.Verdict(s), Registered: m.State == stick.Joined, LastSeenAt: m.LastSeenAt}
 	if m.State == stick.Joined && m.Session.Running {
 		v.Role = m.Session.Role
