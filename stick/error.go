@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 )
 
@@ -229,7 +230,19 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	if len(e.Hint) > 0 {
 		m["hint"] = e.Hint.String()
 	}
-	return json.Marshal(m)
+	return JSON(m)
+}
+
+// JSON writes v as JSON for people and models. Unlike [json.Marshal] it leaves <, > and & as they are: nothing here is HTML,
+// and "<task>" in a hint has to be readable.
+func JSON(v any) ([]byte, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
 // AsError turns any error into an *Error, and nil into nil. An error of another type becomes [CodeInternal]; the end

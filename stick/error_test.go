@@ -95,3 +95,12 @@ func TestCauses(t *testing.T) {
 	want := []Cause{OwnerGone, OwnerTimeout, OwnerIdle, ClaimTimeout, RecipientGone, OperatorRequested}
 	equal(t, "causes", slices.Equal(listed, want), true)
 }
+
+// TestErrorIsReadableAsJSON: a blank in a hint is <task>, not its escape for HTML.
+func TestErrorIsReadableAsJSON(t *testing.T) {
+	b, err := JSON(Errorf(CodeUsage, "a & b").Hintf("%s", Cmd("tt worker show <task>")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "JSON", string(b), `{"error":"usage","hint":"tt worker show <task>","message":"a & b"}`)
+}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -267,7 +266,7 @@ func (s *stream) write(e stick.Event) error {
 		s.a.write(p.shown())
 		return nil
 	}
-	b, err := json.Marshal(e)
+	b, err := stick.JSON(e)
 	if err != nil {
 		return fmt.Errorf("print event: %w", err)
 	}

@@ -21,11 +21,15 @@ import (
 // print writes a result: as one JSON document, or by text.
 func (a *app) print(result any, text func(*page)) error {
 	if a.json {
-		b, err := json.MarshalIndent(result, "", "  ")
+		b, err := stick.JSON(result)
 		if err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
-		a.write(plain(b) + "\n")
+		var lines bytes.Buffer
+		if err := json.Indent(&lines, b, "", "  "); err != nil {
+			return fmt.Errorf("print result: %w", err)
+		}
+		a.write(plain(lines.Bytes()) + "\n")
 		return nil
 	}
 	p := a.page()
@@ -150,7 +154,7 @@ func (h helpOutput) Write(b []byte) (int, error) {
 func (a *app) printError(e *stick.Error) {
 	e.Hint = e.Hint.As(a.as)
 	if a.json {
-		b, err := json.Marshal(e)
+		b, err := stick.JSON(e)
 		if err != nil {
 			b = []byte(`{"error":"internal","message":"the failure can't be printed"}`)
 		}

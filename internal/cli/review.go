@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,7 +14,7 @@ import (
 
 // line prints one JSON document on a line.
 func (a *app) line(v any) error {
-	b, err := json.Marshal(v)
+	b, err := stick.JSON(v)
 	if err != nil {
 		return fmt.Errorf("print: %w", err)
 	}

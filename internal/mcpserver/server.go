@@ -200,7 +200,7 @@ func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest) (stop f
 
 // answer makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text and the structure.
 func answer(v any) (*mcp.CallToolResult, error) {
-	b, err := json.Marshal(v)
+	b, err := stick.JSON(v)
 	if err != nil {
 		return nil, err
 	}
