@@ -70,21 +70,35 @@ func (r Room) candidate(s *Probed, now Time) (AgentID, bool) {
 		}
 	}
 	for _, ms := range [][]Member{r.waiting(s), r.inOrder(recent)} {
-		prior := false
-		for _, m := range ms {
-			switch {
-			case m.PassedOver:
-			case m.Agent == r.Turn.Prior:
-				prior = true
-			default:
-				return m.Agent, true
-			}
-		}
-		if prior {
-			return r.Turn.Prior, true
+		if line := inLine(ms, r.Turn.Prior); len(line) > 0 {
+			return line[0], true
 		}
 	}
 	return "", false
+}
+
+// inLine leaves out those that were passed over, and puts the member that ended the turn last.
+func inLine(ms []Member, prior AgentID) []AgentID {
+	var line, last []AgentID
+	for _, m := range ms {
+		switch {
+		case m.PassedOver:
+		case m.Agent == prior:
+			last = append(last, m.Agent)
+		default:
+			line = append(line, m.Agent)
+		}
+	}
+	return append(line, last...)
+}
+
+// InLine lists the members that wait for the stick, in the order in which releases would name them.
+func (r Room) InLine(s *Probed) []AgentID {
+	if r.Turn.State != Owned {
+		return inLine(r.waiting(s), r.Turn.Prior)
+	}
+	others := slices.DeleteFunc(r.waiting(s), func(m Member) bool { return m.Agent == r.Turn.Owner })
+	return inLine(others, "") // the holder will have ended the last turn by then
 }
 
 // nextActive resolves [Next] for a pass by a: the member that a release would name, or else the next active

@@ -1,6 +1,7 @@
 package stick
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -88,5 +89,32 @@ func TestNextDeadline(t *testing.T) {
 		f.Room, _ = f.Renew("a", f.fence(), 9, Process{PID: 1}, f.now)
 		f.after(time.Minute)
 		equal(t, "deadline", f.deadline("c"), 5*time.Second)
+	})
+}
+
+func TestInLine(t *testing.T) {
+	line := func(f *fixture, want ...AgentID) {
+		t.Helper()
+		if got := f.InLine(f.s); !slices.Equal(got, want) {
+			t.Errorf("in line are %v, want %v", got, want)
+		}
+	}
+	f := room(t).member("a", "b", "c", "d", "e").owns("a").waits("c", "b").parks("d")
+	line(f, "b", "c")
+	f.releases()
+	equal(t, "the first in line gets the stick", f.Turn.ReservedFor, "b")
+	f.owns("b").waits("a")
+	line(f, "c", "a")
+	line(f.gone("c"), "a")
+
+	t.Run("the last holder comes last while the stick is free, and no longer when another has it", func(t *testing.T) {
+		f := room(t).member("a", "b", "c").policy("order=sequence").owns("a").releases().waits("a", "b")
+		line(f, "b", "a")
+		line(f.owns("c"), "a", "b")
+	})
+	t.Run("one that didn't claim is passed over", func(t *testing.T) {
+		f := room(t).member("a", "b", "c", "d").owns("a").waits("b", "c").parks("d").releases().after(grace)
+		f.look("d", Listen, true)
+		line(f, "c")
 	})
 }

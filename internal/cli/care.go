@@ -39,13 +39,17 @@ func (a *app) doctorCmd() *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
-			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt, SetAside: setAside})
+			l := a.startLive(true)
+			defer l.end()
+			checks := a.showsCheck(l)
+			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt, SetAside: setAside, Shows: checks})
 			if err != nil {
 				return doctorResult{}, err
 			}
 			if !res.Healthy {
 				a.status = stick.ExitEnvironment
 			}
+			checks("harnesses")
 			return doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context()), a.faults(a.page().now)}, nil
 		}, func(p *page, res doctorResult) { p.doctor(res, all) })
 	}

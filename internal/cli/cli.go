@@ -49,7 +49,8 @@ type Env struct {
 	InTTY  bool // standard input is a terminal
 	Exe    string
 
-	Columns int // of the terminal that standard output is; 0 if it isn't known
+	Columns    int        // of the terminal that standard output is; 0 if it isn't known
+	ErrColumns func() int // of the terminal that standard error is, now; 0 if it is none
 
 	Procs func() (*proc.Table, error) // the machine's processes
 
@@ -74,7 +75,8 @@ func System() Env {
 		Name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Dir: dir, Home: home, User: userName(), Host: host, PID: os.Getpid(), Exe: exe,
 		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: columns(os.Stdout),
-		Procs: proc.Host,
+		ErrColumns: func() int { return columns(os.Stderr) },
+		Procs:      proc.Host,
 	}
 }
 
@@ -104,6 +106,8 @@ type app struct {
 	caller     *core.Caller
 	status     int // exit status of a command that succeeded, if it isn't 0
 	failure    int // exit status of a command that failed, if it isn't the one of its code
+
+	live *live // what the command is doing; nil if nobody looks
 
 	helpless error // why there is no help, if help was asked for
 

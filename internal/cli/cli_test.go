@@ -18,7 +18,7 @@
 //	still                       stop the clock of every tt from here on; TT_TEST_CLOCK moves it
 //	listening AGENT…            wait until these members are blocked in a wait
 //	until PATTERN tt ARG…       repeat a command until its output matches
-//	heard NAME PATTERN          wait until a command in the background has printed this
+//	heard [stderr] NAME PATTERN wait until a command in the background has printed this
 //	ends NAME [STATUS]          wait for the end of a command in the background
 //	stopped NAME                wait until a command in the background has stopped itself
 //	signal SIGNAL NAME          to a command in the background, or to a harness
@@ -226,6 +226,7 @@ type command struct {
 	out, err string
 	hangup   func()
 	printed  output // so far
+	errors   output // so far, to standard error
 }
 
 // output collects what a command prints.
@@ -371,8 +372,7 @@ func (s *story) launch(ts *testscript.TestScript, q request) *command {
 	}
 	out, outEnd, err := os.Pipe()
 	ts.Check(err)
-	var stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = outEnd, &stderr
+	cmd.Stdout, cmd.Stderr = outEnd, &c.errors
 	err = cmd.Start()
 	outEnd.Close()
 	ts.Check(err)
@@ -381,7 +381,7 @@ func (s *story) launch(ts *testscript.TestScript, q request) *command {
 		io.Copy(&c.printed, out)
 		cmd.Wait() // how it ended shows in its state
 		out.Close()
-		c.status, c.out, c.err = status(cmd.ProcessState), c.printed.String(), stderr.String()
+		c.status, c.out, c.err = status(cmd.ProcessState), c.printed.String(), c.errors.String()
 		close(c.done)
 	}()
 	return c
@@ -589,10 +589,19 @@ func (s *story) until(ts *testscript.TestScript, args []string) {
 }
 
 func (s *story) heard(ts *testscript.TestScript, args []string) {
+	what := strings.Join(args, " ")
+	errs := args[0] == "stderr"
+	if errs {
+		args = args[1:]
+	}
 	pattern, err := regexp.Compile(`(?m)` + args[1])
 	ts.Check(err)
 	c := s.background(ts, args[0])
-	poll(ts, strings.Join(args, " "), func() bool { return pattern.MatchString(c.printed.String()) })
+	printed := &c.printed
+	if errs {
+		printed = &c.errors
+	}
+	poll(ts, what, func() bool { return pattern.MatchString(printed.String()) })
 }
 
 func (s *story) ends(ts *testscript.TestScript, args []string) {

@@ -83,12 +83,14 @@ func file(s string) shown { return shown(stick.Path(s)) }
 
 // sayf adds a line to standard error.
 func (a *app) sayf(format string, args ...any) error {
+	a.live.clear()
 	_, err := io.WriteString(a.Stderr, string(showf(format, args...)+"\n"))
 	return err
 }
 
 // sayText adds text of several lines to standard error.
 func (a *app) sayText(text string) error {
+	a.live.clear()
 	_, err := io.WriteString(a.Stderr, stick.Block(text)+"\n")
 	return err
 }
@@ -120,6 +122,7 @@ func plain(doc []byte) shown {
 // write writes an answer. A failure fails only commands that read, because what was committed stays committed. It sets
 // unheard, for those answers that count only once they were written.
 func (a *app) write(s shown) {
+	a.live.clear()
 	if _, err := io.WriteString(a.Stdout, string(s)); err != nil {
 		a.unheard = true
 		if a.lost == nil && !isClosedPipe(err) {
@@ -153,6 +156,7 @@ func (h helpOutput) Write(b []byte) (int, error) {
 
 func (a *app) printError(e *stick.Error) {
 	e.Hint = e.Hint.As(a.as)
+	a.live.clear()
 	if a.json {
 		b, err := stick.JSON(e)
 		if err != nil {

@@ -388,6 +388,7 @@ var variables = []struct{ name, meaning string }{
 	{"TT_TRACE", "the absolute path of a file to which each wait adds a line of JSON when it reads its room, and each operation when it probes processes or runs a transaction again"},
 	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
 	{"NO_COLOR", "no colours, unless `--color always` is given"},
+	{"TERM", "`dumb`: the line on standard error that says what a command is doing is left out"},
 	{"GIT_DIR", "the git directory, as git tells it to its hooks; it counts for paths inside of its work tree"},
 	{"GIT_WORK_TREE", "that work tree; only together with GIT_DIR"},
 	{"USER", "a person's name: `human:<user>`; else LOGNAME, USERNAME, and what the system says"},

@@ -166,8 +166,10 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p.Caller, p.Waits = by, a.waits
+		l := a.startLive(true)
+		p.Caller, p.Waits, p.Shows = by, a.waits, a.showsGate(l)
 		res, err := e.WorkerMerge(c.Context(), p)
+		l.end()
 		if err != nil && len(res.Merged) == 0 && !p.All {
 			return err
 		}
@@ -291,7 +293,9 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRollbackResult, error) {
-			p.Caller, p.Waits = by, a.waits
+			l := a.startLive(true)
+			defer l.end()
+			p.Caller, p.Waits, p.Shows = by, a.waits, a.showsGate(l)
 			return e.WorkerRollback(c.Context(), p)
 		}, func(p *page, res task.WorkerRollbackResult) {
 			p.linef("reverted %s on %s: %s%s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit), already(res.Already))

@@ -26,7 +26,8 @@ func (a *app) waitCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you", Args: between(0, 1, "a path"),
 		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
-			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n\n" +
+			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n" +
+			"On a terminal it says meanwhile who has the stick since when, what the holder works on, and your place in the order.\n\n" +
 			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With --turn, it is 0 for your turn and for\n" +
 			"the turn of the agent that started you, and 4 for anything else.",
 	}
@@ -97,13 +98,17 @@ func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave boo
 	if err != nil {
 		return err
 	}
+	var l *live
 	if p.MaxWaitMS == nil || *p.MaxWaitMS > 0 {
 		var stop func()
 		ctx, stop = a.untilUnheard(ctx)
 		defer stop()
+		l = a.startLive(false)
+		p.Shows = a.showsStanding(l)
 	}
 	p.Caller = by
 	res, err := e.WaitForTurn(ctx, p)
+	l.end()
 	if err != nil {
 		return err
 	}

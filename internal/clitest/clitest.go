@@ -53,6 +53,8 @@ const (
 	GitLimit = "TT_TEST_GIT_LIMIT"
 	// Terminal makes tt believe that it writes to a terminal. Its value is the number of columns.
 	Terminal = "TT_TEST_TERMINAL"
+	// ErrTerminal makes tt believe that its standard error is a terminal. Its value is the number of columns.
+	ErrTerminal = "TT_TEST_ERR_TERMINAL"
 	// HookSlack multiplies the limits of harnesses' hooks; 1 means the limits of the program. The default is large.
 	HookSlack = "TT_TEST_HOOK_SLACK"
 )
@@ -176,6 +178,10 @@ func surroundings(env *cli.Env) {
 	if columns > 0 {
 		env.TTY, env.Columns = true, columns
 	}
+	if columns, err = intFromEnv(ErrTerminal); err != nil {
+		panic(err)
+	}
+	env.ErrColumns = func() int { return columns }
 }
 
 // clock is a clock moved by an offset. With a time it stands still there.

@@ -22,6 +22,8 @@ type DoctorParams struct {
 	Adopt  bool        `json:"adopt,omitempty"` // move another program's database aside and start a new one
 
 	SetAside bool `json:"set_aside,omitempty"` // move a damaged database aside and start a new one
+
+	Shows func(check string) `json:"-"` // called before each check; may be nil
 }
 
 // DoctorResult is what the doctor found.
@@ -65,6 +67,9 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		res.Findings = append(res.Findings, f)
 	}
 	for _, c := range e.checks() {
+		if p.Shows != nil {
+			p.Shows(c.Name)
+		}
 		f := c.Run(ctx)
 		f.Check = c.Name
 		res.Healthy = res.Healthy && f.Status != core.FindingFault

@@ -26,6 +26,19 @@ type WaitForTurnParams struct {
 	// AtMost limits a wait that is a call through a server, together with the room's policy. Zero means that
 	// the wait may last.
 	AtMost time.Duration `json:"-"`
+
+	// Shows is called while the wait is blocked, whenever it has read the room. It may be nil.
+	Shows func(Standing) `json:"-"`
+}
+
+// Standing is what a blocked wait has read of its room: who has the stick, and when the caller may get it. A wait that begins
+// wakes no other, so the others' places may be a minute old.
+type Standing struct {
+	Owner       stick.AgentID // empty if nobody holds the stick
+	OwnedSince  stick.Time
+	NextAction  string        // of the handoff that the holder works on, or that waits for the next holder
+	ReservedFor stick.AgentID // empty if the stick isn't reserved
+	Place, Of   int           // the caller's place among those that wait for the stick, from 1; 0 if it waits for events only
 }
 
 // WaitForTurnResult is the answer of a wait. Status says which of the other fields are set.
@@ -167,6 +180,7 @@ type wait struct {
 	grace    time.Duration   // the room's policy
 	most     time.Duration   // the room's policy
 	from     int64           // while blocked, the cursor of its events: nobody else moves it meanwhile
+	standing Standing        // for p.Shows
 }
 
 // fresh is how recent a member's activity must be for a try not to record it again.

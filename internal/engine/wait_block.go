@@ -46,6 +46,9 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	defer s.close()
 	proc.Shrink()
 	for !w.done {
+		if w.p.Shows != nil {
+			w.p.Shows(w.standing)
+		}
 		why := s.until(ctx, w.next, w.now, w.watched)
 		switch why {
 		case byInterrupt:
@@ -121,14 +124,15 @@ func (w *wait) check(ctx context.Context) error {
 		if act = !here; err != nil || act {
 			return err
 		}
-		// After most rings nothing has changed for most waiters, and a part of the room is enough to see that.
+		// After most rings nothing has changed for most waiters, and a part of the room is enough to see that. Only who is shown
+		// a place among those that wait needs all of it.
 		r, err := tx.RoomPart(w.res.RoomID, w.me.Agent)
 		if err != nil {
 			return err
 		}
 		r.Listeners, probes.Listeners[w.listener.ID] = []stick.Listener{w.listener}, stick.Alive
 		after, quiet, err := w.ask(tx, probes, r)
-		if err == nil && (!quiet || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open()) {
+		if err == nil && (w.p.Shows != nil || !quiet || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open()) {
 			if r, err = tx.Room(w.res.RoomID); err != nil {
 				return err
 			}
@@ -175,7 +179,25 @@ func (w *wait) plan(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 			}
 		}
 	}
+	if w.p.Shows != nil {
+		w.stand(probes, r)
+	}
 	return probes.Enough(r)
+}
+
+// stand records what p.Shows is told.
+func (w *wait) stand(probes *core.Probes, r stick.Room) {
+	w.standing = Standing{NextAction: r.Turn.NextAction}
+	switch r.Turn.State {
+	case stick.Owned:
+		w.standing.Owner, w.standing.OwnedSince = r.Turn.Owner, r.Turn.GrantedAt
+	case stick.Reserved:
+		w.standing.ReservedFor = r.Turn.ReservedFor
+	}
+	if w.q.Purpose == stick.Work {
+		line := r.InLine(probes.Probed)
+		w.standing.Place, w.standing.Of = slices.Index(line, w.me.Agent)+1, len(line)
+	}
 }
 
 // write asks again in a transaction that may change the room. If there is something to act on, the same

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"talkingstick/internal/store"
@@ -55,9 +57,39 @@ func (t *tailBuffer) bytes() []byte {
 	return t.buf
 }
 
+// lastLine keeps the last line that is written to it, for whoever looks while the command runs.
+type lastLine struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// maxLastLine is how many bytes of the last line are kept. More don't fit on a terminal.
+const maxLastLine = 1 << 10
+
+func (l *lastLine) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	l.text = append(l.text[:0], l.text[max(0, len(l.text)-maxLastLine):]...)
+	return len(p), nil
+}
+
+// String returns the last line that isn't blank.
+func (l *lastLine) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := strings.FieldsFunc(string(l.text), func(r rune) bool { return r == '\n' || r == '\r' })
+	for _, line := range slices.Backward(lines) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
 // shell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends, the
-// whole group is killed.
-func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration) (commandResult, error) {
+// whole group is killed. What it prints is also written to listener, unless that is nil.
+func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration, listener io.Writer) (commandResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	argv := shellOf(command)
@@ -65,7 +97,11 @@ func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Dura
 	c.Dir, c.Env = dir, ts.core.Config.Environ
 	c.WaitDelay = time.Second
 	var out tailBuffer
-	c.Stdout, c.Stderr = &out, &out
+	c.Stdout = &out
+	if listener != nil {
+		c.Stdout = io.MultiWriter(&out, listener)
+	}
+	c.Stderr = c.Stdout
 	ownGroup(c)
 	began := ts.core.Now()
 	err := c.Run()
@@ -116,7 +152,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	var blobs []store.Blob
 	for _, e := range f.p.Evidence {
 		name, command, _ := strings.Cut(e, "=")
-		o, err := f.tasks.shell(ctx, f.path, command, checkTimeout)
+		o, err := f.tasks.shell(ctx, f.path, command, checkTimeout, nil)
 		if err != nil {
 			return nil, err
 		}

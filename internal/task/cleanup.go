@@ -314,6 +314,7 @@ type WorkerRollbackParams struct {
 	Reason string `json:"reason"`
 
 	Waits func(on string, r Runner) `json:"-"` // called when it begins to wait for another command
+	Shows func(GateRun)             `json:"-"` // called when a gate begins to run; may be nil
 }
 
 // WorkerRollbackResult is the commit that reverts a merged task.
@@ -344,7 +345,7 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 	if err != nil {
 		return res, err
 	}
-	rp.waits = p.Waits
+	rp.waits, rp.shows = p.Waits, p.Shows
 	unlockBranch, err := rp.lock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return res, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"talkingstick/internal/store"
@@ -109,7 +110,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 			return false, o, err
 		}
 		l.killPoint("gate: worktree")
-		if o, err = l.tasks.shell(ctx, tree, l.gate.Command, l.gate.Timeout); err != nil {
+		if o, err = l.tasks.shell(ctx, tree, l.gate.Command, l.gate.Timeout, l.showGate(commit)); err != nil {
 			return false, o, err
 		}
 		if o.exit == 0 {
@@ -120,4 +121,28 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 		}
 	}
 	return false, o, nil
+}
+
+// GateRun is a gate that runs now.
+type GateRun struct {
+	TaskID   string // the task whose merge or revert is tested
+	Branch   string // the integration branch
+	OnBranch bool   // it tests the branch itself, because it was red on the task
+	Command  string
+	Since    stick.Time
+	LastLine func() string // the last line that it has printed so far, as it is
+}
+
+// showGate tells the caller that the gate begins to run on a commit. It returns what has to hear the gate's output, nil if
+// the caller doesn't want to know.
+func (l *landing) showGate(commit string) io.Writer {
+	if l.shows == nil {
+		return nil
+	}
+	var heard lastLine
+	l.shows(GateRun{
+		TaskID: l.task.ID, Branch: l.target.name, OnBranch: commit == l.base, Command: l.gate.Command,
+		Since: stick.At(l.tasks.core.Now()), LastLine: heard.String,
+	})
+	return &heard
 }

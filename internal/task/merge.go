@@ -21,6 +21,7 @@ type WorkerMergeParams struct {
 	All    bool   `json:"all,omitempty"`     // all approved tasks, in the order of their approval
 
 	Waits func(on string, r Runner) `json:"-"` // called when it begins to wait for another command
+	Shows func(GateRun)             `json:"-"` // called when a gate begins to run; may be nil
 }
 
 // WorkerMergeResult says which tasks were merged, and which were not.
@@ -71,7 +72,7 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	if err != nil {
 		return res, err
 	}
-	rp.waits = p.Waits
+	rp.waits, rp.shows = p.Waits, p.Shows
 	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
 		return requireMemberOrPerson(r, me)

@@ -32,6 +32,7 @@ type repo struct {
 	name   string // the repository in the names of locks
 
 	waits func(on string, r Runner) // called when a command begins to wait for another one; may be nil
+	shows func(GateRun)             // called when a gate begins to run; may be nil
 }
 
 // openRepo finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],

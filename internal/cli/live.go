@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// live is one line on the terminal of standard error, which says what a command is doing. It is no part of the answer: it goes
+// before anything else is printed, and when the command is over. Without a terminal there is none, and nil does nothing.
+type live struct {
+	out     io.Writer
+	columns func() int // of the terminal now
+
+	mu    sync.Mutex
+	text  func() shown // nil for nothing
+	drawn string       // what the terminal shows
+	stop  chan struct{}
+	ended chan struct{} // closed when the goroutine that redraws the line has ended; nil without one
+}
+
+// startLive begins a line, which the caller ends before it prints its answer. If time passes in it, it is drawn again every second.
+func (a *app) startLive(timePasses bool) *live {
+	if a.json || a.inHook || a.ErrColumns == nil || a.ErrColumns() == 0 || a.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	l := &live{out: a.Stderr, columns: a.ErrColumns, stop: make(chan struct{})}
+	if timePasses {
+		l.ended = make(chan struct{})
+		go l.tick() // until end
+	}
+	a.live = l
+	return l
+}
+
+func (l *live) tick() {
+	defer close(l.ended)
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-t.C:
+			l.mu.Lock()
+			l.draw()
+			l.mu.Unlock()
+		}
+	}
+}
+
+// say changes the line.
+func (l *live) say(text func() shown) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = text
+	l.draw()
+}
+
+// draw shows the line, if it isn't there already. Its caller holds l.mu.
+func (l *live) draw() {
+	if l.text == nil {
+		return
+	}
+	// Nothing is written in the last column: some terminals would go on to the next line.
+	if now := fit(string(l.text()), l.columns()-1); now != l.drawn {
+		_, _ = io.WriteString(l.out, "\r"+now+"\x1b[K") // the terminal may be gone, and the command goes on
+		l.drawn = now
+	}
+}
+
+// clear removes the line until it is drawn again.
+func (l *live) clear() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn != "" {
+		_, _ = io.WriteString(l.out, "\r\x1b[K")
+		l.drawn = ""
+	}
+}
+
+// end removes the line for good.
+func (l *live) end() {
+	if l == nil {
+		return
+	}
+	close(l.stop)
+	if l.ended != nil {
+		<-l.ended
+	}
+	l.clear()
+}
+
+// showsStanding returns what tells l for what a wait waits, nil if there is no line. It says since when by the clock, so that
+// nothing has to run while the wait sleeps.
+func (a *app) showsStanding(l *live) func(engine.Standing) {
+	if l == nil {
+		return nil
+	}
+	return func(s engine.Standing) { l.say(func() shown { return a.page().standing(s) }) }
+}
+
+// standing says for what a wait waits.
+func (p *page) standing(s engine.Standing) shown {
+	who := shown("nobody has the stick")
+	switch {
+	case s.Owner != "":
+		who = showf("%s has held the stick since %s", s.Owner, p.clock(s.OwnedSince))
+	case s.ReservedFor != "":
+		who = showf("the stick is reserved for %s", s.ReservedFor)
+	}
+	switch {
+	case s.Place == 1:
+		who += "; you are next"
+	case s.Place > 1:
+		who += showf("; you are number %d of %d", s.Place, s.Of)
+	default:
+		who += "; you wait for events"
+	}
+	if s.NextAction != "" {
+		whose := shown("the")
+		if s.Owner != "" {
+			whose = "its"
+		}
+		who += showf("; %s next step: %s", whose, s.NextAction)
+	}
+	return who
+}
+
+// showsGate returns what tells l which gate runs, nil if there is no line.
+func (a *app) showsGate(l *live) func(task.GateRun) {
+	if l == nil {
+		return nil
+	}
+	return func(g task.GateRun) { l.say(func() shown { return a.page().gateRun(g) }) }
+}
+
+// gateRun says which gate runs, for how long, and what it printed last.
+func (p *page) gateRun(g task.GateRun) shown {
+	on := g.TaskID
+	if g.OnBranch {
+		on = g.Branch + " itself"
+	}
+	line := showf("running the gate on %s%s: %s", on, p.lasting(g.Since), stick.Clip(g.Command, 40))
+	if last := g.LastLine(); last != "" {
+		line += showf(" | %s", last)
+	}
+	return line
+}
+
+// lasting says for how long something has run, unless it has just begun.
+func (p *page) lasting(since stick.Time) string {
+	if d := p.now.Sub(since); d >= time.Second {
+		return " (" + stick.Age(d) + ")"
+	}
+	return ""
+}
+
+// showsCheck returns what tells l which check of the doctor runs.
+func (a *app) showsCheck(l *live) func(check string) {
+	return func(check string) {
+		began := a.now()
+		l.say(func() shown { return showf("checking %s%s", check, a.page().lasting(began)) })
+	}
+}
