@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -117,20 +116,14 @@ func (p *page) side(name string, agents map[string]stick.AgentID, me stick.Agent
 	}
 }
 
-// maxColumn limits a column of the table, so that one long path doesn't move all others.
-const maxColumn = 60
-
 // pair adds the files on which two sides collide.
 func (p *page) pair(files []engine.Conflict) {
 	kinds := map[string]string{engine.KindConflict: "conflict", engine.KindBothChanged: "both changed"}
-	var kind, path int
+	t := table{indent: "  "}
 	for _, f := range files {
-		kind = max(kind, utf8.RuneCountInString(kinds[f.Kind]))
-		path = max(path, min(maxColumn, utf8.RuneCountInString(string(file(f.Path)))))
+		t.add(kinds[f.Kind], file(f.Path), meeting(f))
 	}
-	for _, f := range files {
-		p.rowf("  %-*s  %-*s  %s", kind, kinds[f.Kind], path, file(f.Path), meeting(f))
-	}
+	p.table(t)
 }
 
 // meeting says where in a file the two sides conflict.

@@ -85,32 +85,27 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
 		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt worker spawn <task> --description …")))
 	}
-	wide := len("TASK")
+	list := table{head: []string{"TASK", "STATE", "SINCE", "WORKER", "WHAT"}}
 	for _, t := range res.Tasks {
-		wide = max(wide, len(t.TaskID))
-	}
-	if len(res.Tasks) > 0 {
-		p.linef("%s", p.strong(showf("%-*s  %-10s  %-7s  %-18s  %s", wide, "TASK", "STATE", "SINCE", "WORKER", "WHAT")))
-	}
-	for _, t := range res.Tasks {
-		state := showf("%-10s", t.State.Word(t.Cause))
+		state := cell{text: showf("%s", t.State.Word(t.Cause))}
 		switch t.State {
 		case stick.TaskConflicted, stick.TaskFailed:
-			state = p.paint("31", state)
+			state.hue = "31"
 		case stick.TaskInReview:
-			state = p.paint("33", state)
+			state.hue = "33"
 		case stick.TaskApproved, stick.TaskCompleted:
-			state = p.paint("32", state)
+			state.hue = "32"
 		}
-		p.linef("%-*s  %s  %-7s  %-18s  %s", wide, t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), stick.Clip(string(t.Worker), 18), p.what(t))
+		row := list.add(t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), t.Worker, p.what(t))
 		if t.Warning != "" {
 			warning := t.Warning
 			if t.Liveness == "STALE" {
 				warning += "; " + t.NextAction
 			}
-			p.linef("%-*s  %s", wide, "", p.paint("31", "! "+stick.Line(warning)))
+			row.below = append(row.below, cell{showf("! %s", warning), "31"})
 		}
 	}
+	p.table(list)
 	if res.Hidden > 0 {
 		p.linef("%s", p.faint(fmt.Sprintf("%d more ended over a day ago: --all", res.Hidden)))
 	}

@@ -189,6 +189,12 @@ func (a *app) page() *page {
 	return p
 }
 
+// fitted is text cut to a number of columns, as [fit] cuts it.
+func fitted(s shown, columns int) shown { return shown(fit(string(s), columns)) }
+
+// padding is a number of blanks.
+func padding(n int) shown { return shown(strings.Repeat(" ", max(0, n))) }
+
 // rowf adds a line without the blanks at its end that keep columns aligned.
 func (p *page) rowf(format string, args ...any) {
 	p.linef("%s", shown(strings.TrimRight(string(showf(format, args...)), " ")))

@@ -134,43 +134,23 @@ func (p *page) reservations(res engine.ListReservationsResult) {
 		p.linef("nothing is reserved")
 		return
 	}
-	rows := [][]string{}
+	var t table
 	for _, v := range res.Reservations {
 		who, task, until := string(v.Agent), "", "ends "+p.until(v.ExpiresAt)
 		if v.Agent == res.AgentID {
 			who += " (you)"
 		}
 		if v.Task != "" {
-			task = "for " + stick.Clip(v.Task, 40)
+			task = "for " + v.Task
 		}
 		if v.Stale {
 			until = "stale"
 		}
-		rows = append(rows, []string{strconv.FormatInt(v.ID, 10), stick.Line(string(v.Pattern)), who, until, task})
+		t.add(strconv.FormatInt(v.ID, 10), file(string(v.Pattern)), who, until, task)
 	}
-	p.columns(rows)
+	p.table(t)
 	if res.More {
-		p.linef("%s", p.faint("more are hidden: --limit"))
-	}
-}
-
-// columns adds rows with their cells aligned.
-func (p *page) columns(rows [][]string) {
-	var width []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(width) {
-				width = append(width, 0)
-			}
-			width[i] = max(width[i], len([]rune(cell)))
-		}
-	}
-	for _, row := range rows {
-		line := shown("")
-		for i, cell := range row {
-			line += showf("%-*s  ", width[i], cell)
-		}
-		p.rowf("%s", line)
+		p.linef("%s", p.faint("older ones are hidden: --limit"))
 	}
 }
 

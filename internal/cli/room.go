@@ -40,6 +40,7 @@ func (a *app) listCmd() *cobra.Command {
 				p.linef("there is no room here")
 				p.linef("to make one at %s and join it: %s", stick.Line(res.Root), p.next(stick.Cmd("tt join")))
 			}
+			var t table
 			for _, r := range res.Rooms {
 				who := ""
 				switch {
@@ -52,11 +53,12 @@ func (a *app) listCmd() *cobra.Command {
 				case r.ReservedFor != nil:
 					who = " (" + string(*r.ReservedFor) + ")"
 				}
-				p.linef("%-9s %s  %s%s, turn %d", r.Relation, p.strong(stick.Line(r.Path)), r.State, who, r.TurnID)
+				row := t.add(r.Relation, cell{file(r.Path), "1"}, showf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
-					p.linef("          %s", gonePath(r.RoomID))
+					row.below = append(row.below, cell{text: showf("%s", gonePath(r.RoomID))})
 				}
 			}
+			p.table(t)
 			if res.Hidden > 0 {
 				p.linef("%d more are hidden: --limit %d", res.Hidden, res.Hidden+len(res.Rooms))
 			}
@@ -181,6 +183,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		p.linef("%s", p.faint(lease))
 	}
 	p.linef("members:")
+	t := table{indent: "  "}
 	for _, m := range res.Members {
 		line := m.Status
 		if m.Role != "" {
@@ -201,8 +204,9 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		if m.AgentID == res.AgentID {
 			line += " (you)"
 		}
-		p.linef("  %s  %s", m.AgentID, line)
+		t.add(m.AgentID, line)
 	}
+	p.table(t)
 	if res.HiddenMembers > 0 {
 		p.linef("  %d more left or were removed: --all", res.HiddenMembers)
 	}

@@ -237,6 +237,7 @@ func (p *page) sessions(res engine.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
 		p.linef("no sessions in %s", stick.Line(res.Path))
 	}
+	var t table
 	for _, s := range res.Sessions {
 		state := "started " + p.ago(s.Since)
 		switch {
@@ -249,6 +250,7 @@ func (p *page) sessions(res engine.ListSessionsResult) {
 		if s.Self {
 			you = " (you)"
 		}
-		p.rowf("%-8s %s%s  %s  %s", s.Role, s.AgentID, you, state, p.faint(s.Context))
+		t.add(s.Role, string(s.AgentID)+you, state, cell{file(s.Context), "2"})
 	}
+	p.table(t)
 }

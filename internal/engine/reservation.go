@@ -303,7 +303,7 @@ type ListReservationsParams struct {
 	Limit  int           `json:"limit,omitempty"` // 0 for 50, at most 500
 }
 
-// ListReservationsResult lists reservations, the earliest first.
+// ListReservationsResult lists reservations, the newest first.
 type ListReservationsResult struct {
 	RoomID       stick.RoomID      `json:"room_id"`
 	AgentID      stick.AgentID     `json:"agent_id"` // who asks

@@ -46,7 +46,8 @@ type ReservationQuery struct {
 	Limit int           // 0 for all
 }
 
-// Reservations returns reservations, the earliest first, and whether there are more. There are none in a room
+// Reservations returns reservations, the earliest first, and whether there are more. With a limit, it returns the newest,
+// beginning with the last. There are none in a room
 // that hasn't recorded the last reboot yet, because all of them have ended.
 func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bool, err error) {
 	where, args := "", []any{}
@@ -60,7 +61,7 @@ func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bo
 		where, args = where+" AND v.task_id = ?", append(args, q.Task)
 	}
 	if q.Limit > 0 {
-		where, args = where+" ORDER BY v.event_seq LIMIT ?", append(args, q.Limit+1)
+		where, args = where+" ORDER BY v.event_seq DESC LIMIT ?", append(args, q.Limit+1)
 	} else {
 		where += " ORDER BY v.event_seq"
 	}

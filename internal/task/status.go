@@ -69,7 +69,7 @@ type WorkerStatusParams struct {
 	All bool `json:"all,omitempty"` // also tasks that ended more than a day ago
 }
 
-// WorkerStatusResult is the tasks of a room and their state.
+// WorkerStatusResult is the tasks of a room and their state, the newest first.
 type WorkerStatusResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	Tasks  []TaskView   `json:"tasks"`
@@ -88,7 +88,7 @@ type QueuePause struct {
 // hideAfter is how long a task stays in the list after it has ended.
 const hideAfter = 24 * time.Hour
 
-// WorkerStatus lists the tasks of a room and their state. It writes nothing. It fails with [stick.CodeNoRoom].
+// WorkerStatus lists the tasks of a room and their state, the newest first. It writes nothing. It fails with [stick.CodeNoRoom].
 func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (WorkerStatusResult, error) {
 	res := WorkerStatusResult{Tasks: []TaskView{}}
 	var root string
@@ -130,6 +130,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	ts.addRunners(root, open, shown)
 	numberQueues(res.Tasks, tasks)
 	ts.addBranchState(ctx, root, tasks, shown)
+	slices.Reverse(res.Tasks) // the newest comes first
 	return res, nil
 }
 
