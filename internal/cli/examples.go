@@ -102,7 +102,7 @@ var examples = map[string][]string{
 	"tt completion fish":       {"tt completion fish"},
 	"tt completion powershell": {"tt completion powershell"},
 	"tt completion zsh":        {"tt completion zsh"},
-	"tt demo":                  {"tt demo"},
+	"tt demo":                  {"tt demo", "tt demo --fast"},
 	"tt doctor":                {"tt doctor"},
 	"tt help":                  {"tt help wait"},
 	"tt install":               {"tt install --print", "tt install claude codex", "tt install --project claude"},

@@ -53,6 +53,8 @@ const (
 	GitLimit = "TT_TEST_GIT_LIMIT"
 	// Terminal makes tt believe that it writes to a terminal. Its value is the number of columns.
 	Terminal = "TT_TEST_TERMINAL"
+	// InTerminal makes tt believe that it reads from a terminal, if it isn't empty.
+	InTerminal = "TT_TEST_IN_TERMINAL"
 	// ErrTerminal makes tt believe that its standard error is a terminal. Its value is the number of columns.
 	ErrTerminal = "TT_TEST_ERR_TERMINAL"
 	// HookSlack multiplies the limits of harnesses' hooks; 1 means the limits of the program. The default is large.
@@ -178,6 +180,7 @@ func surroundings(env *cli.Env) {
 	if columns > 0 {
 		env.TTY, env.Columns = true, columns
 	}
+	env.InTTY = env.InTTY || os.Getenv(InTerminal) != ""
 	if columns, err = intFromEnv(ErrTerminal); err != nil {
 		panic(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -181,6 +182,104 @@ func TestDemoInterrupted(t *testing.T) {
 	}
 	c.Wait() // by SIGINT, like the harness in between
 	empty(t, temp)
+}
+
+// onTerminal starts the demo as on a terminal. Its input is what the test types.
+func onTerminal(t *testing.T, args ...string) (c *exec.Cmd, keys io.WriteCloser, shown *bufio.Reader, temp string) {
+	t.Helper()
+	c, temp = command(t, args...)
+	c.Env = append(c.Env, clitest.Terminal+"=80", clitest.InTerminal+"=1", "NO_COLOR=1")
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	keys, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c, keys, bufio.NewReader(out), temp
+}
+
+// step reads what the demo prints until it pauses or ends.
+func step(t *testing.T, shown *bufio.Reader) (text string, paused bool) {
+	t.Helper()
+	for {
+		s, err := shown.ReadString(':')
+		text += s
+		if err == io.EOF {
+			return text, false
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(text, "Enter shows the next step, Ctrl-C ends the demo:") {
+			return text, true
+		}
+	}
+}
+
+// TestDemoPauses: on a terminal each step waits for Enter, and has room on a small one.
+func TestDemoPauses(t *testing.T) {
+	c, keys, shown, temp := onTerminal(t)
+	for n := 1; n <= 7; n++ {
+		text, paused := step(t, shown)
+		if title := "\n" + strconv.Itoa(n) + ". "; !strings.Contains(text, title) || strings.Contains(text, "\n"+strconv.Itoa(n+1)+". ") {
+			t.Fatalf("not step %d alone:\n%s", n, text)
+		}
+		if paused != (n < 7) {
+			t.Fatalf("it pauses after step %d: %t", n, paused)
+		}
+		if lines := strings.Count(text, "\n"); lines > 24 {
+			t.Errorf("step %d has %d lines", n, lines)
+		}
+		if _, err := io.WriteString(keys, "\n"); paused && err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	empty(t, temp)
+}
+
+// TestDemoInterruptedInAPause: it shows nothing more, and leaves nothing behind.
+func TestDemoInterruptedInAPause(t *testing.T) {
+	c, _, shown, temp := onTerminal(t)
+	if _, paused := step(t, shown); !paused {
+		t.Fatal("it doesn't pause")
+	}
+	if err := syscall.Kill(-c.Process.Pid, syscall.SIGINT); err != nil { // as a terminal does
+		t.Fatal(err)
+	}
+	if text, _ := step(t, shown); strings.Contains(text, "2. ") {
+		t.Errorf("it goes on:\n%s", text)
+	}
+	_ = c.Wait() // by SIGINT, like the harness in between
+	empty(t, temp)
+}
+
+// TestDemoWithoutPauses: --fast and the end of the input make it go on.
+func TestDemoWithoutPauses(t *testing.T) {
+	for name, args := range map[string][]string{"fast": {"--fast"}, "no more input": nil} {
+		t.Run(name, func(t *testing.T) {
+			c, keys, shown, temp := onTerminal(t, args...)
+			if args == nil {
+				keys.Close()
+			}
+			out, err := io.ReadAll(shown)
+			if werr := c.Wait(); err != nil || werr != nil || !strings.Contains(string(out), "It all happened.") {
+				t.Errorf("%v, %v:\n%s", err, werr, out)
+			}
+			if args != nil && strings.Contains(string(out), "Enter") {
+				t.Error("it pauses")
+			}
+			empty(t, temp)
+		})
+	}
 }
 
 // TestActorAlone: nobody but a scene makes the program play a harness.

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -50,12 +51,13 @@ type Check struct {
 type narrator struct {
 	out    io.Writer // nil for none
 	color  bool
-	began  time.Time
+	pause  func(context.Context) error // between steps; nil for none
+	began  time.Time                   // without the pauses
 	report Report
 }
 
-func newNarrator(out io.Writer, color bool) *narrator {
-	return &narrator{out: out, color: color, began: time.Now(), report: Report{Steps: []Step{}}}
+func newNarrator(cfg Config) *narrator {
+	return &narrator{out: cfg.Out, color: cfg.Color, pause: cfg.Pause, began: time.Now(), report: Report{Steps: []Step{}}}
 }
 
 // width is where lines of output are cut, and where commands continue on the next line.
@@ -81,11 +83,19 @@ func (n *narrator) paint(hue, s string) string {
 	return "\x1b[" + hue + "m" + s + "\x1b[0m"
 }
 
-// title begins a step.
-func (n *narrator) title(text string) {
+// title begins a step. Before each but the first it pauses, and fails as the pause does.
+func (n *narrator) title(ctx context.Context, text string) error {
+	if n.pause != nil && len(n.report.Steps) > 0 {
+		paused := time.Now()
+		if err := n.pause(ctx); err != nil {
+			return err
+		}
+		n.began = n.began.Add(time.Since(paused))
+	}
 	at := time.Since(n.began)
 	n.report.Steps = append(n.report.Steps, Step{Title: text, AtMS: milliseconds(at), Actions: []Action{}, Checks: []Check{}})
 	n.linef("\n%s  %s", n.paint("1", fmt.Sprintf("%d. %s", len(n.report.Steps), text)), n.paint("2", fmt.Sprintf("at %.2f s", at.Seconds())))
+	return nil
 }
 
 // step returns the current step.

@@ -97,7 +97,9 @@ func (s *scene) play() error {
 
 // meet makes both agents join.
 func (s *scene) meet(claude, codex *actor) error {
-	s.title("Two agents open the same repository")
+	if err := s.title(s.ctx, "Two agents open the same repository"); err != nil {
+		return err
+	}
 	ids := map[string]stick.AgentID{}
 	for _, a := range []*actor{claude, codex} {
 		if _, err := s.run(a, 0, "join"); err != nil {
@@ -115,7 +117,9 @@ func (s *scene) meet(claude, codex *actor) error {
 
 // begin makes claude take the stick and codex try in vain.
 func (s *scene) begin(claude, codex *actor) (first grant, err error) {
-	s.title("claude takes the stick, codex has to wait")
+	if err := s.title(s.ctx, "claude takes the stick, codex has to wait"); err != nil {
+		return first, err
+	}
 	if _, err := s.run(claude, 0, "wait"); err != nil {
 		return first, err
 	}
@@ -136,7 +140,9 @@ func (s *scene) begin(claude, codex *actor) (first grant, err error) {
 
 // handOver makes claude's release wake codex's blocked wait.
 func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err error) {
-	s.title("codex waits, and claude hands over")
+	if err := s.title(s.ctx, "codex waits, and claude hands over"); err != nil {
+		return second, err
+	}
 	waiting, err := s.startWait(codex, claude)
 	if err != nil {
 		return second, err
@@ -165,7 +171,9 @@ func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err e
 
 // fence makes claude use its old turn.
 func (s *scene) fence(claude *actor, first, second grant) error {
-	s.title("claude tries to use its old turn")
+	if err := s.title(s.ctx, "claude tries to use its old turn"); err != nil {
+		return err
+	}
 	if _, err := s.run(claude, stick.ExitFenced, "pass", "codex", "--turn", fmt.Sprint(first.Turn), "--lease", string(first.Lease),
 		"--status", "one more fix", "--next-action", "look again"); err != nil {
 		return err
@@ -180,7 +188,9 @@ func (s *scene) fence(claude *actor, first, second grant) error {
 
 // crash kills codex's harness while it holds the stick and claude waits.
 func (s *scene) crash(claude, codex *actor) error {
-	s.title("codex's harness is killed while it holds the stick")
+	if err := s.title(s.ctx, "codex's harness is killed while it holds the stick"); err != nil {
+		return err
+	}
 	waiting, err := s.startWait(claude, claude)
 	if err != nil {
 		return err
@@ -209,7 +219,9 @@ func (s *scene) crash(claude, codex *actor) error {
 
 // recover makes claude take over and finish.
 func (s *scene) recover(claude *actor, second grant) error {
-	s.title("claude takes over, and nothing is lost")
+	if err := s.title(s.ctx, "claude takes over, and nothing is lost"); err != nil {
+		return err
+	}
 	if _, err := s.run(claude, 0, "take", "--reason", "codex's process has ended"); err != nil {
 		return err
 	}
@@ -237,7 +249,9 @@ func (s *scene) recover(claude *actor, second grant) error {
 
 // remember shows the log.
 func (s *scene) remember(claude *actor) error {
-	s.title("The log has all of it")
+	if err := s.title(s.ctx, "The log has all of it"); err != nil {
+		return err
+	}
 	if _, err := s.run(claude, 0, "events"); err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ type Config struct {
 	Out     io.Writer           // the narration; nil for none
 	Color   bool
 	Keep    bool // leave the scratch directory behind
+
+	Pause func(context.Context) error // called between the steps, which go on when it returns; nil for no pauses
 }
 
 // patience is how long the scene waits for something that should take milliseconds.
@@ -35,7 +37,7 @@ const patience = 10 * time.Second
 // Play plays the scene. If a claim isn't true, it fails and the error says which; the report shows how far
 // the scene came. When Play returns, all processes that it started have ended.
 func Play(ctx context.Context, cfg Config) (Report, error) {
-	s := &scene{ctx: ctx, narrator: newNarrator(cfg.Out, cfg.Color)}
+	s := &scene{ctx: ctx, narrator: newNarrator(cfg)}
 	err := s.setUp(cfg)
 	if err == nil {
 		err = s.play()
