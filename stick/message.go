@@ -281,7 +281,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 		return r, nil, r.errClosed()
 	}
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
-		return r, nil, Errorf(CodeContractIncomplete, "in this room a %s message must also say %s", m.Category, strings.Join(missing, ", ")).
+		return r, nil, Errorf(CodeContractIncomplete, "in this room a message of category %s must also say %s", m.Category, strings.Join(missing, ", ")).
 			With("missing", missing).Hintf("add %s", flags(missing))
 	}
 	to, err := r.recipients(q)

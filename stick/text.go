@@ -33,6 +33,14 @@ func Ago(d time.Duration) string {
 	return Age(d) + " ago"
 }
 
+// Count names a number of things in English: "1 task", "2 tasks". Its plural is the word with an s.
+func Count[N int | int64](n N, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
 // shortDuration writes a duration without its zero parts: 45m rather than 45m0s.
 func shortDuration(d time.Duration) string {
 	s := d.String()

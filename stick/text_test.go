@@ -92,6 +92,12 @@ func TestClip(t *testing.T) {
 	equal(t, "two lines", Clip("a\nb", 3), "a b")
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 tasks", 1: "1 task", 2: "2 tasks"} {
+		equal(t, "count", Count(n, "task"), want)
+	}
+}
+
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Hour: "just now", 0: "just now", time.Second - 1: "just now", time.Second: "1 s", 59 * time.Second: "59 s",

@@ -214,7 +214,7 @@ func leftInTree(w *stick.Workspace) string {
 	if w.DirtyCount > len(names) {
 		names = append(names, "…")
 	}
-	return fmt.Sprintf("The tree has %d uncommitted file%s: %s. Look at them first.", w.DirtyCount, plural(w.DirtyCount), strings.Join(names, ", "))
+	return fmt.Sprintf("The tree has %s: %s. Look at them first.", stick.Count(w.DirtyCount, "uncommitted file"), strings.Join(names, ", "))
 }
 
 // patterns lists patterns in a sentence.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,12 +71,12 @@ func outcome(res engine.GetConflictsResult) string {
 	}
 	var found []string
 	if conflicts > 0 {
-		found = append(found, count(conflicts, "conflict"))
+		found = append(found, stick.Count(conflicts, "conflict"))
 	}
 	if both > 0 {
-		found = append(found, count(both, "file")+" that both sides changed and that "+verb(both))
+		found = append(found, stick.Count(both, "file")+" that both sides changed and that "+verb(both))
 	}
-	trees := count(len(res.Sides), "working tree")
+	trees := stick.Count(len(res.Sides), "working tree")
 	switch {
 	case len(found) > 0:
 		return strings.Join(found, ", ") + ", in " + trees
@@ -87,13 +86,6 @@ func outcome(res engine.GetConflictsResult) string {
 		return "no conflicts: " + trees
 	}
 	return "no conflicts: " + trees + " compared"
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
 }
 
 func verb(n int) string {

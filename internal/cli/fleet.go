@@ -116,7 +116,7 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 
 // doing says what a command is doing for a task, or that it was stopped or interrupted meanwhile.
 func doing(t task.TaskView) string {
-	what := doingOf(t.Doing)
+	what := task.Doing(t.Doing)
 	if t.Runner == nil {
 		return what
 	}
@@ -127,23 +127,6 @@ func doing(t task.TaskView) string {
 		return "interrupted while " + what
 	}
 	return what
-}
-
-// doingOf says what a command does that has an intent of a kind.
-func doingOf(kind string) string {
-	switch kind {
-	case "land":
-		return "merging"
-	case "cleanup":
-		return "removing its branch and worktree"
-	case "spawn", "retry":
-		return "creating its branch and worktree"
-	case "done":
-		return "preparing for review"
-	case "rollback":
-		return "reverting"
-	}
-	return "running " + kind
 }
 
 // what returns what matters most about a task now.

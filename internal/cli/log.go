@@ -150,6 +150,6 @@ func (a *app) tellsAgain(what string, every time.Duration) bool {
 
 func (p *page) faults(f *faults) {
 	if f != nil {
-		p.linef("%-8s %-12s hooks failed %d time%s in the last days, most recently %s: %s (%s)", "note", "log", f.Lines, plural(f.Lines), p.ago(f.At), f.Last, stick.Line(f.Path))
+		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)", "note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, stick.Line(f.Path))
 	}
 }

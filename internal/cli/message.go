@@ -324,7 +324,7 @@ func (a *app) mark(ctx context.Context, m marking, w core.Where, messages []stri
 
 func (p *page) marked(res engine.MessagesResult, word string) {
 	if res.Count != nil {
-		p.linef("%s: %d message%s", word, *res.Count, plural(*res.Count))
+		p.linef("%s: %s", word, stick.Count(*res.Count, "message"))
 	}
 	for _, m := range res.Messages {
 		if m.State == stick.Withdrawn {

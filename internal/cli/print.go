@@ -340,11 +340,7 @@ func (p *page) handoff(h stick.Handoff) {
 		}
 	}
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
-		files := "file"
-		if w.DirtyCount != 1 {
-			files = "files"
-		}
-		p.linef("  left uncommitted: %d %s at %s", w.DirtyCount, files, short(w.Head))
+		p.linef("  left uncommitted: %s at %s", stick.Count(w.DirtyCount, "file"), short(w.Head))
 	}
 }
 

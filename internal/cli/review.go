@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -197,8 +198,8 @@ func (a *app) waits(on string, r task.Runner) {
 		return
 	}
 	var since shown
-	if !r.Since.IsZero() {
-		since = showf(" for %s", stick.Age(a.page().now.Sub(r.Since)))
+	if d := a.now().Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
+		since = showf(" for %s", stick.Age(d))
 	}
 	_ = a.sayf("tt: waiting for %s: it has worked on %s%s", r, on, since)
 	if r.State == task.RunnerStopped {

@@ -222,7 +222,7 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID) {
 		p.linef("since then the tree has moved from %s to %s", at(d.HeadWas, d.BranchWas), at(d.HeadIs, d.BranchIs))
 	}
 	if g.Notes > 0 {
-		p.linef("%d unresolved note%s: tt notes list", g.Notes, plural(g.Notes))
+		p.linef("%s: tt notes list", stick.Count(g.Notes, "unresolved note"))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat {
 		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt), p.next(stick.Cmd("tt heartbeat")))
@@ -273,14 +273,6 @@ func (p *page) told(e stick.Event) {
 	default:
 		p.linef("event %d: %s", e.Seq, e.Tell())
 	}
-}
-
-// plural is the ending of a word for n things.
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 // at names a commit with its branch.

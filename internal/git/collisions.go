@@ -283,7 +283,7 @@ func sorted(c conflicted) []string { return slices.Sorted(maps.Keys(c)) }
 
 func (x *comparison) bounded(a, b *Side, paths []string) []string {
 	if more := len(paths) - maxPaths; more > 0 {
-		x.leaveOut(a.Name+" × "+b.Name, "%d more files that both changed", more)
+		x.leaveOut(a.Name+" × "+b.Name, "%s that both changed", stick.Count(more, "more file"))
 		return paths[:maxPaths]
 	}
 	return paths

@@ -105,7 +105,7 @@ func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(
 		return err
 	}
 	if n := len(record.Receipts); n > 0 {
-		report("room %s: %d receipts of its log are missing", room, n)
+		report("room %s: it lacks %s of its log", room, stick.Count(n, "receipt"))
 	}
 	notes, _, err := tx.Notes(NoteQuery{Room: room, Limit: math.MaxInt32})
 	if err != nil {
@@ -117,7 +117,7 @@ func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(
 		}
 	}
 	if len(notes) != len(record.Notes) {
-		report("room %s: it has %d notes, and the log says %d", room, len(notes), len(record.Notes))
+		report("room %s: it has %s, and the log says %d", room, stick.Count(len(notes), "note"), len(record.Notes))
 	}
 	return tx.checkReservations(room, record, report)
 }
@@ -138,7 +138,7 @@ func (tx *Tx) checkReservations(room stick.RoomID, record stick.Record, report f
 			return nil
 		})
 	if err == nil && n != len(record.Reservations) {
-		report("room %s: it has %d reservations, and the log says %d", room, n, len(record.Reservations))
+		report("room %s: it has %s, and the log says %d", room, stick.Count(n, "reservation"), len(record.Reservations))
 	}
 	return err
 }
@@ -178,8 +178,8 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 		}
 	}
 	if len(tasks) != len(record.Tasks) || attempts != len(record.Attempts) || reviews != len(record.Reviews) {
-		report("room %s: it has %d tasks with %d attempts and %d reviews, and the log says %d, %d and %d", room,
-			len(tasks), attempts, reviews, len(record.Tasks), len(record.Attempts), len(record.Reviews))
+		report("room %s: it has %s with %s and %s, and the log says %d, %d and %d", room,
+			stick.Count(len(tasks), "task"), stick.Count(attempts, "attempt"), stick.Count(reviews, "review"), len(record.Tasks), len(record.Attempts), len(record.Reviews))
 	}
 	return nil
 }

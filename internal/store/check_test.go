@@ -72,8 +72,8 @@ func TestCheckFindsDamagedPost(t *testing.T) {
 		{"owing nothing", "UPDATE receipts SET owes = 0 WHERE agent_id = 'gemini:c' AND event_seq = 8", "the receipt of gemini:c for message 8 isn't"},
 		{"open, and it is not", "UPDATE receipts SET is_open = 1 WHERE agent_id = 'codex:b' AND event_seq = 9", "the receipt of codex:b for message 9 isn't"},
 		{"hidden from an inbox", "UPDATE receipts SET is_open = 0 WHERE agent_id = 'gemini:c' AND event_seq = 9", "the receipt of gemini:c for message 9 isn't"},
-		{"a lost receipt", "DELETE FROM receipts WHERE agent_id = 'gemini:c' AND event_seq = 9", "1 receipts of its log are missing"},
-		{"all receipts lost", "DELETE FROM receipts", "8 receipts of its log are missing"},
+		{"a lost receipt", "DELETE FROM receipts WHERE agent_id = 'gemini:c' AND event_seq = 9", "it lacks 1 receipt of its log"},
+		{"all receipts lost", "DELETE FROM receipts", "it lacks 8 receipts of its log"},
 		{"a receipt of somebody else", "UPDATE receipts SET agent_id = 'claude:a' WHERE agent_id = 'gemini:c' AND event_seq = 9", "the receipt of claude:a for message 9 isn't"},
 		{"a receipt too many", "INSERT INTO receipts SELECT room_id, 'claude:a', 9, 1, '', 0, 0, 0, 1, 0 FROM rooms WHERE canonical_path = '/work'", "the receipt of claude:a for message 9 isn't"},
 		{"a receipt of another message", "UPDATE receipts SET event_seq = 3 WHERE agent_id = 'gemini:c' AND event_seq = 9", "the receipt of gemini:c for message 3 isn't"},
@@ -81,7 +81,7 @@ func TestCheckFindsDamagedPost(t *testing.T) {
 		{"a receipt of no message", "UPDATE receipts SET event_seq = 999 WHERE agent_id = 'gemini:c' AND event_seq = 9", "receipts names something that isn't in events"},
 		{"a message counted twice", "UPDATE rooms SET messages = messages + 1 WHERE canonical_path = '/work'", "messages is 4, and the log says 3"},
 		{"another thread", "UPDATE receipts SET thread = 'x' WHERE agent_id = 'gemini:c' AND event_seq = 9", "the receipt of gemini:c for message 9 isn't"},
-		{"a lost receipt of a pass", "DELETE FROM receipts WHERE owes = 0", "receipts of its log are missing"},
+		{"a lost receipt of a pass", "DELETE FROM receipts WHERE owes = 0", "it lacks "},
 		{"a changed note", "UPDATE notes SET body = 'forget'", "note 14 isn't what the log says"},
 		{"a note of another author", "UPDATE notes SET author = 'codex:b' WHERE event_seq = 14", "note 14 isn't what the log says"},
 		{"a note about another turn", "UPDATE notes SET turn_id = 0 WHERE event_seq = 14", "note 14 isn't what the log says"},
@@ -89,9 +89,9 @@ func TestCheckFindsDamagedPost(t *testing.T) {
 		{"a note done by nobody", "UPDATE notes SET resolved_at = 1, resolved_by = 'codex:b' WHERE event_seq = 14", "note 14 isn't what the log says"},
 		{"a note done by another", "UPDATE notes SET resolved_by = 'gemini:c' WHERE event_seq = 15", "note 15 isn't what the log says"},
 		{"a note open again", "UPDATE notes SET resolved_at = 0, resolved_by = '' WHERE event_seq = 15", "note 15 isn't what the log says"},
-		{"a lost note", "DELETE FROM notes WHERE event_seq = 14", "it has 1 notes, and the log says 2"},
+		{"a lost note", "DELETE FROM notes WHERE event_seq = 14", "it has 1 note, and the log says 2"},
 		{"a note too many", "INSERT INTO notes SELECT 3, room_id, 'claude:a', 0, 'x', 0, 0, '' FROM rooms WHERE canonical_path = '/work'", "note 3 isn't what the log says"},
-		{"a note in another room", "UPDATE notes SET room_id = (SELECT room_id FROM rooms WHERE canonical_path = '/other') WHERE event_seq = 14", "it has 1 notes, and the log says 2"},
+		{"a note in another room", "UPDATE notes SET room_id = (SELECT room_id FROM rooms WHERE canonical_path = '/other') WHERE event_seq = 14", "it has 1 note, and the log says 2"},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -217,7 +217,7 @@ func (rp *repo) finishCleanups(ctx context.Context) error {
 		if _, err := os.Stat(rp.worktree(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
-		if unlock, err := rp.lock(ctx, "task", stick.TaskKey(t.ID), shortLockWait); err == nil {
+		if unlock, err := rp.lock(ctx, "task", t.ID, shortLockWait); err == nil {
 			rp.retryCleanup(ctx, t)
 			unlock()
 		}

@@ -44,7 +44,7 @@ func (ts *Tasks) Check(ctx context.Context) core.Finding {
 	case len(found) > 0:
 		return core.Found(core.FindingWarning, found)
 	}
-	return core.Finding{Status: core.FindingOK, Detail: fmt.Sprintf("%d tasks, nothing half done", tasks)}
+	return core.Finding{Status: core.FindingOK, Detail: stick.Count(tasks, "task") + ", nothing half done"}
 }
 
 // unfinishedIn checks one room. It returns how many tasks the room has, and what is half done there.
@@ -79,7 +79,8 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 		if i.Kind == intentPause || rp.runner("task", i.Task) != nil {
 			continue
 		}
-		note(fmt.Sprintf("%s of task %s was interrupted", i.Kind, i.Task), finisher(i, tasks)+at)
+		i.Task = taskName(i, tasks)
+		note(fmt.Sprintf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind)), finisher(i, tasks)+at)
 	}
 	for _, tree := range rp.leftGates(tasks) {
 		if !gates[tree] {
@@ -116,14 +117,46 @@ func (rp *repo) leftGates(tasks []stick.Task) (trees []string) {
 	return trees
 }
 
-// finisher returns the command that finishes what an intent began.
+// taskName returns the name of an intent's task as people wrote it. The intent itself has it in lower case.
+func taskName(i store.Intent, tasks []stick.Task) string {
+	for _, t := range tasks {
+		if stick.TaskKey(t.ID) == i.Task {
+			return t.ID
+		}
+	}
+	if d, err := readIntent[spawnIntent](i); err == nil {
+		if name := strings.TrimPrefix(d.Task.Branch, "feat/"); stick.TaskKey(name) == i.Task {
+			return name // it was interrupted before there was a task
+		}
+	}
+	return i.Task
+}
+
+// Doing says what a command does that has an intent of a kind, for a sentence.
+func Doing(kind string) string {
+	switch kind {
+	case intentLand:
+		return "merging"
+	case intentCleanup:
+		return "removing its branch and worktree"
+	case intentSpawn, intentRetry:
+		return "creating its branch and worktree"
+	case intentDone:
+		return "preparing for review"
+	case intentRollback:
+		return "reverting"
+	}
+	return "running " + kind
+}
+
+// finisher returns the command that finishes what an intent began. The intent has the task's name as people wrote it.
 func finisher(i store.Intent, tasks []stick.Task) string {
 	switch i.Kind {
 	case intentSpawn:
 		return "tt worker spawn " + i.Task
 	case intentRetry:
 		for _, t := range tasks {
-			if stick.TaskKey(t.ID) == i.Task && t.Attempt == i.Attempt { // the worktree of this attempt is made again
+			if t.ID == i.Task && t.Attempt == i.Attempt { // the worktree of this attempt is made again
 				return "tt worker start --task " + i.Task
 			}
 		}

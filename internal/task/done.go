@@ -135,11 +135,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 
 // errDirty returns the error for uncommitted changes. where is the subject of its sentence.
 func errDirty(where string, files []string, count int) *stick.Error {
-	changes := "changes"
-	if count == 1 {
-		changes = "change"
-	}
-	return stick.Errorf(stick.CodeDirtyTree, "%s has %d uncommitted %s: %s", where, count, changes, stick.Clip(strings.Join(files, ", "), 160)).
+	return stick.Errorf(stick.CodeDirtyTree, "%s has %s: %s", where, stick.Count(count, "uncommitted change"), stick.Clip(strings.Join(files, ", "), 160)).
 		With("left", files)
 }
 

@@ -48,7 +48,7 @@ func (l *landing) run(ctx context.Context) error {
 			return err
 		}
 		if l.tries >= l.worker.Races {
-			return stick.Errorf(stick.CodeLanding, "%s moved %d times while %s was being tested", l.target.name, l.tries, l.task.ID).
+			return stick.Errorf(stick.CodeLanding, "%s moved %s while %s was being tested", l.target.name, stick.Count(l.tries, "time"), l.task.ID).
 				With("task_id", l.task.ID).Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.again())
 		}
 	}

@@ -160,11 +160,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 
 // errReturned returns the error for tasks that couldn't be merged and aren't in the queue any more.
 func errReturned(ids []string) error {
-	what := "tasks"
-	if len(ids) == 1 {
-		what = "task"
-	}
-	return stick.Errorf(stick.CodeTasksReturned, "%d %s came back without being merged: %s", len(ids), what, strings.Join(ids, ", ")).
+	return stick.Errorf(stick.CodeTasksReturned, "%s came back without being merged: %s", stick.Count(len(ids), "task"), strings.Join(ids, ", ")).
 		With("returned", ids).With("left", []string{}).Hintf("to see why, and what to do: %s", stick.Cmd("tt worker show <task_id>", ids[0]))
 }
 
@@ -254,7 +250,7 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 		return m, false, err
 	}
 	defer unlockBranch()
-	unlock, err := rp.lock(ctx, "task", stick.TaskKey(task.ID), lockWait)
+	unlock, err := rp.lock(ctx, "task", task.ID, lockWait)
 	if err != nil {
 		return m, false, err
 	}

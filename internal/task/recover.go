@@ -117,7 +117,11 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 		if d, err := readIntent[landIntent](i); err != nil || d.Branch != branch {
 			continue
 		}
-		unlock, err := rp.lock(ctx, "task", i.Task, lockWait)
+		task, err := rp.task(ctx, i.Task)
+		if err != nil {
+			return err
+		}
+		unlock, err := rp.lock(ctx, "task", task.ID, lockWait)
 		if err != nil {
 			return err
 		}

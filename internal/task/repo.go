@@ -87,8 +87,11 @@ func (rp *repo) setLockPrefix() {
 	rp.name = hex.EncodeToString(sum[:8])
 }
 
-// lockPath returns the path of the file of a lock.
+// lockPath returns the path of the file of a lock. A task has one, however its name is written.
 func (rp *repo) lockPath(kind, name string) string {
+	if kind == "task" {
+		name = stick.TaskKey(name)
+	}
 	sum := sha256.Sum256([]byte(kind + " " + name))
 	return filepath.Join(rp.tasks.core.Config.Dir, "tasks", rp.name+"-"+hex.EncodeToString(sum[:8])+".lock")
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"time"
 
 	"talkingstick/internal/bell"
 	"talkingstick/internal/store"
@@ -88,8 +89,8 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 // errBusy returns the error for a lock that another process holds. name is what it works on.
 func errBusy(name string, r Runner, now stick.Time) error {
 	since := ""
-	if !r.Since.IsZero() {
-		since = ", for " + stick.Age(now.Sub(r.Since))
+	if d := now.Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
+		since = ", for " + stick.Age(d)
 	}
 	e := stick.Errorf(stick.CodeLanding, "another command is working on %s%s: %s", name, since, r).With("task_id", name).With("runner", r)
 	if r.PID != 0 {

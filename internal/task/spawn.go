@@ -132,7 +132,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err := rp.git.Identity(ctx, rp.root); err != nil {
 		return res, err
 	}
-	unlock, err := rp.lock(ctx, "task", stick.TaskKey(p.TaskID), lockWait)
+	unlock, err := rp.lock(ctx, "task", p.TaskID, lockWait)
 	if err != nil {
 		return res, err
 	}
@@ -391,7 +391,7 @@ func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	} else if landing {
 		wait = 0
 	}
-	unlock, err := rp.lock(ctx, "task", stick.TaskKey(task.ID), max(wait, shortLockWait))
+	unlock, err := rp.lock(ctx, "task", task.ID, max(wait, shortLockWait))
 	if err != nil {
 		return nil, err
 	}
