@@ -14,8 +14,8 @@ import (
 )
 
 // maxWakeTime is how soon a waiting process must get its answer. It takes a few milliseconds, or longer on a
-// busy machine. Polling would take longer than this.
-const maxWakeTime = time.Second
+// busy machine. Whoever wasn't woken would read again after 1.6 s at the earliest.
+const maxWakeTime = 1500 * time.Millisecond
 
 // The handoff that goes through the whole scene.
 const (
