@@ -183,6 +183,7 @@ func newStory(env *testscript.Env, bin string) (*story, error) {
 	} {
 		env.Setenv(name, value)
 	}
+	env.Vars = append(env.Vars, clitest.Race)
 	s.vars = slices.Clone(env.Vars)
 	env.Cd = app
 	git := exec.Command("git", "init", "--quiet", "--initial-branch=main")

@@ -42,7 +42,7 @@ func command(t *testing.T, args ...string) (c *exec.Cmd, temp string) {
 	c.Dir = dir
 	c.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + temp, "CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=not-the-actors",
-		"TT_HARNESS_AGENT_ID=someone:else", "GIT_DIR=/nowhere", "TT_JSON=0",
+		"TT_HARNESS_AGENT_ID=someone:else", "GIT_DIR=/nowhere", "TT_JSON=0", clitest.Race,
 	}
 	return c, temp
 }

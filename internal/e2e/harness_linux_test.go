@@ -51,8 +51,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.env = []string{
 		"PATH=" + w.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), "USER=ann", "TALKING_STICK_DATA_DIR=" + w.data, "TT_JSON=1",
-		"GORACE=atexit_sleep_ms=0", // else every process waits a second at its end under the race detector
-		fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()),
+		fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()), clitest.Race,
 	}
 	return w
 }

@@ -42,7 +42,7 @@ func newFarm(t *testing.T) *farm {
 	}
 	f.env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "USER=ann", "GIT_CONFIG_NOSYSTEM=1",
-		"TALKING_STICK_DATA_DIR=" + filepath.Join(base, "data"), clitest.Top + "=" + strconv.Itoa(os.Getpid()),
+		"TALKING_STICK_DATA_DIR=" + filepath.Join(base, "data"), clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race,
 	}
 	f.git("init", "--quiet", "--initial-branch=main")
 	f.git("config", "--global", "user.name", "Ann")
