@@ -87,16 +87,9 @@ func (a *app) newFaults(now stick.Time) *faults {
 	if f == nil {
 		return nil
 	}
-	told := a.logFile() + ".told"
-	if info, err := os.Stat(told); err == nil && stick.At(info.ModTime()) >= f.At {
+	if !a.unstamped("told", f.At) || !a.stamp("told", f.At) {
 		return nil
 	}
-	t, err := plainfile.Open(told, os.O_CREATE|os.O_WRONLY)
-	if err != nil {
-		return nil
-	}
-	_ = t.Close()                              // nothing was written
-	_ = os.Chtimes(told, f.At.Go(), f.At.Go()) // if it fails, the file has the present time, which is good enough
 	return f
 }
 
@@ -113,7 +106,8 @@ func (a *app) olderHooks(name string) string {
 	return install.Older(t, row)
 }
 
-// olderEvery is how often the agents of a harness are told that its hooks are of an earlier version.
+// olderEvery is how often a command looks whether the hooks of its agent's harness are of an earlier version: looking costs
+// more than most commands.
 const olderEvery = time.Hour
 
 // tellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.
@@ -121,30 +115,36 @@ func (a *app) tellOlderHooks() {
 	if a.caller == nil || a.caller.Person || a.json || a.inHook {
 		return
 	}
-	older := a.olderHooks(a.caller.Harness)
-	if older == "" || !a.tellsAgain("hooks-"+a.caller.Harness, olderEvery) {
+	if _, known := harness.ByName(a.caller.Harness); !known {
 		return
 	}
-	_ = a.sayf("tt: %s", older)
+	stamp, now := "hooks-"+a.caller.Harness, a.now()
+	if !a.unstamped(stamp, now.Add(-olderEvery)) || !a.stamp(stamp, now) {
+		return
+	}
+	if older := a.olderHooks(a.caller.Harness); older != "" {
+		_ = a.sayf("tt: %s", older)
+	}
 }
 
-// tellsAgain reports whether something was told longer than a time ago, and records that it is told now.
-func (a *app) tellsAgain(what string, every time.Duration) bool {
-	path := a.logFile()
-	if path == "" {
+// unstamped reports whether the stamp of this name beside the log is older than a time, or missing.
+func (a *app) unstamped(name string, than stick.Time) bool {
+	info, err := os.Stat(a.logFile() + "." + name)
+	return err != nil || stick.At(info.ModTime()) < than
+}
+
+// stamp sets the time of the stamp of this name. It reports false if there is nowhere to write it.
+func (a *app) stamp(name string, at stick.Time) bool {
+	if a.logFile() == "" {
 		return false
 	}
-	path += "." + what
-	now := a.now()
-	if info, err := os.Stat(path); err == nil && now.Sub(stick.At(info.ModTime())) < every {
-		return false
-	}
+	path := a.logFile() + "." + name
 	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return false
 	}
-	_ = f.Close()                            // nothing was written
-	_ = os.Chtimes(path, now.Go(), now.Go()) // if it fails, the file has the present time, which is good enough
+	_ = f.Close()                          // nothing was written
+	_ = os.Chtimes(path, at.Go(), at.Go()) // if it fails, the file has the present time, which is good enough
 	return true
 }
 

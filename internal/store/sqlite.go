@@ -196,24 +196,17 @@ func (db *DB) prepare(ctx context.Context, fresh bool) error {
 			return err
 		}
 	}
-	var ours int
-	if err := db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master WHERE name = 'meta'").Scan(&ours); err != nil {
-		return classify(err)
-	}
-	if ours == 0 { // our mark is in its header, and nothing else is ours
-		return foreign(filepath.Join(db.opt.Dir, FileName))
-	}
 	var have, reader int64
 	read := func() error {
-		for key, into := range map[string]*int64{"schema": &have, "min_reader": &reader} {
-			row := db.conn.QueryRowContext(background, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?", key)
-			if err := row.Scan(into); err != nil {
-				return classify(err)
-			}
-		}
-		return nil
+		return classify(db.conn.QueryRowContext(background, `
+			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader')`).
+			Scan(&have, &reader))
 	}
 	if err := read(); err != nil {
+		var ours int
+		if db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master WHERE name = 'meta'").Scan(&ours) == nil && ours == 0 {
+			return foreign(filepath.Join(db.opt.Dir, FileName)) // our mark is in its header, and nothing else is ours
+		}
 		return err
 	}
 	if newest := db.schema(); reader > newest {
