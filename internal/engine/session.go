@@ -3,19 +3,13 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
-	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
-	"talkingstick/stick/glob"
 )
 
 // StartSessionParams describes a session that starts.
@@ -71,50 +65,6 @@ type Recovered struct {
 	Handoff   *stick.Handoff `json:"handoff,omitempty"` // the room's last one
 	EventSeq  int64          `json:"handoff_event_seq,omitempty"`
 }
-
-// RoleContract is what a role may do with the files of the workspace. All roles may read everything.
-type RoleContract struct {
-	Append      []glob.Pattern `json:"append"`       // everybody may append to these, and not rewrite them
-	PrimaryOnly []glob.Pattern `json:"primary_only"` // only the primary changes these
-}
-
-// project is the configuration for a room, and the place of its context files.
-type project struct {
-	config.Config
-	anchor anchor
-}
-
-// project reads the configuration for a room: from its own directory, else from the root of its workspace. If
-// the file can't be read, it returns the defaults and [stick.CodeProjectConfig].
-func (e *Engine) project(room string) (project, error) {
-	from := room
-	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
-		if place, err := workspace.Resolve(room, e.core.Config.Workspace); err == nil {
-			from = place.Root
-		}
-	}
-	c, err := config.Read(from)
-	return project{c, anchorOf(room, c)}, err
-}
-
-// contract returns the contract of the room's roles. By default only the primary changes its own file and the
-// configuration.
-func (p project) contract() *RoleContract {
-	out := &RoleContract{Append: []glob.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
-	out.Append = append(out.Append, p.Roles.Append...)
-	if out.PrimaryOnly == nil {
-		for _, path := range []string{p.anchor.file, config.FileName} {
-			if p, err := stick.ParsePattern(glob.Quote(path)); err == nil {
-				out.PrimaryOnly = append(out.PrimaryOnly, p)
-			}
-		}
-	}
-	return out
-}
-
-// maxInstructions limits the project's own instructions, in bytes: they take room in the context of each
-// session.
-const maxInstructions = 4096
 
 // sessionStart is one run of [Engine.StartSession].
 type sessionStart struct {
@@ -444,19 +394,4 @@ func (s *sessionStart) after() {
 		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())
 	}
 	s.res.Instructions = instructions(s.res.Path)
-}
-
-// instructions returns the project's own instructions, or why they are left out.
-func instructions(room string) string {
-	const name = ownDir + "/instructions.md"
-	b, err := config.ReadFile(room, name, maxInstructions)
-	switch {
-	case errors.Is(err, config.ErrTooLong):
-		return fmt.Sprintf("(%s is left out: it is longer than %d bytes.)", name, maxInstructions)
-	case errors.Is(err, config.ErrNotPlain):
-		return fmt.Sprintf("(%s is left out: it isn't a regular file of the workspace.)", name)
-	case err != nil:
-		return ""
-	}
-	return strings.TrimSpace(string(b))
 }

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// JoinPathParams asks to join the room of a path.
+type JoinPathParams struct {
+	Caller   core.Caller  `json:"-"`
+	Path     string       `json:"context_path,omitempty"`
+	RoomID   stick.RoomID `json:"room_id,omitempty"`
+	ForceNew bool         `json:"force_new,omitempty"` // make a room at the path itself, even inside another one
+}
+
+// JoinPathResult is the room that was joined.
+type JoinPathResult struct {
+	RoomID   stick.RoomID      `json:"room_id"`
+	Path     string            `json:"canonical_path"`
+	AgentID  stick.AgentID     `json:"agent_id"`
+	Joined   bool              `json:"joined"`               // false if it was a member already
+	Created  bool              `json:"created"`              // this call made the room
+	Moved    string            `json:"moved_from,omitempty"` // the path that the room had before this call
+	Warning  string            `json:"warning,omitempty"`
+	Policy   stick.Policy      `json:"policy"`
+	Template map[string]string `json:"handoff_template"`
+	Room     PathRoom          `json:"room"`
+}
+
+// HandoffTemplate returns the fields of a handoff and their meanings.
+func HandoffTemplate() map[string]string {
+	template := map[string]string{}
+	for _, f := range stick.HandoffFields {
+		template[f.Name] = f.Meaning
+	}
+	return template
+}
+
+// JoinPath joins the room of a path, and makes it if there is none. A room by its id whose directory is gone moves
+// to the workspace of the path, if that has no room. It fails with [stick.CodeInvalidPath], [stick.CodeNoRoom] and,
+// for a new room by an id, [stick.CodeUsage].
+func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult, error) {
+	var res JoinPathResult
+	w := core.Where{RoomID: p.RoomID, Path: p.Path}
+	var above string
+	var move moving
+	if p.RoomID != "" {
+		var err error
+		if move, err = e.moving(ctx, p); err != nil {
+			return res, err
+		}
+		w.Path = ""
+	}
+	if p.ForceNew {
+		place, err := e.core.Place(w)
+		if err != nil {
+			return res, err
+		}
+		if place == nil {
+			return res, stick.Errorf(stick.CodeUsage, "a new room is made at a path, not by an id").With("field", "force_new")
+		}
+		if above, err = e.nest(ctx, place.Chain); err != nil {
+			return res, err
+		}
+	}
+	err := e.write(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
+		o.Settle()
+		if err := move.apply(o); err != nil {
+			return err
+		}
+		roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false) // asks for the verdicts that the result shows
+		return nil
+	}, func(o *op) error {
+		res = JoinPathResult{
+			RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
+			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
+		}
+		var warnings []string
+		switch {
+		case o.Room.Path != o.Before.Path:
+			res.Moved = o.Before.Path
+		case move.from == o.Room.Path && move.from != "":
+			why := " has a room"
+			if move.to.Broad {
+				why = " is a whole home directory or disk"
+			}
+			warnings = append(warnings, "the directory of this room is gone, and the room can't move here: "+move.to.Root+why)
+		case p.ForceNew && above == o.Room.Path:
+			res.Created = false
+			warnings = append(warnings, "there was already a room at this path; you joined it")
+		case p.ForceNew && above != "":
+			res.Created = true
+			warnings = append(warnings, "this room lies inside the room of "+above+", whose members don't see it")
+		}
+		if o.Me.Note != "" {
+			warnings = append(warnings, o.Me.Note)
+		}
+		res.Warning = strings.Join(warnings, "; ")
+		return nil
+	})
+	return res, err
+}
+
+// nest makes a room at the first path of a chain, unless there is one. above is the path of the room that was
+// there before, at that path or above it; empty for none.
+func (e *Engine) nest(ctx context.Context, chain []string) (above string, err error) {
+	db, err := e.core.Open(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	return above, db.Update(ctx, func(tx *store.Tx) error {
+		above = ""
+		r, ok, err := tx.RoomAt(chain)
+		if err != nil {
+			return err
+		}
+		if ok {
+			above = r.Path
+		}
+		if above == chain[0] {
+			return nil
+		}
+		_, err = tx.NewRoom(chain[0])
+		return err
+	})
+}
+
+// moving is what [Engine.JoinPath] knows of a room whose directory is gone.
+type moving struct {
+	from string           // the room's path; empty if it is there
+	to   *workspace.Place // where the caller is
+}
+
+// moving finds out whether the room that the caller names has lost its directory, and where it would move to.
+func (e *Engine) moving(ctx context.Context, p JoinPathParams) (moving, error) {
+	path, err := e.pathOf(ctx, p.RoomID)
+	if stick.CodeOf(err) == stick.CodeNoRoom || err == nil && !isGone(path) {
+		return moving{}, nil
+	}
+	if err != nil {
+		return moving{}, err
+	}
+	to, err := e.core.Place(core.Where{Path: p.Path})
+	return moving{path, to}, err
+}
+
+// apply moves the room, unless it was moved meanwhile, or the workspace has a room.
+func (m moving) apply(o *op) error {
+	if m.from == "" || o.Room.Path != m.from {
+		return nil
+	}
+	if _, taken, err := o.Tx.RoomAt(m.to.Chain); taken || err != nil || m.to.Broad {
+		return err
+	}
+	o.Apply(o.Room.Move(o.Me.Agent, m.to.Root))
+	return nil
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+	"talkingstick/stick/glob"
+)
+
+// RoleContract is what a role may do with the files of the workspace. All roles may read everything.
+type RoleContract struct {
+	Append      []glob.Pattern `json:"append"`       // everybody may append to these, and not rewrite them
+	PrimaryOnly []glob.Pattern `json:"primary_only"` // only the primary changes these
+}
+
+// project is the configuration for a room, and the place of its context files.
+type project struct {
+	config.Config
+	anchor anchor
+}
+
+// project reads the configuration for a room: from its own directory, else from the root of its workspace. If
+// the file can't be read, it returns the defaults and [stick.CodeProjectConfig].
+func (e *Engine) project(room string) (project, error) {
+	from := room
+	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
+		if place, err := workspace.Resolve(room, e.core.Config.Workspace); err == nil {
+			from = place.Root
+		}
+	}
+	c, err := config.Read(from)
+	return project{c, anchorOf(room, c)}, err
+}
+
+// contract returns the contract of the room's roles. By default only the primary changes its own file and the
+// configuration.
+func (p project) contract() *RoleContract {
+	out := &RoleContract{Append: []glob.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
+	out.Append = append(out.Append, p.Roles.Append...)
+	if out.PrimaryOnly == nil {
+		for _, path := range []string{p.anchor.file, config.FileName} {
+			if p, err := stick.ParsePattern(glob.Quote(path)); err == nil {
+				out.PrimaryOnly = append(out.PrimaryOnly, p)
+			}
+		}
+	}
+	return out
+}
+
+// maxInstructions limits the project's own instructions, in bytes: they take room in the context of each
+// session.
+const maxInstructions = 4096
+
+// instructions returns the project's own instructions, or why they are left out.
+func instructions(room string) string {
+	const name = ownDir + "/instructions.md"
+	b, err := config.ReadFile(room, name, maxInstructions)
+	switch {
+	case errors.Is(err, config.ErrTooLong):
+		return fmt.Sprintf("(%s is left out: it is longer than %d bytes.)", name, maxInstructions)
+	case errors.Is(err, config.ErrNotPlain):
+		return fmt.Sprintf("(%s is left out: it isn't a regular file of the workspace.)", name)
+	case err != nil:
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// ListRoomsParams asks for rooms.
+type ListRoomsParams struct {
+	Caller core.Caller  `json:"-"`
+	Path   string       `json:"context_path,omitempty"`
+	RoomID stick.RoomID `json:"-"`               // instead of a path; not for MCP, where each parameter costs all sessions tokens
+	All    bool         `json:"all,omitempty"`   // every room of the database
+	Limit  int          `json:"limit,omitempty"` // 0 for 50
+}
+
+// ListRoomsResult lists rooms: those at the path and above it up to its workspace root, and those below it.
+type ListRoomsResult struct {
+	Path   string       `json:"path"`
+	Root   string       `json:"workspace_root"`
+	Rooms  []ListedRoom `json:"rooms"`
+	Hidden int          `json:"hidden,omitempty"` // how many more rooms there are
+}
+
+// ListedRoom is a room in short.
+type ListedRoom struct {
+	RoomID      stick.RoomID    `json:"room_id"`
+	Path        string          `json:"canonical_path"`
+	PathGone    bool            `json:"path_gone,omitempty"`
+	Relation    string          `json:"relation"` // to the path: here (its room), above, below, elsewhere
+	State       stick.RoomState `json:"state"`
+	TurnID      int64           `json:"turn_id"`
+	Owner       *stick.AgentID  `json:"owner"`
+	ReservedFor *stick.AgentID  `json:"reserved_for"`
+}
+
+// ListRooms lists rooms. It writes nothing. It fails with [stick.CodeInvalidPath].
+func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsResult, error) {
+	place, err := e.placeOf(ctx, core.Where{RoomID: p.RoomID, Path: p.Path})
+	if err != nil {
+		return ListRoomsResult{}, err
+	}
+	limit := p.Limit
+	if limit <= 0 {
+		limit = 50
+	}
+	res := ListRoomsResult{Path: place.Path, Root: place.Root, Rooms: []ListedRoom{}}
+	db, err := e.core.Open(ctx, false)
+	if err == store.ErrAbsent {
+		return res, nil
+	}
+	if err != nil {
+		return res, err
+	}
+	err = e.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		res.Rooms, res.Hidden = []ListedRoom{}, 0
+		var rooms []stick.Room
+		var err error
+		if p.All {
+			rooms, err = tx.Rooms(nil, "")
+		} else {
+			rooms, err = tx.Rooms(place.Chain, place.Path)
+		}
+		if err != nil {
+			return err
+		}
+		var shown stick.Room // has the members and listeners of all listed rooms, so that they are probed at once
+		here := -1
+		for i, r := range rooms {
+			if at := slices.Index(place.Chain, r.Path); at >= 0 && (here < 0 || at < slices.Index(place.Chain, rooms[here].Path)) {
+				here = i
+			}
+		}
+		for i, r := range rooms {
+			if len(res.Rooms) >= limit {
+				res.Hidden = len(rooms) - i
+				break
+			}
+			relation := "elsewhere"
+			switch {
+			case i == here:
+				relation = "here"
+			case slices.Contains(place.Chain, r.Path):
+				relation = "above"
+			case strings.HasPrefix(r.Path, strings.TrimSuffix(place.Path, "/")+"/"):
+				relation = "below"
+			}
+			if r, err = tx.Room(r.ID); err != nil {
+				return err
+			}
+			shown.Members, shown.Listeners = append(shown.Members, r.Members...), append(shown.Listeners, r.Listeners...)
+			res.Rooms = append(res.Rooms, listed(r.AtGeneration(tx.Generation(), tx.Now()), relation, probes, tx.Now()))
+		}
+		return probes.Enough(shown)
+	})
+	for i := range res.Rooms {
+		res.Rooms[i].PathGone = isGone(res.Rooms[i].Path)
+	}
+	return res, err
+}
+
+// listed returns a room in short.
+func listed(r stick.Room, relation string, probes *core.Probes, now stick.Time) ListedRoom {
+	v := ListedRoom{RoomID: r.ID, Path: r.Path, Relation: relation, State: r.State(probes.Probed, now), TurnID: r.Turn.ID}
+	switch {
+	case r.Closed:
+	case r.Turn.State == stick.Owned:
+		v.Owner = &r.Turn.Owner
+	case r.Turn.State == stick.Reserved:
+		v.ReservedFor = &r.Turn.ReservedFor
+	}
+	return v
+}

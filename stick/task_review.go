@@ -1,0 +1,165 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+)
+
+// TaskDecision is a reviewer's decision on one commit.
+type TaskDecision struct {
+	TaskCall
+	Head     string // the commit that the reviewer saw last, "" for none
+	Branch   string // the commit that the branch is at now, "" if there is no branch
+	Override bool   // a person may approve even if they worked on the task
+
+	Reviewer    Actor
+	Authors     []Actor // those who worked on the task
+	Independent bool    // the project wants no review by whom an author has started
+}
+
+// author returns the first of the task's authors for which is holds.
+func (v TaskDecision) author(is func(Actor) bool) (AgentID, bool) {
+	i := slices.IndexFunc(v.Authors, is)
+	if v.Person || i < 0 {
+		return "", false
+	}
+	return v.Authors[i].Names[0], true
+}
+
+// belowAuthor reports whether one of the task's authors has started the reviewer.
+func (v TaskDecision) belowAuthor() (AgentID, bool) { return v.author(v.Reviewer.Below) }
+
+// mayReview refuses a reviewer that has worked on the task under whatever name, unless it is a person who overrides that.
+// It fails with [CodeAuthorCannotReview] and [CodePersonOnly].
+func (t Task) mayReview(v TaskDecision) error {
+	switch {
+	case v.Override && !v.Person:
+		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review")).
+			Hintf("ask a person to run it")
+	case t.Worked(v.By) && !v.Override:
+		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
+			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
+	}
+	if author, same := v.author(v.Reviewer.Is); same {
+		return t.facts(Errorf(CodeAuthorCannotReview, "you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
+			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
+	}
+	return nil
+}
+
+// isOffered refuses a decision if the branch isn't at the commit that was offered for review. It doesn't help
+// to look at the task again: its worker has to offer the new commits. It fails with [CodeReviewStale].
+func (t Task) isOffered(v TaskDecision) error {
+	switch v.Branch {
+	case t.Head:
+		return nil
+	case "":
+		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: %s", Cmd("git branch <branch> <commit>", t.Branch, short(t.Head)))
+	}
+	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
+		Hintf("its worker has to offer it again; ask: %s; or give it back: %s, then %s", Cmd("tt msg send <agent> …", t.Worker),
+			Cmd("tt worker diff <task_id>", t.ID), Cmd("tt worker request-changes <task_id> …", t.ID))
+}
+
+// hasSeen refuses a decision of a reviewer that hasn't seen one of the commits that it can be about. It fails
+// with [CodeReviewStale].
+func (t Task) hasSeen(v TaskDecision, about ...string) error {
+	switch {
+	case v.Head == "":
+		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt worker diff <task_id>", t.ID))
+	case !slices.Contains(about, v.Head):
+		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s was offered for review", short(v.Head), t.ID, short(t.Head)).
+			Hintf("look at what is new: %s", Cmd("tt worker diff <task_id>", t.ID))
+	}
+	return nil
+}
+
+func (t Task) errReviewStale(v TaskDecision, format string, args ...any) *Error {
+	e := t.facts(Errorf(CodeReviewStale, format, args...)).With("head", v.Branch)
+	if v.Head != "" {
+		e.With("seen", v.Head)
+	}
+	return e
+}
+
+// mayApprove refuses an approval that would mean nothing. Somebody who hasn't worked on the task has to have
+// seen the offered commit, and the branch still has to be at it.
+func (t Task) mayApprove(v TaskDecision) error {
+	if err := t.mayReview(v); err != nil {
+		return err
+	}
+	if author, below := v.belowAuthor(); below && v.Independent {
+		return t.facts(Errorf(CodeAuthorCannotReview, "%s, which worked on %s, has started you, and this project wants an independent review", author, t.ID)).
+			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
+	}
+	if err := t.isOffered(v); err != nil {
+		return err
+	}
+	return t.hasSeen(v, t.Head)
+}
+
+func short(commit string) string {
+	if len(commit) > 10 {
+		return commit[:10]
+	}
+	return clip(commit, 40)
+}
+
+// Approve approves exactly one commit. If it is already approved, the event is nil. Approve fails with
+// [CodeUsage], [CodeInvalidTransition], [CodeAuthorCannotReview], [CodePersonOnly] and [CodeReviewStale].
+func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
+	if err := checkReason("reason", reason); err != nil {
+		return nil, err
+	}
+	if t.State == TaskApproved && v.Head == t.Approved && t.mayApprove(v) == nil {
+		return nil, nil
+	}
+	s, err := t.step(ActApprove)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.mayApprove(v); err != nil {
+		return nil, err
+	}
+	f := TaskApprovedFacts{Head: t.Head, Override: v.Override}
+	_, f.BelowAuthor = v.belowAuthor()
+	e := taskEvent(t, s, v.By, t.Worker, f)
+	e.Reason = reason
+	return &e, nil
+}
+
+// RequestChanges returns the task to its worker. The reviewer has to have seen the offered commit, or the one
+// that the branch is at now. It fails like [Task.Approve].
+func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
+	s, err := t.step(ActChanges)
+	if err != nil {
+		return Event{}, err
+	}
+	if err := t.mayReview(v); err != nil {
+		return Event{}, err
+	}
+	if err := t.hasSeen(v, t.Head, v.Branch); err != nil {
+		return Event{}, err
+	}
+	if strings.TrimSpace(what) == "" {
+		return Event{}, Errorf(CodeUsage, "say what must change").With("field", "reason").
+			Hintf("%s", Cmd("tt worker request-changes <task_id> …", t.ID))
+	}
+	if err := checkReason("reason", what); err != nil {
+		return Event{}, err
+	}
+	f := TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview}
+	_, f.BelowAuthor = v.belowAuthor()
+	e := taskEvent(t, s, v.By, t.Worker, f)
+	e.Reason = what
+	return e, nil
+}
+
+// Merge records that the merge of the approved commit begins. It fails with [CodeInvalidTransition].
+func (t Task) Merge(by AgentID, base, result string) (Event, error) {
+	s, err := t.step(ActMerge)
+	if err != nil {
+		return Event{}, err
+	}
+	return taskEvent(t, s, by, "", TaskMergeStartedFacts{Base: base, Head: t.Approved, Result: result}), nil
+}
