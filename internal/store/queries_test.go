@@ -27,6 +27,7 @@ var unrecorded = map[string]string{
 	"checkpoint":     "SQLite's write-ahead log",
 	"metaTable":      "made with the migrations, which PostgreSQL runs, too",
 	"script":         "the migrations, which are run as they are",
+	"lacksMeta":      "what a damaged file of SQLite is asked",
 	"limitWriteWait": "a setting of SQLite's connections",
 	"rollback":       "no query",
 }

@@ -203,9 +203,8 @@ func (db *DB) prepare(ctx context.Context, fresh bool) error {
 			Scan(&have, &reader))
 	}
 	if err := read(); err != nil {
-		var ours int
-		if db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master WHERE name = 'meta'").Scan(&ours) == nil && ours == 0 {
-			return foreign(filepath.Join(db.opt.Dir, FileName)) // our mark is in its header, and nothing else is ours
+		if lacksMeta(db) { // our mark is in its header, and nothing else is ours
+			return foreign(filepath.Join(db.opt.Dir, FileName))
 		}
 		return err
 	}
@@ -222,6 +221,13 @@ func (db *DB) prepare(ctx context.Context, fresh bool) error {
 		}
 		return db.migrate(have)
 	})
+}
+
+// lacksMeta reports whether a database that can be read has no table meta.
+func lacksMeta(db *DB) bool {
+	tables := 1
+	err := db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master WHERE name = 'meta'").Scan(&tables)
+	return err == nil && tables == 0
 }
 
 // locked runs fn under the write lock.
