@@ -423,3 +423,15 @@ func (r Room) lead(a AgentID) bool {
 	p, ok := r.Primary()
 	return ok && p.Agent == a
 }
+
+// TestAPrimaryStartedAsAHelper: a new process of the primary that another agent has launched is a helper. The session before has
+// crashed with its process, so nothing says that it went on as one.
+func TestAPrimaryStartedAsAHelper(t *testing.T) {
+	f := room(t)
+	f.starts(Starting{By: "p:0", Same: true})
+	_, events, started := f.StartSession(Starting{By: "p:0", Launched: true, Seed: "x"}, f.s, f.now)
+	equal(t, "role", started.Role, RoleHelper)
+	if len(events) != 1 || events[0].Type != EventSessionStarted {
+		t.Errorf("the events are %+v", events)
+	}
+}

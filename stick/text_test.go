@@ -80,6 +80,8 @@ func TestPatch(t *testing.T) {
 
 func TestBlock(t *testing.T) {
 	equal(t, "lines stay", Block("a\n\tb  c\r\n"), "a\n\tb  c\n")
+	equal(t, "five tabs stay", Block("a\t\t\t\t\tb"), "a\t\t\t\t\tb")
+	equal(t, "six are counted", Block("a\t\t\t\t\t\tb"), "a[48 blanks]b")
 	equal(t, "escapes go", Block("\x1b[31mred\x1b[0m\a\x00"), "[31mred[0m")
 	equal(t, "C1 escapes go", Block("a\u009bb"), "ab")
 	equal(t, "invalid text is marked", Block("a\xffb"), "a\uFFFDb")
