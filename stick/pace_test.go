@@ -89,6 +89,12 @@ func TestWhatCountsAsAWake(t *testing.T) {
 			}
 		}, 10 * time.Second},
 		{"a turn of one of them", one(Event{Type: EventClaim, From: b}), 0},
+		{"a turn of one of them, and two wakes since", func(c *conversation) {
+			full(c)
+			c.add(Event{Type: EventClaim, From: b})
+			c.says(a, b)
+			c.says(b, a)
+		}, 0},
 		{"a takeover by one of them", one(Event{Type: EventTakeover, From: a}), 0},
 		{"a person's message", func(c *conversation) {
 			full(c)
@@ -109,15 +115,17 @@ func TestWhatCountsAsAWake(t *testing.T) {
 			}
 		})
 	}
-	log := &conversation{}
-	full(log)
-	for name, e := range map[string]Event{
-		"a person's":   log.says(person, b),
-		"BLOCKED":      log.send(a, Message{To: []AgentID{b}, Category: Blocked, Body: "x"}),
-		"interrupting": log.send(a, Message{To: []AgentID{b}, Category: Info, Body: "x", Hint: Interrupt}),
-		"no message":   log.add(Event{Type: EventPass, From: a, To: b}),
+	for name, e := range map[string]func(*conversation) Event{
+		"a person's": func(c *conversation) Event { return c.says(person, b) },
+		"BLOCKED":    func(c *conversation) Event { return c.send(a, Message{To: []AgentID{b}, Category: Blocked, Body: "x"}) },
+		"interrupting": func(c *conversation) Event {
+			return c.send(a, Message{To: []AgentID{b}, Category: Info, Body: "x", Hint: Interrupt})
+		},
+		"no message": func(c *conversation) Event { return c.add(Event{Type: EventPass, From: a, To: b}) },
 	} {
-		if got := log.delay(e, b); got != 0 {
+		c := &conversation{}
+		full(c)
+		if got := c.delay(e(c), b); got != 0 {
 			t.Errorf("%s is delayed by %s", name, got)
 		}
 	}

@@ -179,7 +179,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 		p.Prior, p.Verdict = heir, Gone
 		r.edit(heir, func(m *Member) { m.Session.Running = false })
 	}
-	if same && me.leads() && out.Role == RoleHelper { // it gives up its role, which isn't a crash
+	if same && me.leads() { // it gives up its role, which isn't a crash
 		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
 	}
 	r.edit(q.By, func(m *Member) { m.Session = out.Session })

@@ -435,3 +435,23 @@ func TestAPrimaryStartedAsAHelper(t *testing.T) {
 		t.Errorf("the events are %+v", events)
 	}
 }
+
+// TestAnElderLeads: a member that was here first leads, and the session that starts is told so. Only a process that proves its
+// session shows who was first.
+func TestAnElderLeads(t *testing.T) {
+	for proof, want := range map[Proof]AgentID{ProvesSession: "a:0", ProvesCarrier: ""} {
+		f := room(t).member("a:0")
+		first := f.runsIn("a:0", 1, Alive)
+		f.edit("a:0", func(m *Member) { m.Processes = []Evidence{{first, proof}} })
+		second := first
+		second.PID, second.Start = 2, 2
+		started := f.starts(Starting{By: "b:0", Process: second})
+		equal(t, "the primary, by a process that proves its "+string(proof), started.Primary, want)
+		equal(t, "that of the room", f.leads("a:0"), want != "")
+	}
+}
+
+// TestWhoFollowsNeverLeads: even alone.
+func TestWhoFollowsNeverLeads(t *testing.T) {
+	equal(t, "role", room(t).starts(Starting{By: "w:0", Follows: true, Seed: "x"}).Role, RoleHelper)
+}
