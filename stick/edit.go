@@ -13,11 +13,26 @@ type Enforce string
 const (
 	// EnforceOff lets everybody edit. An agent that asks still learns what would be against the rules.
 	EnforceOff Enforce = "off"
+	// EnforceWarn lets everybody edit. Who edits what [EnforceScopes] would deny is told so, and so is the holder of the stick.
+	EnforceWarn Enforce = "warn"
 	// EnforceStick lets only the holder of the stick edit. Reservations inform others, and deny nobody.
 	EnforceStick Enforce = "stick"
 	// EnforceScopes also lets agents edit the paths that they have reserved.
 	EnforceScopes Enforce = "scopes"
 )
+
+// strictness lists what a room can enforce, the mildest first.
+var strictness = []Enforce{EnforceOff, EnforceWarn, EnforceScopes, EnforceStick}
+
+// Known reports whether e is a word that this program knows. A room with another one, which a newer program has set,
+// enforces nothing here.
+func (e Enforce) Known() bool { return slices.Contains(strictness, e) }
+
+// Denies reports whether edits that are against the rules are denied.
+func (e Enforce) Denies() bool { return e == EnforceStick || e == EnforceScopes }
+
+// HearsScopes reports whether an agent may edit what it has reserved as if it held the stick.
+func (e Enforce) HearsScopes() bool { return e == EnforceWarn || e == EnforceScopes }
 
 // Editing is the question whether an agent may change paths now.
 type Editing struct {
@@ -35,17 +50,37 @@ type Editing struct {
 // maxDenied is how many paths a denial names.
 const maxDenied = 5
 
-// MayEdit returns nil if the caller may change the paths now, and a refusal with [CodeEditDenied] if not.
-// People may always. Whom the holder started may what the holder may, except for what is left to the primary. So may everybody in a closed room, and in a room that enforces nothing. near must
-// hold at least the reservations that could match one of the paths; only [EnforceScopes] needs them.
-func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error {
-	if q.Person || r.Closed || r.Policy.Enforce == EnforceOff {
+// Judgement is the answer to the question whether an agent may edit. At most one of the two is set; if none is, nothing is
+// against the rules.
+type Judgement struct {
+	Denied *Error // refuses the edit, with [CodeEditDenied]
+	Told   *Error // allows it, and says to the editor what is against the rules; see [EnforceWarn]
+}
+
+// MayEdit judges an edit. People may always edit. Whom the holder started may what the holder
+// may, except for what is left to the primary. So may everybody in a closed room, and in a room that enforces nothing. near must
+// hold at least the reservations that could match one of the paths, if [Enforce.HearsScopes].
+func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) Judgement {
+	return r.asEnforced(r.against(q, near, s, now))
+}
+
+// asEnforced makes of what is against the rules a refusal or a warning.
+func (r Room) asEnforced(why *Error) Judgement {
+	if r.Policy.Enforce.Denies() {
+		return Judgement{Denied: why}
+	}
+	return Judgement{Told: why}
+}
+
+// against says why an edit is against the rules of the room, nil if it isn't.
+func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error {
+	if q.Person || !r.Enforces() {
 		return nil
 	}
 	m, _ := r.Member(q.By)
 	if m.State == Kicked {
 		all := slices.Concat(q.Paths, q.Dirs)
-		return r.denied(q.what(all)+" may not be changed: you were removed from this room", all).
+		return r.denied(q.notYours(all)+": you were removed from this room", all).
 			Hintf("%s", RejoinStep(q.By))
 	}
 	if theirs, why := q.leftToPrimary(m); len(theirs) > 0 {
@@ -83,16 +118,24 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) *Error
 			return nil
 		}
 	}
-	what := q.what(denied)
+	what := q.notYours(denied)
 	if instead != nil {
-		hint := r.NextStep()
+		hint := r.stepToEdit()
 		if r.Turn.State != Owned || r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
-		return r.denied(fmt.Sprintf("%s can't be changed now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).
+		return r.denied(fmt.Sprintf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
-	return r.denied(fmt.Sprintf("%s can't be changed now: %s", what, r.Holder(now)), denied).Hintf("%s", r.NextStep())
+	return r.denied(fmt.Sprintf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
+}
+
+// stepToEdit returns the hint how to get the right to edit.
+func (r Room) stepToEdit() Hint {
+	if r.Turn.State == Idle {
+		return Hintf("take the stick: %s", Cmd("tt try"))
+	}
+	return r.NextStep()
 }
 
 // leftToPrimary lists the paths that m may not change because it is a helper, and says why. A pattern that
@@ -118,17 +161,19 @@ func (q Editing) leftToPrimary(m Member) (theirs []string, why string) {
 	return theirs, why
 }
 
-// Enforces reports whether the room denies edits that are against its rules.
-func (r Room) Enforces() bool { return !r.Closed && r.Policy.Enforce != EnforceOff }
+// Enforces reports whether edits that are against the room's rules are denied or told.
+func (r Room) Enforces() bool {
+	return !r.Closed && r.Policy.Enforce.Known() && r.Policy.Enforce != EnforceOff
+}
 
-// MayWorkOn returns nil if an agent may change the worktree and the branch of a task. Its worker may, and
-// so may everybody while it has no worker. Otherwise MayWorkOn returns a refusal with [CodeEditDenied].
-func (r Room) MayWorkOn(t Task, by AgentID) *Error {
+// MayWorkOn judges a change of the worktree or the branch of a task, like [Room.MayEdit]. Its worker may change them, and so
+// may everybody while it has no worker.
+func (r Room) MayWorkOn(t Task, by AgentID) Judgement {
 	if t.Worker == "" || t.Worker == by || t.Over() || !r.Enforces() {
-		return nil
+		return Judgement{}
 	}
-	return r.denied(fmt.Sprintf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
-		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker))
+	return r.asEnforced(r.denied(fmt.Sprintf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
+		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker)))
 }
 
 // rules are the reservations that decide who may edit without the stick: those that aren't stale, the
@@ -147,7 +192,7 @@ type rule struct {
 func (r Room) deciding(q Editing, near []Reservation, s *Probed, now Time) rules {
 	var all []rule
 	for _, v := range near {
-		if r.Policy.Enforce == EnforceScopes && v.Pattern.LiteralFirst() && !r.Stale(v, s, now) {
+		if r.Policy.Enforce.HearsScopes() && v.Pattern.LiteralFirst() && !r.Stale(v, s, now) {
 			all = append(all, rule{v, v.Pattern.Matcher(q.Fold)})
 		}
 	}
@@ -196,6 +241,14 @@ func (q Editing) what(paths []string) string {
 	return fmt.Sprintf("%s and %d more", clip(paths[0], 120), len(paths)-1)
 }
 
+// notYours begins the sentence that denies it.
+func (q Editing) notYours(paths []string) string {
+	if len(paths) > 1 && !q.Tree {
+		return q.what(paths) + " aren't yours to change"
+	}
+	return q.what(paths) + " isn't yours to change"
+}
+
 func (r Room) denied(why string, paths []string) *Error {
 	if len(paths) > maxDenied {
 		paths = paths[:maxDenied]
@@ -206,6 +259,28 @@ func (r Room) denied(why string, paths []string) *Error {
 // Denied makes the event that a hook stopped an edit. One event in a turn is enough.
 func (r Room) Denied(by AgentID, paths []string) Event {
 	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Paths: some(paths)})
+}
+
+// EditTold makes the event that an agent was told of an edit against the rules. It is for the holder of the stick, if there is
+// one. One event in a turn is enough, see [Room.Told].
+func (r Room) EditTold(by AgentID, paths []string) Event {
+	to := AgentID("")
+	if r.Turn.State == Owned {
+		to = r.Turn.Owner
+	}
+	return r.event(EventEditTold, by, to).with(EditToldPayload{Paths: some(paths), Count: len(paths)})
+}
+
+// Told reports whether an agent doesn't have to be told again, because of its last events [EventEditTold]: in a turn once is
+// enough, and while nobody holds the stick once in a session.
+func (r Room) Told(by AgentID, last []Event) bool {
+	m, _ := r.Member(by)
+	return slices.ContainsFunc(last, func(e Event) bool {
+		if r.Turn.State == Owned {
+			return e.Turn == r.Turn.ID && e.To == r.Turn.Owner
+		}
+		return e.To == "" && e.CreatedAt >= m.Session.Since
+	})
 }
 
 // LateEdit makes the event that an agent edited without the right to, or finished an edit after it had lost

@@ -22,7 +22,7 @@ func TestMayEdit(t *testing.T) {
 		{name: "without the stick", enforce: EnforceStick, ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a has just taken the stick; its next action: review it"},
 		{name: "the holder", enforce: EnforceStick, ask: Editing{By: "a", Paths: []string{"src/a.go"}}},
 		{name: "the holder, all of the tree", enforce: EnforceStick, ask: Editing{By: "a", Tree: true}},
-		{name: "all of the tree", enforce: EnforceStick, ask: Editing{Tree: true}, denied: []string{}, says: "the working tree can't be changed"},
+		{name: "all of the tree", enforce: EnforceStick, ask: Editing{Tree: true}, denied: []string{}, says: "the working tree isn't yours to change"},
 		{name: "a person", enforce: EnforceStick, ask: Editing{By: "human:x", Person: true, Paths: []string{"src/a.go"}}},
 		{name: "one that never joined", enforce: EnforceStick, ask: Editing{By: "z", Paths: []string{"a"}}, denied: []string{"a"}},
 		{name: "git's own files", enforce: EnforceStick, ask: Editing{Paths: []string{".git/config", "sub/.git/HEAD", "worktrees/x/a.go"}}},
@@ -65,7 +65,7 @@ func TestMayEdit(t *testing.T) {
 		{
 			name: "a directory that holds an earlier scope", enforce: EnforceScopes,
 			setup: func(f *fixture) { f.reserves("c", "src/lib"); f.reserves("b", "src") },
-			ask:   Editing{Dirs: []string{"src", "src/sub"}}, denied: []string{"src"}, says: "src can't be changed now: c has reserved src/lib",
+			ask:   Editing{Dirs: []string{"src", "src/sub"}}, denied: []string{"src"}, says: "src isn't yours to change now: c has reserved src/lib",
 		},
 		{
 			name: "a directory that holds a later scope", enforce: EnforceScopes,
@@ -109,6 +109,12 @@ func TestMayEdit(t *testing.T) {
 			f.must(f.close(Closing{By: "a", Fence: f.fence(), Handoff: &Handoff{Status: "s", NextAction: "n"}}))
 		}, ask: Editing{Paths: []string{"a"}}},
 	}
+	for _, tt := range slices.Clone(tests) {
+		if tt.enforce == EnforceScopes { // what this policy denies, warn tells
+			tt.name, tt.enforce = "warned: "+tt.name, EnforceWarn
+			tests = append(tests, tt)
+		}
+	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := room(t).member("a", "b", "c").alive("a", "b", "c").policy("enforce=" + string(tt.enforce)).owns("c")
@@ -120,7 +126,14 @@ func TestMayEdit(t *testing.T) {
 			if tt.ask.By == "" {
 				tt.ask.By = "b"
 			}
-			no := f.MayEdit(tt.ask, f.standing(), f.s, f.now)
+			j := f.MayEdit(tt.ask, f.standing(), f.s, f.now)
+			no := j.Denied
+			if tt.enforce == EnforceWarn {
+				no, j.Told = j.Told, j.Denied
+			}
+			if j.Told != nil {
+				t.Fatalf("both, or the other: %+v", j)
+			}
 			if (no != nil) != (tt.denied != nil) {
 				t.Fatalf("got %v, want denied: %v", no, tt.denied)
 			}
@@ -135,7 +148,7 @@ func TestMayEdit(t *testing.T) {
 }
 
 func TestOnlyAPersonRelaxesEnforce(t *testing.T) {
-	order := []string{"off", "scopes", "stick"}
+	order := []string{"off", "warn", "scopes", "stick"}
 	for i, from := range order {
 		for j, to := range order {
 			f := room(t).member("a").policy("enforce=" + from)
@@ -205,20 +218,48 @@ func TestPatternOfADirectory(t *testing.T) {
 // TestDenialNamesTheFirstPath: and says how many more there are.
 func TestDenialNamesTheFirstPath(t *testing.T) {
 	f := room(t).member("a", "b").policy("enforce=stick").owns("a")
-	for what, paths := range map[string][]string{"x.go": {"x.go"}, "x.go and 2 more": {"x.go", "y.go", "z.go"}} {
-		err := f.MayEdit(Editing{By: "b", Paths: paths}, nil, f.s, f.now)
-		if err == nil || !strings.HasPrefix(err.Message, what+" can't be changed now: ") {
+	for what, paths := range map[string][]string{"x.go isn't": {"x.go"}, "x.go and 2 more aren't": {"x.go", "y.go", "z.go"}} {
+		err := f.MayEdit(Editing{By: "b", Paths: paths}, nil, f.s, f.now).Denied
+		if err == nil || !strings.HasPrefix(err.Message, what+" yours to change now: ") {
 			t.Errorf("the denial of %q is %v", paths, err)
 		}
 	}
 }
 
-// TestEnforces: an open room denies edits unless its policy is off; a closed one denies none.
+// TestEnforces: an open room judges edits unless its policy is off, or a word of a newer program; a closed one judges none.
 func TestEnforces(t *testing.T) {
-	for _, enforce := range []Enforce{EnforceOff, EnforceStick, EnforceScopes} {
+	for _, enforce := range []Enforce{EnforceOff, EnforceWarn, EnforceStick, EnforceScopes, "", "newer"} {
 		for _, closed := range []bool{false, true} {
 			r := Room{Closed: closed, Policy: Policy{Enforce: enforce}}
-			equal(t, string(enforce), r.Enforces(), !closed && enforce != EnforceOff)
+			equal(t, string(enforce), r.Enforces(), !closed && enforce != EnforceOff && enforce != "" && enforce != "newer")
 		}
 	}
+}
+
+// TestToldOnce: an editor is told once in each turn, and once in its session while nobody holds the stick.
+func TestToldOnce(t *testing.T) {
+	f := room(t).member("a", "b").alive("a", "b").owns("a")
+	var last []Event
+	edits := func() (told bool) {
+		j := f.MayEdit(Editing{By: "b", Paths: []string{"x.go"}}, nil, f.s, f.now)
+		if j.Told == nil || j.Denied != nil {
+			t.Fatalf("got %+v", j)
+		}
+		if f.Told("b", last) {
+			return false
+		}
+		last = append(last, f.commit(f.Room, []Event{f.EditTold("b", []string{"x.go"})})...)
+		return true
+	}
+	equal(t, "in a's turn", edits(), true)
+	equal(t, "again", edits(), false)
+	f.must(f.release("a", f.fence(), Handoff{Status: "s", NextAction: "n"}))
+	equal(t, "while nobody holds it", edits(), true)
+	equal(t, "again", edits(), false)
+	f.owns("a")
+	equal(t, "in the next turn", edits(), true)
+	f.must(f.release("a", f.fence(), Handoff{Status: "s", NextAction: "n"}))
+	equal(t, "while nobody holds it, in the same session", edits(), false)
+	f.after(DefaultReservationTTL).starts(Starting{By: "b", Same: true})
+	equal(t, "in the next session", edits(), true)
 }

@@ -40,6 +40,7 @@ const (
 	EventResume      EventType = "resume"
 	EventStickDenied EventType = "stick_denied"
 	EventLateEdit    EventType = "late_edit"
+	EventEditTold    EventType = "edit_told"
 
 	EventSessionStarted EventType = "session_started"
 	EventSessionEnded   EventType = "session_ended"

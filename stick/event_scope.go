@@ -58,6 +58,13 @@ type LateEditPayload struct {
 	NeverHeld bool     `json:"never_held,omitempty"` // the agent never had the stick
 }
 
+// EditToldPayload is the payload of [EventEditTold].
+type EditToldPayload struct {
+	Caller
+	Paths []string `json:"paths,omitempty"` // some of them
+	Count int      `json:"count,omitempty"` // how many they are
+}
+
 // scopeEvents are the events of reservations and edits.
 var scopeEvents = []EventInfo{
 	row(kind[ReservedPayload]{
@@ -133,5 +140,19 @@ var scopeEvents = []EventInfo{
 			return s
 		},
 		Replay: unchanged[LateEditPayload],
+	}),
+	row(kind[EditToldPayload]{
+		Type: EventEditTold, Meaning: "an agent edited without the stick, where the room only warns, and was told; noted once a turn", For: forRecipient,
+		Say: func(e Event, p EditToldPayload) string {
+			s := fmt.Sprintf("%s edited %s without the stick", who(e.From), editedOf(p.Paths, p.Count))
+			if e.To != "" {
+				s += ", which " + who(e.To) + " holds"
+			}
+			return s
+		},
+		Tell: func(e Event, p EditToldPayload) string {
+			return fmt.Sprintf("%s edited %s while you hold the stick", who(e.From), editedOf(p.Paths, p.Count))
+		},
+		Replay: unchanged[EditToldPayload],
 	}),
 }

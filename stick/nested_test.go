@@ -65,7 +65,7 @@ func TestUnderParent(t *testing.T) {
 	equal(t, "without a lineage", ask(Work, Lineage{}).Status, "")
 	equal(t, "listening", ask(Listen, inside).Status, "")
 	may := func(l Lineage) bool {
-		return f.MayEdit(Editing{By: "b", Above: l, Paths: []string{"x.go"}}, nil, f.s, f.now) == nil
+		return f.MayEdit(Editing{By: "b", Above: l, Paths: []string{"x.go"}}, nil, f.s, f.now).Denied == nil
 	}
 	equal(t, "may edit", may(inside), true)
 	equal(t, "may edit without a lineage", may(Lineage{}), false)

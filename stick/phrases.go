@@ -104,6 +104,17 @@ func edited(paths []string) string {
 	return clip(paths[0], 160) + " and others"
 }
 
+// editedOf names the first of count files; without any it was the whole tree.
+func editedOf(paths []string, count int) string {
+	switch {
+	case len(paths) == 0:
+		return "the working tree"
+	case count < 2:
+		return edited(paths)
+	}
+	return fmt.Sprintf("%s and %d more", clip(paths[0], 160), count-1)
+}
+
 func task(e Event) string {
 	if e.Task == "" {
 		return ""

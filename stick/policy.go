@@ -70,7 +70,7 @@ func DefaultPolicy() Policy {
 		TurnMaxWait:       110 * time.Second,
 		EventsMaxWait:     110 * time.Second,
 		Order:             Fair,
-		Enforce:           EnforceOff,
+		Enforce:           EnforceWarn,
 	}
 }
 
@@ -141,9 +141,9 @@ var PolicyKeys = []PolicyKey{
 		yes: func(p *Policy) *bool { return &p.RequireContracts },
 	},
 	{
-		Name: "enforce", Meaning: "who may edit: off lets everybody, stick only the holder, scopes also those who have reserved the path; " +
-			"only a person may relax it",
-		words: []string{string(EnforceOff), string(EnforceStick), string(EnforceScopes)}, word: func(p *Policy) *string { return (*string)(&p.Enforce) },
+		Name: "enforce", Meaning: "who may edit without the stick: off everybody, warn everybody, who is told so, scopes those who have reserved the path, " +
+			"stick nobody; only a person may relax it",
+		words: strictnessWords(), word: func(p *Policy) *string { return (*string)(&p.Enforce) },
 	},
 }
 
@@ -253,14 +253,20 @@ func (p Policy) changes(q Policy) (now, next map[string]Change) {
 
 // relaxed returns a key by which q asks less of agents than p, and "" if there is none.
 func (p Policy) relaxed(q Policy) string {
-	strict := []Enforce{EnforceOff, EnforceScopes, EnforceStick}
 	switch {
 	case p.RequireContracts && !q.RequireContracts:
 		return "require_contracts"
-	case slices.Index(strict, q.Enforce) < slices.Index(strict, p.Enforce):
+	case slices.Index(strictness, q.Enforce) < slices.Index(strictness, p.Enforce):
 		return "enforce"
 	}
 	return ""
+}
+
+func strictnessWords() (words []string) {
+	for _, e := range strictness {
+		words = append(words, string(e))
+	}
+	return words
 }
 
 func policyNames() []string {
@@ -294,13 +300,15 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A key that is missing has its default.
+// UnmarshalJSON reads what MarshalJSON writes. A key that is missing has its default; a room without enforce is older than
+// [EnforceWarn], and enforces nothing.
 func (p *Policy) UnmarshalJSON(b []byte) error {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(b, &m); err != nil {
 		return err
 	}
 	*p = DefaultPolicy()
+	p.Enforce = EnforceOff
 	next := map[string]int64{}
 	if raw, ok := m["next_turn"]; ok {
 		if err := json.Unmarshal(raw, &next); err != nil {

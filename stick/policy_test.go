@@ -36,7 +36,7 @@ func TestPolicy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := `{"claim_ttl_ms":1500,"enforce":"off","heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
+		want := `{"claim_ttl_ms":1500,"enforce":"warn","heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
 			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"require_contracts":false,"wait_for_events_max_wait_ms":110000,"wait_for_turn_max_wait_ms":110000,"waiter_grace_ms":10000}`
 		equal(t, "JSON", string(b), want)
 		var q Policy
@@ -61,13 +61,13 @@ func TestPolicy(t *testing.T) {
 		}
 		equal(t, "read again", q, p)
 	})
-	t.Run("what is missing keeps its default", func(t *testing.T) {
+	t.Run("what is missing keeps its default, but a room without enforce is off", func(t *testing.T) {
 		var p Policy
 		if err := json.Unmarshal([]byte(`{"claim_ttl_ms": 60000, "later": true}`), &p); err != nil {
 			t.Fatal(err)
 		}
 		want := DefaultPolicy()
-		want.ClaimTTL = time.Minute
+		want.ClaimTTL, want.Enforce = time.Minute, EnforceOff
 		if d := cmp.Diff(want, p); d != "" {
 			t.Error(d)
 		}

@@ -126,7 +126,7 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(by AgentID, path string) error {
-		if e := f.MayEdit(Editing{By: by, Paths: []string{path}, PrimaryOnly: []glob.Pattern{only}}, nil, f.s, f.now); e != nil {
+		if e := f.MayEdit(Editing{By: by, Paths: []string{path}, PrimaryOnly: []glob.Pattern{only}}, nil, f.s, f.now).Denied; e != nil {
 			return e
 		}
 		return nil

@@ -95,13 +95,26 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.linef("Notes: %d unresolved (tt notes list).", res.Notes)
 	}
 	if !short && res.Parent == nil {
-		p.linef("Several agents share this workspace, and only the holder of the stick changes files. tt wait blocks until it is your turn " +
-			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.")
+		p.linef("Several agents share this workspace, and only the holder of the stick changes files%s. tt wait blocks until it is your turn "+
+			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", enforced(res.Enforce))
 	}
 	if res.Instructions != "" && !short {
 		p.linef("This project adds:")
 		p.text("  ", res.Instructions)
 	}
+}
+
+// enforced says what becomes of an edit without the stick, as a part of a sentence.
+func enforced(e stick.Enforce) shown {
+	switch e {
+	case stick.EnforceWarn:
+		return "; hooks tell you and the holder of other edits"
+	case stick.EnforceScopes:
+		return ", or an agent those that it has reserved (tt reserve); hooks stop other edits"
+	case stick.EnforceStick:
+		return "; hooks stop other edits"
+	}
+	return ""
 }
 
 // role tells a session its role, and what follows from it.

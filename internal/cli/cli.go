@@ -97,7 +97,8 @@ type app struct {
 
 	operations operations
 	trace      *core.Trace
-	inHook     bool // the command answers a hook
+	inHook     bool   // the command answers a hook
+	told       string // what the next answer to a harness begins with
 	caller     *core.Caller
 	status     int // exit status of a command that succeeded, if it isn't 0
 	failure    int // exit status of a command that failed, if it isn't the one of its code

@@ -31,7 +31,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit or reference-transaction"),
 		Long: "Answer git's hook pre-commit or reference-transaction: may this agent change the staged files, or move the branch that is checked\n" +
-			"out? If the room's policy says no, it says why and exits with 4. It never stops people. Outside of rooms, if anything fails, and\n" +
+			"out? If the room's policy says no, it says why and exits with 4. If the policy only warns, it says why. It never stops people. Outside of rooms, if anything fails, and\n" +
 			"after 100 ms, it prints nothing and exits with 0. The lines of reference-transaction come on standard input; the first may be an\n" +
 			"argument. tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,13 +40,17 @@ func (a *app) gitHookCmd() *cobra.Command {
 				return nil
 			}
 			res, err := a.answerGit(c.Context(), args)
-			if err == nil && !res.Allowed {
-				a.status = stick.ExitRefused // only a refusal ends with this status
-				_ = a.sayf("tt: %s", res.Reason)
+			if err == nil && (!res.Allowed || res.Told != "") {
+				if !res.Allowed {
+					a.status = stick.ExitRefused // only a refusal ends with this status
+				}
+				_ = a.sayf("tt: %s", cmp.Or(res.Reason, res.Told))
 				if res.Hint != "" {
 					_ = a.sayf("hint: %s", res.Hint)
 				}
-				err = catch(func() error { return res.note(c.Context()) })
+				if !res.Allowed {
+					err = catch(func() error { return res.note(c.Context()) })
+				}
 			}
 			if err != nil && !isCanceled(err) {
 				a.log("hook git %s: %v", args[0], err) // a fault of ours stops no git
@@ -154,7 +158,7 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditParams, moves []move) (engine.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
-		if res, err := a.mayMoveTasks(ctx, e, *q, repo.Top, moves); err != nil || !res.Allowed {
+		if res, err := a.mayMoveTasks(ctx, e, *q, repo.Top, moves); err != nil || !res.Allowed || res.Told != "" {
 			return res, err
 		}
 	}
@@ -184,7 +188,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditPara
 	}
 	q.Path, q.Trees = repo.Top, []string{repo.Top}
 	res, err := e.CheckEdit(ctx, *q)
-	if err != nil || res.Allowed || res.Enforce != stick.EnforceScopes {
+	if err != nil || res.Allowed && res.Told == "" || !res.Enforce.HearsScopes() {
 		return res, err
 	}
 	q.Trees = nil

@@ -232,22 +232,37 @@ func (a *app) showNew(ctx context.Context, e operations, p engine.HookParams, f 
 	if f.Woken {
 		p.Sub = true // the waker may not have recorded yet that it showed these events
 	}
-	late := a.checkEdited(ctx, e, p, f.HookInput) // first, so that the agent learns of it at once
+	edited, late := a.checkEdited(ctx, e, p, f.HookInput) // first, so that the agent learns of it at once
+	if edited.Told != "" {
+		a.told = fmt.Sprintf("Talking Stick: %s. %s.", edited.Told, upperFirst(edited.Hint))
+	}
+	err := a.showEvents(ctx, e, p, f)
+	if a.told != "" {
+		a.writeHook(f, harness.HookAnswer{})
+	}
+	if stick.CodeOf(late) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
+		return late // both say the same
+	}
+	return errors.Join(late, err)
+}
+
+// showEvents shows an agent the events that are new for it.
+func (a *app) showEvents(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
-		return errors.Join(late, err)
+		return err
 	}
 	if res.Unstarted { // another agent made the room after this session's start
-		return errors.Join(late, a.brief(ctx, e, p, f))
+		return a.brief(ctx, e, p, f)
 	}
 	if len(res.Events) > 0 {
 		done, alone := e.ShowAlone(ctx, res)
 		if !alone {
-			return late // another entry for this event is showing them
+			return nil // another entry for this event is showing them
 		}
 		defer done()
 		if res, err = e.DeliverEvents(ctx, p); err != nil {
-			return errors.Join(late, err)
+			return err
 		}
 	}
 	if len(res.Events) > 0 {
@@ -256,16 +271,12 @@ func (a *app) showNew(ctx context.Context, e operations, p engine.HookParams, f 
 			return errors.New("nobody read what is new")
 		}
 	}
-	err = e.HookDelivered(ctx, p, res)
-	if stick.CodeOf(late) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
-		return late // both say the same
-	}
-	return errors.Join(late, err)
+	return e.HookDelivered(ctx, p, res)
 }
 
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for delivering
 // what is new.
-func (a *app) checkEdited(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) error {
+func (a *app) checkEdited(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) (engine.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2)
 	defer cancel()
 	return e.CheckEdited(ctx, editOf(p, in))

@@ -97,6 +97,8 @@ func (a *app) sayText(text string) error {
 
 // writeHook answers a hook in the format of its harness.
 func (a *app) writeHook(f harness.Firing, answer harness.HookAnswer) {
+	answer.Context = strings.TrimSpace(a.told + "\n\n" + answer.Context)
+	a.told = ""
 	a.write(shown(f.Answer(answer)))
 }
 

@@ -158,8 +158,8 @@ func (a *app) mayEditCmd() *cobra.Command {
 	var p engine.MayEditParams
 	c := &cobra.Command{
 		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: between(0, -1, ""),
-		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. Exit status 0 means yes, and 4 means no. The\n" +
-			"hooks that tt install sets up ask the same before every edit.",
+		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. Exit status 0 means yes, and 4 means no. With\n" +
+			"enforce=warn the answer is always yes, and says what is against the rules. The hooks that tt install sets up ask the same before every edit.",
 	}
 	c.Flags().BoolVar(&p.Tree, "tree", false, "ask for anything in the shared working tree")
 	path := atPath(c)
@@ -180,6 +180,9 @@ func (p *page) mayEdit(res engine.MayEditResult) {
 	switch {
 	case res.RoomID == "":
 		p.linef("%s: there is no room here", p.strong("yes"))
+	case res.Told != "":
+		p.linef("%s, but %s", p.strong("yes"), stick.Line(res.Told))
+		p.linef("hint: %s", stick.Line(res.Hint))
 	case res.Holder == res.AgentID && res.Holder != "":
 		p.linef("%s: you have the stick", p.strong("yes"))
 	case res.Enforce == stick.EnforceOff && res.Holder != "":

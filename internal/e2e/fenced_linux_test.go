@@ -148,7 +148,7 @@ func (f *fence) asksGit() {
 		{commit + " --no-verify", "the working tree"},
 		{"git update-ref refs/heads/main elsewhere", "the working tree"},
 	} {
-		want := regexp.MustCompile("tt: " + c.denied + " can't be changed now: " + holding)
+		want := regexp.MustCompile("tt: " + c.denied + " isn't yours to change now: " + holding)
 		f.refused(modelapi.Shell(c.command), want, func() { f.git("update-ref", "refs/heads/main", f.base) })
 		if at := f.git("rev-parse", "main"); at != f.base {
 			f.t.Errorf("%s moved the branch to %s", c.command, at)
@@ -168,7 +168,7 @@ func (f *fence) end() {
 // holding matches who holds the stick, and for how long. denial matches what a model reads that may not edit.
 const holding = reviewer + ` has (just taken the stick|held the stick for \d+ (s|min))`
 
-var denial = regexp.MustCompile(`Talking Stick: notes\.txt can't be changed now: ` + holding + `[^\n]*\. Wait: tt wait; `)
+var denial = regexp.MustCompile(`Talking Stick: notes\.txt isn't yours to change now: ` + holding + `[^\n]*\. Wait: tt wait; `)
 
 // denied has the harness make a change that is denied now.
 func (f *fence) denied(c modelapi.Call, content string) {

@@ -42,7 +42,7 @@ func worksBelow(t *testing.T, outer *realharness.Harness) {
 	talk.begin(a, o)
 
 	talk.do(s.inside(early))
-	if said := strings.Join(results(denied), "\n"); !strings.Contains(said, "notes.txt can't be changed now: "+reviewer+" has ") {
+	if said := strings.Join(results(denied), "\n"); !strings.Contains(said, "notes.txt isn't yours to change now: "+reviewer+" has ") {
 		t.Errorf("while %s holds the stick, the one inside is told\n%s", reviewer, said)
 	}
 	if _, err := os.Lstat(file); !os.IsNotExist(err) {

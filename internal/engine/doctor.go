@@ -44,6 +44,7 @@ func (e *Engine) checks() []core.Check {
 		{Name: "database", Run: e.checkDatabase},
 		{Name: "writing", Run: e.checkWriting},
 		{Name: "waking", Run: e.checkWaking},
+		{Name: "policies", Run: e.checkPolicies},
 	}, e.others...)
 }
 
@@ -264,6 +265,35 @@ func (e *Engine) checkWaking(ctx context.Context) core.Finding {
 	}
 	defer w.Close()
 	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + w.Mechanism()}
+}
+
+// checkPolicies looks for rooms with a word for enforce that this program doesn't know: it enforces nothing there.
+func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
+	db, err := e.core.Open(ctx, false)
+	if err != nil {
+		return core.Finding{Status: core.FindingOK, Detail: "there are no rooms yet"}
+	}
+	var unknown []core.Problem
+	err = db.View(ctx, func(tx *store.Tx) error {
+		unknown = nil
+		rooms, err := tx.Rooms(nil, "")
+		for _, r := range rooms {
+			if word := r.Policy.Enforce; !r.Closed && !word.Known() {
+				unknown = append(unknown, core.Problem{
+					Detail: fmt.Sprintf("the room of %s has enforce=%s, which this tt doesn't know: it stops and tells nobody there", r.Path, stick.Line(string(word))),
+					Fix:    "use the newer tt that set it",
+				})
+			}
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return core.Fault(err)
+	case len(unknown) > 0:
+		return core.Found(core.FindingWarning, unknown)
+	}
+	return core.Finding{Status: core.FindingOK, Detail: "this tt knows the policies of all rooms"}
 }
 
 // adopt moves a database of another program aside, and makes a new one.

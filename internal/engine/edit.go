@@ -32,12 +32,14 @@ type MayEditResult struct {
 	Enforce  stick.Enforce       `json:"enforce,omitempty"`
 	Denied   []string            `json:"denied,omitempty"` // relative to the room
 	Holder   stick.AgentID       `json:"holder,omitempty"` // of the stick
-	Reserved []stick.Reservation `json:"reserved"`         // reservations of others on these paths; they only deny with enforce=scopes
-	Reason   string              `json:"reason,omitempty"`
-	Hint     string              `json:"hint,omitempty"` // the next safe step
+	Reserved []stick.Reservation `json:"reserved"`         // reservations of others on these paths; they only count with enforce=scopes or warn
+	Reason   string              `json:"reason,omitempty"` // why not
+	Told     string              `json:"told,omitempty"`   // what is against the rules, though it is allowed
+	Hint     string              `json:"hint,omitempty"`   // the next safe step
 
 	refusal *stick.Error
-	due     bool // the hook that asked has something to record
+	against []string // the paths of Reason or Told, some of them
+	due     bool     // the hook that asked has something to record
 }
 
 // Refusal returns the answer as an error: [stick.CodeEditDenied], or nil if the edit is allowed.
@@ -298,14 +300,15 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion
 	return out, nil
 }
 
-// others refuses changes to another agent's task: to its worktree, and to its branch.
-func (a *roomQuestion) others(tx *store.Tx, probes *core.Probes, me core.Identity, branches []string) (*stick.Error, error) {
+// others judges changes to another agent's task: to its worktree, and to its branch.
+func (a *roomQuestion) others(tx *store.Tx, probes *core.Probes, me core.Identity, branches []string) (stick.Judgement, error) {
+	none := stick.Judgement{}
 	if me.Person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
-		return nil, nil
+		return none, nil
 	}
 	tasks, err := tx.Tasks(a.room.ID)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	by := me.Agent
 	if parent, under := a.room.Parent(by, me.Above, probes.Probed); under {
@@ -314,12 +317,12 @@ func (a *roomQuestion) others(tx *store.Tx, probes *core.Probes, me core.Identit
 	for _, t := range tasks {
 		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }
 		if slices.Contains(a.apart, t.Worktree) || slices.ContainsFunc(a.over, inside) || slices.Contains(branches, "refs/heads/"+t.Branch) {
-			if no := a.room.MayWorkOn(t, by); no != nil {
-				return no, nil
+			if j := a.room.MayWorkOn(t, by); j != none {
+				return j, nil
 			}
 		}
 	}
-	return nil, nil
+	return none, nil
 }
 
 // answer lets the room decide, and adds the decision to res.
@@ -336,7 +339,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	}
 	var near []stick.Reservation
 	var err error
-	if !q.decides || a.room.Policy.Enforce == stick.EnforceScopes {
+	if !q.decides || a.room.Policy.Enforce.HearsScopes() {
 		if near, err = tx.ReservationsNear(a.room.ID, a.paths, a.dirs); err != nil {
 			return err
 		}
@@ -355,19 +358,25 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 		}
 	}
 	res.Reserved = append(res.Reserved, a.room.ReservedByOthers(ask, near, probes.Probed, tx.Now())...)
-	no := a.room.MayEdit(ask, near, probes.Probed, tx.Now())
-	if no == nil {
-		if no, err = a.others(tx, probes, me, q.Branches); err != nil {
+	j := a.room.MayEdit(ask, near, probes.Probed, tx.Now())
+	if j == (stick.Judgement{}) {
+		if j, err = a.others(tx, probes, me, q.Branches); err != nil {
 			return err
 		}
 	}
-	if no != nil {
-		res.Allowed, res.RoomID, res.Enforce, res.refusal = false, a.room.ID, a.room.Policy.Enforce, no
-		res.Reason, res.Hint = no.Message, no.Hint.String()
-		res.Denied, _ = no.Fields["paths"].([]string)
-		if res.Holder = ""; t.State == stick.Owned {
-			res.Holder = t.Owner
-		}
+	why := cmp.Or(j.Denied, j.Told)
+	if why == nil || j.Denied == nil && res.Told != "" { // another room has told already
+		return nil
 	}
+	res.RoomID, res.Enforce, res.Hint = a.room.ID, a.room.Policy.Enforce, why.Hint.String()
+	res.against, _ = why.Fields["paths"].([]string)
+	if res.Holder = ""; t.State == stick.Owned {
+		res.Holder = t.Owner
+	}
+	if j.Denied == nil {
+		res.Told = why.Message
+		return nil
+	}
+	res.Allowed, res.Told, res.Denied, res.refusal, res.Reason = false, "", res.against, why, why.Message
 	return nil
 }

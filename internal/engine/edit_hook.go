@@ -91,22 +91,44 @@ func (o *op) alreadyDenied() (bool, error) {
 	return len(events) > 0, err
 }
 
-// CheckEdited checks again after a tool call has run. If the caller lost the right to make the change
-// meanwhile, an event tells it and the holder of the stick.
-func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
+// EditedResult is what an agent should know after a tool call.
+type EditedResult struct {
+	Told string // what was against the rules; empty if nothing was, or if the agent has been told already
+	Hint string // the next safe step
+}
+
+// CheckEdited asks again after a tool call has run. If the caller lost the right to make the change meanwhile, an event tells
+// it and the holder of the stick. Where the room only warns, the caller is told once in a turn, and so is the holder.
+func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedResult, err error) {
 	if len(p.Paths)+len(p.Trees) == 0 {
-		return nil
+		return out, nil
 	}
 	q, err := e.hookQuestion(p)
 	if err != nil {
-		return err
+		return out, err
 	}
-	res, err := e.mayEdit(ctx, q, nil)
-	if err != nil || res.Allowed {
+	known := false
+	res, err := e.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) (err error) {
+		if res.Told != "" && res.RoomID == r.ID {
+			known, err = (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).alreadyTold()
+		}
 		return err
+	})
+	if err != nil || res.Allowed && (res.Told == "" || known) {
+		return out, err
 	}
 	p.Where = core.Where{RoomID: res.RoomID}
-	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
+	return out, e.hooked(ctx, p.HookParams, true, func(o *op) error {
+		out = EditedResult{}
+		if res.Told != "" {
+			known, err := o.alreadyTold()
+			if err != nil || known {
+				return err
+			}
+			out = EditedResult{res.Told, res.Hint}
+			o.Events = append(o.Events, o.Room.EditTold(o.Me.Agent, res.against))
+			return nil
+		}
 		if o.owns() { // it has the stick again
 			return nil
 		}
@@ -117,6 +139,15 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) error {
 		o.Events = append(o.Events, o.Room.LateEdit(o.Me.Agent, res.Denied, p.Tool))
 		return nil
 	})
+}
+
+// alreadyTold reports whether the caller needn't be told again that it edits against the rules.
+func (o *op) alreadyTold() (bool, error) {
+	const most = 20 // with more turns in a session it is told again
+	last, _, err := o.Tx.Events(store.EventQuery{
+		Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{stick.EventEditTold}, Limit: most, Newest: true,
+	})
+	return o.Room.Told(o.Me.Agent, last), err
 }
 
 // gaveUpTurn reports whether the caller itself gave up its right to change the paths while the tool call ran,

@@ -42,6 +42,7 @@ type StartSessionResult struct {
 	Others      []RosterAgent   `json:"others"`
 	RoomState   stick.RoomState `json:"room_state,omitempty"`
 	Holder      string          `json:"holder,omitempty"` // who has the stick, in words
+	Enforce     stick.Enforce   `json:"enforce,omitempty"`
 	YourTurn    bool            `json:"your_turn"`
 	ReservedFor *stick.AgentID  `json:"reserved_for,omitempty"`
 	Unread      int             `json:"unread"`
@@ -302,7 +303,7 @@ func (s *sessionStart) done(o *op) error {
 		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Kind, Already: s.out.Already,
 		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: o.Room.State(o.Probes.Probed, now),
 		Answered: s.answered,
-		Holder:   o.Room.Holder(now), Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
+		Holder:   o.Room.Holder(now), Enforce: o.Room.Policy.Enforce, Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
 		YourTurn: o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
 	}
 	if s.out.Primary != "" {

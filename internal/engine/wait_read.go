@@ -150,8 +150,11 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 }
 
 // isStale reports whether an event is old news to the caller, or none that a wait should return with: what role a session
-// has got can be told by the next hook. See also isStaleFor.
+// has got, and who edits without the stick, can be told by the next hook. See also isStaleFor.
 func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room) (bool, error) {
+	if e.Type == stick.EventEditTold {
+		return true, nil
+	}
 	if m, _ := r.Member(w.me.Agent); e.Type == stick.EventSessionStarted && m.HooksSeen {
 		return true, nil
 	}

@@ -73,12 +73,14 @@ func (a *Actor) Edits(during func(), paths ...string) Editing {
 }
 
 // CheckEdited is the operation of that name.
-func (a *Actor) CheckEdited(p engine.CheckEditParams) {
+func (a *Actor) CheckEdited(p engine.CheckEditParams) engine.EditedResult {
 	a.Helper()
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	if err := a.Engine.CheckEdited(a.Context(), p); err != nil {
+	out, err := a.Engine.CheckEdited(a.Context(), p)
+	if err != nil {
 		a.fail("the hook after the edit of %s: %v", a.Name, err)
 	}
+	return out
 }
 
 // Guard is the operation of that name. It returns when the guardian ends.
