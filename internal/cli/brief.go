@@ -64,10 +64,11 @@ func (a *app) startParams(p engine.HookParams) engine.StartSessionParams {
 // briefing tells an agent where it is and what to do first. With short it leaves out what the agent still knows
 // after a compaction.
 func (p *page) briefing(res engine.StartSessionResult, short bool) {
+	wait := p.next(stick.Cmd("tt wait"))
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, stick.Line(res.Path))
 	p.role(res)
 	if res.Task != "" {
-		p.linef("This is the worktree of task %s: tt worker start says what to do. You don't need the stick for work in it.", stick.Line(res.Task))
+		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", stick.Line(res.Task), p.next(stick.Cmd("tt worker start")))
 	}
 	if !short {
 		p.others(res)
@@ -80,23 +81,23 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	switch {
 	case res.Parent != nil:
 		p.linef("%s started you and holds the stick: you may change files under its turn, and it ends the turn, not you. Others that it "+
-			"started share the turn: tt reserve <path> tells them what you change; tasks keep you apart.", *res.Parent)
+			"started share the turn: %s tells them what you change; tasks keep you apart.", *res.Parent, p.next(stick.Cmd("tt reserve <path>")))
 	case res.YourTurn:
-		p.linef("You have the stick. tt wait shows the turn and its handoff again; tt release ends it.")
+		p.linef("You have the stick. %s shows the turn and its handoff again; %s ends it.", wait, p.next(stick.Cmd("tt release")))
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
-		p.linef("The stick is reserved for you: tt wait takes the turn and shows the handoff.")
+		p.linef("The stick is reserved for you: %s takes the turn and shows the handoff.", wait)
 	default:
 		p.linef("%s.", stick.Line(res.Holder))
 	}
 	if res.Unread+res.Unacked > 0 {
-		p.linef("For you: %d unread, %d to accept (tt inbox).", res.Unread, res.Unacked)
+		p.linef("For you: %d unread, %d to accept (%s).", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
 	}
 	if res.Notes > 0 {
-		p.linef("Notes: %d unresolved (tt notes list).", res.Notes)
+		p.linef("Notes: %d unresolved (%s).", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
 	if !short && res.Parent == nil {
-		p.linef("Several agents share this workspace, and only the holder of the stick changes files%s. tt wait blocks until it is your turn "+
-			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", enforced(res.Enforce))
+		p.linef("Several agents share this workspace, and only the holder of the stick changes files%s. %s blocks until it is your turn "+
+			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", enforced(res.Enforce), wait)
 	}
 	if res.Instructions != "" && !short {
 		p.linef("This project adds:")
@@ -128,8 +129,8 @@ func (p *page) role(res engine.StartSessionResult) {
 			of = ": " + string(*res.Primary) + " leads"
 		}
 		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
-			"Leave to the primary: %s. For the rest: tt session role. When you are done: tt session end.",
-			of, stick.Line(res.Context), patterns(res.Contract.PrimaryOnly))
+			"Leave to the primary: %s. For the rest: %s. When you are done: %s.",
+			of, stick.Line(res.Context), patterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")), p.next(stick.Cmd("tt session end")))
 		return
 	}
 	p.linef("You are the primary. Your context file: %s.", stick.Line(res.Context))
@@ -147,7 +148,7 @@ func (p *page) others(res engine.StartSessionResult) {
 	}
 	more := ""
 	if n := len(res.Others) - most; n > 0 {
-		more = fmt.Sprintf(", and %d more (tt roster)", n)
+		more = fmt.Sprintf(", and %d more (%s)", n, p.next(stick.Cmd("tt roster")))
 	}
 	p.linef("Also at work: %s%s.", strings.Join(names, "; "), more)
 }
@@ -208,7 +209,7 @@ func (p *page) abandoned(res engine.StartSessionResult) {
 	if t.Reason != "" {
 		why = " (" + stick.Clip(t.Reason, 80) + ")"
 	}
-	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: tt wait.", who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree))
+	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.", who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree), p.next(stick.Cmd("tt wait")))
 }
 
 // leftInTree says in a sentence what is uncommitted in a tree, which may be unknown.

@@ -47,7 +47,7 @@ func (p *page) conflicts(res engine.GetConflictsResult) {
 		p.linef("")
 		p.linef("%s × %s", p.side(first.A, agents, res.AgentID), p.side(first.B, agents, res.AgentID))
 		p.pair(rest[:n])
-		p.linef("  next: %s", talk(first.Agents, res.AgentID))
+		p.linef("  next: %s", p.next(talk(first.Agents, res.AgentID)))
 		rest = rest[n:]
 	}
 	if len(res.LeftOut) > 0 {
@@ -148,7 +148,7 @@ func some(ranges []string) string {
 
 // talk returns the next step: talk to the other side before you go on. It has no names of files or branches, because
 // they would have to be quoted for a shell.
-func talk(agents []stick.AgentID, me stick.AgentID) string {
+func talk(agents []stick.AgentID, me stick.AgentID) stick.Command {
 	var others []string
 	for _, a := range agents {
 		if a != me {
@@ -156,7 +156,7 @@ func talk(agents []stick.AgentID, me stick.AgentID) string {
 		}
 	}
 	if len(others) == 0 {
-		return `tt msg send room "…"`
+		return stick.Cmd("tt msg send room …")
 	}
-	return "tt msg send " + strings.Join(others, ",") + ` "…"`
+	return stick.Cmd("tt msg send <agent> …", strings.Join(others, ","))
 }

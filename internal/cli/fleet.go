@@ -226,7 +226,7 @@ func (p *page) task(t task.WorkerShowResult) {
 		}
 		row("command", r.Command+" ("+end+")")
 		if r.Output != "" {
-			row("output", "tt worker show --output "+abbrev(r.Output))
+			row("output", string(p.next(stick.Cmd("tt worker show --output <sum>", abbrev(r.Output)))))
 		}
 	}
 	p.history(t)
@@ -251,7 +251,7 @@ func (p *page) history(t task.WorkerShowResult) {
 	}
 	p.linef("history:")
 	if t.More {
-		p.linef("  %s", p.faint("older events are hidden: tt worker export shows all"))
+		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt worker export")))))
 	}
 	for _, e := range t.Events {
 		p.linef("  %s  %s", p.faint(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")), e.Say())

@@ -57,6 +57,45 @@ func TestHintsSayTheirCommands(t *testing.T) {
 	}
 }
 
+// TestPrintedCommandsCanCarryAName finds the lines of an answer that have a command of tt among their plain words. Only a
+// [stick.Command] gets the name under which its reader acts.
+func TestPrintedCommandsCanCarryAName(t *testing.T) {
+	first := map[string]bool{}
+	for _, c := range (&app{}).root().Commands() {
+		first[c.Name()] = c.Name() != "doctor" && c.Name() != "install" && c.Name() != "demo" // they do the same for everybody
+	}
+	for _, s := range sources(t) {
+		if s.Name.Name != "cli" {
+			continue
+		}
+		calls(s, func(name string, call *ast.CallExpr) {
+			if name != "linef" && name != "showf" && name != "Sprintf" {
+				return
+			}
+			for _, text := range stringsOf(call.Args[0]) {
+				for _, m := range regexp.MustCompile(`\btt (\w+)`).FindAllStringSubmatch(text, -1) {
+					if first[m[1]] {
+						t.Errorf("%s: %q is a command among plain words: print it with page.next", s.files.Position(call.Pos()), m[0])
+					}
+				}
+			}
+		})
+	}
+}
+
+// stringsOf returns the texts that an expression is made of.
+func stringsOf(e ast.Expr) (all []string) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok {
+			if s, ok := literal(l); ok {
+				all = append(all, s)
+			}
+		}
+		return true
+	})
+	return all
+}
+
 // TestHintsAreCommands relies on this: what isn't a command isn't understood.
 func TestHintsThatAreNoCommands(t *testing.T) {
 	for _, line := range []string{

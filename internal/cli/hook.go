@@ -291,7 +291,7 @@ func (a *app) newEventsText(events []stick.Event, more bool) shown {
 	pg.linef("%s", harness.TheirWords)
 	pg.delivered(engine.WaitForTurnResult{Events: events})
 	if more {
-		pg.linef("there are more: tt inbox")
+		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))
 	}
 	return pg.shown()
 }

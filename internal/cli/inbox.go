@@ -110,7 +110,7 @@ func (p *page) messageText(m engine.MessageView, state string, mine, open bool) 
 		}
 	}
 	if m.RequiresAck && open {
-		line += fmt.Sprintf(" (tt ack %d)", m.MessageID)
+		line += fmt.Sprintf(" (%s)", p.next(stick.Cmd("tt ack <message_id>", m.MessageID)))
 	}
 	if m.TaskID != "" {
 		line += ", task " + stick.Clip(m.TaskID, 60)

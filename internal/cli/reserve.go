@@ -188,7 +188,7 @@ func (p *page) mayEdit(res engine.MayEditResult) {
 	case res.Enforce == stick.EnforceOff && res.Holder != "":
 		p.linef("%s: this room doesn't enforce turns, but %s has the stick", p.strong("yes"), res.Holder)
 	case res.Enforce == stick.EnforceOff:
-		p.linef("%s: this room doesn't enforce turns (tt policy: enforce is off)", p.strong("yes"))
+		p.linef("%s: this room doesn't enforce turns (%s: enforce is off)", p.strong("yes"), p.next(stick.Cmd("tt policy")))
 	default:
 		p.linef("%s", p.strong("yes"))
 	}

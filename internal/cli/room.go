@@ -55,7 +55,7 @@ func (a *app) listCmd() *cobra.Command {
 				}
 				row := t.add(r.Relation, cell{file(r.Path), "1"}, showf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
-					row.below = append(row.below, cell{text: showf("%s", gonePath(r.RoomID))})
+					row.below = append(row.below, cell{text: p.gonePath(r.RoomID)})
 				}
 			}
 			p.table(t)
@@ -68,8 +68,8 @@ func (a *app) listCmd() *cobra.Command {
 }
 
 // gonePath says of a room that its directory is gone, and how to name the room.
-func gonePath(id stick.RoomID) string {
-	return "its directory is gone: use --room " + string(id) + ", or move the room to where its files are now: tt join --room " + string(id)
+func (p *page) gonePath(id stick.RoomID) shown {
+	return showf("its directory is gone: use --room %s, or move the room to where its files are now: %s", id, p.next(stick.Cmd("tt join --room <room>", id)))
 }
 
 func (a *app) joinCmd() *cobra.Command {
@@ -169,7 +169,7 @@ func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
 func (p *page) state(res engine.GetRoomStateResult) {
 	p.linef("%s  %s, turn %d", p.strong(stick.Line(res.Path)), res.State, res.TurnID)
 	if res.PathGone {
-		p.linef("%s", gonePath(res.RoomID))
+		p.linef("%s", p.gonePath(res.RoomID))
 	}
 	p.roomStatus(res.PathRoom)
 	if res.Owner != nil && res.Takeover == nil {
@@ -214,7 +214,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		p.linef("for you: %d unread, %d to accept (%s)", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
 	}
 	if res.Notes > 0 {
-		p.linef("notes: %d unresolved (tt notes list)", res.Notes)
+		p.linef("notes: %d unresolved (%s)", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
 	if len(res.Tasks) > 0 {
 		p.linef("tasks for you:")
@@ -223,7 +223,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		p.linef("  %s is %s: %s", t.TaskID, t.State, stick.Line(t.NextAction))
 	}
 	if res.MoreTasks > 0 {
-		p.linef("  %d more: tt worker status", res.MoreTasks)
+		p.linef("  %d more: %s", res.MoreTasks, p.next(stick.Cmd("tt worker status")))
 	}
 	p.linef("next: %s", res.NextAction)
 }
@@ -290,7 +290,7 @@ func (a *app) closeCmd() *cobra.Command {
 			res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
 			return res, h.explain(err, stick.Cmd("tt close --status … --next-action …"))
 		}, func(p *page, res engine.CloseRoomResult) {
-			p.linef("the room of %s is closed%s; tt join reopens it", stick.Line(res.Path), already(res.Already))
+			p.linef("the room of %s is closed%s; %s reopens it", stick.Line(res.Path), already(res.Already), p.next(stick.Cmd("tt join")))
 		})
 	}
 	return c

@@ -133,17 +133,17 @@ func (p *page) contract(res engine.GetSessionResult) {
 		p.linef("%s is a person and has no session", res.AgentID)
 		return
 	case res.Role == "" && res.Primary != nil:
-		p.linef("%s has no session here; %s leads. To start one: tt session start", res.AgentID, *res.Primary)
+		p.linef("%s has no session here; %s leads. To start one: %s", res.AgentID, *res.Primary, p.next(stick.Cmd("tt session start")))
 		return
 	case res.Role == "":
-		p.linef("%s has no session here. To start one: tt session start", res.AgentID)
+		p.linef("%s has no session here. To start one: %s", res.AgentID, p.next(stick.Cmd("tt session start")))
 		return
 	case res.Role == stick.RolePrimary:
 		p.linef("%s %s", res.AgentID, p.been("the primary", res.Since))
 	case res.Primary != nil:
 		p.linef("%s %s; %s leads", res.AgentID, p.been("a helper", res.Since), *res.Primary)
 	default:
-		p.linef("%s %s, and there is no known primary; if you are alone: tt session promote", res.AgentID, p.been("a helper", res.Since))
+		p.linef("%s %s, and there is no known primary; if you are alone: %s", res.AgentID, p.been("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
 	}
 	p.linef("your context file: %s", stick.Line(res.Context))
 	p.recovery(res.Recovered)
@@ -152,12 +152,12 @@ func (p *page) contract(res engine.GetSessionResult) {
 	p.linef("only the primary changes these: %s", patterns(res.Contract.PrimaryOnly))
 	if res.Role == stick.RoleHelper {
 		p.linef("start: no pull, no update, no cleaning up; read the primary's context file, then begin your task")
-		p.linef("wrap-up: release the stick, tell the primary what you did (tt msg send role:primary \"…\"), then tt session end;")
+		p.linef("wrap-up: release the stick, tell the primary what you did (%s), then %s;", p.next(stick.Cmd("tt msg send role:primary …")), p.next(stick.Cmd("tt session end")))
 		p.linef("  leave to the primary what concerns the whole workspace: archives, logs, the last push")
 		return
 	}
 	p.linef("start: do what the workspace needs once, such as a pull; helpers don't")
-	p.linef("wrap-up: release the stick, collect what the helpers report, then tt session end")
+	p.linef("wrap-up: release the stick, collect what the helpers report, then %s", p.next(stick.Cmd("tt session end")))
 }
 
 func (a *app) sessionEnvCmd() *cobra.Command {

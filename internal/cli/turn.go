@@ -166,7 +166,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	case stick.HasLeft:
 		p.linef("you left the room")
 	case stick.WasReplaced:
-		p.linef("another tt wait of yours has replaced this one")
+		p.linef("another wait of yours has replaced this one")
 	}
 	p.delivered(res)
 	if res.Status == stick.GotEvents {
@@ -222,7 +222,7 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID) {
 		p.linef("since then the tree has moved from %s to %s", at(d.HeadWas, d.BranchWas), at(d.HeadIs, d.BranchIs))
 	}
 	if g.Notes > 0 {
-		p.linef("%s: tt notes list", stick.Count(g.Notes, "unresolved note"))
+		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat {
 		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt), p.next(stick.Cmd("tt heartbeat")))
@@ -269,7 +269,7 @@ func (p *page) told(e stick.Event) {
 	case e.Message() != nil:
 		p.message(engine.ViewMessage(e), "")
 	case ok && started.AlongWith != "": // only the agent itself is told of it
-		p.linef("event %d: you are the primary here, because you came before %s: tt session role", e.Seq, started.AlongWith)
+		p.linef("event %d: you are the primary here, because you came before %s: %s", e.Seq, started.AlongWith, p.next(stick.Cmd("tt session role")))
 	default:
 		p.linef("event %d: %s", e.Seq, e.Tell())
 	}

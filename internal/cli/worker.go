@@ -134,7 +134,7 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	}
 	switch r := res.Task.Run; {
 	case r == nil:
-		p.linef("next: start an agent there, with the prompt from: tt worker prompt %s", res.Task.TaskID)
+		p.linef("next: start an agent there, with the prompt from: %s", p.next(stick.Cmd("tt worker prompt <task_id>", res.Task.TaskID)))
 		return
 	case started:
 		p.linef("started:  %s", stick.Line(r.Command))
@@ -143,7 +143,7 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	default:
 		p.linef("started already: %s", stick.Line(r.Command))
 	}
-	p.linef("to follow it: tt worker status --watch")
+	p.linef("to follow it: %s", p.next(stick.Cmd("tt worker status --watch")))
 }
 
 // specOf reads the file with the details of a task, or standard input.

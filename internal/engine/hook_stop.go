@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"talkingstick/stick"
@@ -55,7 +54,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 			if h.since <= kept || p.Held {
 				continue
 			}
-			reasons = append(reasons, h.reason)
+			reasons = append(reasons, h.reason.As(p.Caller.Flag()).String())
 			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, h.stream, h.since); err != nil {
 				return err
 			}
@@ -79,9 +78,9 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 
 // obligation is a reason to keep an agent from stopping.
 type obligation struct {
-	stream string // the cursor that says what has kept the agent before
-	since  int64  // the event that began it
-	reason string // for the agent: what is left to do, and how
+	stream string     // the cursor that says what has kept the agent before
+	since  int64      // the event that began it
+	reason stick.Hint // for the agent: what is left to do, and how
 }
 
 // obligations returns the reasons to keep the caller from stopping.
@@ -94,16 +93,16 @@ func (o *op) obligations() (held []obligation, err error) {
 			return nil, err
 		}
 		if grant != nil {
-			held = append(held, obligation{stopStream, grant.Seq, fmt.Sprintf(
+			held = append(held, obligation{stopStream, grant.Seq, stick.Hintf(
 				"You hold the talking stick (turn %d), and others may wait for it. If your part is done, end the turn with a "+
-					`handoff: tt release --turn %d --lease %s --status "…" --next-action "…". If you are waiting for the operator, just stop again.`,
-				now.ID, now.ID, now.Lease,
+					"handoff: %s. If you are waiting for the operator, just stop again.",
+				now.ID, stick.Cmd("tt release --turn <turn_id> --lease <lease_id> --status … --next-action …", now.ID, now.Lease),
 			)})
 		}
 	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent && !o.Room.Listening(o.Me.Agent, stick.Work, o.Probes.Probed):
 		held = append(held, obligation{
 			stopStream, now.HandoffSeq,
-			"The talking stick is reserved for you. Take the turn with tt wait, or just stop again to leave it to the others.",
+			stick.Hintf("The talking stick is reserved for you. Take the turn with %s, or just stop again to leave it to the others.", stick.Cmd("tt wait")),
 		})
 	}
 	tasks, err := o.Tx.TasksOf(o.Room.ID, o.Me.Agent)
@@ -112,9 +111,9 @@ func (o *op) obligations() (held []obligation, err error) {
 	}
 	for _, task := range tasks {
 		if task.Busy() {
-			held = append(held, obligation{taskStream, task.Seq, fmt.Sprintf(
-				"Your task %s is %s. If the work is committed, ask for its review: tt worker done. If it can't be done: tt worker fail \"why\". "+
-					"If you are waiting for the operator, just stop again.", task.ID, task.State,
+			held = append(held, obligation{taskStream, task.Seq, stick.Hintf(
+				"Your task %s is %s. If the work is committed, ask for its review: %s. If it can't be done: %s. "+
+					"If you are waiting for the operator, just stop again.", task.ID, task.State, stick.Cmd("tt worker done"), stick.Cmd("tt worker fail …"),
 			)})
 		}
 	}
@@ -123,10 +122,11 @@ func (o *op) obligations() (held []obligation, err error) {
 		return held, err
 	}
 	last := owed[len(owed)-1].Event
-	reason := fmt.Sprintf("Message %d waits for your acknowledgement. Read it with tt inbox, act on it, and accept it: tt ack %d.", last, last)
+	reason := stick.Hintf("Message %d waits for your acknowledgement. Read it with %s, act on it, and accept it: %s.", last,
+		stick.Cmd("tt inbox"), stick.Cmd("tt ack <message_id>", last))
 	if len(owed) > 1 {
-		reason = fmt.Sprintf("%d messages wait for your acknowledgement, the last is %d. Read them with tt inbox, and accept those that you act on "+
-			"with tt ack.", len(owed), last)
+		reason = stick.Hintf("%d messages wait for your acknowledgement, the last is %d. Read them with %s, and accept those that you act on with %s.",
+			len(owed), last, stick.Cmd("tt inbox"), stick.Cmd("tt ack <message_id>"))
 	}
 	return append(held, obligation{owedStream, last, reason}), nil
 }

@@ -115,7 +115,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			res.Note = joinNotes(res.Note, "no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
 		}
 		if m.Category == stick.Handover {
-			res.Note = joinNotes(res.Note, "a message never moves the stick; to pass it: tt pass")
+			res.Note = joinNotes(res.Note, stick.Hintf("a message never moves the stick; to pass it: %s", stick.Cmd("tt pass <agent> --status … --next-action …")).As(p.Caller.Flag()).String())
 		}
 		return nil
 	}, func(o *op) error {

@@ -339,7 +339,7 @@ func (s *sessionStart) done(o *op) error {
 // noPrimaryNote tells a helper without a primary who will become the primary. A member has to start its
 // session itself; another agent is told to by its next hook.
 func (s *sessionStart) noPrimaryNote() string {
-	const promote = "if you are the only one: tt session promote"
+	promote := stick.Hintf("if you are the only one: %s", stick.Cmd("tt session promote")).As(s.p.Caller.Flag()).String()
 	switch f := s.elder; {
 	case f == nil:
 		return promote

@@ -10,9 +10,11 @@ import (
 	"talkingstick/stick"
 )
 
-// prompt returns what a worker must know about its task, and how to work on it.
-func prompt(t stick.Task, path string) string {
+// prompt returns what a worker must know about its task, and how to work on it. as is the name that the worker gives
+// with each command by the flag --as, if it does.
+func prompt(t stick.Task, path, as string) string {
 	var b strings.Builder
+	run := func(line string, values ...any) string { return stick.Cmd(line, values...).As(as).String() }
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("You are the worker of task %s, attempt %d.", t.ID, t.Attempt)
 	line("")
@@ -35,16 +37,16 @@ func prompt(t stick.Task, path string) string {
 	}
 	line("")
 	line("What to run, in your worktree:")
-	line("  tt worker start                 once, before anything else: it makes you the worker of this task")
+	line("  %-31s once, before anything else: it makes you the worker of this task", run("tt worker start"))
 	line("  git add …, git commit           small commits on %s", t.Branch)
-	line("  tt worker done                  when everything is committed: it rebases onto %s and asks for a review", t.Integration)
+	line("  %-31s when everything is committed: it rebases onto %s and asks for a review", run("tt worker done"), t.Integration)
 	line("                                  --evidence \"tests=make test\" also runs that command and shows the reviewer its outcome")
-	line("  tt worker fail \"why\"            if you can't do the task")
-	line("  tt worker heartbeat             now and then, but only if tt worker status calls you STALE while you work")
-	line("If done stops at a conflict: resolve the files, git add them, git rebase --continue, then tt worker done --skip-rebase.")
-	line("After done, wait for the review with tt wait --park. If it requests changes, you get a message: make the changes, commit,")
-	line("and run tt worker done again.")
-	line("If you are blocked: tt msg send <who> --category BLOCKED --task %s \"what you need\".", t.ID)
+	line("  %-31s if you can't do the task", run(`tt worker fail "why"`))
+	line("  %-31s now and then, but only if %s calls you STALE while you work", run("tt worker heartbeat"), run("tt worker status"))
+	line("If done stops at a conflict: resolve the files, git add them, git rebase --continue, then %s.", run("tt worker done --skip-rebase"))
+	line("After done, wait for the review with %s. If it requests changes, you get a message: make the changes, commit,", run("tt wait --park"))
+	line("and run %s again.", run("tt worker done"))
+	line("If you are blocked: %s.", run(`tt msg send <who> --category BLOCKED --task <task_id> "what you need"`, "", t.ID))
 	line("Never push, merge, or force anything by hand, and never use git stash: others share the repository.")
 	line("If a command fails with stale_attempt, stop: your attempt is over.")
 	return b.String()
@@ -85,17 +87,21 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 	if err != nil {
 		return res, err
 	}
-	err = rp.read(ctx, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+	err = rp.read(ctx, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		task, err := taskOf(tx, r.ID, id)
 		if err != nil {
 			return err
 		}
 		path := rp.worktree(task)
-		v, err := view(tx, task, r, probes)
+		v, err := view(tx, task, r, probes, me)
 		if err != nil {
 			return err
 		}
-		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: prompt(task, path)}
+		as := "" // whoever isn't the worker asks in order to start one, which has another name
+		if me.Agent == task.Worker {
+			as = p.Caller.Flag()
+		}
+		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: prompt(task, path, as)}
 		return nil
 	})
 	return res, err

@@ -55,17 +55,17 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	var open []store.Intent
 	var shown map[string]*TaskView
 	root := ""
-	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
 		root, shown = r.Path, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}
-		v, err := view(tx, task, r, probes)
+		v, err := view(tx, task, r, probes, me)
 		if err != nil {
 			return err
 		}
 		res = WorkerShowResult{RoomID: r.ID, TaskView: v, Spec: task.Spec, Evidence: []ShownCheck{}, Files: []stick.FileStat{}, Commits: []string{}}
-		if open, _, err = ts.addRunsAndPauses(tx, r, shown); err != nil {
+		if open, _, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag()); err != nil {
 			return err
 		}
 		return readHistory(tx, task, &res)

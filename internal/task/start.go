@@ -60,7 +60,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		}
 		res = WorkerStartResult{
 			RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: rp.worktree(task),
-			Branch: task.Branch, Already: ev == nil, Joined: o.Joined, Prompt: prompt(task, rp.worktree(task)),
+			Branch: task.Branch, Already: ev == nil, Joined: o.Joined, Prompt: prompt(task, rp.worktree(task), p.Caller.Flag()),
 		}
 		if ev != nil {
 			o.addTaskEvent(*ev)

@@ -95,7 +95,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	var tasks []stick.Task
 	var open []store.Intent
 	var shown map[string]*TaskView
-	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		res = WorkerStatusResult{RoomID: r.ID, Tasks: []TaskView{}}
 		root, shown = r.Path, map[string]*TaskView{}
 		all, err := tx.Tasks(r.ID)
@@ -109,7 +109,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 				continue
 			}
 			tasks = append(tasks, t)
-			v, err := view(tx, t, r, probes)
+			v, err := view(tx, t, r, probes, me)
 			if err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 		for i := range res.Tasks {
 			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
 		}
-		open, res.Paused, err = ts.addRunsAndPauses(tx, r, shown)
+		open, res.Paused, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag())
 		return err
 	})
 	if err != nil {
@@ -135,8 +135,8 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 }
 
 // view returns the view of a task, as far as the database has it.
-func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes) (TaskView, error) {
-	v := taskView(t, r, probes, tx.Now())
+func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity) (TaskView, error) {
+	v := taskView(t, r, probes, me, tx.Now())
 	if t.Cause != stick.CauseRolledBack {
 		return v, nil
 	}
@@ -149,12 +149,17 @@ func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes) (TaskVi
 	return v, err
 }
 
-// taskView returns the view of a task, as far as its row has it.
-func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) TaskView {
+// taskView returns the view of a task, as far as its row has it. The next step is as its reader has to run it, see
+// [stick.Hint.As]. While the worker is at work, the step is the worker's, who may have another name.
+func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, now stick.Time) TaskView {
+	as, next := me.Caller.Flag(), t.NextStep()
+	if !t.Busy() || t.Worker == me.Agent {
+		next = next.As(as)
+	}
 	v := TaskView{
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
-		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: t.NextStep().String(),
+		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.String(),
 	}
 	if !t.Busy() || t.Worker.Human() { // people show no signs of life
 		return v
@@ -168,16 +173,16 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, now stick.Time) T
 	v.Liveness, v.Warning = liveness(w.Verdict(probes.Probed), silent)
 	switch {
 	case w.Verdict(probes.Probed) == stick.Gone:
-		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt worker start --task <task_id>", t.ID)).String()
+		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt worker start --task <task_id>", t.ID)).As(as).String()
 	case v.Liveness == "STALE" && v.Warning != "":
-		v.NextAction = startOver("if it doesn't come back", t.ID)
+		v.NextAction = startOver("if it doesn't come back", t.ID).As(as).String()
 	}
 	return v
 }
 
 // startOver says how to give a task to another worker, and when.
-func startOver(when, id string) string {
-	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt worker cancel <task_id>", id), stick.Cmd("tt worker retry <task_id>", id)).String()
+func startOver(when, id string) stick.Hint {
+	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt worker cancel <task_id>", id), stick.Cmd("tt worker retry <task_id>", id))
 }
 
 // liveness returns the liveness of a worker and a warning, from the verdict on its process and the time for which it
@@ -198,7 +203,7 @@ func liveness(v stick.Verdict, silent time.Duration) (string, string) {
 
 // addRunsAndPauses adds to the views what commands are doing for the tasks. It returns the open intents, and the queues
 // that are paused.
-func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*TaskView) (open []store.Intent, paused []QueuePause, err error) {
+func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*TaskView, as string) (open []store.Intent, paused []QueuePause, err error) {
 	if open, err = tx.Intents(r.ID, ""); err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +224,7 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 		if v == nil || v.Attempt != run.Attempt {
 			continue
 		}
-		ts.showRun(v, run)
+		ts.showRun(v, run, as)
 	}
 	return open, paused, nil
 }
@@ -237,7 +242,7 @@ func viewRun(run store.TaskRun) *RunView {
 }
 
 // showRun adds the command of the attempt to the view of its task, and what it says about the worker's liveness.
-func (ts *Tasks) showRun(v *TaskView, run store.TaskRun) {
+func (ts *Tasks) showRun(v *TaskView, run store.TaskRun, as string) {
 	v.Run = viewRun(run)
 	warning := ""
 	switch {
@@ -252,7 +257,7 @@ func (ts *Tasks) showRun(v *TaskView, run store.TaskRun) {
 		v.Liveness = "alive"
 	}
 	if warning != "" && (v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
-		v.Liveness, v.Warning, v.NextAction = "STALE", warning, startOver("to start another worker", v.TaskID)
+		v.Liveness, v.Warning, v.NextAction = "STALE", warning, startOver("to start another worker", v.TaskID).As(as).String()
 	}
 }
 
