@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
 	"talkingstick/stick"
 )
 
@@ -91,7 +92,7 @@ func tmuxWindow(name, dir string, env, command []string) []string {
 }
 
 // callers are our variables that say who calls. The helper is somebody else, and doesn't get them.
-var callers = []string{"TT_HARNESS_AGENT_ID", "TT_WORKER_TASK", "TT_WORKER_ATTEMPT", "AI_AGENT_ID", "AI_HELPER"}
+var callers = []string{"TT_HARNESS_AGENT_ID", harness.TaskEnv, "AI_AGENT_ID", "AI_HELPER"}
 
 // isCallers reports whether a variable says who calls.
 func isCallers(v string) bool {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +41,7 @@ const begun = "begun"
 // startRun starts the process that runs the command of a task, unless another tt has claimed that. It returns the
 // command that the attempt then has, and reports whether this call started it.
 func (a *app) startRun(ctx context.Context, e operations, res task.WorkerSpawnResult, command string) (run *task.RunView, started bool, err error) {
-	p := task.RunTaskParams{Root: res.Worktree, TaskID: res.Task.TaskID, Attempt: res.Task.Attempt, Command: command, Dir: res.Worktree}
+	p := task.RunTaskParams{RoomID: res.RoomID, Root: res.Worktree, TaskID: res.Task.TaskID, Attempt: res.Task.Attempt, Command: command, Dir: res.Worktree}
 	claim, err := e.ClaimRun(ctx, p)
 	if err != nil || claim.Run != nil {
 		return claim.Run, false, err
@@ -94,7 +93,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 			if err := json.NewDecoder(a.Stdin).Decode(&p); err != nil || p.Command == "" {
 				return stick.Errorf(stick.CodeUsage, "only tt worker spawn --run starts a task's command")
 			}
-			p.Environ = append(projectEnviron(os.Environ()), "TT_WORKER_TASK="+p.TaskID, "TT_WORKER_ATTEMPT="+strconv.Itoa(p.Attempt))
+			p.Environ = append(projectEnviron(os.Environ()), fmt.Sprintf("%s=%s/%s/%d", harness.TaskEnv, p.RoomID, p.TaskID, p.Attempt))
 			_, procs, err := a.surroundings()
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -40,16 +41,21 @@ func (a *app) reviewGateCommands() []*cobra.Command {
 	return []*cobra.Command{a.workerApproveCmd("approve"), a.workerChangesCmd("reject")}
 }
 
-// attemptOf returns the attempt that a command belongs to: from the flag, or from the environment that tt worker spawn
-// --run gave the command it started. The environment counts only for its own task.
+// attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt worker spawn --run gave
+// the command it started. The mark counts only for its own task.
 func (a *app) attemptOf(task string, flag int) (int, error) {
-	s := a.Getenv("TT_WORKER_ATTEMPT")
-	if own := a.Getenv("TT_WORKER_TASK"); flag != 0 || s == "" || task != "" && own != "" && !strings.EqualFold(task, own) {
+	mark := a.Getenv(harness.TaskEnv)
+	if flag != 0 || mark == "" {
 		return flag, nil
 	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return 0, stick.Errorf(stick.CodeUsage, "TT_WORKER_ATTEMPT must be a number, not %q", stick.Clip(s, 40)).With("field", "TT_WORKER_ATTEMPT")
+	words := strings.Split(mark, "/")
+	n, err := strconv.Atoi(words[len(words)-1])
+	if err != nil || n < 1 || len(words) < 2 {
+		return 0, stick.Errorf(stick.CodeUsage, "%s must end with a task and an attempt, as in ui-7/2; it is %q", harness.TaskEnv, stick.Clip(mark, 80)).
+			With("field", harness.TaskEnv)
+	}
+	if own := words[len(words)-2]; task != "" && !strings.EqualFold(task, own) {
+		return 0, nil
 	}
 	return n, nil
 }

@@ -1,6 +1,10 @@
 package harness
 
-import "talkingstick/stick"
+import (
+	"slices"
+
+	"talkingstick/stick"
+)
 
 // harness finds the harness that calls; nil means a person. A harness that the call itself names comes
 // first, then the nearest one among the ancestors. The environment counts only if some ancestors can't be
@@ -77,7 +81,7 @@ func (r *resolver) findNearest() {
 }
 
 // fromEnvironment finds a harness by the caller's environment: by a session id if there is one, else by a
-// marker.
+// marker. A worker's command comes last, because a harness that it runs is nearer.
 func (r *resolver) fromEnvironment() *Row {
 	for i := range Rows {
 		if name, _ := r.env(Rows[i].SessionEnv); name != "" {
@@ -91,12 +95,16 @@ func (r *resolver) fromEnvironment() *Row {
 			return &Rows[i]
 		}
 	}
+	if name, _ := r.env(workerRow.SessionEnv); name != "" {
+		r.say("%s is set, so this is %s.", name, workerRow.Title)
+		return &workerRow
+	}
 	return nil
 }
 
 // sayStale explains which variables were ignored.
 func (r *resolver) sayStale() {
-	for _, row := range Rows {
+	for _, row := range append(slices.Clone(Rows), workerRow) {
 		for _, names := range [][]string{row.SessionEnv, row.Markers} {
 			if name, _ := r.env(names); name != "" {
 				r.say("%s is set, but %s isn't an ancestor, so the variable is ignored.", name, row.Title)

@@ -156,9 +156,15 @@ func Names() []string {
 // Rows is the table of harnesses. Where two of them fit, the earlier counts.
 var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow}
 
+// TaskEnv is the variable that marks what a worker's command runs: the room, the task and the attempt, as in
+// room/ui-7/2. To the command it is what a session id is to a harness's.
+const TaskEnv = "TT_TASK"
+
 // workerRow recognises a command that tt started in the worktree of a task. It is no harness: nothing is
 // installed for it. A harness that it runs is nearer to its own commands, so those belong to the harness.
-var workerRow = Row{Name: "worker", Title: "a worker's command", Programs: []string{"tt-worker"}, Proves: stick.ProvesSession}
+var workerRow = Row{
+	Name: "worker", Title: "a worker's command", Programs: []string{"tt-worker"}, SessionEnv: []string{TaskEnv}, Proves: stick.ProvesSession,
+}
 
 // ByName returns the row of a harness.
 func ByName(name string) (Row, bool) {

@@ -15,6 +15,7 @@ import (
 // RunTaskParams is a command to run for an attempt at a task, such as a headless agent.
 type RunTaskParams struct {
 	Caller  core.Caller   `json:"-"`
+	RoomID  stick.RoomID  `json:"room_id"`
 	Root    string        `json:"root"` // the root of the workspace
 	TaskID  string        `json:"task_id"`
 	Attempt int           `json:"attempt"`
