@@ -118,6 +118,15 @@ func (r Room) ReadMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt,
 	return after, []Event{r.event(EventMessageRead, by, sent.From).with(MessageReadPayload{MessageID: c.Event})}
 }
 
+// MayAck refuses that by acknowledges a message which it has sent itself, under another name. It fails with [CodeAckForbidden].
+func MayAck(by, sender Actor, sent Event) error {
+	if sent.Message() == nil || !by.Is(sender) {
+		return nil
+	}
+	return Errorf(CodeAckForbidden, "message %d is from you, as %s: somebody else has to acknowledge it", sent.Seq, sent.From).With("message_id", sent.Seq).
+		Hintf("see who has read it: %s", Cmd("tt msg show <message_id>", sent.Seq))
+}
+
 // AckMessage records that by acknowledged a message, and its sender learns of it. It fails with
 // [CodeAckForbidden] for a message that was withdrawn.
 func (r Room) AckMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt, []Event, error) {

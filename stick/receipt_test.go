@@ -172,3 +172,14 @@ func long(n int) string {
 	}
 	return string(b)
 }
+
+// A message is acknowledged by somebody else than its sender, whatever name the sender gives.
+func TestNobodyAcknowledgesTheirOwnMessage(t *testing.T) {
+	codex := Process{PID: 7, Start: 1}
+	sender := Actor{Names: []AgentID{"codex:a"}, Processes: []Evidence{{Process: codex, Proof: ProvesSession}}}
+	message := Event{Seq: 4, Type: EventMessageSent, From: "codex:a"}.with(MessageSentPayload{Message: &Message{Body: "may I?"}})
+	refused(t, MayAck(Actor{Names: []AgentID{"codex:two"}, Processes: sender.Processes}, sender, message), CodeAckForbidden, map[string]any{"message_id": int64(4)})
+	refused(t, MayAck(Actor{Names: []AgentID{"codex:two", "codex:a"}}, sender, message), CodeAckForbidden, map[string]any{"message_id": int64(4)})
+	equal(t, "another agent", MayAck(Actor{Names: []AgentID{"claude:b"}}, sender, message), nil)
+	equal(t, "no message", MayAck(sender, sender, Event{Seq: 5, Type: EventIncursion, From: "codex:a"}), nil)
+}

@@ -114,8 +114,26 @@ type receiptRule func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, 
 // them.
 func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
 	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+		if c.State() != stick.Acked {
+			if err := o.requireOtherSender(sent); err != nil {
+				return c, nil, err
+			}
+		}
 		return o.Room.AckMessage(o.Me.Agent, sent, c, o.Tx.Now())
 	})
+}
+
+// requireOtherSender refuses the acknowledgement of a message that the caller has sent under another name.
+func (o *op) requireOtherSender(sent stick.Event) error {
+	me, err := o.Me.Actor(o.Tx)
+	if err != nil {
+		return err
+	}
+	sender, err := core.ActorOf(o.Tx, sent.From)
+	if err != nil {
+		return err
+	}
+	return stick.MayAck(me, sender, sent)
 }
 
 // receive applies rule to the caller's receipts for all the messages, or to none.

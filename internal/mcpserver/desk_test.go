@@ -75,9 +75,14 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// caller is an agent whose name is assumed; its process is the test's, which lives.
+// caller is an agent whose name is assumed; its process is the test's, which lives. It is ann's agent that runs in it: it
+// only carries the others, so that they aren't ann's under other names.
 func (d *desk) caller(name stick.AgentID) core.Caller {
-	return harness.Caller{As: string(name), AsSource: "test", Harness: "claude", Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
+	proof := stick.ProvesCarrier
+	if name == agent {
+		proof = stick.ProvesSession
+	}
+	return harness.Caller{As: string(name), AsSource: "test", Harness: "claude", Process: d.self, Proof: proof, User: "ann", Host: "here"}
 }
 
 func (d *desk) at() core.Where { return core.Where{Path: d.work} }
