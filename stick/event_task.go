@@ -204,6 +204,13 @@ func below(author bool) string {
 	return " (started by its author)"
 }
 
+// BelowAuthor reports whether an event is the review of a task by an agent that one of its authors had started.
+func BelowAuthor(e Event) bool {
+	approved, _ := TaskFactsOf[TaskApprovedFacts](e)
+	returned, _ := TaskFactsOf[TaskChangesRequestedFacts](e)
+	return approved.BelowAuthor || returned.BelowAuthor
+}
+
 // reviewer is implemented by the facts of events that record a decision on a commit.
 type reviewer interface{ review(Event) TaskReview }
 

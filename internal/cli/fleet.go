@@ -129,6 +129,14 @@ func doing(t task.TaskView) string {
 	return what
 }
 
+// startedByAuthor marks a reviewer that an author of the task had started, as the log does.
+func startedByAuthor(below bool) string {
+	if below {
+		return " (started by its author)"
+	}
+	return ""
+}
+
 // what returns what matters most about a task now.
 func (p *page) what(t task.TaskView) string {
 	var parts []string
@@ -140,6 +148,9 @@ func (p *page) what(t task.TaskView) string {
 		parts = append(parts, doing(t))
 	case t.Queue > 0:
 		parts = append(parts, fmt.Sprintf("%d in the merge queue", t.Queue))
+	}
+	if t.BelowAuthor {
+		parts = append(parts, "approved by "+string(t.ApprovedBy)+startedByAuthor(true))
 	}
 	if t.ChangesGate {
 		parts = append(parts, "changes the gate")
@@ -202,7 +213,7 @@ func (p *page) task(t task.WorkerShowResult) {
 		row("note", "it changes .talking-stick.toml, which sets the gate for tasks")
 	}
 	if t.Approved != "" {
-		row("approved", abbrev(t.Approved)+" by "+string(t.ApprovedBy))
+		row("approved", abbrev(t.Approved)+" by "+string(t.ApprovedBy)+startedByAuthor(t.BelowAuthor))
 	}
 	if t.Queue > 0 {
 		row("queue", itoa(t.Queue))

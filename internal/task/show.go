@@ -27,7 +27,7 @@ type WorkerShowResult struct {
 	Spec      string              `json:"spec,omitempty"`
 	Conflicts []string            `json:"conflicts,omitempty"` // the files in which it conflicts with the integration branch
 	Attempts  []stick.TaskAttempt `json:"attempts"`
-	Reviews   []stick.TaskReview  `json:"reviews"`
+	Reviews   []ShownReview       `json:"reviews"`
 	Evidence  []ShownCheck        `json:"evidence"`
 	Files     []stick.FileStat    `json:"files"`
 	Commits   []string            `json:"commits"`
@@ -42,6 +42,12 @@ type ShownCheck struct {
 	Attempt int    `json:"attempt"`
 	Stale   bool   `json:"stale,omitempty"` // it ran on another commit than the task's, or in an earlier attempt
 	Text    string `json:"text,omitempty"`
+}
+
+// ShownReview is a decision on a task, and how independent it was.
+type ShownReview struct {
+	stick.TaskReview
+	BelowAuthor bool `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
 }
 
 // maxShown is how many bytes of an output are shown with its task.
@@ -105,8 +111,7 @@ func readHistory(tx *store.Tx, task stick.Task, res *WorkerShowResult) (err erro
 	if err != nil {
 		return err
 	}
-	reviews, err := tx.Reviews(res.RoomID, task.ID)
-	if err != nil {
+	if res.Reviews, err = shownReviews(tx, res.RoomID, task.ID); err != nil {
 		return err
 	}
 	queued, err := tx.Queue(res.RoomID)
@@ -116,10 +121,27 @@ func readHistory(tx *store.Tx, task stick.Task, res *WorkerShowResult) (err erro
 	views := []TaskView{res.TaskView}
 	numberQueues(views, queued)
 	res.Queue = views[0].Queue
-	res.Attempts, res.Reviews = append([]stick.TaskAttempt{}, attempts...), append([]stick.TaskReview{}, reviews...)
+	res.Attempts = append([]stick.TaskAttempt{}, attempts...)
 	events, more, err := tx.Events(store.EventQuery{Room: res.RoomID, Task: task.ID, Limit: 200, Newest: true})
 	res.Events, res.More = append([]stick.Event{}, events...), more
 	return err
+}
+
+// shownReviews returns the decisions on a task. The events that made them say how independent each was.
+func shownReviews(tx *store.Tx, room stick.RoomID, task string) ([]ShownReview, error) {
+	reviews, err := tx.Reviews(room, task)
+	if err != nil {
+		return nil, err
+	}
+	shown := []ShownReview{}
+	for _, r := range reviews {
+		e, err := tx.Event(room, r.Seq)
+		if err != nil {
+			return nil, err
+		}
+		shown = append(shown, ShownReview{r, e != nil && stick.BelowAuthor(*e)})
+	}
+	return shown, nil
 }
 
 // shownRange returns the commits between which a task's work lies. head is the commit of the branch. If the task is

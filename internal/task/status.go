@@ -31,10 +31,11 @@ type TaskView struct {
 	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes the file that sets the gate
 	Approved    string          `json:"approved,omitempty"`     // the commit that was approved
 	ApprovedBy  stick.AgentID   `json:"approved_by,omitempty"`
-	Queue       int             `json:"queue,omitempty"`       // its place in the merge queue of its branch, from 1
-	Result      string          `json:"result,omitempty"`      // the merge commit; empty if the branch contained the task already
-	RevertedBy  string          `json:"reverted_by,omitempty"` // the commit that reverted its merge
-	Cause       string          `json:"cause,omitempty"`       // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
+	BelowAuthor bool            `json:"below_author,omitempty"` // an agent that worked on the task had started who approved it
+	Queue       int             `json:"queue,omitempty"`        // its place in the merge queue of its branch, from 1
+	Result      string          `json:"result,omitempty"`       // the merge commit; empty if the branch contained the task already
+	RevertedBy  string          `json:"reverted_by,omitempty"`  // the commit that reverted its merge
+	Cause       string          `json:"cause,omitempty"`        // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
 	Reason      string          `json:"reason,omitempty"`
 	Doing       string          `json:"doing,omitempty"`  // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
 	Runner      *Runner         `json:"runner,omitempty"` // the process of that command
@@ -137,6 +138,13 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 // view returns the view of a task, as far as the database has it.
 func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity) (TaskView, error) {
 	v := taskView(t, r, probes, me, tx.Now())
+	if t.Approved != "" {
+		approvals, _, err := tx.Events(store.EventQuery{Room: r.ID, Task: t.ID, Types: []stick.EventType{stick.EventTaskApproved}, Limit: 1, Newest: true})
+		if err != nil {
+			return v, err
+		}
+		v.BelowAuthor = slices.ContainsFunc(approvals, stick.BelowAuthor)
+	}
 	if t.Cause != stick.CauseRolledBack {
 		return v, nil
 	}
