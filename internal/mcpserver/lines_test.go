@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -78,5 +80,53 @@ func TestHintsNameTools(t *testing.T) {
 	}
 	if res, _ := d.client().call("get_message", doc{"message_id": 999}); strings.Contains(fmt.Sprint(res["hint"]), "tt ") {
 		t.Errorf("the hint names a command: %v", res)
+	}
+}
+
+// TestHintsNameOnlyToolsThatAreOffered takes the commands of all hints that a user can read. A client of the core tools reads
+// the name of a tool only if it has that tool, and the command otherwise.
+func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
+	golden, err := os.ReadFile("../cli/testdata/refusals.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, named := map[string]bool{}, map[string]bool{}
+	for _, hint := range regexp.MustCompile(`(?m)^hint: .*`).FindAllString(string(golden), -1) {
+		for _, line := range regexp.MustCompile(`\btt( [a-z-]+)+`).FindAllString(hint, -1) {
+			for _, o := range []Options{{}, {All: true}} {
+				tool, _, _ := strings.Cut(inTools(stick.Hintf("%s", stick.Cmd(line)), o.offers).String(), " ")
+				switch {
+				case tool == "tt":
+					kept[line] = true
+				case !o.offers(tool):
+					t.Errorf("%s is %s, which isn't offered (all: %v)", line, tool, o.All)
+				default:
+					named[tool] = true
+				}
+			}
+		}
+	}
+	if len(named) < 10 || len(kept) < 10 {
+		t.Errorf("only %v and %v were found: the search for hints is broken", named, kept)
+	}
+
+	// a hint as a client gets it, and the tools that the client sees
+	for all, want := range map[bool]string{false: `leave it for those who come: tt notes add "…"`, true: "leave it for those who come: add_note (body: …)"} {
+		d := newDesk(t)
+		d.o.All = all
+		d.join(agent)
+		c := d.client()
+		if res, _ := c.call("send_message", doc{"to": []string{"room"}, "body": "hello"}); res["hint"] != want {
+			t.Errorf("all: %v: the hint is %v, want %s", all, res["hint"], want)
+		}
+		list, err := c.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range list.Tools {
+			if !d.o.offers(tool.Name) {
+				t.Errorf("all: %v: %s is offered, but hints don't know it", all, tool.Name)
+			}
+		}
 	}
 }
