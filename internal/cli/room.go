@@ -210,6 +210,12 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	if res.HiddenMembers > 0 {
 		p.linef("  %d more left or were removed: --all", res.HiddenMembers)
 	}
+	p.waiting(res)
+	p.linef("next: %s", res.NextAction)
+}
+
+// waiting adds what waits for the reader.
+func (p *page) waiting(res engine.GetRoomStateResult) {
 	if res.Unread+res.Unacked > 0 {
 		p.linef("for you: %d unread, %d to accept (%s)", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
 	}
@@ -225,7 +231,6 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	if res.MoreTasks > 0 {
 		p.linef("  %d more: %s", res.MoreTasks, p.next(stick.Cmd("tt worker status")))
 	}
-	p.linef("next: %s", res.NextAction)
 }
 
 func (a *app) policyCmd() *cobra.Command {

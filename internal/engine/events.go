@@ -228,20 +228,30 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			}
 			continue
 		}
-		t := time.NewTimer(net.Next())
-		select {
-		case <-w.C:
-			net.Reset()
-		case <-t.C:
-		case <-limit:
-			t.Stop()
-			return res, nil
-		case <-ctx.Done():
-			t.Stop()
-			return res, stick.Errorf(stick.CodeCanceled, "interrupted").With("cursor", res.Cursor)
+		if over, err := pause(ctx, w.C, net, limit); over || err != nil {
+			if err != nil {
+				err = stick.Errorf(stick.CodeCanceled, "interrupted").With("cursor", res.Cursor)
+			}
+			return res, err
 		}
-		t.Stop()
 	}
+}
+
+// pause waits until it is time to read the log again: a ring, or the net under it. over is true at the limit. It fails when
+// ctx ends.
+func pause(ctx context.Context, rings <-chan struct{}, net *bell.Net, limit <-chan time.Time) (over bool, err error) {
+	t := time.NewTimer(net.Next())
+	defer t.Stop()
+	select {
+	case <-rings:
+		net.Reset()
+	case <-t.C:
+	case <-limit:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	return false, nil
 }
 
 // firstBatch reads the first events of a stream, and sets in p after which event they come. me is the caller, and most is how

@@ -85,11 +85,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 		case o.Room.Path != o.Before.Path:
 			res.Moved = o.Before.Path
 		case move.from == o.Room.Path && move.from != "":
-			why := " has a room"
-			if move.to.Broad {
-				why = " is a whole home directory or disk"
-			}
-			warnings = append(warnings, "the directory of this room is gone, and the room can't move here: "+move.to.Root+why)
+			warnings = append(warnings, move.refusal())
 		case p.ForceNew && above == o.Room.Path:
 			res.Created = false
 			warnings = append(warnings, "there was already a room at this path; you joined it")
@@ -159,4 +155,13 @@ func (m moving) apply(o *op) error {
 	}
 	o.Apply(o.Room.Move(o.Me.Agent, m.to.Root))
 	return nil
+}
+
+// refusal says why a room whose directory is gone doesn't move here.
+func (m moving) refusal() string {
+	why := " has a room"
+	if m.to.Broad {
+		why = " is a whole home directory or disk"
+	}
+	return "the directory of this room is gone, and the room can't move here: " + m.to.Root + why
 }

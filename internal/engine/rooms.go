@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -70,25 +71,15 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 			return err
 		}
 		var shown stick.Room // has the members and listeners of all listed rooms, so that they are probed at once
-		here := -1
-		for i, r := range rooms {
-			if at := slices.Index(place.Chain, r.Path); at >= 0 && (here < 0 || at < slices.Index(place.Chain, rooms[here].Path)) {
-				here = i
-			}
-		}
+		here := nearestRoom(rooms, place)
 		for i, r := range rooms {
 			if len(res.Rooms) >= limit {
 				res.Hidden = len(rooms) - i
 				break
 			}
-			relation := "elsewhere"
-			switch {
-			case i == here:
+			relation := relationOf(r, place)
+			if i == here {
 				relation = "here"
-			case slices.Contains(place.Chain, r.Path):
-				relation = "above"
-			case strings.HasPrefix(r.Path, strings.TrimSuffix(place.Path, "/")+"/"):
-				relation = "below"
 			}
 			if r, err = tx.Room(r.ID); err != nil {
 				return err
@@ -115,4 +106,26 @@ func listed(r stick.Room, relation string, probes *core.Probes, now stick.Time) 
 		v.ReservedFor = &r.Turn.ReservedFor
 	}
 	return v
+}
+
+// nearestRoom returns the index of the room that a command at the place acts in, -1 if there is none.
+func nearestRoom(rooms []stick.Room, place *workspace.Place) int {
+	here := -1
+	for i, r := range rooms {
+		if at := slices.Index(place.Chain, r.Path); at >= 0 && (here < 0 || at < slices.Index(place.Chain, rooms[here].Path)) {
+			here = i
+		}
+	}
+	return here
+}
+
+// relationOf returns where a room lies, seen from the place.
+func relationOf(r stick.Room, place *workspace.Place) string {
+	switch {
+	case slices.Contains(place.Chain, r.Path):
+		return "above"
+	case strings.HasPrefix(r.Path, strings.TrimSuffix(place.Path, "/")+"/"):
+		return "below"
+	}
+	return "elsewhere"
 }

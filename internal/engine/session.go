@@ -148,13 +148,19 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 	s.after()
+	s.addFiles(ctx, place)
+	return s.res, nil
+}
+
+// addFiles adds to the result what only files say: what is uncommitted after a turn that was given up, and the task of the
+// worktree.
+func (s *sessionStart) addFiles(ctx context.Context, place *workspace.Place) {
 	if s.res.Abandoned != nil {
-		s.res.Abandoned.Tree = e.snapshot(ctx, place)
+		s.res.Abandoned.Tree = s.e.snapshot(ctx, place)
 	}
 	if f, ok := core.ReadTaskFile(place.Worktree); ok {
 		s.res.Task = f.TaskID
 	}
-	return s.res, nil
 }
 
 // taskWorktrees returns the worktrees of a workspace that belong to tasks.
