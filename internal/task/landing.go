@@ -78,29 +78,13 @@ func (l *landing) errInterrupted(err error) error {
 // tryOnce tries to land the task once. lost reports whether that failed only because the branch moved meanwhile.
 func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	l.id, l.gated, l.left = "", false, nil // the earlier try has ended
-	if err := l.prepare(ctx); err != nil {
-		return false, err
-	}
-	if l.revert == "" {
-		if contained, err := l.git.IsAncestor(ctx, l.root, l.task.Approved, l.base); err != nil {
-			return false, err
-		} else if contained { // somebody has merged it by hand
-			l.result, l.note = "", containedAlready
-			return false, l.recordLanded(ctx, "")
-		}
-	}
-	if err := l.makeResult(ctx); err != nil {
-		return false, err
-	}
-	if err := l.requireReadableSettings(ctx); err != nil {
-		return false, err
-	}
-	if err := l.requireNoFilesInTheWay(ctx); err != nil {
-		return false, err
-	}
-	tree, err := l.gateTree()
+	tree, contained, err := l.ready(ctx)
 	if err != nil {
 		return false, err
+	}
+	if contained { // somebody has merged it by hand
+		l.result, l.note = "", containedAlready
+		return false, l.recordLanded(ctx, "")
 	}
 	if l.id, err = l.newID(ctx); err != nil {
 		return false, err
@@ -144,6 +128,30 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 		l.note = l.left[0]
 	}
 	return false, l.recordLanded(ctx, l.id)
+}
+
+// ready makes the result, and checks all that needs no intent. It returns the worktree for the gate, empty if none is set.
+// contained says that the branch has the task already, so that there is nothing to do.
+func (l *landing) ready(ctx context.Context) (tree string, contained bool, err error) {
+	if err := l.prepare(ctx); err != nil {
+		return "", false, err
+	}
+	if l.revert == "" {
+		if contained, err := l.git.IsAncestor(ctx, l.root, l.task.Approved, l.base); contained || err != nil {
+			return "", contained, err
+		}
+	}
+	if err := l.makeResult(ctx); err != nil {
+		return "", false, err
+	}
+	if err := l.requireReadableSettings(ctx); err != nil {
+		return "", false, err
+	}
+	if err := l.requireNoFilesInTheWay(ctx); err != nil {
+		return "", false, err
+	}
+	tree, err = l.gateTree()
+	return tree, false, err
 }
 
 // abandon ends the intent of a landing that didn't succeed, if it is still open.

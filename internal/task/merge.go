@@ -146,14 +146,13 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 	if err := rp.listHeld(ctx, tried, halted, &res); err != nil {
 		return res, err
 	}
-	if len(returned) > 0 {
+	switch {
+	case len(returned) > 0:
 		return res, errReturned(returned)
-	}
-	if len(res.Merged) > 0 {
+	case len(res.Merged) > 0:
 		return res, nil // res.Waiting says why the others weren't merged
-	}
-	if len(tried) == 0 {
-		held = rp.listInReview(ctx, &res)
+	case len(tried) == 0:
+		return res, rp.listInReview(ctx, &res)
 	}
 	return res, held
 }

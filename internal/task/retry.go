@@ -41,11 +41,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	id, err := rp.newID(ctx)
-	if err != nil {
-		return res, err
-	}
-	guard := func(o *op) (stick.Event, error) {
+	res, err = rp.carryOut(ctx, intentRetry, m, func(o *op) (stick.Event, error) {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return stick.Event{}, err
 		}
@@ -54,37 +50,12 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 			return stick.Event{}, err
 		}
 		return now.Retry(o.Me.Agent, m.base)
-	}
-	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
-		if _, err := guard(o); err != nil {
-			return err
-		}
-		return o.storeIntent(id, intentRetry, task, m.task.Attempt, m.intent())
 	})
 	if err != nil {
 		return res, err
 	}
-	rp.setIntentEnv(id)
-	rp.killPoint("retry: intended")
-	if err := rp.create(ctx, m); err != nil {
-		return res, rp.undoFailedSpawn(ctx, id, m, err)
-	}
-	rp.killPoint("retry: made")
-	err = rp.writeOutcome(ctx, func(o *op) error {
-		ev, err := guard(o)
-		if err != nil {
-			return err
-		}
-		o.addTaskEvent(ev)
-		res.RoomID, res.AgentID, res.Worktree, res.Note = o.Room.ID, o.Me.Agent, m.path, note
-		return o.Tx.EndIntent(id, "done")
-	})
-	if err != nil {
-		return res, rp.undoFailedSpawn(ctx, id, m, err)
-	}
-	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, skipSeen: true})
-	res.Task = shown.TaskView
-	return res, err
+	res.Note = note
+	return res, rp.showTask(ctx, &res)
 }
 
 // planRetry chooses the base of another attempt at a task, and finds out which of its branch and worktree must be

@@ -151,52 +151,64 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
+	res, err = rp.carryOut(ctx, intentSpawn, m, func(o *op) (stick.Event, error) {
+		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
+		if err != nil {
+			return stick.Event{}, err
+		}
+		q.By = o.Me.Agent
+		return stick.SpawnTask(was, q)
+	})
+	if err != nil {
+		return res, err
+	}
+	rp.killPoint("spawn: done")
+	return res, rp.showTask(ctx, &res)
+}
+
+// carryOut creates what a plan says, between an intent of this kind and the event that record makes. record also decides
+// before anything is created whether the task may begin. A failure undoes everything that was created.
+func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record func(*op) (stick.Event, error)) (res WorkerSpawnResult, err error) {
 	id, err := rp.newID(ctx)
 	if err != nil {
 		return res, err
 	}
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
-		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
-		if err != nil {
-			return err
-		}
-		q.By = o.Me.Agent
-		if _, err := stick.SpawnTask(was, q); err != nil {
+		if _, err := record(o); err != nil {
 			return err
 		}
 		res.Joined = o.Joined
-		return o.storeIntent(id, intentSpawn, m.task, 1, m.intent())
+		return o.storeIntent(id, kind, m.task, max(m.task.Attempt, 1), m.intent())
 	})
 	if err != nil {
 		return res, err
 	}
 	rp.setIntentEnv(id)
-	rp.killPoint("spawn: intended")
+	rp.killPoint(kind + ": intended")
 	if err := rp.create(ctx, m); err != nil {
 		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
-	rp.killPoint("spawn: made")
+	rp.killPoint(kind + ": made")
 	err = rp.writeOutcome(ctx, func(o *op) error {
-		q.By = o.Me.Agent
-		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
-		if err != nil {
-			return err
-		}
-		ev, err := stick.SpawnTask(was, q)
+		ev, err := record(o)
 		if err != nil {
 			return err
 		}
 		o.addTaskEvent(ev)
-		res.RoomID, res.AgentID, res.Worktree = o.Room.ID, o.Me.Agent, m.path
+		res.RoomID, res.AgentID, res.Task.TaskID, res.Worktree = o.Room.ID, o.Me.Agent, m.task.ID, m.path
 		return o.Tx.EndIntent(id, "done")
 	})
 	if err != nil {
 		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
-	rp.killPoint("spawn: done")
-	shown, err := ts.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: p.Caller, Where: rp.w, TaskID: p.TaskID, skipSeen: true})
+	return res, nil
+}
+
+// showTask adds the task as it is now to the result.
+func (rp *repo) showTask(ctx context.Context, res *WorkerSpawnResult) error {
+	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: res.Task.TaskID, skipSeen: true})
 	res.Task = shown.TaskView
-	return res, err
+	return err
 }
 
 // shownAfterSpawn returns the result of a spawn or retry that the caller repeats. If the worktree is missing, it is made
