@@ -113,48 +113,70 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 	return r, append(events, more...), out
 }
 
-// startOne starts the session of q.By alone.
-func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started) {
-	me, _ := r.Member(q.By)
-	inherited := me.Session
-	var events []Event
+// before is what a starting session finds.
+type before struct {
+	me        Member
+	inherited Session // of the agent, or of those whose sessions its process carried
+	prior     Member  // the primary before, if it is another
+	led       bool    // there is one
+	live      bool    // and it isn't gone
+	older     bool    // another agent was here first
+	same      bool    // the session runs already
+	moved     bool    // its process has carried no session here
+}
+
+// before ends the sessions that the agent's process carried, and returns what the new one finds.
+func (r *Room) before(q Starting, s *Probed, now Time) (b before, events []Event) {
+	b.me, _ = r.Member(q.By)
+	b.inherited = b.me.Session
 	for _, a := range q.Before {
-		if before, _ := r.Member(a); inherited.Role == "" {
-			inherited = before.Session
+		if before, _ := r.Member(a); b.inherited.Role == "" {
+			b.inherited = before.Session
 		}
 		events = append(events, r.endSession(a, fmt.Sprintf("its process carries %s now", q.By), now)...)
 	}
-	prior, led := r.Primary()
-	led = led && prior.Agent != q.By
-	live := led && prior.Verdict(s) != Gone
-	_, older := r.elder(q, s)
-	same := me.Session.Running && q.Same
-	moved := !q.Same && len(q.Before) == 0 // to a process that has carried no session here
+	b.prior, b.led = r.Primary()
+	b.led = b.led && b.prior.Agent != q.By
+	b.live = b.led && b.prior.Verdict(s) != Gone
+	_, b.older = r.elder(q, s)
+	b.same = b.me.Session.Running && q.Same
+	b.moved = !q.Same && len(q.Before) == 0
+	return b, events
+}
+
+// role returns the role of a starting session. parent is the agent that has started it and holds the stick, if one has.
+func (b before) role(q Starting, parent AgentID) Role {
+	switch {
+	case q.Helper, parent != "":
+		return RoleHelper
+	case b.same:
+		return b.me.Session.Role
+	case b.live:
+		return RoleHelper // even if it was the primary once: there are never two
+	case q.Continues && b.inherited.Role != "" && !(q.Launched && b.moved):
+		return b.inherited.Role
+	case q.Launched, q.Follows, q.Earlier, b.older:
+		return RoleHelper
+	}
+	return RolePrimary
+}
+
+// startOne starts the session of q.By alone.
+func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started) {
+	b, events := r.before(q, s, now)
+	me, inherited, prior, led, same := b.me, b.inherited, b.prior, b.led, b.same
 	out := Started{}
 	out.Parent, _ = r.Parent(q.By, q.Above, s)
-	if live {
+	if b.live {
 		out.Primary = prior.Agent
 	}
-	switch {
-	case q.Helper, out.Parent != "":
-		out.Role = RoleHelper
-	case same:
-		out.Role = me.Session.Role
-	case live:
-		out.Role = RoleHelper // even if it was the primary once: there are never two
-	case q.Continues && inherited.Role != "" && !(q.Launched && moved):
-		out.Role = inherited.Role
-	case q.Launched, q.Follows, q.Earlier, older:
-		out.Role = RoleHelper
-	default:
-		out.Role = RolePrimary
-	}
+	out.Role = b.role(q, out.Parent)
 	kept := "" // the context file that this session has written, under whatever name of its agent
-	if (same || q.Continues && !(moved && q.Context != "")) && inherited.Role == out.Role {
+	if (same || q.Continues && !(b.moved && q.Context != "")) && inherited.Role == out.Role {
 		kept = inherited.Context
 	}
 	out.Context = r.contextName(q, out.Role, kept, s)
-	crashed := led && !live && out.Role == RolePrimary
+	crashed := led && !b.live && out.Role == RolePrimary
 	switch {
 	case crashed:
 		out.Crashed = prior.Agent
