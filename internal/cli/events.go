@@ -73,6 +73,11 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what string
 	if !s.follow {
 		return st.next(ctx, func(p *page, res engine.EventsResult) { p.batch(res, false, what, each) })
 	}
+	if s.words && newest {
+		if err := st.history(ctx, each); err != nil {
+			return err
+		}
+	}
 	if s.words || a.TTY && !a.json {
 		st.show = each
 		if s.name == "" && s.filter.Target == "" {
@@ -154,8 +159,8 @@ func (a *app) logCmd() *cobra.Command {
 	s := streamFlags{words: true}
 	c := &cobra.Command{
 		Use: "log [path]", Short: "Read what happened in the room, in words", Args: between(0, 1, "a path"),
-		Long: "Read what happened in the room, the newest last. --follow goes on as it happens, until you interrupt it. Programs read\n" +
-			"tt events.",
+		Long: "Read what happened in the room, the newest last. --follow shows the last ten events and goes on as more happen, until\n" +
+			"you interrupt it. Programs read tt events.",
 	}
 	s.addFilter(c)
 	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "go on as it happens")
@@ -232,6 +237,23 @@ type stream struct {
 	name string
 	show func(*page, stick.Event) // shows an event in words; nil: events are followed as JSON
 	p    engine.WaitForEventsParams
+}
+
+// history shows the newest events, and has the stream go on after them.
+func (s *stream) history(ctx context.Context, each func(*page, stick.Event)) error {
+	const some = 10
+	f := s.p.EventFilter
+	f.Limit = min(f.Limit, some)
+	res, err := s.e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: s.p.Caller, Where: s.p.Where, EventFilter: f})
+	if err != nil {
+		return err
+	}
+	s.p.FromNow, s.p.After = false, res.Cursor
+	return s.a.print(res, func(p *page) {
+		for _, e := range res.Events {
+			each(p, e)
+		}
+	})
 }
 
 // next waits for one batch.

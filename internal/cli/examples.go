@@ -21,7 +21,7 @@ var examples = map[string][]string{
 	"tt wait":  {"tt wait", "tt wait --timeout 100s", "tt wait --park"},
 	"tt close": {"tt close --reason 'the project is done'"},
 	"tt events": {
-		"tt events", "tt events --after 7 --limit 20", "tt events --event claim,release --from codex", "tt events --follow --target any",
+		"tt events", "tt events --after 7 --limit 20", "tt events --event claim,release --from codex", "tt events --follow --after 7 --target any",
 	},
 	"tt log":           {"tt log", "tt log -f", "tt log --task ui-7"},
 	"tt join":          {"tt join", "tt join src/parser --force-new"},
