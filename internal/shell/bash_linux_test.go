@@ -70,6 +70,17 @@ func TestAsBashDoes(t *testing.T) {
 	}
 }
 
+// TestANamedPipe: a pattern that would look into a named pipe doesn't wait for somebody to write to it.
+func TestANamedPipe(t *testing.T) {
+	dir := scratchDir(t)
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := Edits("rm */*.go", dir).Paths; len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
 // snapshot says of each file what would be another after a change. Old files can't be taken for just
 // changed ones.
 func snapshot(t *testing.T, dir string, age bool) map[string]string {

@@ -245,6 +245,9 @@ func (w *walker) matching(dir, pattern string) (names []string) {
 	if w.entries <= 0 {
 		return nil
 	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil // to open a named pipe would wait for somebody who writes to it
+	}
 	f, err := os.Open(filepath.Clean(dir))
 	if err != nil {
 		return nil
