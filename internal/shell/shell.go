@@ -87,7 +87,7 @@ type timedReader struct {
 }
 
 func (h *timedReader) Read(b []byte) (int, error) {
-	if int64(h.Len()) < h.Size() && time.Now().After(h.until) {
+	if 0 < h.Len() && int64(h.Len()) < h.Size() && time.Now().After(h.until) {
 		return 0, errors.New("the parser takes too long")
 	}
 	return h.Reader.Read(b)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -341,6 +342,18 @@ func TestHostile(t *testing.T) {
 		if len(got.Paths) > maxPaths {
 			t.Errorf("%.40q has %d paths", c, len(got.Paths))
 		}
+	}
+}
+
+// TestTheEndOfAText is read however late it is.
+func TestTheEndOfAText(t *testing.T) {
+	h := &timedReader{Reader: strings.NewReader("ls"), until: time.Unix(0, 0)}
+	if b, err := io.ReadAll(h); string(b) != "ls" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+	h = &timedReader{Reader: strings.NewReader(strings.Repeat("x", 4096)), until: time.Unix(0, 0)}
+	if _, err := io.ReadAll(h); err == nil {
+		t.Error("a long text that takes too long is read to its end")
 	}
 }
 
