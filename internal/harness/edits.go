@@ -81,7 +81,7 @@ func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) E
 		if after && e.Follows && dir != "" {
 			return afterCommand(out, command, at)
 		}
-		out.set(shell.Edits(command, at))
+		out.set(shell.Edits(command, at, nil))
 	}
 	return out
 }
@@ -90,9 +90,9 @@ func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) E
 // command led, unless the harness went back from there. The command's own steps show where it began. If
 // they don't, only its absolute paths count.
 func afterCommand(out Edits, command, end string) Edits {
-	c := shell.Edits(command, "")
+	c := shell.Edits(command, "", nil)
 	if c.End != "" && filepath.IsLocal(c.End) {
-		c = shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end))
+		c = shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), nil)
 		out.set(c)
 		return out
 	}

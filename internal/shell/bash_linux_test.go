@@ -35,11 +35,15 @@ func TestAsBashDoes(t *testing.T) {
 		"cd none || cd sub || exit; rm -f /none/c.go", "cd none 2> /dev/null || rm a.go", "pushd sub > /dev/null; rm c.go",
 		"bash -c 'rm a.go'", "bash -c 'cd sub; rm c.go'; rm a.go", "bash <<'EOF'\nrm a.go\nEOF", "eval 'rm a.go'", "env A=b rm a.go", "env -C sub rm c.go", "command rm a.go",
 		"nohup nice -n 1 timeout 10 rm a.go", "f() { rm a.go; cd sub; }; f; rm c.go", "rm() { :; }; rm a.go", "echo 'rm a.go' \"> b.go\" # > c.go", "x=$(rm a.go)",
+		"touch a.go new", "truncate -s 3 a.go", "dd if=a.go of=new status=none", "ln -s a.go link", "ln -sf ../a.go sub", "install -m 600 a.go sub", "install -D a.go x/y",
+		"tar cf t.tar a.go && tar xf t.tar -C sub a.go", "find sub -name c.go -delete", "find . -name 'a.*' -exec rm {} +", "find sub -type f -execdir rm {} \\;",
+		"find sub -type f | xargs rm", "ls *.go | xargs sed -i s/x/y/", "ls a.go | xargs -I F mv F sub", "shred -u a.go", "unlink a.go", "sort -o b.go a.go", "perl -0pi -e 's/x/y/' a.go", "perl -lpi -e 1 a.go",
+		"printf -- '--- a.go\n+++ a.go\n@@ -0,0 +1 @@\n+x\n' > p; patch -p0 a.go p",
 		"time rm a.go", "! rm a.go", "[[ -f a.go ]] && rm a.go", "while true; do rm a.go; break; done", "until rm a.go; do :; done", "case x in x) rm a.go;; esac",
 	} {
 		dir := scratchDir(t)
 		before := snapshot(t, dir, true)
-		claimed := Edits(command, dir)
+		claimed := Edits(command, dir, nil)
 		c := exec.Command(bash, "-c", command)
 		c.Dir, c.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
 		out, err := c.CombinedOutput()
@@ -56,7 +60,7 @@ func TestAsBashDoes(t *testing.T) {
 		for _, p := range claimed.Paths {
 			inside := false
 			for path := range changed {
-				if path == p || strings.HasPrefix(path, p+"/") {
+				if path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") {
 					told[path], inside = true, true
 				}
 			}
@@ -76,7 +80,7 @@ func TestANamedPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := Edits("rm */*.go", dir).Paths; len(got) != 1 {
+	if got := Edits("rm */*.go", dir, nil).Paths; len(got) != 1 {
 		t.Errorf("%v", got)
 	}
 }

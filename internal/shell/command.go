@@ -12,69 +12,127 @@ import (
 func (w *walker) call(c *syntax.CallExpr, stdin string) {
 	for _, a := range c.Assigns {
 		w.within(a)
-		if a.Name != nil && (a.Name.Value == "GIT_DIR" || a.Name.Value == "GIT_WORK_TREE") && len(c.Args) > 0 {
-			return // it works on another tree than the one here
-		}
 	}
 	w.substitutions(c.Args...)
-	w.run(w.args(c.Args), stdin)
-}
-
-// run notes what a command changes.
-func (w *walker) run(args []word, stdin string) {
-	if w.steps--; w.steps < 0 || len(args) == 0 || !args[0].ok {
+	args := w.args(c.Args)
+	if len(args) == 0 {
+		for _, a := range c.Assigns {
+			w.set(a)
+		}
 		return
 	}
+	if len(c.Assigns) == 0 {
+		w.run(args, stdin)
+		return
+	}
+	was := w.git
+	for _, a := range c.Assigns {
+		if a.Name != nil {
+			w.assign(a.Name.Value, w.value(a.Value))
+		}
+	}
+	w.run(args, stdin)
+	w.git = was
+}
+
+// set notes a variable of the shell. Commands get it only if they got it before.
+func (w *walker) set(a *syntax.Assign) {
+	if a.Name == nil {
+		return
+	}
+	switch name := a.Name.Value; {
+	case name == "GIT_DIR" && w.git.dir == nil, name == "GIT_WORK_TREE" && w.git.tree == nil, name == "GIT_INDEX_FILE" && !w.git.index:
+	default:
+		w.assign(name, w.value(a.Value))
+	}
+}
+
+// run walks through a command.
+func (w *walker) run(args []word, stdin string) {
+	if len(args) == 0 {
+		return
+	}
+	if w.steps--; w.steps < 0 || !args[0].ok {
+		w.writes = true
+		return
+	}
+	w.nameOnly = false // of the command that runs this one
 	if body := w.funcs[args[0].text]; body != nil {
 		w.stmt(body)
 		return
 	}
-	name, args := path.Base(filepath.ToSlash(args[0].text)), args[1:]
+	dir, name := path.Split(filepath.ToSlash(args[0].text))
+	args = args[1:]
+	w.named(name, args)
+	if !w.inShell(name, args, stdin) && !w.wrapper(name, args, stdin) && !w.fileCommand(name, args, stdin) &&
+		(!isSystem(dir) || !onlyReads(name, args)) {
+		w.writes = true // nobody knows what it changes
+	}
+}
+
+// isSystem reports whether programs lie there that are what their names say. A project may have others of the same
+// names.
+func isSystem(dir string) bool {
+	switch dir {
+	case "", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/":
+		return true
+	}
+	return false
+}
+
+// inShell handles what changes the shell itself, or runs text of a script.
+func (w *walker) inShell(name string, args []word, stdin string) bool {
 	switch name {
 	case "cd", "pushd":
 		w.cd(args)
 	case "popd":
 		w.dirKnown = false
+	case "unset":
+		w.unset(args)
 	case "eval":
 		w.eval(args)
 	case "sh", "bash", "dash", "zsh", "ksh", "ash":
 		w.shell(args, stdin)
-	case "sed":
-		w.sed(args)
-	case "perl":
-		w.perl(args)
-	case "tee":
-		w.changeAll(parse(args, "").rest)
-	case "rm":
-		w.byName(func() { w.changeAll(parse(args, "").rest) })
-	case "mv":
-		w.byName(func() { w.move(args, true) })
-	case "cp":
-		w.move(args, false)
 	case "git":
-		w.byName(func() { w.git(args) })
-	case "apply_patch", "applypatch":
-		w.patch(args, stdin)
+		w.byName(func() { w.runGit(args) })
 	default:
-		w.prefix(name, args, stdin)
+		return false
+	}
+	return true
+}
+
+func (w *walker) unset(args []word) {
+	for _, a := range args {
+		switch a.text {
+		case "GIT_DIR":
+			w.git.dir = nil
+		case "GIT_WORK_TREE":
+			w.git.tree = nil
+		case "GIT_INDEX_FILE":
+			w.git.index = false
+		}
 	}
 }
 
-// prefix handles programs that only run the command in their arguments.
-func (w *walker) prefix(name string, args []word, stdin string) {
+// wrapper handles programs that only run the command in their arguments.
+func (w *walker) wrapper(name string, args []word, stdin string) bool {
 	var o options
 	switch name {
 	case "command":
 		if o = parse(args, "+"); o.has("v", "V") {
-			return // it only prints where the command is
+			return true // it only prints where the command is
 		}
-	case "builtin", "nohup", "setsid", "noglob", "nocorrect", "busybox":
+	case "builtin", "setsid", "noglob", "nocorrect", "busybox", "caffeinate":
 		o = parse(args, "+")
+	case "nohup":
+		o = parse(args, "+")
+		w.writes = true // nohup.out
 	case "exec":
 		o = parse(args, "+a:")
 	case "time":
 		o = parse(args, "+f:o:", "format", "output")
-	case "nice", "ionice":
+		w.writes = w.writes || o.has("o", "output")
+	case "nice", "ionice", "chrt":
 		o = parse(args, "+n:c:p:", "adjustment", "class", "classdata")
 	case "stdbuf":
 		o = parse(args, "+i:o:e:", "input", "output", "error")
@@ -82,38 +140,48 @@ func (w *walker) prefix(name string, args []word, stdin string) {
 		if o = parse(args, "+s:k:", "signal", "kill-after"); len(o.rest) > 0 {
 			o.rest = o.rest[1:] // the time limit
 		}
-	case "sudo", "doas":
-		if o = parse(args, "+u:g:h:p:C:r:t:T:U:D:R:", "user", "group", "host", "prompt", "chdir", "chroot"); o.has("R", "chroot", "i", "login") {
-			return
-		}
-		o.rest = afterVariables(o.rest)
-	case "env":
-		if o = parse(args, "+u:C:S:", "unset", "chdir", "split-string"); o.has("S", "split-string") {
-			return
-		}
-		o.rest = afterVariables(o.rest)
+	case "xargs":
+		w.xargs(args)
+		return true
+	case "sudo", "doas", "env":
+		w.elsewhere(name, args, stdin)
+		return true
 	default:
-		return // nobody knows what it changes
-	}
-	at, moves := o.value("C", "D", "chdir")
-	if name == "env" || name == "sudo" || name == "doas" {
-		w.inSubshell(func(w *walker) { // none of them changes the shell's own directory
-			if moves && (name == "env" || o.has("D", "chdir")) {
-				w.enter(at)
-			}
-			w.run(o.rest, stdin)
-		})
-		return
+		return false
 	}
 	w.run(o.rest, stdin)
+	return true
 }
 
-// afterVariables skips NAME=value at the front.
-func afterVariables(args []word) []word {
-	for len(args) > 0 && strings.Contains(args[0].text, "=") {
-		args = args[1:]
+// elsewhere handles programs that run a command with other variables, and maybe in another directory. None of them
+// changes the shell's own.
+func (w *walker) elsewhere(name string, args []word, stdin string) {
+	var o options
+	if name == "env" {
+		o = parse(args, "+u:C:S:", "unset", "chdir", "split-string")
+	} else {
+		o = parse(args, "+u:g:h:p:C:r:t:T:U:D:R:", "user", "group", "host", "prompt", "chdir", "chroot")
 	}
-	return args
+	if o.has("S", "split-string", "R", "chroot", "login") || name != "env" && o.has("i") {
+		w.writes = true
+		return
+	}
+	w.inSubshell(func(w *walker) {
+		if at, ok := o.value("chdir", "D"); ok {
+			w.enter(at)
+		} else if at, ok := o.value("C"); ok && name == "env" {
+			w.enter(at)
+		}
+		for len(o.rest) > 0 {
+			key, value, ok := strings.Cut(o.rest[0].text, "=")
+			if !ok {
+				break
+			}
+			w.assign(key, word{text: value, ok: o.rest[0].ok})
+			o.rest = o.rest[1:]
+		}
+		w.run(o.rest, stdin)
+	})
 }
 
 func (w *walker) cd(args []word) {
@@ -129,6 +197,7 @@ func (w *walker) eval(args []word) {
 	var all []string
 	for _, a := range args {
 		if !a.ok {
+			w.writes = true
 			return
 		}
 		all = append(all, a.text)
@@ -142,13 +211,25 @@ func (w *walker) shell(args []word, stdin string) {
 	w.inSubshell(func(w *walker) {
 		switch {
 		case o.has("c"):
-			if len(o.rest) > 0 && o.rest[0].ok {
-				w.script(o.rest[0].text)
+			if len(o.rest) > 0 {
+				w.scriptOf(o.rest[0])
 			}
-		case len(o.rest) == 0 || o.has("s"):
+		case o.has("version"):
+		case (len(o.rest) == 0 || o.has("s")) && stdin != "":
 			w.script(stdin)
+		default: // a file, or what comes through a pipe
+			w.writes = true
 		}
 	})
+}
+
+// scriptOf walks through the script in an argument.
+func (w *walker) scriptOf(x word) {
+	if x.ok && !x.some {
+		w.script(x.text)
+	} else {
+		w.writes = true
+	}
 }
 
 // sed changes its files with -i. Its first argument is the script, unless -e or -f gives that.
@@ -163,7 +244,8 @@ func (w *walker) sed(args []word) {
 }
 
 func (w *walker) perl(args []word) {
-	w.inPlace(parse(args, "+e:E:i::M::m::I:F::0::l::x::C::D::V::d::"), "e", "E")
+	w.writes = true // whatever its script does
+	w.inPlace(parse(args, "+e:E:i::M::m::I:F::x::C::D::V::d::"), "e", "E")
 }
 
 // inPlace notes the files that sed and perl change. script lists the options that give their script.
@@ -174,6 +256,7 @@ func (w *walker) inPlace(o options, script ...string) {
 	}
 	switch {
 	case !o.has("i", "in-place"):
+		w.writes = w.writes || !sedReads(o)
 	case o.has("follow-symlinks"):
 		w.changeAll(files)
 	default: // they write a new file, which replaces the old one
@@ -181,42 +264,47 @@ func (w *walker) inPlace(o options, script ...string) {
 	}
 }
 
-// move handles mv and, where the sources stay, cp.
-func (w *walker) move(args []word, sources bool) {
-	o := parse(args, "t:S:", "target-directory", "suffix")
+// move handles mv and, where the sources stay, cp and its like. It returns the files that come to be.
+func (w *walker) move(o options, sources bool) (onto []word) {
 	from := o.rest
 	to, into := o.value("t", "target-directory")
 	if !into {
 		if len(from) < 2 {
-			return
+			w.writes = true
+			return nil
 		}
 		from, to = from[:len(from)-1], from[len(from)-1]
-		into = len(from) > 1 || w.isDir(to) && !o.has("T", "no-target-directory")
+		into = len(from) > 1 || from[0].some || w.isDir(to) && !o.has("T", "no-target-directory")
 	}
 	for _, f := range from {
 		if sources {
 			w.change(f)
 		}
 		if into {
-			w.changeIn(to, f)
+			onto = append(onto, w.changeIn(to, f)...)
 		}
 	}
 	if !into {
 		w.change(to)
+		onto = append(onto, to)
 	}
+	return onto
 }
 
-// changeIn notes the new file in a directory. If that is everything of another one, as in cp -r other/. here,
-// it notes the directory itself.
-func (w *walker) changeIn(dir, file word) {
-	if !dir.ok || !file.ok || dir.text == "" || file.text == "" {
-		return
+// changeIn notes the new file in a directory, and returns it. If that is everything of another one, as in
+// cp -r other/. here, it notes the directory itself.
+func (w *walker) changeIn(dir, file word) []word {
+	if w.writes = true; !dir.ok || !file.ok || dir.text == "" || file.text == "" {
+		return nil
 	}
 	switch name := path.Base(filepath.ToSlash(file.text)); {
-	case name == "." || name == ".." || name == "/":
+	case name == "." || name == ".." || name == "/" || file.some:
 		w.changeInside(dir)
+		return nil
 	default:
-		w.change(literal(dir.text + "/" + name))
+		to := literal(dir.text + "/" + name)
+		w.change(to)
+		return []word{to}
 	}
 }
 
@@ -225,6 +313,7 @@ func (w *walker) patch(args []word, stdin string) {
 	if len(args) > 0 {
 		stdin = args[0].text
 	}
+	w.writes = true
 	for _, p := range PatchFiles(stdin) {
 		w.change(literal(p))
 	}

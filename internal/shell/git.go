@@ -1,129 +1,419 @@
 package shell
 
 import (
-	"slices"
+	"path/filepath"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// git notes what a git command changes in the files of the checkout. It ignores the index and refs.
-func (w *walker) git(args []word) {
-	o := parse(args, "+C:c:", "git-dir", "work-tree", "namespace", "exec-path", "config-env", "super-prefix")
-	if len(o.rest) == 0 || !o.rest[0].ok || o.has("git-dir", "help", "h", "version") {
-		return
-	}
-	ahead := args[:len(args)-len(o.rest)]
-	if at := slices.Index(ahead, literal("-C")); at >= 0 && slices.Contains(ahead[at+1:], literal("-C")) {
-		return // each is relative to the one before; nobody writes that
-	}
-	w.inSubshell(func(w *walker) {
-		for _, name := range []string{"C", "work-tree"} {
-			if at, ok := o.value(name); ok {
-				w.enter(at)
-			}
+// gitPlace is where git works if not in the checkout around the command.
+type gitPlace struct {
+	dir, tree *word  // what GIT_DIR and GIT_WORK_TREE, or the options for them, are set to
+	index     bool   // GIT_INDEX_FILE names another index
+	cleans    bool   // git clean needs no -f, by a setting in the command
+	top       string // the root of the files, of which the repository is elsewhere
+	repo      string // where the repository is
+}
+
+// declare walks through export NAME=value and its like.
+func (w *walker) declare(c *syntax.DeclClause) {
+	w.within(c)
+	for _, a := range c.Args {
+		if a.Name != nil && a.Value != nil {
+			w.assign(a.Name.Value, w.value(a.Value))
 		}
-		w.gitCommand(o.rest[0].text, o.rest[1:])
+	}
+}
+
+// value is what a variable is set to.
+func (w *walker) value(x *syntax.Word) word {
+	if x == nil {
+		return literal("")
+	}
+	text, _, ok := flat(x.Parts)
+	return word{text: text, ok: ok}
+}
+
+// assign notes a variable that commands get.
+func (w *walker) assign(name string, value word) {
+	switch name {
+	case "GIT_DIR":
+		w.git.dir = &value
+	case "GIT_WORK_TREE":
+		w.git.tree = &value
+	case "GIT_INDEX_FILE":
+		w.git.index = true
+	}
+	if !harmless(name, value) {
+		w.writes = true
+	}
+}
+
+// harmless reports whether a variable doesn't make commands that read do anything else.
+func harmless(name string, value word) bool {
+	switch name {
+	case "GIT_PAGER", "PAGER", "MANPAGER", "BAT_PAGER":
+		return value == literal("cat") || value == literal("")
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "GIT_LITERAL_PATHSPECS",
+		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE":
+		return true
+	case "PATH", "BASH_ENV", "ENV", "RIPGREP_CONFIG_PATH", "LESSOPEN", "LESSCLOSE", "FPATH", "CDPATH", "SHELLOPTS", "PROMPT_COMMAND":
+		return false
+	}
+	for _, p := range []string{"GIT_", "LD_", "DYLD_", "GO", "NODE_", "PYTHON", "PERL", "RUBY"} {
+		if strings.HasPrefix(name, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// gitSub is a command of git's, with its arguments.
+type gitSub struct {
+	name string
+	args []word
+}
+
+// runGit walks through a command of git's.
+func (w *walker) runGit(args []word) {
+	w.inSubshell(func(w *walker) {
+		if sub, ok := w.gitOptions(args); ok {
+			w.runSub(sub)
+		}
 	})
 }
 
-func (w *walker) gitCommand(name string, args []word) {
-	if slices.Contains(args, literal("--help")) || slices.Contains(args, literal("-h")) {
+// gitOptions goes where git's own options lead. It is false if there is no command after them.
+func (w *walker) gitOptions(args []word) (gitSub, bool) {
+	for len(args) > 0 && args[0].ok && strings.HasPrefix(args[0].text, "-") {
+		name, value, has := strings.Cut(args[0].text, "=")
+		set := literal(value)
+		if args = args[1:]; !has {
+			switch name {
+			case "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source":
+				if len(args) == 0 {
+					return gitSub{}, false
+				}
+				set, args = args[0], args[1:]
+			}
+		}
+		switch name {
+		case "--help", "-h", "--version", "-v", "--html-path", "--man-path", "--info-path":
+			return gitSub{}, false
+		case "-C":
+			w.enter(set)
+		case "--git-dir":
+			w.git.dir = &set
+		case "--work-tree":
+			w.git.tree = &set
+		case "-c", "--config-env":
+			w.git.cleans = w.git.cleans || strings.EqualFold(set.text, "clean.requireForce=false")
+			w.writes = w.writes || !harmlessSetting(set)
+		case "--exec-path", "--namespace", "--bare", "--super-prefix", "--attr-source":
+			w.writes = true
+		}
+	}
+	if len(args) == 0 {
+		return gitSub{}, false
+	}
+	if !args[0].ok {
+		w.writes = true
+		return gitSub{}, false
+	}
+	w.gitPlace()
+	return gitSub{args[0].text, args[1:]}, true
+}
+
+// harmlessSetting reports whether a setting of git's changes at most how it prints.
+func harmlessSetting(x word) bool {
+	key, value, _ := strings.Cut(strings.ToLower(x.text), "=")
+	if key == "core.pager" {
+		return x.ok && (value == "cat" || value == "")
+	}
+	for _, p := range []string{"color.", "advice.", "log.", "user.", "core.quotepath", "safe.directory", "column.", "status."} {
+		if x.ok && strings.HasPrefix(key, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitPlace goes to the files that git means. Without a variable or an option they are those around the directory.
+// GIT_DIR alone says that the files are where the command runs. Paths in arguments mean those from the root of the
+// files, if that isn't around the directory.
+func (w *walker) gitPlace() {
+	dir, tree := w.git.dir, w.git.tree
+	if dir != nil && *dir == literal("") {
+		dir = nil
+	}
+	if dir == nil && tree == nil {
 		return
 	}
-	switch name {
-	case "checkout":
-		w.gitCheckout(args)
-	case "switch":
-		w.changeTree() // for a new branch too: others who work here would commit to it
-	case "branch":
-		// A rename with one name is that of the checked-out branch.
-		if o := parse(args, "u:", "set-upstream-to"); o.has("m", "M", "move") && len(o.rest) < 2 {
-			w.changeTree()
-		}
-	case "restore":
-		o := parse(args, "s:U:", "source", "conflict", "pathspec-from-file")
-		if !o.has("S", "staged") || o.has("W", "worktree") {
-			w.pathspecs(o, o.rest)
-		}
-	case "reset":
-		if parse(args, "").has("hard", "merge", "keep") {
-			w.changeTree()
-		}
-	case "stash":
-		w.gitStash(args)
-	case "rm":
-		if o := parse(args, "", "pathspec-from-file"); !o.has("cached", "n", "dry-run") {
-			w.pathspecs(o, o.rest)
-		}
-	case "mv":
-		if !parse(args, "").has("n", "dry-run") {
-			w.move(args, true)
-		}
-	case "clean":
-		if o := parse(args, "e:", "exclude"); o.has("f", "force") && !o.has("n", "dry-run") {
-			w.pathspecs(o, o.rest)
-		}
-	case "apply":
-		if o := parse(args, "p:C:", "exclude", "include", "directory", "whitespace", "build-fake-ancestor"); o.has("apply") ||
-			!o.has("check", "stat", "numstat", "summary", "cached") {
-			w.changeTree()
-		}
-	case "merge", "rebase", "pull", "cherry-pick", "revert", "am":
-		if !parse(args, "m:X:s:F:").has("quit", "show-current-patch", "edit-todo") {
-			w.changeTree()
-		}
+	here, repo, known := w.dir, "", true
+	if dir != nil {
+		repo, known = w.path(*dir)
 	}
-}
-
-// gitCheckout tells the two meanings of git checkout apart as git does: a file is restored, anything else is a
-// branch or a commit.
-func (w *walker) gitCheckout(args []word) {
-	o := parse(args, "b:B:U:", "orphan", "conflict", "pathspec-from-file")
+	if tree != nil {
+		top, ok := w.path(*tree)
+		if rel, err := filepath.Rel(top, here); !ok || !w.dirKnown || err != nil || !filepath.IsLocal(rel) {
+			w.enter(*tree)
+		}
+		here = top
+	}
+	if dir == nil {
+		w.git.top = here
+		return
+	}
 	switch {
-	case o.has("pathspec-from-file"):
-		w.changeTree()
-	case o.dash >= 0 && o.dash < len(o.rest):
-		w.pathspecs(o, o.rest[o.dash:])
-	case o.has("b", "B", "orphan"):
-		w.changeTree() // even if no file changes: others who work here would commit to the new branch
-	case len(o.rest) == 0:
-		if o.has("f", "force", "p", "patch") {
-			w.changeTree()
-		}
-	case w.exists(o.rest[0]):
-		w.pathspecs(o, o.rest)
-	case len(o.rest) > 1:
-		w.pathspecs(o, o.rest[1:])
+	case !known:
+		w.dirKnown = false // another repository, and so another index, of which nothing is known
+	case repo == filepath.Join(here, ".git"):
+		w.git.repo = here
 	default:
-		w.changeTree()
+		w.git.top, w.git.repo = here, strings.TrimSuffix(repo, separator+".git")
 	}
 }
 
-func (w *walker) gitStash(args []word) {
-	name := "push"
-	if len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
-		name, args = args[0].text, args[1:]
+func (w *walker) runSub(sub gitSub) {
+	w.named("git "+sub.name, sub.args)
+	if asksForHelp(sub.args) || gitOnlyReads(sub) {
+		return
 	}
-	switch name {
-	case "push":
-		o := parse(args, "m:", "message", "pathspec-from-file")
-		w.pathspecs(o, o.rest)
-	case "save", "pop", "apply", "branch":
-		w.changeTree()
+	if run := gitCommand(sub.name); run != nil {
+		w.writes = true
+		run(w, sub.args)
+		return
+	}
+	if _, known := gitReads()[sub.name]; known || gitOthers()[sub.name] || !w.gitAlias(sub) {
+		w.writes = true
 	}
 }
 
-// pathspecs notes what git finds by them: without any, the whole tree.
-func (w *walker) pathspecs(o options, all []word) {
-	if len(all) == 0 || o.has("pathspec-from-file") {
-		w.changeTree()
-	}
-	for _, x := range all {
-		switch {
-		case !x.ok:
-		case w.exists(x) || !strings.ContainsAny(x.text, ":*?["):
-			w.changeInside(x)
-		default:
-			w.changeTree() // git matches its patterns below, or from the top
+func asksForHelp(args []word) bool {
+	return contains(args, "--help") || contains(args, "-h")
+}
+
+func contains(args []word, text string) bool {
+	for _, a := range args {
+		if a == literal("--") {
+			return false
+		}
+		if a == literal(text) {
+			return true
 		}
 	}
+	return false
+}
+
+// gitAlias walks through what an alias stands for. It is false if there is no such alias.
+func (w *walker) gitAlias(sub gitSub) bool {
+	if w.alias == nil || !w.dirKnown || w.aliases <= 0 {
+		return false
+	}
+	w.aliases--
+	text := w.alias(w.dir, sub.name)
+	if script, ok := strings.CutPrefix(text, "!"); ok {
+		var b strings.Builder
+		b.WriteString(script)
+		for _, a := range sub.args {
+			if b.WriteByte(' '); a.ok {
+				b.WriteString("'" + strings.ReplaceAll(a.text, "'", `'\''`) + "'")
+			} else {
+				b.WriteString(`"$x"`)
+			}
+		}
+		w.toTop()
+		w.script(b.String())
+		return true
+	}
+	words := splitAlias(text)
+	if len(words) == 0 {
+		return false
+	}
+	if w.steps--; w.steps < 0 {
+		return false
+	}
+	if next, ok := w.gitOptions(append(words, sub.args...)); ok && next.name != sub.name {
+		w.runSub(next)
+		return true
+	}
+	return false
+}
+
+// splitAlias splits an alias as git does: by spaces, with quotes and backslashes.
+func splitAlias(text string) (words []word) {
+	var b strings.Builder
+	quote, in := byte(0), false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote == 0 && strings.IndexByte(" \t\n\r\v\f", c) >= 0:
+			if in {
+				words = append(words, literal(b.String()))
+			}
+			b.Reset()
+			in = false
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, in = c, true
+		case c == quote:
+			quote = 0
+		case c == '\\' && quote != '\'' && i+1 < len(text):
+			i++
+			b.WriteByte(text[i])
+			in = true
+		default:
+			b.WriteByte(c)
+			in = true
+		}
+	}
+	if in {
+		words = append(words, literal(b.String()))
+	}
+	return words
+}
+
+// toTop goes to the root of the checkout, where git runs an alias that is a script.
+func (w *walker) toTop() {
+	for dir := w.dir; ; dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, ".git")) {
+			w.dir = dir
+			return
+		}
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
+
+// treeAct notes an act on the whole checkout.
+func (w *walker) treeAct(kind Kind, loses Work) {
+	a := Act{Kind: kind, Loses: loses}
+	if w.git.top != "" {
+		a.Dir, a.Paths = w.git.top, []string{inside(w.git.top)}
+	}
+	w.act(a)
+}
+
+// drops notes that refs are deleted or set to another commit. Without refs, nobody can tell which.
+func (w *walker) drops(loses Work, refs ...string) {
+	w.act(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: refs, Some: len(refs) == 0})
+}
+
+// files are what pathspecs find.
+type files struct {
+	paths []string // as in [Act]
+	some  bool
+	known bool // where they are is known
+}
+
+// pathspecs returns what git finds by them: without any, the whole checkout. A pattern finds files below the
+// directory in which it has no wildcard yet.
+func (w *walker) pathspecs(o options, all []word) files {
+	f := files{known: w.dirKnown, some: o.has("p", "patch", "pathspec-from-file")}
+	if o.has("pathspec-from-file") {
+		return f
+	}
+	known := 0
+	for _, x := range all {
+		path, whole, ok := w.pathspec(x)
+		switch {
+		case !ok:
+			continue
+		case whole:
+			return files{known: w.dirKnown, some: f.some || x.some || x.text != ":/"}
+		}
+		known++
+		f.some = f.some || x.some || isPattern(x.text)
+		f.paths = add(f.paths, path)
+	}
+	f.known = f.known && len(all) == 0 || known > 0
+	return f
+}
+
+// pathspec returns what git finds by one pathspec: a path, or the whole checkout.
+func (w *walker) pathspec(x word) (path string, whole, ok bool) {
+	magic := strings.HasPrefix(x.text, ":")
+	switch {
+	case !x.ok:
+		return "", false, false
+	case magic && x.text != ":" && !w.exists(x): // from the top, or what isn't meant
+		return "", true, w.dirKnown
+	case isPattern(x.text) && !w.exists(x):
+		x = literalPart(x)
+	}
+	path, ok = w.reach(x)
+	return path, false, ok
+}
+
+// isPathspec reports whether a word can only name files.
+func (w *walker) isPathspec(x word) bool {
+	for _, start := range []string{"./", "../", ":(", ":!", ":^"} {
+		if x.ok && strings.HasPrefix(x.text, start) {
+			return true
+		}
+	}
+	return x.ok && (w.exists(x) || isPattern(x.text) || x.text == "." || x.text == ".." || x.text == ":/")
+}
+
+func isPattern(text string) bool { return strings.ContainsAny(text, "*?[") }
+
+// literalPart is the directory in which a pattern has no wildcard yet.
+func literalPart(x word) word {
+	before := x.text[:strings.IndexAny(x.text, "*?[")]
+	x.text = before[:strings.LastIndexByte(before, '/')+1]
+	if x.text == "" {
+		x.text = "."
+	}
+	return x
+}
+
+// changeFiles notes that what pathspecs find changes in the tree.
+func (w *walker) changeFiles(f files) {
+	if !f.known {
+		return
+	}
+	if f.paths == nil {
+		w.changeTree()
+	}
+	for _, p := range f.paths {
+		if endsInSeparator(p) {
+			w.changes.Paths = add(w.changes.Paths, p)
+		} else {
+			w.changePath(p)
+		}
+	}
+}
+
+// fileAct notes an act on what pathspecs find.
+func (w *walker) fileAct(kind Kind, loses Work, f files) {
+	switch {
+	case !f.known:
+	case f.paths == nil && !f.some:
+		w.treeAct(kind, loses)
+	case f.paths == nil && w.git.top != "":
+		w.act(Act{Kind: kind, Loses: loses, Dir: w.git.top, Paths: []string{inside(w.git.top)}, Some: true})
+	default:
+		w.act(Act{Kind: kind, Loses: loses, Paths: f.paths, Some: f.some})
+	}
+}
+
+// takesFiles notes that what pathspecs find changes in the tree, and with it what of its work may go.
+func (w *walker) takesFiles(loses Work, f files) {
+	w.changeFiles(f)
+	w.fileAct(Takes, loses, f)
+}
+
+// takesTree notes that any file of the checkout may change, and with it what of its work may go.
+func (w *walker) takesTree(loses Work) {
+	w.changeTree()
+	w.treeAct(Takes, loses)
+}
+
+// moves notes that another commit or branch comes to be in the tree.
+func (w *walker) moves(o options, loses Work) {
+	w.changeTree()
+	if !o.has("no-overwrite-ignore") {
+		loses |= Ignored
+	}
+	w.treeAct(Moves, loses)
 }

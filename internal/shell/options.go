@@ -5,6 +5,7 @@ import "strings"
 // options are a command's arguments, as getopt would parse them.
 type options struct {
 	given map[string]word // by letter or long name; empty without a value
+	count map[string]int  // how often each is given
 	rest  []word
 	dash  int // how many of rest are before "--"; -1 without it
 }
@@ -13,7 +14,7 @@ type options struct {
 // argument, and after a "+" at the front the first other argument ends the options. long lists the long
 // options that take a value from the next argument.
 func parse(args []word, short string, long ...string) options {
-	o := options{given: map[string]word{}, dash: -1}
+	o := options{given: map[string]word{}, count: map[string]int{}, dash: -1}
 	ordered := strings.HasPrefix(short, "+")
 	for i := 0; i < len(args); i++ {
 		next := func() word {
@@ -29,7 +30,8 @@ func parse(args []word, short string, long ...string) options {
 			return o
 		case strings.HasPrefix(a.text, "--"):
 			name, value, has := strings.Cut(a.text[2:], "=")
-			o.given[name] = word{value, a.ok}
+			o.count[name]++
+			o.given[name] = word{text: value, ok: a.ok}
 			for _, l := range long {
 				if l == name && !has {
 					o.given[name] = next()
@@ -55,7 +57,8 @@ func (o *options) cluster(a word, short string, next func() word) {
 		if at := strings.Index(short, letter); at >= 0 && letter != ":" && letter != "+" {
 			takes = short[at+1:]
 		}
-		value := word{a.text[j+1:], a.ok}
+		value := word{text: a.text[j+1:], ok: a.ok}
+		o.count[letter]++
 		switch {
 		case strings.HasPrefix(takes, "::"):
 			o.given[letter] = value
@@ -89,4 +92,12 @@ func (o options) value(names ...string) (word, bool) {
 		}
 	}
 	return word{}, false
+}
+
+// times returns how often any of names is given.
+func (o options) times(names ...string) (n int) {
+	for _, name := range names {
+		n += o.count[name]
+	}
+	return n
 }

@@ -1,6 +1,6 @@
-// Package shell finds the files that a shell command is going to change, as far as the command's text shows
-// them. It doesn't guess at variables, scripts, or what programs do by themselves. It is no guard against
-// somebody who wants to hide what a command does.
+// Package shell finds out what a shell command is going to do to files and to work that isn't committed, as far as
+// the command's text shows it. It doesn't guess at variables, scripts, or what programs do by themselves. It is no
+// guard against somebody who wants to hide what a command does.
 package shell
 
 import (
@@ -20,6 +20,8 @@ type Changes struct {
 	Paths []string // in the command's order, each once; a directory means everything below it, and itself unless it ends with a separator
 	Names []string // those of Paths where a link itself is removed, moved or replaced, not what it leads to
 	Trees []string // where a command runs that may change any file of its checkout, such as git reset --hard
+	Acts  []Act    // what may cost work, in the command's order, each once
+	Reads bool     // all that the command does is known, and it changes no file and nothing of a repository
 	End   string   // where the shell is at the end; empty if that is unknown
 }
 
@@ -31,22 +33,28 @@ const (
 	maxMarks   = 2000 // question marks: the parser needs quadratic time for them in arithmetic
 	maxSteps   = 5000 // simple commands, counted each time a function runs them
 	maxPaths   = 1000
+	maxAliases = 20                    // of git's, that one command has us look up
 	maxTime    = 15 * time.Millisecond // for the parser
 )
 
+// Alias returns what the alias of git's with that name is set to in the repository at dir, without a ! at the front
+// taken off; empty if there is none.
+type Alias func(dir, name string) string
+
 // Edits returns what a command will change when a POSIX shell or bash runs it in dir. Without dir, paths are
-// relative to wherever it runs.
-func Edits(command, dir string) (c Changes) {
+// relative to wherever it runs, and there are no acts but on whole paths. alias may be nil: then git has no aliases.
+func Edits(command, dir string, alias Alias) (c Changes) {
 	defer func() {
 		if recover() != nil {
 			c = Changes{} // the parser isn't ours, and may panic
 		}
 	}()
-	w := walker{dir: dir, dirKnown: true, shared: &shared{steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
+	w := walker{dir: dir, dirKnown: true, shared: &shared{alias: alias, aliases: maxAliases, steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
 	w.script(command)
 	if w.dirKnown {
 		w.changes.End = filepath.Clean(w.dir)
 	}
+	w.changes.Reads = !w.writes
 	return w.changes
 }
 
@@ -55,6 +63,9 @@ type walker struct {
 	dir      string // where the shell is
 	dirKnown bool   // whether that is known
 	nameOnly bool   // the command changes a link itself, not what it leads to
+	form     string // how acts call the command that runs
+	fed      []word // where the find looks whose output the command reads
+	git      gitPlace
 	*shared
 }
 
@@ -62,21 +73,29 @@ type walker struct {
 type shared struct {
 	changes Changes
 	funcs   map[string]*syntax.Stmt
+	writes  bool // something isn't known to only read
+	alias   Alias
 
-	steps, bytes, entries int // what the limits still allow
+	aliases, steps, bytes, entries int // what the limits still allow
 }
 
 // script walks through a script. It skips one that doesn't parse.
 func (w *walker) script(text string) {
 	w.bytes -= len(text)
 	if w.bytes < 0 || len(text) > maxCommand || depth(text) > maxDepth || strings.Count(text, "?") > maxMarks {
+		w.writes = true
 		return
 	}
 	in := &timedReader{Reader: strings.NewReader(text), until: time.Now().Add(maxTime)}
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(in, "")
-	if err == nil {
-		w.stmts(f.Stmts)
+	if err != nil {
+		w.writes = true
+		return
 	}
+	was := w.nameOnly
+	w.nameOnly = false // of a command that runs a script, such as git with an alias
+	w.stmts(f.Stmts)
+	w.nameOnly = was
 }
 
 // timedReader reads a text, and fails when that takes too long. The parser reads one KiB at a time, so it reads
@@ -122,6 +141,7 @@ func (w *walker) stmts(all []*syntax.Stmt) {
 
 func (w *walker) stmt(s *syntax.Stmt) {
 	if w.steps--; w.steps < 0 {
+		w.writes = true
 		return
 	}
 	if s.Background || s.Coprocess {
@@ -148,10 +168,12 @@ func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
 		stdin, _, _ = flat(r.Word.Parts)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.DplOut, syntax.RdrAll, syntax.AppAll:
 		to := w.fields(r.Word)
-		if len(to) != 1 || r.Op == syntax.DplOut && isDescriptor(to[0].text) {
-			return ""
+		switch {
+		case len(to) != 1:
+			w.writes = true // a shell refuses it, or not
+		case r.Op != syntax.DplOut || !isDescriptor(to[0].text):
+			w.change(to[0])
 		}
-		w.change(to[0])
 	}
 	return stdin
 }
@@ -202,7 +224,9 @@ func (w *walker) command(cmd syntax.Command, stdin string) {
 	case *syntax.CoprocClause:
 		w.inSubshell(func(w *walker) { w.stmt(c.Stmt) })
 	case nil: // redirections alone
-	default: // tests, arithmetic, declarations
+	case *syntax.DeclClause:
+		w.declare(c)
+	default: // tests, arithmetic
 		w.within(c)
 	}
 }
@@ -224,7 +248,10 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 		}
 	default:
 		w.inSubshell(func(w *walker) { w.stmt(c.X) })
-		w.inSubshell(func(w *walker) { w.stmt(c.Y) })
+		w.inSubshell(func(w *walker) {
+			w.fed = w.feeds(c.X)
+			w.stmt(c.Y)
+		})
 	}
 }
 
@@ -295,10 +322,20 @@ func (w *walker) byName(f func()) {
 
 // change notes that the file of a word is changed.
 func (w *walker) change(x word) {
-	path, ok := w.path(x)
-	if !ok || strings.HasPrefix(filepath.ToSlash(path), "/dev/") {
+	if x.some {
+		w.changeInside(x)
 		return
 	}
+	path, ok := w.path(x)
+	if ok && inDev(path) {
+		return
+	}
+	if w.writes = true; ok {
+		w.changePath(path)
+	}
+}
+
+func (w *walker) changePath(path string) {
 	switch known := slices.Contains(w.changes.Paths, path); {
 	case !w.nameOnly:
 		w.changes.Names = slices.DeleteFunc(w.changes.Names, func(name string) bool { return name == path })
@@ -308,18 +345,38 @@ func (w *walker) change(x word) {
 	w.changes.Paths = add(w.changes.Paths, path)
 }
 
-// changeInside is change for a command that reaches only what is inside a directory. It doesn't change the
-// directory in which it runs, or one around it, as an entry of its parent.
+// changeInside is change for a command that reaches only what is inside a directory.
 func (w *walker) changeInside(x word) {
-	path, ok := w.path(x)
-	rel, err := filepath.Rel(path, w.dir)
-	if !ok || !w.dirKnown || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
+	path, ok := w.reach(x)
+	if !ok || !endsInSeparator(path) {
+		x.some = false
 		w.change(x)
 		return
 	}
-	const end = string(filepath.Separator)
-	w.changes.Paths = add(w.changes.Paths, strings.TrimSuffix(path, end)+end)
+	w.writes = true
+	w.changes.Paths = add(w.changes.Paths, path)
 }
+
+// reach returns what a command reaches that works on what is inside a directory. It doesn't reach the directory in
+// which it runs, or one around it, as an entry of its parent: that path ends with a separator.
+func (w *walker) reach(x word) (string, bool) {
+	path, ok := w.path(x)
+	rel, err := filepath.Rel(path, w.dir)
+	if !ok || !w.dirKnown || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
+		return path, ok
+	}
+	return inside(path), true
+}
+
+const separator = string(filepath.Separator)
+
+// inside returns the path that means everything below a directory.
+func inside(dir string) string { return strings.TrimSuffix(dir, separator) + separator }
+
+func endsInSeparator(path string) bool { return strings.HasSuffix(path, separator) }
+
+// inDev reports whether a path is a device, such as /dev/null.
+func inDev(path string) bool { return strings.HasPrefix(filepath.ToSlash(path), "/dev/") }
 
 func (w *walker) changeAll(all []word) {
 	for _, x := range all {
@@ -329,7 +386,12 @@ func (w *walker) changeAll(all []word) {
 
 // changeTree notes that any file of the present checkout may change.
 func (w *walker) changeTree() {
-	if w.dirKnown {
+	w.writes = true
+	switch {
+	case !w.dirKnown:
+	case w.git.top != "":
+		w.changes.Paths = add(w.changes.Paths, inside(w.git.top))
+	default:
 		w.changes.Trees = add(w.changes.Trees, filepath.Clean(w.dir))
 	}
 }

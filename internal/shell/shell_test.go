@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -41,7 +42,7 @@ func check(t *testing.T, rows []row) {
 	t.Helper()
 	dir := scratchDir(t)
 	for _, r := range rows {
-		c := Edits(r.command, dir)
+		c := Edits(r.command, dir, nil)
 		var got []string
 		for _, p := range c.Paths {
 			name := strings.TrimPrefix(strings.Replace(p, dir, ".", 1), "./")
@@ -139,10 +140,10 @@ func TestPrograms(t *testing.T) {
 		{"rm {a,b}.go {c,{d,e}}.x {1..3}", "a.go b.go c.x d.x e.x"},
 		{`rm $x "$y" a$z`, ""},
 		{`\rm a.go; /bin/rm b.go`, "a.go b.go"},
-		{"touch a.go; mkdir x; chmod +x a.go; ls; cat a.go; rmdir y", ""},
-		{"python3 -c 'open(\"a.go\",\"w\")'; ./gen.sh; make; go fmt ./...", ""},
-		{"find . -name '*.go' -exec rm {} +", ""},
-		{"ls | xargs rm -f", ""},
+		{"mkdir x; chmod +x a.go; ls; cat a.go; rmdir y", ""},
+		{"python3 -c 'open(\"a.go\",\"w\")'; ./gen.sh; make", ""},
+		{"find . -name '*.go' -exec rm {} +", "./"},
+		{"ls | xargs rm -f", "./"},
 		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n*** Move to: sub/a.go\n@@\n-x\n+y\n*** Add File: n.go\n+*** Delete File: no\n*** End Patch\nEOF", "a.go sub/a.go n.go"},
 		{"cd sub && apply_patch '*** Begin Patch\n*** Delete File: c.go\n*** End Patch'", "sub/c.go"},
 	})
@@ -169,7 +170,9 @@ func TestGit(t *testing.T) {
 		{"git checkout --orphan new", tree},
 		{"git checkout -", tree},
 		{`git checkout "$branch"`, tree},
-		{"git checkout -- '*.go'", tree},
+		{"git checkout -- '*.go'", "./"},
+		{"git checkout -- 'sub/*.go' ':/*.md'", tree},
+		{"git checkout -- 'sub/*.go'", "sub"},
 		{"git checkout -- 'app/[id]/page.tsx'", "app/[id]/page.tsx"},
 		{"git switch main", tree},
 		{"git switch -c topic", tree},
@@ -195,7 +198,7 @@ func TestGit(t *testing.T) {
 		{"git rm a.go", "a.go"},
 		{"git rm --cached a.go", ""},
 		{"git mv a.go sub", "a.go sub/a.go"},
-		{"git clean -fd", tree},
+		{"git clean -fd", "./"},
 		{"git clean -n; git clean -nfd; git clean", ""},
 		{"git clean -f sub", "sub"},
 		{"git apply x.patch", tree},
@@ -208,8 +211,16 @@ func TestGit(t *testing.T) {
 		{"git am < x.mbox", tree},
 		{"git -C sub reset --hard", tree + ":sub"},
 		{"git -c core.pager=cat --no-pager -C sub checkout -- c.go", "sub/c.go"},
-		{"git -C $D reset --hard; git -C app -C sub reset --hard", ""},
-		{"GIT_DIR=/x git reset --hard; git --git-dir=/x reset --hard", ""},
+		{"git -C $D reset --hard; git -C app -C sub reset --hard; git -C sub -C .. stash", tree + ":app/sub " + tree},
+		{"GIT_DIR=/x git reset --hard", "./"}, // the files are where it runs
+		{"git --git-dir=/x -C sub reset --hard", "sub/"},
+		{"git --git-dir=.git reset --hard; git --git-dir sub/.git --work-tree sub stash", tree + " " + tree + ":sub"},
+		{"git --git-dir=/x --work-tree=sub checkout -- c.go", "sub/c.go"},
+		{"git --work-tree sub reset --hard", "sub/"},
+		{"export GIT_DIR=/x; git reset --hard; unset GIT_DIR; git -C sub reset --hard", "./ " + tree + ":sub"},
+		{"GIT_DIR=/x; git reset --hard", tree}, // a variable of the shell alone
+		{"GIT_DIR=$x git reset --hard; env GIT_DIR=$x git reset --hard; git --git-dir \"$x\" stash", ""},
+		{"env GIT_DIR=.git GIT_WORK_TREE=. git reset --hard", tree},
 		{"cd sub && git reset --hard && cd .. && git stash", tree + ":sub " + tree},
 		{"git merge --help; git --help merge; git rebase --quit", ""},
 	})
@@ -268,18 +279,19 @@ func TestNames(t *testing.T) {
 	for command, want := range map[string]string{
 		"rm a; rm -rf sub": "a sub",
 		"mv a b":           "a b",
-		"git rm a; git checkout -- b; git mv c d":          "a b c d",
-		"git -C sub restore c":                             "sub/c",
-		"sed -i s/x/y/ a":                                  "a",
-		"perl -pi -e s/x/y/ a":                             "a",
-		"sed -i --follow-symlinks s/x/y/ a":                "",
-		"cp a b; echo > c; tee d":                          "",
-		"rm a; echo > a":                                   "",
-		"echo > a; rm a; rm b":                             "b",
-		"rm a > b":                                         "a",
+		"git rm a; git checkout -- b; git mv c d": "a b c d",
+		"git -C sub restore c":                    "sub/c",
+		"sed -i s/x/y/ a":                         "a",
+		"perl -pi -e s/x/y/ a":                    "a",
+		"sed -i --follow-symlinks s/x/y/ a":       "",
+		"cp a b; echo > c; tee d":                 "",
+		"rm a; echo > a":                          "",
+		"git rebase -x 'echo > a' main; git bisect run tee b; git submodule foreach 'echo > c'": "",
+		"echo > a; rm a; rm b": "b",
+		"rm a > b":             "a",
 		"bash -c 'rm a'; apply_patch '*** Delete File: b'": "a",
 	} {
-		if got := strings.Join(Edits(command, "").Names, " "); got != want {
+		if got := strings.Join(Edits(command, "", nil).Names, " "); got != want {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
@@ -287,12 +299,12 @@ func TestNames(t *testing.T) {
 
 // TestWithoutADirectory names files as the command does where it isn't known where it runs.
 func TestWithoutADirectory(t *testing.T) {
-	got := Edits("rm ./a.go; cd sub; rm /b; git reset --hard; mv c d", "")
+	got := Edits("rm ./a.go; cd sub; rm /b; git reset --hard; mv c d", "", nil)
 	want := Changes{Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Names: []string{"a.go", "/b", "sub/c", "sub/d"}, Trees: []string{"sub"}, End: "sub"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := Edits("git stash", ""); len(got.Trees) != 1 || got.Trees[0] != "." {
+	if got := Edits("git stash", "", nil); len(got.Trees) != 1 || got.Trees[0] != "." {
 		t.Errorf("%+v", got)
 	}
 }
@@ -303,7 +315,7 @@ func TestEnd(t *testing.T) {
 		"": "/w", "rm a": "/w", "cd a; cd b": "/w/a/b", "cd a && cd ..": "/w", "cd /x && make": "/x", "(cd a)": "/w", "cd $x": "", "cd a || cd b": "",
 		"if": "/w",
 	} {
-		if got := Edits(command, "/w").End; got != want {
+		if got := Edits(command, "/w", nil).End; got != want {
 			t.Errorf("%s: %q", command, got)
 		}
 	}
@@ -333,7 +345,7 @@ func hostile() []string {
 func TestHostile(t *testing.T) {
 	for _, c := range hostile() {
 		start := processorTime(t)
-		got := Edits(c, "/usr")
+		got := Edits(c, "/usr", nil)
 		// The limit is 50 ms. A hundred times that means that a bound is missing, and not that the machine is slow or that the
 		// race detector looks on.
 		if d := processorTime(t) - start; d > 5*time.Second {
@@ -341,6 +353,96 @@ func TestHostile(t *testing.T) {
 		}
 		if len(got.Paths) > maxPaths {
 			t.Errorf("%.40q has %d paths", c, len(got.Paths))
+		}
+	}
+}
+
+// TestAliases: an alias is looked up for what git doesn't know, a bounded number of times, where the command runs.
+func TestAliases(t *testing.T) {
+	var asked []string
+	alias := func(dir, name string) string {
+		asked = append(asked, filepath.Base(dir)+":"+name)
+		return map[string]string{"undo": "reset --hard", "a": "b", "b": "a", "in": "-C sub undo", "sh": "!git clean -f &&", "quoted": `checkout -- 'a b' c\ d "e"`}[name]
+	}
+	dir := scratchDir(t)
+	for command, want := range map[string]string{
+		"git undo HEAD":       "takes MSP",
+		"cd sub; git undo":    "takes MSP in sub",
+		"git in":              "takes MSP in sub",
+		"git quoted":          "takes M a b c d e",
+		"git sh git checkout": "takes U ./",
+		"git reset; git none": "takes P",
+		"git a; git a; git b": "",
+	} {
+		asked = nil
+		if got := showActs(Edits(command, dir, alias).Acts, dir); got != want {
+			t.Errorf("%s: %s", command, got)
+		}
+		if len(asked) == 0 || len(asked) > maxAliases {
+			t.Errorf("%s asks for %v", command, asked)
+		}
+	}
+	asked = nil
+	Edits(strings.Repeat("git a;", 1000), dir, alias)
+	if len(asked) != maxAliases {
+		t.Errorf("asks %d times", len(asked))
+	}
+}
+
+// TestForms: an act names its command as it was written, within bounds.
+func TestForms(t *testing.T) {
+	dir := scratchDir(t)
+	for command, want := range map[string]string{
+		"git -C sub --no-pager  reset   --hard HEAD~1": "git reset --hard HEAD~1",
+		"rm -rf *.go":                              "rm -rf a.go b.go",
+		"rm \"x y.txt\"":                           "rm 'x y.txt'",
+		"git checkout $F -- a.go":                  "git checkout … -- a.go",
+		"sudo rm a.go":                             "rm a.go",
+		"git checkout -- 'a\tb\nc'":                "git checkout -- 'a b c'",
+		"git stash -m " + strings.Repeat("é", 100): "git stash -m " + strings.Repeat("é", maxForm-14) + "…",
+	} {
+		acts := Edits(command, dir, nil).Acts
+		if len(acts) == 0 || acts[0].Form != want {
+			t.Errorf("%s: %+v", command, acts)
+		}
+	}
+	many := Edits(strings.Repeat("git checkout -- a.go;", 3)+"for i in 1; do rm a.go; done; rm a.go", dir, nil).Acts
+	if len(many) != 2 {
+		t.Errorf("the same acts, again and again: %+v", many)
+	}
+}
+
+// TestActsWithoutADirectory: where it isn't known where a command runs, only what lies at whole paths is told.
+func TestActsWithoutADirectory(t *testing.T) {
+	dir := scratchDir(t)
+	c := Edits("git reset --hard; rm a.go; cd sub; git checkout .; rm "+dir+"/a.go; git -C "+dir+" stash; git branch -D x", "", nil)
+	if got, want := showActs(c.Acts, dir), "takes MUI a.go; takes MSP"; got != want {
+		t.Error(got)
+	}
+}
+
+// TestABranchLikeAFile: a word that names a branch and a file is the branch, as it is to git.
+func TestABranchLikeAFile(t *testing.T) {
+	dir := scratchDir(t)
+	for name, text := range map[string]string{
+		".git/refs/heads/sub": "x", ".git/refs/heads/team/b.go": "x", ".git/packed-refs": "# pack-refs\nabc refs/heads/README.md\n", "linked/.git": "gitdir: ../.git/worktrees/linked\n",
+		".git/worktrees/linked/commondir": "../..\n", "linked/sub": "", "linked/a": "",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for command, want := range map[string]string{
+		"git checkout sub": "moves I", "git checkout README.md": "moves I", "git checkout a.go": "takes M a.go", "git checkout team": "moves I", "git checkout -- sub": "takes M sub",
+		"git checkout sub a.go": "takes M sub a.go", "git checkout sub --": "moves I", "cd sub; git checkout c.go": "takes M in sub sub/c.go",
+		"git -C linked checkout sub": "moves I in linked", "git -C linked checkout a": "takes M in linked linked/a", "git checkout ../x": "takes M ../x",
+	} {
+		if got := showActs(Edits(command, dir, nil).Acts, dir); got != want {
+			t.Errorf("%s: %s", command, got)
 		}
 	}
 }
@@ -367,16 +469,26 @@ func FuzzShellEdits(f *testing.F) {
 	for _, c := range []string{
 		"cd sub && sed -i s/a/b/ *.go > log", "git -C x checkout -- a b", "bash -lc 'rm {a,b}'", "mv -t d a b", "cat <<'E' >f\nx\nE\n",
 		"apply_patch <<E\n*** Add File: x\nE", "f() { rm a; }; f", "perl -pi.bak -e x a", "env A=b sudo rm x", "if a; then cd b; fi; rm c", "rm \x00", "rm -", "rm --=",
+		"git checkout .", "git -C a -c b=c --git-dir d --work-tree=e reset --hard", "find a -name b -exec rm {} + -delete", "ls | xargs -I F mv F a", "git x; git -C . x", "rm a a a.go",
+		"git branch -D a; git fetch . +a:b; git stash drop 1", "tar xf a -C b; curl -O c/d; wget -P e f/g", "npx a@1 -w; gofmt -w ./...", "sed -n '1,2p;s/a/b/g' c; awk 1 d", "GIT_DIR=a git clean -fdx",
+		"git worktree remove a; git submodule foreach 'git reset --hard'", "export GIT_WORK_TREE=/; git rm -rf .",
 	} {
 		f.Add(c)
 	}
 	dir := scratchDir(f)
 	f.Fuzz(func(t *testing.T, command string) {
-		got := Edits(command, dir)
-		for _, paths := range [][]string{got.Paths, got.Trees} {
+		got := Edits(command, dir, func(_, name string) string { return name })
+		lists := [][]string{got.Paths, got.Trees}
+		for _, a := range got.Acts {
+			lists = append(lists, []string{a.Dir}, a.Paths)
+			if a.Kind == "" || a.Form == "" || utf8.RuneCountInString(a.Form) > maxForm || !utf8.ValidString(a.Form) || got.Reads {
+				t.Fatalf("%q does %+v", command, a)
+			}
+		}
+		for _, paths := range lists {
 			seen := map[string]bool{}
 			for _, p := range paths {
-				if !filepath.IsAbs(p) || p != filepath.Clean(p) || strings.ContainsRune(p, 0) || seen[p] {
+				if !filepath.IsAbs(p) || filepath.Clean(p) != strings.TrimSuffix(p, "/") && p != "/" || strings.ContainsRune(p, 0) || seen[p] {
 					t.Fatalf("%q claims %q", command, paths)
 				}
 				seen[p] = true

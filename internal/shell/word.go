@@ -21,9 +21,16 @@ const (
 type word struct {
 	text string
 	ok   bool // its text is known: it has no variable and no substitution
+	some bool // it stands for files that nobody can tell, at or below text
 }
 
-func literal(s string) word { return word{s, true} }
+func literal(s string) word { return word{text: s, ok: true} }
+
+// somewhere stands for files below a directory, as those that xargs reads.
+func somewhere(dir word) word {
+	dir.some = true
+	return dir
+}
 
 // fields returns the arguments that a word expands to, by its braces and patterns.
 func (w *walker) fields(x *syntax.Word) (all []word) {
@@ -35,7 +42,7 @@ func (w *walker) fields(x *syntax.Word) (all []word) {
 		switch {
 		case !ok:
 			all = append(all, word{text: text})
-		case pattern == "":
+		case pattern == "", text == "[":
 			all = append(all, literal(text))
 		default:
 			names := w.glob(pattern)

@@ -1,0 +1,174 @@
+package shell
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Act is a part of a command that may cost somebody work that isn't committed, or commits that only one ref names.
+// It says what may go, not what does: whoever judges it looks at what there is.
+type Act struct {
+	Kind Kind
+	Form string // the command as it was written, without git's own options and at most maxForm runes, such as "git reset --hard"
+
+	// Dir is where it runs, absolute. Its checkout is the one that is meant, or its repository where the act is about
+	// refs.
+	Dir string
+
+	// Paths are the files that are meant, absolute and clean. As in [Changes], a directory means everything below it,
+	// and itself unless it ends with a separator. Without any, it is the whole checkout of Dir.
+	Paths []string
+
+	// Some says that only some files of Paths are meant, and nobody can tell which, as in find . -name x -delete. Where
+	// Refs is empty, it says the same of refs.
+	Some bool
+
+	Loses Work     // what may be lost, or leave the tree, as by git stash
+	Refs  []string // full names of the refs that are deleted or set to another commit; refs/stash@{1} is an entry of the stash, refs/stash all of it
+}
+
+// Kind is what an act does.
+type Kind string
+
+// The kinds of acts. One command may be several acts, each of one kind: git checkout -B is Moves and Drops.
+const (
+	Takes   Kind = "takes"   // takes uncommitted work away
+	Moves   Kind = "moves"   // changes which commit or branch is checked out, or applies one; git refuses to lose work
+	Drops   Kind = "drops"   // deletes a ref, an entry of the stash or of a reflog, or sets a branch to another commit
+	Sweeps  Kind = "sweeps"  // puts changes into the index or a commit, whoever made them
+	Removes Kind = "removes" // removes or moves away whole directories, or .git. The work in them is in an act of kind Takes
+)
+
+// Work is a set of what an act may cost.
+type Work uint16
+
+// The parts of a [Work].
+const (
+	Modified  Work = 1 << iota // changes of tracked files that aren't staged
+	Staged                     // changes that are staged, also those of new files
+	Partly                     // what is staged of a file that was changed again since
+	Untracked                  // files that git doesn't track, but for ignored ones
+	Ignored                    // files that git ignores
+	Nested                     // work in submodules and in other repositories inside the tree
+	Stash                      // entries of the stash
+	Commits                    // commits that no other ref may name
+)
+
+// tracked is what there is of uncommitted work in tracked files.
+const tracked = Modified | Staged | Partly
+
+// onDisk is the work that exists as files only.
+const onDisk = Modified | Untracked | Ignored
+
+const (
+	maxActs = 100
+	maxForm = 60
+)
+
+// act notes an act of the command that runs. It skips one of which nobody knows where it happens.
+func (w *walker) act(a Act) {
+	if a.Dir == "" {
+		a.Dir = w.dir
+	}
+	if !w.dirKnown && len(a.Paths) == 0 || !filepath.IsAbs(a.Dir) || len(w.changes.Acts) >= maxActs {
+		return
+	}
+	if len(a.Paths) >= maxPaths { // and maybe more
+		a.Paths, a.Some = nil, true
+	}
+	a.Dir, a.Form = filepath.Clean(a.Dir), w.form
+	same := func(b Act) bool {
+		return a.Kind == b.Kind && a.Form == b.Form && a.Dir == b.Dir && a.Some == b.Some && a.Loses == b.Loses &&
+			slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Refs, b.Refs)
+	}
+	if !slices.ContainsFunc(w.changes.Acts, same) {
+		w.changes.Acts = append(w.changes.Acts, a)
+	}
+}
+
+// removal notes that files go, by a command that knows nothing of git. What isn't there can't be lost.
+func (w *walker) removal(files []word, recursive bool) {
+	var gone, whole []string
+	some, loses := false, onDisk
+	for _, x := range files {
+		path, ok := w.path(x)
+		if x.some {
+			path, ok = w.reach(x)
+		}
+		if !ok || !filepath.IsAbs(path) || inDev(path) || !exists(path) {
+			continue
+		}
+		gone, some = add(gone, path), some || x.some
+		if !x.some || filepath.Base(path) == ".git" {
+			loses |= repository(path)
+		}
+		if recursive || filepath.Base(path) == ".git" {
+			whole = add(whole, path)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	if recursive {
+		loses |= Nested
+	}
+	dir := w.dir
+	if !w.dirKnown || !filepath.IsAbs(dir) {
+		dir = filepath.Dir(gone[0])
+	}
+	w.act(Act{Kind: Takes, Dir: dir, Paths: gone, Some: some, Loses: loses})
+	if len(whole) > 0 {
+		w.act(Act{Kind: Removes, Dir: dir, Paths: whole, Some: some})
+	}
+}
+
+// repository returns what else is lost with a directory that is a repository, or has one in it.
+func repository(path string) Work {
+	switch {
+	case filepath.Base(path) == ".git":
+		return Partly | Stash | Commits
+	case exists(filepath.Join(path, ".git")):
+		return Staged | Partly | Stash | Commits
+	}
+	return 0
+}
+
+// named sets how the command that runs now is called in its acts.
+func (w *walker) named(name string, args []word) {
+	var b strings.Builder
+	b.WriteString(name)
+	for _, a := range args {
+		b.WriteByte(' ')
+		if w.dirKnown && a.ok { // a pattern has become whole paths
+			a.text = strings.TrimPrefix(a.text, inside(w.dir))
+		}
+		b.WriteString(a.shown())
+		if b.Len() > utf8.UTFMax*maxForm {
+			break
+		}
+	}
+	if r := []rune(b.String()); len(r) > maxForm {
+		w.form = string(r[:maxForm-1]) + "…"
+	} else {
+		w.form = string(r)
+	}
+}
+
+// shown is a word as a text for people shows it.
+func (x word) shown() string {
+	switch {
+	case x.some || !x.ok:
+		return "…"
+	case x.text == "" || strings.ContainsFunc(x.text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		return "'" + strings.Map(func(r rune) rune {
+			if !unicode.IsPrint(r) {
+				return ' '
+			}
+			return r
+		}, x.text) + "'"
+	}
+	return x.text
+}
