@@ -51,6 +51,34 @@ func TestReads(t *testing.T) {
 	}
 }
 
+// TestFormatters tells which files programs that rewrite files would write.
+func TestFormatters(t *testing.T) {
+	check(t, []row{
+		{"gofmt -w a.go b.go; gofmt -l .; gofmt -d sub", "a.go b.go"},
+		{"gofmt -s -w=true ./sub; gofmt -w=false a.go; gofumpt -lang go1.20 -w .", "sub ./"},
+		{"goimports -local x/y -w a.go", "a.go"},
+		{"go fmt; go fmt ./...; go fmt ./sub/...; go fmt -n ./...", "./ sub"},
+		{"go tool gofumpt -w sub; go tool -modfile=x.mod gofumpt -w a.go; go tool cover -func=x", "sub a.go"},
+		{"go run mvdan.cc/gofumpt@latest -w b.go; go run ./cmd -w a.go", "b.go"},
+		{"prettier --write a.go 'sub/**/*.ts' && prettier --check .", "a.go sub"},
+		{"npx prettier@3 -w README.md; npx --yes prettier --write sub; bunx prettier b.go", "README.md sub"},
+		{"pnpm dlx prettier -w a.go; pnpm exec eslint --fix sub; yarn prettier -w b.go; npm exec -- prettier --write README.md", "a.go sub b.go README.md"},
+		{"eslint --fix; eslint sub; eslint -c x.js --fix --ext .ts sub", "./ sub"},
+		{"biome format; npx @biomejs/biome@2 check --write sub; biome lint a.go", "sub"},
+		{"black sub a.go; black --check b.go; black -l 100 b.go; black -", "sub a.go b.go"},
+		{"ruff format; ruff check .; ruff check --fix sub; ruff check --fix --diff b.go", "./ sub"},
+		{"python -m black a.go; python3 -m pytest; uv run ruff format sub; poetry run isort b.go", "a.go sub b.go"},
+		{"cargo fmt --check; cargo fmt -- --check; rustfmt a.go; rustfmt --check b.go", "a.go"},
+		{"cargo fmt", "./"},
+		{"clang-format -i a.go; clang-format --style=file b.go; clang-format -style=file -i b.go", "a.go b.go"},
+		{"shfmt -i 2 -w a.go; shfmt -d b.go", "a.go"},
+		{"terraform fmt -check; cd sub && terraform fmt", "sub/"},
+		{"rubocop -a a.go; bundle exec rubocop b.go; bundle exec rubocop -A b.go", "a.go b.go"},
+		{"gofmt -w $(git diff --name-only); prettier --write \"$F\"", ""},
+		{"git diff --name-only | xargs gofmt -w", "./"},
+	})
+}
+
 // TestFileCommands are the programs that change files which bash can't show here, because they need an archive, a
 // network or another program.
 func TestFileCommands(t *testing.T) {
