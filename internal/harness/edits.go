@@ -24,10 +24,12 @@ type Editor struct {
 // Edits is what a tool is going to change, or has changed, as far as its input shows. A command may change
 // more.
 type Edits struct {
-	Tool  string   // the harness's name of the tool
-	Paths []string // cleaned, in order, each once; absolute if the session's directory is known
-	Names []string // those of Paths where a link itself is removed, moved or replaced, not what it leads to
-	Trees []string // directories in whose checkout any file may change, as by git reset --hard
+	Tool  string      // the harness's name of the tool
+	Paths []string    // cleaned, in order, each once; absolute if the session's directory is known
+	Names []string    // those of Paths where a link itself is removed, moved or replaced, not what it leads to
+	Trees []string    // directories in whose checkout any file may change, as by git reset --hard
+	Acts  []shell.Act // what a command may cost: work that isn't committed, or commits; empty for other tools
+	Reads bool        // it is a command that is known to change nothing. Of other tools nothing is known
 }
 
 // Any reports whether we know of any change.
@@ -50,61 +52,79 @@ func (r Row) isEditor(tool string) bool {
 	return slices.ContainsFunc(r.Editors, func(e Editor) bool { return e.Tool == tool })
 }
 
-// edits returns what a tool changes in a session that works in dir. After the tool, dir is where the
-// session works then.
-func (r Row) edits(tool string, input json.RawMessage, dir string, after bool) Edits {
-	out := Edits{Tool: tool}
-	i := slices.IndexFunc(r.Editors, func(e Editor) bool { return e.Tool == tool })
+// toolCall is a call of a tool in a session that works in dir. After the tool, dir is where the session works then.
+type toolCall struct {
+	tool  string
+	input json.RawMessage
+	dir   string
+	after bool
+	alias shell.Alias
+}
+
+// edits returns what a tool changes.
+func (r Row) edits(c toolCall) Edits {
+	out := Edits{Tool: c.tool}
+	var in toolInput
+	if json.Unmarshal(c.input, &in) != nil {
+		return out
+	}
+	i := slices.IndexFunc(r.Editors, func(e Editor) bool { return e.Tool == c.tool })
 	if i < 0 {
 		return out
 	}
-	e := r.Editors[i]
-	var in map[string]json.RawMessage
-	if json.Unmarshal(input, &in) != nil {
-		return out
-	}
-	field := func(name string) (s string) {
-		if json.Unmarshal(in[name], &s) != nil {
-			return "" // not the form that we know
-		}
-		return s
-	}
-	switch {
-	case e.Path != "":
-		out.add(dir, field(e.Path))
-	case e.Patch != "":
-		for _, path := range shell.PatchFiles(field(e.Patch)) {
-			out.add(dir, path)
-		}
-	case e.Command != "":
-		command, at := field(e.Command), under(dir, field(e.Dir))
-		if after && e.Follows && dir != "" {
-			return afterCommand(out, command, at)
-		}
-		out.set(shell.Edits(command, at, nil))
-	}
+	out.of(r.Editors[i], c, in)
 	return out
+}
+
+// toolInput are the fields of a tool's input.
+type toolInput map[string]json.RawMessage
+
+// text returns a field. It is empty if the field isn't a text, and so not of the form that we know.
+func (in toolInput) text(name string) (s string) {
+	if json.Unmarshal(in[name], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// of adds what a tool of a known form changes.
+func (e *Edits) of(tool Editor, c toolCall, in toolInput) {
+	switch {
+	case tool.Path != "":
+		e.add(c.dir, in.text(tool.Path))
+	case tool.Patch != "":
+		for _, path := range shell.PatchFiles(in.text(tool.Patch)) {
+			e.add(c.dir, path)
+		}
+	case tool.Command != "":
+		command, at := in.text(tool.Command), under(c.dir, in.text(tool.Dir))
+		if c.after && tool.Follows && c.dir != "" {
+			e.afterCommand(command, at, c.alias)
+			return
+		}
+		e.set(shell.Edits(command, at, c.alias))
+	}
 }
 
 // afterCommand adds what a command has changed. end is the session's directory after it: where a cd of the
 // command led, unless the harness went back from there. The command's own steps show where it began. If
 // they don't, only its absolute paths count.
-func afterCommand(out Edits, command, end string) Edits {
+func (e *Edits) afterCommand(command, end string, alias shell.Alias) {
 	c := shell.Edits(command, "", nil)
 	if c.End != "" && filepath.IsLocal(c.End) {
-		c = shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), nil)
-		out.set(c)
-		return out
+		e.set(shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), alias))
+		return
 	}
 	for _, paths := range []*[]string{&c.Paths, &c.Names, &c.Trees} {
 		*paths = slices.DeleteFunc(*paths, func(path string) bool { return !filepath.IsAbs(path) })
 	}
-	out.set(c)
-	return out
+	e.set(c)
 }
 
 // set takes over what a command changes.
-func (e *Edits) set(c shell.Changes) { e.Paths, e.Names, e.Trees = c.Paths, c.Names, c.Trees }
+func (e *Edits) set(c shell.Changes) {
+	e.Paths, e.Names, e.Trees, e.Acts, e.Reads = c.Paths, c.Names, c.Trees, c.Acts, c.Reads
+}
 
 func (e *Edits) add(dir, path string) {
 	if path == "" || strings.ContainsRune(path, 0) {

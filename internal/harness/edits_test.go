@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/proc"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -54,7 +56,7 @@ func TestEdits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := row.edits(c.tool, input, "/home/ann/app", false)
+		got := row.edits(toolCall{tool: c.tool, input: input, dir: "/home/ann/app"})
 		all := got.Paths
 		for _, tree := range got.Trees {
 			all = append(all, "tree "+tree)
@@ -92,6 +94,38 @@ func TestEditsAfterACommand(t *testing.T) {
 		in, err := readHook(row, told)
 		if diff := cmp.Diff(c.want, strings.Join(slices.Concat(in.Edits.Paths, in.Edits.Trees), " ")); diff != "" || err != nil {
 			t.Errorf("%s %s (%v):\n%s", c.harness, c.command, err, diff)
+		}
+	}
+}
+
+// TestEditsCarryActs: what a command may cost comes along, and git's aliases are known.
+func TestEditsCarryActs(t *testing.T) {
+	in := Input{
+		Getenv: func(string) string { return "" }, Chain: []proc.Info{{Comm: "claude", Args: []string{"claude"}}},
+		Alias: func(dir, name string) string { return map[string]string{"undo": "reset --hard"}[name] },
+	}
+	for command, want := range map[string]string{
+		"git undo":                "takes git reset --hard /app",
+		"cd /x && git checkout .": "takes git checkout . /x",
+		"git status":              "reads",
+		"make":                    "",
+	} {
+		for _, event := range []string{"PreToolUse", "PostToolUse"} {
+			told, err := json.Marshal(map[string]any{"hook_event_name": event, "cwd": "/app", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := ReadFiring(in, told)
+			got := ""
+			if f.Edits.Reads {
+				got = "reads"
+			}
+			for _, a := range f.Edits.Acts {
+				got += string(a.Kind) + " " + a.Form + " " + a.Dir
+			}
+			if got != want || err != nil {
+				t.Errorf("%s, %s: %s (%v)", event, command, got, err)
+			}
 		}
 	}
 }

@@ -46,7 +46,7 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 	case !seen:
 		row = dialect
 	}
-	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row)}, nil
+	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row, in.Alias)}, nil
 }
 
 // strangers are harnesses that run hooks of others and have no row in [Rows]. What they do with an answer isn't known,

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"talkingstick/internal/shell"
 )
 
 // HookEvent is what happens in a harness, whatever the harness calls it.
@@ -74,7 +76,7 @@ type hookMessage struct {
 // readMessage reads an input in the words of r. Event is empty for events that we don't listen to. The tool is one of
 // runs, the harness that runs the hook, or has a name of r, because a harness that runs another's hooks may translate
 // its tools.
-func (r Row) readMessage(in hookMessage, runs Row) HookInput {
+func (r Row) readMessage(in hookMessage, runs Row, alias shell.Alias) HookInput {
 	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Subagent: in.Subagent != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
 	if filepath.IsAbs(in.Dir) {
 		out.Dir = in.Dir
@@ -87,7 +89,7 @@ func (r Row) readMessage(in hookMessage, runs Row) HookInput {
 		if !runs.isEditor(in.Tool) {
 			runs = r
 		}
-		out.Edits = runs.edits(in.Tool, in.Input, out.Dir, out.Event == HookAfterTool)
+		out.Edits = runs.edits(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, alias})
 	case out.Subagent:
 		out.Event = "" // a sub-agent's start, prompt, stop and end aren't the session's
 	}

@@ -49,15 +49,16 @@ func TestReadHook(t *testing.T) {
 		}
 		return Edits{Tool: name, Paths: paths}
 	}
+	reads := func(name string) Edits { return Edits{Tool: name, Reads: true} }
 	want := map[string]map[string]HookInput{
 		"claude": {
 			"SessionStart":               {Event: HookSessionStart, SessionID: claude, Why: "startup"},
 			"UserPromptSubmit":           {Event: HookPrompt, SessionID: claude},
-			"PostToolUse:Bash":           {Event: HookAfterTool, SessionID: claude, Edits: tool("Bash")},
-			"PostToolUseFailure:Bash":    {Event: HookAfterTool, SessionID: claude, Edits: tool("Bash")},
+			"PostToolUse:Bash":           {Event: HookAfterTool, SessionID: claude, Edits: reads("Bash")},
+			"PostToolUseFailure:Bash":    {Event: HookAfterTool, SessionID: claude, Edits: reads("Bash")},
 			"PermissionRequest:Bash":     {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"}, // in Codex's words, too
 			"Notification":               {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"},
-			"PreToolUse:Bash":            {Event: HookBeforeTool, SessionID: claude, Edits: tool("Bash")},
+			"PreToolUse:Bash":            {Event: HookBeforeTool, SessionID: claude, Edits: reads("Bash")},
 			"PostToolUse:Skill":          {Event: HookAfterTool, SessionID: claude, Edits: tool("Skill")},
 			"PreToolUse:Skill":           {Event: HookBeforeTool, SessionID: claude, Edits: tool("Skill")},
 			"PostToolUse:mcp__lab__ping": {Event: HookAfterTool, SessionID: claudeMCP, Edits: tool("mcp__tt__ping")},
@@ -73,8 +74,8 @@ func TestReadHook(t *testing.T) {
 		"codex": {
 			"SessionStart":                         {Event: HookSessionStart, SessionID: codex, Why: "startup"},
 			"UserPromptSubmit":                     {Event: HookPrompt, SessionID: codex},
-			"PostToolUse:Bash":                     {Event: HookAfterTool, SessionID: codex, Edits: tool("Bash")},
-			"PreToolUse:Bash":                      {Event: HookBeforeTool, SessionID: codex, Edits: tool("Bash")},
+			"PostToolUse:Bash":                     {Event: HookAfterTool, SessionID: codex, Edits: reads("Bash")},
+			"PreToolUse:Bash":                      {Event: HookBeforeTool, SessionID: codex, Edits: reads("Bash")},
 			"PostToolUse:apply_patch":              {Event: HookAfterTool, SessionID: codex, Edits: tool("apply_patch", "ok.txt")},
 			"PreToolUse:apply_patch":               {Event: HookBeforeTool, SessionID: codex, Edits: tool("apply_patch", "locked.txt")},
 			"PostToolUse:mcp__lab__ping":           {Event: HookAfterTool, SessionID: codex, Edits: tool("mcp__tt__ping")},
@@ -94,8 +95,8 @@ func TestReadHook(t *testing.T) {
 			"SessionStart":                 {Event: HookSessionStart, SessionID: gemini, Why: "startup"},
 			"PreCompress":                  {Event: HookCompact, SessionID: gemini},
 			"BeforeAgent":                  {Event: HookPrompt, SessionID: gemini},
-			"AfterTool:run_shell_command":  {Event: HookAfterTool, SessionID: gemini, Edits: tool("run_shell_command")},
-			"BeforeTool:run_shell_command": {Event: HookBeforeTool, SessionID: gemini, Edits: tool("run_shell_command")},
+			"AfterTool:run_shell_command":  {Event: HookAfterTool, SessionID: gemini, Edits: reads("run_shell_command")},
+			"BeforeTool:run_shell_command": {Event: HookBeforeTool, SessionID: gemini, Edits: reads("run_shell_command")},
 			"AfterTool:write_file":         {Event: HookAfterTool, SessionID: gemini, Edits: tool("write_file", "ok.txt")},
 			"BeforeTool:write_file":        {Event: HookBeforeTool, SessionID: gemini, Edits: tool("write_file", "locked.txt")},
 			"AfterTool:mcp_lab_ping":       {Event: HookAfterTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},

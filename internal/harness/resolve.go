@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/proc"
+	"talkingstick/internal/shell"
 	"talkingstick/stick"
 )
 
@@ -24,6 +25,8 @@ type Input struct {
 
 	User string
 	Host string
+
+	Alias shell.Alias // git's aliases, which a command in a hook's input may use; nil for none
 }
 
 // Caller is who calls, as far as that is known without the database.
