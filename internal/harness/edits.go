@@ -70,6 +70,7 @@ func (r Row) edits(c toolCall) Edits {
 	}
 	i := slices.IndexFunc(r.Editors, func(e Editor) bool { return e.Tool == c.tool })
 	if i < 0 {
+		r.serverEdits(&out, c, in)
 		return out
 	}
 	out.of(r.Editors[i], c, in)

@@ -3,6 +3,7 @@ package harness
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,51 @@ func TestEditsAfterACommand(t *testing.T) {
 		in, err := readHook(row, told)
 		if diff := cmp.Diff(c.want, strings.Join(slices.Concat(in.Edits.Paths, in.Edits.Trees), " ")); diff != "" || err != nil {
 			t.Errorf("%s %s (%v):\n%s", c.harness, c.command, err, diff)
+		}
+	}
+}
+
+// TestEditsOfServers: tools of MCP servers whose fields are known change the files in them. Of other tools only a name
+// that says so, with a whole path, is believed.
+func TestEditsOfServers(t *testing.T) {
+	for _, c := range []struct {
+		harness, tool string
+		input         any
+		want          string
+	}{
+		{"claude", "mcp__filesystem__write_file", map[string]any{"path": "a.go", "content": "x"}, "/home/ann/app/a.go"},
+		{"codex", "mcp__filesystem__edit_file", map[string]any{"path": "/home/ann/app/a.go", "edits": []any{}}, "/home/ann/app/a.go"},
+		{"claude", "mcp__filesystem__edit_file", map[string]any{"path": "a.go", "dryRun": true}, ""},
+		{"gemini", "mcp_my_files_move_file", map[string]any{"source": "a.go", "destination": "/tmp/b.go"}, "/home/ann/app/a.go /tmp/b.go"},
+		{"claude", "mcp__filesystem__create_directory", map[string]any{"path": "sub/x"}, "/home/ann/app/sub/x"},
+		{"claude", "mcp__filesystem__read_file", map[string]any{"path": "/home/ann/app/a.go"}, ""},
+		{"claude", "mcp__desktop-commander__edit_block", map[string]any{"file_path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
+		{"claude", "mcp__desktop-commander__start_process", map[string]any{"command": "git stash", "timeout_ms": 1}, "tree /home/ann/app"},
+		{"claude", "mcp__plugin_x_serena__replace_symbol_body", map[string]any{"relative_path": "a.py", "body": "x"}, "/home/ann/app/a.py"},
+		{"codex", "mcp__serena__execute_shell_command", map[string]any{"command": "rm a.py", "cwd": "sub"}, "/home/ann/app/sub/a.py"},
+		{"claude", "mcp__github__create_or_update_file", map[string]any{"owner": "x", "repo": "y", "path": "a.go"}, ""},
+		{"claude", "mcp__sandbox__write_file", map[string]any{"path": "a.go"}, ""},
+		{"claude", "mcp__other__delete_file", map[string]any{"path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
+		{"gemini", "mcp_other_insert_text", map[string]any{"file_path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
+		{"claude", "mcp__other__search", map[string]any{"path": "/home/ann/app"}, ""},
+		{"claude", "mcp__tt__release_stick", map[string]any{"path": "/home/ann/app"}, ""},
+		{"opencode", "filesystem_write_file", map[string]any{"path": "/home/ann/app/a.go"}, ""},
+	} {
+		row, _ := ByName(c.harness)
+		input, err := json.Marshal(c.input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := row.edits(toolCall{tool: c.tool, input: input, dir: "/home/ann/app"})
+		all := got.Paths
+		for _, tree := range got.Trees {
+			all = append(all, "tree "+tree)
+		}
+		if diff := cmp.Diff(c.want, strings.Join(all, " ")); diff != "" {
+			t.Errorf("%s %s:\n%s", c.tool, input, diff)
+		}
+		if matcher := regexp.MustCompile(row.EditorTools()); row.MCPTools != "" && !matcher.MatchString(c.tool) {
+			t.Errorf("no hook of %s runs before %s", c.harness, c.tool)
 		}
 	}
 }

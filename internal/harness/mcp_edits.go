@@ -1,0 +1,81 @@
+package harness
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// serverEditor is a tool of an MCP server that changes files. People choose the names of servers, so Server is a part
+// that the name has to have. A tool of that name on another server may be about files elsewhere.
+type serverEditor struct {
+	Server string
+	Editor
+	To string // the field with the file that Path is moved to
+}
+
+// serverEditors are those of servers that are much in use, as their sources name them: server-filesystem of the
+// protocol's own project, Serena, and Desktop Commander.
+var serverEditors = []serverEditor{
+	{Server: "file", Editor: Editor{Tool: "write_file", Path: "path"}},
+	{Server: "file", Editor: Editor{Tool: "edit_file", Path: "path"}},
+	{Server: "file", Editor: Editor{Tool: "create_directory", Path: "path"}},
+	{Server: "file", Editor: Editor{Tool: "move_file", Path: "source"}, To: "destination"},
+	{Server: "commander", Editor: Editor{Tool: "write_file", Path: "path"}},
+	{Server: "commander", Editor: Editor{Tool: "edit_block", Path: "file_path"}},
+	{Server: "commander", Editor: Editor{Tool: "create_directory", Path: "path"}},
+	{Server: "commander", Editor: Editor{Tool: "move_file", Path: "source"}, To: "destination"},
+	{Server: "commander", Editor: Editor{Tool: "start_process", Command: "command"}},
+	{Server: "serena", Editor: Editor{Tool: "create_text_file", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "replace_content", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "delete_lines", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "replace_lines", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "insert_at_line", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "replace_symbol_body", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "insert_after_symbol", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "insert_before_symbol", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "execute_shell_command", Command: "command", Dir: "cwd"}},
+}
+
+// serverEdits adds what a tool of an MCP server changes. Of a tool that isn't known, it goes by the names: one that
+// says that it writes, with a field that has a whole path. A relative one may be about files elsewhere, such as those
+// of a repository on a forge.
+func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
+	prefix, ok := strings.CutSuffix(r.MCPTools, ".*")
+	name, its := strings.CutPrefix(c.tool, prefix)
+	if !ok || !its || string(in["dryRun"]) == "true" {
+		return
+	}
+	for _, e := range serverEditors {
+		server, fits := strings.CutSuffix(name, "_"+e.Tool)
+		if !fits || !strings.Contains(strings.ToLower(server), e.Server) {
+			continue
+		}
+		if out.of(e.Editor, c, in); e.To != "" {
+			out.add(c.dir, in.text(e.To))
+			out.Names = slices.Clone(out.Paths)
+		}
+		return
+	}
+	_, tool, found := strings.Cut(name, "__")
+	if !found {
+		_, tool, _ = strings.Cut(name, "_")
+	}
+	if !slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == '-' }), writes) {
+		return
+	}
+	for _, field := range []string{"path", "file_path", "filePath", "source", "destination"} {
+		if path := in.text(field); filepath.IsAbs(path) {
+			out.add(c.dir, path)
+		}
+	}
+}
+
+// writes reports whether a word in the name of a tool says that it changes files.
+func writes(word string) bool {
+	switch word {
+	case "write", "edit", "create", "delete", "remove", "move", "rename", "replace", "insert", "append", "patch", "copy":
+		return true
+	}
+	return false
+}
