@@ -66,14 +66,9 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 	if base == "" {
 		base = dir
 	}
-	git, ok := realPath(env.GitDir, base)
+	git, ok := givenGitDir(env, base)
 	if !ok {
 		return checkout{}, false
-	}
-	if !isDir(git) { // it may be a .git file
-		if git, ok = readPath(git, parseGitFile, filepath.Dir(git)); !ok {
-			return checkout{}, false
-		}
 	}
 	common, linked := commonDir(git)
 	if !isGitDir(common) {
@@ -94,6 +89,15 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 		return checkout{}, false
 	}
 	return c, true
+}
+
+// givenGitDir returns the git directory that GIT_DIR names. It may name a .git file. A relative one is taken from base.
+func givenGitDir(env Env, base string) (git string, ok bool) {
+	git, ok = realPath(env.GitDir, base)
+	if ok && !isDir(git) {
+		git, ok = readPath(git, parseGitFile, filepath.Dir(git))
+	}
+	return git, ok
 }
 
 // checkoutAt returns the checkout with top level top and git directory git, which is "" if its .git leads

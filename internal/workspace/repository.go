@@ -43,6 +43,41 @@ func FindRepository(path string, env Env) (r Repository, ok bool) {
 	return r, true
 }
 
+// Checkout is one checkout of a git repository, with a working tree.
+type Checkout struct {
+	Top    string // its top level
+	Git    string // its own git directory, which has its HEAD and index
+	Common string // the git directory that all checkouts of the repository share
+	Given  bool   // GIT_DIR names the git directory. From Top alone git finds another one, or none
+}
+
+// FindCheckout finds the checkout that path lies in: the one that GIT_DIR and GIT_WORK_TREE name, if path lies in
+// it, else the one around path. ok is false if there is none, or only a bare repository.
+func FindCheckout(path string, env Env) (c Checkout, ok bool) {
+	dir, err := directory(path, env.Dir)
+	if err != nil {
+		return Checkout{}, false
+	}
+	found, ok := givenCheckout(dir, env)
+	if ok {
+		base := env.Dir
+		if base == "" {
+			base = dir
+		}
+		c.Git, c.Given = givenGitDir(env, base)
+	} else if found, ok = findCheckout(dir, Env{Home: env.Home}); ok {
+		c.Git, _ = dotGit(found.top)
+	}
+	if !ok || c.Git == "" {
+		return Checkout{}, false
+	}
+	if c.Git, err = canonical(c.Git); err != nil {
+		return Checkout{}, false
+	}
+	c.Top, c.Common = found.top, commonAt(c.Git)
+	return c, c.Common != "" && c.Top != c.Git
+}
+
 // commonAt returns the shared git directory of the repository that git belongs to, and "" if there is none.
 func commonAt(git string) string {
 	if git == "" {

@@ -98,3 +98,38 @@ func TestCheckedOut(t *testing.T) {
 		}
 	}
 }
+
+// A checkout is found with the git directory that is its own, and the one that it shares.
+func TestFindCheckout(t *testing.T) {
+	dir := tree(t)
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	git(t, dir, "init", "-q", "-b", "main", "app")
+	git(t, at("app"), "commit", "-q", "--allow-empty", "-m", "one")
+	git(t, at("app"), "worktree", "add", "-q", "../fix")
+	git(t, at("app"), "submodule", "--quiet", "add", at("app"), "lib")
+	git(t, dir, "clone", "-q", "--bare", "app", "bare.git")
+	git(t, dir, "init", "-q", "--separate-git-dir", at("apart.git"), "apart")
+	write(t, dir, "app/deep/er/", "plain/", "lost/.git=gitdir: nowhere\n")
+	app, apart := at("app", ".git"), at("apart.git")
+	for _, c := range []struct {
+		from, gitDir, workTree string
+		want                   Checkout
+	}{
+		{from: "app", want: Checkout{Top: at("app"), Git: app, Common: app}},
+		{from: "app/deep/er", want: Checkout{Top: at("app"), Git: app, Common: app}},
+		{from: "fix", want: Checkout{Top: at("fix"), Git: filepath.Join(app, "worktrees", "fix"), Common: app}},
+		{from: "app/lib", want: Checkout{Top: at("app", "lib"), Git: filepath.Join(app, "modules", "lib"), Common: filepath.Join(app, "modules", "lib")}},
+		{from: "apart", want: Checkout{Top: at("apart"), Git: apart, Common: apart}},
+		{from: "plain", gitDir: app, workTree: at("plain"), want: Checkout{Top: at("plain"), Git: app, Common: app, Given: true}},
+		{from: "fix", gitDir: app, workTree: at("plain"), want: Checkout{Top: at("fix"), Git: filepath.Join(app, "worktrees", "fix"), Common: app}},
+		{from: "plain"},
+		{from: "bare.git"},
+		{from: "lost"},
+		{from: "none"},
+	} {
+		got, ok := FindCheckout(c.from, Env{Dir: dir, GitDir: c.gitDir, GitWorkTree: c.workTree})
+		if got != c.want || ok != (c.want != Checkout{}) {
+			t.Errorf("%s with %q: %+v %v, want %+v", c.from, c.gitDir, got, ok, c.want)
+		}
+	}
+}
