@@ -88,17 +88,7 @@ func (c Client) noFilters(ctx context.Context, dir string) (env []string) {
 			off = append(off, name[:end])
 		}
 	}
-	n := 0
-	set := func(key, value string) {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
-		n++
-	}
-	for _, name := range off {
-		set(name+".clean", "")
-		set(name+".process", "")
-		set(name+".required", "false")
-	}
-	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
+	return filtersOff(off)
 }
 
 // configVariables tell git where its configuration files are. Users set them; git never sets them for
