@@ -138,6 +138,11 @@ var edges = map[string]map[string]string{
 		"golang.org/x/sys": "a job object, so that what git started on Windows ends with it",
 		"stick":            "what a handoff says of the working tree, and errors",
 	},
+	"internal/rescue": {
+		"internal/git":       "what is uncommitted; the index, the bytes of staged files",
+		"internal/workspace": "the checkout of a path",
+		"stick":              "times, errors",
+	},
 	"internal/workspace": {
 		"golang.org/x/sys": "the type of a file system",
 		"stick":            "errors",

@@ -1,0 +1,61 @@
+package rescue
+
+import (
+	"slices"
+	"strings"
+)
+
+// LeftOut is something that a rescue lacks.
+type LeftOut struct {
+	Path  string `json:"path"` // with / at its end: everything below may be lacking. "./" is the whole tree
+	Why   Why    `json:"why"`
+	Files int    `json:"files,omitempty"` // how many, if Path stands for several
+}
+
+// Why says for what reason something was left out.
+type Why string
+
+// The reasons.
+const (
+	WhyLimit      Why = "the rescue would be too large"
+	WhyTime       Why = "the time was over"
+	WhyUnreadable Why = "it can't be read"
+	WhyTorn       Why = "it changed while it was read"
+	WhySpecial    Why = "it isn't a file or a link"
+	WhyIgnored    Why = "it is ignored, and large"
+	WhyMany       Why = "it holds very many ignored files"
+	WhyCommits    Why = "what is committed in a repository inside the tree isn't copied"
+	WhyNested     Why = "it is a repository of its own that can't be read"
+)
+
+// maxLeftOut is how many things that were left out are named one by one. More are named by the first directory they lie in.
+const maxLeftOut = 100
+
+func collapse(all []LeftOut) []LeftOut {
+	if len(all) == 0 {
+		return []LeftOut{}
+	}
+	if len(all) > maxLeftOut {
+		var short []LeftOut
+		at := map[LeftOut]int{}
+		for _, l := range all {
+			first, _, below := strings.Cut(l.Path, "/")
+			key := LeftOut{Path: "./", Why: l.Why}
+			if below {
+				key.Path = first + "/"
+			}
+			i, ok := at[key]
+			if !ok {
+				i = len(short)
+				at[key] = i
+				short = append(short, key)
+			}
+			short[i].Files += max(l.Files, 1)
+		}
+		all = short
+	}
+	slices.SortFunc(all, func(a, b LeftOut) int {
+		return strings.Compare(a.Path+"\x00"+string(a.Why), b.Path+"\x00"+string(b.Why))
+	})
+	return slices.Compact(all)
+}

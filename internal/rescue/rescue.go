@@ -1,0 +1,171 @@
+// Package rescue keeps copies of uncommitted work: the state of a working tree, taken before something could destroy it.
+//
+// A rescue lies in a bare repository of ours in the data directory, one for each repository of the user. So it survives
+// whatever happens to that one, is never pushed and shows in nobody's log. Taking one changes nothing in the user's
+// repository and runs nothing but git itself.
+//
+// What a rescue is, in git's terms: a commit without a parent, under refs/rescues/<checkout>/<id>, in a pack of its own.
+// Its message is the [Manifest]. Its tree has the file "entries", which says how each path was, and the bytes: work/<path>
+// as they lay in the working tree, index/<path> as they were staged, and stage1 to stage3/<path> of a conflict. Paths
+// without uncommitted changes aren't in it.
+package rescue
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Store is where rescues are kept.
+type Store struct {
+	Dir    string // the data directory
+	Git    git.Client
+	Limits Limits
+
+	// Kill is called at named points, for tests that end the process there. It is nil in the program.
+	Kill func(point string)
+}
+
+// Limits bound what a rescue may cost.
+type Limits struct {
+	Bytes        int64         // of all files of a rescue. What is kept is chosen before anything is read
+	Time         time.Duration // for a whole rescue
+	Status       time.Duration // for git to say what is uncommitted. After that only tracked files are looked for
+	IgnoredBytes int64         // of one ignored file
+	IgnoredFiles int           // in one directory. Ignored files in a larger one are left out
+
+	Age   time.Duration // how long a rescue is kept
+	Count int           // how many are kept for a repository
+	Total int64         // bytes kept for a repository
+	Prune time.Duration // for dropping others, after a rescue was made
+}
+
+// Defaults are the limits of the program.
+var Defaults = Limits{
+	Bytes: 50 << 20, Time: time.Second, Status: 600 * time.Millisecond, IgnoredBytes: 1 << 20, IgnoredFiles: 1000,
+	Age: 14 * 24 * time.Hour, Count: 200, Total: 500 << 20, Prune: 100 * time.Millisecond,
+}
+
+// New returns the store in a data directory, with the limits of the program.
+func New(dir string, g git.Client) *Store { return &Store{Dir: dir, Git: g, Limits: Defaults} }
+
+func (s *Store) kill(point string) {
+	if s.Kill != nil {
+		s.Kill(point)
+	}
+}
+
+// Request says what to rescue, and why.
+type Request struct {
+	Tree  workspace.Checkout
+	Index string // the index that the command sets by GIT_INDEX_FILE; empty for that of the checkout
+
+	// Paths are what the command would change, relative to the top level, with / between names. A directory means
+	// everything below. None means the whole tree. Naming fewer only saves time: more may be kept.
+	Paths []string
+
+	// What the command would destroy beside uncommitted changes of tracked files, which are always rescued.
+	Untracked bool
+	Ignored   bool
+	Nested    bool // what is uncommitted in submodules, and in repositories inside the tree
+
+	Facts Facts
+	At    stick.Time // when it is taken; zero means the present time
+}
+
+// Facts say how a rescue came about. They are kept as they are given.
+type Facts struct {
+	Room    string `json:"room"`
+	Agent   string `json:"agent"` // who was about to change the tree
+	TurnID  int64  `json:"turn_id,omitempty"`
+	Cause   string `json:"cause"` // the kind of what was about to happen: command, takeover, …
+	Command string `json:"command,omitempty"`
+}
+
+// Taken is the outcome of [Store.Take].
+type Taken struct {
+	ID      string    `json:"id"` // empty if nothing was kept
+	Files   int       `json:"files"`
+	Bytes   int64     `json:"bytes"`
+	LeftOut []LeftOut `json:"left_out"` // with those of nested repositories
+	Same    bool      `json:"same"`     // the state is that of the last rescue, whose id this is
+	Nothing bool      `json:"nothing"`  // nothing is uncommitted
+	Nested  []Nested  `json:"nested"`   // the rescues of repositories inside the tree
+}
+
+// Nested is the rescue of a repository inside another's working tree.
+type Nested struct {
+	Path string `json:"path"`
+	ID   string `json:"id"`
+}
+
+// digits are those of ids: without l, o, i and u, which are read as others.
+const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// An id is the time in milliseconds, which takes nine digits, then four of the checksum of the state. Ids sort by time.
+const (
+	idTime = 9
+	idLen  = idTime + 1 + 4
+)
+
+func newID(at stick.Time, sum string) string {
+	var b [idTime]byte
+	for i, t := idTime-1, int64(at); i >= 0; i, t = i-1, t>>5 {
+		b[i] = digits[t&31]
+	}
+	return string(b[:]) + "-" + sum[:idLen-idTime-1]
+}
+
+// timeOf returns when the rescue with an id was taken. ok is false if this can't be an id.
+func timeOf(id string) (at stick.Time, ok bool) {
+	if len(id) != idLen || id[idTime] != '-' || strings.Trim(id[idTime+1:], "0123456789abcdef") != "" {
+		return 0, false
+	}
+	for _, c := range []byte(id[:idTime]) {
+		i := strings.IndexByte(digits, c)
+		if i < 0 {
+			return 0, false
+		}
+		at = at<<5 | stick.Time(i)
+	}
+	return at, true
+}
+
+// clean checks paths that a caller names and brings them into git's form. The result is nil for the whole tree.
+func clean(paths []string) ([]string, error) {
+	var out []string
+	for _, p := range paths {
+		c := path.Clean(p)
+		if p == "" || path.IsAbs(p) || c == ".." || strings.HasPrefix(c, "../") || strings.IndexByte(p, 0) >= 0 {
+			return nil, stick.Errorf(stick.CodeUsage, "%s isn't a path below the top level of the checkout", stick.Line(fmt.Sprintf("%q", p))).With("path", p)
+		}
+		if c == "." {
+			return nil, nil
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// within reports whether path is one of paths or below one. No paths stand for the whole tree.
+func within(path string, paths []string) bool {
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
+}
+
+// local reports whether a path of a rescue stays inside a working tree, and out of git's own files. Rescues hold only such
+// paths; one that somebody has changed may hold others.
+func local(p string) bool {
+	for _, name := range strings.Split(p, "/") {
+		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.IndexByte(name, 0) >= 0 {
+			return false
+		}
+	}
+	return filepath.IsLocal(filepath.FromSlash(p))
+}
