@@ -1,0 +1,99 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/workspace"
+)
+
+// present is what git says of the tree to which a rescue is restored.
+type present struct {
+	git       git.Isolated
+	tree      workspace.Checkout
+	exact     bool                   // HEAD is that of the rescue
+	committed map[string]version     // in HEAD
+	index     map[string][]indexLine // by path
+	entries   map[string]*entry      // tracked paths with uncommitted changes
+}
+
+// dirty reports whether git sees uncommitted changes of a tracked path.
+func (n *present) dirty(path string) bool { return n.entries[path] != nil }
+
+// present asks git. head is the commit of the rescue. Without a repository there is nothing committed.
+func (s *Store) present(ctx context.Context, tree workspace.Checkout, head string) (*present, error) {
+	n := &present{tree: tree, committed: map[string]version{}, index: map[string][]indexLine{}, entries: map[string]*entry{}}
+	if tree.Git == "" {
+		return n, nil
+	}
+	var err error
+	if n.git, err = s.Git.Isolate(ctx, tree.Top, variables(tree, "")...); err != nil {
+		return nil, err
+	}
+	said, _, err := runStatus(ctx, n.git, []string{"-uno"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	v := &survey{entries: n.entries}
+	if err := v.parseStatus(said); err != nil {
+		return nil, err
+	}
+	n.exact = v.head == head
+	lines, err := n.lines(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lines {
+		n.index[l.path] = append(n.index[l.path], l)
+	}
+	if n.committed, err = committed(ctx, n.git, v.head, nil); err != nil {
+		return nil, err
+	}
+	return n, v.intended(func([]string) (map[string]version, error) { return n.committed, nil })
+}
+
+// lines reads the index.
+func (n *present) lines(ctx context.Context) ([]indexLine, error) {
+	var out bytes.Buffer
+	if _, err := n.git.Run(ctx, nil, &out, "ls-files", "-v", "-s", "-z"); err != nil {
+		return nil, err
+	}
+	lines, ok := indexLines(out.Bytes())
+	if !ok {
+		return nil, errStatus
+	}
+	return lines, nil
+}
+
+// committed returns what a commit has of paths, or everything for no paths. An empty commit has nothing.
+func committed(ctx context.Context, g git.Isolated, commit string, paths []string) (map[string]version, error) {
+	all := map[string]version{}
+	if commit == "" {
+		return all, nil
+	}
+	var out bytes.Buffer
+	args := append([]string{"ls-tree", "-r", "-z", "--full-tree", commit, "--"}, paths...)
+	if _, err := g.Run(ctx, nil, &out, args...); err != nil {
+		return nil, err
+	}
+	for _, record := range strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00") { // <mode> <kind> <oid>\t<path>
+		facts, path, ok := strings.Cut(record, "\t")
+		if f := strings.Fields(facts); ok && len(f) == 3 {
+			all[path] = version{Mode: f[0], OID: f[2]}
+		}
+	}
+	return all, nil
+}
+
+// variables name the git directory, tree and index of a checkout, as far as git wouldn't find them.
+func variables(tree workspace.Checkout, index string) (env []string) {
+	if tree.Given {
+		env = append(env, "GIT_DIR="+tree.Git, "GIT_WORK_TREE="+tree.Top)
+	}
+	if index != "" {
+		env = append(env, "GIT_INDEX_FILE="+index)
+	}
+	return env
+}

@@ -1,0 +1,301 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"talkingstick/internal/git"
+)
+
+// survey is what git says of a working tree.
+type survey struct {
+	head, branch string
+	entries      map[string]*entry
+	untracked    []string // files; directories that are repositories, with / at the end
+	ignored      []string // files and directories; the latter with / at the end
+	index        []indexLine
+	leftOut      []LeftOut
+}
+
+// indexLine is an entry of the index.
+type indexLine struct {
+	path         string
+	assume, skip bool
+	version
+}
+
+// statusArgs ask for everything that is uncommitted. Renames appear as two paths; what is uncommitted inside of
+// submodules is their own matter, and git would ask there without our settings.
+var statusArgs = []string{"status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames", "--ignore-submodules=dirty"}
+
+// maxPaths and maxPathBytes bound the paths that git gets as arguments. With more, git is asked for the whole tree.
+const (
+	maxPaths     = 500
+	maxPathBytes = 60 << 10
+)
+
+// look asks git what is uncommitted. Status has its own time limit: when it is over, tracked files are asked for alone.
+func (s *Store) look(ctx context.Context, g git.Isolated, r Request) (*survey, error) {
+	paths := scope(r.Paths)
+	v := &survey{entries: map[string]*entry{}}
+	var lines bytes.Buffer
+	var listed error
+	var wait sync.WaitGroup
+	wait.Go(func() { _, listed = g.Run(ctx, nil, &lines, "ls-files", "-v", "-s", "-z") })
+	short, cancel := context.WithTimeout(ctx, s.Limits.Status)
+	said, warnings, err := runStatus(short, g, wanted(r), paths)
+	cancel()
+	if err != nil && len(paths) > 0 && !errors.Is(err, context.DeadlineExceeded) { // such as a path inside of a submodule
+		paths = nil
+		said, warnings, err = runStatus(ctx, g, wanted(r), nil)
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && (r.Untracked || r.Ignored) {
+		said, warnings, err = runStatus(ctx, g, []string{"-uno"}, paths)
+		if err == nil {
+			v.leave("./", WhyTime)
+		}
+	}
+	wait.Wait()
+	if err != nil {
+		return nil, err
+	}
+	if err := v.parseStatus(said); err != nil {
+		return nil, err
+	}
+	v.unreadable(warnings)
+	if err := v.intended(func(paths []string) (map[string]version, error) { return committed(ctx, g, v.head, paths) }); err != nil {
+		return nil, err
+	}
+	if listed != nil && !errors.Is(listed, context.DeadlineExceeded) {
+		return nil, listed
+	}
+	if listed != nil {
+		v.leave("./", WhyTime) // files that git is told to take for unchanged can't be found
+		return v, nil
+	}
+	return v, v.parseIndex(lines.Bytes(), r.Paths)
+}
+
+// scope returns the paths to give to git.
+func scope(paths []string) []string {
+	n := 0
+	for _, p := range paths {
+		n += len(p) + 1
+	}
+	if len(paths) > maxPaths || n > maxPathBytes {
+		return nil
+	}
+	return paths
+}
+
+// wanted returns the flags that say which files git looks for beside tracked ones.
+func wanted(r Request) []string {
+	switch {
+	case r.Ignored: // git can't list ignored files alone
+		return []string{"-uall", "--ignored=matching"}
+	case r.Untracked:
+		return []string{"-uall", "--ignored=no"}
+	}
+	return []string{"-uno", "--ignored=no"}
+}
+
+func runStatus(ctx context.Context, g git.Isolated, flags, paths []string) (said []byte, warnings string, err error) {
+	var out bytes.Buffer
+	args := append(append([]string{}, statusArgs...), flags...)
+	if len(paths) > 0 {
+		args = append(append(args, "--"), paths...)
+	}
+	warnings, err = g.Run(ctx, nil, &out, args...)
+	return out.Bytes(), warnings, err
+}
+
+func (v *survey) leave(path string, why Why) {
+	v.leftOut = append(v.leftOut, LeftOut{Path: path, Why: why})
+}
+
+// unreadable names the directories that git couldn't open, by its warnings.
+func (v *survey) unreadable(warnings string) {
+	const begin, end = "warning: could not open directory '", "': "
+	for {
+		_, rest, ok := strings.Cut(warnings, begin)
+		path, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			return
+		}
+		v.leave(strings.TrimSuffix(path, "/")+"/", WhyUnreadable)
+		warnings = after
+	}
+}
+
+// errStatus says that git's output isn't what it should be.
+var errStatus = errors.New("read git status: a record that can't be read")
+
+func (v *survey) at(path string) *entry {
+	e := v.entries[path]
+	if e == nil {
+		e = &entry{Path: bytesText(path)}
+		v.entries[path] = e
+	}
+	return e
+}
+
+// parseStatus reads the output of git status --porcelain=v2 --branch -z.
+func (v *survey) parseStatus(said []byte) error {
+	for _, r := range strings.Split(strings.TrimSuffix(string(said), "\x00"), "\x00") {
+		ok := true
+		switch {
+		case r == "":
+		case strings.HasPrefix(r, "# branch.oid "):
+			if v.head = r[len("# branch.oid "):]; v.head == "(initial)" {
+				v.head = ""
+			}
+		case strings.HasPrefix(r, "# branch.head "):
+			if v.branch = r[len("# branch.head "):]; v.branch == "(detached)" {
+				v.branch = ""
+			}
+		case r[0] == '#':
+		case strings.HasPrefix(r, "? "):
+			v.untracked = append(v.untracked, r[2:])
+		case strings.HasPrefix(r, "! "):
+			v.ignored = append(v.ignored, r[2:])
+		case strings.HasPrefix(r, "1 "):
+			ok = v.changed(r)
+		case strings.HasPrefix(r, "u "):
+			ok = v.unmerged(r)
+		default:
+			ok = false
+		}
+		if !ok {
+			return errStatus
+		}
+	}
+	return nil
+}
+
+const noMode = "000000"
+
+// changed reads 1 XY sub mH mI mW hH hI path.
+func (v *survey) changed(r string) bool {
+	f := strings.SplitN(r, " ", 9)
+	if len(f) != 9 || len(f[1]) != 2 || f[8] == "" {
+		return false
+	}
+	e := v.at(f[8])
+	if f[3] != noMode {
+		e.Head = &version{Mode: f[3], OID: f[6]}
+	}
+	switch {
+	case f[1][1] == 'A': // status knows neither mode nor name of what is only intended
+		e.Intent = true
+		e.Index = []version{{Mode: f[5], OID: f[7]}}
+	case f[4] != noMode:
+		e.Index = []version{{Mode: f[4], OID: f[7]}}
+	}
+	return true
+}
+
+// intended marks the entries that were added without content and whose file is gone: of these, status says that HEAD has
+// them, with nothing in them. committed asks what HEAD has of some paths; it is called only if there are such entries.
+func (v *survey) intended(committed func(paths []string) (map[string]version, error)) error {
+	var empty []string
+	for path, e := range v.entries {
+		if e.Head != nil && len(e.Index) == 1 && *e.Head == e.Index[0] && e.Head.OID == objectName(newHash(e.Head.OID), "blob", nil) {
+			empty = append(empty, path)
+		}
+	}
+	if len(empty) == 0 {
+		return nil
+	}
+	found, err := committed(scope(empty))
+	for _, path := range empty {
+		if _, ok := found[path]; !ok {
+			v.entries[path].Head, v.entries[path].Intent = nil, true
+		}
+	}
+	return err
+}
+
+// unmerged reads u XY sub m1 m2 m3 mW h1 h2 h3 path.
+func (v *survey) unmerged(r string) bool {
+	f := strings.SplitN(r, " ", 11)
+	if len(f) != 11 || f[10] == "" {
+		return false
+	}
+	e := v.at(f[10])
+	for stage := 1; stage <= 3; stage++ {
+		if mode := f[2+stage]; mode != noMode {
+			e.Index = append(e.Index, version{Mode: mode, OID: f[6+stage], Stage: stage})
+		}
+	}
+	return true
+}
+
+// parseIndex reads the output of git ls-files -v -s -z, and adds to the entries what status doesn't tell: flags, and files
+// that git is told not to look at.
+func (v *survey) parseIndex(said []byte, paths []string) error {
+	lines, ok := indexLines(said)
+	if !ok {
+		return errStatus
+	}
+	v.index = lines
+	for _, l := range lines {
+		e := v.entries[l.path]
+		if e == nil && (l.assume || l.skip) && !l.submodule() && within(l.path, paths) {
+			head := l.version
+			e = v.at(l.path)
+			e.Head, e.Index = &head, []version{l.version}
+		}
+		if e == nil || l.Stage > 0 {
+			continue
+		}
+		e.Assume, e.Skip = l.assume, l.skip
+		if e.Intent {
+			e.Index = []version{l.version}
+		}
+	}
+	return nil
+}
+
+// indexLines parses <tag> <mode> <oid> <stage>\t<path>, each with a NUL after it. A lower-case tag marks a file that git
+// takes for unchanged, S one that isn't wanted in the working tree.
+func indexLines(said []byte) (lines []indexLine, ok bool) {
+	for len(said) > 0 {
+		record, rest, ok := bytes.Cut(said, []byte{0})
+		said = rest
+		facts, path, found := bytes.Cut(record, []byte{'\t'})
+		f := strings.Split(string(facts), " ")
+		if !ok || !found || len(f) != 4 || len(f[0]) != 1 || len(f[3]) != 1 {
+			return nil, false
+		}
+		tag := f[0][0]
+		lines = append(lines, indexLine{
+			path: string(path), assume: tag >= 'a' && tag <= 'z', skip: tag|0x20 == 's',
+			version: version{Mode: f[1], OID: f[2], Stage: int(f[3][0] - '0')},
+		})
+	}
+	return lines, true
+}
+
+// operations are the files by which git remembers what it is in the middle of.
+var operations = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"}
+
+// operation reads what git is in the middle of. A rescue only shows it: restoring files doesn't begin a merge again.
+func operation(gitDir string) map[string]string {
+	var found map[string]string
+	for _, name := range operations {
+		b, err := os.ReadFile(filepath.Join(gitDir, name))
+		if err != nil || len(b) > 4<<10 {
+			continue
+		}
+		if found == nil {
+			found = map[string]string{}
+		}
+		found[name] = strings.ToValidUTF8(strings.TrimSpace(string(b)), "?")
+	}
+	return found
+}
