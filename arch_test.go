@@ -140,6 +140,7 @@ var edges = map[string]map[string]string{
 	},
 	"internal/rescue": {
 		"internal/git":       "what is uncommitted; the index, the bytes of staged files",
+		"internal/plainfile": "the files of the data directory",
 		"internal/workspace": "the checkout of a path",
 		"stick":              "times, errors",
 	},

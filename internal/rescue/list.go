@@ -1,0 +1,177 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// Rescue is a rescue with its files.
+type Rescue struct {
+	Manifest
+	Entries []File `json:"entries"` // sorted by path
+}
+
+// File is one path of a rescue.
+type File struct {
+	Path   string   `json:"path"`
+	States []string `json:"states"` // in words of git: modified, staged, deleted, untracked, ignored, conflict, …
+	Size   int64    `json:"size"`   // of the file in the working tree, in bytes
+}
+
+// List returns the rescues of the repository with a common git directory, or all if common is empty, the newest
+// first.
+func (s *Store) List(ctx context.Context, common string) ([]Manifest, error) {
+	repositories, err := s.repositories()
+	if err != nil {
+		return nil, err
+	}
+	all := []Manifest{}
+	for _, r := range repositories {
+		if common != "" && r.path != s.repository(common).path {
+			continue
+		}
+		refs, err := r.refs("")
+		if err != nil {
+			return nil, err
+		}
+		found, err := r.manifests(ctx, refs)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	slices.SortFunc(all, func(a, b Manifest) int { return strings.Compare(b.ID, a.ID) })
+	return all, nil
+}
+
+// manifests reads those of refs. It leaves out what was dropped meanwhile, and what can't be read.
+func (r *repository) manifests(ctx context.Context, refs []ref) ([]Manifest, error) {
+	all, err := r.readManifests(ctx, refs...)
+	if err == nil || ctx.Err() != nil {
+		return all, err
+	}
+	all = nil // git stops at a damaged pack
+	for _, f := range refs {
+		if one, err := r.readManifests(ctx, f); err == nil {
+			all = append(all, one...)
+		}
+	}
+	return all, ctx.Err()
+}
+
+func (r *repository) readManifests(ctx context.Context, refs ...ref) ([]Manifest, error) {
+	var wanted []string
+	for _, f := range refs {
+		wanted = append(wanted, f.commit, f.commit+":"+entriesName)
+	}
+	found, err := objects(ctx, r.git(), wanted)
+	if err != nil {
+		return nil, err
+	}
+	var all []Manifest
+	for i := 0; i < len(found); i += 2 {
+		if m, err := commitManifest(found[i]); err == nil && found[i+1].kind == "blob" {
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+func commitManifest(commit object) (Manifest, error) {
+	_, message, ok := bytes.Cut(commit.data, []byte("\n\n"))
+	if commit.kind != "commit" || !ok {
+		return Manifest{}, errObject
+	}
+	return decodeManifest(message)
+}
+
+// Show returns one rescue. It fails with [stick.CodeNotFound] if there is none with this id.
+func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
+	l, err := s.load(ctx, id)
+	if err != nil {
+		return Rescue{}, err
+	}
+	r := Rescue{Manifest: l.manifest, Entries: []File{}}
+	for _, e := range l.state.Entries {
+		f := File{Path: string(e.Path), States: e.states()}
+		if e.Work != nil {
+			f.Size = e.Work.Size
+		}
+		r.Entries = append(r.Entries, f)
+	}
+	return r, nil
+}
+
+// loaded is a rescue that was read, but for its blobs.
+type loaded struct {
+	repo     *repository
+	manifest Manifest
+	state    state
+}
+
+func (s *Store) load(ctx context.Context, id string) (*loaded, error) {
+	r, f, err := s.find(id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := objects(ctx, r.git(), []string{f.commit, f.commit + ":" + entriesName})
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{repo: r}
+	if l.manifest, err = commitManifest(found[0]); err != nil {
+		return nil, err
+	}
+	if found[1].kind != "blob" {
+		return nil, errNoRescue(id)
+	}
+	l.state, err = decodeState(found[1].data)
+	return l, err
+}
+
+// find looks for a rescue in all repositories.
+func (s *Store) find(id string) (*repository, ref, error) {
+	if _, ok := timeOf(id); !ok {
+		return nil, ref{}, errNoRescue(id)
+	}
+	all, err := s.repositories()
+	if err != nil {
+		return nil, ref{}, err
+	}
+	for _, r := range all {
+		checkouts, err := names(r.dir(refsName))
+		if err != nil {
+			return nil, ref{}, err
+		}
+		for _, checkout := range checkouts {
+			if f, ok := r.ref(checkout, id); ok {
+				return r, f, nil
+			}
+		}
+	}
+	return nil, ref{}, errNoRescue(id)
+}
+
+func errNoRescue(id string) error {
+	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Line(stick.Clip(id, 40))).With("rescue", id)
+}
+
+// blobs reads blobs of a rescue, by their names. It fails if one is missing.
+func (l *loaded) blobs(ctx context.Context, names []string) (map[string][]byte, error) {
+	found, err := objects(ctx, l.repo.git(), names)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]byte{}
+	for i, o := range found {
+		if o.kind != "blob" {
+			return nil, errNoRescue(l.manifest.ID)
+		}
+		all[names[i]] = o.data
+	}
+	return all, nil
+}

@@ -1,0 +1,122 @@
+package rescue
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// crashAge is the age at which a file that nobody owns is what a crash has left.
+const crashAge = time.Hour
+
+// Prune drops the rescues that are past their time, or more or larger than a repository may have, the oldest first, and what
+// crashes have left. [Store.Take] does the same after its own rescue. When ctx ends it stops; the next one goes on.
+func (s *Store) Prune(ctx context.Context, now stick.Time) { s.prune(ctx, nil, "", now) }
+
+// prune drops what is past its time everywhere, and what is too much in one repository, or in all if first is nil. It
+// keeps the rescue that was just made.
+func (s *Store) prune(ctx context.Context, first *repository, keep string, now stick.Time) {
+	if first != nil {
+		first.prune(ctx, keep, now, s.Limits)
+	}
+	all, err := s.repositories()
+	if err != nil {
+		return
+	}
+	limits := s.Limits
+	if first != nil {
+		limits.Count, limits.Total = 0, 0
+	}
+	for _, r := range all {
+		if first == nil || r.path != first.path {
+			r.prune(ctx, "", now, limits)
+		}
+	}
+	s.sweep(s.root(), now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
+}
+
+// repositories lists those that have rescues.
+func (s *Store) repositories() ([]*repository, error) {
+	all, err := names(s.root())
+	if err != nil {
+		return nil, err
+	}
+	var found []*repository
+	for _, name := range all {
+		if r := (&repository{s, filepath.Join(s.root(), name)}); strings.HasSuffix(name, ".git") && r.check() == nil {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// prune drops rescues of one repository. A limit of 0 is none.
+func (r *repository) prune(ctx context.Context, keep string, now stick.Time, l Limits) {
+	all, err := r.refs("")
+	if err != nil {
+		return
+	}
+	slices.SortFunc(all, func(a, b ref) int { return strings.Compare(b.id, a.id) }) // the newest first
+	held := map[string]bool{}
+	count, total, full := 0, int64(0), false // older ones go with the first that is too much
+	for _, f := range all {
+		at, _ := timeOf(f.id)
+		size := r.size(f.id)
+		full = full || l.Count > 0 && count >= l.Count || l.Total > 0 && total+size > l.Total
+		if (full || now.Sub(at) > l.Age) && f.id != keep && ctx.Err() == nil {
+			r.drop(f)
+			continue
+		}
+		held[f.id] = true
+		count++
+		total += size
+	}
+	r.store.sweep(r.dir(packsName), now, func(name string) bool {
+		id, ours := strings.CutPrefix(name, packPrefix)
+		_, isID := timeOf(strings.TrimSuffix(strings.TrimSuffix(id, ".pack"), ".idx"))
+		return strings.HasPrefix(name, tempPrefix) || ours && isID && !held[id[:idLen]]
+	})
+	folders, _ := names(r.dir(refsName))
+	for _, folder := range folders {
+		r.store.sweep(r.dir(refsName+"/"+folder), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
+	}
+}
+
+func (r *repository) base(id string) string { return filepath.Join(r.dir(packsName), packPrefix+id) }
+
+// size returns how much a rescue takes on disk, in bytes.
+func (r *repository) size(id string) (n int64) {
+	for _, suffix := range []string{".pack", ".idx"} {
+		if info, err := os.Lstat(r.base(id) + suffix); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// drop removes a rescue: first what makes it visible.
+func (r *repository) drop(f ref) {
+	if os.Remove(r.dir(refsName+"/"+f.checkout+"/"+f.id)) != nil {
+		return
+	}
+	r.store.kill("dropped ref")
+	os.Remove(r.base(f.id) + ".idx")
+	r.store.kill("dropped index")
+	os.Remove(r.base(f.id) + ".pack")
+}
+
+// sweep removes what a crash has left in a directory: the chosen names, if they are older than anybody's work on them.
+func (s *Store) sweep(dir string, now stick.Time, chosen func(name string) bool) {
+	all, _ := names(dir)
+	for _, name := range all {
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && chosen(name) && now.Sub(stick.At(info.ModTime())) > crashAge {
+			os.RemoveAll(path)
+		}
+	}
+}

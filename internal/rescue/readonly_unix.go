@@ -1,0 +1,8 @@
+//go:build unix
+
+package rescue
+
+import "syscall"
+
+// errReadOnly says that a file system can't be written.
+const errReadOnly = syscall.EROFS

@@ -1,0 +1,375 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/plainfile"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// repository is the bare repository that holds the rescues of one repository of the user. Everything in it is written
+// first under a name that nobody reads, and then gets its own: the pack, its index, and last the ref. So two rescues at the same
+// time don't meet, and what is seen is whole.
+type repository struct {
+	store *Store
+	path  string
+}
+
+const (
+	rootName   = "rescue" // of the directory in the data directory
+	refsName   = "refs/rescues"
+	packsName  = "objects/pack"
+	packPrefix = "pack-"
+	tempPrefix = "tmp-" // of files that are being written
+	newPrefix  = "new-" // of repositories that are being made
+	lockSuffix = ".lock"
+
+	entriesName = "entries" // in the tree of a rescue
+)
+
+// stageFolders are the directories of staged files in the tree of a rescue, by stage.
+var stageFolders = []string{"index", "stage1", "stage2", "stage3"}
+
+// config makes a bare repository in which git by itself, and by an order to clean up, leaves everything as it is.
+const config = `[core]
+	repositoryformatversion = 0
+	bare = true
+	logAllRefUpdates = false
+[gc]
+	auto = 0
+	packRefs = false
+	bigPackThreshold = 1
+	pruneExpire = never
+[maintenance]
+	auto = false
+`
+
+func (s *Store) root() string { return filepath.Join(s.Dir, rootName) }
+
+// repository returns the one for the user's repository with a common git directory. It may not exist.
+func (s *Store) repository(common string) *repository {
+	return &repository{s, filepath.Join(s.root(), shortSum(common, 16)+".git")}
+}
+
+// checkoutName names a checkout among those of its repository.
+func checkoutName(tree workspace.Checkout) string { return shortSum(tree.Git, 6) }
+
+func shortSum(text string, n int) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:n])
+}
+
+func (r *repository) dir(name string) string { return filepath.Join(r.path, filepath.FromSlash(name)) }
+
+func (r *repository) git() git.Isolated { return r.store.Git.IsolateOwn(r.path) }
+
+// prepare returns the repository for the user's repository with a common git directory, and makes it if it doesn't exist.
+func (s *Store) prepare(ctx context.Context, common string) (*repository, error) {
+	if err := plainfile.MkdirAll(s.root()); err != nil {
+		return nil, unwritable(s.root(), err)
+	}
+	if err := checkFolder(s.root()); err != nil {
+		return nil, err
+	}
+	r := s.repository(common)
+	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
+		if err := r.make(ctx, common); err != nil {
+			return nil, unwritable(r.path, err)
+		}
+	}
+	return r, r.check()
+}
+
+// check fails if the repository isn't made of directories of its own: a link would lead what is written elsewhere.
+func (r *repository) check() error {
+	for _, name := range []string{"", "objects", packsName, "refs", refsName} {
+		if err := checkFolder(r.dir(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFolder fails with [stick.CodeDataDirNotWritable] if there is no directory at path, or a link to one.
+func checkFolder(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return unwritable(path, err)
+	}
+	if !info.IsDir() {
+		return stick.Errorf(stick.CodeDataDirNotWritable, "%s isn't a directory", stick.Line(path)).With("path", path).
+			Hintf("move it aside, then run the same command again")
+	}
+	return nil
+}
+
+// unwritable makes the error for something of the data directory that can't be written, if that is what err says.
+func unwritable(path string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errReadOnly) {
+		return fmt.Errorf("write a rescue: %w", err)
+	}
+	e := stick.Errorf(stick.CodeDataDirNotWritable, "the rescue can't be written to %s", stick.Line(path)).With("path", path).
+		Hintf("make that directory writable, then run the same command again")
+	e.Err = err
+	return e
+}
+
+// make makes the repository under another name, and then gives it its own.
+func (r *repository) make(ctx context.Context, common string) error {
+	temp, err := os.MkdirTemp(r.store.root(), newPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp) // nothing, once it has its name
+	if err := plainfile.InheritPath(temp); err != nil {
+		return err
+	}
+	for _, dir := range []string{packsName, "objects/info", "refs/heads", refsName} {
+		if err := plainfile.MkdirAll(filepath.Join(temp, filepath.FromSlash(dir))); err != nil {
+			return err
+		}
+	}
+	for name, text := range map[string]string{
+		"HEAD": "ref: refs/heads/none\n", "config": config, "description": "tt: uncommitted work rescued from " + common + "\n",
+	} {
+		f, err := plainfile.Open(filepath.Join(temp, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(text)
+		if err = errors.Join(err, flush(ctx, f), f.Close()); err != nil {
+			return err
+		}
+	}
+	r.store.kill("repository")
+	err = os.Rename(temp, r.path)
+	if _, lerr := os.Lstat(r.dir("HEAD")); lerr == nil {
+		return nil // by us, or by another rescue at the same moment
+	}
+	return err
+}
+
+// writing is a rescue that is being written.
+type writing struct {
+	repo *repository
+	file *os.File
+	pack *pack
+}
+
+func (r *repository) begin() (*writing, error) {
+	f, err := plainfile.Temp(r.dir(packsName), tempPrefix)
+	if err != nil {
+		return nil, unwritable(r.dir(packsName), err)
+	}
+	return &writing{r, f, newPack(f)}, nil
+}
+
+// abandon removes what was written, unless the rescue is complete.
+func (w *writing) abandon() {
+	if w.file != nil {
+		w.file.Close()
+		os.Remove(w.file.Name())
+	}
+}
+
+// complete writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it doesn't wait any
+// longer until the disk has everything; every process sees it all the same.
+func (w *writing) complete(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
+	refs := w.repo.dir(refsName + "/" + checkout)
+	if err := plainfile.MkdirAll(refs); err != nil {
+		return "", unwritable(refs, err)
+	}
+	if err := checkFolder(refs); err != nil {
+		return "", err
+	}
+	id, lock, err := w.claim(refs, m.At, tree)
+	if err != nil {
+		return "", unwritable(refs, err)
+	}
+	defer lock.Close()
+	w.repo.store.kill("claimed")
+	m.ID = id
+	if err := w.write(ctx, lock, tree, m); err != nil {
+		os.Remove(lock.Name())
+		return "", fmt.Errorf("write a rescue: %w", err)
+	}
+	if err := os.Rename(lock.Name(), filepath.Join(refs, id)); err != nil {
+		return "", fmt.Errorf("write a rescue: %w", err)
+	}
+	w.repo.store.kill("ref")
+	syncFolder(ctx, refs)
+	return id, nil
+}
+
+// claim finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
+func (w *writing) claim(refs string, at stick.Time, tree string) (id string, lock *os.File, err error) {
+	for {
+		id = newID(at, tree)
+		lock, err = plainfile.Open(filepath.Join(refs, id+lockSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", nil, err
+		}
+		if err == nil {
+			_, taken := os.Lstat(filepath.Join(refs, id))
+			_, packed := os.Lstat(filepath.Join(w.repo.dir(packsName), packPrefix+id+".pack"))
+			if errors.Is(taken, fs.ErrNotExist) && errors.Is(packed, fs.ErrNotExist) {
+				return id, lock, nil
+			}
+			lock.Close()
+			os.Remove(lock.Name())
+		}
+		at++
+	}
+}
+
+// write gives the pack and its index their names, and writes the ref's lock file.
+func (w *writing) write(ctx context.Context, lock *os.File, tree string, m Manifest) error {
+	text, err := m.encode()
+	if err != nil {
+		return err
+	}
+	who := fmt.Sprintf("tt <tt@localhost> %d +0000", int64(m.At)/1000)
+	commit := w.pack.add(kindCommit, fmt.Appendf(nil, "tree %s\nauthor %s\ncommitter %s\n\n%s\n", tree, who, who, text))
+	index, err := w.pack.finish()
+	if err != nil {
+		return err
+	}
+	base := filepath.Join(w.repo.dir(packsName), packPrefix+m.ID)
+	if err := settle(ctx, w.file, base+".pack"); err != nil {
+		return err
+	}
+	w.file = nil
+	w.repo.store.kill("pack")
+	f, err := plainfile.Temp(w.repo.dir(packsName), tempPrefix)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(index); err == nil {
+		err = settle(ctx, f, base+".idx")
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		os.Remove(base + ".pack")
+		return err
+	}
+	w.repo.store.kill("index")
+	syncFolder(ctx, w.repo.dir(packsName))
+	if _, err := lock.WriteString(commit + "\n"); err != nil {
+		return err
+	}
+	return flush(ctx, lock)
+}
+
+// settle has the disk keep a file, closes it, and gives it its name.
+func settle(ctx context.Context, f *os.File, name string) error {
+	if err := flush(ctx, f); err != nil {
+		return err
+	}
+	f.Close()
+	return os.Rename(f.Name(), name)
+}
+
+// flush is [os.File.Sync], but for at most as long as ctx lasts. Then only a failing machine could still lose the file.
+func flush(ctx context.Context, f *os.File) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	done := make(chan error, 1)
+	go func() { done <- f.Sync() }() // it ends with the disk's work; closing f meanwhile is safe
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// syncFolder has the disk keep the names in a directory, as far as the system can.
+func syncFolder(ctx context.Context, path string) {
+	if d, err := os.Open(path); err == nil {
+		_ = flush(ctx, d)
+		d.Close()
+	}
+}
+
+// ref is a rescue, as the repository names it.
+type ref struct {
+	checkout, id, commit string
+}
+
+// refs lists the rescues of a checkout, or of all if checkout is empty, sorted by id.
+func (r *repository) refs(checkout string) ([]ref, error) {
+	folders := []string{checkout}
+	if checkout == "" {
+		var err error
+		if folders, err = names(r.dir(refsName)); err != nil {
+			return nil, err
+		}
+	}
+	var all []ref
+	for _, folder := range folders {
+		ids, err := names(r.dir(refsName + "/" + folder))
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if f, ok := r.ref(folder, id); ok {
+				all = append(all, f)
+			}
+		}
+	}
+	return all, nil
+}
+
+// ref reads one ref. ok is false if there is none.
+func (r *repository) ref(checkout, id string) (f ref, ok bool) {
+	if _, ok := timeOf(id); !ok {
+		return ref{}, false
+	}
+	b, err := plainfile.Read(r.dir(refsName + "/" + checkout + "/" + id))
+	commit := strings.TrimSpace(string(b))
+	return ref{checkout, id, commit}, err == nil && len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == ""
+}
+
+// names lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
+func names(dir string) ([]string, error) {
+	if checkFolder(dir) != nil {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the rescues: %w", err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all, nil
+}
+
+// last returns the newest rescue of a checkout, if its state has this tree.
+func (r *repository) last(ctx context.Context, checkout, tree string) (id string, ok bool) {
+	all, err := r.refs(checkout)
+	if err != nil || len(all) == 0 {
+		return "", false
+	}
+	f := all[len(all)-1]
+	if !strings.HasSuffix(f.id, tree[:idLen-idTime-1]) {
+		return "", false
+	}
+	var out bytes.Buffer
+	_, err = r.git().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", f.commit+"^{tree}")
+	return f.id, err == nil && strings.TrimSpace(out.String()) == tree
+}
