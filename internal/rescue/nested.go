@@ -1,0 +1,72 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/workspace"
+)
+
+// maxDepth bounds how deep repositories inside of repositories are followed.
+const maxDepth = 5
+
+// nested rescues the submodules and the other repositories inside the tree, each in itself.
+func (t *taking) nested(ctx context.Context) {
+	var paths []string
+	for _, l := range t.seen.index {
+		inside := func(p string) bool { return within(p, []string{l.path}) }
+		if l.submodule() && l.Stage == 0 && (within(l.path, t.r.Paths) || slices.ContainsFunc(t.r.Paths, inside)) {
+			if _, err := t.tree.lstat(l.path + "/.git"); err == nil {
+				paths = append(paths, l.path)
+			}
+		}
+	}
+	for _, p := range t.seen.untracked {
+		if strings.HasSuffix(p, "/") {
+			paths = append(paths, strings.TrimSuffix(p, "/"))
+		}
+	}
+	slices.Sort(paths)
+	for _, p := range paths {
+		t.nest(ctx, p)
+	}
+}
+
+func (t *taking) nest(ctx context.Context, path string) {
+	top := filepath.Join(t.r.Tree.Top, filepath.FromSlash(path))
+	tree, ok := workspace.FindCheckout(top, workspace.Env{})
+	if !ok || tree.Top != top || t.depth >= maxDepth {
+		t.leave(path+"/", WhyNested, 0)
+		return
+	}
+	if t.reading.Err() != nil {
+		t.leave(path+"/", WhyTime, 0)
+		return
+	}
+	r := t.r
+	r.Tree, r.Index, r.Paths = tree, "", nil
+	taken, err := (&taking{store: t.store, r: r, reading: t.reading, left: t.left, depth: t.depth + 1}).run(ctx)
+	if err != nil {
+		why := WhyNested
+		if errors.Is(err, context.DeadlineExceeded) {
+			why = WhyTime
+		}
+		t.leave(path+"/", why, 0)
+		return
+	}
+	for _, l := range taken.LeftOut {
+		t.leave(path+"/"+strings.TrimPrefix(l.Path, "./"), l.Why, l.Files)
+	}
+	if rel, err := filepath.Rel(top, tree.Git); err == nil && filepath.IsLocal(rel) {
+		t.leave(path+"/", WhyCommits, 0) // a submodule's lie in the repository around it
+	}
+	if taken.ID != "" {
+		t.taken.Nested = append(t.taken.Nested, Nested{Path: path, ID: taken.ID})
+	}
+	for _, n := range taken.Nested {
+		t.taken.Nested = append(t.taken.Nested, Nested{Path: path + "/" + n.Path, ID: n.ID})
+	}
+}

@@ -1,0 +1,119 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+)
+
+// staged returns the versions in the index that HEAD doesn't have: after a reset, nothing would refer to them any more.
+func (t *taking) staged() ([]candidate, error) {
+	var all []candidate
+	var ask bytes.Buffer
+	for _, e := range t.seen.entries {
+		for i := range e.Index {
+			v := &e.Index[i]
+			if e.Intent || v.submodule() || !e.conflict() && e.Head != nil && e.Head.OID == v.OID {
+				continue
+			}
+			all = append(all, candidate{entry: e, version: v, class: classTracked})
+			ask.WriteString(v.OID + "\n")
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	var out bytes.Buffer
+	_, err := t.git.With(noReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
+	if errors.Is(err, context.DeadlineExceeded) {
+		for _, c := range all {
+			t.leave(string(c.entry.Path), WhyTime, 0)
+		}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(out.String(), "\n")
+	if len(lines) < len(all) {
+		return nil, errObject
+	}
+	found := all[:0]
+	for i, c := range all {
+		o, err := objectHead(lines[i])
+		if err != nil || o.kind != "blob" {
+			t.leave(string(c.entry.Path), WhyUnreadable, 0)
+			continue
+		}
+		c.size = o.size
+		found = append(found, c)
+	}
+	return found, nil
+}
+
+// read reads what was chosen into the pack.
+func (t *taking) read(wanted []candidate) error {
+	var versions []*version
+	paths := map[*version]string{}
+	for _, c := range wanted {
+		if c.version != nil {
+			versions = append(versions, c.version)
+			paths[c.version] = string(c.entry.Path)
+			continue
+		}
+		t.readWork(c.entry)
+	}
+	names := make([]string, len(versions))
+	for i, v := range versions {
+		names[i] = v.OID
+	}
+	found, err := objects(t.reading, t.git, names)
+	if errors.Is(err, context.DeadlineExceeded) {
+		for _, v := range versions {
+			t.leave(paths[v], WhyTime, 0)
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i, v := range versions {
+		if found[i].kind != "blob" {
+			t.leave(paths[v], WhyUnreadable, 0)
+			continue
+		}
+		v.Blob = t.pack.add(kindBlob, found[i].data)
+		t.taken.Files++
+		t.taken.Bytes += int64(len(found[i].data))
+	}
+	return nil
+}
+
+// readWork reads the file of an entry into the pack.
+func (t *taking) readWork(e *entry) {
+	c, err := t.tree.read(t.reading, string(e.Path), t.store.Limits.Bytes)
+	switch {
+	case err == nil:
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		t.leaveWork(e, WhyTime)
+		return
+	case errors.Is(err, errTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, errLarge): // it was there, and small enough
+		t.leaveWork(e, WhyTorn)
+		return
+	case errors.Is(err, errSpecial):
+		t.leaveWork(e, WhySpecial)
+		return
+	default:
+		t.leaveWork(e, WhyUnreadable)
+		return
+	}
+	if (e.Assume || e.Skip) && !e.staged() && e.Index[0].Mode == c.mode && e.Index[0].OID == objectName(newHash(e.Index[0].OID), "blob", c.data) {
+		delete(t.seen.entries, string(e.Path)) // git was told to take it for unchanged, and it is
+		return
+	}
+	e.Work = &work{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.add(kindBlob, c.data)}
+	t.taken.Files++
+	t.taken.Bytes += int64(len(c.data))
+}

@@ -1,0 +1,290 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/git"
+	"talkingstick/stick"
+)
+
+// Take rescues what is uncommitted in a working tree. It returns in about [Limits.Time], and what it couldn't keep is named in
+// [Taken.LeftOut]. It changes nothing in the user's repository or tree, and runs no program but git.
+//
+// It fails if git can't tell what is uncommitted, if the rescue can't be written, with [stick.CodeUsage] for a path outside of
+// the tree, and with the error of ctx if that ends.
+func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
+	if r.At.IsZero() {
+		r.At = stick.At(time.Now())
+	}
+	until := time.Now().Add(s.Limits.Time)
+	limited, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	reading, stop := context.WithDeadline(limited, until.Add(-s.Limits.Time/5)) // the rest is for writing
+	defer stop()
+	left := s.Limits.Bytes
+	t, err := (&taking{store: s, r: r, reading: reading, left: &left}).run(limited)
+	if err := ctx.Err(); err != nil {
+		return Taken{}, err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyTime}}, Nested: []Nested{}}, nil
+	}
+	return t, err
+}
+
+// taking is one rescue that is being made.
+type taking struct {
+	store   *Store
+	r       Request
+	reading context.Context // until when files are read
+	left    *int64          // how many bytes it may still keep, together with those of nested repositories
+	depth   int
+
+	git   git.Isolated
+	seen  *survey
+	tree  *folders
+	pack  *pack
+	taken Taken
+}
+
+func (t *taking) run(ctx context.Context) (taken Taken, err error) {
+	if t.r.Paths, err = clean(t.r.Paths); err != nil {
+		return Taken{}, err
+	}
+	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, variables(t.r.Tree, t.r.Index)...); err != nil {
+		return Taken{}, err
+	}
+	if t.seen, err = t.store.look(ctx, t.git, t.r); err != nil {
+		return Taken{}, err
+	}
+	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
+		return Taken{}, err
+	}
+	defer t.tree.close()
+	t.taken = Taken{LeftOut: t.seen.leftOut, Nested: []Nested{}}
+	ignored := t.ignored()
+	if t.r.Nested {
+		t.nested(ctx)
+	}
+	wanted, err := t.candidates(ignored)
+	if err != nil {
+		return Taken{}, err
+	}
+	t.seen.dropSubmodules()
+	if len(t.seen.entries) == 0 {
+		t.taken.LeftOut = collapse(t.taken.LeftOut)
+		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
+		return t.taken, nil
+	}
+	err = t.keep(ctx, wanted)
+	return t.taken, err
+}
+
+// leave notes that the rescue lacks something.
+func (t *taking) leave(path string, why Why, files int) {
+	t.taken.LeftOut = append(t.taken.LeftOut, LeftOut{Path: path, Why: why, Files: files})
+}
+
+// leaveWork notes that the rescue lacks the file of an entry.
+func (t *taking) leaveWork(e *entry, why Why) {
+	e.LeftOut = true
+	t.leave(string(e.Path), why, 0)
+}
+
+// candidate is something that may be kept: the file of an entry, or a version of it in the index.
+type candidate struct {
+	entry   *entry
+	version *version // nil for the file in the working tree
+	class   int      // tracked ones are kept first
+	size    int64
+}
+
+const (
+	classTracked = iota
+	classUntracked
+	classIgnored
+)
+
+// candidates adds the untracked and ignored files to the entries, and chooses what is kept: tracked files first, small ones
+// first, up to the limit. Nothing is read for that. The result is sorted by path.
+func (t *taking) candidates(ignored []string) ([]candidate, error) {
+	all, err := t.staged()
+	if err != nil {
+		return nil, err
+	}
+	add := func(e *entry, class int) {
+		if c, ok := t.measure(e, class); ok {
+			all = append(all, c)
+		}
+	}
+	tracked := make([]string, 0, len(t.seen.entries))
+	for path := range t.seen.entries {
+		tracked = append(tracked, path)
+	}
+	slices.Sort(tracked)
+	for _, path := range tracked {
+		add(t.seen.entries[path], classTracked)
+	}
+	for _, path := range t.seen.untracked {
+		if _, known := t.seen.entries[path]; !known && !strings.HasSuffix(path, "/") && t.r.Untracked {
+			add(t.seen.at(path), classUntracked)
+		}
+	}
+	for _, path := range ignored {
+		if _, known := t.seen.entries[path]; !known {
+			e := t.seen.at(path)
+			e.Ignored = true
+			add(e, classIgnored)
+		}
+	}
+	return t.choose(all), nil
+}
+
+func (t *taking) choose(all []candidate) []candidate {
+	slices.SortFunc(all, func(a, b candidate) int {
+		if a.class != b.class {
+			return a.class - b.class
+		}
+		if a.size != b.size {
+			return int(min(max(a.size-b.size, -1), 1))
+		}
+		return strings.Compare(string(a.entry.Path), string(b.entry.Path))
+	})
+	var chosen []candidate
+	for _, c := range all {
+		switch {
+		case c.size <= *t.left:
+			*t.left -= c.size
+			chosen = append(chosen, c)
+		case c.version != nil:
+			t.leave(string(c.entry.Path), WhyLimit, 0)
+		default:
+			t.leaveWork(c.entry, WhyLimit)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b candidate) int { return strings.Compare(string(a.entry.Path), string(b.entry.Path)) })
+	return chosen
+}
+
+// measure looks at the file of an entry without reading it. ok is false if there is nothing to read: it doesn't exist, is a
+// directory, or can't be kept.
+func (t *taking) measure(e *entry, class int) (c candidate, ok bool) {
+	if t.reading.Err() != nil {
+		t.leaveWork(e, WhyTime)
+		return c, false
+	}
+	info, err := t.tree.lstat(string(e.Path))
+	blocked := (*blockedError)(nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked):
+		return c, false
+	case err != nil:
+		t.leaveWork(e, WhyUnreadable)
+	case info.IsDir():
+	case info.Mode()&fs.ModeSymlink == 0 && !info.Mode().IsRegular():
+		t.leaveWork(e, WhySpecial)
+	case class == classIgnored && info.Size() > t.store.Limits.IgnoredBytes:
+		t.leaveWork(e, WhyIgnored)
+	default:
+		return candidate{entry: e, class: class, size: info.Size()}, true
+	}
+	return c, false
+}
+
+// dropSubmodules forgets submodules that are only at another commit: that is their own matter, until it is staged.
+func (v *survey) dropSubmodules() {
+	for path, e := range v.entries {
+		if len(e.Index) > 0 && e.Index[0].submodule() && !e.staged() {
+			delete(v.entries, path)
+		}
+	}
+}
+
+// keep reads what was chosen, and writes the rescue unless it would be the same as the last.
+func (t *taking) keep(ctx context.Context, wanted []candidate) error {
+	repo, err := t.store.prepare(ctx, t.r.Tree.Common)
+	if err != nil {
+		return err
+	}
+	w, err := repo.begin()
+	if err != nil {
+		return err
+	}
+	defer w.abandon() // nothing, once it is complete
+	t.pack = w.pack
+	if err := t.read(wanted); err != nil {
+		return err
+	}
+	st := t.state()
+	if len(st.Entries) == 0 {
+		t.taken.LeftOut = collapse(t.taken.LeftOut)
+		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
+		return nil
+	}
+	tree, err := t.addState(st)
+	if err != nil {
+		return err
+	}
+	t.taken.LeftOut = collapse(t.taken.LeftOut)
+	checkout := checkoutName(t.r.Tree)
+	if id, ok := repo.last(ctx, checkout, tree); ok {
+		t.taken.ID, t.taken.Same = id, true
+		return nil
+	}
+	t.taken.ID, err = w.complete(ctx, checkout, tree, t.manifest(st))
+	if err != nil {
+		return err
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.store.Limits.Prune)
+	defer cancel()
+	t.store.prune(after, repo, t.taken.ID, t.r.At)
+	return nil
+}
+
+func (t *taking) manifest(st state) Manifest {
+	return Manifest{
+		At: t.r.At, Top: t.r.Tree.Top, Common: t.r.Tree.Common, Head: st.Head, Branch: t.seen.branch, Operation: operation(t.r.Tree.Git),
+		Facts: t.r.Facts, Files: t.taken.Files, Bytes: t.taken.Bytes, LeftOut: t.taken.LeftOut, Nested: t.taken.Nested,
+	}
+}
+
+// state returns the entries that have something to restore.
+func (t *taking) state() state {
+	st := state{Head: t.seen.head, Entries: []entry{}}
+	for _, e := range t.seen.entries {
+		untracked := len(e.Index) == 0 && e.Head == nil
+		hidden := e.Skip && !e.staged() && e.Work == nil && !e.LeftOut // not wanted in the tree, and not there
+		if untracked && e.Work == nil || hidden {
+			continue
+		}
+		st.Entries = append(st.Entries, *e)
+	}
+	slices.SortFunc(st.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	return st
+}
+
+// addState adds the state to the pack and returns the name of its tree.
+func (t *taking) addState(st state) (tree string, err error) {
+	root := &folder{}
+	for _, e := range st.Entries {
+		if e.Work != nil {
+			root.put("work/"+string(e.Path), e.Work.Mode, e.Work.Blob)
+		}
+		for _, v := range e.Index {
+			if v.Blob != "" {
+				root.put(stageFolders[v.Stage]+"/"+string(e.Path), v.Mode, v.Blob)
+			}
+		}
+	}
+	text, err := encodeState(st)
+	if err != nil {
+		return "", err
+	}
+	root.put(entriesName, modeFile, t.pack.add(kindBlob, text))
+	return root.addTo(t.pack), nil
+}
