@@ -1,0 +1,328 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// RestoreRequest says what to bring back.
+type RestoreRequest struct {
+	ID    string
+	Paths []string           // relative to the top level, with / between names; a directory means everything below. None means all
+	Tree  workspace.Checkout // where to; zero for the checkout of the rescue
+}
+
+// Restored is the outcome of [Store.Restore].
+type Restored struct {
+	Restored []string  `json:"restored"` // files that were written, or removed because they had been deleted
+	Same     []string  `json:"same"`     // files that are as they were already
+	Index    []string  `json:"index"`    // paths whose index entries were restored
+	Beside   []Beside  `json:"beside"`   // files that have changed meanwhile: the rescued ones lie beside them
+	Failed   []Problem `json:"failed"`
+	Exact    bool      `json:"exact"`    // all chosen paths are as they were, in the tree and in the index
+	LeftOut  []LeftOut `json:"left_out"` // what the rescue lacks
+}
+
+// Beside is a rescued file that lies beside its path.
+type Beside struct {
+	Path string `json:"path"`
+	At   string `json:"at"`
+}
+
+// Problem is a path that couldn't be restored.
+type Problem struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// Restore brings the files of a rescue back, and on the commit on which it was taken deletions and the index, too. It never destroys
+// anything. It replaces a file only where that is the committed one, or one that the rescue has: else the rescued file
+// is put beside, as <path>.rescued-<id>. Restore can be called again, also after it was interrupted.
+//
+// It follows no link inside of the tree, and starts no program but git. It fails with [stick.CodeNotFound] if there is no such
+// rescue, path in it, or checkout. What fails for one path is in [Restored.Failed].
+func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error) {
+	l, entries, err := s.chosen(ctx, r.ID, r.Paths)
+	if err != nil {
+		return Restored{}, err
+	}
+	if r.Tree.Top == "" {
+		if r.Tree, err = checkoutOf(l.manifest); err != nil {
+			return Restored{}, err
+		}
+	}
+	w := &restoring{
+		store: s, loaded: l,
+		result: Restored{Restored: []string{}, Same: []string{}, Index: []string{}, Beside: []Beside{}, Failed: []Problem{}, LeftOut: l.manifest.LeftOut},
+	}
+	if w.now, err = s.present(ctx, r.Tree, l.state.Head); err != nil {
+		return Restored{}, err
+	}
+	if w.data, err = l.blobs(ctx, blobsOf(entries)); err != nil {
+		return Restored{}, err
+	}
+	if w.tree, err = openFolders(r.Tree.Top); err != nil {
+		return Restored{}, err
+	}
+	defer w.tree.close()
+	w.tree.kill = s.Kill
+	w.files(ctx, entries)
+	if w.now.exact {
+		w.index(ctx, entries)
+	}
+	w.result.Exact = w.now.exact && len(w.result.Beside) == 0 && len(w.result.Failed) == 0
+	return w.result, ctx.Err()
+}
+
+// chosen loads a rescue and the entries for paths.
+func (s *Store) chosen(ctx context.Context, id string, paths []string) (*loaded, []entry, error) {
+	paths, err := clean(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := s.load(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range paths {
+		if !slices.ContainsFunc(l.state.Entries, func(e entry) bool { return within(string(e.Path), []string{p}) }) {
+			return nil, nil, stick.Errorf(stick.CodeNotFound, "rescue %s has no %s", id, stick.Line(p)).With("rescue", id).With("path", p)
+		}
+	}
+	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e entry) bool { return !within(string(e.Path), paths) })
+	return l, entries, nil
+}
+
+// checkoutOf finds the checkout of which a rescue is. Where its repository is gone, only its directory counts, which is made
+// if it is gone too.
+func checkoutOf(m Manifest) (workspace.Checkout, error) {
+	if err := os.MkdirAll(m.Top, 0o777); err != nil {
+		return workspace.Checkout{}, errNoCheckout(m, err)
+	}
+	real, err := filepath.EvalSymlinks(m.Top)
+	if err != nil || real != m.Top {
+		return workspace.Checkout{}, errNoCheckout(m, err)
+	}
+	if tree, ok := workspace.FindCheckout(m.Top, workspace.Env{}); ok && tree.Top == m.Top {
+		return tree, nil
+	}
+	return workspace.Checkout{Top: m.Top}, nil
+}
+
+func errNoCheckout(m Manifest, err error) error {
+	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s isn't there, or is behind a link", stick.Line(m.Top), m.ID).With("path", m.Top)
+	e.Err = err
+	return e
+}
+
+func blobsOf(entries []entry) (names []string) {
+	for _, e := range entries {
+		if e.Work != nil {
+			names = append(names, e.Work.Blob)
+		}
+		for _, v := range e.Index {
+			if v.Blob != "" {
+				names = append(names, v.Blob)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// restoring is one restore.
+type restoring struct {
+	store  *Store
+	loaded *loaded
+	now    *present
+	data   map[string][]byte // of blobs
+	tree   *folders
+	result Restored
+}
+
+func (w *restoring) fail(e entry, format string, args ...any) {
+	w.result.Failed = append(w.result.Failed, Problem{string(e.Path), fmt.Sprintf(format, args...)})
+}
+
+// files restores the files of the working tree. Deletions come first: a directory may have been in the place of a file,
+// or the other way round.
+func (w *restoring) files(ctx context.Context, entries []entry) {
+	for _, e := range slices.Backward(entries) {
+		if e.Work == nil && !e.LeftOut && ctx.Err() == nil {
+			w.deletion(ctx, e)
+		}
+	}
+	w.tree.forget()
+	for _, e := range entries {
+		if e.Work != nil && ctx.Err() == nil {
+			w.file(ctx, e)
+			w.store.kill("restored a file")
+		}
+	}
+}
+
+// deletion removes the file of an entry that had been deleted, if it is the committed one.
+func (w *restoring) deletion(ctx context.Context, e entry) {
+	path := string(e.Path)
+	if w.refused(e) || e.submodule() {
+		return
+	}
+	c, err := w.tree.read(ctx, path, math.MaxInt64-1)
+	switch {
+	case absent(err) || errors.Is(err, errSpecial): // a directory, for one, is in its place, as it may have been
+		w.result.Same = append(w.result.Same, path)
+	case err != nil:
+		w.fail(e, "%v", err)
+	case !w.now.exact:
+		w.fail(e, "it was deleted, and HEAD is another commit now: the file is kept")
+	case !w.replaceable(e, c):
+		w.fail(e, "it was deleted, and has changed since: the file is kept")
+	default:
+		if err := w.remove(path, c); err != nil {
+			w.fail(e, "%v", err)
+			return
+		}
+		w.result.Restored = append(w.result.Restored, path)
+	}
+}
+
+// remove removes a file that was read, and the directories that are empty then, as git does.
+func (w *restoring) remove(path string, c content) error {
+	dir, name, err := w.tree.parent(path, false)
+	if err != nil {
+		return err
+	}
+	if err := unchanged(dir, name, c.info); err != nil {
+		return err
+	}
+	if err := dir.Remove(name); err != nil {
+		return err
+	}
+	for {
+		i := strings.LastIndexByte(path, '/')
+		if i < 0 {
+			return nil
+		}
+		path = path[:i]
+		w.tree.forget()
+		dir, name, err := w.tree.parent(path, false)
+		if err != nil {
+			return nil
+		}
+		if info, err := dir.Lstat(name); err != nil || !info.IsDir() || dir.Remove(name) != nil {
+			return nil
+		}
+	}
+}
+
+// absent reports whether there is nothing at a path, by the error of reading it.
+func absent(err error) bool {
+	blocked := (*blockedError)(nil)
+	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked)
+}
+
+// refused reports, and notes, whether the path of an entry leads out of the tree.
+func (w *restoring) refused(e entry) bool {
+	if local(string(e.Path)) {
+		return false
+	}
+	w.fail(e, "it isn't a path inside of the checkout")
+	return true
+}
+
+func (e entry) submodule() bool {
+	return len(e.Index) > 0 && e.Index[0].submodule() || e.Head != nil && e.Head.submodule()
+}
+
+// file restores the file of an entry.
+func (w *restoring) file(ctx context.Context, e entry) {
+	path := string(e.Path)
+	if w.refused(e) {
+		return
+	}
+	want := content{mode: e.Work.Mode, perm: e.Work.Perm, data: w.data[e.Work.Blob]}
+	now, err := w.tree.read(ctx, path, math.MaxInt64-1)
+	switch {
+	case err == nil && same(now, want):
+		w.result.Same = append(w.result.Same, path)
+		return
+	case err == nil && !w.replaceable(e, now):
+		w.beside(ctx, e, want)
+		return
+	case err == nil:
+		err = w.tree.replace(path, w.temp(), want, now.info)
+	case errors.Is(err, fs.ErrNotExist):
+		err = w.tree.create(path, w.temp(), want)
+	case errors.Is(err, errSpecial) && w.tree.removeEmpty(path):
+		err = w.tree.create(path, w.temp(), want)
+	}
+	blocked := (*blockedError)(nil)
+	switch {
+	case err == nil:
+		w.result.Restored = append(w.result.Restored, path)
+	case errors.As(err, &blocked), errors.Is(err, errSpecial), errors.Is(err, errTorn), errors.Is(err, fs.ErrExist):
+		w.beside(ctx, e, want)
+	default:
+		w.fail(e, "%v", err)
+	}
+}
+
+func same(a, b content) bool { return a.mode == b.mode && string(a.data) == string(b.data) }
+
+// temp is the name of files that are being written. A restore that is run again finds what an interrupted one has left.
+func (w *restoring) temp() string { return ".tt-rescue-" + w.loaded.manifest.ID }
+
+// beside puts the file of an entry beside its path. Where something else lies in the place of one of its directories, a
+// directory beside that one gets it.
+func (w *restoring) beside(ctx context.Context, e entry, want content) {
+	names := strings.Split(string(e.Path), "/")
+	i := len(names) - 1
+	_, _, err := w.tree.parent(string(e.Path), false)
+	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
+		i = blocked.depth
+	}
+	names[i] += ".rescued-" + w.loaded.manifest.ID
+	at := strings.Join(names, "/")
+	err = w.tree.create(at, w.temp(), want)
+	if errors.Is(err, fs.ErrExist) {
+		if now, rerr := w.tree.read(ctx, at, math.MaxInt64-1); rerr == nil && same(now, want) {
+			err = nil // an earlier restore has put it there
+		}
+	}
+	if err != nil {
+		w.fail(e, "it has changed, and the rescued file can't be put beside it: %v", err)
+		return
+	}
+	w.result.Beside = append(w.result.Beside, Beside{string(e.Path), at})
+}
+
+// replaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is the committed
+// one, which was committed when the rescue was taken, too, or one of those that the rescue has from the index.
+func (w *restoring) replaceable(e entry, now content) bool {
+	path := string(e.Path)
+	head, committed := w.now.committed[path]
+	if !w.now.exact && (e.conflict() || (e.Head != nil) != committed || committed && (e.Head.Mode != head.Mode || e.Head.OID != head.OID)) {
+		return false
+	}
+	index := w.now.index[path]
+	if committed && len(index) == 1 && index[0].version == head && !index[0].assume && !index[0].skip && !w.now.dirty(path) {
+		return true // as git says, with its conversions
+	}
+	known := slices.Clone(e.Index)
+	if committed {
+		known = append(known, head)
+	}
+	return slices.ContainsFunc(known, func(v version) bool {
+		return !v.submodule() && v.OID == objectName(newHash(v.OID), "blob", now.data)
+	})
+}

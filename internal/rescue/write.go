@@ -1,0 +1,91 @@
+package rescue
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// unchanged fails with errTorn if the file at name isn't the one that info is of, or was written since.
+func unchanged(dir *os.Root, name string, info fs.FileInfo) error {
+	now, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(now, info) || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
+		return errTorn
+	}
+	return nil
+}
+
+// create makes a file or link, and the directories above it. A file appears under its name when it is complete. It fails with
+// [fs.ErrExist] if something is there, or as parent does.
+func (f *folders) create(path, temp string, c content) error {
+	dir, name, err := f.parent(path, true)
+	if err != nil {
+		return err
+	}
+	if c.mode == modeLink {
+		return dir.Symlink(string(c.data), name)
+	}
+	if err := f.prepare(dir, temp, c); err != nil {
+		return err
+	}
+	err = dir.Link(temp, name)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+		if _, err = dir.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return dir.Rename(temp, name)
+		}
+		err = errors.Join(fs.ErrExist, err)
+	}
+	return errors.Join(err, dir.Remove(temp))
+}
+
+// replace puts a file or link in the place of the one that info is of. It fails with errTorn if that has changed.
+func (f *folders) replace(path, temp string, c content, info fs.FileInfo) error {
+	dir, name, err := f.parent(path, false)
+	if err != nil {
+		return err
+	}
+	if err := f.prepare(dir, temp, c); err != nil {
+		return err
+	}
+	if err := unchanged(dir, name, info); err != nil {
+		return errors.Join(err, dir.Remove(temp))
+	}
+	return dir.Rename(temp, name)
+}
+
+// prepare writes a file or link under a temporary name. What an interrupted restore has left there goes.
+func (f *folders) prepare(dir *os.Root, temp string, c content) error {
+	if info, err := dir.Lstat(temp); err == nil && !info.IsDir() {
+		if err := dir.Remove(temp); err != nil {
+			return err
+		}
+	}
+	if c.mode == modeLink {
+		return dir.Symlink(string(c.data), temp)
+	}
+	file, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(c.data)
+	if err = errors.Join(err, file.Chmod(c.perm), file.Close()); err != nil {
+		return errors.Join(err, dir.Remove(temp))
+	}
+	if f.kill != nil {
+		f.kill("wrote a file")
+	}
+	return nil
+}
+
+// removeEmpty removes the directory at path if it is empty, and reports whether it did.
+func (f *folders) removeEmpty(path string) bool {
+	dir, name, err := f.parent(path, false)
+	if err != nil {
+		return false
+	}
+	info, err := dir.Lstat(name)
+	return err == nil && info.IsDir() && dir.Remove(name) == nil
+}
