@@ -139,10 +139,11 @@ var edges = map[string]map[string]string{
 		"stick":            "what a handoff says of the working tree, and errors",
 	},
 	"internal/rescue": {
-		"internal/git":       "what is uncommitted; the index, the bytes of staged files",
-		"internal/plainfile": "the files of the data directory",
-		"internal/workspace": "the checkout of a path",
-		"stick":              "times, errors",
+		"github.com/rogpeppe/go-internal": "the diff of what a restore would change",
+		"internal/git":                    "what is uncommitted; the index, the bytes of staged files",
+		"internal/plainfile":              "the files of the data directory",
+		"internal/workspace":              "the checkout of a path",
+		"stick":                           "times, errors",
 	},
 	"internal/workspace": {
 		"golang.org/x/sys": "the type of a file system",

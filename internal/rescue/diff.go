@@ -1,0 +1,95 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Limits of a diff.
+const (
+	maxDiffed = 1 << 20 // bytes of a file
+	maxDiff   = 1 << 20 // bytes of the whole text
+)
+
+// Diff returns what restoring the files of a rescue would change in its checkout, as a unified diff: from what lies there now
+// to what was rescued. Of binary and large files it only says that they differ. cut reports whether there is more. It fails as
+// [Store.Restore] does.
+func (s *Store) Diff(ctx context.Context, id string, paths []string) (text string, cut bool, err error) {
+	l, entries, err := s.chosen(ctx, id, paths)
+	if err != nil {
+		return "", false, err
+	}
+	data, err := l.blobs(ctx, blobsOf(entries))
+	if err != nil {
+		return "", false, err
+	}
+	tree, err := openFolders(l.manifest.Top)
+	if err != nil {
+		return "", false, errNoCheckout(l.manifest, err)
+	}
+	defer tree.close()
+	var all strings.Builder
+	for _, e := range entries {
+		if e.LeftOut || e.Work == nil && e.submodule() {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return "", false, err
+		}
+		all.WriteString(diffOf(ctx, tree, e, data))
+		if all.Len() > maxDiff {
+			return cutLines(all.String(), maxDiff), true, nil
+		}
+	}
+	return all.String(), false, nil
+}
+
+func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte) string {
+	name := printable(string(e.Path))
+	var then content
+	if e.Work != nil {
+		then = content{mode: e.Work.Mode, data: data[e.Work.Blob]}
+	}
+	now, err := tree.read(ctx, string(e.Path), maxDiffed)
+	switch {
+	case err != nil && !absent(err):
+		return fmt.Sprintf("%s can't be compared: %v\n", name, err)
+	case same(now, then):
+		return ""
+	case len(then.data) > maxDiffed:
+		return fmt.Sprintf("%s differs: it is large\n", name)
+	case bytes.IndexByte(now.data, 0) >= 0 || bytes.IndexByte(then.data, 0) >= 0:
+		return fmt.Sprintf("%s differs: it is binary\n", name)
+	}
+	from, to := "now/"+name, "rescued/"+name
+	var b strings.Builder
+	switch {
+	case now.mode == "":
+		from = "/dev/null"
+	case then.mode == "":
+		to = "/dev/null"
+	case now.mode != then.mode:
+		fmt.Fprintf(&b, "%s: mode %s, rescued %s\n", name, now.mode, then.mode)
+	}
+	b.Write(diff.Diff(from, now.data, to, then.data))
+	return b.String()
+}
+
+// printable quotes a path that has characters which no line should have.
+func printable(path string) string {
+	if q := strconv.Quote(path); q != `"`+path+`"` {
+		return q
+	}
+	return path
+}
+
+// cutLines cuts a text at the end of a line.
+func cutLines(text string, most int) string {
+	text = text[:most]
+	return text[:strings.LastIndexByte(text, '\n')+1]
+}
