@@ -1,0 +1,500 @@
+package rescue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// scratch is a repository with a store beside it.
+type scratch struct {
+	t     testing.TB
+	top   string
+	tree  workspace.Checkout
+	store *Store
+	now   stick.Time
+}
+
+// newScratch makes a repository with one commit of some files.
+func newScratch(t testing.TB) *scratch {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scratch{t: t, top: filepath.Join(base, "tree"), now: stick.At(time.Now())}
+	if err := os.Mkdir(s.top, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s.git("init", "-q")
+	s.write("a.txt", "one\n")
+	s.write("dir/b.txt", "two\n")
+	s.git("add", ".")
+	s.git("commit", "-qm", "first")
+	s.store = New(filepath.Join(base, "data"), git.Client{})
+	s.store.Limits.Time, s.store.Limits.Status, s.store.Limits.Prune = time.Minute, 40*time.Second, time.Minute // a busy machine isn't what is tested
+	s.find()
+	return s
+}
+
+// find finds the checkout, as it is now.
+func (s *scratch) find() {
+	s.t.Helper()
+	tree, ok := workspace.FindCheckout(s.top, workspace.Env{})
+	if !ok || tree.Top != s.top {
+		s.t.Fatalf("no checkout at %s: %+v", s.top, tree)
+	}
+	s.tree = tree
+}
+
+func (s *scratch) path(name string) string { return filepath.Join(s.top, filepath.FromSlash(name)) }
+
+func (s *scratch) write(name, text string) {
+	s.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o777); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(s.path(name), []byte(text), 0o666); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scratch) read(name string) string {
+	s.t.Helper()
+	b, err := os.ReadFile(s.path(name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (s *scratch) git(args ...string) string {
+	s.t.Helper()
+	out, err := s.try(args...)
+	if err != nil {
+		s.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (s *scratch) try(args ...string) (string, error) {
+	c := exec.Command("git", args...)
+	c.Dir = s.top
+	c.Env = append(os.Environ(), "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=gc.auto", "GIT_CONFIG_VALUE_0=0", // nothing runs on after it
+		"GIT_CONFIG_KEY_1=maintenance.auto", "GIT_CONFIG_VALUE_1=false")
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+// request asks for everything.
+func (s *scratch) request() Request {
+	s.now++
+	return Request{
+		Tree: s.tree, Untracked: true, Ignored: true, Nested: true, At: s.now,
+		Facts: Facts{Room: s.top, Agent: "claude:1", TurnID: 3, Cause: "command", Command: "git reset --hard"},
+	}
+}
+
+func (s *scratch) take() Taken {
+	s.t.Helper()
+	t, err := s.store.Take(context.Background(), s.request())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return t
+}
+
+func (s *scratch) restore(id string, paths ...string) Restored {
+	s.t.Helper()
+	r, err := s.store.Restore(context.Background(), RestoreRequest{ID: id, Paths: paths})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+func (s *scratch) status() string {
+	return s.git("status", "--porcelain=v2", "-uall", "--ignored") + s.git("ls-files", "-s", "-v")
+}
+
+// ids returns the rescues, the newest first.
+func (s *scratch) ids() (ids []string) {
+	s.t.Helper()
+	all, err := s.store.List(context.Background(), "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, m := range all {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func TestARescueSaysWhatItIs(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "staged\n")
+	s.git("add", "a.txt")
+	s.write("a.txt", "and changed\n")
+	s.write("new/c", "untracked")
+	os.Remove(s.path("dir/b.txt"))
+	taken := s.take()
+	at := s.now
+	if taken.ID == "" || taken.Files != 3 || taken.Bytes != int64(len("staged\nand changed\nuntracked")) || len(taken.LeftOut) > 0 {
+		t.Errorf("%+v", taken)
+	}
+	got, err := s.store.Show(context.Background(), taken.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Rescue{
+		Manifest: Manifest{
+			ID: taken.ID, At: at, Top: s.top, Common: s.tree.Common, Head: strings.TrimSpace(s.git("rev-parse", "HEAD")), Branch: "main",
+			Facts: s.request().Facts, Files: 3, Bytes: taken.Bytes, LeftOut: []LeftOut{},
+		},
+		Entries: []File{
+			{Path: "a.txt", States: []string{"staged", "modified"}, Size: 12},
+			{Path: "dir/b.txt", States: []string{"deleted"}},
+			{Path: "new/c", States: []string{"untracked"}, Size: 9},
+		},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if ids := s.ids(); len(ids) != 1 || ids[0] != taken.ID {
+		t.Errorf("listed: %q", ids)
+	}
+	for _, id := range []string{"", "../x", "-", taken.ID + "0", "000000000-0000", strings.ToUpper(taken.ID)} {
+		if _, err := s.store.Show(context.Background(), id); stick.CodeOf(err) != stick.CodeNotFound {
+			t.Errorf("show %q: %v", id, err)
+		}
+	}
+}
+
+func TestNothingIsRescuedOfACleanTree(t *testing.T) {
+	s := newScratch(t)
+	if got := s.take(); !got.Nothing || got.ID != "" {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Lstat(s.store.root()); err == nil {
+		t.Error("a store was made for nothing")
+	}
+}
+
+func TestTheSameStateIsRescuedOnce(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "changed\n")
+	first := s.take()
+	if again := s.take(); !again.Same || again.ID != first.ID || again.Files != first.Files {
+		t.Errorf("%+v after %+v", again, first)
+	}
+	s.write("a.txt", "changed again\n")
+	if next := s.take(); next.Same || next.ID <= first.ID {
+		t.Errorf("%+v after %+v", next, first)
+	}
+	s.write("a.txt", "changed\n") // as at first, but that isn't the last
+	if back := s.take(); back.Same || len(s.ids()) != 3 {
+		t.Errorf("%+v", back)
+	}
+	if left := s.leftovers(); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// A rescue of another checkout of the repository is another one, and lies in the same place.
+func TestCheckoutsOfOneRepository(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "changed\n")
+	first := s.take()
+	linked := filepath.Join(filepath.Dir(s.top), "linked")
+	s.git("worktree", "add", "-q", "--detach", linked)
+	s.top = linked
+	s.find()
+	s.write("a.txt", "changed\n")
+	second := s.take()
+	if second.Same || second.ID == first.ID {
+		t.Errorf("%+v after %+v", second, first)
+	}
+	all, err := s.store.List(context.Background(), s.tree.Common)
+	if err != nil || len(all) != 2 || all[0].Top != s.top || all[1].Top == s.top {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestOnlyWhatIsAtStakeIsTaken(t *testing.T) {
+	s := newScratch(t)
+	s.write(".gitignore", "*.o\n")
+	s.git("add", ".")
+	s.git("commit", "-qm", "ignore")
+	for _, name := range []string{"a.txt", "dir/b.txt", "dir/new", "x.o", "dir/y.o"} {
+		s.write(name, "changed\n")
+	}
+	for _, c := range []struct {
+		change func(r *Request)
+		want   string
+	}{
+		{func(r *Request) {}, "a.txt dir/b.txt dir/new dir/y.o x.o"},
+		{func(r *Request) { r.Ignored = false }, "a.txt dir/b.txt dir/new"},
+		{func(r *Request) { r.Ignored, r.Untracked = false, false }, "a.txt dir/b.txt"},
+		{func(r *Request) { r.Paths = []string{"dir/"} }, "dir/b.txt dir/new dir/y.o"},
+		{func(r *Request) { r.Untracked, r.Paths = false, []string{"x.o", "./dir"} }, "dir/b.txt dir/y.o x.o"},
+		{func(r *Request) { r.Paths = []string{"."} }, "a.txt dir/b.txt dir/new dir/y.o x.o"},
+	} {
+		r := s.request()
+		c.change(&r)
+		taken, err := s.store.Take(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.store.Show(context.Background(), taken.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var paths []string
+		for _, f := range got.Entries {
+			paths = append(paths, f.Path)
+		}
+		if have := strings.Join(paths, " "); have != c.want {
+			t.Errorf("taken: %s, want %s", have, c.want)
+		}
+	}
+	for _, path := range []string{"", "../x", "/etc", "a/../../x", "nul\x00"} {
+		r := s.request()
+		r.Paths = []string{path}
+		if _, err := s.store.Take(context.Background(), r); stick.CodeOf(err) != stick.CodeUsage {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}
+
+func TestWhatIsTooLargeIsNamed(t *testing.T) {
+	s := newScratch(t)
+	s.store.Limits.Bytes, s.store.Limits.IgnoredBytes, s.store.Limits.IgnoredFiles = 100, 20, 3
+	s.write(".gitignore", "*.o\nbuild/\n")
+	s.git("add", ".")
+	s.git("commit", "-qm", "ignore")
+	s.write("a.txt", strings.Repeat("a", 60)) // tracked ones come first
+	s.write("new", strings.Repeat("n", 50))
+	s.write("small", "s")
+	s.write("large.o", strings.Repeat("o", 21))
+	s.write("small.o", "o")
+	for _, name := range []string{"1", "2", "3", "4/5"} {
+		s.write("build/"+name, "b")
+	}
+	taken := s.take()
+	want := []LeftOut{{Path: "build/", Why: WhyMany}, {Path: "large.o", Why: WhyIgnored}, {Path: "new", Why: WhyLimit}}
+	if d := cmp.Diff(want, taken.LeftOut); d != "" || taken.Files != 3 || taken.Bytes != 62 {
+		t.Errorf("%+v: %s", taken, d)
+	}
+}
+
+func TestManyThingsThatWereLeftOut(t *testing.T) {
+	var all []LeftOut
+	for i := range maxLeftOut {
+		all = append(all, LeftOut{Path: fmt.Sprintf("dir/%d", i), Why: WhyLimit})
+	}
+	if got := collapse(all); len(got) != maxLeftOut {
+		t.Errorf("%d of %d are named", len(got), maxLeftOut)
+	}
+	got := collapse(append(all, LeftOut{Path: "top", Why: WhyLimit}, LeftOut{Path: "dir/x/", Why: WhyMany, Files: 5}))
+	want := []LeftOut{{"./", WhyLimit, 1}, {"dir/", WhyMany, 5}, {"dir/", WhyLimit, maxLeftOut}}
+	slices.SortFunc(want, func(a, b LeftOut) int {
+		return strings.Compare(a.Path+"\x00"+string(a.Why), b.Path+"\x00"+string(b.Why))
+	})
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// meddler changes a file whenever it is asked whether time is over, which is while the file is read.
+type meddler struct {
+	context.Context
+	meddle func()
+}
+
+func (m meddler) Err() error {
+	m.meddle()
+	return nil
+}
+
+func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
+	s := newScratch(t)
+	tree, err := openFolders(s.top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.close()
+	times := 0
+	always := meddler{context.Background(), func() {
+		times++
+		s.write("a.txt", strings.Repeat("x", times))
+	}}
+	if _, err := tree.read(always, "a.txt", 1000); !errors.Is(err, errTorn) {
+		t.Errorf("read a file that changes: %v", err)
+	}
+	times = 0
+	once := meddler{context.Background(), func() {
+		if times++; times == 1 {
+			s.write("a.txt", "longer than before")
+		}
+	}}
+	if c, err := tree.read(once, "a.txt", 1000); err != nil || string(c.data) != "longer than before" {
+		t.Errorf("read a file that changed once: %q, %v", c.data, err)
+	}
+	taking := &taking{store: s.store, reading: always, tree: tree, seen: &survey{entries: map[string]*entry{}}}
+	taking.readWork(taking.seen.at("a.txt"))
+	if d := cmp.Diff([]LeftOut{{Path: "a.txt", Why: WhyTorn}}, taking.taken.LeftOut); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTimeThatIsOver(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "changed\n")
+	s.store.Limits.Time = time.Nanosecond
+	got := s.take()
+	if d := cmp.Diff([]LeftOut{{Path: "./", Why: WhyTime}}, got.LeftOut); d != "" || got.ID != "" || got.Nothing {
+		t.Errorf("%+v: %s", got, d)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := s.store.Take(ctx, s.request()); !errors.Is(err, context.Canceled) {
+		t.Errorf("for a caller that has gone: %v", err)
+	}
+}
+
+// fake makes a git that does something before the real one.
+func (s *scratch) fake(script string) git.Client {
+	s.t.Helper()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	path := filepath.Join(s.t.TempDir(), "git")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\nexec '"+real+"' \"$@\"\n"), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	return git.Client{Path: path}
+}
+
+func TestWhenGitIsSlowTrackedFilesAreTaken(t *testing.T) {
+	s := newScratch(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("the git of this test is a shell script")
+	}
+	s.write("a.txt", "changed\n")
+	s.write("new", "new\n")
+	s.store.Git = s.fake(`case "$*" in *-uall*) exec sleep 600;; esac`) // it is killed long before
+	s.store.Limits.Status = 50 * time.Millisecond
+	got := s.take()
+	if d := cmp.Diff([]LeftOut{{Path: "./", Why: WhyTime}}, got.LeftOut); d != "" || got.Files != 1 {
+		t.Errorf("%+v: %s", got, d)
+	}
+}
+
+func TestWhatGitCannotReadIsNamed(t *testing.T) {
+	s := newScratch(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("the git of this test is a shell script")
+	}
+	s.write("a.txt", "changed\n")
+	s.store.Git = s.fake(`case "$*" in *-uall*) echo "warning: could not open directory 'it's/': Permission denied
+warning: could not open directory 'b/': Permission denied" >&2;; esac`)
+	got := s.take()
+	if d := cmp.Diff([]LeftOut{{Path: "b/", Why: WhyUnreadable}, {Path: "it's/", Why: WhyUnreadable}}, got.LeftOut); d != "" || got.Files != 1 {
+		t.Errorf("%+v: %s", got, d)
+	}
+}
+
+func TestGitThatFails(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "changed\n")
+	s.store.Git = git.Client{Path: filepath.Join(t.TempDir(), "none")}
+	if _, err := s.store.Take(context.Background(), s.request()); err == nil {
+		t.Error("a rescue without git")
+	}
+	s.store.Git = git.Client{}
+	if err := os.WriteFile(filepath.Join(s.tree.Git, "index"), []byte("no index"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.store.Take(context.Background(), s.request()); stick.CodeOf(err) != stick.CodeGitFailed {
+		t.Errorf("a rescue with a damaged index: %v", err)
+	}
+}
+
+// GIT_DIR names the repository of people who keep their settings in one whose tree is their home.
+func TestARepositoryThatOnlyGITDIRNames(t *testing.T) {
+	s := newScratch(t)
+	elsewhere := filepath.Join(filepath.Dir(s.top), "elsewhere")
+	if err := os.Rename(s.path(".git"), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	tree, ok := workspace.FindCheckout(s.top, workspace.Env{GitDir: elsewhere, GitWorkTree: s.top})
+	if !ok || !tree.Given || tree.Git != elsewhere {
+		t.Fatalf("%+v", tree)
+	}
+	s.tree = tree
+	s.write("a.txt", "changed\n")
+	taken := s.take()
+	s.write("a.txt", "one\n")
+	got, err := s.store.Restore(context.Background(), RestoreRequest{ID: taken.ID, Tree: tree})
+	if err != nil || !got.Exact || s.read("a.txt") != "changed\n" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestIDsSortByTime(t *testing.T) {
+	const sum = "0123456789abcdef"
+	last := ""
+	for _, at := range []stick.Time{0, 1, 31, 32, 1 << 40, 1<<40 + 1, 1 << 44} {
+		id := newID(at, sum)
+		if got, ok := timeOf(id); !ok || got != at || id <= last || len(id) != 14 {
+			t.Errorf("%q: %v, %v, after %q", id, got, ok, last)
+		}
+		last = id
+	}
+	for _, id := range []string{"", "0123", "00000000i-0123", "000000000+0123", "000000000-012G", "000000000-01234"} {
+		if _, ok := timeOf(id); ok {
+			t.Errorf("%q is an id", id)
+		}
+	}
+}
+
+func TestTextsOfAnyBytes(t *testing.T) {
+	for _, want := range []string{"", "a/b", "ünï", "new\nline", "\xff\xfe", "base64:x", "base64:"} {
+		b, err := json.Marshal(bytesText(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytesText
+		if err := json.Unmarshal(b, &got); err != nil || string(got) != want {
+			t.Errorf("%q became %s and %q: %v", want, b, got, err)
+		}
+	}
+	m := Manifest{
+		ID: "x", Top: "\xfftop", Common: "\xfe", Branch: "\xfd", Facts: Facts{Command: "rm \xff", Agent: "a"},
+		LeftOut: []LeftOut{{"\xff", WhyTime, 2}}, Nested: []Nested{{"\xff", "id"}},
+	}
+	b, err := m.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeManifest(b)
+	if d := cmp.Diff(m, got); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+}
