@@ -91,6 +91,7 @@ func TestWhatCountsAsAWake(t *testing.T) {
 		{"a turn of one of them", one(Event{Type: EventClaim, From: b}), 0},
 		{"a turn of one of them, and two wakes since", func(c *conversation) {
 			full(c)
+			c.says(a, other)
 			c.add(Event{Type: EventClaim, From: b})
 			c.says(a, b)
 			c.says(b, a)

@@ -456,11 +456,15 @@ func TestAPrimaryStartedAsAHelper(t *testing.T) {
 // session shows who was first.
 func TestAnElderLeads(t *testing.T) {
 	for proof, want := range map[Proof]AgentID{ProvesSession: "a:0", ProvesCarrier: ""} {
-		f := room(t).member("a:0")
+		f := room(t).member("a:0", "z:9")
 		first := f.runsIn("a:0", 1, Alive)
+		lost, shell := first, first // z:9 is there, but nobody knows whether its session, which began earlier, is
+		lost.PID, lost.Start, shell.PID, shell.Start = 5, 0, 6, 3
+		f.s.Processes[lost], f.s.Processes[shell] = Unknown, Alive
+		f.edit("z:9", func(m *Member) { m.Processes = []Evidence{{lost, ProvesSession}, {shell, ProvesTurn}} })
 		f.edit("a:0", func(m *Member) { m.Processes = []Evidence{{first, proof}} })
 		second := first
-		second.PID, second.Start = 2, 2
+		second.PID, second.Start = 9, 9
 		started := f.starts(Starting{By: "b:0", Process: second})
 		equal(t, "the primary, by a process that proves its "+string(proof), started.Primary, want)
 		equal(t, "that of the room", f.leads("a:0"), want != "")
@@ -470,4 +474,16 @@ func TestAnElderLeads(t *testing.T) {
 // TestWhoFollowsNeverLeads: even alone.
 func TestWhoFollowsNeverLeads(t *testing.T) {
 	equal(t, "role", room(t).starts(Starting{By: "w:0", Follows: true, Seed: "x"}).Role, RoleHelper)
+}
+
+// TestWhatASessionGoesOnAs: a session that starts again keeps its role, also when it is resumed in another process. One that
+// has had no role here is alone, and leads.
+func TestWhatASessionGoesOnAs(t *testing.T) {
+	for name, again := range map[string]Starting{"the same": {Same: true}, "resumed": {Continues: true}} {
+		f := room(t)
+		f.starts(Starting{By: "h:0", Helper: true, Same: true, Seed: "x"})
+		again.By, again.Seed = "h:0", "x"
+		equal(t, name, f.starts(again).Role, RoleHelper)
+	}
+	equal(t, "resumed, and new here", room(t).starts(Starting{By: "p:0", Continues: true}).Role, RolePrimary)
 }
