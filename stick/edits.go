@@ -1,0 +1,129 @@
+package stick
+
+import (
+	"slices"
+	"time"
+)
+
+// FileState says what a file was like when somebody looked. Sum tells whether its bytes are the same; the rest tells it without
+// reading them.
+type FileState struct {
+	Sum     string `json:"sum,omitempty"` // SHA-256 of its raw bytes, or of a link's target, in hex; empty if there is no file
+	Size    int64  `json:"size,omitempty"`
+	ModTime int64  `json:"mod_time,omitempty"` // nanoseconds since 1970
+	Inode   uint64 `json:"inode,omitempty"`
+	Mode    uint32 `json:"mode,omitempty"`
+}
+
+// SameStat reports whether the two are alike in everything but the sum, which needn't be known then.
+func (s FileState) SameStat(t FileState) bool {
+	s.Sum, t.Sum = "", ""
+	return s == t
+}
+
+// Editor is one who has edited a file since it was last committed.
+type Editor struct {
+	Agent AgentID `json:"agent"` // empty for somebody whom no hook has noted
+	Turn  int64   `json:"turn,omitempty"`
+	Held  bool    `json:"held,omitempty"`    // it held the stick, or worked under who did
+	Claim bool    `json:"claimed,omitempty"` // it has said itself that the file is its own
+	Under AgentID `json:"under,omitempty"`   // the agent that had started it
+	At    Time    `json:"at"`
+}
+
+// EditedFile says who has edited an uncommitted file. It is evidence from hooks: what a hook didn't see is added as somebody's when it
+// is found, and never replaces what is known.
+type EditedFile struct {
+	Path    string // relative to its checkout, / between the names
+	Editors []Editor
+	State   FileState // after the last edit that was noted or found
+	Asleep  Time      // when the file was found without changes; zero if it has some
+}
+
+// sleeps is how long it is remembered who had edited a file that has no changes any more: the same bytes may come back, as after git
+// stash pop.
+const sleeps = 24 * time.Hour
+
+// Note adds an edit that a hook has seen, and what the file is like after it.
+func (f EditedFile) Note(by Editor, after FileState) EditedFile {
+	if !f.Asleep.IsZero() { // what was edited before is committed or gone
+		f.Editors, f.Asleep = nil, 0
+	}
+	f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == by.Agent }), by)
+	f.State = after
+	return f
+}
+
+// Find compares a file that has changes with what was noted. If somebody has changed it since, it adds that one.
+func (f EditedFile) Find(now FileState, at Time) EditedFile {
+	same := f.State.Sum == now.Sum
+	switch {
+	case same:
+		f.Asleep = 0
+	case !f.Asleep.IsZero():
+		f.Editors, f.Asleep = []Editor{{At: at}}, 0
+	case !slices.ContainsFunc(f.Editors, func(e Editor) bool { return e.Agent == "" }):
+		f.Editors = append(slices.Clone(f.Editors), Editor{At: at})
+	}
+	f.State = now
+	return f
+}
+
+// Rest records that a file has no changes.
+func (f EditedFile) Rest(at Time) EditedFile {
+	if f.Asleep.IsZero() {
+		f.Asleep = at
+	}
+	return f
+}
+
+// Forgotten reports whether nobody needs to know any more who edited a file.
+func (f EditedFile) Forgotten(now Time) bool {
+	return !f.Asleep.IsZero() && (Deadline{SetAt: f.Asleep, TTL: sleeps}).Due(now)
+}
+
+// Share says whose the changes of a file are, for one who asks.
+type Share string
+
+// The shares.
+const (
+	ShareOwn    Share = "own"    // the asker has edited it, and nobody else whose work would be lost
+	SharePassed Share = "passed" // somebody edited it while holding the stick, or is gone: it is whoever's who holds the stick now
+	ShareOthers Share = "others" // an agent that is there, and didn't hold the stick, has edited it
+	ShareNobody Share = "nobody" // no hook has noted who
+)
+
+// WhoseEdit says whose the changes of a file are if an agent asks, and names the others. Work done with the stick passes
+// with it. It is another's if a live agent did it without the stick or has reserved the path, or if somebody has said that it is
+// theirs. The agent that has started the asker, and those that the asker has started, aren't others.
+func (r Room) WhoseEdit(f EditedFile, by AgentID, above Lineage, near []Reservation, s *Probed, now Time) (Share, []AgentID) {
+	share := ShareNobody
+	var others []AgentID
+	for _, e := range f.Editors {
+		switch {
+		case e.Agent == "":
+		case e.Agent == by || e.Under == by || r.startedBy(e.Agent, above):
+			if share != ShareOthers {
+				share = ShareOwn
+			}
+		case e.Claim || !e.Held && !r.gone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, near, s, now):
+			share, others = ShareOthers, append(others, e.Agent)
+		case share == ShareNobody:
+			share = SharePassed
+		}
+	}
+	return share, others
+}
+
+// startedBy reports whether an agent has started the caller, which has this lineage.
+func (r Room) startedBy(a AgentID, above Lineage) bool {
+	m, ok := r.Member(a)
+	return ok && Actor{Above: above}.Below(Actor{Names: []AgentID{a}, Processes: m.Processes})
+}
+
+// hasReserved reports whether an agent has a reservation of a path that isn't stale.
+func (r Room) hasReserved(a AgentID, path string, near []Reservation, s *Probed, now Time) bool {
+	return slices.ContainsFunc(near, func(v Reservation) bool {
+		return v.Agent == a && v.Pattern.Match(path, false) && !r.Stale(v, s, now)
+	})
+}

@@ -1,0 +1,154 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// editors names who has edited a file, in order; somebody is "?".
+func editors(f EditedFile) (names []string) {
+	for _, e := range f.Editors {
+		if e.Agent == "" {
+			e.Agent = "?"
+		}
+		names = append(names, string(e.Agent))
+	}
+	return names
+}
+
+// TestWhoEdited: what hooks have noted stays, and what they haven't is added when it is found.
+func TestWhoEdited(t *testing.T) {
+	one, two, three := FileState{Sum: "1", Size: 10}, FileState{Sum: "2", Size: 20}, FileState{Sum: "3", Size: 30}
+	by := func(a AgentID) Editor { return Editor{Agent: a, Turn: 1, At: start} }
+	noted := EditedFile{Path: "a.go"}.Note(by("a"), one)
+	for _, tt := range []struct {
+		name string
+		file EditedFile
+		want []string
+	}{
+		{"an edit", noted, []string{"a"}},
+		{"found as it was", noted.Find(one, start), []string{"a"}},
+		{"found as it was, with another time", noted.Find(FileState{Sum: "1", Size: 10, ModTime: 7}, start), []string{"a"}},
+		{"found changed", noted.Find(two, start), []string{"a", "?"}},
+		{"found changed twice", noted.Find(two, start).Find(three, start), []string{"a", "?"}},
+		{"never noted", EditedFile{Path: "a.go"}.Find(one, start), []string{"?"}},
+		{"edited by another", noted.Note(by("b"), two), []string{"a", "b"}},
+		{"edited again by the first", noted.Note(by("b"), two).Note(by("a"), three), []string{"b", "a"}},
+		{"committed", noted.Rest(start), []string{"a"}},
+		{"committed, and edited by another", noted.Rest(start).Note(by("b"), two), []string{"b"}},
+		{"stashed, and back", noted.Rest(start).Find(one, start), []string{"a"}},
+		{"committed, and changed by somebody", noted.Rest(start).Find(two, start), []string{"?"}},
+		{"stashed, back, and found changed", noted.Rest(start).Find(one, start).Find(two, start), []string{"a", "?"}},
+	} {
+		if got := editors(tt.file); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: by %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	asleep := noted.Rest(start).Rest(start.Add(time.Hour))
+	equal(t, "asleep since", asleep.Asleep, start)
+	equal(t, "forgotten at once", asleep.Forgotten(start), false)
+	equal(t, "forgotten after a day", asleep.Forgotten(start.Add(24*time.Hour)), true)
+	equal(t, "forgotten while it has changes", noted.Forgotten(start.Add(1000*time.Hour)), false)
+}
+
+// TestNobodyIsForgotten: whatever is noted and found, an agent that has edited a file since it was last clean is among its editors,
+// nobody is there twice, and the state is the last one.
+func TestNobodyIsForgotten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f, edited := EditedFile{Path: "a"}, map[AgentID]bool{}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			state := FileState{Sum: fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "state"))}
+			switch a := AgentID(rapid.SampledFrom([]string{"a", "b", "", "rest"}).Draw(t, "who")); a {
+			case "rest":
+				f = f.Rest(start)
+				continue
+			case "":
+				if !f.Asleep.IsZero() && state.Sum != f.State.Sum {
+					clear(edited)
+				}
+				f = f.Find(state, start)
+			default:
+				if !f.Asleep.IsZero() {
+					clear(edited)
+				}
+				edited[a] = true
+				f = f.Note(Editor{Agent: a}, state)
+			}
+			names := editors(f)
+			for a := range edited {
+				if !slices.Contains(names, string(a)) {
+					t.Fatalf("%s is forgotten: %v", a, names)
+				}
+			}
+			slices.Sort(names)
+			if len(slices.Compact(slices.Clone(names))) != len(names) || f.State != state {
+				t.Fatalf("by %v, state %+v, want %+v", names, f.State, state)
+			}
+		}
+	})
+}
+
+// TestWhoseEdit tells whose the changes of a file are: by who is there, who held the stick, and who has reserved the path.
+func TestWhoseEdit(t *testing.T) {
+	with := func(e ...Editor) EditedFile { return EditedFile{Path: "src/a.go", Editors: e} }
+	a, held := Editor{Agent: "a"}, Editor{Agent: "a", Held: true}
+	for _, tt := range []struct {
+		name   string
+		file   EditedFile
+		setup  func(*fixture)
+		want   Share
+		others []AgentID
+	}{
+		{name: "its own", file: with(Editor{Agent: "b"}), want: ShareOwn},
+		{name: "its own, and somebody's", file: with(Editor{Agent: "b"}, Editor{}), want: ShareOwn},
+		{name: "nobody's that is known", file: with(Editor{}), want: ShareNobody},
+		{name: "a live agent's, without the stick", file: with(a), want: ShareOthers, others: []AgentID{"a"}},
+		{name: "a live agent's, with the stick", file: with(held), want: SharePassed},
+		{name: "one that is gone", file: with(a), setup: func(f *fixture) { f.gone("a") }, want: SharePassed},
+		{name: "one that is gone, and claimed it", file: with(Editor{Agent: "a", Claim: true}), setup: func(f *fixture) { f.gone("a") }, want: ShareOthers, others: []AgentID{"a"}},
+		{name: "a person who said so", file: with(Editor{Agent: "human:x", Claim: true}), want: ShareOthers, others: []AgentID{"human:x"}},
+		{name: "both have edited it", file: with(Editor{Agent: "b"}, a), want: ShareOthers, others: []AgentID{"a"}},
+		{name: "both, the other first", file: with(a, Editor{Agent: "b"}), want: ShareOthers, others: []AgentID{"a"}},
+		{name: "its own, after a turn of another", file: with(held, Editor{Agent: "b"}), want: ShareOwn},
+		{
+			name: "with the stick, but under a reservation", file: with(held), setup: func(f *fixture) { f.reserves("a", "src") },
+			want: ShareOthers, others: []AgentID{"a"},
+		},
+		{
+			name: "under a reservation that is past its time", file: with(held),
+			setup: func(f *fixture) { f.reserves("a", "src"); f.after(DefaultReservationTTL) }, want: SharePassed,
+		},
+		{
+			name: "another path is reserved", file: with(held), setup: func(f *fixture) { f.reserves("a", "docs") }, want: SharePassed,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := room(t).member("a", "b", "c").alive("a", "b", "c")
+			if tt.setup != nil {
+				tt.setup(f)
+			}
+			share, others := f.WhoseEdit(tt.file, "b", Lineage{}, f.standing(), f.s, f.now)
+			if share != tt.want || !slices.Equal(others, tt.others) {
+				t.Errorf("it is %s, of %v; want %s, of %v", share, others, tt.want, tt.others)
+			}
+		})
+	}
+}
+
+// TestAChildsEditIsNoOthers: whom the asker works under, and whom the asker has started, is no stranger to it.
+func TestAChildsEditIsNoOthers(t *testing.T) {
+	f := room(t).member("parent", "child").alive("parent", "child")
+	p := f.runsIn("parent", 1, Alive)
+	file := EditedFile{Path: "a.go", Editors: []Editor{{Agent: "parent"}}}
+	share, _ := f.WhoseEdit(file, "child", Lineage{Processes: []Process{p}}, nil, f.s, f.now)
+	equal(t, "the parent's, for the child", share, ShareOwn)
+	share, _ = f.WhoseEdit(file, "child", Lineage{}, nil, f.s, f.now)
+	equal(t, "for another agent", share, ShareOthers)
+	file.Editors = []Editor{{Agent: "child", Under: "parent"}}
+	share, _ = f.WhoseEdit(file, "parent", Lineage{}, nil, f.s, f.now)
+	equal(t, "the child's, for the parent", share, ShareOwn)
+}
