@@ -17,6 +17,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/stick"
@@ -33,6 +34,8 @@ const (
 	hookReads  = 100 * time.Millisecond
 	editWrites = 20 * time.Millisecond
 	stopWrites = 150 * time.Millisecond
+
+	aliasLimit = 50 * time.Millisecond // for git to say what one word stands for; it is asked only for commands that git doesn't have
 )
 
 // slack returns a limit as it holds here: tests may extend it.
@@ -118,6 +121,11 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
 	from, procs, err := a.surroundings()
 	if err != nil {
 		return err
+	}
+	from.Alias = func(dir, name string) string {
+		ctx, cancel := context.WithTimeout(ctx, a.slack(aliasLimit))
+		defer cancel()
+		return git.Client{}.Alias(ctx, dir, name)
 	}
 	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
 		return err
