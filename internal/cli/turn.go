@@ -156,6 +156,11 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	case stick.GotEvents:
 		p.linef("%s", p.strong("events for you"))
 	case stick.NotYet:
+		if res.Owner != nil && *res.Owner == res.AgentID { // it waited for events only
+			p.linef("nothing is new for you")
+			p.whoHas(res)
+			break
+		}
 		p.linef("it isn't your turn yet")
 		p.whoHas(res)
 		p.linef("wait for your turn: %s", p.next(stick.Cmd("tt wait")))
