@@ -170,6 +170,7 @@ func (a *app) mayEditCmd() *cobra.Command {
 			if err != nil {
 				return res, err
 			}
+			res.Hint = res.Step().As(a.as).String()
 			return res, res.Refusal()
 		}, (*page).mayEdit)
 	}

@@ -38,6 +38,7 @@ type MayEditResult struct {
 	Hint     string              `json:"hint,omitempty"`   // the next safe step
 
 	refusal *stick.Error
+	step    stick.Hint
 	against []string // the paths of Reason or Told, some of them
 	due     bool     // the hook that asked has something to record
 }
@@ -49,6 +50,9 @@ func (r MayEditResult) Refusal() error {
 	}
 	return r.refusal
 }
+
+// Step is the next safe step, as Hint has it in words.
+func (r MayEditResult) Step() stick.Hint { return r.step }
 
 // maxEditPaths is how many paths one question may name. A commit of more files counts as a change of the
 // whole tree.
@@ -368,7 +372,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	if why == nil || j.Denied == nil && res.Told != "" { // another room has told already
 		return nil
 	}
-	res.RoomID, res.Enforce, res.Hint = a.room.ID, a.room.Policy.Enforce, why.Hint.String()
+	res.RoomID, res.Enforce, res.step, res.Hint = a.room.ID, a.room.Policy.Enforce, why.Hint, why.Hint.String()
 	res.against, _ = why.Fields["paths"].([]string)
 	if res.Holder = ""; t.State == stick.Owned {
 		res.Holder = t.Owner
