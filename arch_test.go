@@ -120,7 +120,8 @@ var edges = map[string]map[string]string{
 		"stick":          "what a process proves",
 	},
 	"internal/shell": {
-		"mvdan.cc/sh": "the grammar of the shell",
+		"internal/workspace": "which repository git checkout finds branches in",
+		"mvdan.cc/sh":        "the grammar of the shell",
 	},
 	"internal/bell": {
 		"internal/plainfile": "locks and bells, which are opened in the middle of transactions",

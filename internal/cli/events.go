@@ -73,15 +73,15 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what string
 	if !s.follow {
 		return st.next(ctx, func(p *page, res engine.EventsResult) { p.batch(res, false, what, each) })
 	}
-	if s.words && newest {
-		if err := st.history(ctx, each); err != nil {
-			return err
-		}
-	}
 	if s.words || a.TTY && !a.json {
 		st.show = each
 		if s.name == "" && s.filter.Target == "" {
 			st.p.Target = engine.TargetAny // a person wants to see everything
+		}
+	}
+	if s.words && newest {
+		if err := st.history(ctx); err != nil {
+			return err
 		}
 	}
 	return st.follow(ctx)
@@ -239,8 +239,8 @@ type stream struct {
 	p    engine.WaitForEventsParams
 }
 
-// history shows the newest events, and has the stream go on after them.
-func (s *stream) history(ctx context.Context, each func(*page, stick.Event)) error {
+// history prints the newest events, and has the stream go on after them.
+func (s *stream) history(ctx context.Context) error {
 	const some = 10
 	f := s.p.EventFilter
 	f.Limit = min(f.Limit, some)
@@ -248,12 +248,13 @@ func (s *stream) history(ctx context.Context, each func(*page, stick.Event)) err
 	if err != nil {
 		return err
 	}
-	s.p.FromNow, s.p.After = false, res.Cursor
-	return s.a.print(res, func(p *page) {
-		for _, e := range res.Events {
-			each(p, e)
+	for _, ev := range res.Events {
+		if err := s.write(ev); err != nil {
+			return err
 		}
-	})
+	}
+	s.p.FromNow, s.p.After = false, res.Cursor
+	return nil
 }
 
 // next waits for one batch.

@@ -31,9 +31,9 @@ func (a *app) gitHookCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit or reference-transaction"),
 		Long: "Answer git's hook pre-commit or reference-transaction: may this agent change the staged files, or move the branch that is checked\n" +
-			"out? If the room's policy says no, it says why and exits with 4. If the policy only warns, it says why. It never stops people. Outside of rooms, if anything fails, and\n" +
-			"after 100 ms, it prints nothing and exits with 0. The lines of reference-transaction come on standard input; the first may be an\n" +
-			"argument. tt install git puts it into a repository's hooks.",
+			"out? If the room's policy says no, it says why and exits with 4. If the policy only warns, it says why and exits with 0. It never\n" +
+			"stops people. Outside of rooms, if anything fails, and after 100 ms, it prints nothing and exits with 0. The lines of\n" +
+			"reference-transaction come on standard input; the first may be an argument. tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
 			a.inHook = true
 			if isTrue(a.Getenv("TT_OFF")) {

@@ -35,7 +35,8 @@ const (
 	editWrites = 20 * time.Millisecond
 	stopWrites = 150 * time.Millisecond
 
-	aliasLimit = 50 * time.Millisecond // for git to say what one word stands for; it is asked only for commands that git doesn't have
+	// How long git may take of editLimit to say what words stand for. It is asked about commands that git doesn't have.
+	aliasLimit = 100 * time.Millisecond
 )
 
 // slack returns a limit as it holds here: tests may extend it.
@@ -122,11 +123,10 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
 	if err != nil {
 		return err
 	}
-	from.Alias = func(dir, name string) string {
-		ctx, cancel := context.WithTimeout(ctx, a.slack(aliasLimit))
-		defer cancel()
-		return git.Client{}.Alias(ctx, dir, name)
-	}
+	until := time.Now().Add(a.slack(editLimit))
+	asks, enough := context.WithTimeout(ctx, a.slack(aliasLimit))
+	defer enough()
+	from.Alias = func(dir, name string) string { return git.Client{}.Alias(asks, dir, name) }
 	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
 		return err
 	}
@@ -141,7 +141,7 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
 	defer cancel()
 	switch f.Event {
 	case harness.HookBeforeTool:
-		return a.beforeTool(ctx, e, p, *f)
+		return a.beforeTool(ctx, e, p, *f, until)
 	case harness.HookSessionStart:
 		return a.brief(ctx, e, p, *f)
 	case harness.HookPrompt, harness.HookAfterTool:
@@ -198,9 +198,9 @@ func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
 	return a.now().Add(-oldest)
 }
 
-// beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or takes too
-// long: only the database denies.
-func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
+// beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't there in time: only
+// the database denies.
+func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, f harness.Firing, until time.Time) error {
 	q := editOf(p, f.HookInput)
 	type decision struct {
 		res engine.MayEditResult
@@ -221,7 +221,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 			a.writeHook(f, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."})
 		}
 		return e.EditChecked(ctx, q, d.res)
-	case <-time.After(a.slack(editLimit)):
+	case <-time.After(time.Until(until)):
 		return fmt.Errorf("no decision within %s, so %s was allowed", a.slack(editLimit), f.Edits.Tool)
 	}
 }

@@ -270,8 +270,11 @@ func (e *Engine) checkWaking(ctx context.Context) core.Finding {
 // checkPolicies looks for rooms with a word for enforce that this program doesn't know: it enforces nothing there.
 func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 	db, err := e.core.Open(ctx, false)
-	if err != nil {
+	switch {
+	case err == store.ErrAbsent:
 		return core.Finding{Status: core.FindingOK, Detail: "there are no rooms yet"}
+	case err != nil:
+		return core.Finding{Status: core.FindingWarning, Detail: "not read, because the database can't be opened"}
 	}
 	var unknown []core.Problem
 	err = db.View(ctx, func(tx *store.Tx) error {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"talkingstick/internal/workspace"
 )
 
 // dropsBranch notes that a branch is deleted or set to another commit.
@@ -118,26 +120,14 @@ func (w *walker) isBranch(x word) bool {
 	if !x.ok || !w.dirKnown || x.text == "" || !filepath.IsLocal(filepath.FromSlash(x.text)) {
 		return false
 	}
-	at := *w
-	at.toTop()
-	dir := filepath.Join(at.dir, ".git")
-	if b, err := readSome(dir); err == nil { // a file in linked worktrees and submodules
-		to, ok := strings.CutPrefix(strings.TrimSpace(b), "gitdir: ")
-		if dir = to; !ok || !filepath.IsAbs(to) {
-			dir = filepath.Join(at.dir, to)
-		}
+	at, ok := workspace.FindCheckout(w.dir, workspace.Env{})
+	if !ok {
+		return false
 	}
-	if b, err := readSome(filepath.Join(dir, "commondir")); err == nil {
-		if to := strings.TrimSpace(b); filepath.IsAbs(to) {
-			dir = to
-		} else {
-			dir = filepath.Join(dir, to)
-		}
-	}
-	if info, err := os.Stat(filepath.Join(dir, "refs", "heads", filepath.FromSlash(x.text))); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(filepath.Join(at.Common, "refs", "heads", filepath.FromSlash(x.text))); err == nil && info.Mode().IsRegular() {
 		return true
 	}
-	packed, err := readSome(filepath.Join(dir, "packed-refs"))
+	packed, err := readSome(filepath.Join(at.Common, "packed-refs"))
 	return err == nil && strings.Contains(packed, " refs/heads/"+x.text+"\n")
 }
 

@@ -425,6 +425,7 @@ func TestActsWithoutADirectory(t *testing.T) {
 func TestABranchLikeAFile(t *testing.T) {
 	dir := scratchDir(t)
 	for name, text := range map[string]string{
+		".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info": "", ".git/worktrees/linked/HEAD": "ref: refs/heads/linked\n",
 		".git/refs/heads/sub": "x", ".git/refs/heads/team/b.go": "x", ".git/packed-refs": "# pack-refs\nabc refs/heads/README.md\n", "linked/.git": "gitdir: ../.git/worktrees/linked\n",
 		".git/worktrees/linked/commondir": "../..\n", "linked/sub": "", "linked/a": "",
 	} {

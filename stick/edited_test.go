@@ -100,6 +100,7 @@ func TestWhoseEdit(t *testing.T) {
 		name   string
 		file   EditedFile
 		setup  func(*fixture)
+		fold   bool
 		want   Share
 		others []AgentID
 	}{
@@ -123,6 +124,13 @@ func TestWhoseEdit(t *testing.T) {
 			setup: func(f *fixture) { f.reserves("a", "src"); f.after(DefaultReservationTTL) }, want: SharePassed,
 		},
 		{
+			name: "reserved in letters of another case", file: with(held), setup: func(f *fixture) { f.reserves("a", "SRC") }, want: SharePassed,
+		},
+		{
+			name: "reserved in letters of another case, folded", file: with(held), setup: func(f *fixture) { f.reserves("a", "SRC") }, fold: true,
+			want: ShareOthers, others: []AgentID{"a"},
+		},
+		{
 			name: "another path is reserved", file: with(held), setup: func(f *fixture) { f.reserves("a", "docs") }, want: SharePassed,
 		},
 	} {
@@ -131,7 +139,7 @@ func TestWhoseEdit(t *testing.T) {
 			if tt.setup != nil {
 				tt.setup(f)
 			}
-			share, others := f.WhoseEdit(tt.file, "b", Lineage{}, f.standing(), f.s, f.now)
+			share, others := f.WhoseEdit(tt.file, Editing{By: "b", Fold: tt.fold}, f.standing(), f.s, f.now)
 			if share != tt.want || !slices.Equal(others, tt.others) {
 				t.Errorf("it is %s, of %v; want %s, of %v", share, others, tt.want, tt.others)
 			}
@@ -144,11 +152,11 @@ func TestAChildsEditIsNoOthers(t *testing.T) {
 	f := room(t).member("parent", "child").alive("parent", "child")
 	p := f.runsIn("parent", 1, Alive)
 	file := EditedFile{Path: "a.go", Editors: []Editor{{Agent: "parent"}}}
-	share, _ := f.WhoseEdit(file, "child", Lineage{Processes: []Process{p}}, nil, f.s, f.now)
+	share, _ := f.WhoseEdit(file, Editing{By: "child", Above: Lineage{Processes: []Process{p}}}, nil, f.s, f.now)
 	equal(t, "the parent's, for the child", share, ShareOwn)
-	share, _ = f.WhoseEdit(file, "child", Lineage{}, nil, f.s, f.now)
+	share, _ = f.WhoseEdit(file, Editing{By: "child"}, nil, f.s, f.now)
 	equal(t, "for another agent", share, ShareOthers)
 	file.Editors = []Editor{{Agent: "child", Under: "parent"}}
-	share, _ = f.WhoseEdit(file, "parent", Lineage{}, nil, f.s, f.now)
+	share, _ = f.WhoseEdit(file, Editing{By: "parent"}, nil, f.s, f.now)
 	equal(t, "the child's, for the parent", share, ShareOwn)
 }

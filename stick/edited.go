@@ -5,20 +5,14 @@ import (
 	"time"
 )
 
-// FileState says what a file was like when somebody looked. Sum tells whether its bytes are the same; the rest tells it without
-// reading them.
+// FileState is what a hook or a look has seen of a file. Equal sums mean equal bytes. The other fields show that a file is
+// untouched, without reading it.
 type FileState struct {
 	Sum     string `json:"sum,omitempty"` // SHA-256 of its raw bytes, or of a link's target, in hex; empty if there is no file
 	Size    int64  `json:"size,omitempty"`
 	ModTime int64  `json:"mod_time,omitempty"` // nanoseconds since 1970
 	Inode   uint64 `json:"inode,omitempty"`
 	Mode    uint32 `json:"mode,omitempty"`
-}
-
-// SameStat reports whether the two are alike in everything but the sum, which needn't be known then.
-func (s FileState) SameStat(t FileState) bool {
-	s.Sum, t.Sum = "", ""
-	return s == t
 }
 
 // Editor is one who has edited a file since it was last committed.
@@ -95,18 +89,19 @@ const (
 
 // WhoseEdit says whose the changes of a file are if an agent asks, and names the others. Work done with the stick passes
 // with it. It is another's if a live agent did it without the stick or has reserved the path, or if somebody has said that it is
-// theirs. The agent that has started the asker, and those that the asker has started, aren't others.
-func (r Room) WhoseEdit(f EditedFile, by AgentID, above Lineage, near []Reservation, s *Probed, now Time) (Share, []AgentID) {
+// theirs. The agent that has started the asker, and those that the asker has started, aren't others. near must hold at least
+// the reservations that could match the path.
+func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, now Time) (Share, []AgentID) {
 	share := ShareNobody
 	var others []AgentID
 	for _, e := range f.Editors {
 		switch {
 		case e.Agent == "":
-		case e.Agent == by || e.Under == by || r.startedBy(e.Agent, above):
+		case e.Agent == q.By || e.Under == q.By || r.startedBy(e.Agent, q.Above):
 			if share != ShareOthers {
 				share = ShareOwn
 			}
-		case e.Claim || !e.Held && !r.gone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, near, s, now):
+		case e.Claim || !e.Held && !r.gone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, q.Fold, near, s, now):
 			share, others = ShareOthers, append(others, e.Agent)
 		case share == ShareNobody:
 			share = SharePassed
@@ -122,8 +117,8 @@ func (r Room) startedBy(a AgentID, above Lineage) bool {
 }
 
 // hasReserved reports whether an agent has a reservation of a path that isn't stale.
-func (r Room) hasReserved(a AgentID, path string, near []Reservation, s *Probed, now Time) bool {
+func (r Room) hasReserved(a AgentID, path string, fold bool, near []Reservation, s *Probed, now Time) bool {
 	return slices.ContainsFunc(near, func(v Reservation) bool {
-		return v.Agent == a && v.Pattern.Match(path, false) && !r.Stale(v, s, now)
+		return v.Agent == a && v.Pattern.Match(path, fold) && !r.Stale(v, s, now)
 	})
 }
