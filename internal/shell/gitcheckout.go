@@ -1,0 +1,234 @@
+package shell
+
+import "strings"
+
+// isHead reports whether a word names the commit that is checked out.
+func isHead(x word) bool { return x == literal("HEAD") || x == literal("@") }
+
+// overlapping is what another commit may overwrite besides work in tracked files: files that it has and that git
+// doesn't track here.
+const overlapping = Untracked | Ignored
+
+// gitCheckout tells the two meanings of git checkout apart as git does: a file is restored, anything else is a
+// branch or a commit. One word that names both a file and a branch is the branch.
+func (w *walker) gitCheckout(args []word) {
+	o := parse(args, "b:B:U:", "orphan", "conflict", "pathspec-from-file")
+	paths := o.rest
+	switch n := len(o.rest); {
+	case o.has("b", "B", "orphan"), n > 0 && o.dash == n, n == 0 && !o.has("p", "patch", "pathspec-from-file"):
+		w.checkoutCommit(o)
+		return
+	case o.dash >= 0:
+		paths = o.rest[o.dash:]
+	case o.has("pathspec-from-file"):
+		paths = nil
+	case n > 0 && w.isPathspec(o.rest[0]) && (n > 1 || !w.isBranch(o.rest[0])): // what is to be restored
+	case n > 1, o.has("p", "patch"):
+		paths = o.rest[min(1, n):]
+	default:
+		w.checkoutCommit(o)
+		return
+	}
+	from := o.rest[:len(o.rest)-len(paths)]
+	loses := Modified
+	switch {
+	case len(from) > 0 && isHead(from[0]), o.has("m", "merge", "conflict"):
+		loses = tracked
+	case len(from) > 0:
+		loses = tracked | overlapping
+	}
+	if o.has("recurse-submodules") {
+		loses |= Nested
+	}
+	w.takesFiles(loses, w.pathspecs(o, paths))
+}
+
+// checkoutCommit is git checkout of a branch or a commit.
+func (w *walker) checkoutCommit(o options) {
+	start := o.rest
+	forced := o.has("f", "force")
+	if len(start) == 0 && !forced {
+		if o.has("b", "B", "orphan") {
+			w.changeTree() // even if no file changes: others who work here would commit to the new branch
+		}
+		if name, ok := o.value("B"); ok {
+			w.dropsBranch(name)
+		}
+		return
+	}
+	w.leaves(o, forced, forced, len(start) > 0 && !isHead(start[0]))
+	if name, ok := o.value("B"); ok {
+		w.dropsBranch(name)
+	}
+}
+
+// leaves notes that the tree goes to another commit, if other. With discards, changes of tracked files don't stop it,
+// and with forced nothing does.
+func (w *walker) leaves(o options, forced, discards, other bool) {
+	nested := Work(0)
+	if o.has("recurse-submodules") {
+		nested = Nested
+	}
+	switch {
+	case forced && other:
+		w.takesTree(tracked | overlapping | nested)
+	case discards && other:
+		w.takesTree(tracked | Ignored | nested)
+	case forced, discards:
+		w.takesTree(tracked | nested)
+	}
+	if other {
+		w.moves(o, 0)
+	} else {
+		w.changeTree()
+	}
+}
+
+func (w *walker) gitSwitch(args []word) {
+	o := parse(args, "c:C:", "create", "force-create", "orphan", "conflict")
+	// For a new branch, too, it is a change: others who work here would commit to it.
+	w.changeTree()
+	fresh := o.has("c", "create", "C", "force-create", "orphan")
+	other := !fresh || len(o.rest) > 0 && !isHead(o.rest[0]) || o.has("orphan")
+	w.leaves(o, o.has("f", "force"), o.has("discard-changes"), other)
+	if name, ok := o.value("C", "force-create"); ok {
+		w.dropsBranch(name)
+	}
+}
+
+func (w *walker) gitRestore(args []word) {
+	o := parse(args, "s:U:", "source", "conflict", "pathspec-from-file")
+	if len(o.rest) == 0 && !o.has("pathspec-from-file", "p", "patch") {
+		return // it asks for paths
+	}
+	f := w.pathspecs(o, o.rest)
+	staged, worktree := o.has("S", "staged"), o.has("W", "worktree") || !o.has("S", "staged")
+	source, given := o.value("s", "source")
+	loses := Modified
+	switch {
+	case !worktree:
+		w.fileAct(Takes, Partly, f)
+		return
+	case staged && (!given || isHead(source)):
+		loses = tracked
+	case staged:
+		loses = tracked | overlapping
+	case given && !isHead(source):
+		loses = Modified | overlapping
+	case o.has("m", "merge", "conflict"):
+		loses = tracked
+	}
+	if o.has("recurse-submodules") {
+		loses |= Nested
+	}
+	w.takesFiles(loses, f)
+}
+
+func (w *walker) gitReset(args []word) {
+	o := parse(args, "U:", "pathspec-from-file")
+	loses := Work(0)
+	if o.has("recurse-submodules") {
+		loses = Nested
+	}
+	switch {
+	case o.has("hard"):
+		if loses |= tracked; len(o.rest) > 0 && !isHead(o.rest[0]) {
+			loses |= overlapping
+		}
+		w.takesTree(loses)
+	case o.has("merge"):
+		w.takesTree(loses | Modified | Staged)
+	case o.has("keep"):
+		w.takesTree(loses | Partly)
+	case o.has("soft"):
+	default: // the index
+		w.fileAct(Takes, Partly, w.resetPaths(o))
+	}
+}
+
+// resetPaths returns what git reset of the index means: the first word may be a commit.
+func (w *walker) resetPaths(o options) files {
+	paths := o.rest
+	switch {
+	case o.dash >= 0:
+		paths = o.rest[o.dash:]
+	case len(paths) > 0 && !w.exists(paths[0]):
+		paths = paths[1:]
+	}
+	return w.pathspecs(o, paths)
+}
+
+func (w *walker) gitStash(args []word) {
+	name := "push"
+	if len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
+		name, args = args[0].text, args[1:]
+	}
+	switch name {
+	case "push", "save":
+		w.stashPush(args, name == "save")
+	case "pop":
+		o := parse(args, "")
+		if o.has("index") {
+			w.moves(o, 0)
+		} else {
+			w.moves(o, Partly) // of what was stashed
+		}
+	case "apply", "branch":
+		w.moves(parse(args, ""), 0)
+	case "clear":
+		w.drops(Stash, "refs/stash")
+	case "drop":
+		entry := literal("stash@{0}")
+		if o := parse(args, ""); len(o.rest) > 0 {
+			entry = o.rest[0]
+		}
+		switch number := strings.Trim(entry.text, "0123456789") == ""; {
+		case !entry.ok:
+			w.drops(Stash)
+		case number:
+			w.drops(Stash, "refs/stash@{"+entry.text+"}")
+		default:
+			w.drops(Stash, "refs/"+strings.TrimPrefix(entry.text, "refs/"))
+		}
+	}
+}
+
+func (w *walker) stashPush(args []word, save bool) {
+	o := parse(args, "m:", "message", "pathspec-from-file")
+	loses := tracked
+	if o.has("S", "staged") {
+		loses = Staged | Partly
+	}
+	if o.has("u", "include-untracked") {
+		loses |= Untracked
+	}
+	if o.has("a", "all") {
+		loses |= Untracked | Ignored
+	}
+	paths := o.rest
+	if save {
+		paths = nil // they are the message
+	}
+	w.takesFiles(loses, w.pathspecs(o, paths))
+}
+
+func (w *walker) gitClean(args []word) {
+	o := parse(args, "e:", "exclude")
+	if !o.has("f", "force", "i", "interactive") && !w.git.cleans || o.has("n", "dry-run") {
+		return
+	}
+	if len(o.rest) == 0 && !w.exists(literal(".git")) {
+		o.rest = []word{literal(".")} // it cleans only where it runs
+	}
+	loses := Untracked
+	switch {
+	case o.has("X"):
+		loses = Ignored
+	case o.has("x"):
+		loses = Untracked | Ignored
+	}
+	if o.times("f", "force") > 1 {
+		loses |= Nested
+	}
+	w.takesFiles(loses, w.pathspecs(o, o.rest))
+}
