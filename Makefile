@@ -67,12 +67,7 @@ pairs: deps-test ## every pair of real harnesses hands the stick on, each way, a
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
-	@grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
-		grep -o '^func Fuzz[A-Za-z0-9_]*' "$$file" | cut -c6- | while read -r name; do \
-			echo "$$name in $$file"; \
-			$(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; \
-		done || exit 1; \
-	done
+	@GO="$(GO)" .ci/fuzz $(FUZZTIME)
 
 .PHONY: mutate
 mutate: ## change one thing in the rules and expect their tests to fail, for all that can be changed (MUTATE="-short -n 150")
