@@ -2,6 +2,7 @@ package stick
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -48,16 +49,18 @@ func (f EditedFile) Note(by Editor, after FileState) EditedFile {
 	return f
 }
 
-// Find compares a file that has changes with what was noted. If somebody has changed it since, it adds that one.
-func (f EditedFile) Find(now FileState, at Time) EditedFile {
-	same := f.State.Sum == now.Sum
+// Find compares a file that has changes with what was noted. If it has been changed since, it adds by as the one who did it,
+// who is somebody if by has no name.
+func (f EditedFile) Find(now FileState, by Editor) EditedFile {
 	switch {
-	case same:
+	case f.State.Sum == now.Sum:
 		f.Asleep = 0
+	case by.Agent != "":
+		return f.Note(by, now)
 	case !f.Asleep.IsZero():
-		f.Editors, f.Asleep = []Editor{{At: at}}, 0
+		f.Editors, f.Asleep = []Editor{by}, 0
 	case !slices.ContainsFunc(f.Editors, func(e Editor) bool { return e.Agent == "" }):
-		f.Editors = append(slices.Clone(f.Editors), Editor{At: at})
+		f.Editors = append(slices.Clone(f.Editors), by)
 	}
 	f.State = now
 	return f
@@ -74,6 +77,106 @@ func (f EditedFile) Rest(at Time) EditedFile {
 // Forgotten reports whether nobody needs to know any more who edited a file.
 func (f EditedFile) Forgotten(now Time) bool {
 	return !f.Asleep.IsZero() && (Deadline{SetAt: f.Asleep, TTL: sleeps}).Due(now)
+}
+
+// SeenFile is a file as a look at a checkout finds it.
+type SeenFile struct {
+	Path  string
+	State FileState
+	Clean bool // it has no changes. A look only tells it of files that are gone
+	New   bool // changed since the caller's tool call began, as far as the file system tells
+}
+
+// Look compares what was noted of a checkout's files with all that have changes, and returns both, by their paths: the
+// latter awake, the others asleep. What has changed since it was noted, by did where the file is new, and somebody else where
+// it isn't. A file that has taken another name keeps its editors.
+func Look(known []EditedFile, found []SeenFile, by Editor) []EditedFile {
+	rows := map[string]EditedFile{}
+	for _, f := range known {
+		rows[f.Path] = f
+	}
+	left := map[string]EditedFile{} // the files that are gone, by their sums
+	for _, s := range found {
+		if f, ok := rows[s.Path]; ok && s.State.Sum == "" && f.State.Sum != "" {
+			left[f.State.Sum] = f
+		}
+	}
+	var out []EditedFile
+	for _, s := range found {
+		if s.Clean {
+			continue
+		}
+		f, ok := rows[s.Path]
+		delete(rows, s.Path)
+		who := Editor{At: by.At}
+		if s.New {
+			who = by
+		}
+		if from, moved := left[s.State.Sum]; !ok && moved {
+			f = from
+			f.Path = s.Path
+		} else if !ok {
+			f = EditedFile{Path: s.Path, State: s.State, Editors: []Editor{who}}
+			if dir := rows[folder(s.Path)]; dir.Asleep.IsZero() && len(dir.Editors) > 0 {
+				f.Editors, f.State = dir.Editors, FileState{}
+			}
+		}
+		out = append(out, f.Find(s.State, who))
+	}
+	for _, f := range rows {
+		out = append(out, f.Rest(by.At))
+	}
+	slices.SortFunc(out, func(a, b EditedFile) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// folder is what stands for all files in the directory of a path.
+func folder(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		return path[:i+1]
+	}
+	return "./"
+}
+
+// Fold bounds what is noted of a checkout. If that is more than most files, those without changes are left out. If it still is, one row
+// stands for all files in a directory, edited by all of their editors. The path of such a row ends with a slash.
+func Fold(files []EditedFile, most int) []EditedFile {
+	if len(files) <= most {
+		return files
+	}
+	awake := slices.DeleteFunc(slices.Clone(files), func(f EditedFile) bool { return !f.Asleep.IsZero() })
+	if len(awake) <= most {
+		return awake
+	}
+	var out []EditedFile
+	at := map[string]int{}
+	for _, f := range awake {
+		name := f.Path
+		if !strings.HasSuffix(name, "/") {
+			name = folder(name)
+		}
+		i, ok := at[name]
+		if !ok {
+			i, at[name] = len(out), len(out)
+			out = append(out, EditedFile{Path: name})
+		}
+		for _, e := range f.Editors {
+			if !slices.ContainsFunc(out[i].Editors, func(o Editor) bool { return o.Agent == e.Agent }) {
+				out[i].Editors = append(out[i].Editors, e)
+			}
+		}
+	}
+	return out[:min(len(out), most)]
+}
+
+// Starter returns the member that has started one with this lineage, the first of them, and "" if none has.
+func (r Room) Starter(above Lineage) AgentID {
+	for _, m := range r.Members {
+		if r.startedBy(m.Agent, above) {
+			return m.Agent
+		}
+	}
+	return ""
 }
 
 // Share says whose the changes of a file are, for one who asks.

@@ -3,9 +3,11 @@ package stick
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -24,25 +26,26 @@ func editors(f EditedFile) (names []string) {
 func TestWhoEdited(t *testing.T) {
 	one, two, three := FileState{Sum: "1", Size: 10}, FileState{Sum: "2", Size: 20}, FileState{Sum: "3", Size: 30}
 	by := func(a AgentID) Editor { return Editor{Agent: a, Turn: 1, At: start} }
-	noted := EditedFile{Path: "a.go"}.Note(by("a"), one)
+	noted, some := EditedFile{Path: "a.go"}.Note(by("a"), one), Editor{At: start}
 	for _, tt := range []struct {
 		name string
 		file EditedFile
 		want []string
 	}{
 		{"an edit", noted, []string{"a"}},
-		{"found as it was", noted.Find(one, start), []string{"a"}},
-		{"found as it was, with another time", noted.Find(FileState{Sum: "1", Size: 10, ModTime: 7}, start), []string{"a"}},
-		{"found changed", noted.Find(two, start), []string{"a", "?"}},
-		{"found changed twice", noted.Find(two, start).Find(three, start), []string{"a", "?"}},
-		{"never noted", EditedFile{Path: "a.go"}.Find(one, start), []string{"?"}},
+		{"found as it was", noted.Find(one, some), []string{"a"}},
+		{"found as it was, with another time", noted.Find(FileState{Sum: "1", Size: 10, ModTime: 7}, some), []string{"a"}},
+		{"found changed", noted.Find(two, some), []string{"a", "?"}},
+		{"found changed twice", noted.Find(two, some).Find(three, some), []string{"a", "?"}},
+		{"found changed by one whose call it was", noted.Find(two, by("b")), []string{"a", "b"}},
+		{"never noted", EditedFile{Path: "a.go"}.Find(one, some), []string{"?"}},
 		{"edited by another", noted.Note(by("b"), two), []string{"a", "b"}},
 		{"edited again by the first", noted.Note(by("b"), two).Note(by("a"), three), []string{"b", "a"}},
 		{"committed", noted.Rest(start), []string{"a"}},
 		{"committed, and edited by another", noted.Rest(start).Note(by("b"), two), []string{"b"}},
-		{"stashed, and back", noted.Rest(start).Find(one, start), []string{"a"}},
-		{"committed, and changed by somebody", noted.Rest(start).Find(two, start), []string{"?"}},
-		{"stashed, back, and found changed", noted.Rest(start).Find(one, start).Find(two, start), []string{"a", "?"}},
+		{"stashed, and back", noted.Rest(start).Find(one, some), []string{"a"}},
+		{"committed, and changed by somebody", noted.Rest(start).Find(two, some), []string{"?"}},
+		{"stashed, back, and found changed", noted.Rest(start).Find(one, some).Find(two, some), []string{"a", "?"}},
 	} {
 		if got := editors(tt.file); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: by %v, want %v", tt.name, got, tt.want)
@@ -53,6 +56,89 @@ func TestWhoEdited(t *testing.T) {
 	equal(t, "forgotten at once", asleep.Forgotten(start), false)
 	equal(t, "forgotten after a day", asleep.Forgotten(start.Add(24*time.Hour)), true)
 	equal(t, "forgotten while it has changes", noted.Forgotten(start.Add(1000*time.Hour)), false)
+}
+
+// TestLook: a look adds what nobody noted, lets rest what has no changes, and follows a file to its new name.
+func TestLook(t *testing.T) {
+	state := func(sum string) FileState { return FileState{Sum: sum} }
+	noted := func(path string, a AgentID) EditedFile {
+		return EditedFile{Path: path}.Note(Editor{Agent: a, At: start}, state("of "+path))
+	}
+	for _, tt := range []struct {
+		name  string
+		known []EditedFile
+		found []SeenFile
+		want  string
+	}{
+		{"nothing", nil, nil, ""},
+		{"as noted", []EditedFile{noted("a", "x")}, []SeenFile{{Path: "a", State: state("of a")}}, "a[x]"},
+		{"one that nobody noted", nil, []SeenFile{{Path: "a", State: state("1")}}, "a[?]"},
+		{"a new one", nil, []SeenFile{{Path: "a", State: state("1"), New: true}}, "a[b]"},
+		{"changed since", []EditedFile{noted("a", "x")}, []SeenFile{{Path: "a", State: state("1")}}, "a[x ?]"},
+		{"changed just now", []EditedFile{noted("a", "x")}, []SeenFile{{Path: "a", State: state("1"), New: true}}, "a[x b]"},
+		{"touched just now, and the same", []EditedFile{noted("a", "x")}, []SeenFile{{Path: "a", State: state("of a"), New: true}}, "a[x]"},
+		{"removed just now", []EditedFile{noted("a", "x")}, []SeenFile{{Path: "a", New: true}}, "a[x b]"},
+		{"committed", []EditedFile{noted("a", "x")}, nil, "(a[x])"},
+		{"not committed, and gone", []EditedFile{noted("a", "x")}, []SeenFile{{Path: "a", Clean: true}}, "(a[x])"},
+		{
+			"moved, and never committed",
+			[]EditedFile{noted("a", "x")},
+			[]SeenFile{{Path: "a", Clean: true}, {Path: "z", State: state("of a"), New: true}},
+			"(a[x]) z[x]",
+		},
+		{"moved", []EditedFile{noted("a", "x")}, []SeenFile{{Path: "a"}, {Path: "z", State: state("of a")}}, "a[x ?] z[x]"},
+		{"a copy", []EditedFile{noted("a", "x")}, []SeenFile{{Path: "a", State: state("of a")}, {Path: "z", State: state("of a"), New: true}}, "a[x] z[b]"},
+		{"two that were removed before they were noted", nil, []SeenFile{{Path: "a"}, {Path: "z", New: true}}, "a[?] z[b]"},
+	} {
+		var got []string
+		for _, f := range Look(tt.known, tt.found, Editor{Agent: "b", At: start}) {
+			text := f.Path + fmt.Sprint(editors(f))
+			if !f.Asleep.IsZero() {
+				text = "(" + text + ")"
+			}
+			got = append(got, text)
+		}
+		if got := strings.Join(got, " "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestFold: with too many files, those without changes go first, and then one row stands for a directory.
+func TestFold(t *testing.T) {
+	f := func(path string, agents ...AgentID) (f EditedFile) {
+		f.Path = path
+		for _, a := range agents {
+			f = f.Note(Editor{Agent: a}, FileState{Sum: path})
+		}
+		return f
+	}
+	files := []EditedFile{f("a", "x"), f("d/b", "x"), f("d/c", "y", "x"), f("d/e/f", "z"), f("g", "y").Rest(start)}
+	folded := []EditedFile{
+		{Path: "./", Editors: []Editor{{Agent: "x"}}},
+		{Path: "d/", Editors: []Editor{{Agent: "x"}, {Agent: "y"}}},
+		{Path: "d/e/", Editors: []Editor{{Agent: "z"}}},
+	}
+	for most, want := range map[int][]EditedFile{5: files, 4: files[:4], 3: folded, 2: folded[:2]} {
+		if diff := cmp.Diff(want, Fold(files, most)); diff != "" {
+			t.Errorf("at most %d:\n%s", most, diff)
+		}
+	}
+	if diff := cmp.Diff(folded, Fold(append(slices.Clone(folded), f("d/g", "y")), 3)); diff != "" {
+		t.Errorf("again:\n%s", diff)
+	}
+	looked := Look(folded, []SeenFile{{Path: "d/b", State: FileState{Sum: "1"}}, {Path: "d/n", State: FileState{Sum: "2"}, New: true}}, Editor{Agent: "n", At: start})
+	if got := fmt.Sprint(editors(looked[2]), editors(looked[4])); len(looked) != 5 || got != "[x y ?] [x y n]" {
+		t.Errorf("a look finds %+v", looked)
+	}
+}
+
+// TestStarter names the member that a process has started.
+func TestStarter(t *testing.T) {
+	f := room(t).member("parent", "child").alive("parent", "child")
+	p := f.runsIn("parent", 1, Alive)
+	equal(t, "of the child", f.Starter(Lineage{Processes: []Process{p}}), "parent")
+	equal(t, "of another", f.Starter(Lineage{}), "")
 }
 
 // TestNobodyIsForgotten: whatever is noted and found, an agent that has edited a file since it was last clean is among its editors,
@@ -70,7 +156,7 @@ func TestNobodyIsForgotten(t *testing.T) {
 				if !f.Asleep.IsZero() && state.Sum != f.State.Sum {
 					clear(edited)
 				}
-				f = f.Find(state, start)
+				f = f.Find(state, Editor{})
 			default:
 				if !f.Asleep.IsZero() {
 					clear(edited)

@@ -1,0 +1,63 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// maxSummed is the size of the largest file that is read to tell whether it has changed. Of a larger one, size and time tell it.
+const maxSummed = 32 << 20
+
+// SeeFile returns what a file is like, without following a link, and when it was last changed, contents or anything else. If it is
+// known, and untouched since, its bytes aren't read. Of a file that doesn't exist, the state is zero. It fails for what is neither
+// a file nor a link, and for a file that can't be read.
+func SeeFile(path string, known stick.FileState) (s stick.FileState, changed time.Time, err error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return stick.FileState{}, time.Time{}, nil
+	}
+	if err != nil {
+		return s, changed, err
+	}
+	s = stick.FileState{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Mode: uint32(info.Mode())}
+	s.Inode, changed = inodeOf(info)
+	if s.Sum = known.Sum; s == known && known.Sum != "" {
+		return s, changed, nil
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		to, err := os.Readlink(path)
+		s.Sum = sumOf([]byte(to))
+		return s, changed, err
+	case !info.Mode().IsRegular():
+		return s, changed, fmt.Errorf("%s is no file", path)
+	case info.Size() > maxSummed:
+		s.Sum = sumOf(fmt.Appendf(nil, "%d bytes at %d", s.Size, s.ModTime))
+		return s, changed, nil
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return s, changed, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(f, maxSummed)); err != nil {
+		return s, changed, err
+	}
+	s.Sum = hex.EncodeToString(h.Sum(nil))
+	return s, changed, nil
+}
+
+func sumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

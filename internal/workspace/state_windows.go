@@ -1,0 +1,3 @@
+package workspace
+
+const noFollow = 0
