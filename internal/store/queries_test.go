@@ -133,6 +133,15 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		return try(all, some, near, meeting, at)
 	})
 	recordedTasks(t, db, id)
+	file := stick.EditedFile{Path: "a.go", Editors: []stick.Editor{{Agent: "claude:a"}}}
+	update(t, db, func(tx *store.Tx) error { return tx.PutEdited(id, "/work", []stick.EditedFile{file}) })
+	view(t, db, func(tx *store.Tx) error {
+		_, all := tx.Edited(id, "/work", nil)
+		_, some := tx.Edited(id, "/work", []string{"a.go"})
+		_, count := tx.CountEdited(id, "/work")
+		return try(all, some, count)
+	})
+	update(t, db, func(tx *store.Tx) error { return tx.DropEdited(id, "/work", []string{"a.go"}) })
 	if err := db.Trial(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"talkingstick/stick"
+)
+
+// Edited returns what was noted of the files of a checkout, by their paths: of those with these paths, or of all if there are none.
+func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []stick.EditedFile, err error) {
+	if len(paths) == 0 {
+		return tx.edited(room, checkout, "")
+	}
+	for some := range slices.Chunk(paths, maxMarks) {
+		marks, args := marks(some)
+		files, err := tx.edited(room, checkout, " AND path IN ("+marks+")", args...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, files...)
+	}
+	return out, nil
+}
+
+func (tx *Tx) edited(room stick.RoomID, checkout, where string, args ...any) (out []stick.EditedFile, err error) {
+	err = tx.scan("SELECT path, editors, sum, size, mod_time, inode, mode, asleep_at FROM edits WHERE room_id = ? AND checkout = ?"+where+" ORDER BY path",
+		slices.Concat([]any{room, checkout}, args), func(scan func(...any) error) error {
+			var f stick.EditedFile
+			var editors string
+			var inode int64
+			if err := scan(&f.Path, &editors, &f.State.Sum, &f.State.Size, &f.State.ModTime, &inode, &f.State.Mode, &f.Asleep); err != nil {
+				return err
+			}
+			f.State.Inode = uint64(inode)
+			if err := json.Unmarshal([]byte(editors), &f.Editors); err != nil {
+				return fmt.Errorf("read who edited %s: %w", stick.Clip(f.Path, 100), err)
+			}
+			out = append(out, f)
+			return nil
+		})
+	return out, err
+}
+
+// PutEdited notes who has edited files of a checkout. It leaves out a path that isn't text, of which nothing can be noted.
+func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.EditedFile) error {
+	for _, f := range files {
+		if !utf8.ValidString(f.Path) {
+			continue
+		}
+		editors, err := json.Marshal(f.Editors)
+		if err != nil {
+			return err
+		}
+		s := f.State
+		err = tx.exec(`INSERT INTO edits (room_id, checkout, path, editors, sum, size, mod_time, inode, mode, asleep_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (room_id, checkout, path) DO UPDATE SET editors = excluded.editors, sum = excluded.sum, size = excluded.size,
+				mod_time = excluded.mod_time, inode = excluded.inode, mode = excluded.mode, asleep_at = excluded.asleep_at`,
+			room, checkout, f.Path, string(editors), s.Sum, s.Size, s.ModTime, int64(s.Inode), s.Mode, f.Asleep)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropEdited forgets who has edited files of a checkout.
+func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) error {
+	for some := range slices.Chunk(paths, maxMarks) {
+		marks, args := marks(some)
+		if err := tx.exec("DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN ("+marks+")", slices.Concat([]any{room, checkout}, args)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CountEdited counts the files of a checkout of which something is noted.
+func (tx *Tx) CountEdited(room stick.RoomID, checkout string) (n int, err error) {
+	_, err = tx.one("SELECT COUNT(*) FROM edits WHERE room_id = ? AND checkout = ?", []any{room, checkout}, &n)
+	return n, err
+}
