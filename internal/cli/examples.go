@@ -39,6 +39,7 @@ var examples = map[string][]string{
 	"tt state":         {"tt state", "tt state --all --json"},
 	"tt whoami":        {"tt whoami --explain"},
 
+	"tt changes":      {"tt changes", "tt changes --agent codex"},
 	"tt conflicts":    {"tt conflicts"},
 	"tt may-edit":     {"tt may-edit src/parse.go", "tt may-edit --tree"},
 	"tt reservations": {"tt reservations", "tt reservations --of claude"},

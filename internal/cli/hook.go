@@ -35,6 +35,8 @@ const (
 	editWrites = 20 * time.Millisecond
 	stopWrites = 150 * time.Millisecond
 
+	lookLimit = 100 * time.Millisecond // for finding what a command has changed
+
 	// How long git may take of editLimit to say what words stand for. It is asked about commands that git doesn't have.
 	aliasLimit = 100 * time.Millisecond
 )
@@ -232,7 +234,8 @@ func upperFirst(s string) string {
 }
 
 func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
-	return engine.CheckEditParams{HookParams: p, Tool: in.Edits.Tool, Paths: in.Edits.Paths, Names: in.Edits.Names, Trees: in.Edits.Trees}
+	e := in.Edits
+	return engine.CheckEditParams{HookParams: p, Tool: e.Tool, Paths: e.Paths, Names: e.Names, Trees: e.Trees, Unread: e.Command && !e.Reads}
 }
 
 // showNew shows a working agent what is new for it, and records that it works.
@@ -287,7 +290,9 @@ func (a *app) showEvents(ctx context.Context, e operations, p engine.HookParams,
 func (a *app) checkEdited(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) (engine.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2)
 	defer cancel()
-	return e.CheckEdited(ctx, editOf(p, in))
+	q := editOf(p, in)
+	q.LookFor = a.slack(lookLimit)
+	return e.CheckEdited(ctx, q)
 }
 
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can look like a

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -22,6 +23,9 @@ type CheckEditParams struct {
 	Tracked []string // paths that git records, relative to the top directory, which is the place of the call
 
 	Branches []string // full names of branches that it moves
+
+	Unread  bool          // it is a command that may have changed more than is known
+	LookFor time.Duration // how long to look for that; after that only the known changes are noted
 }
 
 // CheckEdit decides for a hook whether a tool call may run. It decides like [Engine.MayEdit], and allows a
@@ -35,7 +39,7 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}
 		m, ok := r.Member(me.Agent)
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(tx.Now())
-		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.owns() && m.BusySince.IsZero())
+		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.times(p) && m.BusySince.IsZero() || o.owns() && !r.Turn.Acked)
 		if !res.Allowed && !res.due {
 			recorded, err := o.alreadyDenied()
 			res.due = !recorded
@@ -76,12 +80,16 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 			}
 			return o.Tx.RecordHook(o.Me.Session.Key, 0)
 		}
-		if o.owns() {
+		if o.times(p) {
 			return o.Tx.RecordToolCall(o.Me.Session.Key)
 		}
 		return o.Tx.RecordHook(o.Me.Session.Key, 0)
 	})
 }
+
+// times reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't idle then, and to tell what a
+// command has changed.
+func (o *op) times(p CheckEditParams) bool { return o.owns() || p.Unread && o.Room.Enforces() }
 
 // alreadyDenied reports whether the log already says that the caller was denied in this turn.
 func (o *op) alreadyDenied() (bool, error) {
@@ -98,15 +106,27 @@ type EditedResult struct {
 }
 
 // CheckEdited asks again after a tool call has run. If the caller lost the right to make the change meanwhile, an event tells
-// it and the holder of the stick. Where the room only warns, the caller is told once in a turn, and so is the holder.
+// it and the holder of the stick. Where the room only warns, the caller is told once in a turn, and so is the holder. It also notes
+// who has edited which files.
 func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedResult, err error) {
-	if len(p.Paths)+len(p.Trees) == 0 {
+	if len(p.Paths)+len(p.Trees) == 0 && !p.Unread {
 		return out, nil
 	}
 	q, err := e.hookQuestion(p)
 	if err != nil {
 		return out, err
 	}
+	if len(p.Paths)+len(p.Trees) > 0 {
+		out, err = e.askedAgain(ctx, p, q)
+	}
+	if err != nil {
+		return out, err
+	}
+	return out, e.noteEdits(ctx, q)
+}
+
+// askedAgain is the question and the answer of [Engine.CheckEdited].
+func (e *Engine) askedAgain(ctx context.Context, p CheckEditParams, q editQuestion) (out EditedResult, err error) {
 	known := false
 	res, err := e.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) (err error) {
 		if res.Told != "" && res.RoomID == r.ID {

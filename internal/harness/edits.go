@@ -29,7 +29,9 @@ type Edits struct {
 	Names []string    // those of Paths where a link itself is removed, moved or replaced, not what it leads to
 	Trees []string    // directories in whose checkout any file may change, as by git reset --hard
 	Acts  []shell.Act // what a command may cost: work that isn't committed, or commits; empty for other tools
-	Reads bool        // it is a command that is known to change nothing. Of other tools nothing is known
+
+	Command bool // the tool runs a command
+	Reads   bool // the command is known to change nothing
 }
 
 // Any reports whether we know of any change.
@@ -98,6 +100,7 @@ func (e *Edits) of(tool Editor, c toolCall, in toolInput) {
 			e.add(c.dir, path)
 		}
 	case tool.Command != "":
+		e.Command = true
 		command, at := in.text(tool.Command), under(c.dir, in.text(tool.Dir))
 		if c.after && tool.Follows && c.dir != "" {
 			e.afterCommand(command, at, c.alias)

@@ -138,6 +138,12 @@ func (a *Actor) ListReservations(p engine.ListReservationsParams) Answer[engine.
 	return do(a, "ListReservations", a.Engine.ListReservations, p)
 }
 
+// ListChanges is the operation of that name.
+func (a *Actor) ListChanges(p engine.ListChangesParams) Answer[engine.ListChangesResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ListChanges", a.Engine.ListChanges, p)
+}
+
 // ListRooms is the operation of that name.
 func (a *Actor) ListRooms(p engine.ListRoomsParams) Answer[engine.ListRoomsResult] {
 	p.Caller = a.By

@@ -1,8 +1,12 @@
 package scene
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"talkingstick/internal/engine"
 )
@@ -48,6 +52,36 @@ func (x Editing) Denied(paths ...string) Editing {
 // MayIEdit asks whether the actor may edit these paths.
 func (a *Actor) MayIEdit(paths ...string) Editing {
 	return Editing{a.MayEdit(engine.MayEditParams{Paths: paths})}
+}
+
+// Runs plays the hooks around a command of which nobody can tell what it changes. It does nothing if do is nil.
+func (a *Actor) Runs(do func()) {
+	a.Helper()
+	p := engine.CheckEditParams{HookParams: a.Hook(), Tool: "Bash", Unread: true, LookFor: time.Minute}
+	x := Editing{a.CheckEdit(p)}.Allowed()
+	if err := a.Engine.EditChecked(a.Context(), p, x.Res); err != nil {
+		a.fail("the hook before the command of %s: %v", a.Name, err)
+	}
+	if do != nil {
+		do()
+	}
+	a.CheckEdited(p)
+	a.Works()
+}
+
+// Changes lists the uncommitted files as the actor sees them: each with whose it is and who has edited it, ? for somebody whom no hook
+// has noted.
+func (a *Actor) Changes() string {
+	a.Helper()
+	var all []string
+	for _, c := range a.ListChanges(engine.ListChangesParams{}).OK().Changes {
+		by := []string{}
+		for _, e := range c.Editors {
+			by = append(by, cmp.Or(string(e.Agent), "?"))
+		}
+		all = append(all, fmt.Sprintf("%s %s by %s", c.Path, c.Share, strings.Join(by, " ")))
+	}
+	return a.words(strings.Join(all, "; "))
 }
 
 // Edits plays the hooks around a tool call that edits: one asks before it and records the answer, the other

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// Change is an uncommitted file of a checkout.
+type Change struct {
+	Path    string          `json:"path"`             // relative to the checkout
+	Status  string          `json:"status"`           // what git status --porcelain says: of the index, and of the working tree
+	Share   stick.Share     `json:"whose"`            // for the caller
+	Others  []stick.AgentID `json:"others,omitempty"` // whose it is, where it is others'
+	Editors []stick.Editor  `json:"editors"`          // who has edited it, as far as it is known
+
+	file stick.EditedFile
+	git  git.Uncommitted
+}
+
+// ListChangesParams asks for the uncommitted files of a checkout.
+type ListChangesParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	Agent stick.AgentID // only files that this agent has edited; empty for all
+	Limit int           // how many; 0 for 200
+}
+
+// ListChangesResult lists the uncommitted files of a checkout, and whose they are.
+type ListChangesResult struct {
+	RoomID   stick.RoomID  `json:"room_id"`
+	AgentID  stick.AgentID `json:"agent_id"` // who asks
+	Checkout string        `json:"checkout"` // its top level
+	Enforce  stick.Enforce `json:"enforce"`  // with off it isn't noted who edits what
+	Changes  []Change      `json:"changes"`  // by their paths
+	Count    int           `json:"count"`    // of all
+}
+
+// changesLimit is how long git may take to say what is uncommitted.
+const changesLimit = 20 * time.Second
+
+// ListChanges says which files of the checkout of a place are uncommitted, and whose they are. It writes nothing. It fails with
+// [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing] and [stick.CodeGitFailed].
+func (e *Engine) ListChanges(ctx context.Context, p ListChangesParams) (ListChangesResult, error) {
+	res := ListChangesResult{Changes: []Change{}}
+	c, err := e.checkoutAt(ctx, p.Where)
+	if err != nil {
+		return res, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, changesLimit)
+	defer cancel()
+	w, err := e.whose(ctx, p.Caller, c)
+	if err != nil {
+		return res, err
+	}
+	res.RoomID, res.AgentID, res.Checkout, res.Enforce = w.room.ID, w.me.Agent, c.top, w.room.Policy.Enforce
+	all := w.changes
+	if p.Agent != "" {
+		all = slices.DeleteFunc(all, func(c Change) bool {
+			return !slices.ContainsFunc(c.Editors, func(e stick.Editor) bool { return e.Agent == p.Agent })
+		})
+	}
+	limit := p.Limit
+	if limit <= 0 {
+		limit = 200
+	}
+	res.Count = len(all)
+	res.Changes = append(res.Changes, all[:min(len(all), limit)]...)
+	return res, nil
+}
+
+// checkoutAt returns the checkout of a place.
+func (e *Engine) checkoutAt(ctx context.Context, w core.Where) (*checkout, error) {
+	at, err := e.placeOf(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	c := &checkout{top: checkoutOf(*at), chain: at.Chain}
+	if c.top == "" {
+		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", at.Path).With("path", at.Path).
+			Hintf("only git knows which files are uncommitted: %s", stick.Cmd("git init"))
+	}
+	return c, nil
+}
+
+// whoseWork is the uncommitted work in a checkout, as one agent should see it.
+type whoseWork struct {
+	room    stick.Room
+	me      core.Identity
+	changes []Change // those that the room is about, by their paths
+}
+
+// whose finds the uncommitted files of a checkout, and whose they are for the caller; with paths, only those that are there or
+// below. It fails with [stick.CodeNoRoom].
+func (e *Engine) whose(ctx context.Context, by core.Caller, c *checkout, paths ...string) (w whoseWork, err error) {
+	where := core.Where{}
+	read := func(fn func(*store.Tx, *core.Probes, stick.Room) error) error {
+		db, err := e.core.Open(ctx, false)
+		if err != nil {
+			return err
+		}
+		return e.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+			r, err := core.FindRoom(tx, where, &workspace.Place{Path: c.top, Chain: c.chain})
+			if err != nil {
+				return err
+			}
+			w.room = r.AtGeneration(tx.Generation(), tx.Now())
+			if w.me, err = core.Identify(tx, probes, by); err != nil {
+				return err
+			}
+			if err := fn(tx, probes, w.room); err != nil {
+				return err
+			}
+			return probes.Enough(w.room)
+		})
+	}
+	known := map[string]stick.FileState{}
+	err = read(func(tx *store.Tx, _ *core.Probes, r stick.Room) error {
+		rows, err := tx.Edited(r.ID, c.top, nil)
+		for _, f := range rows {
+			known[f.Path] = f.State
+		}
+		return err
+	})
+	if err == store.ErrAbsent {
+		err = core.NoRoom(c.top)
+	}
+	if err != nil {
+		return w, err
+	}
+	fold := workspace.FoldsCase(c.top)
+	dirty, found, err := seeUncommitted(ctx, e.core.Config.Git, c.top, known, 0, paths...)
+	if err != nil {
+		return w, err
+	}
+	err = read(func(tx *store.Tx, probes *core.Probes, r stick.Room) error {
+		rows, err := tx.Edited(r.ID, c.top, nil)
+		if err != nil {
+			return err
+		}
+		return w.judge(tx, probes, c.top, fold, dirty, stick.Look(rows, found, stick.Editor{At: tx.Now()}))
+	})
+	return w, err
+}
+
+// judge says whose the uncommitted files are. It leaves out those that aren't in the room's directory.
+func (w *whoseWork) judge(tx *store.Tx, probes *core.Probes, top string, fold bool, dirty []git.Uncommitted, looked []stick.EditedFile) (err error) {
+	files := map[string]stick.EditedFile{}
+	for _, f := range looked {
+		files[f.Path] = f
+	}
+	w.changes = nil
+	shared := workspace.Within(w.room.Path, top) // not in a worktree, in which nobody reserves anything
+	var paths []string                           // relative to the room
+	for _, u := range dirty {
+		f := files[u.Path]
+		f.Path = u.Path
+		if shared {
+			rel, ok := workspace.Below(filepath.Join(top, u.Path), w.room.Path)
+			if !ok {
+				continue
+			}
+			f.Path, paths = rel, append(paths, rel)
+		}
+		if f.Editors == nil {
+			f.Editors = []stick.Editor{}
+		}
+		w.changes = append(w.changes, Change{Path: u.Path, Status: string([]byte{u.Index, u.Tree}), Editors: f.Editors, file: f, git: u})
+	}
+	var near []stick.Reservation
+	if len(paths) > 0 {
+		if near, err = tx.ReservationsNear(w.room.ID, paths, nil); err != nil {
+			return err
+		}
+	}
+	q := stick.Editing{By: w.me.Agent, Above: w.me.Above, Person: w.me.Person(), Fold: fold}
+	for i := range w.changes {
+		c := &w.changes[i]
+		c.Share, c.Others = w.room.WhoseEdit(c.file, q, near, probes.Probed, tx.Now())
+	}
+	slices.SortFunc(w.changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return nil
+}

@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// maxEdited is of how many files of a checkout it is noted who has edited them. With more, it is noted for whole directories.
+const maxEdited = 5000
+
+// checkout is one checkout of a git repository, and its room.
+type checkout struct {
+	top   string   // its top level
+	chain []string // the places of its room, as in [workspace.Place]
+	files []string // relative to top: those that a tool call has changed
+
+	looks bool // everything in it may have changed
+
+	room  stick.RoomID       // empty where nothing is to be noted
+	known []stick.EditedFile // what was noted before, of the files or of all
+	since stick.Time         // when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't known
+	found []stick.SeenFile
+}
+
+// checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.
+func checkoutOf(p workspace.Place) string {
+	if p.Found != workspace.FoundGit {
+		return ""
+	}
+	return cmp.Or(p.Worktree, p.Root)
+}
+
+// checkouts returns the checkouts in which a tool call has changed files.
+func (q editQuestion) checkouts() (all []*checkout) {
+	at := func(p workspace.Place) *checkout {
+		top := checkoutOf(p)
+		i := slices.IndexFunc(all, func(c *checkout) bool { return c.top == top })
+		if top == "" {
+			return &checkout{}
+		}
+		if i < 0 {
+			i, all = len(all), append(all, &checkout{top: top, chain: p.Chain})
+		}
+		return all[i]
+	}
+	for _, x := range q.in {
+		if c := at(x.Place); c.top != "" && !x.Dir {
+			rel, _ := workspace.Below(x.Full, c.top)
+			c.files = another(c.files, rel)
+		}
+	}
+	if q.Unread && q.at != nil {
+		at(*q.at).looks = true
+		for _, p := range q.tree {
+			at(p).looks = true
+		}
+	}
+	return all
+}
+
+// noteEdits notes who has edited which files, after a tool call of the caller: the files that the call names, and what a
+// command has changed that only a look at its checkout shows. It notes nothing where the room enforces nothing, and nothing
+// of somebody who isn't a member.
+func (e *Engine) noteEdits(ctx context.Context, q editQuestion) error {
+	all := q.checkouts()
+	if len(all) == 0 {
+		return nil
+	}
+	db, err := e.core.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	err = e.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		me, err := core.Identify(tx, probes, q.Caller)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			if err := c.read(tx, me); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if all = slices.DeleteFunc(all, func(c *checkout) bool { return c.room == "" }); len(all) == 0 {
+		return nil
+	}
+	looking, cancel := context.WithTimeout(ctx, q.LookFor)
+	defer cancel()
+	for _, c := range all {
+		err = cmp.Or(err, c.look(looking, e.core.Config.Git))
+	}
+	uerr := e.core.Update(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		me, err := core.Identify(tx, probes, q.Caller)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			if err := c.note(tx, probes, me); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmp.Or(uerr, err)
+}
+
+// read finds the room of a checkout and what was noted there. The room stays empty if nothing is to be noted.
+func (c *checkout) read(tx *store.Tx, me core.Identity) error {
+	c.room, c.known, c.since = "", nil, 0
+	ids, err := tx.RoomsAt([][]string{c.chain})
+	if err != nil || ids[0] == "" {
+		return err
+	}
+	r, err := tx.RoomPart(ids[0], me.Agent)
+	if err != nil {
+		return err
+	}
+	m, ok := r.Member(me.Agent)
+	if !r.Enforces() || me.Person() || !ok || m.State != stick.Joined {
+		return nil
+	}
+	c.room = r.ID
+	if !c.looks {
+		return nil
+	}
+	if r, err = tx.Room(r.ID); err != nil {
+		return err
+	}
+	c.since = m.BusySince
+	for _, o := range r.Members {
+		if o.Agent != me.Agent && o.State == stick.Joined && !o.BusySince.IsZero() && !c.since.IsZero() {
+			c.since = 0
+		}
+	}
+	c.known, err = tx.Edited(c.room, c.top, nil)
+	return err
+}
+
+// look finds what the checkout's files are like now. If it can't look at all of them in time, c.found has only those that
+// are named.
+func (c *checkout) look(ctx context.Context, g git.Client) error {
+	known := map[string]stick.FileState{}
+	for _, f := range c.known {
+		known[f.Path] = f.State
+	}
+	for _, path := range c.files {
+		if s, _, err := workspace.SeeFile(filepath.Join(c.top, path), stick.FileState{}); err == nil {
+			c.found = append(c.found, stick.SeenFile{Path: path, State: s, New: true})
+		}
+	}
+	if !c.looks {
+		return nil
+	}
+	_, seen, err := seeUncommitted(ctx, g, c.top, known, c.since)
+	if err != nil {
+		c.looks = false
+		return err
+	}
+	c.found = seen
+	return nil
+}
+
+// seeUncommitted lists the files of a checkout that have changes, and says what they are like, and which of known are gone. What has
+// changed since a time is new; if that time is zero, nothing is. With paths, it looks only there and below.
+func seeUncommitted(ctx context.Context, g git.Client, top string, known map[string]stick.FileState, since stick.Time, paths ...string) (dirty []git.Uncommitted, found []stick.SeenFile, err error) {
+	if dirty, err = g.Uncommitted(ctx, top, paths...); err != nil {
+		return nil, nil, err
+	}
+	const coarse = 10 * time.Millisecond // file systems take their time from a clock that ticks that slowly
+	isDirty := map[string]bool{}
+	for _, u := range dirty {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		isDirty[u.Path] = true
+		s, changed, err := workspace.SeeFile(filepath.Join(top, u.Path), known[u.Path])
+		if err != nil { // such as a repository of its own, or a file that can't be read
+			continue
+		}
+		recent := s.Sum == "" || !changed.Before(since.Go().Add(-coarse))
+		found = append(found, stick.SeenFile{Path: u.Path, State: s, New: recent && !since.IsZero()})
+	}
+	for _, path := range slices.Sorted(maps.Keys(known)) {
+		if isDirty[path] || strings.HasSuffix(path, "/") {
+			continue
+		}
+		if s, _, err := workspace.SeeFile(filepath.Join(top, path), known[path]); err == nil && s.Sum == "" {
+			found = append(found, stick.SeenFile{Path: path, Clean: true})
+		}
+	}
+	return dirty, found, nil
+}
+
+// note writes down what was found.
+func (c *checkout) note(tx *store.Tx, probes *core.Probes, me core.Identity) error {
+	r, err := tx.Room(c.room)
+	if err != nil {
+		return err
+	}
+	r = r.AtGeneration(tx.Generation(), tx.Now())
+	by := editor(r, me, probes.Probed, tx.Now())
+	if err := probes.Enough(r); err != nil {
+		return err
+	}
+	if c.looks {
+		known, err := tx.Edited(c.room, c.top, nil)
+		if err != nil {
+			return err
+		}
+		return c.put(tx, known, stick.Look(known, c.found, by))
+	}
+	if len(c.found) == 0 {
+		return nil
+	}
+	known, err := tx.Edited(c.room, c.top, c.files)
+	if err != nil {
+		return err
+	}
+	var noted []stick.EditedFile
+	for _, s := range c.found {
+		f := stick.EditedFile{Path: s.Path}
+		if i := slices.IndexFunc(known, func(k stick.EditedFile) bool { return k.Path == s.Path }); i >= 0 {
+			f = known[i]
+		}
+		noted = append(noted, f.Note(by, s.State))
+	}
+	n, err := tx.CountEdited(c.room, c.top)
+	if err != nil || n+len(noted) <= maxEdited {
+		return cmp.Or(err, tx.PutEdited(c.room, c.top, noted))
+	}
+	all, err := tx.Edited(c.room, c.top, nil)
+	if err != nil {
+		return err
+	}
+	rest := slices.DeleteFunc(slices.Clone(all), func(f stick.EditedFile) bool {
+		return slices.ContainsFunc(noted, func(n stick.EditedFile) bool { return n.Path == f.Path })
+	})
+	return c.put(tx, all, append(rest, noted...))
+}
+
+// put replaces what was noted of a checkout.
+func (c *checkout) put(tx *store.Tx, before, after []stick.EditedFile) error {
+	after = slices.DeleteFunc(after, func(f stick.EditedFile) bool { return f.Forgotten(tx.Now()) })
+	after = stick.Fold(after, maxEdited)
+	rows := map[string]stick.EditedFile{}
+	for _, f := range before {
+		rows[f.Path] = f
+	}
+	var put []stick.EditedFile
+	for _, f := range after {
+		b, ok := rows[f.Path]
+		delete(rows, f.Path)
+		if !ok || b.State != f.State || b.Asleep != f.Asleep || !slices.Equal(b.Editors, f.Editors) {
+			put = append(put, f)
+		}
+	}
+	var gone []string
+	for path := range rows {
+		gone = append(gone, path)
+	}
+	slices.Sort(gone)
+	return cmp.Or(tx.DropEdited(c.room, c.top, gone), tx.PutEdited(c.room, c.top, put))
+}
+
+// editor describes the caller as one who edits now.
+func editor(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) stick.Editor {
+	by := stick.Editor{Agent: me.Agent, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above)}
+	_, under := r.Parent(me.Agent, me.Above, s)
+	by.Held = under || r.Turn.State == stick.Owned && r.Turn.Owner == me.Agent
+	return by
+}
