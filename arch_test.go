@@ -78,6 +78,7 @@ var edges = map[string]map[string]string{
 		"internal/harness":     "which agents are at work",
 		"internal/plainfile":   "whose the files of the data directory are",
 		"internal/proc":        "deaths of processes",
+		"internal/shell":       "what a command may cost",
 		"internal/store":       "what is read and saved",
 		"internal/workspace":   "which room a path means",
 		"stick":                "the rules",

@@ -234,8 +234,10 @@ func upperFirst(s string) string {
 }
 
 func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
-	e := in.Edits
-	return engine.CheckEditParams{HookParams: p, Tool: e.Tool, Paths: e.Paths, Names: e.Names, Trees: e.Trees, Unread: e.Command && !e.Reads}
+	x := in.Edits
+	return engine.CheckEditParams{
+		HookParams: p, Tool: x.Tool, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Unread: x.Command && !x.Reads,
+	}
 }
 
 // showNew shows a working agent what is new for it, and records that it works.

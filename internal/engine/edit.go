@@ -83,6 +83,7 @@ type editQuestion struct {
 	at   *workspace.Place   // the place of the call, nil for a room by its id
 	in   []workspace.Target // the files and directories to change
 	tree []workspace.Place  // checkouts in which anything may change
+	gone []removal          // directories, and what belongs to a repository, that are removed or moved away
 	all  bool               // anything may change at the place of the call
 
 	roles map[stick.RoomID]roleFiles // of the rooms that decide, as far as they were read
@@ -126,6 +127,7 @@ func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all boo
 			q.tree = append(q.tree, place)
 		}
 	}
+	q.gone = removals(targets, p.Acts)
 	return q, err
 }
 
@@ -214,6 +216,7 @@ type roomQuestion struct {
 	tree  bool     // anything in the room may change
 	paths []string // files to change, relative to the room
 	dirs  []string // directories in which anything may change, relative to the room
+	gone  []stick.Removing
 	apart []string // worktrees in which something is to be changed, relative to the main checkout
 	over  []string // directories to change that may contain worktrees, relative to the main checkout
 }
@@ -257,9 +260,22 @@ func (a *roomQuestion) addPlace(p workspace.Place) {
 	}
 }
 
-// rooms returns the rooms that decide. If nothing is to be changed, it is the room of the call. It loads only
-// parts of the rooms.
-func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion, err error) {
+// roomQuestions are the parts of a question, one for each room that decides.
+type roomQuestions []*roomQuestion
+
+// of returns the part that a room decides. It loads only a part of the room.
+func (all *roomQuestions) of(tx *store.Tx, id stick.RoomID, me stick.AgentID) (*roomQuestion, error) {
+	if at := slices.IndexFunc(*all, func(a *roomQuestion) bool { return a.room.ID == id }); at >= 0 {
+		return (*all)[at], nil
+	}
+	r, err := tx.RoomPart(id, me)
+	a := &roomQuestion{room: r.AtGeneration(tx.Generation(), tx.Now())}
+	*all = append(*all, a)
+	return a, err
+}
+
+// rooms returns the rooms that decide. If nothing is to be changed, it is the room of the call.
+func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, err error) {
 	var places []workspace.Place
 	for _, x := range q.in {
 		places = append(places, x.Place)
@@ -280,18 +296,14 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion
 		ids = append(ids, q.RoomID)
 	}
 	for i, id := range ids {
-		at := slices.IndexFunc(out, func(a *roomQuestion) bool { return a.room.ID == id })
-		switch {
-		case id == "":
+		if id == "" {
 			continue
-		case at < 0:
-			r, err := tx.RoomPart(id, me)
-			if err != nil {
-				return nil, err
-			}
-			at, out = len(out), append(out, &roomQuestion{room: r.AtGeneration(tx.Generation(), tx.Now())})
 		}
-		switch a := out[at]; {
+		a, err := out.of(tx, id, me)
+		if err != nil {
+			return nil, err
+		}
+		switch {
 		case i == len(places): // a room by its id
 			a.tree = a.tree || q.all
 		case i < len(q.in):
@@ -301,7 +313,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out []*roomQuestion
 			a.addPlace(places[i])
 		}
 	}
-	return out, nil
+	return out, q.addRemovals(tx, &out, me)
 }
 
 // others judges changes to another agent's task: to its worktree, and to its branch.
@@ -362,7 +374,10 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 		}
 	}
 	res.Reserved = append(res.Reserved, a.room.ReservedByOthers(ask, near, probes.Probed, tx.Now())...)
-	j := a.room.MayEdit(ask, near, probes.Probed, tx.Now())
+	j := a.mayRemove(me)
+	if j == (stick.Judgement{}) {
+		j = a.room.MayEdit(ask, near, probes.Probed, tx.Now())
+	}
 	if j == (stick.Judgement{}) {
 		if j, err = a.others(tx, probes, me, q.Branches); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -22,7 +23,8 @@ type CheckEditParams struct {
 	Names   []string // those of Paths that it removes, moves or replaces: of a link, not what it leads to
 	Tracked []string // paths that git records, relative to the top directory, which is the place of the call
 
-	Branches []string // full names of branches that it moves
+	Branches []string    // full names of branches that it moves
+	Acts     []shell.Act // what it may cost beyond the changes of files, such as whole directories
 
 	Unread  bool          // it is a command that may have changed more than is known
 	LookFor time.Duration // how long to look for that; after that only the known changes are noted

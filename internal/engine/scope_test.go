@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/shell"
 	"talkingstick/stick"
 )
 
@@ -170,4 +171,30 @@ func TestConflictsOfWorkingTrees(t *testing.T) {
 	cyd := s.AgentIn("gemini:c", plain)
 	cyd.Join().OK()
 	cyd.GetConflicts(engine.GetConflictsParams{}).Refused(stick.CodeNoRepository)
+}
+
+// TestNobodyRemovesTheWorkspace: its root and its repository are no agent's to remove, and the log says who tried.
+func TestNobodyRemovesTheWorkspace(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
+	s.Joins(ann, bob)
+	ann.Try().Granted(1)
+	removes := func(path string) engine.CheckEditParams {
+		act := shell.Act{Kind: shell.Removes, Form: "rm -rf it", Dir: s.Work, Paths: []string{path}}
+		return engine.CheckEditParams{Tool: "Bash", Paths: act.Paths, Acts: []shell.Act{act}}
+	}
+	for path, denied := range map[string]string{
+		filepath.Join(s.Work, ".git"): ".git", s.Work: ".", filepath.Dir(s.Work): ".", filepath.Join(s.Work, ".git", "refs"): ".git/refs",
+	} {
+		for _, by := range []*scene.Actor{ann, bob} {
+			by.CheckEdit(removes(path)).That("denied", func(r engine.MayEditResult) bool { return !r.Allowed && slices.Equal(r.Denied, []string{denied}) })
+		}
+		carl.CheckEdit(removes(path)).That("allowed", func(r engine.MayEditResult) bool { return r.Allowed })
+	}
+	some := removes(s.Work)
+	some.Acts[0].Some = true
+	ann.CheckEdit(some).That("allowed, because nobody knows which files", func(r engine.MayEditResult) bool { return r.Allowed })
+	ann.CheckEdit(removes(s.File("src/a.go", ""))).That("allowed", func(r engine.MayEditResult) bool { return r.Allowed })
+	carl.Sets("enforce=off").OK()
+	ann.CheckEdit(removes(s.Work)).That("allowed", func(r engine.MayEditResult) bool { return r.Allowed })
 }

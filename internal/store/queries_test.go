@@ -100,7 +100,8 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, turnAt := tx.TurnAt("", []string{"/work"})
 		_, all := tx.Rooms(nil, "")
 		_, some := tx.Rooms([]string{"/work"}, "/")
-		return try(room, named, at, part, turn, turnAt, all, some)
+		_, below := tx.RoomsBelow("/work")
+		return try(room, named, at, part, turn, turnAt, all, some, below)
 	})
 	view(t, db, func(tx *store.Tx) error {
 		one := store.EventQuery{Room: id, Limit: 1}

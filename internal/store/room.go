@@ -165,6 +165,19 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
 	return out, nil
 }
 
+// RoomsBelow lists the rooms of a directory and of all directories in it, ordered by path.
+func (tx *Tx) RoomsBelow(dir string) (ids []stick.RoomID, err error) {
+	below := strings.TrimSuffix(dir, "/")
+	err = tx.scan("SELECT room_id FROM rooms WHERE canonical_path = ? OR (canonical_path > ? AND canonical_path < ?) ORDER BY canonical_path",
+		[]any{dir, below + "/", below + "0"}, func(scan func(...any) error) error {
+			var id stick.RoomID
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	return ids, err
+}
+
 // maxMarks is how many values one query is given at most in a list.
 const maxMarks = 500
 

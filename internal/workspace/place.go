@@ -130,6 +130,21 @@ func (p Place) Repository() string {
 	return p.Root
 }
 
+// MakesRepository reports whether git would find no repository at p without full, which is canonical. It is the .git of the
+// checkout, be it a directory or a file, the bare repository, or a part without which one is none. Other files in it, such as
+// a lock, aren't that.
+func (p Place) MakesRepository(full string) bool {
+	bare := filepath.Join(p.Root, bareName)
+	switch full {
+	case filepath.Join(p.Root, ".git"), filepath.Join(p.Worktree, ".git"):
+		return true
+	case bare, filepath.Join(bare, "objects"), filepath.Join(bare, "refs"):
+		return p.Repository() == bare
+	}
+	within := filepath.Join(p.Root, ".git")
+	return full == filepath.Join(within, "objects") || full == filepath.Join(within, "refs")
+}
+
 // chain lists the directories from path up to root. For a path outside root, such as one in a separate
 // git directory, it lists only root.
 func chain(path, root string) []string {

@@ -183,3 +183,37 @@ func BenchmarkResolve(b *testing.B) {
 		})
 	}
 }
+
+// TestMakesRepository: what a checkout needs to be one for git.
+func TestMakesRepository(t *testing.T) {
+	dir := tree(t)
+	env := Env{Home: filepath.Join(dir, "home")}
+	for _, git := range []string{"app/.git", "hub/.bare", "app/third/.git"} {
+		write(t, dir, git+"/HEAD", git+"/objects/", git+"/refs/")
+	}
+	write(t, dir, "app/.git/worktrees/fix/", "fix/", "app/src/", "other/.bare/", "other/go.mod")
+	for file, text := range map[string]string{
+		"app/.git/worktrees/fix/commondir": "../..\n", "app/.git/worktrees/fix/gitdir": filepath.Join(dir, "fix/.git") + "\n",
+		"fix/.git": "gitdir: " + filepath.Join(dir, "app/.git/worktrees/fix") + "\n",
+	} {
+		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+	}
+	for at, files := range map[string]map[string]bool{
+		"app": {
+			"app/.git": true, "app/.git/objects": true, "app/.git/refs": true, "app/.git/index.lock": false, "app/.git/hooks": false, "app": false,
+			"app/src": false, "app/third/.git": false, "app/.bare": false,
+		},
+		"app/.git":  {"app/.git/objects": true, "app/.git/logs": false},
+		"app/third": {"app/third/.git": true, "app/.git": false},
+		"fix":       {"fix/.git": true, "app/.git": true, "fix/a.go": false},
+		"hub":       {"hub/.bare": true, "hub/.bare/refs": true, "hub/.bare/config": false, "hub/objects": false},
+		"other":     {"other/.bare": false, "other/.bare/refs": false},
+	} {
+		p := resolve(t, filepath.Join(dir, at), env)
+		for file, want := range files {
+			if got := p.MakesRepository(filepath.Join(dir, file)); got != want {
+				t.Errorf("from %s, %s: got %v", at, file, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/shell"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// removal is a directory, or a part of a repository, that a command removes or moves away.
+type removal struct {
+	workspace.Target
+	by         string // the command, as a person names it
+	repository bool   // there is no repository at the target's place without it
+}
+
+// removals finds what the acts of a command remove. It leaves out what can't be told, as everywhere.
+func removals(targets *workspace.Targets, acts []shell.Act) (all []removal) {
+	for _, act := range acts {
+		if act.Kind != shell.Removes || act.Some {
+			continue
+		}
+		for _, path := range act.Paths {
+			found, _ := targets.ResolveNamed(path)
+			for _, x := range found {
+				all = append(all, removal{x, act.Form, x.Place.MakesRepository(x.Full)})
+			}
+		}
+	}
+	return all
+}
+
+// addRemovals adds what is removed to the parts of the rooms that can't do without it: those whose root goes, and the one that
+// the repository serves.
+func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.AgentID) error {
+	for _, x := range q.gone {
+		var ids []stick.RoomID
+		var err error
+		if x.repository {
+			ids, err = tx.RoomsAt([][]string{x.Place.Chain})
+		} else if x.Dir {
+			ids, err = tx.RoomsBelow(x.Full)
+		}
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if id == "" {
+				continue
+			}
+			a, err := parts.of(tx, id, me)
+			if err != nil {
+				return err
+			}
+			gone := stick.Removing{By: x.by, Full: a.room.Path, Path: ".", Repository: x.repository}
+			if x.repository {
+				gone.Full = x.Full
+				gone.Path, _ = workspace.Below(x.Full, x.Place.Root)
+			}
+			a.gone = append(a.gone, gone)
+		}
+	}
+	return nil
+}
+
+// mayRemove judges what the room can't do without.
+func (a *roomQuestion) mayRemove(me core.Identity) stick.Judgement {
+	for _, x := range a.gone {
+		x.Person = me.Person()
+		if j := a.room.MayRemove(x); j != (stick.Judgement{}) {
+			return j
+		}
+	}
+	return stick.Judgement{}
+}
