@@ -26,6 +26,8 @@ type Act struct {
 	// Refs is empty, it says the same of refs.
 	Some bool
 
+	Tracked bool // only files that git tracks are swept; otherwise new ones, too
+
 	Loses Work     // what may be lost, or leave the tree, as by git stash
 	Refs  []string // full names of the refs that are deleted or set to another commit; refs/stash@{1} is an entry of the stash, refs/stash all of it
 }

@@ -98,13 +98,22 @@ func (w *walker) gitPrune(args []word) {
 	}
 }
 
+// sweeps notes that files go into the index or a commit as they are, and that what was staged of them goes.
+func (w *walker) sweeps(f files, tracked bool) {
+	n := len(w.changes.Acts)
+	w.fileAct(Sweeps, Partly, f)
+	for i := range w.changes.Acts[n:] {
+		w.changes.Acts[n+i].Tracked = tracked
+	}
+}
+
 func (w *walker) gitAdd(args []word) {
 	o := parse(args, "", "chmod", "pathspec-from-file")
 	whole := o.has("A", "all", "u", "update", "renormalize")
 	if w.git.index || o.has("n", "dry-run", "N", "intent-to-add", "refresh") || len(o.rest) == 0 && !whole && !o.has("p", "patch", "i", "interactive", "e", "edit", "pathspec-from-file") {
 		return
 	}
-	w.fileAct(Sweeps, Partly, w.pathspecs(o, o.rest))
+	w.sweeps(w.pathspecs(o, o.rest), o.has("u", "update", "renormalize"))
 }
 
 func (w *walker) gitCommit(args []word) {
@@ -112,7 +121,7 @@ func (w *walker) gitCommit(args []word) {
 	if w.git.index || o.has("dry-run") || len(o.rest) == 0 && !o.has("a", "all", "p", "patch", "interactive", "pathspec-from-file") {
 		return // what is staged already: git's own hook sees that
 	}
-	w.fileAct(Sweeps, Partly, w.pathspecs(o, o.rest))
+	w.sweeps(w.pathspecs(o, o.rest), true)
 }
 
 // isBranch reports whether a word names a branch of the repository around the directory.

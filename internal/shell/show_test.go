@@ -31,6 +31,9 @@ func showAct(a Act, dir string) string {
 	if a.Some {
 		s += " some"
 	}
+	if a.Tracked {
+		s += " tracked"
+	}
 	for _, p := range a.Paths {
 		s += " " + below(dir, p)
 	}
