@@ -261,6 +261,11 @@ func (r Room) Denied(by AgentID, paths []string) Event {
 	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Paths: some(paths)})
 }
 
+// DeniedCommand makes the event that a hook stopped a command, see [Room.NotKept].
+func (r Room) DeniedCommand(by AgentID, form string) Event {
+	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Command: clip(form, maxCommand)})
+}
+
 // EditTold makes the event that an agent was told of an edit against the rules. It is for the holder of the stick, if there is
 // one. One event in a turn is enough, see [Room.Told].
 func (r Room) EditTold(by AgentID, paths []string) Event {

@@ -41,6 +41,7 @@ const (
 	EventStickDenied EventType = "stick_denied"
 	EventLateEdit    EventType = "late_edit"
 	EventEditTold    EventType = "edit_told"
+	EventWorkTaken   EventType = "work_taken"
 
 	EventSessionStarted EventType = "session_started"
 	EventSessionEnded   EventType = "session_ended"

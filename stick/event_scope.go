@@ -47,7 +47,8 @@ type ResumePayload struct {
 // StickDeniedPayload is the payload of [EventStickDenied].
 type StickDeniedPayload struct {
 	Caller
-	Paths []string `json:"paths,omitempty"` // some of them
+	Paths   []string `json:"paths,omitempty"`   // some of them
+	Command string   `json:"command,omitempty"` // one of whose work no whole copy can be kept; refused once
 }
 
 // LateEditPayload is the payload of [EventLateEdit].
@@ -63,6 +64,19 @@ type EditToldPayload struct {
 	Caller
 	Paths []string `json:"paths,omitempty"` // some of them
 	Count int      `json:"count,omitempty"` // how many they are
+}
+
+// WorkTakenPayload is the payload of [EventWorkTaken].
+type WorkTakenPayload struct {
+	Caller
+	Command string    `json:"command,omitempty"`   // as a person names it
+	Sweeps  bool      `json:"sweeps,omitempty"`    // into the index or a commit, where it isn't lost
+	Paths   []string  `json:"paths,omitempty"`     // some of the files
+	Count   int       `json:"count,omitempty"`     // how many they are
+	Of      []AgentID `json:"of,omitempty"`        // others whose work it is
+	Rescue  string    `json:"rescue_id,omitempty"` // the copy that was made before
+	Kept    []string  `json:"kept,omitempty"`      // refs that keep the old tips of branches
+	LeftOut []string  `json:"left_out,omitempty"`  // some of what the copy lacks
 }
 
 // scopeEvents are the events of reservations and edits.
@@ -123,6 +137,9 @@ var scopeEvents = []EventInfo{
 	row(kind[StickDeniedPayload]{
 		Type: EventStickDenied, Meaning: "a hook denied an edit to an agent without the stick; noted once a turn", For: forNamed,
 		Say: func(e Event, p StickDeniedPayload) string {
+			if p.Command != "" {
+				return fmt.Sprintf("%s tried to run %s and was denied", who(e.From), Line(p.Command))
+			}
 			return fmt.Sprintf("%s tried to edit %s and was denied", who(e.From), edited(p.Paths))
 		},
 		Replay: unchanged[StickDeniedPayload],
@@ -155,4 +172,48 @@ var scopeEvents = []EventInfo{
 		},
 		Replay: unchanged[EditToldPayload],
 	}),
+	row(kind[WorkTakenPayload]{
+		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, or swept it up; a copy was made before", For: forNamed,
+		Say: func(e Event, p WorkTakenPayload) string { return who(e.From) + " ran " + p.said() },
+		Replay: func(_ *Record, e *Event, p WorkTakenPayload) error {
+			e.For = p.readers(e.From)
+			return nil
+		},
+	}),
+}
+
+// readers are those whom the event is for: who ran the command, and whose work it took.
+func (p WorkTakenPayload) readers(by AgentID) []Addressee {
+	all := []Addressee{{by, OwesReading}}
+	for _, a := range p.Of {
+		all = append(all, Addressee{a, OwesReading})
+	}
+	return all
+}
+
+// said says what a command took, and where it is now.
+func (p WorkTakenPayload) said() string {
+	s := Line(p.Command)
+	if s == "" {
+		s = "a command"
+	}
+	switch {
+	case p.Sweeps:
+		s += ", which swept up " + editedOf(p.Paths, p.Count)
+	case p.Count > 0:
+		s += ", which took " + editedOf(p.Paths, p.Count)
+	}
+	if len(p.Of) > 0 {
+		s += ", work of " + agents(p.Of)
+	}
+	if p.Rescue != "" {
+		s += "; a copy was kept before: tt rescue show " + p.Rescue
+	}
+	if len(p.LeftOut) > 0 {
+		s += ", without " + edited(p.LeftOut)
+	}
+	if len(p.Kept) > 0 {
+		s += "; the old commit is kept as " + p.Kept[0]
+	}
+	return s
 }

@@ -1,0 +1,89 @@
+package stick
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Taking is the question whether an agent may run a command that takes uncommitted work away, or sweeps it into the index or a
+// commit.
+type Taking struct {
+	By     AgentID
+	Person bool
+	Form   string // the command, as a person names it
+	Sweeps bool
+
+	Theirs []string  // files that are others' work, and that the command would take; relative to the checkout
+	Of     []AgentID // whose they are
+}
+
+// MayTake judges such a command by the work of others that it would take. The caller's own work, work that has passed with the stick and
+// work that nobody has noted are no reason to stop it: they are copied first.
+func (r Room) MayTake(q Taking) Judgement {
+	if q.Person || !r.Enforces() || len(q.Theirs) == 0 {
+		return Judgement{}
+	}
+	does := "would take away uncommitted work of"
+	step := Hintf("see what is whose: %s; ask: %s; or put your own work away by its paths", Cmd("tt changes"), Cmd("tt msg send <agent> …", q.Of[0]))
+	if q.Sweeps {
+		does = "would sweep up uncommitted work of"
+		step = Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s", Cmd("tt changes"))
+	}
+	return r.asEnforced(r.denied(fmt.Sprintf("%s %s %s: %s", q.Form, does, agents(q.Of), editedOf(some(q.Theirs), len(q.Theirs))), q.Theirs).
+		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
+}
+
+// agents names some agents.
+func agents(all []AgentID) string {
+	var names []string
+	for i, a := range all {
+		if i == 3 {
+			return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", len(all)-i)
+		}
+		names = append(names, string(a))
+	}
+	return strings.Join(names, ", ")
+}
+
+// NotKept refuses a command that takes away uncommitted work of which no whole copy can be made. missing says what, and why. It
+// is refused once in a turn: the same command again goes through, see [Room.AskedAgain].
+func (r Room) NotKept(form string, missing []string) *Error {
+	return r.denied(fmt.Sprintf("%s would take away uncommitted work of which no copy can be kept: %s", form, editedOf(some(missing), len(missing))), nil).
+		With("command", form).Hintf("copy that yourself, or run the same command again: it goes through")
+}
+
+// AskedAgain reports whether an agent was refused a command in this turn already, by its last events [EventStickDenied].
+func (r Room) AskedAgain(form string, last []Event) bool {
+	for _, e := range last {
+		if p, ok := PayloadOf[StickDeniedPayload](e); ok && e.Turn == r.Turn.ID && p.Command == clip(form, maxCommand) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxCommand is how much of a command an event quotes, in bytes.
+const maxCommand = 256
+
+// Taken is what a command took, and the copy that was made before it.
+type Taken struct {
+	By     AgentID
+	Form   string
+	Sweeps bool
+	Files  []string  // whose uncommitted state it takes
+	Of     []AgentID // the others among whose work it is
+	Rescue string    // the id of the copy; empty if there is none
+	Kept   []string  // refs that keep the old tips of branches
+	Left   []string  // what the copy lacks
+}
+
+// Take makes the event that a command takes uncommitted work. It is for the agent that runs it, and for the others whose work it is.
+func (r Room) Take(t Taken) Event {
+	p := WorkTakenPayload{
+		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: some(t.Files), Count: len(t.Files), Of: t.Of,
+		Rescue: t.Rescue, Kept: t.Kept, LeftOut: some(t.Left),
+	}
+	e := r.event(EventWorkTaken, t.By, "").with(p)
+	e.For = p.readers(t.By)
+	return e
+}

@@ -1,0 +1,78 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMayTake: only others' work stops a command that takes work away, and only where edits are denied.
+func TestMayTake(t *testing.T) {
+	reset := Taking{By: "a", Form: "git reset --hard", Theirs: []string{"x.go", "y.go"}, Of: []AgentID{"b"}}
+	for enforce, want := range map[Enforce]string{EnforceOff: "", EnforceWarn: "told", EnforceScopes: "denied", EnforceStick: "denied", "ask": ""} {
+		f := room(t).member("a", "b").alive("a", "b").owns("a")
+		f.Policy.Enforce = enforce
+		j, got := f.MayTake(reset), ""
+		for word, why := range map[string]*Error{"denied": j.Denied, "told": j.Told} {
+			if why == nil {
+				continue
+			}
+			got += word
+			if why.Message != "git reset --hard would take away uncommitted work of b: x.go and 1 more" || why.Code != CodeEditDenied || len(why.Hint) == 0 {
+				t.Errorf("%s: %s (%s)", enforce, why.Message, why.Hint)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", enforce, got, want)
+		}
+		mine := reset
+		mine.Theirs, mine.Of = nil, nil
+		person := reset
+		person.Person = true
+		if f.MayTake(mine) != (Judgement{}) || f.MayTake(person) != (Judgement{}) {
+			t.Errorf("%s: own work, or a person, is stopped", enforce)
+		}
+	}
+	f := room(t).member("a").policy("enforce=stick")
+	reset.Sweeps, reset.Form, reset.Of = true, "git add -A", []AgentID{"b", "c", "d", "e"}
+	if j := f.MayTake(reset); j.Denied.Message != "git add -A would sweep up uncommitted work of b, c, d and 1 more: x.go and 1 more" {
+		t.Error(j.Denied.Message)
+	}
+}
+
+// TestNotKeptIsRefusedOnce: a command of whose work no copy can be kept is refused once in a turn, and another one isn't let through for it.
+func TestNotKeptIsRefusedOnce(t *testing.T) {
+	f := room(t).member("a").owns("a")
+	long := "git checkout -- " + strings.Repeat("x", 500)
+	if why := f.NotKept(long, []string{"big.bin (too large)"}); why.Code != CodeEditDenied || !strings.HasSuffix(why.Message, "no copy can be kept: big.bin (too large)") {
+		t.Error(why.Message)
+	}
+	e := f.DeniedCommand("a", long)
+	equal(t, "asked again", f.AskedAgain(long, []Event{f.Denied("a", []string{"x"}), e}), true)
+	equal(t, "another command", f.AskedAgain("git stash", []Event{e}), false)
+	e.Turn--
+	equal(t, "in an earlier turn", f.AskedAgain(long, []Event{e}), false)
+	equal(t, "never", f.AskedAgain(long, nil), false)
+}
+
+// TestWorkTakenIsTold: who ran the command and whose work it was both have to read of it.
+func TestWorkTakenIsTold(t *testing.T) {
+	f := room(t).member("a", "b")
+	for want, x := range map[string]Taken{
+		"a ran git reset --hard, which took x.go and 1 more, work of b; a copy was kept before: tt rescue show ab12, without big.bin": {
+			By: "a", Form: "git reset --hard", Files: []string{"x.go", "y.go"}, Of: []AgentID{"b"}, Rescue: "ab12", Left: []string{"big.bin"},
+		},
+		"a ran git add -A, which swept up x.go, work of b":                               {By: "a", Form: "git add -A", Sweeps: true, Files: []string{"x.go"}, Of: []AgentID{"b"}},
+		"a ran git branch -D t; the old commit is kept as refs/talkingstick/kept/t/ab12": {By: "a", Form: "git branch -D t", Kept: []string{"refs/talkingstick/kept/t/ab12"}},
+	} {
+		e := f.Take(x)
+		if got := e.Say(); got != want {
+			t.Errorf("it says\n%s\nwant\n%s", got, want)
+		}
+		for _, a := range slices.Concat([]AgentID{"a"}, x.Of) {
+			if all := e.Addressees(); !slices.Contains(all, Addressee{a, OwesReading}) {
+				t.Errorf("%s isn't told: %v", a, all)
+			}
+		}
+	}
+}
