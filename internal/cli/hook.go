@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -35,7 +36,8 @@ const (
 	editWrites = 20 * time.Millisecond
 	stopWrites = 150 * time.Millisecond
 
-	lookLimit = 100 * time.Millisecond // for finding what a command has changed
+	rescueLimit = 1200 * time.Millisecond // more than editLimit, for a copy of what a command takes away, which itself ends after a second
+	lookLimit   = 100 * time.Millisecond  // for finding what a command has changed
 
 	// How long git may take of editLimit to say what words stand for. It is asked about commands that git doesn't have.
 	aliasLimit = 100 * time.Millisecond
@@ -139,7 +141,7 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
 	if wake {
 		return a.waitAndWake(ctx, e, p, *f, from.Chain)
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit))
+	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit+rescueLimit))
 	defer cancel()
 	switch f.Event {
 	case harness.HookBeforeTool:
@@ -204,6 +206,8 @@ func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
 // the database denies.
 func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, f harness.Firing, until time.Time) error {
 	q := editOf(p, f.HookInput)
+	rescuing := make(chan struct{})
+	q.Rescuing = sync.OnceFunc(func() { close(rescuing) })
 	type decision struct {
 		res engine.MayEditResult
 		err error
@@ -214,17 +218,21 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 		d.err = catch(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
 		decided <- d
 	}()
-	select {
-	case d := <-decided:
-		if d.err != nil {
-			return d.err
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	for {
+		select {
+		case d := <-decided:
+			if !d.res.Allowed {
+				a.writeHook(f, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."})
+			}
+			return errors.Join(d.err, e.EditChecked(ctx, q, d.res))
+		case <-rescuing:
+			rescuing = nil
+			timer.Reset(time.Until(until) + a.slack(rescueLimit))
+		case <-timer.C:
+			return fmt.Errorf("no decision in time, so %s was allowed", f.Edits.Tool)
 		}
-		if !d.res.Allowed {
-			a.writeHook(f, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."})
-		}
-		return e.EditChecked(ctx, q, d.res)
-	case <-time.After(time.Until(until)):
-		return fmt.Errorf("no decision within %s, so %s was allowed", a.slack(editLimit), f.Edits.Tool)
 	}
 }
 

@@ -39,8 +39,10 @@ type MayEditResult struct {
 
 	refusal *stick.Error
 	step    stick.Hint
-	against []string // the paths of Reason or Told, some of them
-	due     bool     // the hook that asked has something to record
+	against []string  // the paths of Reason or Told, some of them
+	due     bool      // the hook that asked has something to record
+	taken   []takenIn // what a command that is allowed takes away
+	unkept  string    // the command that is refused once, because there is no whole copy of what it takes
 }
 
 // Refusal returns the answer as an error: [stick.CodeEditDenied], or nil if the edit is allowed.

@@ -28,6 +28,10 @@ type CheckEditParams struct {
 
 	Unread  bool          // it is a command that may have changed more than is known
 	LookFor time.Duration // how long to look for that; after that only the known changes are noted
+
+	// Rescuing is called before the hook looks at what a command would take away, and copies it, which takes longer
+	// than a decision. It may be called more than once, and may be nil.
+	Rescuing func()
 }
 
 // CheckEdit decides for a hook whether a tool call may run. It decides like [Engine.MayEdit], and allows a
@@ -37,7 +41,7 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}
-	return e.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) error {
+	res, err := e.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) error {
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}
 		m, ok := r.Member(me.Agent)
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(tx.Now())
@@ -49,12 +53,24 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 		}
 		return nil
 	})
+	if err != nil {
+		return MayEditResult{Allowed: true}, err
+	}
+	if res.Allowed {
+		err = e.checkActs(ctx, q, &res)
+	}
+	return res, err
 }
 
 // hookQuestion makes the question of a hook. A path that can't be looked up is judged by its name. It is left
 // out if even the name doesn't say where it lies, and the others are still judged. So the place of the hook
 // only matters for relative paths.
 func (e *Engine) hookQuestion(p CheckEditParams) (editQuestion, error) {
+	for _, act := range p.Acts {
+		if act.Kind == shell.Drops {
+			p.Branches = append(p.Branches, act.Refs...)
+		}
+	}
 	at, aerr := e.core.PlaceOfHook(p.Where)
 	q, err := e.newEditQuestion(at, p, false)
 	if err = cmp.Or(aerr, err); err != nil && len(q.in)+len(q.tree) == 0 {
@@ -64,14 +80,18 @@ func (e *Engine) hookQuestion(p CheckEditParams) (editQuestion, error) {
 	return q, nil
 }
 
-// EditChecked records that a tool call of the caller begins, or that it was denied. It writes nothing if
-// there is nothing new to record.
+// EditChecked records that a tool call of the caller begins, or that it was denied, and tells whose uncommitted work a command takes.
+// It writes nothing if there is nothing new to record.
 func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEditResult) error {
-	if !res.due {
-		return nil
+	if err := e.tellTaken(ctx, p.HookParams, res.taken); err != nil || !res.due {
+		return err
 	}
 	p.Where = core.Where{RoomID: res.RoomID}
 	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
+		if res.unkept != "" {
+			o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept))
+			return o.Tx.RecordHook(o.Me.Session.Key, 0)
+		}
 		if !res.Allowed {
 			recorded, err := o.alreadyDenied()
 			if err != nil {

@@ -57,6 +57,27 @@ func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 	return Ref{}, false, nil
 }
 
+// Tips returns the commits that only a ref may name: the one that it names, or all of the stash, whose name is refs/stash. A ref that
+// doesn't exist has none.
+func (c Client) Tips(ctx context.Context, dir, ref string) ([]string, error) {
+	g, err := c.Isolate(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"rev-parse", "--verify", "--quiet", ref + "^{commit}"}
+	if ref == "refs/stash" {
+		args = []string{"log", "--walk-reflogs", "--format=%H", "--max-count=20", ref, "--"}
+		if there, err := c.RefValues(ctx, dir, ref); err != nil || there[ref] == "" {
+			return nil, err
+		}
+	}
+	var out bytes.Buffer
+	if _, err := g.Run(ctx, nil, &out, args...); err != nil && !exitedWith(err, 1) {
+		return nil, err
+	}
+	return strings.Fields(out.String()), nil
+}
+
 // Commit resolves a name to a commit. It reports false if git says that there is none; that git
 // can't read the repository is a failure.
 func (c Client) Commit(ctx context.Context, dir, name string) (string, bool, error) {

@@ -89,6 +89,12 @@ type Facts struct {
 	Command string `json:"command,omitempty"`
 }
 
+// The causes of rescues.
+const (
+	CauseCommand  = "command"  // a command that could destroy the work
+	CauseTakeover = "takeover" // somebody else has the stick now
+)
+
 // Taken is the outcome of [Store.Take].
 type Taken struct {
 	ID      string    `json:"id"` // empty if nothing was kept

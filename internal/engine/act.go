@@ -1,0 +1,304 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/shell"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// actIn is what an act of a command means in one checkout.
+type actIn struct {
+	shell.Act
+	tree  workspace.Checkout
+	in    *checkout
+	paths []string // relative to the top level; none means all of it
+}
+
+// takenIn is what a command is going to take, to be told in the room.
+type takenIn struct {
+	room stick.RoomID
+	stick.Taken
+}
+
+// actsIn finds the checkouts in which acts take something. It leaves out what lies outside of git.
+func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
+	env := e.core.Config.Workspace
+	if env.Dir = ""; at != nil {
+		env.Dir = at.Path
+	}
+	targets := workspace.NewTargets(env)
+	add := func(act shell.Act, p workspace.Place, full string) {
+		top := checkoutOf(p)
+		if top == "" {
+			return
+		}
+		i := slices.IndexFunc(all, func(a actIn) bool {
+			return a.in.top == top && a.Kind == act.Kind && a.Form == act.Form && a.Loses == act.Loses
+		})
+		if i < 0 {
+			tree, ok := workspace.FindCheckout(top, workspace.Env{})
+			if !ok {
+				return
+			}
+			i, all = len(all), append(all, actIn{Act: act, tree: tree, in: &checkout{top: top, chain: p.Chain}})
+		}
+		if rel, ok := workspace.Below(full, top); ok && rel != "." {
+			all[i].paths = another(all[i].paths, rel)
+		}
+	}
+	for _, act := range acts {
+		if act.Kind == shell.Removes { // judged with the edits
+			continue
+		}
+		if len(act.Paths) == 0 {
+			if place, err := targets.ResolveDir(act.Dir); err == nil {
+				add(act, place, "")
+			}
+		}
+		for _, path := range act.Paths {
+			found, _ := targets.ResolveNamed(path)
+			for _, x := range found {
+				add(act, x.Place, x.Full)
+			}
+		}
+	}
+	return all
+}
+
+// checkActs judges what a command would take of uncommitted work, and copies that before it lets the command through. Where the room
+// only warns, nothing is denied for whose work it is. What fails on the way stops nothing, except that work of which no whole copy
+// can be made is denied once.
+func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
+	var failed error
+	for _, a := range e.actsIn(q.at, q.Acts) {
+		room, err := e.enforcing(ctx, q.Caller, a.in)
+		if err != nil || room == "" {
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		if q.Rescuing != nil {
+			q.Rescuing()
+		}
+		var taken stick.Taken
+		var why *stick.Error
+		if a.Kind == shell.Drops {
+			taken, err = e.keepTips(ctx, a, q.Caller)
+		} else {
+			taken, why, err = e.takes(ctx, a, q.Caller)
+		}
+		failed = cmp.Or(failed, err)
+		if why != nil {
+			res.deny(room, why)
+			res.unkept = taken.Form
+			return failed
+		}
+		if taken.Rescue != "" || len(taken.Kept)+len(taken.Of) > 0 {
+			res.taken = append(res.taken, takenIn{room, taken})
+		}
+	}
+	return failed
+}
+
+// deny makes the answer a refusal.
+func (r *MayEditResult) deny(room stick.RoomID, why *stick.Error) {
+	r.Allowed, r.RoomID, r.Told, r.due = false, room, "", true
+	r.refusal, r.Reason, r.step, r.Hint = why, why.Message, why.Hint, why.Hint.String()
+	r.Denied, _ = why.Fields["paths"].([]string)
+	r.Enforce, _ = why.Fields["enforce"].(stick.Enforce)
+	r.against = r.Denied
+}
+
+// enforcing returns the room of a checkout, if it enforces anything, and nothing if there is none.
+func (e *Engine) enforcing(ctx context.Context, by core.Caller, c *checkout) (id stick.RoomID, err error) {
+	db, err := e.core.Open(ctx, false)
+	if err == store.ErrAbsent || by.Person {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return id, e.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
+		ids, err := tx.RoomsAt([][]string{c.chain})
+		if id = ""; err != nil || ids[0] == "" {
+			return err
+		}
+		r, err := tx.RoomPart(ids[0], "")
+		if r.Enforces() {
+			id = r.ID
+		}
+		return err
+	})
+}
+
+// takes judges an act by the uncommitted work that it would take, and copies it if the act may run. If it may not only because there is no whole copy, the
+// result has the form of the command as well.
+func (e *Engine) takes(ctx context.Context, a actIn, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
+	w, err := e.whose(ctx, by, a.in, rescuePaths(a.paths)...)
+	if err != nil {
+		return taken, nil, err
+	}
+	lost := slices.DeleteFunc(w.changes, func(c Change) bool { return !a.concerns(c) })
+	q := stick.Taking{By: w.me.Agent, Person: w.me.Person(), Form: a.Form, Sweeps: a.Kind == shell.Sweeps}
+	taken = stick.Taken{By: w.me.Agent, Form: a.Form, Sweeps: q.Sweeps}
+	for _, c := range lost {
+		taken.Files = append(taken.Files, c.Path)
+		if c.Share == stick.ShareOthers && !a.Some && a.Kind != shell.Moves {
+			q.Theirs = append(q.Theirs, c.Path)
+			for _, o := range c.Others {
+				if !slices.Contains(q.Of, o) {
+					q.Of = append(q.Of, o)
+				}
+			}
+		}
+	}
+	j := w.room.MayTake(q)
+	if j.Denied != nil {
+		return stick.Taken{}, j.Denied, nil
+	}
+	if taken.Of = q.Of; q.Sweeps {
+		taken.Files = q.Theirs
+		return taken, nil, nil
+	}
+	if len(lost) == 0 && !a.takesIgnored() {
+		return stick.Taken{}, nil, nil
+	}
+	kept, kerr := e.takeRescue(ctx, rescue.Request{
+		Tree: a.tree, Paths: rescuePaths(a.paths), Untracked: a.Loses&shell.Untracked != 0 || a.Kind == shell.Moves, Nested: a.Loses&shell.Nested != 0,
+		Ignored: a.Loses&shell.Ignored != 0 && a.Kind == shell.Takes,
+		Facts:   rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
+	})
+	missing := lacks(kept, kerr)
+	taken.Rescue, taken.Left = kept.ID, missing
+	if a.Kind == shell.Moves { // git itself refuses to lose what a move would overwrite
+		if kept.Same || len(lost) == 0 {
+			taken.Rescue = ""
+		}
+		taken.Files = nil
+		return taken, nil, kerr
+	}
+	if len(missing) > 0 {
+		again, err := e.wasRefused(ctx, by, w.room.ID, a.Form)
+		if !again && err == nil {
+			return taken, w.room.NotKept(a.Form, missing), kerr
+		}
+	}
+	if len(lost) == 0 {
+		taken.Rescue = "" // of ignored files alone nobody is told
+	}
+	return taken, nil, nil
+}
+
+// maxRescuePaths is how many paths a look and a rescue are narrowed to. With more, they are of the whole checkout.
+const maxRescuePaths = 500
+
+func rescuePaths(paths []string) []string {
+	if len(paths) > maxRescuePaths {
+		return nil
+	}
+	return paths
+}
+
+// concerns reports whether an act may take the uncommitted state of a file.
+func (a actIn) concerns(c Change) bool {
+	under := func(p string) bool {
+		return c.Path == p || strings.HasPrefix(c.Path, p+"/") || strings.HasPrefix(p+"/", c.Path) && strings.HasSuffix(c.Path, "/")
+	}
+	if len(a.paths) > 0 && !slices.ContainsFunc(a.paths, under) {
+		return false
+	}
+	untracked := c.git.Index == '?'
+	switch {
+	case a.Kind == shell.Sweeps:
+		return c.git.Tree != ' ' && !(untracked && a.Tracked)
+	case a.Kind == shell.Moves:
+		return true
+	case strings.HasSuffix(c.Path, "/"):
+		return a.Loses&shell.Nested != 0
+	case untracked:
+		return a.Loses&shell.Untracked != 0
+	}
+	staged, changed := c.git.Index != ' ', c.git.Tree != ' '
+	return changed && a.Loses&shell.Modified != 0 || staged && a.Loses&shell.Staged != 0 || staged && changed && a.Loses&shell.Partly != 0
+}
+
+// takesIgnored reports whether files that git ignores are worth a copy where nothing else is taken: those that git itself cleans or
+// stashes away, and single files. A whole directory that somebody removes by name is what a build has made.
+func (a actIn) takesIgnored() bool {
+	if a.Kind != shell.Takes || a.Loses&shell.Ignored == 0 {
+		return false
+	}
+	if strings.HasPrefix(a.Form, "git ") {
+		return true
+	}
+	return slices.ContainsFunc(a.paths, func(p string) bool {
+		info, err := os.Lstat(filepath.Join(a.in.top, p))
+		return err == nil && !info.IsDir()
+	})
+}
+
+// lacks names what a rescue lacks, but for ignored files that are left out because they are large or many.
+func lacks(kept rescue.Taken, err error) (missing []string) {
+	for _, l := range kept.LeftOut {
+		if l.Why != rescue.WhyIgnored && l.Why != rescue.WhyMany {
+			missing = append(missing, l.Path+" ("+string(l.Why)+")")
+		}
+	}
+	if err != nil {
+		missing = append(missing, "all of it ("+stick.AsError(err).Message+")")
+	}
+	return missing
+}
+
+// wasRefused reports whether a command was refused to the caller in this turn already.
+func (e *Engine) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, form string) (again bool, err error) {
+	err = e.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+		const most = 20
+		last, _, err := tx.Events(store.EventQuery{
+			Room: room, From: me.Agent, Turn: r.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: most, Newest: true,
+		})
+		again = r.AskedAgain(form, last)
+		return err
+	})
+	return again, err
+}
+
+// keepTips keeps the commits that refs are about to lose.
+func (e *Engine) keepTips(ctx context.Context, a actIn, by core.Caller) (taken stick.Taken, err error) {
+	taken.Form = a.Form
+	for _, ref := range a.Refs {
+		tips, terr := e.core.Config.Git.Tips(ctx, a.in.top, ref)
+		err = errors.Join(err, terr)
+		for _, commit := range tips {
+			tip, kerr := e.rescues().KeepTip(ctx, a.tree.Common, ref, commit, stick.At(e.core.Now()))
+			if err = errors.Join(err, kerr); kerr == nil {
+				taken.Kept = append(taken.Kept, tip.Ref)
+			}
+		}
+	}
+	return taken, err
+}
+
+// tellTaken records what a command takes, for the agent that runs it and for those whose work it is.
+func (e *Engine) tellTaken(ctx context.Context, p HookParams, all []takenIn) error {
+	var err error
+	for _, t := range all {
+		p.Where = core.Where{RoomID: t.room}
+		err = errors.Join(err, e.hooked(ctx, p, true, func(o *op) error {
+			t.By = o.Me.Agent
+			o.Events = append(o.Events, o.Room.Take(t.Taken))
+			return nil
+		}))
+	}
+	return err
+}

@@ -1,0 +1,175 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/scene"
+	"talkingstick/internal/shell"
+	"talkingstick/stick"
+)
+
+// runs plays the hooks around a command, which do is. It returns the answer of the hook before it.
+func runs(t *testing.T, a *scene.Actor, command string, do func()) engine.MayEditResult {
+	t.Helper()
+	c := shell.Edits(command, a.Work, nil)
+	p := engine.CheckEditParams{HookParams: a.Hook(), Tool: "Bash", Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Unread: !c.Reads}
+	res := a.CheckEdit(p).OK()
+	if err := a.Engine.EditChecked(t.Context(), p, res); err != nil {
+		t.Fatal(err)
+	}
+	if res.Allowed && do != nil {
+		do()
+	}
+	return res
+}
+
+// told plays the hook after a tool, and returns what an agent learns from it.
+func told(t *testing.T, a *scene.Actor) (said []string) {
+	t.Helper()
+	res := a.DeliverEvents(engine.HookParams{}).OK()
+	if err := a.Engine.HookDelivered(t.Context(), a.Hook(), res); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range res.Events {
+		said = append(said, e.Say())
+	}
+	return said
+}
+
+// TestOthersWorkIsntTaken: a command that would take another's uncommitted work away is denied where edits are, also to the holder. The
+// holder's own work, and work that nobody noted, is copied first.
+func TestOthersWorkIsntTaken(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	s.Commit("a.go", "a")
+	s.Commit("b.go", "b")
+	ann.Try().Is(stick.YourTurn)
+	pat.Sets("enforce=scopes").OK()
+	bob.Reserve("b.go").OK()
+	ann.Edits(func() { s.File("a.go", "a, by ann") }, "a.go")
+	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
+	s.File("c.go", "somebody's")
+
+	for _, command := range []string{"git reset --hard", "git checkout .", "git checkout -- b.go", "git stash", "git checkout -f", "git restore ."} {
+		res := runs(t, ann, command, nil)
+		s.Check(!res.Allowed && strings.Contains(res.Reason, "uncommitted work of "+string(bob.ID)+": b.go") && len(res.Denied) == 1, "%s: %+v", command, res)
+	}
+	for _, command := range []string{"git add -A", "git commit -am x", "git add ."} {
+		res := runs(t, ann, command, nil)
+		s.Check(!res.Allowed && strings.Contains(res.Reason, "would sweep up uncommitted work of "+string(bob.ID)), "%s: %+v", command, res)
+	}
+	for _, command := range []string{"git add a.go", "git commit -m x -- a.go", "git status", "git stash list", "git clean -n"} {
+		s.Check(runs(t, ann, command, nil).Allowed, "%s was denied", command)
+	}
+	s.Check(runs(t, ann, "git checkout -- a.go", func() { s.Git("checkout", "--", "a.go") }).Allowed, "her own file")
+	s.Check(runs(t, ann, "git clean -fd", func() { s.Git("clean", "-fdq") }).Allowed, "what nobody noted")
+	said := told(t, ann)
+	s.Check(len(said) == 3 && strings.Contains(said[1], "ran git checkout -- a.go, which took a.go; a copy was kept before: tt rescue show ") &&
+		strings.Contains(said[2], "ran git clean -fd, which took c.go; a copy was kept"), "%q", said)
+	if _, err := os.Stat(filepath.Join(s.Work, "c.go")); err == nil {
+		t.Error("c.go is still there")
+	}
+
+	bob.Dies()
+	s.Check(runs(t, ann, "git reset --hard", nil).Allowed, "the work of one who is gone")
+}
+
+// TestWhereTheRoomOnlyWarns: the command runs, a copy is kept, and both are told.
+func TestWhereTheRoomOnlyWarns(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
+	s.Check(runs(t, ann, "git clean -fdq", func() { s.Git("clean", "-fdq") }).Allowed, "it was denied")
+	for _, a := range []*scene.Actor{ann, bob} {
+		said := strings.Join(told(t, a), "; ")
+		s.Check(strings.Contains(said, " ran git clean -fdq, which took b.go, work of "+string(bob.ID)+"; a copy was kept before"), "%s is told %s", a.Name, said)
+	}
+}
+
+// TestOldTipsAreKept: the commits of a branch that is deleted stay, and so do those of the stash. The branch of another's task isn't
+// deleted where edits are denied.
+func TestOldTipsAreKept(t *testing.T) {
+	s := scene.InGit(t)
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+	ann.Try().Is(stick.YourTurn)
+	s.Git("branch", "topic")
+	tip := s.Git("rev-parse", "topic")
+	s.Check(runs(t, ann, "git branch -D topic", func() { s.Git("branch", "-qD", "topic") }).Allowed, "it was denied")
+	s.File("README", "two\n")
+	s.Git("stash", "-q")
+	stashed := s.Git("rev-parse", "refs/stash")
+	s.Check(runs(t, ann, "git stash clear", func() { s.Git("stash", "clear") }).Allowed, "it was denied")
+	said := told(t, ann)
+	s.Check(len(said) == 2 && strings.Contains(said[0], "ran git branch -D topic; the old commit is kept as refs/talkingstick/kept/") &&
+		strings.Contains(said[1], "ran git stash clear; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
+	kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/talkingstick/kept")
+	s.Check(strings.Contains(kept, tip) && strings.Contains(kept, stashed), "kept are %s, of %s and %s", kept, tip, stashed)
+	s.Check(runs(t, ann, "git branch -D nowhere", nil).Allowed, "it was denied")
+	s.Check(len(told(t, ann)) == 0, "a branch that doesn't exist was kept")
+}
+
+// TestWhatCantBeCopiedIsDeniedOnce: then the same command goes through, in the same turn.
+func TestWhatCantBeCopiedIsDeniedOnce(t *testing.T) {
+	s := scene.InGit(t)
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+	ann.Try().Is(stick.YourTurn)
+	large := s.File("large.bin", "")
+	if err := os.Truncate(large, 60<<20); err != nil {
+		t.Fatal(err)
+	}
+	for i, command := range []string{"git clean -fd", "git clean -fdq", "git clean -fd", "git clean -fdq"} {
+		res := runs(t, ann, command, nil)
+		s.Check(res.Allowed == (i >= 2), "%d, %s: %+v", i, command, res)
+		if !res.Allowed {
+			s.Check(strings.Contains(res.Reason, command+" would take away uncommitted work of which no copy can be kept: large.bin (the rescue would be too large)"), "%s", res.Reason)
+		}
+	}
+	said := told(t, ann)
+	s.Check(len(said) == 0, "%q", said)
+}
+
+// TestMovesAreCopied: a move of a tree with uncommitted work is copied first, once for the same work. Ignored files are
+// copied without a word where a command cleans them away, and what a build has made isn't.
+func TestMovesAreCopied(t *testing.T) {
+	s := scene.InGit(t)
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+	ann.Try().Is(stick.YourTurn)
+	s.Git("branch", "topic")
+	for range 2 {
+		runs(t, ann, "git switch topic", nil)
+	}
+	s.Check(len(told(t, ann)) == 0, "a clean tree was copied")
+	s.File("README", "two\n")
+	for range 2 {
+		runs(t, ann, "git switch topic", nil)
+	}
+	said := told(t, ann)
+	s.Check(len(said) == 1 && strings.Contains(said[0], "ran git switch topic; a copy was kept before"), "%q", said)
+	s.Commit(".gitignore", ".env\ndist/\n")
+	s.Git("commit", "-qam", "two")
+	s.File(".env", "SECRET")
+	s.File("dist/a.js", "built")
+	rescues := func() int {
+		found, err := filepath.Glob(filepath.Join(filepath.Dir(s.Work), "data", "rescue", "*.git", "objects", "pack", "*.pack"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	before := rescues()
+	runs(t, ann, "rm -rf dist", nil)
+	s.Check(rescues() == before, "what a build has made was copied")
+	runs(t, ann, "rm .env", nil)
+	s.Check(rescues() == before+1, "an ignored file wasn't copied")
+	s.Check(len(told(t, ann)) == 0, "ignored files were told")
+}
