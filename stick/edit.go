@@ -166,16 +166,6 @@ func (r Room) Enforces() bool {
 	return !r.Closed && r.Policy.Enforce.Known() && r.Policy.Enforce != EnforceOff
 }
 
-// MayWorkOn judges a change of the worktree or the branch of a task, like [Room.MayEdit]. Its worker may change them, and so
-// may everybody while it has no worker.
-func (r Room) MayWorkOn(t Task, by AgentID) Judgement {
-	if t.Worker == "" || t.Worker == by || t.Over() || !r.Enforces() {
-		return Judgement{}
-	}
-	return r.asEnforced(r.denied(fmt.Sprintf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
-		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker)))
-}
-
 // rules are the reservations that decide who may edit without the stick: those that aren't stale, the
 // earliest first. A pattern that could match anywhere gives no such right.
 type rules struct {

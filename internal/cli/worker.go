@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,16 +47,15 @@ func (a *app) attemptOf(task string, flag int) (int, error) {
 	if flag != 0 || mark == "" {
 		return flag, nil
 	}
-	words := strings.Split(mark, "/")
-	n, err := strconv.Atoi(words[len(words)-1])
-	if err != nil || n < 1 || len(words) < 2 {
+	m, ok := stick.ParseTaskMark(mark)
+	if !ok {
 		return 0, stick.Errorf(stick.CodeUsage, "%s must end with a task and an attempt, as in ui-7/2; it is %q", harness.TaskEnv, stick.Clip(mark, 80)).
 			With("field", harness.TaskEnv)
 	}
-	if own := words[len(words)-2]; task != "" && !strings.EqualFold(task, own) {
+	if task != "" && !strings.EqualFold(task, m.Task) {
 		return 0, nil
 	}
-	return n, nil
+	return m.Attempt, nil
 }
 
 func (a *app) workerInitCmd() *cobra.Command {

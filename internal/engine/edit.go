@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -219,14 +218,19 @@ type roomQuestion struct {
 	paths []string // files to change, relative to the room
 	dirs  []string // directories in which anything may change, relative to the room
 	gone  []stick.Removing
-	apart []string // worktrees in which something is to be changed, relative to the main checkout
-	over  []string // directories to change that may contain worktrees, relative to the main checkout
+	root  string           // the main checkout; empty if only the room is known
+	apart []stick.Straying // the worktrees in which something is to be changed, each with the first of it
+	over  []string         // directories to change that may contain worktrees, relative to the main checkout
 }
 
 // add adds a file or directory to change.
 func (a *roomQuestion) add(x workspace.Target) {
-	if x.Place.Worktree != "" {
-		a.addPlace(x.Place)
+	if a.root = x.Place.Root; x.Place.Worktree != "" {
+		rel, _ := workspace.Below(x.Full, x.Place.Worktree)
+		if rel == "." {
+			rel = ""
+		}
+		a.addApart(x.Place, rel)
 		return
 	}
 	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." { // a change of the whole tree leaves worktrees alone
@@ -252,13 +256,23 @@ func another(paths []string, rel string) []string {
 	return append(paths, rel)
 }
 
-// addPlace adds the worktree of a place. It does nothing for a place in the main checkout.
+// addPlace adds a checkout in which anything may change.
 func (a *roomQuestion) addPlace(p workspace.Place) {
-	if p.Worktree == "" {
+	if a.root = p.Root; p.Worktree == "" {
+		a.tree = true
 		return
 	}
-	if rel, ok := workspace.Below(p.Worktree, p.Root); ok && !slices.Contains(a.apart, rel) {
-		a.apart = append(a.apart, rel)
+	a.addApart(p, "")
+}
+
+// addApart adds what changes in a linked worktree, relative to it; empty for anything.
+func (a *roomQuestion) addApart(p workspace.Place, rel string) {
+	tree, ok := workspace.Below(p.Worktree, p.Root)
+	if !ok {
+		tree = p.Worktree
+	}
+	if !slices.ContainsFunc(a.apart, func(x stick.Straying) bool { return x.Tree == tree }) {
+		a.apart = append(a.apart, stick.Straying{Root: p.Root, Tree: tree, Path: rel})
 	}
 }
 
@@ -311,36 +325,10 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 		case i < len(q.in):
 			a.add(q.in[i])
 		case i < len(q.in)+len(q.tree):
-			a.tree = a.tree || places[i].Worktree == ""
 			a.addPlace(places[i])
 		}
 	}
 	return out, q.addRemovals(tx, &out, me)
-}
-
-// others judges changes to another agent's task: to its worktree, and to its branch.
-func (a *roomQuestion) others(tx *store.Tx, probes *core.Probes, me core.Identity, branches []string) (stick.Judgement, error) {
-	none := stick.Judgement{}
-	if me.Person() || len(a.apart)+len(a.over)+len(branches) == 0 || !a.room.Enforces() {
-		return none, nil
-	}
-	tasks, err := tx.Tasks(a.room.ID)
-	if err != nil {
-		return none, err
-	}
-	by := me.Agent
-	if parent, under := a.room.Parent(by, me.Above, probes.Probed); under {
-		by = parent
-	}
-	for _, t := range tasks {
-		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }
-		if slices.Contains(a.apart, t.Worktree) || slices.ContainsFunc(a.over, inside) || slices.Contains(branches, "refs/heads/"+t.Branch) {
-			if j := a.room.MayWorkOn(t, by); j != none {
-				return j, nil
-			}
-		}
-	}
-	return none, nil
 }
 
 // answer lets the room decide, and adds the decision to res.
@@ -378,12 +366,12 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	res.Reserved = append(res.Reserved, a.room.ReservedByOthers(ask, near, probes.Probed, tx.Now())...)
 	j := a.mayRemove(me)
 	if j == (stick.Judgement{}) {
-		j = a.room.MayEdit(ask, near, probes.Probed, tx.Now())
-	}
-	if j == (stick.Judgement{}) {
-		if j, err = a.others(tx, probes, me, q.Branches); err != nil {
+		if j, err = a.mayWork(tx, probes, me, q, ask); err != nil {
 			return err
 		}
+	}
+	if j == (stick.Judgement{}) {
+		j = a.room.MayEdit(ask, near, probes.Probed, tx.Now())
 	}
 	why := cmp.Or(j.Denied, j.Told)
 	if why == nil || j.Denied == nil && res.Told != "" { // another room has told already

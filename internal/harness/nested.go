@@ -1,6 +1,11 @@
 package harness
 
-import "talkingstick/stick"
+import (
+	"slices"
+
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
 
 // findParents finds the harnesses in whose tool calls the caller's was started. Of one that proves its session the
 // process is enough. Of a carrier, and out of a sandbox with its own pid namespace, only the environment names the
@@ -36,5 +41,16 @@ func (r *resolver) addParentIn(row Row) {
 	if name, id := r.env(row.SessionEnv); name != "" && row.Name != r.near.row.Name {
 		r.caller.AboveIn = append(r.caller.AboveIn, Caller{Harness: row.Name, SessionID: id}.Seed())
 		r.say("It runs below the session of %s that %s names.", row.Title, name)
+	}
+}
+
+// findTask finds the task in whose command the caller runs. The mark counts if that command is an ancestor, or if no ancestor
+// tells: a program that was started in such a command and has outlived it may keep the variable for ever.
+func (r *resolver) findTask() {
+	mark, ok := stick.ParseTaskMark(r.in.Getenv(TaskEnv))
+	started := func(p proc.Info) bool { m, ok := recognise(p); return ok && m.row.Name == workerRow.Name }
+	if ok && (!r.in.Complete || r.caller.Detached || slices.ContainsFunc(r.in.Chain, started)) {
+		r.caller.Task = mark
+		r.say("It runs in the command of task %s, says %s.", mark.Task, TaskEnv)
 	}
 }

@@ -41,6 +41,7 @@ type Caller struct {
 	OnDaemon  bool            // Process is a daemon, and another process is the agent's terminal
 	Above     []stick.Process // harnesses in whose tool calls the caller's was started, if they prove their sessions
 	AboveIn   []string        // seeds of the sessions that the environment names, of such harnesses as no process shows
+	Task      stick.TaskMark  // of the command of a task that it runs below; zero for none
 	Detached  bool            // only its environment names the harness, which isn't among its ancestors
 	Client    bool            // it was found by the name of an MCP client, and Process is that client's
 	Server    stick.Process   // of a Client without Process: the server of its connection; else zero
@@ -103,6 +104,7 @@ func Resolve(in Input) (Caller, error) {
 			in.AsSource, in.As, in.kind(), row.Title).With("field", in.AsSource)
 	}
 	r.agent(*row)
+	r.findTask()
 	return r.caller, nil
 }
 

@@ -104,6 +104,11 @@ func TestResolve(t *testing.T) {
 		}
 		return f
 	}
+	taskEnv := env{TaskEnv: "room-1/ui-7/2"}
+	inTask := func(f Caller) Caller {
+		f.Task = stick.TaskMark{Room: "room-1", Task: "ui-7", Attempt: 2}
+		return f
+	}
 	in := func(f Caller, sessions ...string) Caller {
 		f.AboveIn = sessions
 		return f
@@ -287,6 +292,26 @@ func TestResolve(t *testing.T) {
 		},
 		{
 			"claude in a worker's command, which codex has started", at(bash, claude, workerRun, bash, codex, systemd), complete, claudeEnv,
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
+		},
+		{
+			"claude in the command of a task", at(bash, claude, workerRun, bash, codex, systemd), complete, both(claudeEnv, taskEnv),
+			[2]string{},
+			inTask(agent("claude", session, 999, stick.ProvesSession)),
+		},
+		{
+			"claude in a sandbox, in the command of a task", at(bash, claude), unseen, both(claudeEnv, taskEnv),
+			[2]string{},
+			inTask(agent("claude", session, 999, stick.ProvesSession)),
+		},
+		{
+			"claude beside a task whose variable has stayed", at(bash, claude, systemd), complete, both(claudeEnv, taskEnv),
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
+		},
+		{
+			"claude in the command of a task with a broken mark", at(bash, claude, workerRun, systemd), complete, both(claudeEnv, env{TaskEnv: "ui-7"}),
 			[2]string{},
 			agent("claude", session, 999, stick.ProvesSession),
 		},

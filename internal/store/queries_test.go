@@ -201,6 +201,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, queue := tx.Queue(id)
 		_, openTasks := tx.OpenTasks(id)
 		_, mine := tx.TasksOf(id, "codex:b")
+		_, openMine := tx.OpenTasksOf(id, []stick.AgentID{"codex:b", "claude:a"})
 		_, attempts := tx.Attempts(id, "T1")
 		_, reviews := tx.Reviews(id, "T1")
 		_, seen := tx.SeenHead(id, "T1", "claude:a")
@@ -212,7 +213,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, _, intent := tx.Intent("i")
 		_, has := tx.HasBlob(blob.Sum)
 		_, _, found := tx.FindBlob(blob.Sum[:8])
-		return try(task, tasks, queue, openTasks, mine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
+		return try(task, tasks, queue, openTasks, mine, openMine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
 	})
 	update(t, db, func(tx *store.Tx) error { return tx.EndIntent("i", "done") })
 }

@@ -182,7 +182,7 @@ func (tx *Tx) RoomsBelow(dir string) (ids []stick.RoomID, err error) {
 const maxMarks = 500
 
 // marks are the placeholders for a list of values, and the values as arguments.
-func marks(values []string) (string, []any) {
+func marks[T ~string](values []T) (string, []any) {
 	args := make([]any, len(values))
 	for i, v := range values {
 		args[i] = v

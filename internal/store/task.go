@@ -111,6 +111,13 @@ func (tx *Tx) OpenTasks(room stick.RoomID) ([]stick.Task, error) {
 	return tx.tasks("WHERE room_id = ? AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY created_at, task_key", room)
 }
 
+// OpenTasksOf lists those of [Tx.OpenTasks] that one of the agents is the worker of, the newest first.
+func (tx *Tx) OpenTasksOf(room stick.RoomID, workers []stick.AgentID) ([]stick.Task, error) {
+	marks, args := marks(workers)
+	return tx.tasks("WHERE worker IN ("+marks+") AND room_id = ? AND worker <> '' AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY state_at DESC, task_key",
+		append(args, room)...)
+}
+
 // TasksOf lists the tasks of a room that an agent is the worker of.
 func (tx *Tx) TasksOf(room stick.RoomID, a stick.AgentID) ([]stick.Task, error) {
 	return tx.tasks("WHERE worker = ? AND room_id = ? AND worker <> '' ORDER BY created_at, task_key", a, room)

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+	"talkingstick/stick/glob"
+)
+
+// mayWork judges changes by the tasks of the room: of the worktrees and branches of others' tasks, and of what lies outside of the
+// worktree that the caller is kept to. It reads tasks only where they could matter.
+func (a *roomQuestion) mayWork(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, ask stick.Editing) (j stick.Judgement, err error) {
+	if me.Person() || !a.room.Enforces() {
+		return j, nil
+	}
+	var strays []stick.Straying
+	if t := a.room.Turn; t.State != stick.Owned || t.Owner != me.Agent {
+		strays = a.strays(ask)
+	}
+	others := len(a.apart)+len(a.over)+len(q.Branches) > 0
+	if len(strays) == 0 && !others {
+		return j, nil
+	}
+	w, err := a.working(tx, probes, me)
+	if others && err == nil {
+		j, err = a.others(tx, w, q.Branches)
+	}
+	if len(strays) == 0 || j != (stick.Judgement{}) || err != nil {
+		return j, err
+	}
+	tasks, err := a.tasksOf(tx, w, q.at)
+	for _, x := range strays {
+		if j == (stick.Judgement{}) && len(tasks) > 0 {
+			j = a.room.MayStray(x, w, tasks)
+		}
+	}
+	return j, err
+}
+
+// others judges changes to another agent's task: to its worktree, and to its branch.
+func (a *roomQuestion) others(tx *store.Tx, w stick.Working, branches []string) (j stick.Judgement, err error) {
+	tasks, err := tx.Tasks(a.room.ID)
+	if err != nil {
+		return j, err
+	}
+	for _, t := range tasks {
+		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }
+		apart := slices.ContainsFunc(a.apart, func(x stick.Straying) bool { return x.Tree == t.Worktree })
+		if apart || slices.ContainsFunc(a.over, inside) || slices.Contains(branches, "refs/heads/"+t.Branch) {
+			if j = a.room.MayWorkOn(t, w); j != (stick.Judgement{}) {
+				return j, nil
+			}
+		}
+	}
+	return j, nil
+}
+
+// strays lists what is to be changed, one path for each tree of the repository.
+func (a *roomQuestion) strays(ask stick.Editing) []stick.Straying {
+	main := stick.Straying{Root: a.root}
+	if main.Root == "" {
+		main.Root = a.room.Path
+	}
+	if a.tree {
+		return slices.Concat(a.apart, []stick.Straying{main})
+	}
+	for _, p := range slices.Concat(ask.Paths, ask.Dirs) {
+		if glob.Matchable(p, ask.Fold) { // what lies in .git or below worktrees is no file of the checkout
+			main.Path, _ = workspace.Below(a.room.Path+"/"+p, main.Root)
+			return slices.Concat(a.apart, []stick.Straying{main})
+		}
+	}
+	return a.apart
+}
+
+// working finds out which tasks the caller works on.
+func (a *roomQuestion) working(tx *store.Tx, probes *core.Probes, me core.Identity) (stick.Working, error) {
+	w := stick.Working{By: me.Agent, Under: slices.Clone(me.Above.Agents), Mark: me.Caller.Task}
+	if parent, under := a.room.Parent(me.Agent, me.Above, probes.Probed); under {
+		w.Under = append(w.Under, parent)
+	}
+	for _, p := range me.Above.Processes {
+		s, known, err := tx.SessionOf(p)
+		if err != nil {
+			return w, err
+		}
+		if known {
+			w.Under = append(w.Under, s.Agent)
+		}
+	}
+	return w, nil
+}
+
+// tasksOf lists the open tasks that the caller works on: first the one in whose worktree it is, then the newest.
+func (a *roomQuestion) tasksOf(tx *store.Tx, w stick.Working, at *workspace.Place) ([]stick.Task, error) {
+	tasks, err := tx.OpenTasksOf(a.room.ID, append([]stick.AgentID{w.By}, w.Under...))
+	if err == nil && w.Mark.Room == a.room.ID {
+		var t stick.Task
+		var ok bool
+		if t, ok, err = tx.Task(a.room.ID, w.Mark.Task); ok && !slices.ContainsFunc(tasks, func(x stick.Task) bool { return x.ID == t.ID }) {
+			tasks = append(tasks, t)
+		}
+	}
+	if at != nil && at.Worktree != "" {
+		here, _ := workspace.Below(at.Worktree, at.Root)
+		slices.SortStableFunc(tasks, func(x, y stick.Task) int {
+			switch here {
+			case x.Worktree:
+				return -1
+			case y.Worktree:
+				return 1
+			}
+			return 0
+		})
+	}
+	return tasks, err
+}

@@ -1,0 +1,94 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TaskMark names the attempt at a task that a command was started for. All that the command starts has the mark.
+type TaskMark struct {
+	Room    RoomID // empty if the mark doesn't say
+	Task    string
+	Attempt int // from 1; 0 for no mark
+}
+
+// ParseTaskMark reads a mark such as room/ui-7/2.
+func ParseTaskMark(text string) (m TaskMark, ok bool) {
+	words := strings.Split(text, "/")
+	n := len(words)
+	if n < 2 {
+		return m, false
+	}
+	m = TaskMark{Room: RoomID(strings.Join(words[:n-2], "/")), Task: words[n-2]}
+	var err error
+	if m.Attempt, err = strconv.Atoi(words[n-1]); err != nil || m.Attempt < 1 {
+		return TaskMark{}, false
+	}
+	return m, true
+}
+
+// Working says which tasks a caller works on.
+type Working struct {
+	By    AgentID
+	Under []AgentID // the agents in whose tool calls it was started: it works on their tasks
+	Mark  TaskMark  // of the command in which it runs; zero for none
+}
+
+// worksOn reports whether a caller works on a task: as its worker, below it, or in the command of the current attempt.
+func (r Room) worksOn(t Task, w Working) bool {
+	marked := w.Mark.Room == r.ID && w.Mark.Attempt == t.Attempt && TaskKey(w.Mark.Task) == TaskKey(t.ID)
+	return marked || t.Worker != "" && (t.Worker == w.By || slices.Contains(w.Under, t.Worker))
+}
+
+// MayWorkOn judges a change of the worktree or the branch of a task, like [Room.MayEdit]. Its worker may change them, and so
+// may everybody while it has no worker.
+func (r Room) MayWorkOn(t Task, w Working) Judgement {
+	if t.Worker == "" || t.Over() || r.worksOn(t, w) || !r.Enforces() {
+		return Judgement{}
+	}
+	return r.asEnforced(r.denied(fmt.Sprintf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
+		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker)))
+}
+
+// Straying is a change in one of the trees of a repository.
+type Straying struct {
+	Root string // of the main checkout; absolute
+	Tree string // the linked worktree, relative to Root if it lies below; empty for the main checkout
+	Path string // what changes, relative to the tree; empty for anything in it
+}
+
+// MayStray judges a change outside of the worktree of a task that the caller works on now. It is kept to that worktree, also
+// where a reservation of its own or its parent's turn would cover the path: who writes to another tree has mostly taken it for
+// its own. Only who holds the stick itself may change both. tasks are those that the caller works on, the nearest first.
+func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
+	if !r.Enforces() || r.holds(w.By) {
+		return Judgement{}
+	}
+	i := slices.IndexFunc(tasks, func(t Task) bool { return r.keeps(t, w) })
+	if i < 0 || slices.ContainsFunc(tasks, func(t Task) bool { return r.worksOn(t, w) && q.Tree == t.Worktree }) {
+		return Judgement{}
+	}
+	t := tasks[i]
+	own := q.Root + "/" + t.Worktree
+	where, step := "the main checkout", Hintf("work in %s instead", own)
+	if q.Tree != "" {
+		where = "the worktree " + clip(q.Tree, 256)
+	}
+	why, paths := fmt.Sprintf("%s isn't yours to change: you work on task %s in %s", where, t.ID, own), []string{}
+	if q.Path != "" {
+		why, paths = fmt.Sprintf("%s lies in %s, and you work on task %s in %s", clip(q.Path, 120), where, t.ID, own), []string{q.Path}
+		step = Hintf("change %s/%s instead", own, q.Path)
+	}
+	return r.asEnforced(r.denied(why, paths).With("task_id", t.ID).With("worktree", own).Hintf("%s", step))
+}
+
+// keeps reports whether a task keeps a caller to its worktree: while its worker should be working, unless that one holds the
+// stick. The command of an attempt is kept from its start.
+func (r Room) keeps(t Task, w Working) bool {
+	return r.worksOn(t, w) && !r.holds(t.Worker) && (t.Busy() || t.State == TaskAssigned)
+}
+
+// holds reports whether an agent has the stick.
+func (r Room) holds(a AgentID) bool { return a != "" && r.Turn.State == Owned && r.Turn.Owner == a }
