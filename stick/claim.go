@@ -15,7 +15,7 @@ const (
 // Claim gives the stick to a, or returns "" if a may not have it now. a may have a free stick, and one
 // that is reserved for a. The reservation counts even after its time, until somebody else takes over.
 // If the stick is free, the agent that ended the last turn must wait for Policy.WaiterGrace while another
-// member waits for work. An owner that claims again gets [AlreadyOwner].
+// member waits for work. Nobody may have it while the room is paused. An owner that claims again gets [AlreadyOwner].
 func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason) {
 	t := r.Turn
 	var why ClaimReason
@@ -24,6 +24,8 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 		return r, nil, ""
 	case t.State == Owned && t.Owner == a:
 		return r, nil, AlreadyOwner
+	case r.Paused.On():
+		return r, nil, ""
 	case t.State == Reserved && t.ReservedFor == a && t.ReservedBy == ByPass:
 		why = DirectPass
 	case t.State == Reserved && t.ReservedFor == a:

@@ -42,6 +42,7 @@ type Editing struct {
 	Paths  []string // relative to the room's root, / between the names
 	Dirs   []string // directories that are changed with everything below them; written like Paths
 	Tree   bool     // anything in the shared tree
+	Apart  []string // worktrees in which something is changed, written like Paths
 	Fold   bool     // the file system doesn't distinguish upper and lower case
 
 	PrimaryOnly []glob.Pattern // what only the primary may change, even if a helper holds the stick
@@ -57,7 +58,8 @@ type Judgement struct {
 	Told   *Error // allows it, and says to the editor what is against the rules; see [EnforceWarn]
 }
 
-// MayEdit judges an edit. People may always edit. Whom the holder started may what the holder
+// MayEdit judges an edit. People may always edit. While the room is paused, no agent may: not in the shared tree, even if it
+// holds the stick, and not in a worktree. Otherwise worktrees aren't judged here. Whom the holder started may what the holder
 // may, except for what is left to the primary. So may everybody in a closed room, and in a room that enforces nothing. near must
 // hold at least the reservations that could match one of the paths, if [Enforce.HearsScopes].
 func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) Judgement {
@@ -74,14 +76,24 @@ func (r Room) asEnforced(why *Error) Judgement {
 
 // against says why an edit is against the rules of the room, nil if it isn't.
 func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error {
-	if q.Person || !r.Enforces() {
+	shared := len(q.Paths)+len(q.Dirs) > 0 || q.Tree
+	if q.Person || !r.Enforces() || !shared && len(q.Apart) == 0 {
 		return nil
 	}
+	all := slices.Concat(q.Paths, q.Dirs, q.Apart)
 	m, _ := r.Member(q.By)
-	if m.State == Kicked {
-		all := slices.Concat(q.Paths, q.Dirs)
+	switch {
+	case m.State == Kicked && shared:
 		return r.denied(q.notYours(all)+": you were removed from this room", all).
 			Hintf("%s", RejoinStep(q.By))
+	case r.Paused.On():
+		wait := Cmd("tt wait")
+		if !shared { // who works on a task doesn't want the stick
+			wait = Cmd("tt wait --park")
+		}
+		return r.denied(r.Paused.Says(now), all).With("paused", r.Paused).Hintf("%s", r.stepInPause(q.By, wait))
+	case !shared:
+		return nil
 	}
 	if theirs, why := q.leftToPrimary(m); len(theirs) > 0 {
 		return r.denied(q.what(theirs)+why+", and you are a helper", theirs).
@@ -90,33 +102,9 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 	if _, under := r.Parent(q.By, q.Above, s); under || r.Turn.State == Owned && r.Turn.Owner == q.By {
 		return nil
 	}
-	var denied []string
-	var instead *Reservation // somebody else's, which decides
-	if !q.Tree {
-		rules := r.deciding(q, near, s, now)
-		judge := func(path string, mine bool, v *Reservation) {
-			if mine {
-				return
-			}
-			if denied = append(denied, path); instead == nil {
-				instead = v
-			}
-		}
-		for _, p := range q.Paths {
-			if glob.Matchable(p, q.Fold) { // paths in worktrees and in .git aren't the room's
-				v := rules.of(p)
-				judge(p, v != nil && v.Agent == q.By, v)
-			}
-		}
-		for _, d := range q.Dirs {
-			if glob.Matchable(d, q.Fold) {
-				mine, v := rules.below(d)
-				judge(d, mine, v)
-			}
-		}
-		if len(denied) == 0 {
-			return nil
-		}
+	denied, instead := r.unreserved(q, near, s, now)
+	if len(denied) == 0 && !q.Tree {
+		return nil
 	}
 	what := q.notYours(denied)
 	if instead != nil {
@@ -128,6 +116,36 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
 	return r.denied(fmt.Sprintf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
+}
+
+// unreserved lists the paths that the caller may not change without the stick. instead is the first reservation of somebody
+// else that decides so, if there is one. A change of the whole tree names no paths.
+func (r Room) unreserved(q Editing, near []Reservation, s *Probed, now Time) (denied []string, instead *Reservation) {
+	if q.Tree {
+		return nil, nil
+	}
+	rules := r.deciding(q, near, s, now)
+	judge := func(path string, mine bool, v *Reservation) {
+		if mine {
+			return
+		}
+		if denied = append(denied, path); instead == nil {
+			instead = v
+		}
+	}
+	for _, p := range q.Paths {
+		if glob.Matchable(p, q.Fold) { // paths in worktrees and in .git aren't the room's
+			v := rules.of(p)
+			judge(p, v != nil && v.Agent == q.By, v)
+		}
+	}
+	for _, d := range q.Dirs {
+		if glob.Matchable(d, q.Fold) {
+			mine, v := rules.below(d)
+			judge(d, mine, v)
+		}
+	}
+	return denied, instead
 }
 
 // stepToEdit returns the hint how to get the right to edit.
@@ -257,21 +275,28 @@ func (r Room) DeniedCommand(by AgentID, form string) Event {
 }
 
 // EditTold makes the event that an agent was told of an edit against the rules. It is for the holder of the stick, if there is
-// one. One event in a turn is enough, see [Room.Told].
+// one; in a pause, for the person who paused the room, if that is a member. One event in a turn is enough, see [Room.Told].
 func (r Room) EditTold(by AgentID, paths []string) Event {
 	to := AgentID("")
-	if r.Turn.State == Owned {
+	switch {
+	case r.joined(r.Paused.By):
+		to = r.Paused.By
+	case !r.Paused.On() && r.Turn.State == Owned:
 		to = r.Turn.Owner
 	}
-	return r.event(EventEditTold, by, to).with(EditToldPayload{Paths: some(paths), Count: len(paths)})
+	return r.event(EventEditTold, by, to).with(EditToldPayload{Paths: some(paths), Count: len(paths), Paused: r.Paused.On()})
 }
 
 // Told reports whether an agent doesn't have to be told again, because of its last events [EventEditTold]: in a turn once is
-// enough, and while nobody holds the stick once in a session.
+// enough, in a pause too, and while nobody holds the stick once in a session.
 func (r Room) Told(by AgentID, last []Event) bool {
 	m, _ := r.Member(by)
 	return slices.ContainsFunc(last, func(e Event) bool {
-		if r.Turn.State == Owned {
+		p, _ := PayloadOf[EditToldPayload](e)
+		switch {
+		case p.Paused || r.Paused.On():
+			return p.Paused && r.Paused.On() && e.CreatedAt >= r.Paused.Since
+		case r.Turn.State == Owned:
 			return e.Turn == r.Turn.ID && e.To == r.Turn.Owner
 		}
 		return e.To == "" && e.CreatedAt >= m.Session.Since

@@ -30,6 +30,7 @@ const (
 	CodeAlreadyListening     Code = "already_listening"
 	CodeIdentityMismatch     Code = "identity_mismatch"
 	CodeRoomClosed           Code = "room_closed"
+	CodePaused               Code = "paused"
 	CodeKicked               Code = "kicked"
 	CodeMemberPresent        Code = "member_present"
 	CodeNotFound             Code = "not_found"
@@ -117,6 +118,7 @@ var Codes = []CodeInfo{
 	{CodeAlreadyListening, ExitRefused, false, "this member already waits, in another process"},
 	{CodeIdentityMismatch, ExitRefused, false, "the name belongs to a session that is alive elsewhere"},
 	{CodeRoomClosed, ExitRefused, false, "the room is closed"},
+	{CodePaused, ExitRefused, true, "a person has paused the room"},
 	{CodeKicked, ExitRefused, false, "the member was removed from the room"},
 	{CodeMemberPresent, ExitRefused, false, "the member isn't gone"},
 	{CodeNotFound, ExitNotFound, false, "there is nothing of that name or number in the room"},

@@ -26,6 +26,8 @@ const (
 	EventPolicyChanged EventType = "policy_changed"
 	EventRoomMoved     EventType = "room_moved"
 	EventOwnerIdle     EventType = "owner_idle"
+	EventRoomPaused    EventType = "room_paused"
+	EventRoomResumed   EventType = "room_resumed"
 
 	EventMessageSent      EventType = "message_sent"
 	EventMessageRead      EventType = "message_read"

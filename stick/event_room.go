@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // JoinPayload is the payload of [EventJoin].
@@ -123,6 +124,15 @@ type OwnerIdlePayload struct {
 	IdleSince Time `json:"idle_since,omitzero"` // when the owner last did something
 }
 
+// RoomPausedPayload is the payload of [EventRoomPaused].
+type RoomPausedPayload struct{ Caller }
+
+// RoomResumedPayload is the payload of [EventRoomResumed].
+type RoomResumedPayload struct {
+	Caller
+	Since Time `json:"since,omitzero"` // when the pause began
+}
+
 func (p LeavePayload) turnEndedOf(e Event) AgentID    { return ifEnds(p.Ends, e.From) }
 func (p KickPayload) turnEndedOf(e Event) AgentID     { return ifEnds(p.Ends, e.To) }
 func (p TakeoverPayload) turnEndedOf(e Event) AgentID { return ifEnds(p.Ends, p.Prior) }
@@ -227,8 +237,7 @@ var roomEvents = []EventInfo{
 			case p.Claim == OpenClaim && c.State != Idle:
 				return errors.New("the stick isn't free")
 			}
-			c.grant(e.From, p.Lease, true)
-			return nil
+			return c.grant(e.From, p.Lease, true)
 		},
 	}),
 	row(kind[ReleasePayload]{
@@ -284,9 +293,8 @@ var roomEvents = []EventInfo{
 			if p.Ends {
 				c.endTurn(p.Prior, e.Seq)
 			}
-			c.grant(e.From, p.Lease, false)
 			address(e, p.Told)
-			return nil
+			return c.grant(e.From, p.Lease, false)
 		},
 	}),
 	row(kind[ClosePayload]{
@@ -391,5 +399,39 @@ var roomEvents = []EventInfo{
 				e.Turn, Age(e.CreatedAt.Sub(p.IdleSince)), Cmd("tt heartbeat"), Cmd("tt release --status … --next-action …"))
 		},
 		Replay: unchanged[OwnerIdlePayload],
+	}),
+	row(kind[RoomPausedPayload]{
+		Type: EventRoomPaused, Meaning: "a person paused the room, or gave another reason for the pause; nobody is granted the stick until a person resumes it", For: forNamed,
+		Say: func(e Event, _ RoomPausedPayload) string { return who(e.From) + " paused the room" + because(e.Reason) },
+		Tell: func(e Event, _ RoomPausedPayload) string {
+			return fmt.Sprintf("%s paused the room%s; stop editing until a person resumes it: %s", who(e.From), because(e.Reason), Cmd("tt wait"))
+		},
+		Replay: func(c *Record, e *Event, _ RoomPausedPayload) error {
+			p := Pause{By: e.From, Reason: e.Reason, Since: e.CreatedAt}
+			if c.Paused.On() {
+				p.Since = c.Paused.Since
+			}
+			c.Paused = p
+			c.tellAll(e)
+			return nil
+		},
+	}),
+	row(kind[RoomResumedPayload]{
+		Type: EventRoomResumed, Meaning: "a person ended the pause of the room", For: forNamed,
+		Say: func(e Event, p RoomResumedPayload) string {
+			s := who(e.From) + " resumed the room"
+			if d := e.CreatedAt.Sub(p.Since); d >= time.Minute && !p.Since.IsZero() {
+				s += ", which was paused for " + Age(d)
+			}
+			return s
+		},
+		Replay: func(c *Record, e *Event, _ RoomResumedPayload) error {
+			if !c.Paused.On() {
+				return errors.New("the room isn't paused")
+			}
+			c.Paused = Pause{}
+			c.tellAll(e)
+			return nil
+		},
 	}),
 }

@@ -62,8 +62,9 @@ type LateEditPayload struct {
 // EditToldPayload is the payload of [EventEditTold].
 type EditToldPayload struct {
 	Caller
-	Paths []string `json:"paths,omitempty"` // some of them
-	Count int      `json:"count,omitempty"` // how many they are
+	Paths  []string `json:"paths,omitempty"`  // some of them
+	Count  int      `json:"count,omitempty"`  // how many they are
+	Paused bool     `json:"paused,omitempty"` // the room was paused, and To had paused it
 }
 
 // WorkTakenPayload is the payload of [EventWorkTaken].
@@ -159,8 +160,11 @@ var scopeEvents = []EventInfo{
 		Replay: unchanged[LateEditPayload],
 	}),
 	row(kind[EditToldPayload]{
-		Type: EventEditTold, Meaning: "an agent edited without the stick, where the room only warns, and was told; noted once a turn", For: forRecipient,
+		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, where the room only warns, and was told; noted once a turn", For: forRecipient,
 		Say: func(e Event, p EditToldPayload) string {
+			if p.Paused {
+				return fmt.Sprintf("%s edited %s while the room was paused", who(e.From), editedOf(p.Paths, p.Count))
+			}
 			s := fmt.Sprintf("%s edited %s without the stick", who(e.From), editedOf(p.Paths, p.Count))
 			if e.To != "" {
 				s += ", which " + who(e.To) + " holds"
@@ -168,6 +172,9 @@ var scopeEvents = []EventInfo{
 			return s
 		},
 		Tell: func(e Event, p EditToldPayload) string {
+			if p.Paused {
+				return fmt.Sprintf("%s edited %s while the room is paused", who(e.From), editedOf(p.Paths, p.Count))
+			}
 			return fmt.Sprintf("%s edited %s while you hold the stick", who(e.From), editedOf(p.Paths, p.Count))
 		},
 		Replay: unchanged[EditToldPayload],

@@ -13,7 +13,7 @@ import (
 // checked after the previous act.
 func recordOf(r Room) *Record {
 	c := &Record{
-		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
+		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Paused: r.Paused, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
 		ReservedBy: r.Turn.ReservedBy, Prior: r.Turn.Prior, HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending,
 		Direct: r.Turn.HandoffDirect, NextAction: r.Turn.NextAction, Generation: r.Generation,
 		Members: map[AgentID]MemberRecord{}, Policy: map[string]string{}, NextTurn: map[string]string{}, Receipts: map[ReceiptKey]Receipt{},
@@ -134,6 +134,19 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		return "a turn began, and a limit still waits for it"
 	case grants > 0 && b.Policy.NextTurn.OwnerIdleTTL != 0 && n.Policy.OwnerIdleTTL != b.Policy.NextTurn.OwnerIdleTTL:
 		return "a turn began without the limit that waited for it"
+	}
+
+	// A pause changes nothing about the stick, and neither does its end, except that a free one is reserved.
+	switch b, n := b.Turn, n.Turn; {
+	case o.before.Paused.On() && grants > 0:
+		return "a turn began in a paused room"
+	case a.deed == dPause && b != n:
+		return "a pause changed the turn"
+	case a.deed == dResume && b.State != Idle && (n.State != b.State || n.Lease != b.Lease || n.ReservedFor != b.ReservedFor) &&
+		!(b.State == Reserved && from.actors[agentIndex(b.ReservedFor)].proc == Gone):
+		return "the end of a pause took the stick from somebody"
+	case a.deed == dResume && o.after.Opening(to.probed(), to.now).Cause != "" && from.actors[max(0, agentIndex(n.Owner))].proc != Gone:
+		return "the end of a pause opened a takeover of an owner that isn't gone"
 	}
 
 	// No context is ever lost.
@@ -316,7 +329,7 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 		s.Listeners[ListenerID(names[i])] = Alive // as it was while it asked
 	}
 	q := Asking{Agent: names[i], Above: to.above(i), Purpose: intent, Blocking: true, Lease: "another lease"}
-	under := sc.nested && i == 1 && intent == Work && n.Turn.Owner == names[0] && to.living(0) && n.joined(names[1])
+	under := sc.nested && i == 1 && intent == Work && !n.Paused.On() && n.Turn.Owner == names[0] && to.living(0) && n.joined(names[1])
 	switch {
 	case (o.answer.Status == UnderParent) != under:
 		return fmt.Sprintf("while %q holds the stick, its child is told %q", n.Turn.Owner, o.answer.Status)
@@ -342,11 +355,11 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 		}
 	case o.answer.Status == "" && intent == Work:
 		at := n.NextDeadline(q, s, to.now)
-		if at.IsZero() {
-			return "a wait for work has no deadline"
+		if at.IsZero() != n.Paused.On() {
+			return "a wait for work has no deadline, or has one in a pause"
 		}
 		_, _, again := n.Ask(q, s, to.now)
-		if again.Status != "" || again.Changed || at <= to.now {
+		if again.Status != "" || again.Changed || at <= to.now && !at.IsZero() {
 			return fmt.Sprintf("a wait spins: at once asked again it answers %q (changed %v), and its deadline is %s from now",
 				again.Status, again.Changed, at.Sub(to.now))
 		}
@@ -403,8 +416,8 @@ func (sc *scenario) checkState(w *world) string {
 func (w *world) checkHeartbeats(s *Probed) string {
 	r, now := w.room, w.now
 	i := agentIndex(r.Turn.Owner)
-	if r.Turn.State != Owned || w.actors[i].proc != Alive || w.jumped ||
-		now < max(r.Turn.GrantedAt, r.Members[i].LastSeenAt).Add(4*r.Policy.OwnerIdleTTL) {
+	if r.Turn.State != Owned || r.Paused.On() || w.actors[i].proc != Alive || w.jumped ||
+		now < max(r.Turn.GrantedAt, r.Turn.ResumedAt, r.Members[i].LastSeenAt).Add(4*r.Policy.OwnerIdleTTL) {
 		return ""
 	}
 	other := names[(i+1)%crowd]
@@ -500,6 +513,9 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 	}
 	if !waits || w.room.Closed {
 		return 0, ""
+	}
+	if w.room.Paused.On() {
+		w, _ = sc.do(w, act{deed: dResume})
 	}
 	limit := sc.patience(&w)
 	if w.jumped {

@@ -59,10 +59,13 @@ var scenarios = []scenario{
 	{name: "limits that change, two agents", two: true, proves: provedOne, acts: deeds(waits, dTake, dAct, dLimit, dLower)},
 	{name: "heartbeats, two agents", two: true, proves: provedOne, policy: &shortIdle, acts: deeds(waits, dTake, dBeat, dAct)},
 	{name: "a child of the other, two agents", two: true, nested: true, proves: provedTwo, acts: deeds(waits, dDie, dPass, dTake)},
+	{name: "pauses, two agents", two: true, proves: provedOne, acts: deeds(waits, dDie, dPass, dTake, dAct, dPause)},
 	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},
 
 	{long: true, name: "kicks of the gone", proves: provedAll, acts: deeds(waits, dDie, dKick)},
 	{long: true, name: "kicks", proves: provedAll, acts: deeds(waits, dDie, dKick, dForce, dJoin)},
+	{long: true, name: "pauses", proves: provedTwo, acts: deeds(waits, dTake, dPause)},
+	{long: true, name: "pauses and leaves, two agents", two: true, proves: provedTwo, hooks: provedOne, acts: deeds(waits, dying, dPass, dLeave, dAbandon, dJoin, dRestore, dPause)},
 	{long: true, name: "restores", proves: provedTwo, acts: deeds(waits, dPass, dTake, dRestore)},
 	{long: true, name: "guardians", acts: deeds(waits, dTake, dRenew)},
 	{long: true, name: "sequence releases", proves: provedAll, order: Sequence, fair: true, acts: deeds(waits, dKill, stops)},

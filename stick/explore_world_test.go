@@ -123,12 +123,15 @@ const (
 	dJump
 	dLimit // a person changes owner_idle_ttl
 	dLower // an agent lowers it
+	dPause
+	dResume
 )
 
 var deedNames = [...]string{
 	"tick", "look", "wait", "listen", "timeout", "kill wait", "stop wait", "continue wait", "die", "come back",
 	"heartbeat", "act", "renew", "release", "pass", "pass next", "take", "take (operator)", "leave", "abandon", "kick",
 	"kick (force)", "close", "close (person)", "join", "restore", "clock back", "change the idle limit", "lower the idle limit",
+	"pause", "resume",
 }
 
 type act struct {
@@ -139,7 +142,7 @@ type act struct {
 
 func (a act) String() string {
 	switch a.deed {
-	case dTick, dRestore, dJump, dPerson, dLimit:
+	case dTick, dRestore, dJump, dPerson, dLimit, dPause, dResume:
 		return deedNames[a.deed]
 	case dPass, dKick, dForce:
 		return fmt.Sprintf("%s: %s %s", names[a.who], deedNames[a.deed], names[a.target])
@@ -338,6 +341,13 @@ func (sc *scenario) actsIn(w *world) []act {
 	if has(dPerson) && !w.room.Closed && w.room.Turn.State != Owned {
 		add(dPerson, 0, 0)
 	}
+	if has(dPause) && !w.room.Closed {
+		if w.room.Paused.On() {
+			add(dResume, 0, 0)
+		} else {
+			add(dPause, 0, 0)
+		}
+	}
 	if has(dRestore) {
 		add(dRestore, 0, 0)
 	}
@@ -525,6 +535,15 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		var more []Event
 		r, more, o.err = r.SetPolicy(by, false, []string{"owner_idle_ttl=" + sc.rules().OwnerIdleTTL.String()}, w.now)
 		note(more)
+	case dPause, dResume:
+		var more []Event
+		if a.deed == dPause {
+			r, more, o.err = r.Pause("human:x", true, "a demo", w.now)
+		} else {
+			r, more, o.err = r.Resume("human:x", true, s, w.now)
+		}
+		note(more)
+		settle(false)
 	case dRestore:
 		var more []Event
 		r, more = r.Restore(r.Generation+1, "restore", s, w.now)
@@ -592,7 +611,7 @@ func (w *world) count(events []Event) {
 }
 
 func sameRoom(a, b Room) bool {
-	return a.Closed == b.Closed && a.Policy == b.Policy && a.Turn == b.Turn && slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
+	return a.Closed == b.Closed && a.Paused == b.Paused && a.Policy == b.Policy && a.Turn == b.Turn && slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
 		return x.Agent == y.Agent && x.State == y.State && x.JoinSeq == y.JoinSeq && x.HeldSeq == y.HeldSeq &&
 			x.LastSeenAt == y.LastSeenAt && x.LastOfferRound == y.LastOfferRound && x.PassedOver == y.PassedOver && x.ReturnedAt == y.ReturnedAt
 	})
@@ -712,6 +731,9 @@ func (sc *scenario) normal(w world) world {
 	out := world{now: origin, jumped: w.jumped, nested: w.nested, actors: w.actors, room: Room{
 		ID: w.room.ID, Policy: p, Closed: w.room.Closed, Generation: 1, Turn: n, Members: members,
 	}}
+	if w.room.Paused.On() {
+		out.room.Paused = Pause{By: "human:x", Reason: "a demo", Since: origin}
+	}
 	if n.IdleNoticeAt != 0 {
 		out.room.Turn.IdleSince = out.room.activity()
 	}
@@ -782,6 +804,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 	put(int(t.State[0]))
 	put(len(t.ReservedBy))
 	bit(w.room.Closed, t.Acked, t.HandoffPending, t.HandoffDirect, t.HandoffSeq > 0, t.GuardianPID != 0, w.jumped, t.ID > 0)
+	bit(w.room.Paused.On())
 	place(t.Owner)
 	place(t.ReservedFor)
 	place(t.Prior)

@@ -91,9 +91,12 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 // Settle does what is due in a room before anything else happens there. It records when the owner was first
 // seen to be gone. It moves a reservation on if the recipient is gone or its time is over; but a recipient
 // that acts now (by) still gets the stick. With take, a reservation whose recipient is gone stays, so that it
-// can be taken over.
+// can be taken over. Nothing is due in a paused room.
 func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event) {
 	t := r.Turn
+	if r.Paused.On() {
+		return r, nil
+	}
 	switch t.State {
 	case Owned:
 		if t.OpenedAt.IsZero() && t.Owner != by && r.gone(t.Owner, s) {

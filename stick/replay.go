@@ -13,6 +13,7 @@ type Record struct {
 	Turn       int64
 	State      TurnState
 	Closed     bool
+	Paused     Pause
 	Owner      AgentID
 	LeaseSum   string
 	Reserved   AgentID
@@ -168,6 +169,15 @@ func (c *Record) addressOwed(e *Event, messages []int64) {
 	}
 }
 
+// tellAll addresses an event to everybody in the room, except for who made it.
+func (c *Record) tellAll(e *Event) {
+	for a, m := range c.Members {
+		if m.State == Joined && a != e.From {
+			e.For = append(e.For, Addressee{Agent: a})
+		}
+	}
+}
+
 // recipients returns the addressees of a message.
 func (c *Record) recipients(from AgentID, m Message) (out []Addressee) {
 	to := m.To
@@ -211,7 +221,10 @@ func (c *Record) endSession(a AgentID) {
 	}
 }
 
-func (c *Record) grant(a AgentID, lease string, byClaim bool) {
+func (c *Record) grant(a AgentID, lease string, byClaim bool) error {
+	if c.Paused.On() {
+		return errors.New("the room is paused")
+	}
 	direct := c.Pending && byClaim
 	c.free()
 	c.Turn++
@@ -219,6 +232,7 @@ func (c *Record) grant(a AgentID, lease string, byClaim bool) {
 	maps.Copy(c.Policy, c.NextTurn)
 	clear(c.NextTurn)
 	c.State, c.Owner, c.LeaseSum, c.Pending, c.Direct = Owned, a, lease, false, direct
+	return nil
 }
 
 func (c *Record) free() {
@@ -243,6 +257,7 @@ func (c *Record) Differs(r Room) string {
 		"turn_id":               {t.ID, c.Turn},
 		"state":                 {t.State, c.State},
 		"closed":                {r.Closed, c.Closed},
+		"paused":                {r.Paused, c.Paused},
 		"owner":                 {t.Owner, c.Owner},
 		"lease":                 {lease, c.LeaseSum},
 		"reserved_for":          {t.ReservedFor, c.Reserved},

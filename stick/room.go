@@ -10,6 +10,7 @@ type Room struct {
 	ID         RoomID
 	Path       string
 	Closed     bool
+	Paused     Pause
 	UpdatedAt  Time // when its last event, or the room itself, was made
 	Policy     Policy
 	Generation int64 // the database's generation that the turn belongs to, see [Room.Restore]
@@ -58,6 +59,7 @@ type Turn struct {
 	IdleNoticeAt Time   // when the owner was told that it looks idle
 	IdleSince    Time   // its last activity before that
 	OpenedAt     Time   // when the owner was first seen to be gone
+	ResumedAt    Time   // when a pause last ended; the owner's time limits count from then
 
 	// While reserved.
 	ReservedFor AgentID
@@ -305,22 +307,22 @@ func (r Room) LeaseKeptBy(s *Probed, now Time) LeaseKeeper {
 // lease returns when the current lease times out, unless a process keeps it.
 func (r Room) lease() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
-	return Deadline{max(r.Turn.GrantedAt, r.Turn.RenewedAt, r.Turn.HeartbeatAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
+	return Deadline{max(r.Turn.GrantedAt, r.Turn.ResumedAt, r.Turn.RenewedAt, r.Turn.HeartbeatAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
 }
 
-// LeaseExpiresAt returns when the lease times out. It is zero if a process keeps the lease or nobody owns the
-// stick.
+// LeaseExpiresAt returns when the lease times out. It is zero if a process keeps the lease, nobody owns the stick, or the
+// room is paused.
 func (r Room) LeaseExpiresAt(s *Probed, now Time) Time {
-	if r.Turn.State != Owned || r.LeaseKeptBy(s, now) == KeptByProcess {
+	if r.Turn.State != Owned || r.Paused.On() || r.LeaseKeptBy(s, now) == KeptByProcess {
 		return 0
 	}
 	return r.lease().At()
 }
 
 // ClaimExpiresAt returns when the stick no longer waits for its recipient alone. It is zero if the stick isn't
-// reserved.
+// reserved, or the room is paused.
 func (r Room) ClaimExpiresAt() Time {
-	if r.Turn.State != Reserved {
+	if r.Turn.State != Reserved || r.Paused.On() {
 		return 0
 	}
 	return r.claim().At()
@@ -335,10 +337,10 @@ func (r Room) claim() Deadline {
 	return Deadline{r.Turn.ReservedAt, ttl}
 }
 
-// acted returns when the owner last did something other than to send a heartbeat.
+// acted returns when the owner last did something other than to send a heartbeat. In a pause it had nothing to do.
 func (r Room) acted() Time {
 	m, _ := r.Member(r.Turn.Owner)
-	return max(r.Turn.GrantedAt, m.LastSeenAt)
+	return max(r.Turn.GrantedAt, r.Turn.ResumedAt, m.LastSeenAt)
 }
 
 // activity returns when the owner last did something. Heartbeats count, but alone only up to a time after which the
@@ -368,10 +370,10 @@ func (r Room) HeartbeatCounts(proof Proof, now Time) bool {
 	return (proof == ProvesSession || proof == ProvesTurn) && !r.heartbeats().Due(now)
 }
 
-// IdleAt returns when the owner counts as idle if it does nothing until then. It is zero if nobody owns the stick,
+// IdleAt returns when the owner counts as idle if it does nothing until then. It is zero if nobody owns the stick, in a pause,
 // and if only the owner's own acts keep the lease, because then the lease times out instead.
 func (r Room) IdleAt(s *Probed, now Time) Time {
-	if r.Turn.State != Owned || !r.keptWhileIdle(s, now) {
+	if r.Turn.State != Owned || r.Paused.On() || !r.keptWhileIdle(s, now) {
 		return 0
 	}
 	return r.idle().At()
@@ -406,7 +408,7 @@ func (r Room) idleOpensAt() Time { return max(r.idle().At(), r.idleNoticeEnds().
 // the owner has, or if nobody would see a reaction because no hooks fire.
 func (r Room) unacknowledged() (Deadline, bool) {
 	m, _ := r.Member(r.Turn.Owner)
-	return Deadline{r.Turn.GrantedAt, r.Policy.ClaimTTL}, m.HooksSeen && !r.Turn.Acked
+	return Deadline{max(r.Turn.GrantedAt, r.Turn.ResumedAt), r.Policy.ClaimTTL}, m.HooksSeen && !r.Turn.Acked
 }
 
 func (r Room) grace(from Time) Deadline { return Deadline{from, r.Policy.WaiterGrace} }

@@ -31,7 +31,7 @@ func (o Opening) Open() bool { return o.Cause != "" }
 func (r Room) Opening(s *Probed, now Time) Opening {
 	t := r.Turn
 	switch {
-	case r.Closed:
+	case r.Closed, r.Paused.On():
 	case t.State == Owned:
 		m, _ := r.Member(t.Owner)
 		if m.Verdict(s) == Gone {
@@ -108,7 +108,7 @@ func (q Take) Check() error {
 // Takeover gives the stick to the caller if it can be taken over. It fails with [CodeTakeoverNotAvailable] if
 // none is, with [CodePriorOwner] while the caller must let others go first because it had the last turn, with
 // [CodeTurnMismatch] if the turn isn't the expected one, with [CodeUnknownMember] if the caller takes no part,
-// and with [CodeUsage] and [CodeRoomClosed]. If the owner only looks idle and hasn't been told so, Takeover
+// and with [CodePaused], [CodeUsage] and [CodeRoomClosed]. If the owner only looks idle and hasn't been told so, Takeover
 // tells it, and refuses the caller until Policy.WaiterGrace has passed.
 func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason, error) {
 	if err := q.Check(); err != nil {
@@ -124,6 +124,8 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 		return r, nil, AlreadyOwner, nil
 	case q.ExpectedTurn != 0 && q.ExpectedTurn != t.ID:
 		return r, nil, "", r.mismatch(q.By, q.ExpectedTurn, now)
+	case r.Paused.On():
+		return r, nil, "", r.errPaused(q.By, now)
 	case t.State == Idle, t.State == Reserved && t.ReservedFor == q.By:
 		if r, events, why := r.Claim(q.By, lease, s, now); why != "" {
 			return r, events, why, nil

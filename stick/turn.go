@@ -144,7 +144,7 @@ func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 // owner's earlier acts would count as the latest, and nothing could renew its lease until the clock caught up.
 func (r Room) noFuture(now Time) Room {
 	t := &r.Turn
-	t.GrantedAt, t.RenewedAt, t.HeartbeatAt = min(t.GrantedAt, now), min(t.RenewedAt, now), min(t.HeartbeatAt, now)
+	t.GrantedAt, t.RenewedAt, t.HeartbeatAt, t.ResumedAt = min(t.GrantedAt, now), min(t.RenewedAt, now), min(t.HeartbeatAt, now), min(t.ResumedAt, now)
 	if m, ok := r.Member(r.Turn.Owner); ok && m.LastSeenAt > now {
 		r.edit(m.Agent, func(m *Member) { m.LastSeenAt = now })
 	}

@@ -9,6 +9,7 @@ const (
 	TakeoverAvailable WaitStatus = "takeover_available"
 	GotEvents         WaitStatus = "events"
 	NotYet            WaitStatus = "not_yet"
+	InPause           WaitStatus = "paused" // like NotYet, in a paused room
 	RoomClosed        WaitStatus = "closed"
 	WasKicked         WaitStatus = "kicked"
 	HasLeft           WaitStatus = "left"
@@ -51,7 +52,8 @@ func (r Room) WaitStatusOf(a AgentID) WaitStatus {
 
 // Ask checks the room for a waiting member. It settles what is due, claims the turn if the member may have it,
 // tells an idle owner that it looks idle, and offers an open takeover when it is the member's turn to get the
-// offer. A member that works under the turn of the agent that started it is told so. A wait first calls it in a transaction that only reads, and writes only if something would change.
+// offer. A member that works under the turn of the agent that started it is told so. In a paused room every wait for the
+// stick goes on, also the holder's; only a try tells the holder which turn it has. A wait first calls it in a transaction that only reads, and writes only if something would change.
 func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	if end := r.WaitStatusOf(q.Agent); end != "" {
 		return r, nil, Answer{Status: end}
@@ -68,6 +70,9 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 		changed = changed || len(events) > 0 || r.Turn != before
 	}
 	if q.Purpose != Work {
+		return r, events, Answer{Changed: changed}
+	}
+	if r.Paused.On() && (q.Blocking || r.Turn.Owner != q.Agent) {
 		return r, events, Answer{Changed: changed}
 	}
 	if _, under := r.Parent(q.Agent, q.Above, s); under {
@@ -97,9 +102,10 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 }
 
 // NextDeadline returns when a waiting member has to check again even if nothing rings, zero for never. It is
-// never zero for a member that waits for work while the stick is owned by another or reserved for another.
+// never zero for a member that waits for work while the stick is owned by another or reserved for another, unless the
+// room is paused: then only the end of the pause matters.
 func (r Room) NextDeadline(q Asking, s *Probed, now Time) Time {
-	if r.Closed || q.Purpose != Work {
+	if r.Closed || r.Paused.On() || q.Purpose != Work {
 		return 0
 	}
 	return max(r.deadline(q.Agent, s, now), q.NotSoon)
