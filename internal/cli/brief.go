@@ -79,6 +79,8 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.linef("Note: %s.", stick.Line(res.Note))
 	}
 	switch {
+	case res.Paused != nil:
+		p.linef("%s. Change no files until a person resumes it: %s.", stick.Line(res.Paused.Says(p.now)), wait)
 	case res.Parent != nil:
 		p.linef("%s started you and holds the stick: you may change files under its turn, and it ends the turn, not you. Others that it "+
 			"started share the turn: %s tells them what you change; tasks keep you apart.", *res.Parent, p.next(stick.Cmd("tt reserve <path>")))

@@ -35,7 +35,7 @@ var argumentCandidates = map[string]candidates{
 	"tt hook":       harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction"),
 	"tt worker approve": tasks, "tt worker cancel": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks,
 	"tt worker prompt": tasks, "tt worker request-changes": tasks, "tt worker retry": tasks, "tt worker rollback": tasks, "tt worker show": tasks,
-	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(),
+	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(), "tt pause": alwaysOf(),
 }
 
 // flagCandidates are what the values of flags may be, by the flag's name.

@@ -34,6 +34,8 @@ var examples = map[string][]string{
 	"tt notes resolve": {"tt notes resolve 14"},
 	"tt policy":        {"tt policy"},
 	"tt policy set":    {"tt policy set owner_lease_ttl=90m order=sequence"},
+	"tt pause":         {"tt pause 'a demo for the customer until noon'"},
+	"tt resume":        {"tt resume"},
 	"tt reorder":       {"tt reorder claude codex"},
 	"tt status":        {"tt status"},
 	"tt state":         {"tt state", "tt state --all --json"},

@@ -112,6 +112,9 @@ func (a *app) showsStanding(l *live) func(engine.Standing) {
 
 // standing says for what a wait waits.
 func (p *page) standing(s engine.Standing) shown {
+	if s.Paused.On() {
+		return showf("%s", s.Paused.Says(p.now))
+	}
 	who := shown("nobody has the stick")
 	switch {
 	case s.Owner != "":

@@ -12,7 +12,7 @@ import (
 
 // roomCommands are the commands about rooms.
 func (a *app) roomCommands() []*cobra.Command {
-	return []*cobra.Command{a.listCmd(), a.joinCmd(), a.statusCmd(), a.stateCmd(), a.policyCmd(), a.closeCmd(), a.reorderCmd()}
+	return []*cobra.Command{a.listCmd(), a.joinCmd(), a.statusCmd(), a.stateCmd(), a.policyCmd(), a.pauseCmd(), a.resumeCmd(), a.closeCmd(), a.reorderCmd()}
 }
 
 func (a *app) listCmd() *cobra.Command {
@@ -118,6 +118,9 @@ func (a *app) joinCmd() *cobra.Command {
 
 // roomStatus says who has the stick, and whether it can be taken over.
 func (p *page) roomStatus(r engine.PathRoom) {
+	if r.Paused != nil {
+		p.linef("%s", p.strong(stick.Line(r.Paused.Says(p.now))))
+	}
 	switch {
 	case r.State == stick.StateClosed:
 		p.linef("the room is closed")
@@ -175,6 +178,8 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	if res.Owner != nil && res.Takeover == nil {
 		lease := "the lease lasts as long as the holder's process"
 		switch {
+		case res.Paused != nil:
+			lease = "the holder keeps it through the pause"
 		case res.LeaseKeptBy == stick.KeptByHeartbeat:
 			lease = "the lease runs out " + p.until(res.LeaseExpiresAt) + " unless the holder acts"
 		case res.GuardianPID != 0:

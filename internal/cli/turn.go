@@ -27,7 +27,8 @@ func (a *app) waitCmd() *cobra.Command {
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you", Args: between(0, 1, "a path"),
 		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
 			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n" +
-			"On a terminal it says meanwhile who has the stick since when, what the holder works on, and your place in the order.\n\n" +
+			"On a terminal it says meanwhile who has the stick since when, what the holder works on, and your place in the order. In a\n" +
+			"paused room it waits on, also if you hold the stick.\n\n" +
 			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With --turn, it is 0 for your turn and for\n" +
 			"the turn of the agent that started you, and 4 for anything else.",
 	}
@@ -143,7 +144,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	switch res.Status {
 	case stick.YourTurn: // the grant is last, because it ends with the release command
 		p.delivered(res)
-		p.grant(res.Grant, res.AgentID)
+		p.grant(res.Grant, res.AgentID, res.Paused)
 		return
 	case stick.UnderParent:
 		p.linef("%s of %s: it started you, and holds the stick", p.strong("you work under turn "+strconv.FormatInt(res.ParentTurn, 10)), *res.Parent)
@@ -155,6 +156,14 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 		p.linef("take over only if that is right: %s; otherwise keep waiting: %s", p.next(stick.Cmd("tt take --reason …")), p.next(stick.Cmd("tt wait")))
 	case stick.GotEvents:
 		p.linef("%s", p.strong("events for you"))
+	case stick.InPause:
+		p.linef("%s", p.strong(stick.Line(res.Paused.Says(p.now))))
+		p.whoHas(res)
+		if res.AgentID.Human() {
+			p.linef("to end the pause: %s", p.next(stick.Cmd("tt resume")))
+			break
+		}
+		p.linef("change no files until a person resumes it: %s", p.next(stick.Cmd("tt wait")))
 	case stick.NotYet:
 		if res.Owner != nil && *res.Owner == res.AgentID { // it waited for events only
 			p.linef("nothing is new for you")
@@ -206,12 +215,15 @@ func (p *page) whoHas(res engine.WaitForTurnResult) {
 }
 
 // grant tells the new holder what it needs to know, and ends with the release command.
-func (p *page) grant(g *engine.Grant, me stick.AgentID) {
+func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	your := "your turn"
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
 	}
 	p.linef("%s, turn %d in %s", p.strong(your), g.TurnID, stick.Line(g.Path))
+	if paused != nil {
+		p.linef("%s; change no files until a person resumes it: %s", stick.Line(paused.Says(p.now)), p.next(stick.Cmd("tt wait")))
+	}
 	switch {
 	case g.Handoff != nil:
 		p.linef("handoff from %s:", *g.FromAgentID)
@@ -229,7 +241,7 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID) {
 	if g.Notes > 0 {
 		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
 	}
-	if g.LeaseKeptBy == stick.KeptByHeartbeat {
+	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
 		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt), p.next(stick.Cmd("tt heartbeat")))
 	}
 	release := stick.Cmd("tt release --turn <turn> --lease <lease> --status … --next-action …", g.TurnID, g.LeaseID)
@@ -396,7 +408,7 @@ func (a *app) takeCmd() *cobra.Command {
 			if res.From != nil {
 				p.linef("you took over from %s: %s", *res.From, because(res.Cause))
 			}
-			p.grant(res.Grant, res.AgentID)
+			p.grant(res.Grant, res.AgentID, nil)
 		})
 	}
 	return c

@@ -61,7 +61,7 @@ const maxEditPaths = 5000
 
 // MayEdit decides whether the caller may change paths now, by the policy enforce of the room of each path. It
 // allows everything outside of rooms, for people, and in a worktree, which isn't shared (unless it belongs to
-// the task of another agent). It writes nothing. It fails with [stick.CodeUsage] and [stick.CodeInvalidPath].
+// the task of another agent, or the room is paused). It writes nothing. It fails with [stick.CodeUsage] and [stick.CodeInvalidPath].
 func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, error) {
 	if len(p.Paths) == 0 && !p.Tree {
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
@@ -334,15 +334,15 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 // answer lets the room decide, and adds the decision to res.
 func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult) error {
 	ask := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
+	for _, x := range a.apart {
+		ask.Apart = append(ask.Apart, x.Tree)
+	}
 	files, ok := q.roles[a.room.ID]
 	if !ok && len(a.paths)+len(a.dirs) > 0 {
 		return errRolesUnread{a.room}
 	}
 	m, _ := a.room.Member(me.Agent)
 	ask.PrimaryOnly, ask.Fold, ask.Paths = files.primaryOnly, files.foldsCase, files.without(a.paths, m)
-	if len(ask.Paths)+len(ask.Dirs) == 0 && !a.tree {
-		ask.Person = true // no file of this room is to be changed, so the room allows it
-	}
 	var near []stick.Reservation
 	var err error
 	if !q.decides || a.room.Policy.Enforce.HearsScopes() {

@@ -30,7 +30,7 @@ type CheckStopParams struct {
 }
 
 // CheckStop keeps an agent from stopping, once for each reason: it has the stick, the stick is reserved for
-// it, it works on a task, or a message waits for its acknowledgement. If the agent may stop, CheckStop
+// it, it works on a task, or a message waits for its acknowledgement. In a paused room only the message counts. If the agent may stop, CheckStop
 // records that it is idle.
 func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
 	var res CheckStopResult
@@ -85,6 +85,9 @@ type obligation struct {
 
 // obligations returns the reasons to keep the caller from stopping.
 func (o *op) obligations() (held []obligation, err error) {
+	if o.Room.Paused.On() { // stopping is what it should do; only what others wait to hear from it counts
+		return o.owedAnswers()
+	}
 	now := o.Room.Turn
 	switch {
 	case now.State == stick.Owned && now.Owner == o.Me.Agent:
@@ -117,9 +120,15 @@ func (o *op) obligations() (held []obligation, err error) {
 			)})
 		}
 	}
+	owed, err := o.owedAnswers()
+	return append(held, owed...), err
+}
+
+// owedAnswers returns the obligation to acknowledge messages, if the caller has it.
+func (o *op) owedAnswers() ([]obligation, error) {
 	owed, err := o.Tx.OpenReceipts(o.Room.ID, o.Me.Agent)
 	if err != nil || len(owed) == 0 {
-		return held, err
+		return nil, err
 	}
 	last := owed[len(owed)-1].Event
 	reason := stick.Hintf("Message %d waits for your acknowledgement. Read it with %s, act on it, and accept it: %s.", last,
@@ -128,5 +137,5 @@ func (o *op) obligations() (held []obligation, err error) {
 		reason = stick.Hintf("%d messages wait for your acknowledgement, the last is %d. Read them with %s, and accept those that you act on with %s.",
 			len(owed), last, stick.Cmd("tt inbox"), stick.Cmd("tt ack <message_id>"))
 	}
-	return append(held, obligation{owedStream, last, reason}), nil
+	return []obligation{{owedStream, last, reason}}, nil
 }

@@ -13,6 +13,7 @@ type PathRoom struct {
 	RoomID           stick.RoomID      `json:"room_id"`
 	Path             string            `json:"canonical_path"`
 	State            stick.RoomState   `json:"state"`
+	Paused           *stick.Pause      `json:"paused"` // null unless the room is paused
 	TurnID           int64             `json:"turn_id"`
 	Owner            *stick.AgentID    `json:"owner"`
 	ReservedFor      *stick.AgentID    `json:"reserved_for"`
@@ -82,6 +83,9 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	}
 	if t.HandoffPending {
 		v.PendingHandoff = &t.HandoffSeq
+	}
+	if r.Paused.On() {
+		v.Paused = &r.Paused
 	}
 	v.Takeover = openTakeover(r, probes, now)
 	for _, m := range r.Members {
@@ -198,6 +202,9 @@ func nextStep(r stick.Room, takeover bool, me stick.AgentID) stick.Hint {
 		return stick.RejoinStep(me)
 	case r.Closed:
 		return stick.Hintf("%s", stick.Cmd("tt join"))
+	case r.Paused.On() && me.Human():
+		return stick.Hintf("%s", stick.Cmd("tt resume"))
+	case r.Paused.On():
 	case r.Turn.State == stick.Owned && r.Turn.Owner == me:
 		return stick.Hintf("%s", stick.Cmd("tt release --status … --next-action …"))
 	case takeover && r.Turn.ReservedFor != me:

@@ -42,6 +42,7 @@ type StartSessionResult struct {
 	Others      []RosterAgent   `json:"others"`
 	RoomState   stick.RoomState `json:"room_state,omitempty"`
 	Holder      string          `json:"holder,omitempty"` // who has the stick, in words
+	Paused      *stick.Pause    `json:"paused,omitempty"` // set while the room is paused
 	Enforce     stick.Enforce   `json:"enforce,omitempty"`
 	YourTurn    bool            `json:"your_turn"`
 	ReservedFor *stick.AgentID  `json:"reserved_for,omitempty"`
@@ -317,6 +318,9 @@ func (s *sessionStart) done(o *op) error {
 	}
 	if s.out.Parent != "" {
 		s.res.Parent = &s.out.Parent
+	}
+	if o.Room.Paused.On() {
+		s.res.Paused = &o.Room.Paused
 	}
 	if o.Room.Turn.State == stick.Reserved {
 		s.res.ReservedFor = &o.Room.Turn.ReservedFor

@@ -37,6 +37,7 @@ type Standing struct {
 	OwnedSince  stick.Time
 	NextAction  string        // of the handoff that the holder works on, or that waits for the next holder
 	ReservedFor stick.AgentID // empty if the stick isn't reserved
+	Paused      stick.Pause   // why nobody gets the stick now
 	Place, Of   int           // the caller's place among those that wait for the stick, from 1; 0 if it waits for events only
 }
 
@@ -53,6 +54,7 @@ type WaitForTurnResult struct {
 	Owner       *stick.AgentID   `json:"current_owner"`
 	OwnedSince  stick.Time       `json:"owned_since"`
 	ReservedFor *stick.AgentID   `json:"reserved_for"`
+	Paused      *stick.Pause     `json:"paused"`                   // null unless the room is paused
 	Parent      *stick.AgentID   `json:"parent,omitempty"`         // of under_parent: who started the caller, and holds the stick
 	ParentTurn  int64            `json:"parent_turn_id,omitempty"` // of under_parent
 	Joined      bool             `json:"joined,omitempty"`         // by this call
@@ -282,6 +284,9 @@ func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.A
 		w.res.Owner, w.res.OwnedSince = &r.Turn.Owner, r.Turn.GrantedAt
 	case stick.Reserved:
 		w.res.ReservedFor = &r.Turn.ReservedFor
+	}
+	if r.Paused.On() {
+		w.res.Status, w.res.Paused = stick.InPause, &r.Paused
 	}
 	if a.Status != "" {
 		w.res.Status = a.Status

@@ -187,7 +187,7 @@ func (w *wait) plan(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 
 // stand records what p.Shows is told.
 func (w *wait) stand(probes *core.Probes, r stick.Room) {
-	w.standing = Standing{NextAction: r.Turn.NextAction}
+	w.standing = Standing{NextAction: r.Turn.NextAction, Paused: r.Paused}
 	switch r.Turn.State {
 	case stick.Owned:
 		w.standing.Owner, w.standing.OwnedSince = r.Turn.Owner, r.Turn.GrantedAt

@@ -150,10 +150,15 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 }
 
 // isStale reports whether an event is old news to the caller, or none that a wait should return with: what role a session
-// has got, and who edits without the stick, can be told by the next hook. See also isStaleFor.
+// has got, who edits without the stick, and that the room is paused can be told by the next hook. See also isStaleFor.
 func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room) (bool, error) {
-	if e.Type == stick.EventEditTold {
+	switch {
+	case e.Type == stick.EventEditTold:
 		return true, nil
+	case (e.Type == stick.EventRoomPaused || e.Type == stick.EventRoomResumed) && w.q.Purpose == stick.Work:
+		return true, nil // it goes on through a pause, and gets the turn after it
+	case e.Type == stick.EventRoomPaused && w.wakes, e.Type == stick.EventRoomResumed && w.wakes && r.Turn.Owner != w.me.Agent:
+		return true, nil // only the holder has anything to do when the pause ends
 	}
 	if m, _ := r.Member(w.me.Agent); e.Type == stick.EventSessionStarted && m.HooksSeen {
 		return true, nil

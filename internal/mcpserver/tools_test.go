@@ -92,6 +92,8 @@ var exempt = map[string]string{
 	"Doctor":        "care of the database: people's, at a terminal",
 	"Whoami":        "every result tells agent_id; the explanation is people's, at a terminal",
 
+	"PauseRoom":            "people's, at a terminal: a caller through MCP is never a person",
+	"ResumeRoom":           "people's, at a terminal: a caller through MCP is never a person",
 	"EndSession":           "hooks: the harness asks; the agent's own wrap-up removes files, as its shell does",
 	"GetSession":           "the paths and variables of a session are for its shell",
 	"ListSessions":         "get_roster and get_room_state tell who is there; the list with its files is for a shell",

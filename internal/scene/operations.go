@@ -39,6 +39,18 @@ func (a *Actor) CloseRoom(p engine.CloseRoomParams) Answer[engine.CloseRoomResul
 	return do(a, "CloseRoom", a.Engine.CloseRoom, p)
 }
 
+// PauseRoom is the operation of that name.
+func (a *Actor) PauseRoom(p engine.PauseRoomParams) Answer[engine.PauseRoomResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "PauseRoom", a.Engine.PauseRoom, p)
+}
+
+// ResumeRoom is the operation of that name.
+func (a *Actor) ResumeRoom(p engine.ResumeRoomParams) Answer[engine.ResumeRoomResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ResumeRoom", a.Engine.ResumeRoom, p)
+}
+
 // DeliverEvents is the operation of that name.
 func (a *Actor) DeliverEvents(p engine.HookParams) Answer[engine.DeliverEventsResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

@@ -13,7 +13,8 @@ import (
 const roomColumns = `room_id, canonical_path, updated_at, closed, policy, generation,
 	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
-	acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, round, round_at, offered_at, session_ended_at, last_sum`
+	acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, resumed_at, round, round_at, offered_at, session_ended_at,
+	paused_by, pause_reason, paused_at, last_sum`
 
 // scanRoom reads a row of roomColumns.
 func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
@@ -23,7 +24,8 @@ func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	err := scan(&r.ID, &r.Path, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
 		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
 		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction, &t.Messages,
-		&t.Acked, &t.RenewedAt, &t.HeartbeatAt, &t.GuardianPID, &t.GuardianOf, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt, &sum)
+		&t.Acked, &t.RenewedAt, &t.HeartbeatAt, &t.GuardianPID, &t.GuardianOf, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.ResumedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt,
+		&r.Paused.By, &r.Paused.Reason, &r.Paused.Since, &sum)
 	if err != nil {
 		return r, err
 	}
@@ -279,7 +281,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 			return after, nil, err
 		}
 	}
-	if after.Turn != before.Turn || after.Closed != before.Closed || after.Policy != before.Policy ||
+	if after.Turn != before.Turn || after.Closed != before.Closed || after.Paused != before.Paused || after.Policy != before.Policy ||
 		after.Generation != before.Generation || after.SessionEndedAt != before.SessionEndedAt {
 		if err := tx.saveTurn(after); err != nil {
 			return after, nil, err
@@ -298,14 +300,14 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 		turn_id = ?, state = ?, sequence_index = ?, owner = ?, lease_id = ?, granted_at = ?,
 		reserved_for = ?, reserved_by = ?, reserved_at = ?, prior_owner = ?, free_since = ?,
 		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?, messages = ?,
-		acked = ?, renewed_at = ?, heartbeat_at = ?, guardian_pid = ?, guardian_of = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?,
-		round = ?, round_at = ?, offered_at = ?, session_ended_at = ? WHERE room_id = ?`,
+		acked = ?, renewed_at = ?, heartbeat_at = ?, guardian_pid = ?, guardian_of = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?, resumed_at = ?,
+		round = ?, round_at = ?, offered_at = ?, session_ended_at = ?, paused_by = ?, pause_reason = ?, paused_at = ? WHERE room_id = ?`,
 		r.Closed, string(policy), r.Generation,
 		t.ID, t.State, t.SequenceIndex, t.Owner, t.Lease, t.GrantedAt,
 		t.ReservedFor, t.ReservedBy, t.ReservedAt, t.Prior, t.FreeSince,
 		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction, t.Messages,
-		t.Acked, t.RenewedAt, t.HeartbeatAt, t.GuardianPID, t.GuardianOf, t.IdleNoticeAt, t.IdleSince, t.OpenedAt,
-		t.Round, t.RoundAt, t.OfferedAt, r.SessionEndedAt, r.ID)
+		t.Acked, t.RenewedAt, t.HeartbeatAt, t.GuardianPID, t.GuardianOf, t.IdleNoticeAt, t.IdleSince, t.OpenedAt, t.ResumedAt,
+		t.Round, t.RoundAt, t.OfferedAt, r.SessionEndedAt, r.Paused.By, r.Paused.Reason, r.Paused.Since, r.ID)
 }
 
 // members loads members of a room in order, each with the evidence of its sessions; only, if it

@@ -281,6 +281,9 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 		kind = intentRollback
 	}
 	return l.write(ctx, core.MustBeMember, func(o *op) error {
+		if err := o.Room.MayLand(o.Me.Agent, o.Me.Person(), o.Tx.Now()); err != nil {
+			return err
+		}
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err

@@ -60,7 +60,7 @@ const queueWait = 2 * time.Hour
 
 // WorkerMerge merges approved tasks, one at a time. The gate runs on exactly the commit that the branch then moves
 // to. It fails with [stick.CodeInvalidTransition], [stick.CodeReviewStale], [stick.CodeRebaseConflict],
-// [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree] and [stick.CodeLanding]. Without a task's name
+// [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree], [stick.CodeLanding] and [stick.CodePaused]. Without a task's name
 // it fails only if it merged nothing. With All it tries the other tasks, too, when one of them fails: Waiting says which and
 // why. It fails with [stick.CodeTasksReturned] if it sent tasks back.
 func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
@@ -73,8 +73,11 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 		return res, err
 	}
 	rp.waits, rp.shows = p.Waits, p.Shows
-	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
+		if err := r.MayLand(me.Agent, me.Person(), tx.Now()); err != nil {
+			return err // before a gate runs for nothing
+		}
 		return requireMemberOrPerson(r, me)
 	})
 	if err != nil {

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
+)
+
+func (a *app) pauseCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "pause <reason>", Short: "Stop the agents in the room until you resume it", Args: between(1, 1, "a reason in quotes"),
+		Long: "Pause the room, as a person. Until tt resume nobody is granted the stick, and agents shouldn't edit: the policy enforce\n" +
+			"says whether their edits are denied or told, also those of the holder and in worktrees of tasks. You aren't hindered.\n\n" +
+			"The holder keeps the stick, waits go on, and nobody loses a place. Messages, notes and reservations work. The reason is told\n" +
+			"to everybody; tt pause again replaces it.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return answer(a, func(e operations, by core.Caller) (engine.PauseRoomResult, error) {
+			return e.PauseRoom(c.Context(), engine.PauseRoomParams{Caller: by, Where: path.where(), Reason: args[0]})
+		}, func(p *page, res engine.PauseRoomResult) {
+			p.linef("the room of %s is%s paused: %s", stick.Line(res.Path), already(res.Already), stick.Line(res.Paused.Reason))
+			if res.Owner != nil {
+				p.linef("%s keeps the stick", *res.Owner)
+			}
+			p.linef("to go on: %s", p.next(stick.Cmd("tt resume")))
+		})
+	}
+	return c
+}
+
+func (a *app) resumeCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: between(0, 1, "a path"),
+		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, the next that waits gets it. All time\n" +
+			"limits of the turn begin anew.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := path.of(args, 0)
+		if err != nil {
+			return err
+		}
+		return answer(a, func(e operations, by core.Caller) (engine.ResumeRoomResult, error) {
+			return e.ResumeRoom(c.Context(), engine.ResumeRoomParams{Caller: by, Where: w})
+		}, func(p *page, res engine.ResumeRoomResult) {
+			if res.Already {
+				p.linef("the room of %s isn't paused", stick.Line(res.Path))
+				return
+			}
+			lasted := ""
+			if d := p.now.Sub(res.Paused.Since); d >= time.Minute {
+				lasted = "; it was paused for " + stick.Age(d)
+			}
+			p.linef("the room of %s goes on%s", stick.Line(res.Path), lasted)
+			switch {
+			case res.Owner != nil:
+				p.linef("%s holds the stick", *res.Owner)
+			case res.ReservedFor != nil:
+				p.linef("the stick is reserved for %s", *res.ReservedFor)
+			}
+		})
+	}
+	return c
+}
