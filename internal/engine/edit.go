@@ -365,6 +365,9 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	}
 	res.Reserved = append(res.Reserved, a.room.ReservedByOthers(ask, near, probes.Probed, tx.Now())...)
 	j := a.mayRemove(me)
+	if j == (stick.Judgement{}) && a.room.Paused.On() { // which comes before whose tree it is
+		j = a.room.MayEdit(ask, near, probes.Probed, tx.Now())
+	}
 	if j == (stick.Judgement{}) {
 		if j, err = a.mayWork(tx, probes, me, q, ask); err != nil {
 			return err
