@@ -43,7 +43,7 @@ func (s *scratch) points(do func()) (passed []string) {
 // whole checks that everything that the store lists is whole, and returns how many there are.
 func (s *scratch) whole() int {
 	s.t.Helper()
-	all, err := s.store.List(context.Background(), s.tree.Common)
+	all, _, err := s.store.List(context.Background(), s.tree.Common, 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package rescue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -16,11 +17,11 @@ const (
 	maxDiff   = 1 << 20 // bytes of the whole text
 )
 
-// Diff returns what restoring the files of a rescue would change in its checkout, as a unified diff: from what lies there now
-// to what was rescued. Of binary and large files it only says that they differ. cut reports whether there is more. It fails as
-// [Store.Restore] does.
-func (s *Store) Diff(ctx context.Context, id string, paths []string) (text string, cut bool, err error) {
-	l, entries, err := s.chosen(ctx, id, paths)
+// Diff returns how the files of a restore differ, as a unified diff: from what lies in the checkout now to what was rescued.
+// Of binary and large files it only says that they differ. cut reports whether there is more. It fails as [Store.Restore]
+// does.
+func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bool, err error) {
+	l, entries, err := s.chosen(ctx, r.ID, r.Paths)
 	if err != nil {
 		return "", false, err
 	}
@@ -28,7 +29,7 @@ func (s *Store) Diff(ctx context.Context, id string, paths []string) (text strin
 	if err != nil {
 		return "", false, err
 	}
-	tree, err := openFolders(l.manifest.Top)
+	tree, err := openFolders(cmp.Or(r.Tree.Top, l.manifest.Top))
 	if err != nil {
 		return "", false, errNoCheckout(l.manifest, err)
 	}

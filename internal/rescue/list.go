@@ -23,13 +23,43 @@ type File struct {
 }
 
 // List returns the rescues of the repository with a common git directory, or all if common is empty, the newest
-// first.
-func (s *Store) List(ctx context.Context, common string) ([]Manifest, error) {
+// first. It returns at most limit of them, or all if that is 0; hidden is how many more there are.
+func (s *Store) List(ctx context.Context, common string, limit int) (all []Manifest, hidden int, err error) {
+	held, err := s.held(common)
+	if err != nil {
+		return nil, 0, err
+	}
+	if limit > 0 && len(held) > limit {
+		held, hidden = held[:limit], len(held)-limit
+	}
+	all = []Manifest{}
+	refs := map[*repository][]ref{}
+	for _, h := range held {
+		refs[h.repo] = append(refs[h.repo], h.ref)
+	}
+	for r, its := range refs {
+		found, err := r.manifests(ctx, its)
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, found...)
+	}
+	slices.SortFunc(all, func(a, b Manifest) int { return strings.Compare(b.ID, a.ID) })
+	return all, hidden, nil
+}
+
+// heldRef is a rescue and the repository that holds it.
+type heldRef struct {
+	ref
+	repo *repository
+}
+
+// held lists the rescues of the repository with a common git directory, or all if common is empty, the newest first.
+func (s *Store) held(common string) (all []heldRef, err error) {
 	repositories, err := s.repositories()
 	if err != nil {
 		return nil, err
 	}
-	all := []Manifest{}
 	for _, r := range repositories {
 		if common != "" && r.path != s.repository(common).path {
 			continue
@@ -38,14 +68,75 @@ func (s *Store) List(ctx context.Context, common string) ([]Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := r.manifests(ctx, refs)
-		if err != nil {
-			return nil, err
+		for _, f := range refs {
+			all = append(all, heldRef{f, r})
 		}
-		all = append(all, found...)
 	}
-	slices.SortFunc(all, func(a, b Manifest) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(all, func(a, b heldRef) int { return strings.Compare(b.id, a.id) })
 	return all, nil
+}
+
+// Knows reports whether there may be rescues of the repository with a common git directory, which may be gone itself.
+func (s *Store) Knows(common string) bool { return s.repository(common).check() == nil }
+
+// minName is how many characters of the start of an id name a rescue, if no other id begins with them.
+const minName = 6
+
+// Named returns the id of the rescue that a text names: the id, or at least six characters of its start. It fails with
+// [stick.CodeNotFound], and with [stick.CodeUsage] if several ids begin with the text.
+func (s *Store) Named(text string) (id string, err error) {
+	all, err := s.held("")
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, h := range all {
+		switch {
+		case h.id == text:
+			return text, nil
+		case len(text) >= minName && strings.HasPrefix(h.id, text) && len(ids) < 5:
+			ids = append(ids, h.id)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return "", errNoRescue(text)
+	case 1:
+		return ids[0], nil
+	}
+	return "", stick.Errorf(stick.CodeUsage, "several rescues have an id that begins with %q", stick.Clip(text, 40)).
+		With("field", "id").With("candidates", ids)
+}
+
+// Sum is what a store holds.
+type Sum struct {
+	Count  int
+	Bytes  int64    // on disk
+	Unread []string // the ids of rescues that can't be read
+}
+
+// Sum counts all rescues, and reads what each is.
+func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
+	held, err := s.held("")
+	if err != nil {
+		return sum, err
+	}
+	all, _, err := s.List(ctx, "", 0)
+	if err != nil {
+		return sum, err
+	}
+	readable := map[string]bool{}
+	for _, m := range all {
+		readable[m.ID] = true
+	}
+	for _, h := range held {
+		sum.Count++
+		sum.Bytes += h.repo.size(h.id)
+		if !readable[h.id] {
+			sum.Unread = append(sum.Unread, h.id)
+		}
+	}
+	return sum, nil
 }
 
 // manifests reads those of refs. It leaves out what was dropped meanwhile, and what can't be read.

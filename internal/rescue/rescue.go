@@ -85,8 +85,9 @@ type Facts struct {
 	Room    string `json:"room"`
 	Agent   string `json:"agent"` // who was about to change the tree
 	TurnID  int64  `json:"turn_id,omitempty"`
-	Cause   string `json:"cause"` // the kind of what was about to happen: command, takeover, …
+	Cause   string `json:"cause"` // one of the causes: what was about to happen
 	Command string `json:"command,omitempty"`
+	Prior   string `json:"prior_owner,omitempty"` // whose turn a takeover ended
 }
 
 // The causes of rescues.

@@ -376,7 +376,7 @@ func TestRescuesThatAreTooOldTooManyOrTooLarge(t *testing.T) {
 	other.store.Limits.Count = 1
 	other.write("a.txt", "other\n")
 	other.take()
-	if all, err := s.store.List(context.Background(), s.tree.Common); err != nil || len(all) != 1 || all[0].ID != ids[6] {
+	if all, _, err := s.store.List(context.Background(), s.tree.Common, 0); err != nil || len(all) != 1 || all[0].ID != ids[6] {
 		t.Errorf("after the rescue of another repository: %+v, %v", all, err)
 	}
 	s.store.Prune(context.Background(), other.now.Add(Defaults.Age+time.Hour))
@@ -399,7 +399,7 @@ func TestADiff(t *testing.T) {
 	for _, name := range []string{"binary", "large", "new\nline"} {
 		os.Remove(s.path(name))
 	}
-	got, cut, err := s.store.Diff(context.Background(), taken.ID, nil)
+	got, cut, err := s.store.Diff(context.Background(), RestoreRequest{ID: taken.ID})
 	want := `diff now/a.txt rescued/a.txt
 --- now/a.txt
 +++ rescued/a.txt
@@ -422,7 +422,7 @@ diff /dev/null rescued/"new\nline"
 	if d := cmp.Diff(want, got); d != "" || cut || err != nil {
 		t.Errorf("%v %v %s", cut, err, d)
 	}
-	if got, _, err := s.store.Diff(context.Background(), taken.ID, []string{"same"}); got != "" || err != nil {
+	if got, _, err := s.store.Diff(context.Background(), RestoreRequest{ID: taken.ID, Paths: []string{"same"}}); got != "" || err != nil {
 		t.Errorf("of the same: %q, %v", got, err)
 	}
 	s.write("long", strings.Repeat("x\n", maxDiffed/2))
@@ -430,7 +430,7 @@ diff /dev/null rescued/"new\nline"
 	taken = s.take()
 	os.Remove(s.path("long"))
 	os.Remove(s.path("long, too"))
-	if got, cut, err := s.store.Diff(context.Background(), taken.ID, nil); !cut || err != nil || len(got) > maxDiff || !strings.HasSuffix(got, "\n") {
+	if got, cut, err := s.store.Diff(context.Background(), RestoreRequest{ID: taken.ID}); !cut || err != nil || len(got) > maxDiff || !strings.HasSuffix(got, "\n") {
 		t.Errorf("%d bytes, cut: %v, %v", len(got), cut, err)
 	}
 }

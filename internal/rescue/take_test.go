@@ -135,7 +135,7 @@ func (s *scratch) status() string {
 // ids returns the rescues, the newest first.
 func (s *scratch) ids() (ids []string) {
 	s.t.Helper()
-	all, err := s.store.List(context.Background(), "")
+	all, _, err := s.store.List(context.Background(), "", 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestCheckoutsOfOneRepository(t *testing.T) {
 	if second.Same || second.ID == first.ID {
 		t.Errorf("%+v after %+v", second, first)
 	}
-	all, err := s.store.List(context.Background(), s.tree.Common)
+	all, _, err := s.store.List(context.Background(), s.tree.Common, 0)
 	if err != nil || len(all) != 2 || all[0].Top != s.top || all[1].Top == s.top {
 		t.Errorf("%+v, %v", all, err)
 	}
