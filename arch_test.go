@@ -80,6 +80,7 @@ var edges = map[string]map[string]string{
 		"internal/plainfile":   "whose the files of the data directory are",
 		"internal/proc":        "deaths of processes",
 		"internal/shell":       "what a command may cost",
+		"internal/rescue":      "copies of uncommitted work",
 		"internal/store":       "what is read and saved",
 		"internal/workspace":   "which room a path means",
 		"stick":                "the rules",

@@ -51,7 +51,7 @@ type Env struct {
 
 	// For tests; nil or zero in the program.
 	GitLimit  time.Duration // how long hooks of git may take
-	HookSlack int           // hooks of harnesses may take this many times their limits
+	HookSlack int           // hooks of harnesses and rescues may take this many times their limits
 	Now       func() time.Time
 	Kill      func(point string)
 	Local     func(dir string) error
@@ -265,7 +265,7 @@ func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
 		Dir: dir, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
-		Workspace: a.workspaceEnv(), Trace: a.trace,
+		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack,
 	}
 }
 

@@ -703,7 +703,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../task", "../store", "../workspace", "../harness", "../git", "../config", "../demo", "../install", "."} {
+	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../task", "../store", "../workspace", "../harness", "../git", "../rescue", "../config", "../demo", "../install", "."} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
@@ -724,7 +724,7 @@ func readSource(t *testing.T) source {
 }
 
 func (s source) read(f *ast.File, dir string) {
-	shown := dir == "../../stick" || dir == "../engine" || dir == "../engine/core" || dir == "../task" || dir == "../demo" || dir == "../install" || dir == "."
+	shown := dir == "../../stick" || dir == "../engine" || dir == "../engine/core" || dir == "../task" || dir == "../rescue" || dir == "../demo" || dir == "../install" || dir == "."
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:

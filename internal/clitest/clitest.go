@@ -57,7 +57,7 @@ const (
 	InTerminal = "TT_TEST_IN_TERMINAL"
 	// ErrTerminal makes tt believe that its standard error is a terminal. Its value is the number of columns.
 	ErrTerminal = "TT_TEST_ERR_TERMINAL"
-	// HookSlack multiplies the limits of harnesses' hooks; 1 means the limits of the program. The default is large.
+	// HookSlack multiplies the limits of harnesses' hooks and of rescues; 1 means the limits of the program. The default is large.
 	HookSlack = "TT_TEST_HOOK_SLACK"
 )
 

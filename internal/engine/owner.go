@@ -218,18 +218,23 @@ type TakeoverStickResult struct {
 	From    *stick.AgentID   `json:"taken_from,omitempty"`
 	Already bool             `json:"already,omitempty"`
 	Joined  bool             `json:"joined,omitempty"`
+
+	Rescue    *TakeoverRescue `json:"rescue"`               // the copy of what the holder before left uncommitted
+	RescueWhy string          `json:"rescue_why,omitempty"` // why there is none
 	*Grant
 }
 
-// TakeoverStick gives the stick to the caller if it can be taken over, or if a person asks for it. A caller
-// that isn't a member joins. It fails with [stick.CodeTakeoverNotAvailable], [stick.CodePriorOwner],
-// [stick.CodeTurnMismatch], [stick.CodeRoomClosed] and, without a valid reason, [stick.CodeUsage].
+// TakeoverStick gives the stick to the caller if it can be taken over, or if a person asks for it. Then it keeps a copy of
+// what the holder before left uncommitted, unless the room has enforce=off. A caller that isn't a member joins. It fails with
+// [stick.CodeTakeoverNotAvailable], [stick.CodePriorOwner], [stick.CodeTurnMismatch], [stick.CodeRoomClosed] and, without a
+// valid reason, [stick.CodeUsage].
 func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (TakeoverStickResult, error) {
 	var res TakeoverStickResult
 	if err := (stick.Take{Reason: p.Reason}).Check(); err != nil {
 		return res, err
 	}
 	var why stick.ClaimReason
+	var over takeover
 	err := e.write(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Probed, o.Tx.Now()))
 		r, events, got, err := o.Room.Takeover(stick.Take{
@@ -250,11 +255,19 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 				res.From = &took.To
 			}
 		}
+		if over, err = o.takeoverOf(why); err != nil {
+			return err
+		}
 		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why, nil)
 		return err
 	})
+	if err != nil {
+		return res, err
+	}
 	e.addDrift(res.Grant)
-	return res, err
+	e.core.KillPoint("before rescue")
+	res.Rescue, res.RescueWhy = e.rescueAfter(ctx, p.Where, over)
+	return res, nil
 }
 
 // snapshotLimit is how long git may take to describe the working tree for a handoff.

@@ -7,8 +7,8 @@ import (
 
 // LeftOut is something that a rescue lacks.
 type LeftOut struct {
-	Path  string `json:"path"` // with / at its end: everything below may be lacking. "./" is the whole tree
-	Why   Why    `json:"why"`
+	Path  string `json:"path"`            // with / at its end: everything below may be lacking. "./" is the whole tree
+	Why   Why    `json:"why"`             // the reason
 	Files int    `json:"files,omitempty"` // how many, if Path stands for several
 }
 

@@ -13,18 +13,18 @@ import (
 
 // Manifest says what a rescue is. It is the message of its commit.
 type Manifest struct {
-	ID        string            `json:"id"`
-	At        stick.Time        `json:"at"`
-	Top       string            `json:"checkout"`       // the top level of the checkout
-	Common    string            `json:"git_common_dir"` // of the repository
-	Head      string            `json:"head"`           // empty on a branch without commits
-	Branch    string            `json:"branch,omitempty"`
+	ID        string            `json:"id"`                  // six characters of its start are enough
+	At        stick.Time        `json:"at"`                  // when it was taken
+	Top       string            `json:"checkout"`            // the top level of the checkout
+	Common    string            `json:"git_common_dir"`      // of the repository
+	Head      string            `json:"head"`                // the commit; empty on a branch without commits
+	Branch    string            `json:"branch,omitempty"`    // what was checked out
 	Operation map[string]string `json:"operation,omitempty"` // MERGE_HEAD and its like
 	Facts
-	Files   int       `json:"files"`
-	Bytes   int64     `json:"bytes"`
-	LeftOut []LeftOut `json:"left_out"`
-	Nested  []Nested  `json:"nested,omitempty"`
+	Files   int       `json:"files"`            // how many files of the working tree it holds
+	Bytes   int64     `json:"bytes"`            // their size
+	LeftOut []LeftOut `json:"left_out"`         // what it lacks
+	Nested  []Nested  `json:"nested,omitempty"` // the rescues of repositories inside the checkout
 }
 
 // state is the file "entries" of a rescue. Two rescues of the same state have the same.

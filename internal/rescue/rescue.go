@@ -82,11 +82,11 @@ type Request struct {
 
 // Facts say how a rescue came about. They are kept as they are given.
 type Facts struct {
-	Room    string `json:"room"`
-	Agent   string `json:"agent"` // who was about to change the tree
-	TurnID  int64  `json:"turn_id,omitempty"`
-	Cause   string `json:"cause"` // one of the causes: what was about to happen
-	Command string `json:"command,omitempty"`
+	Room    string `json:"room"`                  // its id
+	Agent   string `json:"agent"`                 // who was about to change the tree
+	TurnID  int64  `json:"turn_id,omitempty"`     // the turn in which it was made
+	Cause   string `json:"cause"`                 // what was about to happen: command or takeover
+	Command string `json:"command,omitempty"`     // the command that could destroy the work
 	Prior   string `json:"prior_owner,omitempty"` // whose turn a takeover ended
 }
 
@@ -109,8 +109,8 @@ type Taken struct {
 
 // Nested is the rescue of a repository inside another's working tree.
 type Nested struct {
-	Path string `json:"path"`
-	ID   string `json:"id"`
+	Path string `json:"path"` // relative to the top level of the checkout
+	ID   string `json:"id"`   // of the rescue
 }
 
 // digits are those of ids: without l, o, i and u, which are read as others.

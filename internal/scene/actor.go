@@ -107,7 +107,7 @@ func (a *Actor) program(kill func(string)) {
 	a.kernel = core.New(core.Config{
 		Dir: a.data, Procs: a.machine.seen(a.tt, a.namespace), Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
-		Now:     a.clock.Now, NewID: a.newID, Kill: kill,
+		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100,
 	})
 	a.Tasks = task.New(task.Config{Kernel: a.kernel, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 		res, err := a.Engine.MayEdit(ctx, engine.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// TakeoverRescue is the rescue of what the holder before left uncommitted, made before the new holder changes anything.
+type TakeoverRescue struct {
+	ID       string           `json:"id"`                 // of the rescue
+	Checkout string           `json:"checkout"`           // the top level of the checkout that it is of
+	Files    int              `json:"files"`              // how many files it holds
+	Bytes    int64            `json:"bytes"`              // their size
+	LeftOut  []rescue.LeftOut `json:"left_out,omitempty"` // what it lacks
+	Nested   []rescue.Nested  `json:"nested,omitempty"`   // rescues of repositories inside the checkout
+}
+
+// takeover is what a transaction knows of a takeover that it commits, as far as the rescue after it needs to know.
+type takeover struct {
+	took     bool // the caller holds the stick by a takeover
+	already  bool // which an earlier command made
+	enforces bool // the room does
+	path     string
+	left     []stick.Process // those of the holder before
+	facts    rescue.Facts
+}
+
+// takeoverOf describes the takeover by which the caller has the stick now, if it has.
+func (o *op) takeoverOf(why stick.ClaimReason) (t takeover, err error) {
+	r := o.Room
+	t = takeover{enforces: r.Enforces(), path: r.Path, already: why == stick.AlreadyOwner}
+	event := o.LastEvent(stick.EventTakeover)
+	if t.already {
+		if event, err = o.lastGrant(); err != nil {
+			return t, err
+		}
+	}
+	if event == nil || event.Type != stick.EventTakeover || event.Turn != r.Turn.ID {
+		return t, nil
+	}
+	t.took = true
+	if m, ok := r.Member(event.To); ok {
+		for _, ev := range m.Processes {
+			t.left = append(t.left, ev.Process)
+		}
+	}
+	t.facts = rescue.Facts{
+		Room: string(r.ID), Agent: string(o.Me.Agent), TurnID: r.Turn.ID, Cause: rescue.CauseTakeover, Prior: string(event.To),
+	}
+	return t, nil
+}
+
+// rescueAfter makes the rescue after a takeover that was committed. If there is none, why says so. Nothing that fails here
+// undoes the takeover.
+func (e *Engine) rescueAfter(ctx context.Context, w core.Where, t takeover) (got *TakeoverRescue, why string) {
+	switch {
+	case !t.took:
+		return nil, "nothing was taken over"
+	case !t.enforces:
+		return nil, "the room enforces nothing"
+	}
+	trees := e.treesLeft(w, t)
+	if len(trees) == 0 {
+		return nil, "the workspace isn't a checkout of git"
+	}
+	if t.already {
+		if got := e.rescueOfTurn(ctx, trees, t.facts); got != nil {
+			return got, ""
+		}
+	}
+	why = "nothing is uncommitted"
+	for _, tree := range trees {
+		taken, err := e.takeRescue(ctx, rescue.Request{Tree: tree, Untracked: true, Nested: true, Facts: t.facts})
+		if taken.ID == "" && len(taken.Nested) > 0 { // only repositories inside have uncommitted files
+			taken.ID = taken.Nested[0].ID
+		}
+		switch {
+		case err != nil:
+			why = "failed: " + stick.AsError(err).Message
+		case taken.ID != "":
+			return &TakeoverRescue{taken.ID, tree.Top, taken.Files, taken.Bytes, taken.LeftOut, taken.Nested}, ""
+		case len(taken.LeftOut) > 0:
+			why = "failed: " + taken.LeftOut[0].Path + " is left out, because " + string(taken.LeftOut[0].Why)
+		}
+	}
+	return nil, why
+}
+
+// treesLeft returns the checkouts in which a prior owner may have left work, the likeliest first: that in which its process
+// still runs, the one that the members of the room share, and the caller's. Other repositories aren't the room's.
+func (e *Engine) treesLeft(w core.Where, t takeover) (trees []workspace.Checkout) {
+	var dirs []string
+	for _, p := range t.left {
+		if dir, ok := e.core.Config.Procs.WorkingDir(p); ok {
+			dirs = append(dirs, dir)
+		}
+	}
+	dirs = append(dirs, t.path)
+	if place, err := e.core.PlaceToRead(w); err == nil && place != nil {
+		dirs = append(dirs, place.Path)
+	}
+	shared, inGit := workspace.FindCheckout(t.path, workspace.Env{})
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		tree, ok := workspace.FindCheckout(dir, workspace.Env{})
+		if !ok || seen[tree.Top] || inGit && tree.Common != shared.Common || !inGit && !workspace.Within(tree.Top, t.path) {
+			continue
+		}
+		seen[tree.Top] = true
+		trees = append(trees, tree)
+	}
+	return trees
+}
+
+// rescueOfTurn finds the rescue that an earlier command has made after the same takeover, or returns nil.
+func (e *Engine) rescueOfTurn(ctx context.Context, trees []workspace.Checkout, f rescue.Facts) *TakeoverRescue {
+	all, _, err := e.rescues().List(ctx, trees[0].Common, 0)
+	if err != nil {
+		return nil
+	}
+	for _, m := range all {
+		if m.Cause == f.Cause && m.Room == f.Room && m.TurnID == f.TurnID {
+			return &TakeoverRescue{m.ID, m.Top, m.Files, m.Bytes, m.LeftOut, m.Nested}
+		}
+	}
+	return nil
+}
