@@ -47,6 +47,11 @@ var examples = map[string][]string{
 	"tt reservations": {"tt reservations", "tt reservations --of claude"},
 	"tt reserve":      {"tt reserve src/parser 'docs/*.md'", "tt reserve web --strict --ttl 30m"},
 	"tt unreserve":    {"tt unreserve web", "tt unreserve --all"},
+	"tt rescue":         {"tt rescue list"},
+	"tt rescue diff":    {"tt rescue diff 1m819e", "tt rescue diff 1m819e src/parse.go"},
+	"tt rescue list":    {"tt rescue list", "tt rescue ls --all"},
+	"tt rescue restore": {"tt rescue restore 1m819e", "tt rescue restore 1m819e src/parse.go docs"},
+	"tt rescue show":    {"tt rescue show 1m819e"},
 
 	"tt helper":          {"tt helper -- claude"},
 	"tt roster":          {"tt roster", "tt roster --all"},

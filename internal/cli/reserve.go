@@ -14,7 +14,9 @@ import (
 
 // scopeCommands are the commands about who changes what.
 func (a *app) scopeCommands() []*cobra.Command {
-	return []*cobra.Command{a.reserveCmd(), a.unreserveCmd(), a.reservationsCmd(), a.mayEditCmd(), a.changesCmd(), a.conflictsCmd()}
+	return []*cobra.Command{
+		a.reserveCmd(), a.unreserveCmd(), a.reservationsCmd(), a.mayEditCmd(), a.changesCmd(), a.conflictsCmd(), a.rescueCmd(),
+	}
 }
 
 func (a *app) reserveCmd() *cobra.Command {

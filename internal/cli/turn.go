@@ -385,7 +385,8 @@ func (a *app) takeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "take [path]", Short: "Take over the stick from a holder that is gone, idle or late", Args: between(0, 1, "a path"),
 		Long: "Take over the stick from a holder that is gone, idle or timed out, or from a recipient that didn't claim it in time.\n" +
-			"Your reason goes into the log, and you get the last handoff.",
+			"Your reason goes into the log, and you get the last handoff. What the holder before left uncommitted is kept first, unless the\n" +
+			"room has enforce=off: tt rescue shows it.",
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why you take over (required)")
 	c.Flags().BoolVar(&operator, "operator-requested", false, "a person told you to take over, even if the rules don't allow it yet")
@@ -408,6 +409,7 @@ func (a *app) takeCmd() *cobra.Command {
 			if res.From != nil {
 				p.linef("you took over from %s: %s", *res.From, because(res.Cause))
 			}
+			p.tookOver(res)
 			p.grant(res.Grant, res.AgentID, nil)
 		})
 	}

@@ -1,22 +1,311 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
-// rescues returns the store of rescues in the data directory.
-func (e *Engine) rescues() *rescue.Store {
-	return rescue.New(e.core.Config.Dir, e.core.Config.Git)
+// ListRescuesParams asks for rescues.
+type ListRescuesParams struct {
+	core.Where
+	All   bool `json:"all,omitempty"`   // those of every repository
+	Limit int  `json:"limit,omitempty"` // 0 for 50, at most 500
 }
 
-// takeRescue keeps a copy of what is uncommitted in a checkout. It changes nothing there. It fails as [rescue.Store.Take]
-// does, and may be called only outside of transactions.
-func (e *Engine) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken, error) {
-	if r.At.IsZero() {
-		r.At = stick.At(e.core.Now())
+// ListRescuesResult lists rescues, and the old tips of branches, each with the newest first.
+type ListRescuesResult struct {
+	Common     string            `json:"git_common_dir,omitempty"`   // of the repository of the call
+	Rescues    []rescue.Manifest `json:"rescues"`                    // what each is
+	Hidden     int               `json:"hidden,omitempty"`           // how many more rescues there are
+	Tips       []KeptTip         `json:"kept_tips"`                  // of the repository of the call
+	TipsHidden int               `json:"kept_tips_hidden,omitempty"` // how many more tips there are
+	TipsWhy    string            `json:"kept_tips_unread,omitempty"` // why they can't be read
+}
+
+// KeptTip is the last commit of a branch that was deleted or moved.
+type KeptTip struct {
+	rescue.Tip
+	Back string `json:"brings_back"` // the command that makes a branch of the commit
+
+	command stick.Command
+}
+
+// Command is the command that makes a branch of the commit.
+func (t KeptTip) Command() stick.Command { return t.command }
+
+// ListRescues lists the rescues of the repository of a place, even if the repository itself is gone by now. It writes
+// nothing. It fails with [stick.CodeNoRepository] and [stick.CodeUsage].
+func (e *Engine) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescuesResult, error) {
+	res := ListRescuesResult{Rescues: []rescue.Manifest{}, Tips: []KeptTip{}}
+	switch {
+	case p.Limit < 0 || p.Limit > maxEvents:
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
+	case p.Limit == 0:
+		p.Limit = defaultEvents
 	}
-	return e.rescues().Take(ctx, r)
+	place, err := e.placeOf(ctx, p.Where)
+	if err != nil {
+		return res, err
+	}
+	tree, found := workspace.FindCheckout(place.Path, e.core.Config.Workspace)
+	res.Common = cmp.Or(tree.Common, e.goneRepository(place.Path))
+	if res.Common == "" && !p.All {
+		return res, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(place.Path)).With("path", place.Path).
+			Hintf("for the rescues of all repositories: %s", stick.Cmd("tt rescue list --all"))
+	}
+	if found {
+		e.addTips(ctx, &res, p.Limit)
+	}
+	common := res.Common
+	if p.All {
+		common = ""
+	}
+	res.Rescues, res.Hidden, err = e.rescues().List(ctx, common, p.Limit)
+	return res, err
+}
+
+// goneRepository returns the common git directory of a repository around path that is gone and left rescues. It is empty if
+// there is none.
+func (e *Engine) goneRepository(path string) string {
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if common := filepath.Join(dir, ".git"); e.rescues().Knows(common) {
+			return common
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// addTips adds the kept tips of a repository. A damaged repository is no reason to hide its rescues.
+func (e *Engine) addTips(ctx context.Context, res *ListRescuesResult, limit int) {
+	tips, err := e.rescues().Tips(ctx, res.Common)
+	if err == nil && len(tips) > limit {
+		tips, res.TipsHidden = tips[:limit], len(tips)-limit
+	}
+	branches := map[string]bool{}
+	if err == nil && len(tips) > 0 {
+		refs, rerr := e.core.Config.Git.Refs(ctx, res.Common, "refs/heads/")
+		for _, r := range refs {
+			branches[r.Name] = true
+		}
+		err = rerr
+	}
+	if err != nil {
+		res.TipsWhy = stick.AsError(err).Message
+		return
+	}
+	for _, t := range tips {
+		kept := KeptTip{Tip: t, command: bringsBack(t, branches)}
+		kept.Back = kept.command.String()
+		res.Tips = append(res.Tips, kept)
+	}
+}
+
+// bringsBack makes the command that brings a tip back. A branch of its name may exist again; then the new one has the start
+// of the commit in its name.
+func bringsBack(t rescue.Tip, branches map[string]bool) stick.Command {
+	name, isBranch := strings.CutPrefix(t.Of, "refs/heads/")
+	switch {
+	case !isBranch:
+		return stick.Cmd("git update-ref <ref> <commit>", t.Of, t.Commit)
+	case branches[t.Of]:
+		name += "-" + t.Commit[:7]
+	}
+	return stick.Cmd("git branch <branch> <commit>", name, t.Commit)
+}
+
+// ShowRescueParams asks what a rescue holds.
+type ShowRescueParams struct {
+	ID    string   `json:"rescue_id"`       // or the start of it, at least six characters
+	Paths []string `json:"paths,omitempty"` // only these, and what is below them
+	Limit int      `json:"limit,omitempty"` // of files; 0 for 200
+}
+
+// ShowRescueResult is a rescue and its files.
+type ShowRescueResult struct {
+	rescue.Rescue
+	Hidden int  `json:"hidden,omitempty"`        // how many more files there are
+	Gone   bool `json:"checkout_gone,omitempty"` // its checkout isn't there any more
+}
+
+// defaultFiles is how many files of a rescue are shown, if nobody says how many.
+const defaultFiles = 200
+
+// ShowRescue says what a rescue holds. It writes nothing. It fails with [stick.CodeNotFound] and [stick.CodeUsage].
+func (e *Engine) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueResult, error) {
+	if p.Limit < 0 {
+		return ShowRescueResult{}, stick.Errorf(stick.CodeUsage, "a limit must be at least 1").With("field", "limit")
+	}
+	r, err := e.rescueNamed(ctx, p.ID)
+	if err != nil {
+		return ShowRescueResult{}, err
+	}
+	if r.Entries, err = r.Within(rescuePaths(p.Paths, r.Top)); err != nil {
+		return ShowRescueResult{}, err
+	}
+	res := ShowRescueResult{Rescue: r, Gone: isGone(r.Top)}
+	if limit := cmp.Or(p.Limit, defaultFiles); len(r.Entries) > limit {
+		res.Entries, res.Hidden = r.Entries[:limit], len(r.Entries)-limit
+	}
+	return res, nil
+}
+
+// rescueNamed reads the rescue that a caller names.
+func (e *Engine) rescueNamed(ctx context.Context, name string) (rescue.Rescue, error) {
+	store := e.rescues()
+	id, err := store.Named(name)
+	if err != nil {
+		return rescue.Rescue{}, err
+	}
+	return store.Show(ctx, id)
+}
+
+// rescuePaths makes absolute paths relative to the first of the directories that they lie in.
+func rescuePaths(paths []string, tops ...string) []string {
+	out := slices.Clone(paths)
+	for i, p := range out {
+		if !filepath.IsAbs(p) {
+			continue
+		}
+		for _, top := range tops {
+			if rel, ok := workspace.Below(filepath.Clean(p), top); ok {
+				out[i] = filepath.ToSlash(rel)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// DiffRescueParams asks what a restore would change.
+type DiffRescueParams struct {
+	core.Where          // another checkout of the repository; the zero Where means that of the rescue
+	ID         string   `json:"rescue_id"`
+	Paths      []string `json:"paths,omitempty"`
+}
+
+// DiffRescueResult says how the files of a rescue differ from those in a checkout.
+type DiffRescueResult struct {
+	ID       string `json:"id"`            // of the rescue
+	Checkout string `json:"checkout"`      // the top level of the checkout that it was compared with
+	Diff     string `json:"diff"`          // unified, from what is there now to what was rescued
+	Cut      bool   `json:"cut,omitempty"` // there is more
+}
+
+// DiffRescue compares the files of a rescue with those in a checkout. It writes nothing, and fails as
+// [Engine.RestoreRescue] does.
+func (e *Engine) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueResult, error) {
+	_, r, top, err := e.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue diff <rescue> --path <directory>"))
+	if err != nil {
+		return DiffRescueResult{}, err
+	}
+	res := DiffRescueResult{ID: r.ID, Checkout: top}
+	res.Diff, res.Cut, err = e.rescues().Diff(ctx, r)
+	return res, err
+}
+
+// RestoreRescueParams asks to bring back what a rescue holds.
+type RestoreRescueParams struct {
+	Caller     core.Caller `json:"-"`
+	core.Where             // another checkout of the repository; the zero Where means that of the rescue
+	ID         string      `json:"rescue_id"`       // or the start of it, at least six characters
+	Paths      []string    `json:"paths,omitempty"` // relative to the top level of the checkout, or absolute; none for all
+}
+
+// RestoreRescueResult says what came back, path by path.
+type RestoreRescueResult struct {
+	ID       string `json:"id"`       // of the rescue
+	Checkout string `json:"checkout"` // the top level of the checkout that it was restored to
+	rescue.Restored
+	Nested []rescue.Nested `json:"nested,omitempty"` // rescues of repositories inside the checkout, to be restored each by itself
+	Told   string          `json:"told,omitempty"`   // what the room says of the change, though it allows it
+}
+
+// RestoreRescue brings back what a rescue holds, if the caller may change these paths now. It destroys nothing: a path that
+// has changed since stays as it is, and the rescued file is put beside it. What fails for one path is in the result.
+// RestoreRescue may be repeated.
+//
+// It fails with [stick.CodeNotFound] if there is no such rescue, no such path in it, or its checkout is gone, with
+// [stick.CodeNoRepository] and [stick.CodeUsage] for another place that isn't a checkout of the same repository, and with
+// [stick.CodeEditDenied].
+func (e *Engine) RestoreRescue(ctx context.Context, p RestoreRescueParams) (RestoreRescueResult, error) {
+	shown, r, top, err := e.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue restore <rescue> --path <directory>"))
+	if err != nil {
+		return RestoreRescueResult{}, err
+	}
+	res := RestoreRescueResult{ID: r.ID, Checkout: top, Nested: shown.Nested}
+	ask := MayEditParams{Caller: p.Caller, Where: core.Where{Path: top}}
+	for _, f := range shown.Entries {
+		ask.Paths = append(ask.Paths, filepath.Join(top, filepath.FromSlash(f.Path)))
+	}
+	if !isGone(top) { // there is no room for a directory that has to be made
+		may, err := e.MayEdit(ctx, ask)
+		if err != nil {
+			return res, err
+		}
+		if err := may.Refusal(); err != nil {
+			return res, err
+		}
+		res.Told = may.Told
+	}
+	res.Restored, err = e.rescues().Restore(ctx, r)
+	return res, err
+}
+
+// restoring finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top. again is the command
+// for another checkout.
+func (e *Engine) restoring(ctx context.Context, w core.Where, name string, paths []string, again stick.Command) (r rescue.Rescue, q rescue.RestoreRequest, top string, err error) {
+	if r, err = e.rescueNamed(ctx, name); err != nil {
+		return r, q, "", err
+	}
+	q.ID, top = r.ID, r.Top
+	if w != (core.Where{}) {
+		if q.Tree, err = e.otherCheckout(ctx, w, r.Manifest); err != nil {
+			return r, q, "", err
+		}
+		top = q.Tree.Top
+	} else if isGone(top) && !isGone(r.Common) {
+		return r, q, "", errCheckoutGone(r.Manifest, again)
+	}
+	q.Paths = rescuePaths(paths, top, r.Top)
+	r.Entries, err = r.Within(q.Paths)
+	return r, q, top, err
+}
+
+// otherCheckout finds the checkout of a place, which has to be one of the repository of a rescue. If that is gone, any
+// checkout will do, such as one of a new clone.
+func (e *Engine) otherCheckout(ctx context.Context, w core.Where, m rescue.Manifest) (workspace.Checkout, error) {
+	place, err := e.placeOf(ctx, w)
+	if err != nil {
+		return workspace.Checkout{}, err
+	}
+	tree, ok := workspace.FindCheckout(place.Path, e.core.Config.Workspace)
+	switch {
+	case !ok:
+		return tree, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can be restored there", stick.Line(place.Path)).
+			With("path", place.Path)
+	case tree.Common != m.Common && !isGone(m.Common):
+		return tree, stick.Errorf(stick.CodeUsage, "%s isn't a checkout of the repository %s, of which rescue %s is", stick.Line(tree.Top), stick.Line(m.Common), m.ID).
+			With("field", "path").With("rescue", m.ID).Hintf("to restore it in its own checkout: %s", stick.Cmd("tt rescue restore <rescue>"))
+	}
+	return tree, nil
+}
+
+// errCheckoutGone says that the checkout of a rescue was removed, while its repository is there. again is the command that
+// takes another checkout.
+func errCheckoutGone(m rescue.Manifest, again stick.Command) error {
+	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s is gone", stick.Line(m.Top), m.ID).With("rescue", m.ID).With("checkout", m.Top)
+	if main, ok := workspace.FindCheckout(filepath.Dir(m.Common), workspace.Env{}); ok && main.Common == m.Common {
+		e.With("directory", main.Top)
+	}
+	return e.Hintf("use another checkout of the repository: %s", again)
 }

@@ -3,6 +3,9 @@ package rescue
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -17,7 +20,7 @@ type Rescue struct {
 
 // File is one path of a rescue.
 type File struct {
-	Path   string   `json:"path"`
+	Path   string   `json:"path"`   // relative to the top level of the checkout
 	States []string `json:"states"` // in words of git: modified, staged, deleted, untracked, ignored, conflict, …
 	Size   int64    `json:"size"`   // of the file in the working tree, in bytes
 }
@@ -105,7 +108,7 @@ func (s *Store) Named(text string) (id string, err error) {
 		return ids[0], nil
 	}
 	return "", stick.Errorf(stick.CodeUsage, "several rescues have an id that begins with %q", stick.Clip(text, 40)).
-		With("field", "id").With("candidates", ids)
+		With("field", "id").With("candidates", ids).Hintf("%s lists the rescues with their ids", stick.Cmd("tt rescue list --all"))
 }
 
 // Sum is what a store holds.
@@ -115,8 +118,14 @@ type Sum struct {
 	Unread []string // the ids of rescues that can't be read
 }
 
-// Sum counts all rescues, and reads what each is.
+// Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't lie where they should.
 func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
+	if _, err := os.Lstat(s.root()); errors.Is(err, fs.ErrNotExist) {
+		return sum, nil
+	}
+	if err := checkFolder(s.root()); err != nil {
+		return sum, err
+	}
 	held, err := s.held("")
 	if err != nil {
 		return sum, err
@@ -197,6 +206,27 @@ func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 	return r, nil
 }
 
+// Within returns the files of a rescue that paths name: each itself, or as a directory above it. No paths name all. It fails
+// with [stick.CodeNotFound] for a path of which the rescue has nothing, and with [stick.CodeUsage] for one outside of the
+// checkout.
+func (r Rescue) Within(paths []string) ([]File, error) {
+	paths, err := clean(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		if !slices.ContainsFunc(r.Entries, func(f File) bool { return within(f.Path, []string{p}) }) {
+			return nil, errNoPath(r.ID, p)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(r.Entries), func(f File) bool { return !within(f.Path, paths) }), nil
+}
+
+func errNoPath(id, path string) error {
+	return stick.Errorf(stick.CodeNotFound, "rescue %s has no %s", id, stick.Line(path)).With("rescue", id).With("path", path).
+		Hintf("see what it has: %s", stick.Cmd("tt rescue show <rescue>"))
+}
+
 // loaded is a rescue that was read, but for its blobs.
 type loaded struct {
 	repo     *repository
@@ -248,7 +278,8 @@ func (s *Store) find(id string) (*repository, ref, error) {
 }
 
 func errNoRescue(id string) error {
-	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Line(stick.Clip(id, 40))).With("rescue", id)
+	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Line(stick.Clip(id, 40))).With("rescue", id).
+		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
 }
 
 // blobs reads blobs of a rescue, by their names. It fails if one is missing.

@@ -24,25 +24,25 @@ type RestoreRequest struct {
 
 // Restored is the outcome of [Store.Restore].
 type Restored struct {
-	Restored []string  `json:"restored"` // files that were written, or removed because they had been deleted
-	Same     []string  `json:"same"`     // files that are as they were already
-	Index    []string  `json:"index"`    // paths whose index entries were restored
-	Beside   []Beside  `json:"beside"`   // files that have changed meanwhile: the rescued ones lie beside them
-	Failed   []Problem `json:"failed"`
-	Exact    bool      `json:"exact"`    // all chosen paths are as they were, in the tree and in the index
-	LeftOut  []LeftOut `json:"left_out"` // what the rescue lacks
+	Restored []string     `json:"restored"` // files that were written, or removed because they had been deleted
+	Same     []string     `json:"same"`     // files that are as they were already
+	Index    []string     `json:"index"`    // paths whose index entries were restored
+	Beside   []Beside     `json:"beside"`   // files that have changed since and stay: the rescued ones lie beside them
+	Failed   []Unrestored `json:"failed"`   // paths that stay as they are
+	Exact    bool         `json:"exact"`    // all chosen paths are as they were, in the tree and in the index
+	LeftOut  []LeftOut    `json:"left_out"` // what the rescue lacks
 }
 
 // Beside is a rescued file that lies beside its path.
 type Beside struct {
-	Path string `json:"path"`
-	At   string `json:"at"`
+	Path string `json:"path"` // the one that has changed
+	At   string `json:"at"`   // the rescued file
 }
 
-// Problem is a path that couldn't be restored.
-type Problem struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
+// Unrestored is a path that couldn't be restored.
+type Unrestored struct {
+	Path string `json:"path"` // the path
+	Why  string `json:"why"`  // the reason
 }
 
 // Restore brings the files of a rescue back, and on the commit on which it was taken deletions and the index, too. It never destroys
@@ -63,7 +63,7 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 	}
 	w := &restoring{
 		store: s, loaded: l,
-		result: Restored{Restored: []string{}, Same: []string{}, Index: []string{}, Beside: []Beside{}, Failed: []Problem{}, LeftOut: l.manifest.LeftOut},
+		result: Restored{Restored: []string{}, Same: []string{}, Index: []string{}, Beside: []Beside{}, Failed: []Unrestored{}, LeftOut: l.manifest.LeftOut},
 	}
 	if w.now, err = s.present(ctx, r.Tree, l.state.Head); err != nil {
 		return Restored{}, err
@@ -96,7 +96,7 @@ func (s *Store) chosen(ctx context.Context, id string, paths []string) (*loaded,
 	}
 	for _, p := range paths {
 		if !slices.ContainsFunc(l.state.Entries, func(e entry) bool { return within(string(e.Path), []string{p}) }) {
-			return nil, nil, stick.Errorf(stick.CodeNotFound, "rescue %s has no %s", id, stick.Line(p)).With("rescue", id).With("path", p)
+			return nil, nil, errNoPath(id, p)
 		}
 	}
 	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e entry) bool { return !within(string(e.Path), paths) })
@@ -151,7 +151,7 @@ type restoring struct {
 }
 
 func (w *restoring) fail(e entry, format string, args ...any) {
-	w.result.Failed = append(w.result.Failed, Problem{string(e.Path), fmt.Sprintf(format, args...)})
+	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), fmt.Sprintf(format, args...)})
 }
 
 // files restores the files of the working tree. Deletions come first: a directory may have been in the place of a file,

@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/stick"
+)
+
+// rescueCmd are the commands about copies of uncommitted work.
+func (a *app) rescueCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "rescue", Short: "List, compare and restore copies of uncommitted work", Args: noArgs,
+		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, deleted and untracked files. tt makes one after\n" +
+			"a takeover, before the new holder changes anything. Rescues lie in the data directory, not in your repository, and go after\n" +
+			"14 days. The first six characters of an id are enough where no other begins with them.",
+		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
+	}
+	c.AddCommand(a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd())
+	return c
+}
+
+func (a *app) rescueListCmd() *cobra.Command {
+	var p engine.ListRescuesParams
+	c := &cobra.Command{
+		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rescues of the repository, and old tips of branches", Args: between(0, 1, "a path"),
+		Long: "List the rescues of the repository, the newest first. It also lists the last commits of branches that an agent has deleted or\n" +
+			"moved, each with the command that makes a branch of it again.",
+	}
+	c.Flags().BoolVar(&p.All, "all", false, "list the rescues of all repositories")
+	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var err error
+		if p.Where, err = path.of(args, 0); err != nil {
+			return err
+		}
+		return show(a, func(e operations, _ core.Caller) (engine.ListRescuesResult, error) {
+			return e.ListRescues(c.Context(), p)
+		}, func(pg *page, res engine.ListRescuesResult) { pg.rescues(res, p.All) })
+	}
+	return c
+}
+
+// rescues lists rescues, and where they are of unless all are of one repository.
+func (p *page) rescues(res engine.ListRescuesResult, all bool) {
+	t := table{}
+	for _, m := range res.Rescues {
+		where := shown("")
+		if all {
+			where = file(m.Top)
+		}
+		t.add(m.ID, p.ago(m.At), kept(m.Files, m.Bytes), whence(m), where)
+	}
+	p.table(t)
+	if len(res.Rescues) == 0 {
+		p.linef("no rescues")
+	}
+	if res.Hidden > 0 {
+		p.linef("%s", p.faint(fmt.Sprintf("%d older ones are hidden: --limit", res.Hidden)))
+	}
+	if len(res.Tips) > 0 {
+		p.linef("last commits of branches that were deleted or moved:")
+	}
+	tips := table{indent: "  "}
+	for _, k := range res.Tips {
+		tips.add(file(strings.TrimPrefix(k.Of, "refs/heads/")), p.ago(k.At), showf("to bring it back: %s", p.next(k.Command())))
+	}
+	p.table(tips)
+	if res.TipsHidden > 0 {
+		p.linef("%s", p.faint(fmt.Sprintf("%d older ones are hidden: --limit", res.TipsHidden)))
+	}
+	if res.TipsWhy != "" {
+		p.linef("old tips of branches can't be read: %s", res.TipsWhy)
+	}
+}
+
+// kept says how much a rescue holds.
+func kept(files int, bytes int64) string { return stick.Count(files, "file") + ", " + inBytes(bytes) }
+
+// inBytes writes a size as people say it: 812 bytes, 4.1 KB, 50 MB.
+func inBytes(n int64) string {
+	size, units := float64(n), []string{"KB", "MB", "GB"}
+	if n < 1000 {
+		return stick.Count(n, "byte")
+	}
+	for i, unit := range units {
+		size /= 1000
+		if size < 999.5 || i == len(units)-1 {
+			return fmt.Sprintf("%.3g %s", size, unit)
+		}
+	}
+	return ""
+}
+
+// whence says how a rescue came about.
+func whence(m rescue.Manifest) string {
+	switch {
+	case m.Cause == rescue.CauseTakeover && m.Prior != "":
+		return m.Agent + " took over from " + m.Prior
+	case m.Cause == rescue.CauseTakeover:
+		return m.Agent + " took over"
+	case m.Command != "":
+		return "before " + m.Agent + " ran " + stick.Clip(m.Command, 80)
+	}
+	return "before a " + m.Cause + " of " + m.Agent
+}
+
+func (a *app) rescueShowCmd() *cobra.Command {
+	var p engine.ShowRescueParams
+	c := &cobra.Command{
+		Use: "show <id> [path…]", Short: "Show which files a rescue holds", Args: between(1, -1, "the id of a rescue"),
+		Long: "Show which files a rescue holds, how each of them was, and what is left out, with the reason. Paths are those that this command\n" +
+			"prints, or absolute ones; a directory means everything below it.",
+	}
+	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.ID, p.Paths = args[0], args[1:]
+		return show(a, func(e operations, _ core.Caller) (engine.ShowRescueResult, error) {
+			return e.ShowRescue(c.Context(), p)
+		}, (*page).rescue)
+	}
+	return c
+}
+
+// rescue shows what a rescue holds, and what can be done with it.
+func (p *page) rescue(res engine.ShowRescueResult) {
+	p.linef("%s, %s: %s", p.strong("rescue "+res.ID), p.ago(res.At), whence(res.Manifest))
+	p.linef("%s of %s, at %s", kept(res.Files, res.Bytes), file(res.Top), at(res.Head, res.Branch))
+	t := table{indent: "  "}
+	for _, f := range res.Entries {
+		size := inBytes(f.Size)
+		if slices.Contains(f.States, "deleted") {
+			size = ""
+		}
+		t.add(strings.Join(f.States, ", "), size, file(f.Path))
+	}
+	p.table(t)
+	if res.Hidden > 0 {
+		p.linef("%s", p.faint(fmt.Sprintf("%d more are hidden: --limit", res.Hidden)))
+	}
+	p.leftOut(res.LeftOut)
+	p.insides(res.Nested)
+	if res.Gone {
+		p.linef("this checkout is gone")
+		return
+	}
+	p.linef("compare it with what is there: %s", p.next(stick.Cmd("tt rescue diff <id>", res.ID)))
+	p.linef("bring it back: %s", p.next(stick.Cmd("tt rescue restore <id>", res.ID)))
+}
+
+// mostFiles is how many files an answer in text names.
+const mostFiles = 20
+
+// leftOut names what a rescue lacks.
+func (p *page) leftOut(all []rescue.LeftOut) {
+	if len(all) > 0 {
+		p.linef("not in the rescue:")
+	}
+	for i, l := range all {
+		if i == mostFiles && len(all) > mostFiles+1 {
+			p.linef("  %s", p.faint(fmt.Sprintf("and %d more: --json", len(all)-mostFiles)))
+			return
+		}
+		more := ""
+		if l.Files > 1 {
+			more = " (" + stick.Count(l.Files, "file") + ")"
+		}
+		p.linef("  %s%s: %s", file(l.Path), more, l.Why)
+	}
+}
+
+// insides names the rescues of repositories inside a checkout.
+func (p *page) insides(all []rescue.Nested) {
+	for _, n := range all {
+		p.linef("the repository in %s has a rescue of its own: %s", file(n.Path), p.next(stick.Cmd("tt rescue show <id>", n.ID)))
+	}
+}
+
+func (a *app) rescueDiffCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "diff <id> [path…]", Short: "Compare a rescue with the files that are there now", Args: between(1, -1, "the id of a rescue"),
+		Long: "Show what restoring the files of a rescue would change: from what is there now to what was rescued.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return show(a, func(e operations, _ core.Caller) (engine.DiffRescueResult, error) {
+			return e.DiffRescue(c.Context(), engine.DiffRescueParams{Where: path.where(), ID: args[0], Paths: args[1:]})
+		}, func(p *page, res engine.DiffRescueResult) {
+			p.patch(res.Diff)
+			switch {
+			case res.Diff == "":
+				p.linef("nothing differs from %s", file(res.Checkout))
+			case res.Cut:
+				p.linef("the rest is cut off; name paths to see more: %s", p.next(stick.Cmd("tt rescue diff <id> <path>", res.ID)))
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) rescueRestoreCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "restore <id> [path…]", Short: "Bring back what a rescue holds", Args: between(1, -1, "the id of a rescue"),
+		Long: "Bring back the files of a rescue. If the checkout is on the same commit and those files have no other changes, deletions and the\n" +
+			"index come back too. Nothing is lost by it: a file that has changed since stays, and the rescued one is put beside it, as\n" +
+			"FILE.rescued-ID. An agent may restore only what it may edit now. The exit status is 8 if something couldn't be restored.\n" +
+			"--path names another checkout of the repository.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return answer(a, func(e operations, by core.Caller) (engine.RestoreRescueResult, error) {
+			res, err := e.RestoreRescue(c.Context(), engine.RestoreRescueParams{Caller: by, Where: path.where(), ID: args[0], Paths: args[1:]})
+			if err == nil && len(res.Failed) > 0 {
+				a.status = stick.ExitHands
+			}
+			return res, err
+		}, (*page).restored)
+	}
+	return c
+}
+
+// restored says what a restore has done.
+func (p *page) restored(res engine.RestoreRescueResult) {
+	switch {
+	case len(res.Restored.Restored) > 0:
+		p.linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), file(res.Checkout))
+		p.files(res.Restored.Restored)
+	case len(res.Beside)+len(res.Failed)+len(res.Index) == 0:
+		p.linef("nothing to restore: the files in %s are as they were", file(res.Checkout))
+	}
+	if n := len(res.Same); n > 0 && len(res.Restored.Restored) > 0 {
+		p.linef("%s didn't differ", stick.Count(n, "other file"))
+	}
+	if n := len(res.Index); n > 0 {
+		p.linef("the index has %s again as they were staged", stick.Count(n, "path"))
+	}
+	for _, b := range res.Beside {
+		p.linef("%s has changed since and stays; the rescued file is %s", file(b.Path), file(b.At))
+	}
+	for _, f := range res.Failed {
+		p.linef("%s isn't restored: %s", file(f.Path), f.Why)
+	}
+	p.leftOut(res.LeftOut)
+	p.insides(res.Nested)
+	if res.Told != "" {
+		p.linef("%s", res.Told)
+	}
+}
+
+// files lists files, as many as fit on a screen.
+func (p *page) files(names []string) {
+	for i, name := range names {
+		if i == mostFiles && len(names) > mostFiles+1 {
+			p.linef("  %s", p.faint(fmt.Sprintf("and %d more: --json", len(names)-mostFiles)))
+			return
+		}
+		p.linef("  %s", file(name))
+	}
+}
+
+// tookOver says what was kept after a takeover.
+func (p *page) tookOver(res engine.TakeoverStickResult) {
+	r := res.Rescue
+	switch {
+	case r != nil:
+		what := "what is uncommitted"
+		switch {
+		case r.Files == 1:
+			what = "the uncommitted file"
+		case r.Files > 1:
+			what = "the " + stick.Count(r.Files, "uncommitted file")
+		}
+		p.linef("kept %s: %s", what, p.next(stick.Cmd("tt rescue show <id>", r.ID)))
+		p.leftOut(r.LeftOut)
+	case strings.HasPrefix(res.RescueWhy, "failed: "):
+		p.linef("what is uncommitted wasn't kept: %s", strings.TrimPrefix(res.RescueWhy, "failed: "))
+	}
+}
+
+// rescues are the ids of rescues: of the repository if a shell completes inside of one, else of all.
+func rescues(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return found(a, func(e operations, _ core.Caller) (engine.ListRescuesResult, error) {
+		res, err := e.ListRescues(ctx, engine.ListRescuesParams{Where: at})
+		if err != nil {
+			return e.ListRescues(ctx, engine.ListRescuesParams{Where: at, All: true})
+		}
+		return res, nil
+	}, func(r engine.ListRescuesResult) []rescue.Manifest { return r.Rescues }, func(m rescue.Manifest) cobra.Completion {
+		return beside(m.ID, whence(m))
+	})
+}
