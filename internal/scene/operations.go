@@ -57,6 +57,11 @@ func (a *Actor) DeliverEvents(p engine.HookParams) Answer[engine.DeliverEventsRe
 	return do(a, "DeliverEvents", a.Engine.DeliverEvents, p)
 }
 
+// DiffRescue is the operation of that name.
+func (a *Actor) DiffRescue(p engine.DiffRescueParams) Answer[engine.DiffRescueResult] {
+	return do(a, "DiffRescue", a.Engine.DiffRescue, p)
+}
+
 // Doctor is the operation of that name.
 func (a *Actor) Doctor(p engine.DoctorParams) Answer[engine.DoctorResult] {
 	p.Caller = a.By
@@ -144,6 +149,12 @@ func (a *Actor) ListNotes(p engine.ListNotesParams) Answer[engine.ListNotesResul
 	return do(a, "ListNotes", a.Engine.ListNotes, p)
 }
 
+// ListRescues is the operation of that name.
+func (a *Actor) ListRescues(p engine.ListRescuesParams) Answer[engine.ListRescuesResult] {
+	p.Where = a.where(p.Where)
+	return do(a, "ListRescues", a.Engine.ListRescues, p)
+}
+
 // ListReservations is the operation of that name.
 func (a *Actor) ListReservations(p engine.ListReservationsParams) Answer[engine.ListReservationsResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
@@ -225,6 +236,12 @@ func (a *Actor) ResolveNote(p engine.ResolveNoteParams) Answer[engine.ResolveNot
 	return do(a, "ResolveNote", a.Engine.ResolveNote, p)
 }
 
+// RestoreRescue is the operation of that name.
+func (a *Actor) RestoreRescue(p engine.RestoreRescueParams) Answer[engine.RestoreRescueResult] {
+	p.Caller = a.By
+	return do(a, "RestoreRescue", a.Engine.RestoreRescue, p)
+}
+
 // SendMessage is the operation of that name.
 func (a *Actor) SendMessage(p engine.SendMessageParams) Answer[engine.SendMessageResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
@@ -235,6 +252,11 @@ func (a *Actor) SendMessage(p engine.SendMessageParams) Answer[engine.SendMessag
 func (a *Actor) SetRoomPolicy(p engine.SetRoomPolicyParams) Answer[engine.SetRoomPolicyResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
 	return do(a, "SetRoomPolicy", a.Engine.SetRoomPolicy, p)
+}
+
+// ShowRescue is the operation of that name.
+func (a *Actor) ShowRescue(p engine.ShowRescueParams) Answer[engine.ShowRescueResult] {
+	return do(a, "ShowRescue", a.Engine.ShowRescue, p)
 }
 
 // StartSession is the operation of that name.
