@@ -1,0 +1,65 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/workspace"
+)
+
+// The tree of which a rescue is made.
+const (
+	rescuedAmong   = 10_000
+	rescuedChanged = 200
+)
+
+// rescue measures a rescue of changed files among many, without the process around it. Each time another byte differs.
+func (b *bench) rescue() error {
+	p := b.repository()
+	file := func(i int, text string) {
+		path := filepath.Join(p.dir, fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%300, i))
+		must(os.MkdirAll(filepath.Dir(path), 0o700))
+		must(os.WriteFile(path, []byte(strings.Repeat(text, 300)), 0o600))
+	}
+	for i := range rescuedAmong {
+		file(i, fmt.Sprintf("line %d\n", i))
+	}
+	if out, err := p.sh("git init -q -b main; git config gc.auto 0; git add .; git commit -q -m begin").CombinedOutput(); err != nil {
+		return fmt.Errorf("git: %w: %s", err, out)
+	}
+	for i := range rescuedChanged {
+		file(i*rescuedAmong/rescuedChanged, fmt.Sprintf("changed %d\n", i))
+	}
+	tree, ok := workspace.FindCheckout(p.dir, workspace.Env{})
+	if !ok {
+		return fmt.Errorf("there is no checkout at %s", p.dir)
+	}
+	store := rescue.New(p.data, git.Client{})
+	s := series{}
+	const warm = 2
+	for i := range warm + b.samples(40, 10) {
+		must(os.WriteFile(filepath.Join(p.dir, "counter"), fmt.Append(nil, i), 0o600))
+		began := time.Now()
+		taken, err := store.Take(context.Background(), rescue.Request{Tree: tree, Untracked: true, Nested: true})
+		took := time.Since(began)
+		if err != nil || taken.Files != rescuedChanged+1 || len(taken.LeftOut) > 0 {
+			return fmt.Errorf("the rescue has %d files and lacks %v: %w", taken.Files, taken.LeftOut, err)
+		}
+		if i >= warm {
+			s.add("rescue", took)
+		}
+	}
+	b.add(row{
+		What: fmt.Sprintf("a rescue in %d files, %d changed", rescuedAmong, rescuedChanged), Goal: "≤ 100 ms",
+		Measured: s.span("rescue"), Met: s.p50("rescue") <= 100, Figures: s.figures(), Samples: s,
+	})
+	return nil
+}
