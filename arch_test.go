@@ -72,7 +72,6 @@ var edges = map[string]map[string]string{
 		"stick": "errors and words; what it shows it does by running tt as its users do",
 	},
 	"internal/engine": {
-		"internal/rescue":      "copies of uncommitted work before a command takes it",
 		"internal/bell":        "the slow net under a wait",
 		"internal/config":      "what a project sets for sessions and roles",
 		"internal/engine/core": "what every operation is made of",

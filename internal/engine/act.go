@@ -144,7 +144,7 @@ func (e *Engine) enforcing(ctx context.Context, by core.Caller, c *checkout) (id
 // takes judges an act by the uncommitted work that it would take, and copies it if the act may run. If it may not only because there is no whole copy, the
 // result has the form of the command as well.
 func (e *Engine) takes(ctx context.Context, a actIn, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
-	w, err := e.whose(ctx, by, a.in, rescuePaths(a.paths)...)
+	w, err := e.whose(ctx, by, a.in, narrowed(a.paths)...)
 	if err != nil {
 		return taken, nil, err
 	}
@@ -174,7 +174,7 @@ func (e *Engine) takes(ctx context.Context, a actIn, by core.Caller) (taken stic
 		return stick.Taken{}, nil, nil
 	}
 	kept, kerr := e.takeRescue(ctx, rescue.Request{
-		Tree: a.tree, Paths: rescuePaths(a.paths), Untracked: a.Loses&shell.Untracked != 0 || a.Kind == shell.Moves, Nested: a.Loses&shell.Nested != 0,
+		Tree: a.tree, Paths: narrowed(a.paths), Untracked: a.Loses&shell.Untracked != 0 || a.Kind == shell.Moves, Nested: a.Loses&shell.Nested != 0,
 		Ignored: a.Loses&shell.Ignored != 0 && a.Kind == shell.Takes,
 		Facts:   rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
 	})
@@ -202,7 +202,7 @@ func (e *Engine) takes(ctx context.Context, a actIn, by core.Caller) (taken stic
 // maxRescuePaths is how many paths a look and a rescue are narrowed to. With more, they are of the whole checkout.
 const maxRescuePaths = 500
 
-func rescuePaths(paths []string) []string {
+func narrowed(paths []string) []string {
 	if len(paths) > maxRescuePaths {
 		return nil
 	}

@@ -98,6 +98,7 @@ var exempt = map[string]string{
 	"GetSession":           "the paths and variables of a session are for its shell",
 	"ListSessions":         "get_roster and get_room_state tell who is there; the list with its files is for a shell",
 	"PromoteSession":       "on the command line: it is rare, and get_roster says whether it is due",
+	"ListChanges":          "for who sorts out a checkout, by a shell; hooks tell an agent what concerns it",
 	"RestoreRescue":        "on the command line, which the answer of a takeover names: it is rare, and a tool costs every session",
 	"WorkerInit":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerSpawn":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
