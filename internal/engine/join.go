@@ -16,6 +16,8 @@ type JoinPathParams struct {
 	Path     string       `json:"context_path,omitempty"`
 	RoomID   stick.RoomID `json:"room_id,omitempty"`
 	ForceNew bool         `json:"force_new,omitempty"` // make a room at the path itself, even inside another one
+
+	Policy []string `json:"-"` // changes of the room's policy, each "key=value", made together with joining, or neither is
 }
 
 // JoinPathResult is the room that was joined.
@@ -43,7 +45,8 @@ func HandoffTemplate() map[string]string {
 
 // JoinPath joins the room of a path, and makes it if there is none. A room by its id whose directory is gone moves
 // to the workspace of the path, if that has no room. It fails with [stick.CodeInvalidPath], [stick.CodeNoRoom] and,
-// for a new room by an id, [stick.CodeUsage].
+// for a new room by an id, [stick.CodeUsage]. With changes of the policy it also fails as [Engine.SetRoomPolicy] does; then
+// nothing was joined or made.
 func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult, error) {
 	var res JoinPathResult
 	w := core.Where{RoomID: p.RoomID, Path: p.Path}
@@ -72,6 +75,13 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 		o.Settle()
 		if err := move.apply(o); err != nil {
 			return err
+		}
+		if len(p.Policy) > 0 {
+			r, events, err := o.Room.SetPolicy(o.Me.Agent, o.Me.Person(), p.Policy, o.Tx.Now())
+			if err != nil {
+				return err
+			}
+			o.Apply(r, events)
 		}
 		roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false) // asks for the verdicts that the result shows
 		return nil

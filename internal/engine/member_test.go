@@ -114,6 +114,25 @@ func TestThePolicyOfARoom(t *testing.T) {
 	carl.Sets("enforce=off").OK()
 }
 
+// TestJoiningWithAPolicy: who joins may set the policy at the same time. If it may not, there is no room, and it has joined none.
+func TestJoiningWithAPolicy(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
+	with := func(policy string) engine.JoinPathParams { return engine.JoinPathParams{Policy: []string{policy}} }
+	ann.JoinPath(with("enforce=off")).Refused(stick.CodePersonOnly)
+	ann.JoinPath(with("enforce=never")).Refused(stick.CodeUsage)
+	ann.GetRoomState(engine.GetRoomStateParams{}).Refused(stick.CodeNoRoom)
+	ann.JoinPath(with("enforce=stick")).That("a new room with it", func(r engine.JoinPathResult) bool {
+		return r.Created && r.Policy.Enforce == stick.EnforceStick
+	})
+	bob.JoinPath(with("enforce=warn")).Refused(stick.CodePersonOnly)
+	s.Check(len(ann.State().Members) == 1, "bob has joined")
+	carl.JoinPath(with("enforce=warn")).That("relaxed by a person", func(r engine.JoinPathResult) bool {
+		return r.Joined && r.Policy.Enforce == stick.EnforceWarn
+	})
+	ann.JoinPath(with("enforce=warn")).That("nothing new", func(r engine.JoinPathResult) bool { return !r.Joined && r.Policy.Enforce == stick.EnforceWarn })
+}
+
 // TestTheOrderOfMembers: with order=sequence the stick follows the order of the members.
 func TestTheOrderOfMembers(t *testing.T) {
 	s := scene.New(t)
