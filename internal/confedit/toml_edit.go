@@ -43,8 +43,10 @@ func without(tree map[string]any, path []string, ours func(any) (any, bool)) map
 	return out
 }
 
-func editTOML(path []string, next func(d *tomlDoc) ([]splice, error), ours func(any) (any, bool)) Edit {
-	if len(path) < 2 {
+// editTOML makes an edit of what is at a path, which has at least so many parts: a table may stand at the root of the file, an
+// array only in a table.
+func editTOML(path []string, parts int, next func(d *tomlDoc) ([]splice, error), ours func(any) (any, bool)) Edit {
+	if len(path) < parts {
 		return failing(&PathError{Path: path, Why: "isn't below a table"})
 	}
 	parse := func(src []byte) (document, error) {
@@ -57,7 +59,7 @@ func editTOML(path []string, next func(d *tomlDoc) ([]splice, error), ours func(
 // TOMLSetTable sets keys of the table at a path. A new table is added at the end of the file, as a block [path]
 // and a block for each subtable, or inside the inline table that it belongs to. In an existing table,
 // however it is written, values that differ are replaced in their place, missing keys are added, and other
-// keys stay. path has at least two parts.
+// keys stay.
 func TOMLSetTable(path []string, table TOMLTable) Edit {
 	all := table.leaves(path)
 	for _, l := range all {
@@ -65,7 +67,7 @@ func TOMLSetTable(path []string, table TOMLTable) Edit {
 			return failing(err)
 		}
 	}
-	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
+	return editTOML(path, 1, func(d *tomlDoc) ([]splice, error) {
 		v, found, err := d.at(path)
 		switch {
 		case err != nil:

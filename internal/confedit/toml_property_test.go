@@ -93,6 +93,24 @@ func TestPropertyTOMLTable(t *testing.T) {
 	})
 }
 
+func TestPropertyTOMLTableOfTheFile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := drawTOML(t)
+		out, ok := must(t, confedit.TOMLSetTable([]string{"gate"}, confedit.TOMLTable{{"command", "make"}, {"retries", 1}}), src)
+		if !ok {
+			t.Fatalf("refused:\n%s", src)
+		}
+		if v, found, err := confedit.TOMLGet(out, []string{"gate", "command"}); v != "make" || !found || err != nil {
+			t.Fatalf("it isn't there: %v %v %v\n%s", v, found, err, out)
+		}
+		for _, line := range bytes.Split(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")), []byte("\n")) {
+			if !bytes.Contains(out, bytes.TrimRight(line, "\r")) {
+				t.Fatalf("the line %q has changed:\n%s", line, out)
+			}
+		}
+	})
+}
+
 func TestPropertyTOMLElement(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := drawTOML(t)

@@ -9,7 +9,7 @@ import (
 // dotted keys, inline. Tables around it stay. Everything from a header to the last key under it goes.
 // Comments after that stay, since they mostly belong to what follows. path has at least two parts.
 func TOMLRemoveTable(path []string) Edit {
-	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
+	return editTOML(path, 2, func(d *tomlDoc) ([]splice, error) {
 		if _, found, err := d.at(path); err != nil || !found {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func TOMLAddElement(path []string, element any) Edit {
 	if err != nil {
 		return failing(err)
 	}
-	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
+	return editTOML(path, 2, func(d *tomlDoc) ([]splice, error) {
 		v, found, err := d.at(path)
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func TOMLAddElement(path []string, element any) Edit {
 // TOMLRemoveElement removes an element from the array at a path. With prune, an array that becomes empty goes
 // too, and so does its header if nothing else is under it, not even a comment.
 func TOMLRemoveElement(path []string, element any, prune bool) Edit {
-	return editTOML(path, func(d *tomlDoc) ([]splice, error) {
+	return editTOML(path, 2, func(d *tomlDoc) ([]splice, error) {
 		v, found, err := d.at(path)
 		if err != nil || !found {
 			return nil, err

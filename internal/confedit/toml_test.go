@@ -22,6 +22,21 @@ func TestTOMLSetTable(t *testing.T) {
 	})
 }
 
+func TestTOMLSetTableOfTheFile(t *testing.T) {
+	check(t, confedit.TOMLSetTable([]string{"gate"}, confedit.TOMLTable{{"command", "make test"}}), []edited{
+		{"there is no file", "", "[gate]\ncommand = \"make test\"\n"},
+		{"after others", "# ours\n[roles]\nappend = [\"a\"]", "# ours\n[roles]\nappend = [\"a\"]\n\n[gate]\ncommand = \"make test\""},
+		{"a key lacks", "[gate]\ntimeout = \"5m\" # slow\n\n[roles]\n", "[gate]\ntimeout = \"5m\" # slow\ncommand = \"make test\"\n\n[roles]\n"},
+		{"a value differs", "[gate]\ncommand = 'make' # old\n", "[gate]\ncommand = \"make test\" # old\n"},
+		{"with dotted keys", "gate.timeout = \"5m\"\n[roles]\n", "gate.timeout = \"5m\"\ngate.command = \"make test\"\n[roles]\n"},
+		{"inline", "gate = { timeout = \"5m\" }\n", "gate = { timeout = \"5m\", command = \"make test\" }\n"},
+		{"there", "gate.command = 'make test'\n", ""},
+	})
+	if _, _, err := confedit.TOMLSetTable(nil, confedit.TOMLTable{{"x", 1}})(nil); err == nil {
+		t.Error("the root of a file isn't a table to set")
+	}
+}
+
 func TestTOMLRemove(t *testing.T) {
 	check(t, confedit.TOMLRemoveTable(serverPath), []edited{
 		{"there is no file", "", ""},
