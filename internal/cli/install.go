@@ -252,15 +252,7 @@ func (p *page) installed(res installResult) {
 		if res.asked {
 			break
 		}
-		file := stick.Line(s.File)
-		if s.Target != "" {
-			file += " -> " + stick.Line(s.Target)
-		}
-		p.linef("%-12s %-20s %-8s %s", s.Harness, s.What, s.State, file)
-		if s.Note != "" {
-			p.linef("%-12s %s", "", stick.Line(s.Note))
-		}
-		p.text("    ", s.Diff)
+		p.step(s)
 	}
 	for _, l := range res.Links {
 		p.linef("%-12s %s", "links", stick.Line(l))
@@ -283,6 +275,19 @@ func (p *page) installed(res installResult) {
 	case res.Applied && len(res.Steps) > 0:
 		p.linef("done; to see whether harnesses run it: tt doctor")
 	}
+}
+
+// step shows a change of a file.
+func (p *page) step(s install.FileChange) {
+	file := stick.Line(s.File)
+	if s.Target != "" {
+		file += " -> " + stick.Line(s.Target)
+	}
+	p.linef("%-12s %-20s %-8s %s", s.Harness, s.What, s.State, file)
+	if s.Note != "" {
+		p.linef("%-12s %s", "", stick.Line(s.Note))
+	}
+	p.text("    ", s.Diff)
 }
 
 // changeLinks creates the program's other names beside it, or removes them. It leaves alone whatever isn't a link to

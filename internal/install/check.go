@@ -43,9 +43,24 @@ type Run func(ctx context.Context, program string, args ...string) ([]byte, erro
 // runLimit bounds how long a harness may take to print its version.
 const runLimit = 3 * time.Second
 
-// Check reports how far tt is installed in each harness that was used on this machine: in the user's own
-// configuration and, with a project, in the project's too. It changes nothing.
+// Check is [Installed], and asks the programs of the harnesses for their versions and their shells for tt.
 func Check(ctx context.Context, t Target, run Run) []Status {
+	all := Installed(t)
+	var wg sync.WaitGroup
+	for i := range all {
+		row, _ := harness.ByName(all[i].Harness)
+		wg.Go(func() { all[i].Version = version(ctx, t.Getenv("PATH"), row, run) })
+		if all[i].Installed != No {
+			wg.Go(func() { all[i].Shell = t.Shell(ctx, row, run) })
+		}
+	}
+	wg.Wait()
+	return all
+}
+
+// Installed reports how far tt is installed in each harness that was used on this machine: in the user's own
+// configuration and, with a project, in the project's too. It changes nothing, and runs no program.
+func Installed(t Target) []Status {
 	user := t
 	user.Project = ""
 	found := Found(user)
@@ -60,15 +75,6 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 			all = append(all, s)
 		}
 	}
-	var wg sync.WaitGroup
-	for i := range all {
-		row, _ := harness.ByName(all[i].Harness)
-		wg.Go(func() { all[i].Version = version(ctx, t.Getenv("PATH"), row, run) })
-		if all[i].Installed != No {
-			wg.Go(func() { all[i].Shell = t.Shell(ctx, row, run) })
-		}
-	}
-	wg.Wait()
 	return all
 }
 

@@ -37,16 +37,24 @@ type Repository struct {
 	Origin    string // and in which file
 }
 
+// Shared returns an error unless this is a repository with a working tree that agents can share.
+func (r Repository) Shared() error {
+	switch {
+	case r.Git == "":
+		return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(r.Path)).With("path", r.Path).
+			Hintf("run the command in a repository, or make one: %s", stick.Cmd("git init"))
+	case r.Bare:
+		return stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: it has no working tree for agents to share", stick.Line(r.Git)).With("path", r.Git).
+			Hintf("run the command in the clone where agents work")
+	}
+	return nil
+}
+
 // hooksDir returns the directory of a repository's hooks. It fails where that isn't the repository's own,
 // because hooks in it would run in other repositories too.
 func (t Target) hooksDir(r Repository) (string, error) {
-	switch {
-	case r.Git == "":
-		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(r.Path)).With("path", r.Path).
-			Hintf("run the command in a repository, or make one: %s", stick.Cmd("git init"))
-	case r.Bare:
-		return "", stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: it has no working tree for agents to share", stick.Line(r.Git)).With("path", r.Git).
-			Hintf("run the command in the clone where agents work")
+	if err := r.Shared(); err != nil {
+		return "", err
 	}
 	dir := filepath.Join(r.Git, "hooks")
 	if r.HooksPath != "" {
