@@ -35,6 +35,7 @@ var edges = map[string]map[string]string{
 		"github.com/spf13/cobra": "commands, flags, help and completion",
 		"github.com/spf13/pflag": "cobra's flags, where one that is unknown or wrong is refused in our words",
 		"golang.org/x/sys":       "terminals, and noticing that standard output was closed",
+		"internal/config":        "what a project's file says, which tt init shows and changes",
 		"internal/bell":          "the locks by which connections of one MCP client are told apart",
 		"internal/demo":          "tt demo",
 		"internal/engine":        "every command calls one operation",

@@ -22,7 +22,7 @@ import (
 
 // careCommands are the commands about the program itself.
 func (a *app) careCommands() []*cobra.Command {
-	return []*cobra.Command{a.doctorCmd(), a.installCmd(), a.uninstallCmd(), a.versionCmd(), a.demoCmd()}
+	return []*cobra.Command{a.initCmd(), a.doctorCmd(), a.installCmd(), a.uninstallCmd(), a.versionCmd(), a.demoCmd()}
 }
 
 func (a *app) doctorCmd() *cobra.Command {

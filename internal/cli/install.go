@@ -67,7 +67,8 @@ func (a *app) uninstallCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
 		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of them) and into the hooks of the\n" +
-			"repository of the working directory. What several harnesses share stays as long as one of them uses it. Your data stays.\n\n" +
+			"repository of the working directory. What several harnesses share stays as long as one of them uses it. Your data\n" +
+			"stays, and so does .talking-stick.toml.\n\n" +
 			"An MCP server of the npm program of the same name goes, too. Without a name, show what would change, and ask if there is a terminal.\n" +
 			"tt uninstall git removes only those hooks. tt uninstall links removes the program's other names.",
 	}

@@ -1,0 +1,371 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/install"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// initResult is what tt init did, and how things stand.
+type initResult struct {
+	Path        string               `json:"canonical_path"` // of the room
+	RoomID      stick.RoomID         `json:"room_id,omitempty"`
+	AgentID     stick.AgentID        `json:"agent_id,omitempty"`
+	Created     bool                 `json:"created"`        // this call made the room, or would
+	Joined      bool                 `json:"joined"`         // the caller joined it by this call, or would
+	Enforce     stick.Enforce        `json:"enforce"`        // how far agents are held to turns
+	Was         stick.Enforce        `json:"was,omitempty"`  // what enforce was before this call
+	Steps       []install.FileChange `json:"steps"`          // the changes of files
+	Applied     bool                 `json:"applied"`        // the changes were made, or there were none to make
+	Changed     bool                 `json:"changed"`        // there was anything to change
+	Git         install.GitStatus    `json:"git"`            // the hooks of the repository
+	Harnesses   []install.Status     `json:"harnesses"`      // those that were used on this machine
+	Integration string               `json:"integration"`    // the branch that tasks are merged into, as .talking-stick.toml says
+	Gate        string               `json:"gate,omitempty"` // what has to pass before, as it says
+	Next        []string             `json:"next,omitempty"` // what to do next
+}
+
+func (a *app) initCmd() *cobra.Command {
+	var show bool
+	c := &cobra.Command{
+		Use: "init", Short: "Set up a repository: its room, its policy, hooks of git, harnesses", Args: noArgs,
+		Long: "Make the room of this repository, or join it. Say how far agents are held to turns, put hooks into git, connect the harnesses\n" +
+			"found on this machine, and choose the branch that tasks are merged into and its gate, which go into .talking-stick.toml.\n\n" +
+			"On a terminal tt asks a person what no flag says. It asks everything first, and then does everything. Elsewhere, and for agents,\n" +
+			"flags and the defaults decide. Once everything is set up, tt init only says how things stand. tt uninstall disconnects\n" +
+			"git and the harnesses again; the room and .talking-stick.toml stay.",
+	}
+	f := c.Flags()
+	f.String("enforce", "", "how far agents are held to turns: off, warn, scopes or stick (default: as the room says; a new one warns)")
+	f.Bool("git", true, "put hooks into git that ask whether an agent may commit")
+	f.String("harness", "", "harnesses to connect, with commas between them, or none (default: those found on this machine)")
+	f.String("integration", "", "the branch that tasks are merged into")
+	f.String("gate", "", "the command that has to pass before a task is merged, or none")
+	f.BoolVar(&show, "print", false, "show the changes and make none")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.init(c, show) }
+	return c
+}
+
+// init reads how things stand, learns what is wanted, and changes what differs.
+func (a *app) init(c *cobra.Command, show bool) error {
+	ctx := c.Context()
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	site, err := a.readSite(ctx, e, by)
+	if err != nil {
+		return err
+	}
+	wants := site.defaults()
+	for _, q := range initQuestions {
+		if f := c.Flags().Lookup(q.flag); f.Changed {
+			if err := q.set(&wants, f.Value.String()); err != nil {
+				return err
+			}
+		}
+	}
+	if wants.Git && site.hooksErr != nil && c.Flags().Changed("git") {
+		return site.hooksErr
+	}
+	plan, err := a.planInit(ctx, e, by, site, wants)
+	if err != nil {
+		return err
+	}
+	if show {
+		a.reads = true
+		return a.showPlan(site, plan)
+	}
+	return a.applyInit(ctx, e, by, site, plan)
+}
+
+// initSite is a repository as tt init finds it.
+type initSite struct {
+	target install.Target // the user's own configuration
+	file   string         // .talking-stick.toml in this checkout
+	config config.Config  // what it says
+	open   bool           // it differs from that of the last commit
+	born   bool           // there is a commit
+
+	path   string                     // of the room, or where it would be made
+	room   *engine.GetRoomStateResult // nil if there is none
+	policy stick.Policy
+
+	git      install.GitStatus
+	hooks    []install.FileChange // the hooks of git
+	hooksErr error                // why there can be none
+
+	harnesses []install.Status
+	lacking   []string // the harnesses found that aren't connected
+}
+
+// readSite reads how things stand. It fails outside of a repository that agents can share.
+func (a *app) readSite(ctx context.Context, e operations, by core.Caller) (*initSite, error) {
+	repo, err := a.repository(ctx)
+	if shared := repo.Shared(); shared != nil {
+		if stick.CodeOf(shared) == stick.CodeNoRepository {
+			return nil, stick.AsError(shared).Hintf("make a repository: %s; or only a room, which no hooks of git protect: %s", stick.Cmd("git init"), stick.Cmd("tt join"))
+		}
+		return nil, shared
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &initSite{}
+	if s.target, err = a.target(false); err != nil {
+		return nil, err
+	}
+	if err := s.readRoom(ctx, e, by, a.workspaceEnv()); err != nil {
+		return nil, err
+	}
+	if err := s.readConfig(ctx, workspace.Env{Dir: a.Dir, Home: a.Home}, repo.Top); err != nil {
+		return nil, err
+	}
+	s.hooks, s.hooksErr = install.InstallGit(s.target, repo)
+	s.git = install.CheckGit(s.target, repo)
+	there := s.target
+	there.Project = s.path
+	s.harnesses = install.Installed(there)
+	for _, name := range install.Found(s.target) {
+		i := slices.IndexFunc(s.harnesses, func(h install.Status) bool { return h.Harness == name })
+		if s.harnesses[i].Installed == install.All {
+			continue
+		}
+		steps, err := install.Install(s.target, []string{name})
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(steps, install.FileChange.Pending) {
+			s.lacking = append(s.lacking, name)
+		}
+	}
+	return s, nil
+}
+
+// readRoom reads the room of the working directory, if there is one.
+func (s *initSite) readRoom(ctx context.Context, e operations, by core.Caller, env workspace.Env) error {
+	place, err := workspace.Resolve(".", env)
+	if err != nil {
+		return err
+	}
+	s.path, s.policy = place.Root, stick.DefaultPolicy()
+	room, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
+	switch {
+	case stick.CodeOf(err) == stick.CodeNoRoom:
+		return nil
+	case err != nil:
+		return err
+	}
+	policy, err := e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by})
+	s.path, s.room, s.policy = room.Path, &room, policy.Policy
+	return err
+}
+
+// readConfig reads .talking-stick.toml of the checkout around the working directory. main is the main checkout.
+func (s *initSite) readConfig(ctx context.Context, env workspace.Env, main string) error {
+	top := main
+	if c, ok := workspace.FindCheckout(".", env); ok {
+		top = c.Top
+	}
+	var err error
+	s.file = filepath.Join(top, config.FileName)
+	if s.config, err = config.Read(top); err != nil {
+		return err
+	}
+	if _, s.born, err = (git.Client{}).Commit(ctx, top, "HEAD"); err != nil {
+		return err
+	}
+	var committed []byte
+	if s.born {
+		committed, _, err = git.Client{}.ReadFile(ctx, top, "HEAD", config.FileName)
+	}
+	now, _ := config.ReadFile(top, config.FileName, int64(len(committed))+1) // one that is missing is empty; a longer one differs
+	s.open = !bytes.Equal(committed, now)
+	return err
+}
+
+// inRoom reports whether the caller takes part in a room that is open.
+func (s *initSite) inRoom() bool {
+	return s.room != nil && s.room.Member && s.room.State != stick.StateClosed
+}
+
+// hooksLack reports whether hooks of git can be installed and aren't.
+func (s *initSite) hooksLack() bool { return slices.ContainsFunc(s.hooks, install.FileChange.Pending) }
+
+// defaults are the choices that nobody has made.
+func (s *initSite) defaults() initChoices {
+	return initChoices{
+		Enforce: s.policy.Enforce, Git: s.hooksErr == nil, Harnesses: s.lacking,
+		Integration: cmp.Or(s.config.Worker.Integration, config.DefaultIntegration), Gate: s.config.Gate.Command,
+	}
+}
+
+// initPlan is what tt init is going to do.
+type initPlan struct {
+	join    bool
+	policy  []string // changes
+	steps   []install.FileChange
+	enforce stick.Enforce
+}
+
+// planInit plans what differs from what is wanted. It writes nothing.
+func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *initSite, wants initChoices) (initPlan, error) {
+	p := initPlan{enforce: wants.Enforce}
+	if wants.Enforce != s.policy.Enforce {
+		p.policy = []string{"enforce=" + string(wants.Enforce)}
+	}
+	p.join = !s.inRoom() || len(p.policy) > 0
+	settings, err := install.Settings(s.target, s.file, wants.settings(s.defaults()))
+	if err != nil {
+		return p, err
+	}
+	if len(settings) > 0 {
+		may, err := e.MayEdit(ctx, engine.MayEditParams{Caller: by, Paths: []string{s.file}})
+		if err = cmp.Or(err, may.Refusal()); err != nil {
+			return p, err
+		}
+		settings[0].Note = may.Told
+	}
+	p.steps = settings
+	if wants.Git {
+		p.steps = append(p.steps, s.hooks...)
+	}
+	if len(wants.Harnesses) > 0 {
+		steps, err := install.Install(s.target, wants.Harnesses)
+		if err != nil {
+			return p, err
+		}
+		p.steps = append(p.steps, steps...)
+	}
+	return p, nil
+}
+
+// pending are the steps that change something.
+func (p initPlan) pending() []install.FileChange {
+	steps := []install.FileChange{}
+	for _, s := range p.steps {
+		if s.Pending() {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// applyInit carries a plan out: first the room, then the files. Every step can be done again, so a second run completes what a
+// crash has left.
+func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, before *initSite, plan initPlan) error {
+	var joined engine.JoinPathResult
+	var err error
+	if plan.join {
+		if joined, err = e.JoinPath(ctx, engine.JoinPathParams{Caller: by, Policy: plan.policy}); err != nil {
+			return err
+		}
+	}
+	if err := install.Apply(plan.steps); err != nil {
+		return err
+	}
+	a.logNpm(before.target.DataDir, install.Npm(plan.steps))
+	s, err := a.readSite(ctx, e, by)
+	if err != nil {
+		return err
+	}
+	res := s.result(plan)
+	res.Applied, res.Created, res.Joined = true, joined.Created, joined.Joined
+	res.Changed = plan.join || len(res.Steps) > 0
+	if before.policy.Enforce != res.Enforce {
+		res.Was = before.policy.Enforce
+	}
+	if s.hooksErr != nil {
+		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.as).String())
+	}
+	connected, err := install.Install(s.target, s.connected())
+	if err != nil {
+		return err
+	}
+	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), run)...)
+	for _, h := range s.next(by) {
+		res.Next = append(res.Next, h.As(a.as).String())
+	}
+	return a.print(res, func(p *page) { p.initialised(res) })
+}
+
+// showPlan shows what would be done.
+func (a *app) showPlan(s *initSite, plan initPlan) error {
+	res := s.result(plan)
+	res.Created, res.Joined = s.room == nil, !s.inRoom()
+	res.Changed = plan.join || len(res.Steps) > 0
+	res.Applied = !res.Changed
+	if plan.enforce != s.policy.Enforce {
+		res.Enforce, res.Was = plan.enforce, s.policy.Enforce
+	}
+	for i := range res.Steps {
+		res.Steps[i].Show()
+	}
+	return a.print(res, func(p *page) { p.initialised(res) })
+}
+
+// connected are the harnesses that are connected in the user's own configuration.
+func (s *initSite) connected() (names []string) {
+	for _, h := range s.harnesses {
+		if slices.Contains(h.Levels, "user") {
+			names = append(names, h.Harness)
+		}
+	}
+	return names
+}
+
+// result is how things stand, and what a plan changes in files.
+func (s *initSite) result(plan initPlan) initResult {
+	d := s.defaults()
+	res := initResult{
+		Path: s.path, Enforce: s.policy.Enforce, Steps: plan.pending(), Git: s.git, Harnesses: s.harnesses,
+		Integration: d.Integration, Gate: d.Gate,
+	}
+	if s.room != nil {
+		res.RoomID, res.AgentID = s.room.RoomID, s.room.AgentID
+	}
+	if res.Harnesses == nil {
+		res.Harnesses = []install.Status{}
+	}
+	return res
+}
+
+// next are the three steps after tt init.
+func (s *initSite) next(by core.Caller) []stick.Hint {
+	first := stick.Hintf("start two agents here: each hears of the room when it starts")
+	look := stick.Hintf("see who is here, and who holds the stick: %s", stick.Cmd("tt status"))
+	switch {
+	case !isPerson(by):
+		first = stick.Hintf("wait for your turn before you change files: %s", stick.Cmd("tt wait"))
+	case !slices.ContainsFunc(s.harnesses, func(h install.Status) bool { return h.Installed != install.No }):
+		first = stick.Hintf("connect the harness of your agents: %s", stick.Cmd("tt install"))
+	}
+	var before []string
+	if !s.born {
+		before = append(before, "make a first commit")
+	}
+	if s.open {
+		before = append(before, "commit "+config.FileName+", whose settings count from then on")
+	}
+	tasks := stick.Hintf("let agents work side by side, each on a branch of its own: %s", stick.Cmd("tt worker init"))
+	if len(before) > 0 {
+		tasks = stick.Hintf("%s; then %s", strings.Join(before, "; "), tasks)
+	}
+	return []stick.Hint{first, look, tasks}
+}
+
+// isPerson reports whether a person calls, and not under an agent's name.
+func isPerson(by core.Caller) bool { return by.Person && by.As == "" }

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/install"
+	"talkingstick/stick"
+)
+
+// initChoices are what a person, flags or the defaults have decided.
+type initChoices struct {
+	Enforce     stick.Enforce
+	Git         bool
+	Harnesses   []string
+	Integration string
+	Gate        string // empty for none
+}
+
+// settings are the keys of the project's file by which the choices differ from what it says.
+func (c initChoices) settings(have initChoices) (all []install.Setting) {
+	if c.Integration != have.Integration {
+		all = append(all, install.Setting{Section: "worker", Name: "integration", Value: c.Integration})
+	}
+	if c.Gate != have.Gate {
+		all = append(all, install.Setting{Section: "gate", Name: "command", Value: c.Gate})
+	}
+	return all
+}
+
+// initQuestion is something that tt init asks. The flag of that name answers it, in the same words.
+type initQuestion struct {
+	flag  string
+	text  string
+	asked func(*initSite) bool             // nil: always
+	now   func(initChoices) string         // what an empty answer means
+	set   func(*initChoices, string) error // fails with CodeUsage
+}
+
+// none is the answer that means that there shall be nothing.
+const none = "none"
+
+var initQuestions = []initQuestion{
+	{
+		flag: "enforce", text: "Edits without the stick: off allows, warn tells, scopes denies unless reserved, stick denies",
+		now: func(c initChoices) string { return string(c.Enforce) },
+		set: func(c *initChoices, answer string) error {
+			p, err := stick.DefaultPolicy().Set("enforce", answer)
+			if err == nil {
+				c.Enforce = p.Enforce
+			}
+			return err
+		},
+	},
+	{
+		flag: "git", text: "Put hooks into git that ask whether an agent may commit: yes or no",
+		asked: (*initSite).hooksLack,
+		now: func(c initChoices) string {
+			if c.Git {
+				return "yes"
+			}
+			return "no"
+		},
+		set: func(c *initChoices, answer string) error {
+			switch strings.ToLower(answer) {
+			case "yes", "y", "true":
+				c.Git = true
+			case "no", "n", "false":
+				c.Git = false
+			default:
+				return stick.Errorf(stick.CodeUsage, "the answer must be yes or no, not %q", stick.Clip(answer, 40)).With("field", "git")
+			}
+			return nil
+		},
+	},
+	{
+		flag: "harness", text: "Harnesses to connect, of " + strings.Join(harness.Names(), ", "),
+		asked: func(s *initSite) bool { return len(s.lacking) > 0 || len(s.harnesses) == 0 },
+		now:   func(c initChoices) string { return cmp.Or(strings.Join(c.Harnesses, ","), none) },
+		set:   setHarnesses,
+	},
+	{
+		flag: "integration", text: "Branch that tasks are merged into",
+		now: func(c initChoices) string { return c.Integration },
+		set: func(c *initChoices, answer string) error {
+			if !git.BranchName(answer) {
+				return stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(answer, 60)).With("field", "integration")
+			}
+			c.Integration = answer
+			return nil
+		},
+	},
+	{
+		flag: "gate", text: "Command that has to pass before a merge, such as make test",
+		now: func(c initChoices) string { return cmp.Or(c.Gate, none) },
+		set: func(c *initChoices, answer string) error {
+			if strings.TrimSpace(answer) == "" || strings.ContainsAny(answer, "\r\n\x00") {
+				return stick.Errorf(stick.CodeUsage, "the gate must be a command on one line, or %s", none).With("field", "gate")
+			}
+			if c.Gate = answer; answer == none {
+				c.Gate = ""
+			}
+			return nil
+		},
+	},
+}
+
+func setHarnesses(c *initChoices, answer string) error {
+	if answer == none {
+		c.Harnesses = nil
+		return nil
+	}
+	var names []string
+	for _, name := range strings.FieldsFunc(answer, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if _, ok := harness.ByName(name); !ok {
+			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness; these are: %s", stick.Clip(name, 40), strings.Join(harness.Names(), ", ")).With("field", "harness")
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return stick.Errorf(stick.CodeUsage, "no harness is named; to connect none, say %s", none).With("field", "harness")
+	}
+	c.Harnesses = names
+	return nil
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"strings"
+
+	"talkingstick/internal/install"
+	"talkingstick/stick"
+)
+
+// heldTo says what each word of the policy enforce means.
+var heldTo = map[stick.Enforce]shown{
+	stick.EnforceOff:    "agents may edit without the stick",
+	stick.EnforceWarn:   "agents that edit without the stick are told so, and so is its holder",
+	stick.EnforceScopes: "without the stick, agents may edit only what they have reserved",
+	stick.EnforceStick:  "agents may edit only with the stick",
+}
+
+// initialised shows what tt init did, or would do, and how things stand.
+func (p *page) initialised(res initResult) {
+	for _, s := range res.Steps {
+		p.step(s)
+	}
+	p.linef("%-8s %s", "room", p.roomOf(res))
+	edits := showf("enforce=%s: %s", res.Enforce, heldTo[res.Enforce])
+	if res.Was != "" {
+		edits += showf(" (was %s)", res.Was)
+	}
+	p.linef("%-8s %s", "edits", edits)
+	if !res.Applied {
+		p.linef("nothing was changed")
+		return
+	}
+	p.gitHooks(&res.Git)
+	for _, h := range res.Harnesses {
+		p.linef("%-8s %s", h.Harness, p.connected(h))
+	}
+	gate := shown("no gate")
+	if res.Gate != "" {
+		gate = showf("after %s", res.Gate)
+	}
+	p.linef("%-8s merged into %s, %s", "tasks", file(res.Integration), gate)
+	if !res.Changed {
+		p.linef("nothing had to be changed")
+	}
+	for _, n := range res.Next {
+		p.linef("next: %s", n)
+	}
+}
+
+// roomOf says what became of the room.
+func (p *page) roomOf(res initResult) shown {
+	what := "you are in it as " + string(res.AgentID)
+	switch {
+	case res.Created && !res.Applied:
+		what = "would be made"
+	case res.Joined && !res.Applied:
+		what = "you would join it"
+	case res.Created:
+		what = "you made and joined it as " + string(res.AgentID)
+	case res.Joined:
+		what = "you joined it as " + string(res.AgentID)
+	}
+	return showf("%s: %s", p.strong(stick.Line(res.Path)), what)
+}
+
+// connected says how far a harness is connected.
+func (p *page) connected(h install.Status) shown {
+	fix := p.next(stick.Cmd("tt install <harness>", h.Harness))
+	switch {
+	case h.Problem != "":
+		return showf("not connected: %s", h.Problem)
+	case h.Installed == install.All:
+		return "connected"
+	case h.Installed == install.Partly:
+		return showf("partly connected; missing or changed: %s (%s)", strings.Join(h.Missing, ", "), fix)
+	}
+	return showf("not connected (%s)", fix)
+}
