@@ -81,6 +81,11 @@ func (a *app) init(c *cobra.Command, show bool) error {
 	if wants.Git && site.hooksErr != nil && c.Flags().Changed("git") {
 		return site.hooksErr
 	}
+	if !show && isPerson(by) && a.canAsk() && site.lacks() {
+		if ok, err := a.askInit(ctx, c, site, &wants); !ok || err != nil {
+			return err
+		}
+	}
 	plan, err := a.planInit(ctx, e, by, site, wants)
 	if err != nil {
 		return err
@@ -204,6 +209,9 @@ func (s *initSite) inRoom() bool {
 
 // hooksLack reports whether hooks of git can be installed and aren't.
 func (s *initSite) hooksLack() bool { return slices.ContainsFunc(s.hooks, install.FileChange.Pending) }
+
+// lacks reports whether the defaults would change anything.
+func (s *initSite) lacks() bool { return !s.inRoom() || s.hooksLack() || len(s.lacking) > 0 }
 
 // defaults are the choices that nobody has made.
 func (s *initSite) defaults() initChoices {

@@ -1,9 +1,15 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
+	"context"
+	"errors"
+	"io"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
@@ -127,4 +133,57 @@ func setHarnesses(c *initChoices, answer string) error {
 	}
 	c.Harnesses = names
 	return nil
+}
+
+// askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then nothing is to be done.
+func (a *app) askInit(ctx context.Context, c *cobra.Command, s *initSite, wants *initChoices) (ok bool, err error) {
+	in := bufio.NewReader(a.Stdin)
+	for _, q := range initQuestions {
+		if c.Flags().Changed(q.flag) || q.asked != nil && !q.asked(s) {
+			continue
+		}
+		for {
+			a.write(showf("%s [%s]: ", q.text, q.now(*wants)))
+			answer, err := readLine(ctx, in)
+			switch {
+			case errors.Is(err, io.EOF):
+				a.write("\nnothing was changed\n")
+				a.status = stick.ExitUsage
+				return false, nil
+			case err != nil:
+				return false, err
+			}
+			if answer == "" {
+				break
+			}
+			if err = q.set(wants, answer); err == nil {
+				break
+			}
+			a.write(showf("%s\n", stick.AsError(err).Message))
+		}
+	}
+	return true, nil
+}
+
+// readLine reads what somebody types, without the blanks around it. It fails with [io.EOF] if there is nothing more, and with
+// [stick.CodeCanceled] when it is interrupted.
+func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	typed := make(chan line, 1)
+	go func() { // ends with the line, or with the program
+		text, err := in.ReadString('\n')
+		typed <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", stick.Errorf(stick.CodeCanceled, "interrupted; nothing was changed")
+	case l := <-typed:
+		if l.err != nil && l.text == "" {
+			return "", io.EOF
+		}
+		return strings.TrimSpace(l.text), nil
+	}
 }
