@@ -50,6 +50,11 @@ func newRepo(t *testing.T) *repo {
 
 // run runs a shell script in the repository as an agent, or as a person.
 func (r *repo) run(agent, script string) (out string, err error) {
+	b, err := r.command(agent, script).CombinedOutput()
+	return string(b), err
+}
+
+func (r *repo) command(agent, script string) *exec.Cmd {
 	c := exec.Command("/bin/sh", "-e", "-c", script)
 	c.Dir = r.app
 	c.Env = []string{
@@ -59,8 +64,7 @@ func (r *repo) run(agent, script string) (out string, err error) {
 		"GIT_AUTHOR_NAME=Pat", "GIT_AUTHOR_EMAIL=pat@example.com", "GIT_COMMITTER_NAME=Pat", "GIT_COMMITTER_EMAIL=pat@example.com",
 		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", // equal histories get equal hashes
 	}
-	b, err := c.CombinedOutput()
-	return string(b), err
+	return c
 }
 
 func (r *repo) must(agent, script string) string {
