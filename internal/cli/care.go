@@ -249,10 +249,17 @@ func (a *app) overview(ctx context.Context) error {
 		return err
 	}
 	a.reads = true
-	return a.print(map[string]string{"room_state": "none", "next_action": stick.Cmd("tt wait").As(a.as).String()}, func(p *page) {
+	start := stick.Cmd("tt wait")
+	if a.setsUp() {
+		start = stick.Cmd("tt init")
+	}
+	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
 		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
 		list := table{indent: "  "}
+		if a.setsUp() {
+			list.add(p.next(stick.Cmd("tt init")), "set this repository up: its room, hooks of git, your harnesses")
+		}
 		list.add(p.next(stick.Cmd("tt wait")), "join this workspace's room, and wait for your turn")
 		list.add("tt demo", "see it work in a scratch repository")
 		list.add("tt --help", "list all commands")

@@ -375,5 +375,12 @@ func (s *initSite) next(by core.Caller) []stick.Hint {
 	return []stick.Hint{first, look, tasks}
 }
 
+// setsUp reports whether tt init is how the caller starts: a person in a repository. Agents join.
+func (a *app) setsUp() bool {
+	_, by, err := a.open()
+	place, perr := workspace.Resolve(".", a.workspaceEnv())
+	return err == nil && isPerson(by) && perr == nil && place.Found == workspace.FoundGit && !place.Broad
+}
+
 // isPerson reports whether a person calls, and not under an agent's name.
 func isPerson(by core.Caller) bool { return by.Person && by.As == "" }

@@ -39,6 +39,9 @@ func (a *app) listCmd() *cobra.Command {
 			if len(res.Rooms) == 0 {
 				p.linef("there is no room here")
 				p.linef("to make one at %s and join it: %s", stick.Line(res.Root), p.next(stick.Cmd("tt join")))
+				if w.Path == "" && a.setsUp() {
+					p.linef("to set the repository up as well, with hooks: %s", p.next(stick.Cmd("tt init")))
+				}
 			}
 			var t table
 			for _, r := range res.Rooms {

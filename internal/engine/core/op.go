@@ -69,7 +69,7 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 	}
 	db, err := k.Open(ctx, j > MustBeMemberQuietly)
 	if err == store.ErrAbsent {
-		return errNoRoom(w, p)
+		return errNoRoom(w, p, by)
 	}
 	if err != nil {
 		return err
@@ -98,18 +98,19 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 		return done(o)
 	})
 	if err != nil {
-		return k.explainNoRoom(ctx, db, by, err)
+		return k.explainNoRoom(ctx, db, w, p, by, err)
 	}
 	return refused
 }
 
-// explainNoRoom adds the next step to the error for a path without a room, where the directory of one of the
-// caller's rooms is gone: it may have been moved here.
-func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, by Caller, err error) error {
+// explainNoRoom adds the next step to the error for a path without a room: how its caller makes one or, where the directory of one
+// of the caller's rooms is gone, that it may have been moved here.
+func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, w Where, p *workspace.Place, by Caller, err error) error {
 	no, ok := errors.AsType[*stick.Error](err)
 	if !ok || no.Code != stick.CodeNoRoom || no.Fields["path"] == nil {
 		return err
 	}
+	hintInit(no, w, p, by)
 	var mine []stick.Room
 	verr := k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
 		mine = nil
@@ -258,12 +259,12 @@ func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx
 	}
 	db, err := k.Open(ctx, false)
 	if err == store.ErrAbsent {
-		return errNoRoom(w, p)
+		return errNoRoom(w, p, by)
 	}
 	if err != nil {
 		return err
 	}
-	return k.explainNoRoom(ctx, db, by, k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+	return k.explainNoRoom(ctx, db, w, p, by, k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
 		r, err := FindRoom(tx, w, p)
 		if err != nil {
 			return err

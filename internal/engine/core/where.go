@@ -35,11 +35,20 @@ func errBroad(p *workspace.Place) error {
 }
 
 // errNoRoom is the error where there is no database, and so no room: w names it by its id, or p is its place.
-func errNoRoom(w Where, p *workspace.Place) error {
+func errNoRoom(w Where, p *workspace.Place, by Caller) error {
 	if p == nil {
 		return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
 	}
-	return NoRoom(p.Path)
+	no := NoRoom(p.Path)
+	hintInit(no, w, p, by)
+	return no
+}
+
+// hintInit gives a person the step that also protects the room, where it can be taken: in the repository of the working directory.
+func hintInit(no *stick.Error, w Where, p *workspace.Place, by Caller) {
+	if by.Person && by.As == "" && w.Path == "" && p != nil && p.Found == workspace.FoundGit && !p.Broad {
+		no.Hintf("set this repository up: %s; or only make a room and join it: %s", stick.Cmd("tt init"), stick.Cmd("tt join"))
+	}
 }
 
 // Place resolves the path of w. It returns nil when w names a room by its id. Of a call that names both it can't
