@@ -240,6 +240,13 @@ func masked(line string) string {
 
 // readmeScenes prepare the directories in which the README's commands run.
 var readmeScenes = map[string]func(r *reader){
+	// setup is a repository of somebody who has used a harness.
+	"setup": func(r *reader) {
+		r.repository()
+		if err := os.Mkdir(filepath.Join(r.variable("HOME"), ".claude"), 0o755); err != nil {
+			r.t.Fatal(err)
+		}
+	},
 	// shop is a repository with a change that isn't committed.
 	"shop": func(r *reader) {
 		r.repository()
