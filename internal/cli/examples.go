@@ -113,7 +113,7 @@ var examples = map[string][]string{
 	"tt demo":                  {"tt demo", "tt demo --fast"},
 	"tt doctor":                {"tt doctor"},
 	"tt help":                  {"tt help wait"},
-	"tt init":                  {"tt init", "tt init --enforce stick --harness claude,codex --integration main --gate 'make test'"},
+	"tt init":                  {"tt init", "tt init --enforce stick --integration main --gate 'make test'"},
 	"tt install":               {"tt install --print", "tt install claude codex", "tt install --project claude"},
 	"tt uninstall":             {"tt uninstall claude", "tt uninstall --project"},
 	"tt version":               {"tt version"},

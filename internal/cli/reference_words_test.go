@@ -62,7 +62,7 @@ var results = map[string][]any{
 	"tt rescue show":    {engine.ShowRescueResult{}},
 	"tt rescue diff":    {engine.DiffRescueResult{}},
 	"tt rescue restore": {engine.RestoreRescueResult{}},
-	"tt init":          {initResult{}},
+	"tt init":           {initResult{}},
 
 	"tt roster":                 {engine.GetRosterResult{}},
 	"tt session start":          {engine.StartSessionResult{}},
