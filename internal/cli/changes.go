@@ -20,9 +20,16 @@ func (a *app) changesCmd() *cobra.Command {
 			"agent is there or has reserved the path. Of the other files, nobody has noted who edited them: maybe a person did.",
 	}
 	agent := c.Flags().String("agent", "", "only files that this agent has edited")
+	diff := c.Flags().String("diff", "", "show the diff of the files that this agent has edited")
 	c.Flags().IntVar(&p.Limit, "limit", 0, "how many files to show; 0 for 200")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if p.Diff = c.Flags().Changed("diff"); p.Diff {
+			if *diff == "" || *agent != "" && *agent != *diff {
+				return stick.Errorf(stick.CodeUsage, "--diff takes the name of an agent, and goes without --agent").With("field", "diff")
+			}
+			agent = diff
+		}
 		return show(a, func(e operations, by core.Caller) (engine.ListChangesResult, error) {
 			p.Caller, p.Where, p.Agent = by, path.where(), stick.AgentID(*agent)
 			return e.ListChanges(c.Context(), p)
@@ -38,6 +45,13 @@ func (p *page) changes(res engine.ListChangesResult) {
 		return
 	}
 	p.linef("%s", stick.Count(res.Count, "uncommitted file"))
+	if res.Diff != "" {
+		p.patch(res.Diff)
+		if res.Cut {
+			p.linef("the rest is cut off; to see it: git diff HEAD")
+		}
+		return
+	}
 	for _, part := range []struct {
 		is   stick.Share
 		head string

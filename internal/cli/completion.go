@@ -40,7 +40,7 @@ var argumentCandidates = map[string]candidates{
 
 // flagCandidates are what the values of flags may be, by the flag's name.
 var flagCandidates = map[string]candidates{
-	"as": members, "agent": members, "from": members, "of": members, "target": also(members, "self", "any"), "to": also(members, "room", "system"),
+	"as": members, "agent": members, "diff": members, "from": members, "of": members, "target": also(members, "self", "any"), "to": also(members, "room", "system"),
 	"task": tasks, "room": rooms, "message": inboxMessages(engine.GetInboxParams{}), "reply-to": inboxMessages(engine.GetInboxParams{State: "all"}),
 	"category": categories, "event": eventTypes, "state": alwaysOf("unread", "read", "acked", "all"),
 	"color": alwaysOf("auto", "always", "never"), "tools": alwaysOf("core", "all"), "overlap": alwaysOf("exact", "partial"),

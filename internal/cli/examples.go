@@ -52,6 +52,7 @@ var examples = map[string][]string{
 	"tt rescue list":    {"tt rescue list", "tt rescue ls --all"},
 	"tt rescue restore": {"tt rescue restore 1m819e", "tt rescue restore 1m819e src/parse.go docs"},
 	"tt rescue show":    {"tt rescue show 1m819e"},
+	"tt changes":      {"tt changes", "tt changes --agent codex", "tt changes --diff codex"},
 
 	"tt helper":          {"tt helper -- claude"},
 	"tt roster":          {"tt roster", "tt roster --all"},

@@ -31,6 +31,7 @@ type ListChangesParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	Agent stick.AgentID // only files that this agent has edited; empty for all
+	Diff  bool          // with the diff of these files
 	Limit int           // how many; 0 for 200
 }
 
@@ -42,13 +43,20 @@ type ListChangesResult struct {
 	Enforce  stick.Enforce `json:"enforce"`  // with off it isn't noted who edits what
 	Changes  []Change      `json:"changes"`  // by their paths
 	Count    int           `json:"count"`    // of all
+
+	Diff string `json:"diff,omitempty"` // of all, as they are now: of tracked files against HEAD
+	Cut  bool   `json:"cut,omitempty"`  // there is more of it
 }
+
+// maxDiff is how many bytes of a diff are shown.
+const maxDiff = 4 << 20
 
 // changesLimit is how long git may take to say what is uncommitted.
 const changesLimit = 20 * time.Second
 
 // ListChanges says which files of the checkout of a place are uncommitted, and whose they are. It writes nothing. It fails with
-// [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing] and [stick.CodeGitFailed].
+// [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing] and [stick.CodeGitFailed], and for an agent that is
+// unknown with [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient] and [stick.CodeUsage].
 func (e *Engine) ListChanges(ctx context.Context, p ListChangesParams) (ListChangesResult, error) {
 	res := ListChangesResult{Changes: []Change{}}
 	c, err := e.checkoutAt(ctx, p.Where)
@@ -64,9 +72,19 @@ func (e *Engine) ListChanges(ctx context.Context, p ListChangesParams) (ListChan
 	res.RoomID, res.AgentID, res.Checkout, res.Enforce = w.room.ID, w.me.Agent, c.top, w.room.Policy.Enforce
 	all := w.changes
 	if p.Agent != "" {
-		all = slices.DeleteFunc(all, func(c Change) bool {
-			return !slices.ContainsFunc(c.Editors, func(e stick.Editor) bool { return e.Agent == p.Agent })
-		})
+		if p.Agent, err = e.editorNamed(ctx, p.Caller, w, p.Agent); err != nil {
+			return res, err
+		}
+		all = slices.DeleteFunc(all, func(c Change) bool { return !c.editedBy(p.Agent) })
+	}
+	if p.Diff {
+		var files []git.Uncommitted
+		for _, c := range all {
+			files = append(files, c.git)
+		}
+		if res.Diff, res.Cut, err = e.core.Config.Git.DiffUncommitted(ctx, c.top, files, maxDiff); err != nil {
+			return res, err
+		}
 	}
 	limit := p.Limit
 	if limit <= 0 {
@@ -75,6 +93,25 @@ func (e *Engine) ListChanges(ctx context.Context, p ListChangesParams) (ListChan
 	res.Count = len(all)
 	res.Changes = append(res.Changes, all[:min(len(all), limit)]...)
 	return res, nil
+}
+
+// editedBy reports whether an agent is known to have edited the file.
+func (c Change) editedBy(a stick.AgentID) bool {
+	return slices.ContainsFunc(c.Editors, func(e stick.Editor) bool { return e.Agent == a })
+}
+
+// editorNamed returns the agent that a name means: one that has edited an uncommitted file, or a member, also a former one.
+func (e *Engine) editorNamed(ctx context.Context, by core.Caller, w whoseWork, name stick.AgentID) (found stick.AgentID, err error) {
+	if slices.ContainsFunc(w.changes, func(c Change) bool { return c.editedBy(name) }) {
+		return name, nil
+	}
+	err = e.core.Read(ctx, core.Where{RoomID: w.room.ID}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+		if found, err = r.NamedEver(name, probes.Probed, tx.Now()); err != nil {
+			return stick.AsError(err).With("field", "agent")
+		}
+		return nil
+	})
+	return found, err
 }
 
 // checkoutAt returns the checkout of a place.

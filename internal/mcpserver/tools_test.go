@@ -100,6 +100,7 @@ var exempt = map[string]string{
 	"PromoteSession":       "on the command line: it is rare, and get_roster says whether it is due",
 	"ListChanges":          "for who sorts out a checkout, by a shell; hooks tell an agent what concerns it",
 	"RestoreRescue":        "on the command line, which the answer of a takeover names: it is rare, and a tool costs every session",
+	"ListChanges":          "whoever cares what is uncommitted works in a shell, where git says it too",
 	"WorkerInit":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerSpawn":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerStatus":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
