@@ -44,6 +44,7 @@ const (
 	CodeReservationConflict  Code = "reservation_conflict"
 	CodeReservationStale     Code = "reservation_stale"
 	CodeEditDenied           Code = "edit_denied"
+	CodeNotEnforced          Code = "not_enforced"
 	CodeInvalidTransition    Code = "invalid_transition"
 	CodeNotYourTask          Code = "not_your_task"
 	CodeStaleAttempt         Code = "stale_attempt"
@@ -132,6 +133,7 @@ var Codes = []CodeInfo{
 	{CodeReservationConflict, ExitRefused, true, "another agent has reserved the paths; both agents get a message"},
 	{CodeReservationStale, ExitRefused, false, "the reservation of the paths is stale: its time is over or its owner is gone, so it may be taken over"},
 	{CodeEditDenied, ExitRefused, true, "the room's policy doesn't let the agent change the paths now"},
+	{CodeNotEnforced, ExitRefused, false, "the room enforces nothing about edits, so nobody notes who edits what"},
 	{CodeInvalidTransition, ExitRefused, false, "the task's state doesn't allow this"},
 	{CodeNotYourTask, ExitRefused, false, "the task has another worker"},
 	{CodeStaleAttempt, ExitFenced, false, "the attempt at the task is over"},

@@ -45,6 +45,8 @@ const (
 	EventEditTold    EventType = "edit_told"
 	EventWorkTaken   EventType = "work_taken"
 
+	EventChangesAdopted EventType = "changes_adopted"
+
 	EventSessionStarted EventType = "session_started"
 	EventSessionEnded   EventType = "session_ended"
 

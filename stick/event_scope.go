@@ -80,6 +80,22 @@ type WorkTakenPayload struct {
 	LeftOut []string  `json:"left_out,omitempty"`  // some of what the copy lacks
 }
 
+// ChangesAdoptedPayload is the payload of [EventChangesAdopted].
+type ChangesAdoptedPayload struct {
+	Caller
+	Paths  []string `json:"paths,omitempty"`     // some of them
+	Count  int      `json:"count,omitempty"`     // how many they are
+	Rescue string   `json:"rescue_id,omitempty"` // the rescue that has a copy; empty if there is none
+}
+
+// copyIn names the rescue, as the end of a sentence.
+func (p ChangesAdoptedPayload) copyIn() string {
+	if p.Rescue == "" {
+		return ""
+	}
+	return "; rescue " + clip(p.Rescue, 40) + " has a copy"
+}
+
 // scopeEvents are the events of reservations and edits.
 var scopeEvents = []EventInfo{
 	row(kind[ReservedPayload]{
@@ -186,6 +202,16 @@ var scopeEvents = []EventInfo{
 			e.For = p.readers(e.From)
 			return nil
 		},
+	}),
+	row(kind[ChangesAdoptedPayload]{
+		Type: EventChangesAdopted, Meaning: "an agent made uncommitted changes of another its own", For: forReader,
+		Say: func(e Event, p ChangesAdoptedPayload) string {
+			return fmt.Sprintf("%s made the changes of %s to %s its own", who(e.From), who(e.To), editedOf(p.Paths, p.Count)) + because(e.Reason) + p.copyIn()
+		},
+		Tell: func(e Event, p ChangesAdoptedPayload) string {
+			return fmt.Sprintf("%s made your changes to %s its own", who(e.From), editedOf(p.Paths, p.Count)) + because(e.Reason) + p.copyIn()
+		},
+		Replay: unchanged[ChangesAdoptedPayload],
 	}),
 }
 

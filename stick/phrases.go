@@ -104,7 +104,7 @@ func edited(paths []string) string {
 	return clip(paths[0], 160) + " and others"
 }
 
-// editedOf names the first of count files; without any it was the whole tree.
+// editedOf counts files and names the first of them; without any it was the whole tree.
 func editedOf(paths []string, count int) string {
 	switch {
 	case len(paths) == 0:
@@ -112,7 +112,7 @@ func editedOf(paths []string, count int) string {
 	case count < 2:
 		return edited(paths)
 	}
-	return fmt.Sprintf("%s and %d more", clip(paths[0], 160), count-1)
+	return fmt.Sprintf("%d files, first %s", count, clip(paths[0], 160))
 }
 
 func task(e Event) string {

@@ -35,7 +35,93 @@ func (a *app) changesCmd() *cobra.Command {
 			return e.ListChanges(c.Context(), p)
 		}, (*page).changes)
 	}
+	c.AddCommand(a.changesMineCmd(), a.changesAdoptCmd())
 	return c
+}
+
+func (a *app) changesMineCmd() *cobra.Command {
+	var p engine.ClaimChangesParams
+	c := &cobra.Command{
+		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours", Args: between(1, -1, "a file or a directory with uncommitted changes"),
+		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No hook notes what a person edits.\n" +
+			"Until these files are committed, agents are kept from destroying your changes as they are from those of other agents.",
+	}
+	c.Flags().BoolVar(&p.Not, "not", false, "say that they aren't yours after all")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return answer(a, func(e operations, by core.Caller) (engine.ClaimChangesResult, error) {
+			p.Caller, p.Where, p.Paths = by, path.where(), args
+			return e.ClaimChanges(c.Context(), p)
+		}, func(pg *page, res engine.ClaimChangesResult) {
+			if res.Joined {
+				pg.linef("you joined the room as %s", res.AgentID)
+			}
+			said := "yours now"
+			if p.Not {
+				said = "not yours any more"
+			}
+			pg.owned(res.Paths, said)
+		})
+	}
+	return c
+}
+
+func (a *app) changesAdoptCmd() *cobra.Command {
+	var p engine.AdoptChangesParams
+	c := &cobra.Command{
+		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours", Args: between(1, -1, "a file or a directory with uncommitted changes"),
+		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, whoever has made them. You need the right to change\n" +
+			"these files now, as for an edit. The files stay as they are. tt makes a rescue of them first, and tells the agents whose changes they were.",
+	}
+	c.Flags().StringVar(&p.Reason, "reason", "", "why you do this; those whose changes they were read it (required)")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return answer(a, func(e operations, by core.Caller) (engine.AdoptChangesResult, error) {
+			p.Caller, p.Where, p.Paths = by, path.where(), args
+			return e.AdoptChanges(c.Context(), p)
+		}, (*page).adopted)
+	}
+	return c
+}
+
+// owned says whose files are.
+func (p *page) owned(files []string, said string) {
+	const most = 10
+	switch n := len(files); {
+	case n == 0:
+		p.linef("all of them are %s already", said)
+	case n == 1:
+		p.linef("%s is %s", stick.Path(files[0]), said)
+	default:
+		more := ""
+		if n > most {
+			more = ", …"
+		}
+		p.linef("%s are %s: %s%s", stick.Count(n, "file"), said, paths(files[:min(n, most)]), more)
+	}
+}
+
+func (p *page) adopted(res engine.AdoptChangesResult) {
+	if res.Joined {
+		p.linef("you joined the room as %s", res.AgentID)
+	}
+	p.owned(res.Paths, "yours now")
+	for _, from := range res.From {
+		p.linef("tt has told %s", from)
+	}
+	switch {
+	case res.Already:
+	case res.Rescue == nil:
+		p.linef("there is no copy of them: %s", stick.Line(res.RescueWhy))
+	default:
+		p.linef("rescue %s has a copy", res.Rescue.ID)
+		for _, l := range res.Rescue.LeftOut {
+			p.linef("  without %s: %s", stick.Path(l.Path), l.Why)
+		}
+	}
+	if res.Told != "" {
+		p.linef("note: %s; %s", stick.Line(res.Told), stick.Line(res.Hint))
+	}
 }
 
 // changes lists uncommitted files: the caller's own first, then those of others.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ var argumentCandidates = map[string]candidates{
 	"tt hook":      harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction"),
 	"tt worker approve": tasks, "tt worker cancel": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks,
 	"tt worker prompt": tasks, "tt worker request-changes": tasks, "tt worker retry": tasks, "tt worker rollback": tasks, "tt worker show": tasks,
+	"tt changes adopt": changedFiles(stick.ShareOthers, stick.SharePassed, stick.ShareNobody), "tt changes mine": changedFiles(stick.ShareNobody, stick.SharePassed),
 	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(), "tt pause": alwaysOf(),
 }
 
@@ -183,6 +185,24 @@ func reservations(ctx context.Context, a *app, at core.Where) []cobra.Completion
 	}, func(r engine.ListReservationsResult) []engine.ReservationView { return r.Reservations }, func(v engine.ReservationView) cobra.Completion {
 		return beside(string(v.Pattern), v.Task)
 	})
+}
+
+// changedFiles are uncommitted files of these shares, relative to the directory of the call.
+func changedFiles(shares ...stick.Share) candidates {
+	return func(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+		return found(a, func(e operations, by core.Caller) (engine.ListChangesResult, error) {
+			res, err := e.ListChanges(ctx, engine.ListChangesParams{Caller: by, Where: at})
+			res.Changes = slices.DeleteFunc(res.Changes, func(c engine.Change) bool { return !slices.Contains(shares, c.Share) })
+			for i, c := range res.Changes {
+				if rel, rerr := filepath.Rel(a.Dir, filepath.Join(res.Checkout, filepath.FromSlash(c.Path))); rerr == nil {
+					res.Changes[i].Path = rel
+				}
+			}
+			return res, err
+		}, func(r engine.ListChangesResult) []engine.Change { return r.Changes }, func(c engine.Change) cobra.Completion {
+			return beside(c.Path, string(c.Share))
+		})
+	}
 }
 
 func policies(context.Context, *app, core.Where) []cobra.Completion {

@@ -122,17 +122,22 @@ func (e *Engine) checkoutAt(ctx context.Context, w core.Where) (*checkout, error
 	}
 	c := &checkout{top: checkoutOf(*at), chain: at.Chain}
 	if c.top == "" {
-		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", at.Path).With("path", at.Path).
-			Hintf("only git knows which files are uncommitted: %s", stick.Cmd("git init"))
+		return nil, errNoCheckout(at.Path)
 	}
 	return c, nil
+}
+
+func errNoCheckout(path string) error {
+	return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(path)).With("path", path).
+		Hintf("only git knows which files are uncommitted: %s", stick.Cmd("git init"))
 }
 
 // whoseWork is the uncommitted work in a checkout, as one agent should see it.
 type whoseWork struct {
 	room    stick.Room
 	me      core.Identity
-	changes []Change // those that the room is about, by their paths
+	changes []Change         // those that the room is about, by their paths
+	found   []stick.SeenFile // what the files are like, as far as they can be read
 }
 
 // whose finds the uncommitted files of a checkout, and whose they are for the caller; with paths, only those that are there or
@@ -178,6 +183,7 @@ func (e *Engine) whose(ctx context.Context, by core.Caller, c *checkout, paths .
 	if err != nil {
 		return w, err
 	}
+	w.found = found
 	err = read(func(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 		rows, err := tx.Edited(r.ID, c.top, nil)
 		if err != nil {

@@ -239,6 +239,11 @@ func (c *checkout) note(tx *store.Tx, probes *core.Probes, me core.Identity) err
 		}
 		noted = append(noted, f.Note(by, s.State))
 	}
+	return c.add(tx, noted)
+}
+
+// add writes down what is known of some files, beside what was noted of the others.
+func (c *checkout) add(tx *store.Tx, noted []stick.EditedFile) error {
 	n, err := tx.CountEdited(c.room, c.top)
 	if err != nil || n+len(noted) <= maxEdited {
 		return cmp.Or(err, tx.PutEdited(c.room, c.top, noted))

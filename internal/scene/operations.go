@@ -167,6 +167,18 @@ func (a *Actor) ListChanges(p engine.ListChangesParams) Answer[engine.ListChange
 	return do(a, "ListChanges", a.Engine.ListChanges, p)
 }
 
+// ClaimChanges is the operation of that name.
+func (a *Actor) ClaimChanges(p engine.ClaimChangesParams) Answer[engine.ClaimChangesResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ClaimChanges", a.Engine.ClaimChanges, p)
+}
+
+// AdoptChanges is the operation of that name.
+func (a *Actor) AdoptChanges(p engine.AdoptChangesParams) Answer[engine.AdoptChangesResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "AdoptChanges", a.Engine.AdoptChanges, p)
+}
+
 // ListRooms is the operation of that name.
 func (a *Actor) ListRooms(p engine.ListRoomsParams) Answer[engine.ListRoomsResult] {
 	p.Caller = a.By

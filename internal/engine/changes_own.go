@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// ClaimChangesParams names files whose uncommitted changes are the caller's, who is a person.
+type ClaimChangesParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	Paths []string `json:"paths"`         // absolute, or relative to the directory of the call; a directory means everything below it
+	Not   bool     `json:"not,omitempty"` // they aren't the caller's after all
+}
+
+// ClaimChangesResult says what is the caller's now.
+type ClaimChangesResult struct {
+	RoomID   stick.RoomID  `json:"room_id"`
+	AgentID  stick.AgentID `json:"agent_id"`
+	Joined   bool          `json:"joined,omitempty"`
+	Checkout string        `json:"checkout"`          // its top level
+	Paths    []string      `json:"paths"`             // the files of which it is news, relative to the checkout
+	Already  bool          `json:"already,omitempty"` // it is news of none
+}
+
+// ClaimChanges records that uncommitted changes are a person's own, so that no agent takes them for its own or for nobody's. All named paths
+// count, or none. A person that isn't a member joins. It fails with [stick.CodePersonOnly], [stick.CodeNotFound] for a path
+// without uncommitted changes, [stick.CodeNotEnforced], [stick.CodeRoomClosed], [stick.CodeKicked], [stick.CodeUsage],
+// [stick.CodeInvalidPath], and as [Engine.ListChanges] does.
+func (e *Engine) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimChangesResult, error) {
+	var res ClaimChangesResult
+	w, c, err := e.namedChanges(ctx, p.Caller, p.Where, p.Paths)
+	if err != nil {
+		return res, err
+	}
+	err = e.own(ctx, p.Caller, c, w, func(o *op, by stick.Editor, files []stick.EditedFile) (out []stick.EditedFile, err error) {
+		out, err = o.Room.Mine(by, o.Me.Person(), p.Not, files)
+		res = ClaimChangesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top, Paths: editedPaths(out), Already: len(out) == 0}
+		return out, err
+	})
+	return res, err
+}
+
+// AdoptChangesParams names files whose uncommitted changes the caller makes its own.
+type AdoptChangesParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	Paths  []string `json:"paths"`  // absolute, or relative to the directory of the call; a directory means everything below it
+	Reason string   `json:"reason"` // the former editors read it
+}
+
+// AdoptChangesResult says what is the caller's now, and whose it was.
+type AdoptChangesResult struct {
+	RoomID    stick.RoomID    `json:"room_id"`
+	AgentID   stick.AgentID   `json:"agent_id"`
+	Joined    bool            `json:"joined,omitempty"`
+	Checkout  string          `json:"checkout"`          // its top level
+	Paths     []string        `json:"paths"`             // the files that weren't the caller's before, relative to the checkout
+	Already   bool            `json:"already,omitempty"` // there are none
+	From      []stick.AgentID `json:"taken_from"`        // the former editors; each gets an event
+	Rescue    *AdoptedCopy    `json:"rescue"`            // null if there is none
+	RescueWhy string          `json:"rescue_why,omitempty"`
+	Told      string          `json:"told,omitempty"` // what is against the rules, though it is allowed
+	Hint      string          `json:"hint,omitempty"` // the next safe step
+}
+
+// AdoptedCopy is the rescue that was made of changes before they were adopted.
+type AdoptedCopy struct {
+	ID      string           `json:"id"`                 // of the rescue
+	Files   int              `json:"files"`              // how many files it holds
+	LeftOut []rescue.LeftOut `json:"left_out,omitempty"` // what it lacks
+}
+
+// AdoptChanges makes uncommitted changes the caller's own, whoever made them, if the caller may change these files now. It makes a rescue of them
+// first, whose failure is in the result, and tells the former editors. The files stay as they are. All named paths count, or none. A
+// caller that isn't a member joins. It fails with [stick.CodeEditDenied], and as [Engine.ClaimChanges] does for people.
+func (e *Engine) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptChangesResult, error) {
+	var res AdoptChangesResult
+	q := stick.Adoption{Reason: p.Reason}
+	if err := q.Check(); err != nil {
+		if len(p.Paths) > 0 {
+			err = stick.AsError(err).With("path", p.Paths[0])
+		}
+		return res, err
+	}
+	w, c, err := e.namedChanges(ctx, p.Caller, p.Where, p.Paths)
+	if err != nil {
+		return res, err
+	}
+	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool { return c.Share == stick.ShareOwn })
+	res = AdoptChangesResult{RoomID: w.room.ID, AgentID: w.me.Agent, Checkout: c.top, Paths: []string{}, From: []stick.AgentID{}}
+	if res.Already = len(w.changes) == 0; res.Already {
+		return res, nil
+	}
+	ask := MayEditParams{Caller: p.Caller, Where: core.Where{Path: c.top}}
+	var paths []string
+	for _, ch := range w.changes {
+		ask.Paths, paths = append(ask.Paths, filepath.Join(c.top, filepath.FromSlash(ch.Path))), append(paths, ch.Path)
+	}
+	may, err := e.MayEdit(ctx, ask)
+	if err == nil {
+		err = may.Refusal()
+	}
+	if err != nil {
+		return res, err
+	}
+	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).String()
+	res.Rescue, res.RescueWhy = e.rescueBefore(ctx, c, paths, rescue.Facts{
+		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: "command", Command: "tt changes adopt",
+	})
+	if res.Rescue != nil {
+		q.Rescue = res.Rescue.ID
+	}
+	err = e.own(ctx, p.Caller, c, w, func(o *op, by stick.Editor, files []stick.EditedFile) ([]stick.EditedFile, error) {
+		q.By = by
+		out, events, err := o.Room.Adopt(q, files)
+		o.Apply(o.Room, events)
+		res.AgentID, res.Joined, res.Paths, res.From = o.Me.Agent, o.Joined, editedPaths(out), []stick.AgentID{}
+		for _, ev := range events {
+			res.From = append(res.From, ev.To)
+		}
+		return out, err
+	})
+	return res, err
+}
+
+// rescueBefore makes a rescue of what is uncommitted in files of a checkout. If there is none, why says so.
+func (e *Engine) rescueBefore(ctx context.Context, c *checkout, paths []string, f rescue.Facts) (got *AdoptedCopy, why string) {
+	tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
+	if !ok {
+		return nil, "there is no checkout"
+	}
+	taken, err := rescue.New(e.core.Config.Dir, e.core.Config.Git).Take(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f, At: stick.At(e.core.Now())})
+	switch {
+	case err != nil:
+		return nil, "failed: " + stick.AsError(err).Message
+	case taken.ID != "":
+		return &AdoptedCopy{taken.ID, taken.Files, taken.LeftOut}, ""
+	case len(taken.LeftOut) > 0:
+		return nil, "failed: " + taken.LeftOut[0].Path + " is left out, because " + string(taken.LeftOut[0].Why)
+	}
+	return nil, "nothing is uncommitted"
+}
+
+// own lets a rule say whose files of a checkout are, and writes that down. The rule gets the files of w as they are noted now, and
+// returns those that have changed. A caller that isn't a member joins.
+func (e *Engine) own(ctx context.Context, by core.Caller, c *checkout, w whoseWork, rule func(*op, stick.Editor, []stick.EditedFile) ([]stick.EditedFile, error)) error {
+	chosen := map[string]bool{}
+	for _, ch := range w.changes {
+		chosen[ch.Path] = true
+	}
+	c.room = w.room.ID
+	return e.write(ctx, core.Where{RoomID: w.room.ID}, by, core.JoinsIfNew, func(o *op) error {
+		o.Settle()
+		me := editor(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+		known, err := o.Tx.Edited(c.room, c.top, nil)
+		if err != nil {
+			return err
+		}
+		files := stick.Look(known, w.found, stick.Editor{At: o.Tx.Now()})
+		files, err = rule(o, me, slices.DeleteFunc(files, func(f stick.EditedFile) bool { return !chosen[f.Path] }))
+		if err != nil || len(files) == 0 {
+			return err
+		}
+		return c.add(o.Tx, files)
+	}, nil)
+}
+
+// namedChanges finds the uncommitted files that paths name, in the checkout in which they lie, and whose they are.
+func (e *Engine) namedChanges(ctx context.Context, by core.Caller, at core.Where, paths []string) (w whoseWork, c *checkout, err error) {
+	if len(paths) == 0 {
+		return w, nil, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
+			Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
+	}
+	c, err = e.checkoutOfPaths(ctx, at, paths)
+	if err != nil {
+		return w, nil, err
+	}
+	looking, cancel := context.WithTimeout(ctx, changesLimit)
+	defer cancel()
+	if w, err = e.whose(looking, by, c, c.files...); err != nil {
+		return w, nil, err
+	}
+	if err := w.room.NotesEdits(); err != nil {
+		return w, nil, err
+	}
+	for i, rel := range c.files {
+		below := func(ch Change) bool { return rel == "." || ch.Path == rel || strings.HasPrefix(ch.Path, rel+"/") }
+		if !slices.ContainsFunc(w.changes, below) {
+			return w, nil, stick.Errorf(stick.CodeNotFound, "%s has no uncommitted changes", stick.Line(paths[i])).With("path", paths[i]).
+				Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
+		}
+	}
+	for _, ch := range w.changes {
+		seen := slices.ContainsFunc(w.found, func(s stick.SeenFile) bool { return s.Path == ch.Path })
+		if !seen || !utf8.ValidString(ch.Path) {
+			return w, nil, stick.Errorf(stick.CodeUsage, "nobody can note whose %s is: it can't be read as a file, or its name isn't text", stick.Line(ch.Path)).
+				With("field", "paths").With("path", ch.Path)
+		}
+	}
+	return w, c, nil
+}
+
+// checkoutOfPaths returns the checkout in which paths lie, with these paths relative to it. They must lie in the same one.
+func (e *Engine) checkoutOfPaths(ctx context.Context, w core.Where, paths []string) (c *checkout, err error) {
+	at, err := e.placeOf(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	env := e.core.Config.Workspace
+	env.Dir = at.Path
+	targets := workspace.NewTargets(env)
+	for _, path := range paths {
+		found, err := targets.ResolveNamed(path)
+		if err != nil {
+			return nil, err
+		}
+		top := checkoutOf(found[0].Place)
+		switch {
+		case top == "":
+			return nil, errNoCheckout(found[0].Place.Path)
+		case c == nil:
+			c = &checkout{top: top, chain: found[0].Place.Chain}
+		case c.top != top:
+			return nil, stick.Errorf(stick.CodeUsage, "%s lies in another checkout than %s", stick.Line(path), stick.Line(paths[0])).
+				With("field", "paths").With("path", path).Hintf("run the command once for each checkout")
+		}
+		rel, _ := workspace.Below(found[0].Full, top)
+		c.files = append(c.files, filepath.ToSlash(rel))
+	}
+	return c, nil
+}
+
+// editedPaths are the paths of files.
+func editedPaths(files []stick.EditedFile) []string {
+	paths := []string{}
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	return paths
+}

@@ -1,0 +1,98 @@
+package stick
+
+import (
+	"slices"
+	"strings"
+)
+
+// NotesEdits says why nobody notes in this room who edits what, and nil if somebody does. It fails with [CodeRoomClosed] and
+// [CodeNotEnforced].
+func (r Room) NotesEdits() error {
+	switch {
+	case r.Closed:
+		return r.errClosed()
+	case !r.Enforces():
+		return Errorf(CodeNotEnforced, "this room has enforce=%s, so nobody notes who edits what", r.Policy.Enforce).With("enforce", r.Policy.Enforce).
+			Hintf("to have it noted from now on: %s", Cmd("tt policy set enforce=warn"))
+	}
+	return nil
+}
+
+// Mine makes the changes of files a person's own, or with not takes that back: then nobody is known to have made them. It
+// returns the files of which that is news. It fails with [CodePersonOnly] for an agent, with [CodeRoomClosed] and with [CodeNotEnforced].
+func (r Room) Mine(by Editor, person, not bool, files []EditedFile) (out []EditedFile, err error) {
+	if err := r.NotesEdits(); err != nil {
+		return nil, err
+	}
+	if !person {
+		return nil, Errorf(CodePersonOnly, "only a person can say whose changes are: hooks note what an agent edits").
+			Hintf("to keep what you have edited for yourself, reserve it: %s", Cmd("tt reserve <path>"))
+	}
+	by.Claim = true
+	for _, f := range files {
+		claimed := slices.ContainsFunc(f.Editors, func(e Editor) bool { return e.Agent == by.Agent && e.Claim })
+		unknown := slices.ContainsFunc(f.Editors, func(e Editor) bool { return e.Agent == "" })
+		as := by
+		switch {
+		case claimed == !not && !(claimed && unknown):
+			continue
+		case not:
+			as = Editor{At: by.At}
+		}
+		f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == by.Agent || e.Agent == "" }), as)
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// Adoption says why one makes the changes of others its own.
+type Adoption struct {
+	By     Editor
+	Reason string
+	Rescue string // the rescue that has a copy of the changes; empty if there is none
+}
+
+// Check fails with [CodeUsage] without a valid reason.
+func (q Adoption) Check() error {
+	if err := checkReason("reason", q.Reason); err != nil {
+		return err
+	}
+	if strings.TrimSpace(q.Reason) == "" {
+		return Errorf(CodeUsage, "to make changes of others yours you need a reason").With("field", "reason").
+			Hintf("say why: %s", Cmd("tt changes adopt <path> --reason …"))
+	}
+	return nil
+}
+
+// Adopt makes the changes of files the caller's, whoever has edited them, with an event for each former editor. It fails with
+// [CodeRoomClosed] and [CodeNotEnforced].
+func (r Room) Adopt(q Adoption, files []EditedFile) (out []EditedFile, events []Event, err error) {
+	if err := r.NotesEdits(); err != nil {
+		return nil, nil, err
+	}
+	q.By.Claim = q.By.Agent.Human()
+	var former []AgentID
+	theirs := map[AgentID][]string{}
+	for _, f := range files {
+		for _, e := range f.Editors {
+			if e.Agent == "" || e.Agent == q.By.Agent {
+				continue
+			}
+			if theirs[e.Agent] == nil {
+				former = append(former, e.Agent)
+			}
+			theirs[e.Agent] = append(theirs[e.Agent], f.Path)
+		}
+		f.Editors = []Editor{q.By}
+		out = append(out, f)
+	}
+	for _, a := range former {
+		if _, ok := r.Member(a); !ok {
+			continue
+		}
+		e := r.event(EventChangesAdopted, q.By.Agent, a).with(ChangesAdoptedPayload{Paths: some(theirs[a]), Count: len(theirs[a]), Rescue: q.Rescue})
+		e.Reason = strings.TrimSpace(q.Reason)
+		events = append(events, e)
+	}
+	return out, events, nil
+}
