@@ -97,6 +97,9 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	if res.Notes > 0 {
 		p.linef("Notes: %d unresolved (%s).", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
+	if work := p.noted(res.Changes); work != "" {
+		p.linef("The tree has %s (%s).", work, p.next(stick.Cmd("tt changes")))
+	}
 	if !short && res.Parent == nil {
 		p.linef("Several agents share this workspace, and only the holder of the stick changes files%s. %s blocks until it is your turn "+
 			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", enforced(res.Enforce), wait)

@@ -124,6 +124,22 @@ func (p *page) adopted(res engine.AdoptChangesResult) {
 	}
 }
 
+// noted names the agents of which uncommitted work is noted, with how many files. It is empty if there are none.
+func (p *page) noted(n *engine.NotedWork) string {
+	if n == nil || len(n.Of) == 0 {
+		return ""
+	}
+	var of []string
+	for i, w := range n.Of {
+		files := itoa(w.Files)
+		if i == 0 {
+			files = stick.Count(w.Files, "uncommitted file")
+		}
+		of = append(of, fmt.Sprintf("%s of %s", files, w.Agent))
+	}
+	return strings.Join(of, ", ")
+}
+
 // changes lists uncommitted files: the caller's own first, then those of others.
 func (p *page) changes(res engine.ListChangesResult) {
 	if res.Count == 0 {

@@ -230,6 +230,9 @@ func (p *page) waiting(res engine.GetRoomStateResult) {
 	if res.Notes > 0 {
 		p.linef("notes: %d unresolved (%s)", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
+	if work := p.noted(res.Changes); work != "" {
+		p.linef("%s (%s)", work, p.next(stick.Cmd("tt changes")))
+	}
 	if len(res.Tasks) > 0 {
 		p.linef("tasks for you:")
 	}

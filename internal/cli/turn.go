@@ -241,6 +241,9 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	if g.Notes > 0 {
 		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
 	}
+	if work := p.noted(g.Changes); work != "" {
+		p.linef("%s: %s", work, p.next(stick.Cmd("tt changes")))
+	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
 		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt), p.next(stick.Cmd("tt heartbeat")))
 	}

@@ -115,3 +115,51 @@ func TestChangesOfAnotherCheckout(t *testing.T) {
 	})
 	ann.ListChanges(engine.ListChangesParams{Agent: "gemini"}).Refused(stick.CodeUnknownMember)
 }
+
+// TestHowManyFilesAnAgentHasEdited: the holder is told how many files another has edited since in its turn, though the event was made at
+// the first.
+func TestHowManyFilesAnAgentHasEdited(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	bob.Edits(func() { s.File("before.go", "b") }, "before.go")
+	ann.Try().Is(stick.YourTurn)
+	for _, name := range []string{"c.go", "a.go", "b.go"} {
+		bob.Edits(func() { s.File(name, "x") }, name)
+	}
+	told := ann.DeliverEvents(ann.Hook()).OK().Events
+	s.Check(len(told) == 1, "%+v", told)
+	s.Check(told[0].Tell() == string(bob.ID)+" edited 3 files, first c.go while you hold the stick", "%s", told[0].Tell())
+}
+
+// TestWorkThatIsUncommitted: the state, a session's start and a grant count what hooks have noted of uncommitted work.
+func TestWorkThatIsUncommitted(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
+	s.Joins(ann, bob)
+	s.Check(ann.GetRoomState(engine.GetRoomStateParams{}).OK().Changes == nil, "nothing is noted, and it is told")
+	s.Check(ann.Try().OK().Grant.Changes == nil, "nothing is noted, and it is told")
+	ann.Edits(func() { s.File("a.go", "a") }, "a.go")
+	for _, name := range []string{"b.go", "c.go"} {
+		bob.Edits(func() { s.File(name, "x") }, name)
+	}
+	s.File("d.go", "nobody's")
+	bob.Runs(func() { ann.Runs(nil) })
+	want := func(what string, got *engine.NotedWork, own, passed, others, nobody int, paths string) {
+		t.Helper()
+		if got == nil || got.Own != own || got.Passed != passed || got.Others != others || got.Nobody != nobody || strings.Join(got.Paths, " ") != paths {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+	state := ann.GetRoomState(engine.GetRoomStateParams{}).OK().Changes
+	want("the state", state, 1, 0, 2, 1, "b.go c.go d.go")
+	s.Check(len(state.Of) == 1 && state.Of[0] == engine.WorkOf{Agent: bob.ID, Files: 2}, "%+v", state)
+	ann.Release("done", "go on").OK()
+	want("a grant", bob.Try().OK().Grant.Changes, 2, 1, 0, 1, "")
+	want("a session's start", cyd.StartSession(engine.StartSessionParams{}).OK().Changes, 0, 1, 2, 1, "a.go b.go c.go")
+	bob.Runs(func() {
+		s.Git("add", ".")
+		s.Git("commit", "-qm", "all")
+	})
+	s.Check(ann.GetRoomState(engine.GetRoomStateParams{}).OK().Changes == nil, "it is committed, and is told")
+}

@@ -28,7 +28,8 @@ type Grant struct {
 	GuardianPID    int               `json:"guardian_pid,omitempty"`
 	Drift          *Drift            `json:"drift,omitempty"`
 	Notes          int               `json:"unresolved_notes,omitempty"`
-	NeedsGuardian  bool              `json:"-"` // others can't see the process that keeps this lease
+	Changes        *NotedWork        `json:"changes,omitempty"` // without paths
+	NeedsGuardian  bool              `json:"-"`                 // others can't see the process that keeps this lease
 }
 
 // Recovery is the last handoff, for a holder that didn't get the stick directly from the agent that wrote it.
@@ -51,6 +52,12 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 		NeedsGuardian: (r.Guardian(now) == 0 || t.GuardianOf != me.Caller.Process.Key()) && needsGuardian(r, me, probes),
 	}
 	var err error
+	if g.Changes, err = notedWork(tx, probes, r, me); err != nil {
+		return g, err
+	}
+	if g.Changes != nil {
+		g.Changes.Paths = nil
+	}
 	if g.Notes, err = tx.CountNotes(openNotes(r)); err != nil || t.HandoffSeq == 0 {
 		return g, err
 	}

@@ -149,9 +149,13 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 				if err != nil {
 					return err
 				}
-				if !empty {
-					res.Events = append(res.Events, ev)
+				if empty {
+					continue
 				}
+				if ev, err = countEdited(o.Tx, o.Room, ev); err != nil {
+					return err
+				}
+				res.Events = append(res.Events, ev)
 			}
 			res.More, res.cursor = more || n < len(events), lastSeq(events[:n])
 		}

@@ -138,6 +138,7 @@ type GetRoomStateResult struct {
 	Unacked    int           `json:"unacked"`                  // messages that wait for the caller's acknowledgement
 	Messages   int64         `json:"messages_since_last_turn"` // since the stick was last granted
 	Notes      int           `json:"unresolved_notes"`
+	Changes    *NotedWork    `json:"changes,omitempty"`
 	NextAction string        `json:"next_action"`
 	Tasks      []TaskForYou  `json:"tasks_for_you,omitempty"`
 	MoreTasks  int           `json:"more_tasks_for_you,omitempty"`
@@ -185,6 +186,9 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 			return err
 		}
 		if err = res.addTasks(tx, me); err != nil {
+			return err
+		}
+		if res.Changes, err = notedWork(tx, probes, r, me); err != nil {
 			return err
 		}
 		res.Notes, err = tx.CountNotes(openNotes(r))

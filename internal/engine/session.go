@@ -49,6 +49,7 @@ type StartSessionResult struct {
 	Unread      int             `json:"unread"`
 	Unacked     int             `json:"unacked"`
 	Notes       int             `json:"unresolved_notes"`
+	Changes     *NotedWork      `json:"changes,omitempty"`
 	Joined      bool            `json:"joined,omitempty"`  // by this call
 	Created     bool            `json:"created,omitempty"` // this call made the room
 	Note        string          `json:"note,omitempty"`
@@ -340,6 +341,9 @@ func (s *sessionStart) done(o *op) error {
 		}
 	}
 	if s.res.Unread, s.res.Unacked, err = o.Tx.CountOpen(o.Room.ID, o.Me.Agent); err != nil {
+		return err
+	}
+	if s.res.Changes, err = notedWork(o.Tx, o.Probes, o.Room, o.Me); err != nil {
 		return err
 	}
 	s.res.Notes, err = o.Tx.CountNotes(openNotes(o.Room))

@@ -44,6 +44,19 @@ func (tx *Tx) edited(room stick.RoomID, checkout, where string, args ...any) (ou
 	return out, err
 }
 
+// EditedCheckouts returns the top levels of the checkouts of a room in which somebody's edits are noted.
+func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
+	err = tx.scan("SELECT DISTINCT checkout FROM edits WHERE room_id = ? ORDER BY checkout", []any{room}, func(scan func(...any) error) error {
+		var top string
+		if err := scan(&top); err != nil {
+			return err
+		}
+		tops = append(tops, top)
+		return nil
+	})
+	return tops, err
+}
+
 // PutEdited notes who has edited files of a checkout. It leaves out a path that isn't text, of which nothing can be noted.
 func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.EditedFile) error {
 	for _, f := range files {

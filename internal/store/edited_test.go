@@ -28,6 +28,13 @@ func TestEdited(t *testing.T) {
 			view(t, db, func(tx *store.Tx) (err error) { out, err = tx.Edited(id, "/work", paths); return err })
 			return out
 		}
+		view(t, db, func(tx *store.Tx) error {
+			tops, err := tx.EditedCheckouts(id)
+			if diff := cmp.Diff([]string{"/work", "/work/worktrees/t"}, tops); diff != "" {
+				t.Errorf("the checkouts:\n%s", diff)
+			}
+			return err
+		})
 		if diff := cmp.Diff([]stick.EditedFile{a, b}, noted()); diff != "" {
 			t.Errorf("what was noted, as put and as read:\n%s", diff)
 		}

@@ -140,7 +140,8 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, all := tx.Edited(id, "/work", nil)
 		_, some := tx.Edited(id, "/work", []string{"a.go"})
 		_, count := tx.CountEdited(id, "/work")
-		return try(all, some, count)
+		_, tops := tx.EditedCheckouts(id)
+		return try(all, some, count, tops)
 	})
 	update(t, db, func(tx *store.Tx) error { return tx.DropEdited(id, "/work", []string{"a.go"}) })
 	if err := db.Trial(t.Context()); err != nil {

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// NotedWork counts the uncommitted files of the shared tree as hooks have noted them. Git wasn't asked, so some may have been
+// committed since; [Engine.ListChanges] asks.
+type NotedWork struct {
+	Own    int      `json:"own,omitempty"`    // the caller's
+	Passed int      `json:"passed,omitempty"` // of earlier holders: they passed with the stick
+	Others int      `json:"others,omitempty"` // of agents that are there and didn't hold the stick, and of people who said so
+	Nobody int      `json:"nobody,omitempty"` // nobody has noted whose they are
+	Of     []WorkOf `json:"of,omitempty"`     // whose those of others and of earlier holders are, the most files first; at most three
+	Paths  []string `json:"paths,omitempty"`  // the first three that aren't the caller's
+}
+
+// WorkOf is how much of it one agent has edited.
+type WorkOf struct {
+	Agent stick.AgentID `json:"agent_id"`
+	Files int           `json:"files"`
+}
+
+// maxNoted is how many agents, and how many files, are named.
+const maxNoted = 3
+
+// notedWork counts what is noted for the caller. It is nil if there is nothing.
+func notedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (*NotedWork, error) {
+	if !r.Enforces() {
+		return nil, nil
+	}
+	files, err := sharedEdits(tx, r)
+	q := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person()}
+	var n NotedWork
+	of := map[stick.AgentID]int{}
+	for _, f := range files {
+		if !f.Asleep.IsZero() {
+			continue
+		}
+		// A reservation matters only for work that was done with the stick. To read them for each file would cost more than that.
+		share, _ := r.WhoseEdit(f, q, nil, probes.Probed, tx.Now())
+		switch share {
+		case stick.ShareOwn:
+			n.Own++
+			continue
+		case stick.SharePassed:
+			n.Passed++
+		case stick.ShareOthers:
+			n.Others++
+		case stick.ShareNobody:
+			n.Nobody++
+		}
+		if len(n.Paths) < maxNoted {
+			n.Paths = append(n.Paths, f.Path)
+		}
+		for _, e := range f.Editors {
+			if e.Agent != "" && e.Agent != me.Agent {
+				of[e.Agent]++
+			}
+		}
+	}
+	if n.Own+n.Passed+n.Others+n.Nobody == 0 {
+		return nil, err
+	}
+	for a, files := range of {
+		n.Of = append(n.Of, WorkOf{a, files})
+	}
+	slices.SortFunc(n.Of, func(a, b WorkOf) int {
+		return cmp.Or(b.Files-a.Files, strings.Compare(string(a.Agent), string(b.Agent)))
+	})
+	n.Of = n.Of[:min(len(n.Of), maxNoted)]
+	return &n, err
+}
+
+// sharedEdits returns what was noted of the files in the shared tree of a room.
+func sharedEdits(tx *store.Tx, r stick.Room) (all []stick.EditedFile, err error) {
+	tops, err := tx.EditedCheckouts(r.ID)
+	for _, top := range tops {
+		if err != nil || !workspace.Within(r.Path, top) {
+			continue
+		}
+		var files []stick.EditedFile
+		files, err = tx.Edited(r.ID, top, nil)
+		all = append(all, files...)
+	}
+	return all, err
+}
+
+// countEdited fills in how many files an agent has edited in the turn of an event that tells of the first.
+func countEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error) {
+	if e.Type != stick.EventEditTold {
+		return e, nil
+	}
+	files, err := sharedEdits(tx, r)
+	n := 0
+	for _, f := range files {
+		if slices.ContainsFunc(f.Editors, func(by stick.Editor) bool { return by.Agent == e.From && by.Turn == e.Turn }) {
+			n++
+		}
+	}
+	return stick.Amend(e, func(p *stick.EditToldPayload) { p.Count = max(p.Count, n) }), err
+}
