@@ -24,7 +24,8 @@ func (r Room) MayTake(q Taking) Judgement {
 		return Judgement{}
 	}
 	does := "would take away uncommitted work of"
-	step := Hintf("see what is whose: %s; ask: %s; or put your own work away by its paths", Cmd("tt changes"), Cmd("tt msg send <agent> …", q.Of[0]))
+	step := Hintf("see what is whose: %s; ask: %s; take only your own files, by their paths; or make it yours: %s",
+		Cmd("tt changes"), Cmd("tt msg send <agent> …", q.Of[0]), Cmd("tt changes adopt … --reason …"))
 	if q.Sweeps {
 		does = "would sweep up uncommitted work of"
 		step = Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s", Cmd("tt changes"))

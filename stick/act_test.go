@@ -18,7 +18,7 @@ func TestMayTake(t *testing.T) {
 				continue
 			}
 			got += word
-			if why.Message != "git reset --hard would take away uncommitted work of b: x.go and 1 more" || why.Code != CodeEditDenied || len(why.Hint) == 0 {
+			if why.Message != "git reset --hard would take away uncommitted work of b: 2 files, first x.go" || why.Code != CodeEditDenied || len(why.Hint) == 0 {
 				t.Errorf("%s: %s (%s)", enforce, why.Message, why.Hint)
 			}
 		}
@@ -35,7 +35,7 @@ func TestMayTake(t *testing.T) {
 	}
 	f := room(t).member("a").policy("enforce=stick")
 	reset.Sweeps, reset.Form, reset.Of = true, "git add -A", []AgentID{"b", "c", "d", "e"}
-	if j := f.MayTake(reset); j.Denied.Message != "git add -A would sweep up uncommitted work of b, c, d and 1 more: x.go and 1 more" {
+	if j := f.MayTake(reset); j.Denied.Message != "git add -A would sweep up uncommitted work of b, c, d and 1 more: 2 files, first x.go" {
 		t.Error(j.Denied.Message)
 	}
 }
@@ -59,7 +59,7 @@ func TestNotKeptIsRefusedOnce(t *testing.T) {
 func TestWorkTakenIsTold(t *testing.T) {
 	f := room(t).member("a", "b")
 	for want, x := range map[string]Taken{
-		"a ran git reset --hard, which took x.go and 1 more, work of b; a copy was kept before: tt rescue show ab12, without big.bin": {
+		"a ran git reset --hard, which took 2 files, first x.go, work of b; a copy was kept before: tt rescue show ab12, without big.bin": {
 			By: "a", Form: "git reset --hard", Files: []string{"x.go", "y.go"}, Of: []AgentID{"b"}, Rescue: "ab12", Left: []string{"big.bin"},
 		},
 		"a ran git add -A, which swept up x.go, work of b":                               {By: "a", Form: "git add -A", Sweeps: true, Files: []string{"x.go"}, Of: []AgentID{"b"}},

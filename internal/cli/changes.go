@@ -33,7 +33,13 @@ func (a *app) changesCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (engine.ListChangesResult, error) {
 			p.Caller, p.Where, p.Agent = by, path.where(), stick.AgentID(*agent)
 			return e.ListChanges(c.Context(), p)
-		}, (*page).changes)
+		}, func(pg *page, res engine.ListChangesResult) {
+			if res.Count == 0 && p.Agent != "" {
+				pg.linef("%s has edited no uncommitted file, as far as hooks have noted", p.Agent)
+				return
+			}
+			pg.changes(res)
+		})
 	}
 	c.AddCommand(a.changesMineCmd(), a.changesAdoptCmd())
 	return c
@@ -173,7 +179,7 @@ func (p *page) changes(res engine.ListChangesResult) {
 		}
 	}
 	if more := res.Count - len(res.Changes); more > 0 {
-		p.linef("%d more: %s", more, p.next(stick.Cmd(fmt.Sprintf("tt changes --limit %d", res.Count))))
+		p.linef("%d more: %s", more, p.next(stick.Cmd("tt changes --limit <limit>", res.Count)))
 	}
 	if res.Enforce == stick.EnforceOff {
 		p.linef("this room has enforce=off, so nobody notes who edits what")

@@ -41,7 +41,6 @@ var examples = map[string][]string{
 	"tt state":         {"tt state", "tt state --all --json"},
 	"tt whoami":        {"tt whoami --explain"},
 
-	"tt changes":        {"tt changes", "tt changes --agent codex"},
 	"tt conflicts":      {"tt conflicts"},
 	"tt may-edit":       {"tt may-edit src/parse.go", "tt may-edit --tree"},
 	"tt reservations":   {"tt reservations", "tt reservations --of claude"},
@@ -52,9 +51,9 @@ var examples = map[string][]string{
 	"tt rescue list":    {"tt rescue list", "tt rescue ls --all"},
 	"tt rescue restore": {"tt rescue restore 1m819e", "tt rescue restore 1m819e src/parse.go docs"},
 	"tt rescue show":    {"tt rescue show 1m819e"},
-	"tt changes":      {"tt changes", "tt changes --agent codex", "tt changes --diff codex"},
-	"tt changes adopt": {"tt changes adopt src/parse.go --reason 'codex left it half done'"},
-	"tt changes mine":  {"tt changes mine docs"},
+	"tt changes":        {"tt changes", "tt changes --agent codex", "tt changes --diff codex"},
+	"tt changes adopt":  {"tt changes adopt src/parse.go --reason 'codex left it half done'"},
+	"tt changes mine":   {"tt changes mine docs"},
 
 	"tt helper":          {"tt helper -- claude"},
 	"tt roster":          {"tt roster", "tt roster --all"},

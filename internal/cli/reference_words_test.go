@@ -63,8 +63,8 @@ var results = map[string][]any{
 	"tt rescue diff":    {engine.DiffRescueResult{}},
 	"tt rescue restore": {engine.RestoreRescueResult{}},
 	"tt init":           {initResult{}},
-	"tt changes mine":  {engine.ClaimChangesResult{}},
-	"tt changes adopt": {engine.AdoptChangesResult{}},
+	"tt changes mine":   {engine.ClaimChangesResult{}},
+	"tt changes adopt":  {engine.AdoptChangesResult{}},
 
 	"tt roster":                 {engine.GetRosterResult{}},
 	"tt session start":          {engine.StartSessionResult{}},

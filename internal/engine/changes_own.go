@@ -114,7 +114,7 @@ func (e *Engine) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptC
 	}
 	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).String()
 	res.Rescue, res.RescueWhy = e.rescueBefore(ctx, c, paths, rescue.Facts{
-		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: "command", Command: "tt changes adopt",
+		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: "tt changes adopt",
 	})
 	if res.Rescue != nil {
 		q.Rescue = res.Rescue.ID
@@ -138,7 +138,7 @@ func (e *Engine) rescueBefore(ctx context.Context, c *checkout, paths []string, 
 	if !ok {
 		return nil, "there is no checkout"
 	}
-	taken, err := rescue.New(e.core.Config.Dir, e.core.Config.Git).Take(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f, At: stick.At(e.core.Now())})
+	taken, err := e.takeRescue(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f})
 	switch {
 	case err != nil:
 		return nil, "failed: " + stick.AsError(err).Message
