@@ -30,8 +30,8 @@ const maxMoves = 8 << 20
 func (a *app) gitHookCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit or reference-transaction"),
-		Long: "Answer git's hook pre-commit or reference-transaction: may this agent change the staged files, or move the branch that is checked\n" +
-			"out? If the room's policy says no, it says why and exits with 4. If the policy only warns, it says why and exits with 0. It never\n" +
+		Long: "Answer git's hook pre-commit or reference-transaction: may this agent change the staged files, are they its own, and may it move\n" +
+			"the branch that is checked out? If the room's policy says no, it says why and exits with 4. If the policy only warns, it says why and exits with 0. It never\n" +
 			"stops people. Outside of rooms, if anything fails, and after 100 ms, it prints nothing and exits with 0. The lines of\n" +
 			"reference-transaction come on standard input; the first may be an argument. tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -128,13 +128,28 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	return x, err
 }
 
-// mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook.
+// mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook. Whose they are matters
+// more than whose turn it is.
 func (a *app) mayCommit(ctx context.Context, e operations, q *engine.CheckEditParams) (engine.MayEditResult, error) {
 	var err error
 	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
 		return allowed, err
 	}
-	return e.CheckEdit(ctx, *q)
+	res, err := e.CheckEdit(ctx, *q)
+	if err != nil || !res.Allowed || a.inOperation() {
+		return res, err
+	}
+	swept, err := e.CheckCommit(ctx, *q)
+	if err != nil || swept.Allowed && swept.Told == "" {
+		return res, err
+	}
+	return swept, nil
+}
+
+// inOperation reports whether git is in the middle of a merge, a rebase or the like. What is staged then comes from commits.
+func (a *app) inOperation() bool {
+	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
+	return ok && git.OperationInProgress(at.Git) != ""
 }
 
 // move is a new value for a branch.

@@ -50,7 +50,7 @@ func (a *app) installCmd() *cobra.Command {
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ".\n" +
 			"Without a name, show which of them were found and what would change, and ask. If nobody can be asked, exit with 2.\n\n" +
 			"tt install git puts two hooks into the repository of the working directory. They refuse an agent's commit if the room's\n" +
-			"policy doesn't let the agent edit; otherwise they run the hooks that were there before. tt install links adds the\n" +
+			"policy doesn't let the agent edit, or if it takes along what others have edited; otherwise they run the hooks that were there before. tt install links adds the\n" +
 			"commands talking-stick, agent-roster, worker, review-gate and bb, which are tt under other names.\n\n" +
 			"Everything else in the files stays as it is. Before the first change of a file, a copy goes to the data directory.",
 	}

@@ -179,7 +179,12 @@ func (e *Engine) whose(ctx context.Context, by core.Caller, c *checkout, paths .
 		return w, err
 	}
 	fold := workspace.FoldsCase(c.top)
-	dirty, found, err := seeUncommitted(ctx, e.core.Config.Git, c.top, known, 0, paths...)
+	dirty, found := c.staged, []stick.SeenFile(nil)
+	if len(dirty) > 0 {
+		found, err = seeFiles(ctx, c.top, dirty, known, 0)
+	} else {
+		dirty, found, err = seeUncommitted(ctx, e.core.Config.Git, c.top, known, 0, paths...)
+	}
 	if err != nil {
 		return w, err
 	}

@@ -380,15 +380,21 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	if why == nil || j.Denied == nil && res.Told != "" { // another room has told already
 		return nil
 	}
-	res.RoomID, res.Enforce, res.step, res.Hint = a.room.ID, a.room.Policy.Enforce, why.Hint, why.Hint.String()
-	res.against, _ = why.Fields["paths"].([]string)
+	res.RoomID, res.Enforce = a.room.ID, a.room.Policy.Enforce
 	if res.Holder = ""; t.State == stick.Owned {
 		res.Holder = t.Owner
 	}
-	if j.Denied == nil {
-		res.Told = why.Message
-		return nil
-	}
-	res.Allowed, res.Told, res.Denied, res.refusal, res.Reason = false, "", res.against, why, why.Message
+	res.judged(why, j.Denied == nil)
 	return nil
+}
+
+// judged takes over what a room has found against the rules, and whether it allows it.
+func (r *MayEditResult) judged(why *stick.Error, allowed bool) {
+	r.step, r.Hint = why.Hint, why.Hint.String()
+	r.against, _ = why.Fields["paths"].([]string)
+	if r.Allowed = allowed; allowed {
+		r.Told = why.Message
+		return
+	}
+	r.Told, r.Denied, r.refusal, r.Reason = "", r.against, why, why.Message
 }

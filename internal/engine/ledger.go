@@ -27,6 +27,8 @@ type checkout struct {
 
 	looks bool // everything in it may have changed
 
+	staged []git.Uncommitted // the files that a commit in progress takes; empty if git is to say what is uncommitted
+
 	room  stick.RoomID       // empty where nothing is to be noted
 	known []stick.EditedFile // what was noted before, of the files or of all
 	since stick.Time         // when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't known
@@ -181,11 +183,18 @@ func seeUncommitted(ctx context.Context, g git.Client, top string, known map[str
 	if dirty, err = g.Uncommitted(ctx, top, paths...); err != nil {
 		return nil, nil, err
 	}
+	found, err = seeFiles(ctx, top, dirty, known, since)
+	return dirty, found, err
+}
+
+// seeFiles says what the files of a checkout that have changes are like, and which of known are gone. Its since is that of
+// [seeUncommitted].
+func seeFiles(ctx context.Context, top string, dirty []git.Uncommitted, known map[string]stick.FileState, since stick.Time) (found []stick.SeenFile, err error) {
 	const coarse = 10 * time.Millisecond // file systems take their time from a clock that ticks that slowly
 	isDirty := map[string]bool{}
 	for _, u := range dirty {
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
 		isDirty[u.Path] = true
 		s, changed, err := workspace.SeeFile(filepath.Join(top, u.Path), known[u.Path])
@@ -203,7 +212,7 @@ func seeUncommitted(ctx context.Context, g git.Client, top string, known map[str
 			found = append(found, stick.SeenFile{Path: path, Clean: true})
 		}
 	}
-	return dirty, found, nil
+	return found, nil
 }
 
 // note writes down what was found.

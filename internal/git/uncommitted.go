@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
+
+	"talkingstick/stick"
 )
 
 // Uncommitted is a file with changes that aren't committed.
@@ -41,4 +45,32 @@ func (c Client) Uncommitted(ctx context.Context, top string, paths ...string) ([
 		all = append(all, Uncommitted{Path: line[3:], Index: line[0], Tree: line[1]})
 	}
 	return all, nil
+}
+
+// CommittedSince returns when files of a checkout were last committed, of those that were since a time: the newest commit's time
+// of HEAD's newest hundred. Git gives it in whole seconds.
+func (c Client) CommittedSince(ctx context.Context, top string, since stick.Time, paths []string) (map[string]stick.Time, error) {
+	var out bytes.Buffer
+	args := []string{
+		"log", "-z", "--format=%x01%ct", "--name-only", "--no-renames", "--no-show-signature", "--max-count=100", "--ignore-missing",
+		fmt.Sprintf("--max-age=%d", since/1000), "HEAD", "--",
+	}
+	if err := c.do(ctx, call{dir: top, args: append(args, paths...), env: []string{"GIT_LITERAL_PATHSPECS=1"}, out: &out}); err != nil {
+		return nil, err
+	}
+	var at stick.Time
+	last := map[string]stick.Time{}
+	for _, word := range splitNUL(out.String()) {
+		word = strings.TrimPrefix(word, "\n")
+		if seconds, ok := strings.CutPrefix(word, "\x01"); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("read git log: %q", word)
+			}
+			at = stick.Time(n * 1000)
+			continue
+		}
+		last[word] = max(last[word], at)
+	}
+	return last, nil
 }

@@ -2,6 +2,7 @@ package git
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,5 +73,35 @@ func TestUncommittedInAConflict(t *testing.T) {
 	all, err := Client{}.Uncommitted(t.Context(), dir)
 	if err != nil || len(all) != 1 || !all[0].Conflict() || all[0].Staged() {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// TestCommittedSince: of each file the newest commit since a time counts, and none before it.
+func TestCommittedSince(t *testing.T) {
+	dir, _ := repository(t)
+	commit := func(at int, names ...string) {
+		for _, name := range names {
+			write(t, dir, name, fmt.Sprint(at))
+		}
+		git(t, dir, "add", "-A")
+		cmd := exec.Command("git", "-C", dir, "commit", "-qm", "x")
+		cmd.Env = append(readEnvironment(os.Environ(), false), fmt.Sprintf("GIT_COMMITTER_DATE=@%d +0000", at))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	commit(2000000000, "old", "*", "a b")
+	commit(2000000100, "*")
+	commit(2000000200, "a b", "odd\n\"ü", "not asked")
+	commit(2000000300, "a b")
+	got, err := Client{}.CommittedSince(t.Context(), dir, 2000000100*1000, []string{"old", "*", "a b", "odd\n\"ü", "never"})
+	want := map[string]stick.Time{"*": 2000000100000, "a b": 2000000300000, "odd\n\"ü": 2000000200000}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	empty := t.TempDir()
+	git(t, empty, "init", "-q")
+	if got, err := (Client{}).CommittedSince(t.Context(), empty, 1, []string{"a"}); err != nil || len(got) > 0 {
+		t.Errorf("without a commit: %v, %v", got, err)
 	}
 }

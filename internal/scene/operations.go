@@ -21,6 +21,12 @@ func (a *Actor) AddNote(p engine.AddNoteParams) Answer[engine.AddNoteResult] {
 	return do(a, "AddNote", a.Engine.AddNote, p)
 }
 
+// CheckCommit is the operation of that name.
+func (a *Actor) CheckCommit(p engine.CheckEditParams) Answer[engine.MayEditResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "CheckCommit", a.Engine.CheckCommit, p)
+}
+
 // CheckEdit is the operation of that name.
 func (a *Actor) CheckEdit(p engine.CheckEditParams) Answer[engine.MayEditResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

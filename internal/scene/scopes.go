@@ -54,6 +54,17 @@ func (a *Actor) MayIEdit(paths ...string) Editing {
 	return Editing{a.MayEdit(engine.MayEditParams{Paths: paths})}
 }
 
+// Commits asks as git's hook does before a commit of these files, and records the answer.
+func (a *Actor) Commits(files ...string) Editing {
+	a.Helper()
+	p := engine.CheckEditParams{HookParams: a.Hook(), Tracked: files}
+	x := Editing{a.CheckCommit(p)}
+	if err := a.Engine.EditChecked(a.Context(), p, x.Res); err != nil {
+		a.fail("the hook before the commit of %s: %v", a.Name, err)
+	}
+	return x
+}
+
 // Runs plays the hooks around a command of which nobody can tell what it changes. It does nothing if do is nil.
 func (a *Actor) Runs(do func()) {
 	a.Helper()

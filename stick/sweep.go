@@ -1,0 +1,77 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Swept is a file with uncommitted changes that are others', and that a commit would take along.
+type Swept struct {
+	Path   string // relative to the checkout
+	Others []AgentID
+}
+
+// MayCommit judges a commit that takes along files of others. own are the other files in it. The stick gives no right to them; who
+// has to decide that is whoever knows of what [Room.WhoseEdit] says.
+func (r Room) MayCommit(theirs []Swept, own []string) Judgement {
+	if len(theirs) == 0 || !r.Enforces() {
+		return Judgement{}
+	}
+	var paths []string
+	var others []AgentID
+	for _, s := range theirs {
+		paths = append(paths, s.Path)
+		for _, o := range s.Others {
+			if !slices.Contains(others, o) {
+				others = append(others, o)
+			}
+		}
+	}
+	why := fmt.Sprintf("the commit takes along what %s has edited: %s", agents(others), firstPaths(paths))
+	if len(others) > 1 {
+		why = fmt.Sprintf("the commit takes along what %s have edited: %s", agents(others), firstPaths(paths))
+	}
+	return r.asEnforced(r.denied(why, paths).Hintf("%s", stepToCommit(others[0], own)))
+}
+
+// stepToCommit returns the hint how to commit without the files of another.
+func stepToCommit(other AgentID, own []string) Hint {
+	ask := Hintf("ask: %s", Cmd("tt msg send <agent> …", other))
+	switch {
+	case len(own) == 0:
+		return ask
+	case len(own) > maxDenied:
+		return Hintf("name only your own files: %s; or %s", Cmd("git commit -m … -- <path>"), ask)
+	}
+	values := make([]any, len(own))
+	for i, p := range own {
+		values[i] = p
+	}
+	return Hintf("commit only your own: %s; or %s", Cmd("git commit -m … --"+strings.Repeat(" <path>", len(own)), values...), ask)
+}
+
+// firstPaths names the first few paths, and counts the others.
+func firstPaths(paths []string) string {
+	said := strings.Join(some(paths[:min(len(paths), maxDenied)]), ", ")
+	if more := len(paths) - maxDenied; more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
+	}
+	return said
+}
+
+// agents names up to three agents, and counts the others.
+func agents(all []AgentID) string {
+	const most = 3
+	names := make([]string, min(len(all), most))
+	for i := range names {
+		names[i] = string(all[i])
+	}
+	if more := len(all) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return names[0]
+}
