@@ -143,7 +143,16 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, tops := tx.EditedCheckouts(id)
 		return try(all, some, count, tops)
 	})
-	update(t, db, func(tx *store.Tx) error { return tx.DropEdited(id, "/work", []string{"a.go"}) })
+	update(t, db, func(tx *store.Tx) error {
+		return try(tx.DropEdited(id, "/work", []string{"a.go"}), tx.PutCommits(id, []string{"c"}, file.Editors[0]))
+	})
+	view(t, db, func(tx *store.Tx) error {
+		_, err := tx.Commits(id, []string{"c"})
+		return err
+	})
+	update(t, db, func(tx *store.Tx) error {
+		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1))
+	})
 	if err := db.Trial(t.Context()); err != nil {
 		t.Fatal(err)
 	}
