@@ -75,3 +75,55 @@ func agents(all []AgentID) string {
 	}
 	return names[0]
 }
+
+// Carried is a commit of another agent that a push would carry along.
+type Carried struct {
+	ID      string
+	Name    string // short, as git prints it
+	Subject string
+	Agent   AgentID
+}
+
+// IsCommitOfOther reports whether a commit is another's for an agent that pushes it. made is who made it. A commit that was made with the
+// stick passes with it, so it is another's only while somebody else holds the stick. One of an agent that is gone is nobody's.
+func (r Room) IsCommitOfOther(made Editor, q Editing, s *Probed, now Time) bool {
+	switch share, _ := r.WhoseEdit(EditedFile{Editors: []Editor{made}}, q, nil, s, now); share {
+	case ShareOthers:
+		return true
+	case SharePassed:
+		_, under := r.Parent(q.By, q.Above, s)
+		return made.Held && !r.gone(made.Agent, s) && r.Turn.State == Owned && r.Turn.Owner != q.By && !under
+	}
+	return false
+}
+
+// MayPush judges a push that carries along commits of others. own is the newest commit that can be pushed without them, and where
+// to; empty if there is none.
+func (r Room) MayPush(theirs []Carried, own Command) Judgement {
+	if len(theirs) == 0 || !r.Enforces() {
+		return Judgement{}
+	}
+	var named []string
+	var others []AgentID
+	for _, c := range theirs {
+		if len(named) < maxDenied {
+			named = append(named, c.Name+" "+clip(c.Subject, 60))
+		}
+		if !slices.Contains(others, c.Agent) {
+			others = append(others, c.Agent)
+		}
+	}
+	what := "a commit"
+	if len(theirs) > 1 {
+		what = fmt.Sprintf("%d commits", len(theirs))
+	}
+	said := strings.Join(named, ", ")
+	if more := len(theirs) - len(named); more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
+	}
+	step := Hintf("ask: %s", Cmd("tt msg send <agent> …", others[0]))
+	if len(own) > 0 {
+		step = Hintf("push only your own: %s; or %s", own, step)
+	}
+	return r.asEnforced(r.denied(fmt.Sprintf("the push carries along %s of %s: %s", what, agents(others), said), nil).Hintf("%s", step))
+}

@@ -60,3 +60,55 @@ func TestCommitOfOthersWork(t *testing.T) {
 		equal(t, "code", why.Code, CodeEditDenied)
 	}
 }
+
+// TestCommitsOfOthers: a commit is its maker's while that agent is there. One that was made with the stick passes with it.
+func TestCommitsOfOthers(t *testing.T) {
+	a, held := Editor{Agent: "a"}, Editor{Agent: "a", Held: true}
+	for _, tt := range []struct {
+		name   string
+		made   Editor
+		holder AgentID
+		gone   bool
+		want   bool
+	}{
+		{name: "one's own", made: Editor{Agent: "b"}, holder: "c"},
+		{name: "nobody knows whose", holder: "c"},
+		{name: "made by one whom the caller has started", made: Editor{Agent: "a", Under: "b"}, holder: "c"},
+		{name: "made without the stick", made: a, holder: "b", want: true},
+		{name: "its maker is gone", made: a, holder: "b", gone: true},
+		{name: "its maker is gone, and another holds the stick", made: held, holder: "c", gone: true},
+		{name: "made with the stick, which the caller has now", made: held, holder: "b"},
+		{name: "made with the stick, which is free now", made: held},
+		{name: "made with the stick, which its maker has", made: held, holder: "a", want: true},
+		{name: "made with the stick, which another has now", made: held, holder: "c", want: true},
+	} {
+		f := room(t).member("a", "b", "c").alive("a", "b", "c")
+		if tt.holder != "" {
+			f.Turn.State, f.Turn.Owner = Owned, tt.holder
+		}
+		if tt.gone {
+			f.gone("a")
+		}
+		equal(t, tt.name, f.IsCommitOfOther(tt.made, Editing{By: "b"}, f.s, f.now), tt.want)
+	}
+}
+
+// TestPushOfOthersCommits: a push that carries along commits of others is denied or told as the room says, with their names.
+func TestPushOfOthersCommits(t *testing.T) {
+	r := Room{Policy: Policy{Enforce: EnforceStick}}
+	equal(t, "none", r.MayPush(nil, nil), Judgement{})
+	one := []Carried{{Name: "abc1234", Subject: "Fix x", Agent: "codex:b"}}
+	j := r.MayPush(one, Cmd("git push <remote> <own>", "origin", "def5678:main"))
+	equal(t, "one", j.Denied.Message, "the push carries along a commit of codex:b: abc1234 Fix x")
+	equal(t, "step", j.Denied.Hint.String(), `push only your own: git push origin def5678:main; or ask: tt msg send codex:b "…"`)
+	var many []Carried
+	for i := range 7 {
+		many = append(many, Carried{Name: string(rune('a' + i)), Subject: "S", Agent: AgentID(string(rune('p' + i%2)))})
+	}
+	r.Policy.Enforce = EnforceWarn
+	j = r.MayPush(many, nil)
+	equal(t, "many", j.Told.Message, "the push carries along 7 commits of p and q: a S, b S, c S, d S, e S and 2 more")
+	equal(t, "only to ask", j.Told.Hint.String(), `ask: tt msg send p "…"`)
+	r.Policy.Enforce = EnforceOff
+	equal(t, "off", r.MayPush(many, nil), Judgement{})
+}

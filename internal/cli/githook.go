@@ -29,11 +29,12 @@ const maxMoves = 8 << 20
 
 func (a *app) gitHookCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "git <hook> [state] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit or reference-transaction"),
-		Long: "Answer git's hook pre-commit or reference-transaction: may this agent change the staged files, are they its own, and may it move\n" +
-			"the branch that is checked out? If the room's policy says no, it says why and exits with 4. If the policy only warns, it says why and exits with 0. It never\n" +
-			"stops people. Outside of rooms, if anything fails, and after 100 ms, it prints nothing and exits with 0. The lines of\n" +
-			"reference-transaction come on standard input; the first may be an argument. tt install git puts it into a repository's hooks.",
+		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit, reference-transaction or pre-push"),
+		Long: "Answer git's hook pre-commit, reference-transaction or pre-push: may this agent change the staged files, and are they its own;\n" +
+			"may it move the branch that is checked out; does its push carry along commits of other agents? If the room's policy says no,\n" +
+			"it says why and exits with 4. If the policy only warns, it says why and exits with 0. It never stops people. Outside of rooms,\n" +
+			"if anything fails, and after 100 ms, it prints nothing and exits with 0. The lines of reference-transaction and pre-push come on\n" +
+			"standard input; the first of reference-transaction may be an argument. tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
 			a.inHook = true
 			if isTrue(a.Getenv("TT_OFF")) {
@@ -48,9 +49,9 @@ func (a *app) gitHookCmd() *cobra.Command {
 				if res.Hint != "" {
 					_ = a.sayf("hint: %s", res.Hint)
 				}
-				if !res.Allowed {
-					err = catch(func() error { return res.note(c.Context()) })
-				}
+			}
+			if err == nil && res.note != nil {
+				err = catch(func() error { return res.note(c.Context()) })
 			}
 			if err != nil && !isCanceled(err) {
 				a.log("hook git %s: %v", args[0], err) // a fault of ours stops no git
@@ -63,7 +64,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 // gitAnswer is the answer to a hook of git.
 type gitAnswer struct {
 	engine.MayEditResult
-	note func(context.Context) error // notes a refusal in the room's log
+	note func(context.Context) error // notes a refusal in the room's log, or what is about to be committed; may be nil
 }
 
 // allowed is the answer if there is no reason to refuse.
@@ -97,6 +98,7 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 // decideGit decides about a hook of git. It resolves the caller first, and allows everything to people.
 func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
+	late := time.Now().Add(cmp.Or(a.GitLimit, gitHookLimit))
 	from, procs, err := a.surroundings()
 	if err != nil {
 		return x, err
@@ -112,6 +114,9 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	switch args[0] {
 	case "pre-commit":
 		x.MayEditResult, err = a.mayCommit(ctx, e, &q)
+	case "pre-push":
+		x.MayEditResult, err = a.mayPush(ctx, e, q.HookParams, args[1:])
+		return x, err // the room's log has refusals of edits
 	case "reference-transaction":
 		if len(args) > 1 && args[1] != "prepared" {
 			return x, nil
@@ -120,11 +125,20 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 		if rerr != nil || len(moves) == 0 {
 			return x, rerr
 		}
-		x.MayEditResult, err = a.mayMove(ctx, e, &q, moves)
+		x.MayEditResult, err = a.mayMove(ctx, e, &q, slices.Clone(moves))
+		if x.Allowed {
+			x.note = func(ctx context.Context) error {
+				ctx, cancel := context.WithDeadline(ctx, late)
+				defer cancel()
+				return a.noteCommits(ctx, e, q.HookParams, moves)
+			}
+		}
 	default:
 		return x, errors.New("it isn't a hook that is answered")
 	}
-	x.note = func(ctx context.Context) error { return e.EditChecked(ctx, q, x.MayEditResult) }
+	if !x.Allowed {
+		x.note = func(ctx context.Context) error { return e.EditChecked(ctx, q, x.MayEditResult) }
+	}
 	return x, err
 }
 
@@ -249,6 +263,83 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEdit
 	}
 	q.Path = top
 	return e.CheckEdit(ctx, q)
+}
+
+// noteCommits notes which commits the caller makes by moving branches: those that no branch, tag or remote has now, and that it hasn't
+// just fetched. Git is about to move the branches, and has still their old values.
+func (a *app) noteCommits(ctx context.Context, e operations, q engine.HookParams, moves []move) error {
+	const most = 50 // branches that move at once; where more do, they are fetched or restored
+	if len(moves) > most {
+		return nil
+	}
+	own, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv))
+	if err != nil {
+		return err
+	}
+	p := engine.NoteCommitsParams{HookParams: q}
+	for _, m := range moves {
+		landed := own && !strings.HasPrefix(m.ref, "refs/heads/feat/")
+		but := []string{"--branches", "--tags", "--remotes", "FETCH_HEAD"}
+		if landed {
+			but = []string{m.ref}
+		}
+		commits, err := (git.Client{InHook: true}).NewCommits(ctx, a.Dir, []string{m.to}, but, maxPushed)
+		if err != nil {
+			return err
+		}
+		for _, c := range commits {
+			if landed {
+				p.Landed = append(p.Landed, c.ID)
+			} else {
+				p.Made = append(p.Made, c.ID)
+			}
+		}
+	}
+	return e.NoteCommits(ctx, p)
+}
+
+// maxPushed is how many commits a hook looks at.
+const maxPushed = 200
+
+// mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its address, as an argument, and
+// what is pushed as lines.
+func (a *app) mayPush(ctx context.Context, e operations, q engine.HookParams, args []string) (engine.MayEditResult, error) {
+	p := engine.CheckPushParams{HookParams: q}
+	if len(args) > 0 {
+		p.Remote = args[0]
+	}
+	tips, there, branch, err := readPushes(a.Stdin)
+	if err != nil || len(tips) == 0 {
+		return allowed, err
+	}
+	if p.Remote != "" && !strings.HasPrefix(p.Remote, "-") {
+		there = append(there, "--remotes="+p.Remote)
+	}
+	if len(tips) == 1 {
+		p.Branch = branch
+	}
+	if p.Commits, err = (git.Client{InHook: true}).NewCommits(ctx, a.Dir, tips, there, maxPushed); err != nil {
+		return allowed, err
+	}
+	return e.CheckPush(ctx, p)
+}
+
+// readPushes reads what is pushed: the commits, those that the remote has now, and the last ref there. A deletion pushes nothing.
+func readPushes(in io.Reader) (tips, there []string, ref string, err error) {
+	lines := bufio.NewScanner(io.LimitReader(in, maxMoves))
+	for lines.Scan() {
+		f := strings.Fields(lines.Text())
+		if len(f) != 4 {
+			continue
+		}
+		if strings.Trim(f[3], "0") != "" {
+			there = append(there, f[3])
+		}
+		if strings.Trim(f[1], "0") != "" {
+			tips, ref = append(tips, f[1]), f[2]
+		}
+	}
+	return tips, there, ref, lines.Err()
 }
 
 // workspaceEnv returns what the resolution of a path needs.

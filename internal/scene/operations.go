@@ -33,6 +33,12 @@ func (a *Actor) CheckEdit(p engine.CheckEditParams) Answer[engine.MayEditResult]
 	return do(a, "CheckEdit", a.Engine.CheckEdit, p)
 }
 
+// CheckPush is the operation of that name.
+func (a *Actor) CheckPush(p engine.CheckPushParams) Answer[engine.MayEditResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "CheckPush", a.Engine.CheckPush, p)
+}
+
 // CheckStop is the operation of that name.
 func (a *Actor) CheckStop(p engine.CheckStopParams) Answer[engine.CheckStopResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

@@ -65,6 +65,14 @@ func (a *Actor) Commits(files ...string) Editing {
 	return x
 }
 
+// Makes notes, as git's hook does, that the actor has made commits, and that others have landed.
+func (a *Actor) Makes(made []string, landed ...string) {
+	a.Helper()
+	if err := a.Engine.NoteCommits(a.Context(), engine.NoteCommitsParams{HookParams: a.Hook(), Made: made, Landed: landed}); err != nil {
+		a.fail("the hook of git at a commit of %s: %v", a.Name, err)
+	}
+}
+
 // Runs plays the hooks around a command of which nobody can tell what it changes. It does nothing if do is nil.
 func (a *Actor) Runs(do func()) {
 	a.Helper()

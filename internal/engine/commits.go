@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/git"
+	"talkingstick/stick"
+)
+
+// How many commits of a room it is noted for which agent made them, and how long. What was pushed by then doesn't matter any more.
+const (
+	maxCommits  = 5000
+	keepCommits = 30 * 24 * time.Hour
+)
+
+// NoteCommitsParams says which commits a hook of git has seen the caller make.
+type NoteCommitsParams struct {
+	HookParams
+	Made   []string // full ids
+	Landed []string // those that tt itself brings to a branch, after a review: from now on they are nobody's
+}
+
+// NoteCommits notes that an agent has made commits. A commit that is noted already stays its first maker's. It notes nothing outside
+// of rooms, where the room enforces nothing, and of somebody who isn't a member.
+func (e *Engine) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
+	if len(p.Made)+len(p.Landed) == 0 {
+		return nil
+	}
+	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
+		m, ok := o.Room.Member(o.Me.Agent)
+		if !o.Room.Enforces() || o.Me.Person() || !ok || m.State != stick.Joined {
+			return nil
+		}
+		now := o.Tx.Now()
+		by := editor(o.Room, o.Me, o.Probes.Probed, now)
+		return cmp.Or(
+			o.Tx.PutCommits(o.Room.ID, p.Made, by),
+			o.Tx.DropCommits(o.Room.ID, p.Landed),
+			o.Tx.ForgetCommits(o.Room.ID, now.Add(-keepCommits), maxCommits),
+		)
+	})
+}
+
+// CheckPushParams is what git's hook pre-push knows of a push.
+type CheckPushParams struct {
+	HookParams
+	Remote  string          // its name, or its address
+	Branch  string          // where to, if the push is of one ref: the ref's full name
+	Commits []git.NewCommit // those that the remote doesn't have, parents first
+}
+
+// CheckPush decides whether a push may carry these commits along. It allows everything outside of rooms and for people, and commits of
+// which nobody knows who made them. It only reads.
+func (e *Engine) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditResult, err error) {
+	res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
+	ids := make([]string, len(p.Commits))
+	for i, c := range p.Commits {
+		ids[i] = c.ID
+	}
+	if len(ids) == 0 {
+		return res, nil
+	}
+	err = e.hooked(ctx, p.HookParams, false, func(o *op) error {
+		if !o.Room.Enforces() || o.Me.Person() {
+			return nil
+		}
+		made, err := o.Tx.Commits(o.Room.ID, ids)
+		if err != nil || len(made) == 0 {
+			return err
+		}
+		q := stick.Editing{By: o.Me.Agent, Above: o.Me.Above}
+		var theirs []stick.Carried
+		for _, c := range p.Commits {
+			if by := made[c.ID]; o.Room.IsCommitOfOther(by, q, o.Probes.Probed, o.Tx.Now()) {
+				theirs = append(theirs, stick.Carried{ID: c.ID, Name: c.Short, Subject: c.Subject, Agent: by.Agent})
+			}
+		}
+		res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}, RoomID: o.Room.ID, AgentID: o.Me.Agent, Enforce: o.Room.Policy.Enforce}
+		j := o.Room.MayPush(theirs, p.without(theirs))
+		if why := cmp.Or(j.Denied, j.Told); why != nil {
+			res.judged(why, j.Denied == nil)
+		}
+		return nil
+	})
+	return res, err
+}
+
+// without returns the command that pushes as much as can be pushed without some commits, and none if that is nothing.
+func (p CheckPushParams) without(theirs []stick.Carried) stick.Command {
+	with := map[string]bool{} // the commits that carry some of them along
+	for _, c := range theirs {
+		with[c.ID] = true
+	}
+	last := ""
+	for _, c := range p.Commits {
+		if with[c.ID] || slices.ContainsFunc(c.Parents, func(id string) bool { return with[id] }) {
+			with[c.ID] = true
+		} else {
+			last = c.Short
+		}
+	}
+	branch, ok := strings.CutPrefix(p.Branch, "refs/heads/")
+	if last == "" || !ok {
+		return nil
+	}
+	return stick.Cmd("git push <remote> <own>", p.Remote, last+":"+branch)
+}
