@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"talkingstick/internal/git"
@@ -42,15 +43,16 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 
 // gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its hooks are kept
 // elsewhere, that is a failure only if git was named; otherwise the plan says so.
-func (a *app) gitSteps(ctx context.Context, t install.Target, named, removing bool) ([]install.FileChange, error) {
+func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o installOptions) ([]install.FileChange, error) {
 	r, err := a.repository(ctx)
+	r.PrePush = o.prePush
 	if !named && (r.Git == "" || r.Bare) {
 		return nil, nil
 	}
 	var steps []install.FileChange
 	switch {
 	case err != nil:
-	case removing:
+	case o.removing:
 		steps, err = install.UninstallGit(t, r)
 	default:
 		steps, err = install.InstallGit(t, r)
@@ -71,7 +73,7 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 		return nil
 	}
 	if err != nil {
-		return &install.GitStatus{Installed: install.No, Problem: err.Error()}
+		return &install.GitStatus{Installed: install.No, Hooks: []string{}, Problem: err.Error()}
 	}
 	t, err := a.target(false)
 	if err != nil && t.TT == "" { // a program that can't be installed can still check
@@ -92,6 +94,9 @@ func (p *page) gitHooks(s *install.GitStatus) {
 		says = "hooks not installed: " + stick.Line(s.Problem)
 	case s.Installed == install.All:
 		says = "hooks installed (" + stick.Line(s.Path) + ")"
+		if slices.Contains(s.Hooks, "pre-push") {
+			says = "hooks installed, and pre-push (" + stick.Line(s.Path) + ")"
+		}
 	case s.Installed == install.Partly:
 		says = fmt.Sprintf("hooks partly installed (%s); missing or changed: %s", stick.Line(s.Path), strings.Join(s.Missing, ", "))
 	}

@@ -41,7 +41,7 @@ type installResult struct {
 }
 
 // installOptions are the flags of both commands.
-type installOptions struct{ all, project, show, removing bool }
+type installOptions struct{ all, project, show, prePush, removing bool }
 
 func (a *app) installCmd() *cobra.Command {
 	var o installOptions
@@ -50,7 +50,8 @@ func (a *app) installCmd() *cobra.Command {
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ".\n" +
 			"Without a name, show which of them were found and what would change, and ask. If nobody can be asked, exit with 2.\n\n" +
 			"tt install git puts two hooks into the repository of the working directory. They refuse an agent's commit if the room's\n" +
-			"policy doesn't let the agent edit, or if it takes along what others have edited; otherwise they run the hooks that were there before. tt install links adds the\n" +
+			"policy doesn't let the agent edit, or if it takes along what others have edited; otherwise they run the hooks that were there\n" +
+			"before. With --pre-push, a third hook refuses an agent's push that carries along commits of others. tt install links adds the\n" +
 			"commands talking-stick, agent-roster, worker, review-gate and bb, which are tt under other names.\n\n" +
 			"Everything else in the files stays as it is. Before the first change of a file, a copy goes to the data directory.",
 	}
@@ -58,7 +59,13 @@ func (a *app) installCmd() *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "every harness, found or not, and git if this is a repository")
 	f.BoolVar(&o.project, "project", false, "install in this workspace, for everybody who works in it, instead of in your home")
 	f.BoolVar(&o.show, "print", false, "show the changes and make none")
-	c.RunE = func(c *cobra.Command, args []string) error { return a.install(c.Context(), args, o) }
+	f.BoolVar(&o.prePush, "pre-push", false, "with git: also the hook pre-push, which names commits of other agents that a push carries along")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if o.prePush && !o.all && !slices.Contains(args, install.Git) {
+			return stick.Errorf(stick.CodeUsage, "--pre-push is a hook of git's").With("field", "pre-push").Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))
+		}
+		return a.install(c.Context(), args, o)
+	}
 	return c
 }
 
@@ -153,7 +160,7 @@ func (a *app) steps(ctx context.Context, t install.Target, names []string, o ins
 	if err != nil || !git && named && !o.all {
 		return steps, err
 	}
-	hooks, err := a.gitSteps(ctx, t, git, o.removing)
+	hooks, err := a.gitSteps(ctx, t, git, o)
 	return append(steps, hooks...), err
 }
 

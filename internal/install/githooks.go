@@ -2,6 +2,7 @@ package install
 
 import (
 	_ "embed"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,10 +21,15 @@ var (
 	preCommit string
 	//go:embed files/reference-transaction
 	referenceTransaction string
+	//go:embed files/pre-push
+	prePush string
 )
 
 // gitHooks are the hooks that we put into a repository.
-var gitHooks = []struct{ name, text string }{{"pre-commit", preCommit}, {"reference-transaction", referenceTransaction}}
+var gitHooks = []struct {
+	name, text string
+	asked      bool // only where somebody asks for it
+}{{"pre-commit", preCommit, false}, {"reference-transaction", referenceTransaction, false}, {"pre-push", prePush, true}}
 
 // Repository is a git repository, and where it keeps its hooks.
 type Repository struct {
@@ -31,6 +37,8 @@ type Repository struct {
 	Git  string // the git directory of all of its worktrees
 	Top  string // the main checkout's top level; empty in a bare repository
 	Bare bool
+
+	PrePush bool // somebody asks for the hook pre-push. One that is there stays without that
 
 	HooksPath string // core.hooksPath; empty when it isn't set
 	Scope     string // where that is set: system, global, local or worktree
@@ -75,14 +83,20 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if r.HooksPath != "" {
 		why += ", as core.hooksPath in " + stick.Line(r.Origin) + " says"
 	}
-	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt puts nothing there", why).With("path", dir).
-		Hintf("add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
+	byHand := fmt.Sprintf("add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
+	if r.PrePush {
+		byHand += fmt.Sprintf(", and this one at the end of pre-push: `%s`", t.gitLine("pre-push"))
+	}
+	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt puts nothing there", why).With("path", dir).Hintf("%s", byHand)
 }
 
 // gitLine is the line by which somebody else's hook asks tt.
 func (t Target) gitLine(name string) string {
 	tt := word(t.TT)
-	if name == "pre-commit" {
+	switch name {
+	case "pre-push":
+		return "[ ! -x " + tt + " ] || " + tt + ` hook git pre-push "$1" || [ $? -ne 4 ] || exit 1`
+	case "pre-commit":
 		return "[ ! -x " + tt + " ] || " + tt + " hook git pre-commit || [ $? -ne 4 ] || exit 1"
 	}
 	return `[ "$1" != prepared ] || [ ! -x ` + tt + " ] || " + tt + " hook git reference-transaction prepared || [ $? -ne 4 ] || exit 1"

@@ -55,6 +55,9 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		if c.state, c.have, err = hookAt(c.file, h.text); err != nil {
 			return nil, explain(err)
 		}
+		if h.asked && !r.PrePush && c.state != ourHook && c.state != editedHook {
+			continue
+		}
 		kept, err := keepsAnother(c)
 		if err != nil {
 			return nil, explain(err)
@@ -66,6 +69,7 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 			s.State, s.Note = Kept, "an earlier hook is already kept beside it, as "+filepath.Base(beside(c.file))+"; remove the one you don't need"
 		default:
 			c.made = c.made || bytes.Contains(c.have, []byte(madeDir))
+			made = c.made // also for a hook that is asked for later
 			c.want, c.aside = t.stub(h.text, c.made), c.state == otherHook
 			if c.aside {
 				s.Note = "the present hook is kept beside it, and runs after it"
@@ -122,7 +126,7 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 			if err != nil {
 				return nil, err
 			}
-			if s.State != Absent || dir == dirs[0] {
+			if s.State != Absent || dir == dirs[0] && !h.asked {
 				steps = append(steps, s)
 			}
 		}
@@ -233,13 +237,14 @@ func cause(err error) error {
 type GitStatus struct {
 	Path      string   `json:"path,omitempty"`    // the directory of the hooks
 	Installed string   `json:"installed"`         // all, partly or no
+	Hooks     []string `json:"hooks"`             // those that are installed
 	Missing   []string `json:"missing,omitempty"` // what is missing or outdated, when they are installed partly
 	Problem   string   `json:"problem,omitempty"` // why none can be installed
 }
 
 // CheckGit reports how far our hooks are installed in a repository. It changes nothing.
 func CheckGit(t Target, r Repository) GitStatus {
-	s := GitStatus{Installed: No}
+	s := GitStatus{Installed: No, Hooks: []string{}}
 	steps, err := InstallGit(t, r)
 	if err != nil {
 		s.Problem = err.Error()
@@ -249,6 +254,8 @@ func CheckGit(t Target, r Repository) GitStatus {
 	for _, step := range steps {
 		if step.State != There {
 			s.Missing = append(s.Missing, step.What)
+		} else {
+			s.Hooks = append(s.Hooks, step.What)
 		}
 	}
 	known := slices.ContainsFunc(steps, func(c FileChange) bool {

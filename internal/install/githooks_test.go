@@ -267,7 +267,7 @@ func TestGitLines(t *testing.T) {
 		want    bool
 	}{{"exit 0", true}, {"exit 1", true}, {"exit 2", true}, {"kill -9 $$", true}, {"exit 4", false}} {
 		w.write("my bin/tt", "#!/bin/sh\n"+c.program+"\n")
-		for _, name := range []string{"pre-commit", "reference-transaction"} {
+		for _, name := range []string{"pre-commit", "reference-transaction", "pre-push"} {
 			script := "set -e\n" + w.t.gitLine(name) + "\n: >'" + filepath.Join(t.TempDir(), "after") + "'"
 			if err := exec.Command("/bin/sh", "-c", script, name, "prepared").Run(); (err == nil) != c.want {
 				t.Errorf("%s, and the program does %q: %v", name, c.program, err)
