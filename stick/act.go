@@ -2,7 +2,6 @@ package stick
 
 import (
 	"fmt"
-	"strings"
 )
 
 // Taking is the question whether an agent may run a command that takes uncommitted work away, or sweeps it into the index or a
@@ -32,18 +31,6 @@ func (r Room) MayTake(q Taking) Judgement {
 	}
 	return r.asEnforced(r.denied(fmt.Sprintf("%s %s %s: %s", q.Form, does, agents(q.Of), editedOf(some(q.Theirs), len(q.Theirs))), q.Theirs).
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
-}
-
-// agents names some agents.
-func agents(all []AgentID) string {
-	var names []string
-	for i, a := range all {
-		if i == 3 {
-			return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", len(all)-i)
-		}
-		names = append(names, string(a))
-	}
-	return strings.Join(names, ", ")
 }
 
 // NotKept refuses a command that takes away uncommitted work of which no whole copy can be made. missing says what, and why. It

@@ -88,6 +88,8 @@ var exempt = map[string]string{
 	"CheckStop":     "hooks: the harness asks, not the agent",
 	"CheckEdit":     "hooks: the harness asks, not the agent",
 	"CheckEdited":   "hooks: the harness asks, not the agent",
+	"CheckCommit":   "hooks: git asks, not the agent",
+	"CheckPush":     "hooks: git asks, not the agent",
 	"WaitForWake":   "hooks: it waits for an agent that is idle, which calls nothing",
 	"Doctor":        "care of the database: people's, at a terminal",
 	"Whoami":        "every result tells agent_id; the explanation is people's, at a terminal",

@@ -1,4 +1,4 @@
--- min_reader: 9
+-- min_reader: 11
 -- Which agent made which commit, as a hook of git saw it. Evidence, kept for a while.
 
 CREATE TABLE commits (
