@@ -85,7 +85,7 @@ type actor struct {
 	path   string
 }
 
-// clientEnv makes an actor play the server of an MCP client of that name.
+// clientEnv makes an actor play the server of an MCP client of that name. A client introduces itself by it.
 const clientEnv = "TT_TEST_CLIENT"
 
 func newActor() *actor {

@@ -19,12 +19,13 @@ import (
 
 // Inside a harness runs a runner or an actor. Both read requests from standard input, one line of JSON each, and write
 // replies. They serve requests side by side. A runner starts tt for each request, as an agent's shell does. An actor stays,
-// and calls the operations in its own process, as an MCP server does.
+// and calls the operations in its own process, as an MCP server does. A client has no harness: it speaks MCP with a server
+// that it starts.
 
-// request is a line to a runner or an actor.
+// request is a line to a runner, an actor or a client.
 type request struct {
 	ID     int            `json:"id"`
-	Args   []string       `json:"args,omitempty"` // of tt
+	Args   []string       `json:"args,omitempty"` // of tt; for a client, a tool and its arguments as JSON
 	Env    []string       `json:"env,omitempty"`
 	Dir    string         `json:"dir,omitempty"`
 	Below  string         `json:"below,omitempty"`  // a harness that runs tt
@@ -46,7 +47,7 @@ type reply struct {
 	Err    string `json:"err,omitempty"`
 }
 
-// server is a runner or an actor.
+// server is a runner, an actor or a client.
 type server interface {
 	serve(q request, answer func(reply))
 }
@@ -190,7 +191,7 @@ func install(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"runner", "actor", "hog"} {
+	for _, name := range []string{"runner", "actor", "client", "hog"} {
 		if err := os.Symlink(exe, filepath.Join(dir, name)); err != nil {
 			return err
 		}

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	case "hog":
 		hog()
 		os.Exit(0)
+	case "client":
+		serve(newClient())
+		os.Exit(0)
 	case "actor":
 		serve(newActor())
 		os.Exit(0)

@@ -140,28 +140,3 @@ func TestClearedClaude(t *testing.T) {
 	}
 	tui.End()
 }
-
-// TestTwoUnknownClients: two programs that speak MCP and aren't known to tt are two agents. One is given the turn, and the
-// other isn't; neither is a person.
-func TestTwoUnknownClients(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	one, two := w.serve("cursor"), w.serve("cursor")
-	holds := ask(t, one.ClientSession, "wait_for_turn", object{"max_wait_ms": 0})
-	waits := ask(t, two.ClientSession, "wait_for_turn", object{"max_wait_ms": 0})
-	if holds["status"] != "your_turn" || waits["status"] != "not_yet" || holds["agent_id"] == waits["agent_id"] {
-		t.Fatalf("they are answered\n%v\n%v", holds, waits)
-	}
-	for _, r := range []object{holds, waits} {
-		if name, _ := r["agent_id"].(string); !strings.HasPrefix(name, "e2e:") { // the name that they give
-			t.Errorf("one is called %q", name)
-		}
-	}
-	ask(t, one.ClientSession, "set_room_policy", object{"set": []string{"enforce=stick"}})
-	for _, s := range []*served{one, two} {
-		if got := ask(t, s.ClientSession, "set_room_policy", object{"set": []string{"enforce=off"}}); got["error"] != "person_only" {
-			t.Errorf("it relaxes a policy: %v", got)
-		}
-	}
-	w.healthy()
-}
