@@ -115,7 +115,7 @@ func (b *bench) hookInput(event, dir string) []byte {
 	}
 	in, err := json.Marshal(map[string]any{
 		"session_id": hookSession, "transcript_path": filepath.Join(b.dir, "session.jsonl"), "cwd": dir, "hook_event_name": event,
-		"permission_mode": "default", "tool_name": tool, "tool_use_id": "toolu_01", "source": "startup",
+		"permission_mode": "default", "tool_name": tool, "tool_use_id": "toolu_01", "source": "resume",
 		"tool_input": input, "tool_response": map[string]any{"stdout": "ok", "stderr": ""},
 	})
 	must(err)

@@ -71,13 +71,31 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 	case strings.TrimSpace(body) == "":
 		return m, fmt.Errorf("it changes nothing")
 	}
+	for line := range strings.Lines(body) {
+		if before, _, comment := strings.Cut(line, "--"); comment && strings.Count(before, "'")%2 == 1 {
+			return m, fmt.Errorf("a text has --, which is taken for a comment: %s", strings.TrimSpace(line))
+		}
+	}
 	return m, nil
 }
 
 // script applies a migration and records it, all or nothing.
 func (m migration) script(d dialect) string {
 	return fmt.Sprintf("%s;\n%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';\nCOMMIT",
-		d.write, d.schemaText(m.text), m.number, m.minReader)
+		d.write, d.schemaText(withoutComments(m.text)), m.number, m.minReader)
+}
+
+// withoutComments returns a migration without its comments. SQLite keeps the text of a table, and every program that opens the
+// database parses it.
+func withoutComments(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "--")
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }
 
 // schema is the number of the newest migration that this program knows.

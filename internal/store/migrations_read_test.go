@@ -53,6 +53,7 @@ func TestMigrationsThatAreNone(t *testing.T) {
 		"no number":                {"0002_b.sql", "-- min_reader: all\n" + fine, "the first line"},
 		"a reader from the future": {"0002_b.sql", "-- min_reader: 3\n" + fine, "min_reader 3"},
 		"no reader":                {"0002_b.sql", "-- min_reader: 0\n" + fine, "min_reader 0"},
+		"a comment in a text":      {"0002_b.sql", "-- min_reader: 1\nUPDATE t SET a = 'x -- y';\n", "a text has --"},
 		"nothing":                  {"0002_b.sql", "-- min_reader: 1\n\n", "changes nothing"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
@@ -75,5 +76,22 @@ func TestMigrationsThatAreNone(t *testing.T) {
 	}
 	if _, err := readMigrations(fstest.MapFS{"migrations": {Mode: fs.ModeDir}}); err == nil {
 		t.Error("no migrations were read")
+	}
+}
+
+// TestTheSchemaHasNoComments: every program that opens the database parses the schema.
+func TestTheSchemaHasNoComments(t *testing.T) {
+	const text = "-- min_reader: 1\n\nCREATE TABLE t ( -- rows\n    a TEXT, -- the first\n    b TEXT\n);\n-- the end\n"
+	if got, want := withoutComments(text), "CREATE TABLE t (\na TEXT,\nb TEXT\n);\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	ms, err := readMigrations(embedded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range ms {
+		if script := m.script(postgresDialect); strings.Contains(script, "--") {
+			t.Errorf("migration %d is run with comments", m.number)
+		}
 	}
 }
