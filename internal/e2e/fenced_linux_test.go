@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -200,15 +199,6 @@ func (f *fence) refused(c modelapi.Call, want *regexp.Regexp, undo func()) {
 	f.t.Error("it wasn't refused")
 }
 
-// faults returns what hooks wrote into tt's log.
-func (f *fence) faults() string {
-	b, err := os.ReadFile(filepath.Join(f.data(), "tt.log"))
-	if err != nil && !os.IsNotExist(err) {
-		f.t.Fatal(err)
-	}
-	return string(b)
-}
-
 func (f *fence) write(content string) {
 	f.t.Helper()
 	if err := os.WriteFile(f.file, []byte(content), 0o600); err != nil {
@@ -221,18 +211,6 @@ func (f *fence) holds(content string) {
 	if b, err := os.ReadFile(f.file); string(b) != content {
 		f.t.Errorf("the file holds %q, want %q %v", b, content, err)
 	}
-}
-
-// git runs git as a person whom no hook asks.
-func (f *fence) git(args ...string) string {
-	f.t.Helper()
-	c := exec.Command("git", append([]string{"-c", "core.hooksPath=/dev/null"}, args...)...)
-	c.Dir, c.Env = f.place.Repo, []string{"HOME=" + f.place.Home, "PATH=/usr/local/bin:/usr/bin:/bin"}
-	out, err := c.CombinedOutput()
-	if err != nil {
-		f.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // open opens a pipe once a command of the harness reads from it.

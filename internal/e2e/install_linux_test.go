@@ -122,6 +122,27 @@ func (s *stage) options(h *realharness.Harness) realharness.Options {
 	return o
 }
 
+// git runs git as a person whom no hook asks.
+func (s *stage) git(args ...string) string {
+	s.t.Helper()
+	c := exec.Command("git", append([]string{"-c", "core.hooksPath=/dev/null"}, args...)...)
+	c.Dir, c.Env = s.place.Repo, []string{"HOME=" + s.place.Home, "PATH=/usr/local/bin:/usr/bin:/bin"}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// faults returns what hooks wrote into tt's log.
+func (s *stage) faults() string {
+	b, err := os.ReadFile(filepath.Join(s.data(), "tt.log"))
+	if err != nil && !os.IsNotExist(err) {
+		s.t.Fatal(err)
+	}
+	return string(b)
+}
+
 // TestHarnessesTakeTurns: after tt install, two real harnesses load the skill, start the MCP server and run the hooks. One
 // takes the turn and releases it with a handoff. The other, which waits, wakes and gets both.
 func TestHarnessesTakeTurns(t *testing.T) {
