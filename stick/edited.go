@@ -185,17 +185,20 @@ type Share string
 // The shares.
 const (
 	ShareOwn    Share = "own"    // the asker has edited it, and nobody else whose work would be lost
-	SharePassed Share = "passed" // somebody edited it while holding the stick, or is gone: it is whoever's who holds the stick now
-	ShareOthers Share = "others" // an agent that is there, and didn't hold the stick, has edited it
+	SharePassed Share = "passed" // somebody edited it while holding the stick, or is gone, and no other agent holds the stick now
+	ShareOthers Share = "others" // an agent that is there has edited it without the stick, or holds the stick with which it has passed on
 	ShareNobody Share = "nobody" // no hook has noted who
 )
 
 // WhoseEdit says whose the changes of a file are if an agent asks, and names the others. Work done with the stick passes
-// with it. It is another's if a live agent did it without the stick or has reserved the path, or if somebody has said that it is
+// with it: where q.Tree says that the file is in the tree that the members share, it is the holder's, for all others. It is another's if a live agent did it without the stick or has reserved the path, or if somebody has said that it is
 // theirs. The agent that has started the asker, and those that the asker has started, aren't others. near must hold at least
 // the reservations that could match the path.
 func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, now Time) (Share, []AgentID) {
-	share := ShareNobody
+	share, holder := ShareNobody, AgentID("")
+	if q.Tree {
+		holder = r.otherHolder(q, s)
+	}
 	var others []AgentID
 	for _, e := range f.Editors {
 		switch {
@@ -204,13 +207,25 @@ func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, 
 			if share != ShareOthers {
 				share = ShareOwn
 			}
-		case e.Claim || !e.Held && !r.gone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, q.Fold, near, s, now):
+		case e.Claim || e.Agent == holder || !e.Held && !r.gone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, q.Fold, near, s, now):
 			share, others = ShareOthers, append(others, e.Agent)
 		case share == ShareNobody:
 			share = SharePassed
 		}
 	}
+	if share == SharePassed && holder != "" {
+		return ShareOthers, []AgentID{holder}
+	}
 	return share, others
+}
+
+// otherHolder returns the agent that holds the stick and is there, and "" if that is the caller, or the one that has started it.
+func (r Room) otherHolder(q Editing, s *Probed) AgentID {
+	owner := r.Turn.Owner
+	if r.Turn.State != Owned || owner == q.By || r.gone(owner, s) || r.startedBy(owner, q.Above) {
+		return ""
+	}
+	return owner
 }
 
 // startedBy reports whether an agent has started the caller, which has this lineage.

@@ -182,6 +182,7 @@ func TestNobodyIsForgotten(t *testing.T) {
 func TestWhoseEdit(t *testing.T) {
 	with := func(e ...Editor) EditedFile { return EditedFile{Path: "src/a.go", Editors: e} }
 	a, held := Editor{Agent: "a"}, Editor{Agent: "a", Held: true}
+	holds := func(owner AgentID) func(*fixture) { return func(f *fixture) { f.owns(owner) } }
 	for _, tt := range []struct {
 		name   string
 		file   EditedFile
@@ -195,6 +196,13 @@ func TestWhoseEdit(t *testing.T) {
 		{name: "nobody's that is known", file: with(Editor{}), want: ShareNobody},
 		{name: "a live agent's, without the stick", file: with(a), want: ShareOthers, others: []AgentID{"a"}},
 		{name: "a live agent's, with the stick", file: with(held), want: SharePassed},
+		{name: "the holder's, with the stick", file: with(held), setup: holds("a"), want: ShareOthers, others: []AgentID{"a"}},
+		{name: "passed on to the holder", file: with(held), setup: holds("c"), want: ShareOthers, others: []AgentID{"c"}},
+		{name: "one that is gone, and another holds the stick", file: with(a), setup: func(f *fixture) { f.gone("a").owns("c") }, want: ShareOthers, others: []AgentID{"c"}},
+		{name: "passed on to who asks", file: with(held), setup: holds("b"), want: SharePassed},
+		{name: "both, and the other holds the stick", file: with(Editor{Agent: "b"}, held), setup: holds("a"), want: ShareOthers, others: []AgentID{"a"}},
+		{name: "its own, after a turn of another, while a third holds the stick", file: with(held, Editor{Agent: "b"}), setup: holds("c"), want: ShareOwn},
+		{name: "the holder's, who is gone", file: with(held), setup: func(f *fixture) { f.owns("a").gone("a") }, want: SharePassed},
 		{name: "one that is gone", file: with(a), setup: func(f *fixture) { f.gone("a") }, want: SharePassed},
 		{name: "one that is gone, and claimed it", file: with(Editor{Agent: "a", Claim: true}), setup: func(f *fixture) { f.gone("a") }, want: ShareOthers, others: []AgentID{"a"}},
 		{name: "a person who said so", file: with(Editor{Agent: "human:x", Claim: true}), want: ShareOthers, others: []AgentID{"human:x"}},
@@ -225,7 +233,7 @@ func TestWhoseEdit(t *testing.T) {
 			if tt.setup != nil {
 				tt.setup(f)
 			}
-			share, others := f.WhoseEdit(tt.file, Editing{By: "b", Fold: tt.fold}, f.standing(), f.s, f.now)
+			share, others := f.WhoseEdit(tt.file, Editing{By: "b", Tree: true, Fold: tt.fold}, f.standing(), f.s, f.now)
 			if share != tt.want || !slices.Equal(others, tt.others) {
 				t.Errorf("it is %s, of %v; want %s, of %v", share, others, tt.want, tt.others)
 			}
@@ -242,6 +250,12 @@ func TestAChildsEditIsNoOthers(t *testing.T) {
 	equal(t, "the parent's, for the child", share, ShareOwn)
 	share, _ = f.WhoseEdit(file, Editing{By: "child"}, nil, f.s, f.now)
 	equal(t, "for another agent", share, ShareOthers)
+	held := EditedFile{Path: "a", Editors: []Editor{{Agent: "x", Held: true}}}
+	f.owns("parent")
+	share, _ = f.WhoseEdit(held, Editing{By: "child", Tree: true, Above: Lineage{Processes: []Process{p}}}, nil, f.s, f.now)
+	equal(t, "passed on to the parent, for the child", share, SharePassed)
+	share, _ = f.WhoseEdit(held, Editing{By: "child"}, nil, f.s, f.now)
+	equal(t, "in a worktree", share, SharePassed)
 	file.Editors = []Editor{{Agent: "child", Under: "parent"}}
 	share, _ = f.WhoseEdit(file, Editing{By: "parent"}, nil, f.s, f.now)
 	equal(t, "the child's, for the parent", share, ShareOwn)

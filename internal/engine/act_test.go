@@ -93,6 +93,28 @@ func TestWhereTheRoomOnlyWarns(t *testing.T) {
 	}
 }
 
+// TestTheHoldersWorkIsOthers: who takes the holder's work without the stick takes another's. Once the stick has passed on, the work
+// is the next holder's.
+func TestTheHoldersWorkIsOthers(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	ann.Edits(func() { s.File("a.go", "a, by ann") }, "a.go")
+	s.Check(runs(t, bob, "git clean -fdq", nil).Allowed, "the room only warns")
+	for _, a := range []*scene.Actor{ann, bob} {
+		said := strings.Join(told(t, a), "; ")
+		s.Check(strings.Contains(said, " ran git clean -fdq, which took a.go, work of "+string(ann.ID)+"; a copy was kept before"), "%s is told %s", a.Name, said)
+	}
+	pat.Sets("enforce=scopes").OK()
+	bob.Reserve("a.go").OK()
+	res := runs(t, bob, "git add -- a.go", nil)
+	s.Check(!res.Allowed && strings.Contains(res.Reason, "would sweep up uncommitted work of "+string(ann.ID)+": a.go"), "%+v", res)
+	ann.Release("so far", "go on").OK()
+	bob.Try().Is(stick.YourTurn)
+	s.Check(runs(t, bob, "git add -- a.go", nil).Allowed, "it has passed on")
+}
+
 // TestOldTipsAreKept: the commits of a branch that is deleted stay, and so do those of the stash. The branch of another's task isn't
 // deleted where edits are denied.
 func TestOldTipsAreKept(t *testing.T) {

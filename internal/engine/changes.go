@@ -229,7 +229,7 @@ func (w *whoseWork) judge(tx *store.Tx, probes *core.Probes, top string, fold bo
 			return err
 		}
 	}
-	q := stick.Editing{By: w.me.Agent, Above: w.me.Above, Person: w.me.Person(), Fold: fold}
+	q := stick.Editing{By: w.me.Agent, Above: w.me.Above, Person: w.me.Person(), Tree: shared, Fold: fold}
 	for i := range w.changes {
 		c := &w.changes[i]
 		c.Share, c.Others = w.room.WhoseEdit(c.file, q, near, probes.Probed, tx.Now())

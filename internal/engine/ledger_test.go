@@ -19,7 +19,8 @@ func changesAre(t *testing.T, a *scene.Actor, want string) {
 	}
 }
 
-// TestWhoEditedWhat: hooks note who edits a file. Work that was done with the stick passes with it; other work stays its editor's.
+// TestWhoEditedWhat: hooks note who edits a file. Work that was done with the stick is the
+// holder's, and passes with it; other work stays its editor's.
 func TestWhoEditedWhat(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -30,8 +31,8 @@ func TestWhoEditedWhat(t *testing.T) {
 	bob.Edits(func() { s.File("b.go", "b") }, filepath.Join(s.Work, "b.go"))
 	s.File("c.go", "c")
 	changesAre(t, ann, "a.go own by claude:a; b.go others by codex:b; c.go nobody by ?")
-	changesAre(t, bob, "a.go passed by claude:a; b.go own by codex:b; c.go nobody by ?")
-	changesAre(t, pat, "a.go passed by claude:a; b.go others by codex:b; c.go nobody by ?")
+	changesAre(t, bob, "a.go others by claude:a; b.go own by codex:b; c.go nobody by ?")
+	changesAre(t, pat, "a.go others by claude:a; b.go others by codex:b; c.go nobody by ?")
 
 	bob.Edits(func() { s.File("a.go", "a, by bob") }, "a.go")
 	s.File("b.go", "b, by a person")
@@ -39,7 +40,7 @@ func TestWhoEditedWhat(t *testing.T) {
 	ann.Release("done", "go on").OK()
 	bob.Try().Is(stick.YourTurn)
 	bob.Edits(func() { s.File("a.go", "a, by bob again") }, "a.go")
-	changesAre(t, ann, "a.go own by claude:a codex:b; b.go others by codex:b ?; c.go nobody by ?")
+	changesAre(t, ann, "a.go others by claude:a codex:b; b.go others by codex:b ?; c.go nobody by ?")
 	only := ann.ListChanges(engine.ListChangesParams{Agent: bob.ID, Limit: 1}).OK()
 	s.Check(only.Count == 2 && len(only.Changes) == 1, "%+v", only)
 
