@@ -93,7 +93,7 @@ func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResu
 		var taken stick.Taken
 		var why *stick.Error
 		if a.Kind == shell.Drops {
-			taken, err = e.keepTips(ctx, a, q.Caller)
+			taken, err = e.keepTips(ctx, a, room, q.Caller)
 		} else {
 			taken, why, err = e.takes(ctx, a, q.Caller)
 		}
@@ -273,9 +273,10 @@ func (e *Engine) wasRefused(ctx context.Context, by core.Caller, room stick.Room
 	return again, err
 }
 
-// keepTips keeps the commits that refs are about to lose.
-func (e *Engine) keepTips(ctx context.Context, a actIn, by core.Caller) (taken stick.Taken, err error) {
+// keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the result names that agent.
+func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.RoomID, by core.Caller) (taken stick.Taken, err error) {
 	taken.Form = a.Form
+	taken.Of, err = e.workersOf(ctx, room, a.Refs, by)
 	for _, ref := range a.Refs {
 		tips, terr := e.core.Config.Git.Tips(ctx, a.in.top, ref)
 		err = errors.Join(err, terr)
@@ -301,4 +302,23 @@ func (e *Engine) tellTaken(ctx context.Context, p HookParams, all []takenIn) err
 		}))
 	}
 	return err
+}
+
+// workersOf lists the agents that work on the tasks of branches, if these are others' for the caller.
+func (e *Engine) workersOf(ctx context.Context, room stick.RoomID, refs []string, by core.Caller) (of []stick.AgentID, err error) {
+	err = e.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+		of = nil
+		w, err := (&roomQuestion{room: r}).working(tx, probes, me)
+		if err != nil {
+			return err
+		}
+		tasks, err := tx.Tasks(room)
+		for _, t := range tasks {
+			if slices.Contains(refs, "refs/heads/"+t.Branch) && r.MayWorkOn(t, w) != (stick.Judgement{}) {
+				of = append(of, t.Worker)
+			}
+		}
+		return err
+	})
+	return of, err
 }

@@ -138,6 +138,26 @@ func TestOldTipsAreKept(t *testing.T) {
 	s.Check(len(told(t, ann)) == 0, "a branch that doesn't exist was kept")
 }
 
+// TestTheWorkerHearsOfItsBranch: where the room only warns, the branch of another's task may be deleted. Its worker is told, and where the
+// commit is.
+func TestTheWorkerHearsOfItsBranch(t *testing.T) {
+	s := scene.InGit(t)
+	s.Queue("")
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	ann.Spawn("ui").OK()
+	bob.WorksOn("ui")
+	told(t, ann)
+	told(t, bob)
+	s.Check(runs(t, ann, "git branch -D feat/ui", nil).Allowed, "it was denied")
+	for _, a := range []*scene.Actor{ann, bob} {
+		said := strings.Join(told(t, a), "; ")
+		s.Check(strings.Contains(said, " ran git branch -D feat/ui, work of "+string(bob.ID)+"; the old commit is kept as refs/talkingstick/kept/"), "%s is told %s", a.Name, said)
+	}
+	runs(t, bob, "git branch -D feat/ui", nil)
+	s.Check(!strings.Contains(strings.Join(told(t, bob), "; "), "work of"), "its own branch is another's")
+}
+
 // TestWhatCantBeCopiedIsDeniedOnce: then the same command goes through, in the same turn.
 func TestWhatCantBeCopiedIsDeniedOnce(t *testing.T) {
 	s := scene.InGit(t)
