@@ -36,8 +36,12 @@ const (
 	editWrites = 20 * time.Millisecond
 	stopWrites = 150 * time.Millisecond
 
-	rescueLimit = 1200 * time.Millisecond // more than editLimit, for a copy of what a command takes away, which itself ends after a second
-	lookLimit   = 100 * time.Millisecond  // for finding what a command has changed
+	// What a decision may take beyond editLimit where a command takes work away: to find whose it is, and for a copy, which itself ends
+	// after a second.
+	whoseLimit  = 400 * time.Millisecond
+	rescueLimit = whoseLimit + 1200*time.Millisecond
+
+	lookLimit = 100 * time.Millisecond // for finding what a command has changed
 
 	// How long git may take of editLimit to say what words stand for. It is asked about commands that git doesn't have.
 	aliasLimit = 100 * time.Millisecond
@@ -207,6 +211,7 @@ func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
 func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, f harness.Firing, until time.Time) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
+	q.LookFor = a.slack(whoseLimit)
 	q.Rescuing = sync.OnceFunc(func() { close(rescuing) })
 	type decision struct {
 		res engine.MayEditResult

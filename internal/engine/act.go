@@ -23,6 +23,7 @@ type actIn struct {
 	tree  workspace.Checkout
 	in    *checkout
 	paths []string // relative to the top level; none means all of it
+	whole bool     // one of them is the top level itself
 }
 
 // takenIn is what a command is going to take, to be told in the room.
@@ -53,7 +54,10 @@ func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 			}
 			i, all = len(all), append(all, actIn{Act: act, tree: tree, in: &checkout{top: top, chain: p.Chain}})
 		}
-		if rel, ok := workspace.Below(full, top); ok && rel != "." {
+		switch rel, ok := workspace.Below(full, top); {
+		case !ok || rel == ".":
+			all[i].paths, all[i].whole = nil, true
+		case !all[i].whole:
 			all[i].paths = another(all[i].paths, rel)
 		}
 	}
@@ -71,6 +75,12 @@ func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 			for _, x := range found {
 				add(act, x.Place, x.Full)
 			}
+		}
+	}
+	for i, a := range all { // a command that first puts new files into the index and then resets it takes them, too
+		swept := func(b actIn) bool { return b.in.top == a.in.top && b.Kind == shell.Sweeps && !b.Tracked }
+		if a.Kind == shell.Takes && slices.ContainsFunc(all[:i], swept) {
+			all[i].Loses |= shell.Untracked
 		}
 	}
 	return all
@@ -93,9 +103,9 @@ func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResu
 		var taken stick.Taken
 		var why *stick.Error
 		if a.Kind == shell.Drops {
-			taken, err = e.keepTips(ctx, a, room, q.Caller)
+			taken, why, err = e.keepTips(ctx, a, room, q.Caller)
 		} else {
-			taken, why, err = e.takes(ctx, a, q.Caller)
+			taken, why, err = e.takes(ctx, a, q)
 		}
 		failed = cmp.Or(failed, err)
 		if why != nil {
@@ -141,62 +151,92 @@ func (e *Engine) enforcing(ctx context.Context, by core.Caller, c *checkout) (id
 	})
 }
 
-// takes judges an act by the uncommitted work that it would take, and copies it if the act may run. If it may not only because there is no whole copy, the
-// result has the form of the command as well.
-func (e *Engine) takes(ctx context.Context, a actIn, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
-	w, err := e.whose(ctx, by, a.in, narrowed(a.paths)...)
-	if err != nil {
+// takes judges an act by the uncommitted work that it would take, and copies it if the act may run. If it may not only because there is
+// no whole copy, the result has the form of the command as well. Whose work it is can't be told in time where very many files have
+// changes; it is copied all the same.
+func (e *Engine) takes(ctx context.Context, a actIn, q editQuestion) (taken stick.Taken, why *stick.Error, err error) {
+	looking, cancel := q.looking(ctx)
+	defer cancel()
+	w, err := e.whose(looking, q.Caller, a.in, narrowed(a.paths)...)
+	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && w.room.ID != ""
+	if err != nil && !late {
 		return taken, nil, err
 	}
-	lost := slices.DeleteFunc(w.changes, func(c Change) bool { return !a.concerns(c) })
-	q := stick.Taking{By: w.me.Agent, Person: w.me.Person(), Form: a.Form, Sweeps: a.Kind == shell.Sweeps}
-	taken = stick.Taken{By: w.me.Agent, Form: a.Form, Sweeps: q.Sweeps}
-	for _, c := range lost {
-		taken.Files = append(taken.Files, c.Path)
-		if c.Share == stick.ShareOthers && !a.Some && a.Kind != shell.Moves {
-			q.Theirs = append(q.Theirs, c.Path)
-			for _, o := range c.Others {
-				if !slices.Contains(q.Of, o) {
-					q.Of = append(q.Of, o)
-				}
-			}
-		}
-	}
-	j := w.room.MayTake(q)
-	if j.Denied != nil {
+	taken, j := a.judge(w)
+	switch {
+	case j.Denied != nil:
 		return stick.Taken{}, j.Denied, nil
-	}
-	if taken.Of = q.Of; q.Sweeps {
-		taken.Files = q.Theirs
+	case taken.Sweeps, !late && !a.mayLose(len(taken.Files)):
 		return taken, nil, nil
 	}
-	if len(lost) == 0 && !a.takesIgnored() {
-		return stick.Taken{}, nil, nil
-	}
 	kept, kerr := e.takeRescue(ctx, rescue.Request{
-		Tree: a.tree, Paths: narrowed(a.paths), Untracked: a.Loses&shell.Untracked != 0 || a.Kind == shell.Moves, Nested: a.Loses&shell.Nested != 0,
-		Ignored: a.Loses&shell.Ignored != 0 && a.Kind == shell.Takes,
-		Facts:   rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
+		Tree: a.tree, Paths: narrowed(a.paths), Nested: a.Loses&shell.Nested != 0,
+		Untracked: a.Loses&(shell.Untracked|shell.Modified) != 0 || a.Kind == shell.Moves, // one may stand where a tracked file was
+		Ignored:   a.Loses&shell.Ignored != 0 && a.Kind == shell.Takes,
+		Facts:     rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
 	})
 	missing := lacks(kept, kerr)
 	taken.Rescue, taken.Left = kept.ID, missing
 	if a.Kind == shell.Moves { // git itself refuses to lose what a move would overwrite
-		if kept.Same || len(lost) == 0 {
+		if taken.Files = nil; kept.Same {
 			taken.Rescue = ""
 		}
-		taken.Files = nil
 		return taken, nil, kerr
 	}
 	if len(missing) > 0 {
-		again, err := e.wasRefused(ctx, by, w.room.ID, a.Form)
+		again, err := e.wasRefused(ctx, q.Caller, w.room.ID, a.Form)
 		if !again && err == nil {
 			return taken, w.room.NotKept(a.Form, missing), kerr
 		}
 	}
-	if len(lost) == 0 {
+	if len(taken.Files) == 0 && a.Loses&shell.Ignored != 0 {
 		taken.Rescue = "" // of ignored files alone nobody is told
 	}
 	return taken, nil, nil
+}
+
+// judge says which of the uncommitted files an act would take, and whether it may.
+func (a actIn) judge(w whoseWork) (stick.Taken, stick.Judgement) {
+	q := stick.Taking{By: w.me.Agent, Person: w.me.Person(), Form: a.Form, Sweeps: a.Kind == shell.Sweeps}
+	taken := stick.Taken{By: w.me.Agent, Form: a.Form, Sweeps: q.Sweeps}
+	for _, c := range w.changes {
+		if !a.concerns(c) {
+			continue
+		}
+		taken.Files = append(taken.Files, c.Path)
+		if c.Share != stick.ShareOthers || a.Some || a.Kind == shell.Moves {
+			continue
+		}
+		q.Theirs = append(q.Theirs, c.Path)
+		for _, o := range c.Others {
+			if !slices.Contains(q.Of, o) {
+				q.Of = append(q.Of, o)
+			}
+		}
+	}
+	if taken.Of = q.Of; q.Sweeps {
+		taken.Files = q.Theirs
+	}
+	return taken, w.room.MayTake(q)
+}
+
+// mayLose reports whether an act may lose something, if so many of the files that git tells of are concerned. Git doesn't tell of files
+// that it was told to take for unchanged, and of those in submodules.
+func (a actIn) mayLose(files int) bool {
+	switch {
+	case files > 0:
+		return true
+	case a.Kind != shell.Takes:
+		return false
+	case strings.HasPrefix(a.Form, "git "):
+		return a.Loses&(shell.Modified|shell.Ignored|shell.Nested) != 0
+	}
+	return slices.ContainsFunc(a.paths, func(p string) bool {
+		full := filepath.Join(a.in.top, p)
+		info, err := os.Lstat(full)
+		_, nested := os.Lstat(filepath.Join(full, ".git"))
+		return err == nil && !info.IsDir() || nested == nil
+	})
 }
 
 // maxRescuePaths is how many paths a look and a rescue are narrowed to. With more, they are of the whole checkout.
@@ -232,21 +272,6 @@ func (a actIn) concerns(c Change) bool {
 	return changed && a.Loses&shell.Modified != 0 || staged && a.Loses&shell.Staged != 0 || staged && changed && a.Loses&shell.Partly != 0
 }
 
-// takesIgnored reports whether files that git ignores are worth a copy where nothing else is taken: those that git itself cleans or
-// stashes away, and single files. A whole directory that somebody removes by name is what a build has made.
-func (a actIn) takesIgnored() bool {
-	if a.Kind != shell.Takes || a.Loses&shell.Ignored == 0 {
-		return false
-	}
-	if strings.HasPrefix(a.Form, "git ") {
-		return true
-	}
-	return slices.ContainsFunc(a.paths, func(p string) bool {
-		info, err := os.Lstat(filepath.Join(a.in.top, p))
-		return err == nil && !info.IsDir()
-	})
-}
-
 // lacks names what a rescue lacks, but for ignored files that are left out because they are large or many.
 func lacks(kept rescue.Taken, err error) (missing []string) {
 	for _, l := range kept.LeftOut {
@@ -274,20 +299,44 @@ func (e *Engine) wasRefused(ctx context.Context, by core.Caller, room stick.Room
 }
 
 // keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the result names that agent.
-func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.RoomID, by core.Caller) (taken stick.Taken, err error) {
+// If a commit can't be kept, the act is refused once.
+func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.RoomID, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
 	taken.Form = a.Form
 	taken.Of, err = e.workersOf(ctx, room, a.Refs, by)
+	var missing []string
 	for _, ref := range a.Refs {
 		tips, terr := e.core.Config.Git.Tips(ctx, a.in.top, ref)
 		err = errors.Join(err, terr)
+		name, _, _ := strings.Cut(ref, "@{") // an entry of the stash is kept as a ref like its others
 		for _, commit := range tips {
-			tip, kerr := e.rescues().KeepTip(ctx, a.tree.Common, ref, commit, stick.At(e.core.Now()))
-			if err = errors.Join(err, kerr); kerr == nil {
-				taken.Kept = append(taken.Kept, tip.Ref)
+			tip, kerr := e.rescues().KeepTip(ctx, a.tree.Common, name, commit, stick.At(e.core.Now()))
+			if err = errors.Join(err, kerr); kerr != nil {
+				missing = append(missing, ref+" ("+stick.AsError(kerr).Message+")")
+				continue
 			}
+			taken.Kept = append(taken.Kept, tip.Ref)
 		}
 	}
-	return taken, err
+	if len(missing) == 0 {
+		return taken, nil, err
+	}
+	again, rerr := e.wasRefused(ctx, by, room, a.Form)
+	if again || rerr != nil {
+		return taken, nil, errors.Join(err, rerr)
+	}
+	return taken, e.notKept(ctx, by, room, a.Form, missing), err
+}
+
+// notKept is the refusal of an act whose commits can't be kept.
+func (e *Engine) notKept(ctx context.Context, by core.Caller, room stick.RoomID, form string, missing []string) (why *stick.Error) {
+	err := e.core.Read(ctx, core.Where{RoomID: room}, by, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		why = r.NotKept(form, missing)
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return why
 }
 
 // tellTaken records what a command takes, for the agent that runs it and for those whose work it is.

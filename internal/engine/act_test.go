@@ -215,3 +215,37 @@ func TestMovesAreCopied(t *testing.T) {
 	s.Check(rescues() == before+1, "an ignored file wasn't copied")
 	s.Check(len(told(t, ann)) == 0, "ignored files were told")
 }
+
+// TestWhatGitDoesntTellIsCopied: an entry of the stash by its number, files that git was told to take for unchanged, new files that the same
+// command has swept up before, a file that stands where a directory was, and a directory named with one below it.
+func TestWhatGitDoesntTellIsCopied(t *testing.T) {
+	for command, setup := range map[string]func(*scene.Scene){
+		"git stash drop": func(s *scene.Scene) {
+			s.File("README", "stashed")
+			s.Git("stash", "-q")
+		},
+		"git reset --hard": func(s *scene.Scene) {
+			s.Git("update-index", "--assume-unchanged", "README")
+			s.File("README", "hidden")
+		},
+		"git add -A && git reset --hard": func(s *scene.Scene) { s.File("new", "new") },
+		"git checkout -- .": func(s *scene.Scene) {
+			s.Git("rm", "-rq", "dir")
+			s.File("dir", "a file")
+		},
+		"cd un && git clean -fd . ..": func(s *scene.Scene) { s.File("u.txt", "u") },
+	} {
+		t.Run(command, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann := s.Agent("claude:a")
+			s.Joins(ann)
+			s.Commit("dir/c.go", "c")
+			s.Dir("work/un")
+			ann.Try().Is(stick.YourTurn)
+			setup(s)
+			res := runs(t, ann, command, nil)
+			said := strings.Join(told(t, ann), "; ")
+			s.Check(res.Allowed && (strings.Contains(said, "a copy was kept") || strings.Contains(said, "is kept as")), "%+v, told %q", res, said)
+		})
+	}
+}

@@ -81,7 +81,7 @@ func TestAdoptedChanges(t *testing.T) {
 	s.Check(slices.Equal(got.Paths, []string{"b.go", "c.go"}) && slices.Equal(got.From, []stick.AgentID{bob.ID, cyd.ID}), "%+v", got)
 	s.Check(got.Rescue != nil && got.Rescue.Files == 2 && len(got.Rescue.LeftOut) == 0, "%+v", got)
 	changesAre(t, ann, "a.go own by claude:a; b.go own by claude:a; c.go own by claude:a")
-	changesAre(t, bob, "a.go passed by claude:a; b.go passed by claude:a; c.go passed by claude:a")
+	changesAre(t, bob, "a.go others by claude:a; b.go others by claude:a; c.go others by claude:a")
 	told := bob.DeliverEvents(bob.Hook()).OK().Events
 	s.Check(len(told) == 1 && told[0].Type == stick.EventChangesAdopted && told[0].Reason == "they block the release", "%+v", told)
 	p, _ := stick.PayloadOf[stick.ChangesAdoptedPayload](told[0])

@@ -27,7 +27,7 @@ type CheckEditParams struct {
 	Acts     []shell.Act // what it may cost beyond the changes of files, such as whole directories
 
 	Unread  bool          // it is a command that may have changed more than is known
-	LookFor time.Duration // how long to look for that; after that only the known changes are noted
+	LookFor time.Duration // how long to look for that, or for whose work it takes; after that only what the command names counts. 0 for any time
 
 	// Rescuing is called before the hook looks at what a command would take away, and copies it, which takes longer
 	// than a decision. It may be called more than once, and may be nil.

@@ -101,7 +101,7 @@ func (e *Engine) noteEdits(ctx context.Context, q editQuestion) error {
 	if all = slices.DeleteFunc(all, func(c *checkout) bool { return c.room == "" }); len(all) == 0 {
 		return nil
 	}
-	looking, cancel := context.WithTimeout(ctx, q.LookFor)
+	looking, cancel := q.looking(ctx)
 	defer cancel()
 	for _, c := range all {
 		err = cmp.Or(err, c.look(looking, e.core.Config.Git))
@@ -119,6 +119,14 @@ func (e *Engine) noteEdits(ctx context.Context, q editQuestion) error {
 		return nil
 	})
 	return cmp.Or(uerr, err)
+}
+
+// looking limits a look at a checkout.
+func (q editQuestion) looking(ctx context.Context) (context.Context, context.CancelFunc) {
+	if q.LookFor <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, q.LookFor)
 }
 
 // read finds the room of a checkout and what was noted there. The room stays empty if nothing is to be noted.

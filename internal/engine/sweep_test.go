@@ -36,7 +36,8 @@ func TestSweeps(t *testing.T) {
 			x := ann.Commits("a.go", "b.go", "c.go").Denied("b.go").Res
 			s.Check(strings.Contains(x.Reason, "what "+string(bob.ID)+" has edited: b.go") && strings.Contains(x.Hint, "-- a.go c.go"), "%s; %s", x.Reason, x.Hint)
 			ann.Commits("b.go").Denied("b.go")
-			bob.Commits("a.go", "b.go").Allowed() // whether it may edit a.go is another question
+			bob.Commits("a.go", "b.go").Denied("a.go") // the holder's
+			bob.Commits("b.go").Allowed()              // whether it may edit it is another question
 			pat.Commits("a.go", "b.go").Allowed()
 			bob.Dies()
 			ann.Commits("a.go", "b.go").Allowed()
