@@ -176,7 +176,9 @@ func (e *Engine) takes(ctx context.Context, a actIn, q editQuestion) (taken stic
 		Facts:     rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
 	})
 	missing := lacks(kept, kerr)
-	taken.Rescue, taken.Left = kept.ID, missing
+	if taken.Rescue, taken.Left = kept.ID, missing; kept.ID == "" && len(kept.Nested) > 0 { // only repositories inside have work
+		taken.Rescue = kept.Nested[0].ID
+	}
 	if a.Kind == shell.Moves { // git itself refuses to lose what a move would overwrite
 		if taken.Files = nil; kept.Same {
 			taken.Rescue = ""

@@ -233,6 +233,14 @@ func TestWhatGitDoesntTellIsCopied(t *testing.T) {
 			s.Git("rm", "-rq", "dir")
 			s.File("dir", "a file")
 		},
+		"git submodule update --force": func(s *scene.Scene) {
+			ext := s.Dir("ext")
+			s.GitIn(ext, "init", "-q")
+			s.CommitIn(ext, "one", "one")
+			s.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", ext, "sm")
+			s.Git("commit", "-qm", "a submodule")
+			s.File("sm/one", "changed")
+		},
 		"cd un && git clean -fd . ..": func(s *scene.Scene) { s.File("u.txt", "u") },
 	} {
 		t.Run(command, func(t *testing.T) {
