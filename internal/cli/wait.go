@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+func (a *app) waitCmd() *cobra.Command {
+	var park, turn, replace bool
+	var timeout timeoutFlag
+	c := &cobra.Command{
+		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you", Args: between(0, 1, "a path"),
+		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
+			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n" +
+			"On a terminal it says meanwhile who has the stick since when, what the holder works on, and your place in the order. In a\n" +
+			"paused room it waits on, also if you hold the stick.\n\n" +
+			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With --turn, it is 0 for your turn and for\n" +
+			"the turn of the agent that started you, and 4 for anything else.",
+	}
+	f := c.Flags()
+	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")
+	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if you didn't get the turn")
+	f.BoolVar(&replace, "replace", false, "end your other wait and take its place")
+	timeout.add(c, "return after this time (default: wait for ever)")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := path.of(args, 0)
+		if err != nil {
+			return err
+		}
+		if park && turn {
+			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: use one or the other")
+		}
+		limit, err := timeout.get(c)
+		if err != nil {
+			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt status"))
+		}
+		p := engine.WaitForTurnParams{Where: w, MaxWaitMS: limit, Park: park, TurnOnly: turn, Replace: replace}
+		return a.wait(c.Context(), p, turn)
+	}
+	return c
+}
+
+// timeoutFlag limits how long a command waits.
+type timeoutFlag time.Duration
+
+func (t *timeoutFlag) add(c *cobra.Command, usage string) {
+	c.Flags().DurationVar((*time.Duration)(t), "timeout", 0, usage)
+}
+
+// get returns the limit in milliseconds, nil if none was given.
+func (t timeoutFlag) get(c *cobra.Command) (*int64, error) {
+	if !c.Flags().Changed("timeout") {
+		return nil, nil
+	}
+	if time.Duration(t) < time.Millisecond {
+		return nil, stick.Errorf(stick.CodeUsage, "--timeout must be positive, such as 90s").With("field", "timeout")
+	}
+	return ptr(time.Duration(t).Milliseconds()), nil
+}
+
+func (a *app) tryCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: between(0, 1, "a path"),
+		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. If the agent that started you holds the\n" +
+			"stick, you work under its turn, and the exit status is 0.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := path.of(args, 0)
+		if err != nil {
+			return err
+		}
+		return a.wait(c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: ptr(int64(0))}, true)
+	}
+	return c
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// wait runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
+func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	var l *live
+	if p.MaxWaitMS == nil || *p.MaxWaitMS > 0 {
+		var stop func()
+		ctx, stop = a.untilUnheard(ctx)
+		defer stop()
+		l = a.startLive(false)
+		p.Shows = a.showsStanding(l)
+	}
+	p.Caller = by
+	res, err := e.WaitForTurn(ctx, p)
+	l.end()
+	if err != nil {
+		return err
+	}
+	a.kill("before print")
+	a.guard(ctx, res.Grant)
+	if err := a.print(res, func(p *page) { p.waited(res) }); err != nil {
+		return err
+	}
+	if mustHave && res.Status != stick.YourTurn && res.Status != stick.UnderParent {
+		a.status = stick.ExitRefused
+	}
+	if !a.unheard {
+		_ = e.Delivered(context.WithoutCancel(ctx), res) // if it fails, the events come again: each comes at least once
+	}
+	return nil
+}
+
+func (a *app) kill(point string) {
+	if a.Kill != nil {
+		a.Kill(point)
+	}
+}
+
+// waited shows the result of a wait.
+func (p *page) waited(res engine.WaitForTurnResult) {
+	if res.Joined {
+		p.linef("you joined the room of %s as %s", stick.Line(res.Path), res.AgentID)
+	}
+	if res.Note != "" {
+		p.linef("note: %s", stick.Line(res.Note))
+	}
+	switch res.Status {
+	case stick.YourTurn: // the grant is last, because it ends with the release command
+		p.delivered(res)
+		p.grant(res.Grant, res.AgentID, res.Paused)
+		return
+	case stick.UnderParent:
+		p.linef("%s of %s: it started you, and holds the stick", p.strong("you work under turn "+strconv.FormatInt(res.ParentTurn, 10)), *res.Parent)
+		p.linef("you may change files now; %s ends the turn, not you", *res.Parent)
+		p.linef("others that it started share this turn: %s tells them what you change", p.next(stick.Cmd("tt reserve <path>")))
+	case stick.TakeoverAvailable:
+		p.linef("%s: %s", p.strong("you can take over"), because(stick.Cause(res.Reason)))
+		p.whoHas(res)
+		p.linef("take over only if that is right: %s; otherwise keep waiting: %s", p.next(stick.Cmd("tt take --reason …")), p.next(stick.Cmd("tt wait")))
+	case stick.GotEvents:
+		p.linef("%s", p.strong("events for you"))
+	case stick.InPause:
+		p.linef("%s", p.strong(stick.Line(res.Paused.Says(p.now))))
+		p.whoHas(res)
+		if res.AgentID.Human() {
+			p.linef("to end the pause: %s", p.next(stick.Cmd("tt resume")))
+			break
+		}
+		p.linef("change no files until a person resumes it: %s", p.next(stick.Cmd("tt wait")))
+	case stick.NotYet:
+		if res.Owner != nil && *res.Owner == res.AgentID { // it waited for events only
+			p.linef("nothing is new for you")
+			p.whoHas(res)
+			break
+		}
+		p.linef("it isn't your turn yet")
+		p.whoHas(res)
+		p.linef("wait for your turn: %s", p.next(stick.Cmd("tt wait")))
+	case stick.RoomClosed:
+		p.linef("the room is closed; stop here")
+	case stick.WasKicked:
+		p.linef("you were removed from the room; %s", stick.RejoinStep(res.AgentID).As(p.as).String())
+	case stick.HasLeft:
+		p.linef("you left the room")
+	case stick.WasReplaced:
+		p.linef("another wait of yours has replaced this one")
+	}
+	p.delivered(res)
+	if res.Status == stick.GotEvents {
+		p.whoHas(res)
+		if res.Owner == nil || *res.Owner != res.AgentID {
+			p.linef("not your turn: run %s before you change files", p.next(stick.Cmd("tt wait")))
+		}
+	}
+}
+
+// delivered prints the events in a wait's answer, messages with their bodies.
+func (p *page) delivered(res engine.WaitForTurnResult) {
+	for _, e := range res.Events {
+		p.told(e)
+	}
+	if res.More {
+		p.linef("there are more: run %s again", p.next(stick.Cmd("tt wait")))
+	}
+}
+
+func (p *page) whoHas(res engine.WaitForTurnResult) {
+	switch {
+	case res.Owner != nil && *res.Owner == res.AgentID:
+		p.linef("%s", p.youHold(res.OwnedSince))
+	case res.Owner != nil:
+		p.linef("%s", stick.Holds(*res.Owner, p.now.Sub(res.OwnedSince)))
+	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
+		p.linef("the stick is reserved for you")
+	case res.ReservedFor != nil:
+		p.linef("the stick is reserved for %s", *res.ReservedFor)
+	}
+}
