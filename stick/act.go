@@ -33,10 +33,10 @@ func (r Room) MayTake(q Taking) Judgement {
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
 }
 
-// NotKept refuses a command that takes away uncommitted work of which no whole copy can be made. missing says what, and why. It
+// NotKept refuses a command that takes away work, or commits, of which no whole copy can be kept. missing says what, and why. It
 // is refused once in a turn: the same command again goes through, see [Room.AskedAgain].
 func (r Room) NotKept(form string, missing []string) *Error {
-	return r.denied(fmt.Sprintf("%s would take away uncommitted work of which no copy can be kept: %s", form, editedOf(some(missing), len(missing))), nil).
+	return r.denied(fmt.Sprintf("no copy can be kept of what %s would take away: %s", form, editedOf(some(missing), len(missing))), nil).
 		With("command", form).Hintf("copy that yourself, or run the same command again: it goes through")
 }
 
@@ -48,6 +48,12 @@ func (r Room) AskedAgain(form string, last []Event) bool {
 		}
 	}
 	return false
+}
+
+// DeniesEdit reports whether an event [EventStickDenied] is about an edit. The others are about commands, see [Room.NotKept].
+func (e Event) DeniesEdit() bool {
+	p, ok := PayloadOf[StickDeniedPayload](e)
+	return ok && p.Command == ""
 }
 
 // maxCommand is how much of a command an event quotes, in bytes.

@@ -44,11 +44,13 @@ func TestMayTake(t *testing.T) {
 func TestNotKeptIsRefusedOnce(t *testing.T) {
 	f := room(t).member("a").owns("a")
 	long := "git checkout -- " + strings.Repeat("x", 500)
-	if why := f.NotKept(long, []string{"big.bin (too large)"}); why.Code != CodeEditDenied || !strings.HasSuffix(why.Message, "no copy can be kept: big.bin (too large)") {
+	if why := f.NotKept(long, []string{"big.bin (too large)"}); why.Code != CodeEditDenied || !strings.HasPrefix(why.Message, "no copy can be kept of what git checkout") || !strings.HasSuffix(why.Message, "would take away: big.bin (too large)") {
 		t.Error(why.Message)
 	}
 	e := f.DeniedCommand("a", long)
 	equal(t, "asked again", f.AskedAgain(long, []Event{f.Denied("a", []string{"x"}), e}), true)
+	equal(t, "of an edit", f.Denied("a", []string{"x"}).DeniesEdit(), true)
+	equal(t, "of a command", e.DeniesEdit(), false)
 	equal(t, "another command", f.AskedAgain("git stash", []Event{e}), false)
 	e.Turn--
 	equal(t, "in an earlier turn", f.AskedAgain(long, []Event{e}), false)

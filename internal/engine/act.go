@@ -92,8 +92,8 @@ func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var failed error
 	for _, a := range e.actsIn(q.at, q.Acts) {
-		room, err := e.enforcing(ctx, q.Caller, a.in)
-		if err != nil || room == "" {
+		room, ok, err := e.enforcing(ctx, q.Caller, a.in)
+		if err != nil || !ok {
 			failed = cmp.Or(failed, err)
 			continue
 		}
@@ -109,46 +109,44 @@ func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResu
 		}
 		failed = cmp.Or(failed, err)
 		if why != nil {
-			res.deny(room, why)
+			res.deny(room.ID, why)
 			res.unkept = taken.Form
 			return failed
 		}
 		if taken.Rescue != "" || len(taken.Kept)+len(taken.Of) > 0 {
-			res.taken = append(res.taken, takenIn{room, taken})
+			res.taken = append(res.taken, takenIn{room.ID, taken})
 		}
 	}
 	return failed
 }
 
-// deny makes the answer a refusal.
+// deny makes the answer a refusal. Nothing is taken then, whatever another part of the command would take.
 func (r *MayEditResult) deny(room stick.RoomID, why *stick.Error) {
-	r.Allowed, r.RoomID, r.Told, r.due = false, room, "", true
-	r.refusal, r.Reason, r.step, r.Hint = why, why.Message, why.Hint, why.Hint.String()
-	r.Denied, _ = why.Fields["paths"].([]string)
+	r.judged(why, false)
+	r.RoomID, r.due, r.taken = room, true, nil
 	r.Enforce, _ = why.Fields["enforce"].(stick.Enforce)
-	r.against = r.Denied
 }
 
-// enforcing returns the room of a checkout, if it enforces anything, and nothing if there is none.
-func (e *Engine) enforcing(ctx context.Context, by core.Caller, c *checkout) (id stick.RoomID, err error) {
+// enforcing returns the part of a checkout's room that the caller needs, and whether there is one that enforces anything.
+func (e *Engine) enforcing(ctx context.Context, by core.Caller, c *checkout) (r stick.Room, ok bool, err error) {
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent || by.Person {
-		return "", nil
+		return r, false, nil
 	}
 	if err != nil {
-		return "", err
+		return r, false, err
 	}
-	return id, e.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
+	err = e.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
 		ids, err := tx.RoomsAt([][]string{c.chain})
-		if id = ""; err != nil || ids[0] == "" {
+		if ok = false; err != nil || ids[0] == "" {
 			return err
 		}
-		r, err := tx.RoomPart(ids[0], "")
-		if r.Enforces() {
-			id = r.ID
-		}
+		r, err = tx.RoomPart(ids[0], "")
+		r = r.AtGeneration(tx.Generation(), tx.Now())
+		ok = err == nil && r.Enforces()
 		return err
 	})
+	return r, ok, err
 }
 
 // takes judges an act by the uncommitted work that it would take, and copies it if the act may run. If it may not only because there is
@@ -171,7 +169,8 @@ func (e *Engine) takes(ctx context.Context, a actIn, q editQuestion) (taken stic
 	}
 	kept, kerr := e.takeRescue(ctx, rescue.Request{
 		Tree: a.tree, Paths: narrowed(a.paths), Nested: a.Loses&shell.Nested != 0,
-		Untracked: a.Loses&(shell.Untracked|shell.Modified) != 0 || a.Kind == shell.Moves, // one may stand where a tracked file was
+		// A file that isn't tracked may stand where a tracked one was.
+		Untracked: a.Loses&shell.Untracked != 0 || len(taken.Files) > 0 && a.Loses&shell.Modified != 0 || a.Kind == shell.Moves,
 		Ignored:   a.Loses&shell.Ignored != 0 && a.Kind == shell.Takes,
 		Facts:     rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
 	})
@@ -194,7 +193,7 @@ func (e *Engine) takes(ctx context.Context, a actIn, q editQuestion) (taken stic
 	if len(taken.Files) == 0 && a.Loses&shell.Ignored != 0 {
 		taken.Rescue = "" // of ignored files alone nobody is told
 	}
-	return taken, nil, nil
+	return taken, nil, kerr
 }
 
 // judge says which of the uncommitted files an act would take, and whether it may.
@@ -289,11 +288,8 @@ func lacks(kept rescue.Taken, err error) (missing []string) {
 
 // wasRefused reports whether a command was refused to the caller in this turn already.
 func (e *Engine) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, form string) (again bool, err error) {
-	err = e.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
-		const most = 20
-		last, _, err := tx.Events(store.EventQuery{
-			Room: room, From: me.Agent, Turn: r.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: most, Newest: true,
-		})
+	err = e.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).denials()
 		again = r.AskedAgain(form, last)
 		return err
 	})
@@ -302,9 +298,9 @@ func (e *Engine) wasRefused(ctx context.Context, by core.Caller, room stick.Room
 
 // keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the result names that agent.
 // If a commit can't be kept, the act is refused once.
-func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.RoomID, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
+func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
 	taken.Form = a.Form
-	taken.Of, err = e.workersOf(ctx, room, a.Refs, by)
+	taken.Of, err = e.workersOf(ctx, room.ID, a.Refs, by)
 	var missing []string
 	for _, ref := range a.Refs {
 		tips, terr := e.core.Config.Git.Tips(ctx, a.in.top, ref)
@@ -322,23 +318,11 @@ func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.RoomID, by co
 	if len(missing) == 0 {
 		return taken, nil, err
 	}
-	again, rerr := e.wasRefused(ctx, by, room, a.Form)
+	again, rerr := e.wasRefused(ctx, by, room.ID, a.Form)
 	if again || rerr != nil {
 		return taken, nil, errors.Join(err, rerr)
 	}
-	return taken, e.notKept(ctx, by, room, a.Form, missing), err
-}
-
-// notKept is the refusal of an act whose commits can't be kept.
-func (e *Engine) notKept(ctx context.Context, by core.Caller, room stick.RoomID, form string, missing []string) (why *stick.Error) {
-	err := e.core.Read(ctx, core.Where{RoomID: room}, by, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		why = r.NotKept(form, missing)
-		return nil
-	})
-	if err != nil {
-		return nil
-	}
-	return why
+	return taken, room.NotKept(a.Form, missing), err
 }
 
 // tellTaken records what a command takes, for the agent that runs it and for those whose work it is.

@@ -172,7 +172,7 @@ func TestWhatCantBeCopiedIsDeniedOnce(t *testing.T) {
 		res := runs(t, ann, command, nil)
 		s.Check(res.Allowed == (i >= 2), "%d, %s: %+v", i, command, res)
 		if !res.Allowed {
-			s.Check(strings.Contains(res.Reason, command+" would take away uncommitted work of which no copy can be kept: large.bin (the rescue would be too large)"), "%s", res.Reason)
+			s.Check(strings.Contains(res.Reason, "no copy can be kept of what "+command+" would take away: large.bin (the rescue would be too large)"), "%s", res.Reason)
 		}
 	}
 	said := told(t, ann)
@@ -256,4 +256,22 @@ func TestWhatGitDoesntTellIsCopied(t *testing.T) {
 			s.Check(res.Allowed && (strings.Contains(said, "a copy was kept") || strings.Contains(said, "is kept as")), "%+v, told %q", res, said)
 		})
 	}
+}
+
+// TestADeniedCommandTakesNothing: where a later part of a command is denied, nobody hears that an earlier one ran. A clean tree with new
+// files in it isn't copied, because nothing of it goes.
+func TestADeniedCommandTakesNothing(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
+	pat.Sets("enforce=stick").OK()
+	told(t, ann)
+	runs(t, ann, "git reset --hard", nil)
+	s.Check(len(told(t, ann)) == 0, "a clean tree was copied")
+	s.File("README", "by ann")
+	s.Check(!runs(t, ann, "git checkout -- README && git clean -fd", nil).Allowed, "it was let through")
+	s.Check(len(told(t, ann)) == 0, "what didn't run was told")
+	s.Check(runs(t, ann, "git checkout -- README", nil).Allowed && len(told(t, ann)) == 1, "her own file")
 }

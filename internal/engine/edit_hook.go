@@ -113,12 +113,19 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 // command has changed.
 func (o *op) times(p CheckEditParams) bool { return o.owns() || p.Unread && o.Room.Enforces() }
 
-// alreadyDenied reports whether the log already says that the caller was denied in this turn.
+// alreadyDenied reports whether the log already says that an edit was denied to the caller in this turn.
 func (o *op) alreadyDenied() (bool, error) {
+	last, err := o.denials()
+	return slices.ContainsFunc(last, stick.Event.DeniesEdit), err
+}
+
+// denials returns the last events by which hooks denied something to the caller in this turn.
+func (o *op) denials() ([]stick.Event, error) {
+	const most = 20 // with more commands in one turn, one may be refused twice
 	events, _, err := o.Tx.Events(store.EventQuery{
-		Room: o.Room.ID, From: o.Me.Agent, Turn: o.Room.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: 1, Newest: true,
+		Room: o.Room.ID, From: o.Me.Agent, Turn: o.Room.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: most, Newest: true,
 	})
-	return len(events) > 0, err
+	return events, err
 }
 
 // EditedResult is what an agent should know after a tool call.
