@@ -106,7 +106,8 @@ func (e *Engine) maybeOthers(ctx context.Context, by core.Caller, c *checkout, s
 }
 
 // swept returns those of the changes that are others'. What they have edited isn't theirs any more once it is committed. Hooks that
-// look at a checkout find that out, and nobody has looked after a commit that a person has made.
+// look at a checkout find that out, and nobody has looked after a commit that a person has made. If only a part was committed, the rest
+// counts as committed, too. Only a commit is judged so, because it loses nothing; what is taken away stays theirs.
 func (w *whoseWork) swept(ctx context.Context, g git.Client, top string) (theirs []stick.Swept, err error) {
 	var paths []string
 	var since stick.Time

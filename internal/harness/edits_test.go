@@ -53,22 +53,29 @@ func TestEdits(t *testing.T) {
 		{"antigravity", "write_to_file", map[string]any{"TargetFile": "/home/ann/app/a.go"}, ""},
 	} {
 		row, _ := ByName(c.harness)
-		input, err := json.Marshal(c.input)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := row.edits(toolCall{tool: c.tool, input: input, dir: "/home/ann/app"})
-		all := got.Paths
-		for _, tree := range got.Trees {
-			all = append(all, "tree "+tree)
-		}
-		if diff := cmp.Diff(c.want, strings.Join(all, " ")); diff != "" {
-			t.Errorf("%s %s %s:\n%s", c.harness, c.tool, input, diff)
-		}
+		got := changes(t, row, c.tool, c.input, c.want)
 		if got.Tool != c.tool || got.Any() != (c.want != "") {
 			t.Errorf("%s: %+v", c.tool, got)
 		}
 	}
+}
+
+// changes checks which files and trees a tool call in /home/ann/app changes, by what it is called with.
+func changes(t *testing.T, row Row, tool string, with any, want string) Edits {
+	t.Helper()
+	input, err := json.Marshal(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := row.edits(toolCall{tool: tool, input: input, dir: "/home/ann/app"})
+	all := got.Paths
+	for _, tree := range got.Trees {
+		all = append(all, "tree "+tree)
+	}
+	if diff := cmp.Diff(want, strings.Join(all, " ")); diff != "" {
+		t.Errorf("%s %s %s:\n%s", row.Name, tool, input, diff)
+	}
+	return got
 }
 
 // TestEditsAfterACommand: after a command, Claude Code reports the directory to which a cd in it led.
@@ -126,18 +133,7 @@ func TestEditsOfServers(t *testing.T) {
 		{"opencode", "filesystem_write_file", map[string]any{"path": "/home/ann/app/a.go"}, ""},
 	} {
 		row, _ := ByName(c.harness)
-		input, err := json.Marshal(c.input)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := row.edits(toolCall{tool: c.tool, input: input, dir: "/home/ann/app"})
-		all := got.Paths
-		for _, tree := range got.Trees {
-			all = append(all, "tree "+tree)
-		}
-		if diff := cmp.Diff(c.want, strings.Join(all, " ")); diff != "" {
-			t.Errorf("%s %s:\n%s", c.tool, input, diff)
-		}
+		changes(t, row, c.tool, c.input, c.want)
 		if matcher := regexp.MustCompile(row.EditorTools()); row.MCPTools != "" && !matcher.MatchString(c.tool) {
 			t.Errorf("no hook of %s runs before %s", c.harness, c.tool)
 		}
