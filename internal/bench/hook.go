@@ -109,10 +109,14 @@ const hookSession = "5f0c2b9e-77d1-4c7e-90aa-71c3d1e0aa01"
 
 // hookInput is what a harness tells its hook about an event in a directory.
 func (b *bench) hookInput(event, dir string) []byte {
-	tool, input := "Bash", map[string]any{"command": "go test ./..."}
 	if event == "PreToolUse" {
-		tool, input = "Edit", map[string]any{"file_path": filepath.Join(dir, "src", "parse.go"), "old_string": "a", "new_string": "b"}
+		return b.toolInput(event, dir, "Edit", map[string]any{"file_path": filepath.Join(dir, "src", "parse.go"), "old_string": "a", "new_string": "b"})
 	}
+	return b.toolInput(event, dir, "Bash", map[string]any{"command": "go test ./..."})
+}
+
+// toolInput is what a harness tells its hook about a tool call.
+func (b *bench) toolInput(event, dir, tool string, input map[string]any) []byte {
 	in, err := json.Marshal(map[string]any{
 		"session_id": hookSession, "transcript_path": filepath.Join(b.dir, "session.jsonl"), "cwd": dir, "hook_event_name": event,
 		"permission_mode": "default", "tool_name": tool, "tool_use_id": "toolu_01", "source": "resume",

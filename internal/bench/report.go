@@ -156,6 +156,9 @@ percentile in brackets; with fewer than 100 samples, that is the largest. A rati
 - **hook**: whole processes. A process that is named like a harness starts and times them, and writes what a harness tells its hook to
   their standard input. Its agent is a member of the room; two other members have exchanged messages. Nothing is new for the agent, so the
   hook after a tool call only reads. The hook of the session's start writes that it fired.
+- **look**: the hook after a command that nobody can read, in turn with one after a command that only reads. A file changes before each
+  look, and the look notes who has changed it.
+- **rescue**: without the process around it. Another byte differs each time, so each rescue writes a copy.
 - **rebase**: ` + "`git rebase`" + ` of five commits onto three others, one path each, in three repositories in turn. One has our hooks and is a
   room that enforces the stick, one has a hook that does nothing, and one has none. The agent that holds the stick does the rebase.
 - **release → wait**: another process has been in ` + "`tt wait`" + ` for at least 20 ms when ` + "`tt release`" + ` is started. The time lies between the

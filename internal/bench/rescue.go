@@ -23,20 +23,9 @@ const (
 
 // rescue measures a rescue of changed files among many, without the process around it. Each time another byte differs.
 func (b *bench) rescue() error {
-	p := b.repository()
-	file := func(i int, text string) {
-		path := filepath.Join(p.dir, fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%300, i))
-		must(os.MkdirAll(filepath.Dir(path), 0o700))
-		must(os.WriteFile(path, []byte(strings.Repeat(text, 300)), 0o600))
-	}
-	for i := range rescuedAmong {
-		file(i, fmt.Sprintf("line %d\n", i))
-	}
-	if out, err := p.sh("git init -q -b main; git config gc.auto 0; git add .; git commit -q -m begin").CombinedOutput(); err != nil {
-		return fmt.Errorf("git: %w: %s", err, out)
-	}
-	for i := range rescuedChanged {
-		file(i*rescuedAmong/rescuedChanged, fmt.Sprintf("changed %d\n", i))
+	p, err := b.changedTree(rescuedAmong, rescuedChanged)
+	if err != nil {
+		return err
 	}
 	tree, ok := workspace.FindCheckout(p.dir, workspace.Env{})
 	if !ok {
@@ -62,4 +51,24 @@ func (b *bench) rescue() error {
 		Measured: s.span("rescue"), Met: s.p50("rescue") <= 100, Figures: s.figures(), Samples: s,
 	})
 	return nil
+}
+
+// changedTree makes a repository with files, some of which are changed.
+func (b *bench) changedTree(among, changed int) (place, error) {
+	p := b.repository()
+	file := func(i int, text string) {
+		path := filepath.Join(p.dir, fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%300, i))
+		must(os.MkdirAll(filepath.Dir(path), 0o700))
+		must(os.WriteFile(path, []byte(strings.Repeat(text, 300)), 0o600))
+	}
+	for i := range among {
+		file(i, fmt.Sprintf("line %d\n", i))
+	}
+	if out, err := p.sh("git init -q -b main; git config gc.auto 0; git add .; git commit -q -m begin").CombinedOutput(); err != nil {
+		return p, fmt.Errorf("git: %w: %s", err, out)
+	}
+	for i := range changed {
+		file(i*among/changed, fmt.Sprintf("changed %d\n", i))
+	}
+	return p, nil
 }

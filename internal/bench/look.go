@@ -1,0 +1,41 @@
+//go:build linux
+
+package main
+
+import "fmt"
+
+// The tree that a hook looks at.
+const (
+	lookedAmong   = 10_000
+	lookedChanged = 20
+)
+
+// look measures the hook after a command that nobody can read: it asks git what has changed in the tree. Before each, a file changes
+// once more.
+func (b *bench) look() error {
+	p, err := b.changedTree(lookedAmong, lookedChanged)
+	if err != nil {
+		return err
+	}
+	after := func(command string) hookVariant {
+		return hookVariant{
+			Name: command, Args: []string{b.tt, "hook"}, Dir: p.dir,
+			Stdin: b.toolInput("PostToolUse", p.dir, "Bash", map[string]any{"command": command}),
+		}
+	}
+	s, err := p.hooks(hookPlan{Warm: 3, Rounds: b.samples(60, 15), Variants: []hookVariant{
+		{Name: "change", Args: []string{"/bin/sh", "-c", "echo >>d0/e0/f0.txt"}, Dir: p.dir}, after("ls"), after("make"),
+	}})
+	if err != nil {
+		return err
+	}
+	if s.p50("make") < 2*s.p50("ls") {
+		return fmt.Errorf("the hook didn't look at the tree: %s, and %s without a look", s.span("make"), s.span("ls"))
+	}
+	b.add(row{
+		What: fmt.Sprintf("hook after a command that nobody can read, %d files, %d changed", lookedAmong, lookedChanged), Goal: "≤ 100 ms p50",
+		Measured: fmt.Sprintf("%s; after one that only reads %s", s.span("make"), s.span("ls")), Met: s.p50("make") <= 100,
+		Figures: s.figures(), Samples: s,
+	})
+	return nil
+}
