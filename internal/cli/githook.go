@@ -53,7 +53,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 			if err == nil && res.note != nil {
 				err = catch(func() error { return res.note(c.Context()) })
 			}
-			if err != nil && !isCanceled(err) {
+			if err != nil && c.Context().Err() == nil {
 				a.log("hook git %s: %v", args[0], err) // a fault of ours stops no git
 			}
 			return nil
