@@ -62,7 +62,7 @@ func newLosing(t *testing.T, destroyer, worker *realharness.Harness) *losing {
 	l.git("clone", "-q", l.remote, l.sibling)
 	l.run("join")
 	l.run("join", "--path", l.sibling)
-	l.run("install", "git")
+	l.run("install", "git", "--pre-push")
 	l.run("worker", "init")
 	for _, d := range []struct {
 		at *dialogued

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -24,6 +25,7 @@ type loss struct {
 	hear    func(l *losing) string                           // has the worker hear it, if not by its next hook
 	after   func(l *losing, before seen, said string) string // what doesn't hold after it ran; instead of a rescue
 	end     func(l *losing)                                  // after the round
+	silent  bool                                             // the worker isn't told
 	moves   bool                                             // another commit is checked out then: a person goes back to the first one for the rescue
 	owned   string                                           // where the destroyer holds the stick: what it is told where the room denies; empty if it may do that
 	always  bool                                             // also without -pairs
@@ -34,6 +36,7 @@ const (
 	notYours = `(isn't|aren't) yours to change now: %s has (just taken the stick|held the stick)`
 	takes    = `, which took .*, work of %s; a copy was kept before: tt rescue show `
 	sweeping = `would sweep up uncommitted work of %s: notes\.txt`
+	carrying = `the push carries along a commit of %s: [0-9a-f]+ of the worker`
 	taking   = `would take away uncommitted work of %s: `
 )
 
@@ -54,6 +57,10 @@ var losses = []loss{
 	{
 		name: "a commit that sweeps twelve staged files", command: "git commit -q -a -m mine", staged: (*losing).stages, denied: sweeping,
 		told: `swept up notes\.txt.*, work of %s`, owned: sweeping, after: (*losing).committed, always: true,
+	},
+	{
+		name: "a push with another's commits", command: "git push -q origin main", before: (*losing).commits, denied: carrying, told: carrying, silent: true,
+		owned: carrying, after: (*losing).unharmed,
 	},
 	{name: "rm -r", command: "rm -r src doc", denied: notYours, told: "ran rm -r.*" + takes, owned: "rm -r.* " + taking},
 	{
@@ -170,17 +177,10 @@ func (l *losing) isTold(c loss) string {
 	if !l.matches(said, c.told) {
 		return "it isn't told: " + said
 	}
-	heard, want := "", c.heard
-	if want == "" {
-		want = c.told
-	}
-	if c.hear != nil {
-		heard = c.hear(l)
-	} else {
-		heard = l.worker.shell("true")
-	}
-	if !l.matches(heard, want) || !strings.Contains(heard, l.destroyer.id) {
-		return "the other isn't told: " + heard
+	if !c.silent {
+		if heard, ok := l.hears(c); !ok {
+			return "the other isn't told: " + heard
+		}
 	}
 	if c.after != nil {
 		return c.after(l, before, said)
@@ -189,6 +189,18 @@ func (l *losing) isTold(c loss) string {
 		return "it has taken nothing: " + said
 	}
 	return l.comesBack(c, before, said)
+}
+
+// hears reports whether the worker is told, and of whom.
+func (l *losing) hears(c loss) (heard string, ok bool) {
+	l.t.Helper()
+	want := cmp.Or(c.heard, c.told)
+	if c.hear != nil {
+		heard = c.hear(l)
+	} else {
+		heard = l.worker.shell("true")
+	}
+	return heard, l.matches(heard, want) && strings.Contains(heard, l.destroyer.id)
 }
 
 // comesBack has a person restore what was taken, and says what differs then.
@@ -223,6 +235,12 @@ func (l *losing) pushed() {
 	l.t.Helper()
 	commit := l.git("commit-tree", "main^{tree}", "-p", "main", "-m", "upstream")
 	l.git("push", "-q", "origin", commit+":refs/heads/main")
+}
+
+// commits has the worker commit.
+func (l *losing) commits() {
+	l.t.Helper()
+	l.worker.shell("git commit -q --allow-empty -m 'of the worker'")
 }
 
 // stages has the worker stage twelve files, and change one that is tracked.
