@@ -42,7 +42,7 @@ type KeptTip struct {
 func (t KeptTip) Command() stick.Command { return t.command }
 
 // ListRescues lists the rescues of the repository of a place, even if the repository itself is gone by now. It writes
-// nothing. It fails with [stick.CodeNoRepository] and [stick.CodeUsage].
+// nothing. It fails with [stick.CodeNoRepository], [stick.CodeUsage] and, if there are rescues, [stick.CodeGitMissing].
 func (e *Engine) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescuesResult, error) {
 	res := ListRescuesResult{Rescues: []rescue.Manifest{}, Tips: []KeptTip{}}
 	switch {

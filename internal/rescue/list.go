@@ -26,7 +26,8 @@ type File struct {
 }
 
 // List returns the rescues of the repository with a common git directory, or all if common is empty, the newest
-// first. It returns at most limit of them, or all if that is 0; hidden is how many more there are.
+// first. It returns at most limit of them, or all if that is 0; hidden is how many more there are. It fails with
+// [stick.CodeGitMissing] if there are rescues, and no git to read them.
 func (s *Store) List(ctx context.Context, common string, limit int) (all []Manifest, hidden int, err error) {
 	held, err := s.held(common)
 	if err != nil {
@@ -118,7 +119,8 @@ type Sum struct {
 	Unread []string // the ids of rescues that can't be read
 }
 
-// Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't lie where they should.
+// Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't lie where they should,
+// and with [stick.CodeGitMissing].
 func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 	if _, err := os.Lstat(s.root()); errors.Is(err, fs.ErrNotExist) {
 		return sum, nil
@@ -151,7 +153,7 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 // manifests reads those of refs. It leaves out what was dropped meanwhile, and what can't be read.
 func (r *repository) manifests(ctx context.Context, refs []ref) ([]Manifest, error) {
 	all, err := r.readManifests(ctx, refs...)
-	if err == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil || stick.CodeOf(err) == stick.CodeGitMissing {
 		return all, err
 	}
 	all = nil // git stops at a damaged pack

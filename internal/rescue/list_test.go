@@ -67,3 +67,19 @@ func TestTheListIsCutAndSkipsDamage(t *testing.T) {
 		t.Error("it doesn't know of which repositories it has rescues")
 	}
 }
+
+// Without git, nobody says that there are no rescues, or that they are damaged.
+func TestTheListWithoutGit(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "changed\n")
+	id := s.take().ID
+	t.Setenv("PATH", t.TempDir())
+	_, _, listed := s.store.List(context.Background(), "", 0)
+	_, counted := s.store.Sum(context.Background())
+	_, shown := s.store.Show(context.Background(), id)
+	for what, err := range map[string]error{"list": listed, "sum": counted, "show": shown} {
+		if stick.CodeOf(err) != stick.CodeGitMissing {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
