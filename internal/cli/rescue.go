@@ -60,7 +60,10 @@ func (p *page) rescues(res engine.ListRescuesResult, all bool) {
 		t.add(m.ID, p.ago(m.At), kept(m.Files, m.Bytes), whence(m), where)
 	}
 	p.table(t)
-	if len(res.Rescues) == 0 {
+	for _, id := range res.Damaged {
+		p.linef("%s  is damaged and can't be read", id)
+	}
+	if len(res.Rescues)+len(res.Damaged) == 0 {
 		p.linef("no rescues")
 	}
 	if res.Hidden > 0 {

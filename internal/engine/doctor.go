@@ -309,9 +309,9 @@ func (e *Engine) checkRescues(ctx context.Context) core.Finding {
 	if err != nil {
 		return core.Fault(err)
 	}
-	if n := len(sum.Unread); n > 0 {
+	if n := len(sum.Damaged); n > 0 {
 		return core.Finding{
-			Status: core.FindingWarning, Detail: fmt.Sprintf("%d of %s can't be read, such as %s", n, stick.Count(sum.Count, "rescue"), sum.Unread[0]),
+			Status: core.FindingWarning, Detail: fmt.Sprintf("%d of %s can't be read, such as %s", n, stick.Count(sum.Count, "rescue"), sum.Damaged[0]),
 			Fix: "nothing brings it back; the next rescues aren't concerned",
 		}
 	}

@@ -24,6 +24,7 @@ type ListRescuesParams struct {
 type ListRescuesResult struct {
 	Common     string            `json:"git_common_dir,omitempty"`   // of the repository of the call
 	Rescues    []rescue.Manifest `json:"rescues"`                    // what each is
+	Damaged    []string          `json:"damaged,omitempty"`          // the ids of rescues that can't be read
 	Hidden     int               `json:"hidden,omitempty"`           // how many more rescues there are
 	Tips       []KeptTip         `json:"kept_tips"`                  // of the repository of the call
 	TipsHidden int               `json:"kept_tips_hidden,omitempty"` // how many more tips there are
@@ -68,7 +69,8 @@ func (e *Engine) ListRescues(ctx context.Context, p ListRescuesParams) (ListResc
 	if p.All {
 		common = ""
 	}
-	res.Rescues, res.Hidden, err = e.rescues().List(ctx, common, p.Limit)
+	l, err := e.rescues().List(ctx, common, p.Limit)
+	res.Rescues, res.Damaged, res.Hidden = l.Rescues, l.Damaged, l.Hidden
 	return res, err
 }
 

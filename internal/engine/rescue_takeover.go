@@ -118,11 +118,11 @@ func (e *Engine) treesLeft(w core.Where, t takeover) (trees []workspace.Checkout
 
 // rescueOfTurn finds the rescue that an earlier command has made after the same takeover, or returns nil.
 func (e *Engine) rescueOfTurn(ctx context.Context, trees []workspace.Checkout, f rescue.Facts) *TakeoverRescue {
-	all, _, err := e.rescues().List(ctx, trees[0].Common, 0)
+	l, err := e.rescues().List(ctx, trees[0].Common, 0)
 	if err != nil {
 		return nil
 	}
-	for _, m := range all {
+	for _, m := range l.Rescues {
 		if m.Cause == f.Cause && m.Room == f.Room && m.TurnID == f.TurnID {
 			return &TakeoverRescue{m.ID, m.Top, m.Files, m.Bytes, m.LeftOut, m.Nested}
 		}

@@ -43,10 +43,11 @@ func (s *scratch) points(do func()) (passed []string) {
 // whole checks that everything that the store lists is whole, and returns how many there are.
 func (s *scratch) whole() int {
 	s.t.Helper()
-	all, _, err := s.store.List(context.Background(), s.tree.Common, 0)
-	if err != nil {
-		s.t.Fatal(err)
+	listed, err := s.store.List(context.Background(), s.tree.Common, 0)
+	if err != nil || len(listed.Damaged) > 0 {
+		s.t.Fatalf("damaged: %q, %v", listed.Damaged, err)
 	}
+	all := listed.Rescues
 	for _, m := range all {
 		if _, err := s.store.Show(context.Background(), m.ID); err != nil {
 			s.t.Errorf("%s is listed, and can't be shown: %v", m.ID, err)

@@ -25,31 +25,38 @@ type File struct {
 	Size   int64    `json:"size"`   // of the file in the working tree, in bytes
 }
 
-// List returns the rescues of the repository with a common git directory, or all if common is empty, the newest
-// first. It returns at most limit of them, or all if that is 0; hidden is how many more there are. It fails with
-// [stick.CodeGitMissing] if there are rescues, and no git to read them.
-func (s *Store) List(ctx context.Context, common string, limit int) (all []Manifest, hidden int, err error) {
+// Listing is what [Store.List] has found, with the newest first.
+type Listing struct {
+	Rescues []Manifest
+	Damaged []string // the ids of rescues that can't be read
+	Hidden  int      // how many more there are
+}
+
+// List lists the rescues of the repository with a common git directory, or all if common is empty: at most limit of them, or all
+// if that is 0. It fails with [stick.CodeGitMissing] if there are rescues, and no git to read them.
+func (s *Store) List(ctx context.Context, common string, limit int) (Listing, error) {
+	l := Listing{Rescues: []Manifest{}}
 	held, err := s.held(common)
 	if err != nil {
-		return nil, 0, err
+		return l, err
 	}
 	if limit > 0 && len(held) > limit {
-		held, hidden = held[:limit], len(held)-limit
+		held, l.Hidden = held[:limit], len(held)-limit
 	}
-	all = []Manifest{}
 	refs := map[*repository][]ref{}
 	for _, h := range held {
 		refs[h.repo] = append(refs[h.repo], h.ref)
 	}
 	for r, its := range refs {
-		found, err := r.manifests(ctx, its)
+		found, damaged, err := r.manifests(ctx, its)
 		if err != nil {
-			return nil, 0, err
+			return l, err
 		}
-		all = append(all, found...)
+		l.Rescues, l.Damaged = append(l.Rescues, found...), append(l.Damaged, damaged...)
 	}
-	slices.SortFunc(all, func(a, b Manifest) int { return strings.Compare(b.ID, a.ID) })
-	return all, hidden, nil
+	slices.SortFunc(l.Rescues, func(a, b Manifest) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(l.Damaged, func(a, b string) int { return strings.Compare(b, a) })
+	return l, nil
 }
 
 // heldRef is a rescue and the repository that holds it.
@@ -114,13 +121,13 @@ func (s *Store) Named(text string) (id string, err error) {
 
 // Sum is what a store holds.
 type Sum struct {
-	Count  int
-	Bytes  int64    // on disk
-	Unread []string // the ids of rescues that can't be read
+	Count   int
+	Bytes   int64    // on disk
+	Damaged []string // the ids of rescues that can't be read
 }
 
 // Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't lie where they should,
-// and with [stick.CodeGitMissing].
+// and as [Store.List] does.
 func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 	if _, err := os.Lstat(s.root()); errors.Is(err, fs.ErrNotExist) {
 		return sum, nil
@@ -132,55 +139,67 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 	if err != nil {
 		return sum, err
 	}
-	all, _, err := s.List(ctx, "", 0)
-	if err != nil {
-		return sum, err
-	}
-	readable := map[string]bool{}
-	for _, m := range all {
-		readable[m.ID] = true
-	}
 	for _, h := range held {
 		sum.Count++
 		sum.Bytes += h.repo.size(h.id)
-		if !readable[h.id] {
-			sum.Unread = append(sum.Unread, h.id)
-		}
 	}
-	return sum, nil
+	l, err := s.List(ctx, "", 0)
+	sum.Damaged = l.Damaged
+	return sum, err
 }
 
-// manifests reads those of refs. It leaves out what was dropped meanwhile, and what can't be read.
-func (r *repository) manifests(ctx context.Context, refs []ref) ([]Manifest, error) {
-	all, err := r.readManifests(ctx, refs...)
-	if err == nil || ctx.Err() != nil || stick.CodeOf(err) == stick.CodeGitMissing {
-		return all, err
+// manifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is in neither.
+func (r *repository) manifests(ctx context.Context, refs []ref) (all []Manifest, damaged []string, err error) {
+	all, left, err := r.readManifests(ctx, refs...)
+	if err != nil && isDamage(err) { // git stops at a damaged pack
+		all, left, err = r.oneByOne(ctx, refs)
 	}
-	all = nil // git stops at a damaged pack
+	for _, f := range left {
+		if _, held := r.ref(f.checkout, f.id); held {
+			damaged = append(damaged, f.id)
+		}
+	}
+	return all, damaged, err
+}
+
+// oneByOne reads the manifests of refs as [repository.readManifests] does, so that damage to one hides no other.
+func (r *repository) oneByOne(ctx context.Context, refs []ref) (all []Manifest, left []ref, err error) {
 	for _, f := range refs {
-		if one, err := r.readManifests(ctx, f); err == nil {
-			all = append(all, one...)
+		one, not, err := r.readManifests(ctx, f)
+		switch {
+		case err != nil && !isDamage(err):
+			return nil, nil, err
+		case err != nil:
+			not = []ref{f}
 		}
+		all, left = append(all, one...), append(left, not...)
 	}
-	return all, ctx.Err()
+	return all, left, nil
 }
 
-func (r *repository) readManifests(ctx context.Context, refs ...ref) ([]Manifest, error) {
+// isDamage reports whether what was read is to blame for an error of reading it.
+func isDamage(err error) bool {
+	return stick.CodeOf(err) != stick.CodeGitMissing && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// readManifests reads the manifests of refs. It returns the refs that have none in left, and fails if git does.
+func (r *repository) readManifests(ctx context.Context, refs ...ref) (all []Manifest, left []ref, err error) {
 	var wanted []string
 	for _, f := range refs {
 		wanted = append(wanted, f.commit, f.commit+":"+entriesName)
 	}
 	found, err := objects(ctx, r.git(), wanted)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []Manifest
-	for i := 0; i < len(found); i += 2 {
-		if m, err := commitManifest(found[i]); err == nil && found[i+1].kind == "blob" {
+	for i, f := range refs {
+		if m, err := commitManifest(found[2*i]); err == nil && found[2*i+1].kind == "blob" {
 			all = append(all, m)
+		} else {
+			left = append(left, f)
 		}
 	}
-	return all, nil
+	return all, left, nil
 }
 
 func commitManifest(commit object) (Manifest, error) {
@@ -191,7 +210,8 @@ func commitManifest(commit object) (Manifest, error) {
 	return decodeManifest(message)
 }
 
-// Show returns one rescue. It fails with [stick.CodeNotFound] if there is none with this id.
+// Show returns one rescue. It fails with [stick.CodeNotFound] if there is none with this id, and with [stick.CodeGitFailed] if it is
+// damaged.
 func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 	l, err := s.load(ctx, id)
 	if err != nil {
@@ -232,6 +252,7 @@ func errNoPath(id, path string) error {
 // loaded is a rescue that was read, but for its blobs.
 type loaded struct {
 	repo     *repository
+	ref      ref
 	manifest Manifest
 	state    state
 }
@@ -241,19 +262,38 @@ func (s *Store) load(ctx context.Context, id string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := objects(ctx, r.git(), []string{f.commit, f.commit + ":" + entriesName})
+	l := &loaded{repo: r, ref: f}
+	return l, r.asDamage(f, l.read(ctx))
+}
+
+func (l *loaded) read(ctx context.Context) error {
+	found, err := objects(ctx, l.repo.git(), []string{l.ref.commit, l.ref.commit + ":" + entriesName})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	l := &loaded{repo: r}
 	if l.manifest, err = commitManifest(found[0]); err != nil {
-		return nil, err
+		return err
 	}
 	if found[1].kind != "blob" {
-		return nil, errNoRescue(id)
+		return errObject
 	}
 	l.state, err = decodeState(found[1].data)
-	return l, err
+	return err
+}
+
+// asDamage says of an error of reading a rescue which rescue it is, and that it is damaged, unless it was dropped meanwhile.
+func (r *repository) asDamage(f ref, err error) error {
+	if err == nil || !isDamage(err) {
+		return err
+	}
+	if _, held := r.ref(f.checkout, f.id); !held {
+		return errNoRescue(f.id)
+	}
+	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.id, stick.AsError(err).Message).
+		With("rescue", f.id).With("path", r.base(f.id)+".pack").
+		Hintf("only a backup of %s brings it back; see the others: %s", stick.Line(r.base(f.id)+".pack"), stick.Cmd("tt rescue list --all"))
+	e.Err = err
+	return e
 }
 
 // find looks for a rescue in all repositories.
@@ -284,16 +324,16 @@ func errNoRescue(id string) error {
 		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
 }
 
-// blobs reads blobs of a rescue, by their names. It fails if one is missing.
+// blobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
 func (l *loaded) blobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	found, err := objects(ctx, l.repo.git(), names)
 	if err != nil {
-		return nil, err
+		return nil, l.repo.asDamage(l.ref, err)
 	}
 	all := map[string][]byte{}
 	for i, o := range found {
 		if o.kind != "blob" {
-			return nil, errNoRescue(l.manifest.ID)
+			return nil, l.repo.asDamage(l.ref, errObject)
 		}
 		all[names[i]] = o.data
 	}

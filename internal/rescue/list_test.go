@@ -1,10 +1,13 @@
 package rescue
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"talkingstick/stick"
@@ -39,32 +42,114 @@ func TestARescueByTheStartOfItsID(t *testing.T) {
 	}
 }
 
-// A list may be cut, and damage to one rescue hides no other.
-func TestTheListIsCutAndSkipsDamage(t *testing.T) {
-	s := newScratch(t)
-	var ids []string
+// three takes three rescues, and returns their ids, the oldest first.
+func (s *scratch) three() (ids []string) {
 	for i := range 3 {
 		s.write("a.txt", fmt.Sprint("change ", i))
 		ids = append(ids, s.take().ID)
 		s.now++
 	}
-	all, hidden, err := s.store.List(context.Background(), s.tree.Common, 2)
-	if err != nil || hidden != 1 || len(all) != 2 || all[0].ID != ids[2] || all[1].ID != ids[1] {
-		t.Errorf("%+v, %d, %v", all, hidden, err)
+	return ids
+}
+
+func TestTheListIsCut(t *testing.T) {
+	s := newScratch(t)
+	ids := s.three()
+	l, err := s.store.List(context.Background(), s.tree.Common, 2)
+	if err != nil || l.Hidden != 1 || len(l.Rescues) != 2 || l.Rescues[0].ID != ids[2] || l.Rescues[1].ID != ids[1] || l.Damaged != nil {
+		t.Errorf("%+v, %v", l, err)
 	}
 	sum, err := s.store.Sum(context.Background())
-	if err != nil || sum.Count != 3 || sum.Bytes == 0 || sum.Unread != nil {
+	if err != nil || sum.Count != 3 || sum.Bytes == 0 || sum.Damaged != nil {
 		t.Errorf("%+v, %v", sum, err)
-	}
-	if err := os.Truncate(s.store.repository(s.tree.Common).base(ids[1])+".pack", 20); err != nil {
-		t.Fatal(err)
-	}
-	sum, err = s.store.Sum(context.Background())
-	if err != nil || sum.Count != 3 || !slices.Equal(sum.Unread, ids[1:2]) {
-		t.Errorf("with a damaged one: %+v, %v", sum, err)
 	}
 	if !s.store.Knows(s.tree.Common) || s.store.Knows(s.tree.Common+"x") {
 		t.Error("it doesn't know of which repositories it has rescues")
+	}
+}
+
+// Damage to one rescue hides no other, and whoever asks learns which it is.
+func TestADamagedRescueIsNamed(t *testing.T) {
+	for what, damage := range map[string]func(s *scratch, r *repository, id string) error{
+		"a cut pack":     func(s *scratch, r *repository, id string) error { return os.Truncate(r.base(id)+".pack", 20) },
+		"no pack":        func(s *scratch, r *repository, id string) error { return os.Remove(r.base(id) + ".pack") },
+		"no index":       func(s *scratch, r *repository, id string) error { return os.Remove(r.base(id) + ".idx") },
+		"an empty index": func(s *scratch, r *repository, id string) error { return os.Truncate(r.base(id)+".idx", 0) },
+		"an empty ref": func(s *scratch, r *repository, id string) error {
+			return os.Truncate(r.dir(refsName+"/"+checkoutName(s.tree)+"/"+id), 0)
+		},
+		"flipped bits": func(s *scratch, r *repository, id string) error {
+			b, err := os.ReadFile(r.base(id) + ".pack")
+			for i := packHeader; i < len(b)-20; i++ {
+				b[i] ^= 0x55
+			}
+			os.Chmod(r.base(id)+".pack", 0o600)
+			return errors.Join(err, os.WriteFile(r.base(id)+".pack", b, 0o600))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newScratch(t)
+			ids := s.three()
+			if err := damage(s, s.store.repository(s.tree.Common), ids[1]); err != nil {
+				t.Fatal(err)
+			}
+			l, err := s.store.List(context.Background(), s.tree.Common, 0)
+			if err != nil || len(l.Rescues) != 2 || l.Rescues[0].ID != ids[2] || l.Rescues[1].ID != ids[0] || !slices.Equal(l.Damaged, ids[1:2]) {
+				t.Errorf("%+v, %v", l, err)
+			}
+			sum, err := s.store.Sum(context.Background())
+			if err != nil || sum.Count != 3 || !slices.Equal(sum.Damaged, ids[1:2]) {
+				t.Errorf("%+v, %v", sum, err)
+			}
+			_, err = s.store.Show(context.Background(), ids[1])
+			if e := stick.AsError(err); e.Code != stick.CodeGitFailed || !strings.HasPrefix(e.Message, "rescue "+ids[1]+" is damaged: ") ||
+				e.Fields["rescue"] != ids[1] || e.Hint.String() == "" {
+				t.Errorf("shown: %+v", e)
+			}
+			if _, err := s.store.Show(context.Background(), ids[2]); err != nil {
+				t.Errorf("another one: %v", err)
+			}
+		})
+	}
+}
+
+// Where the repository of rescues itself is damaged, they are named as well.
+func TestADamagedRepositoryOfRescues(t *testing.T) {
+	for _, part := range []string{"HEAD", packsName} {
+		s := newScratch(t)
+		ids := s.three()
+		if err := os.RemoveAll(s.store.repository(s.tree.Common).dir(part)); err != nil {
+			t.Fatal(err)
+		}
+		l, err := s.store.List(context.Background(), s.tree.Common, 0)
+		if slices.Reverse(ids); err != nil || len(l.Rescues) != 0 || !slices.Equal(l.Damaged, ids) {
+			t.Errorf("without %s: %+v, %v", part, l, err)
+		}
+		s.store.Prune(context.Background(), s.now)
+	}
+}
+
+// What a rescue lacks of its bytes, it says when they are asked for; the paths that it has whole come back.
+func TestARescueThatLacksBytes(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "one that is lost\n")
+	s.write("dir/b.txt", "one that is whole\n")
+	id := s.take().ID
+	name := s.store.repository(s.tree.Common).base(id) + ".pack"
+	b, err := os.ReadFile(name)
+	if err != nil || !bytes.Contains(b, []byte("one that is lost")) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, bytes.Replace(b, []byte("one that is lost"), []byte("one that is gone"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.store.Restore(context.Background(), RestoreRequest{ID: id})
+	if e := stick.AsError(err); e.Code != stick.CodeGitFailed || !strings.HasPrefix(e.Message, "rescue "+id+" is damaged: ") {
+		t.Errorf("%+v", e)
+	}
+	s.git("checkout", "-q", ".")
+	if got := s.restore(id, "dir"); s.read("dir/b.txt") != "one that is whole\n" {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -74,7 +159,7 @@ func TestTheListWithoutGit(t *testing.T) {
 	s.write("a.txt", "changed\n")
 	id := s.take().ID
 	t.Setenv("PATH", t.TempDir())
-	_, _, listed := s.store.List(context.Background(), "", 0)
+	_, listed := s.store.List(context.Background(), "", 0)
 	_, counted := s.store.Sum(context.Background())
 	_, shown := s.store.Show(context.Background(), id)
 	for what, err := range map[string]error{"list": listed, "sum": counted, "show": shown} {

@@ -33,14 +33,14 @@ func (s *Store) prune(ctx context.Context, first *repository, keep string, now s
 		limits.Count, limits.Total = 0, 0
 	}
 	for _, r := range all {
-		if first == nil || r.path != first.path {
+		if (first == nil || r.path != first.path) && r.check() == nil {
 			r.prune(ctx, "", now, limits)
 		}
 	}
 	s.sweep(s.root(), now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
 }
 
-// repositories lists those that have rescues.
+// repositories lists those that are there. What is in them may be damaged.
 func (s *Store) repositories() ([]*repository, error) {
 	all, err := names(s.root())
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Store) repositories() ([]*repository, error) {
 	}
 	var found []*repository
 	for _, name := range all {
-		if r := (&repository{s, filepath.Join(s.root(), name)}); strings.HasSuffix(name, ".git") && r.check() == nil {
+		if r := (&repository{s, filepath.Join(s.root(), name)}); strings.HasSuffix(name, ".git") && checkFolder(r.path) == nil {
 			found = append(found, r)
 		}
 	}

@@ -306,8 +306,12 @@ func syncFolder(ctx context.Context, path string) {
 
 // ref is a rescue, as the repository names it.
 type ref struct {
-	checkout, id, commit string
+	checkout, id string
+	commit       string // noCommit if the file of the ref is damaged
 }
+
+// noCommit is the name of no object.
+const noCommit = "0000000000000000000000000000000000000000"
 
 // refs lists the rescues of a checkout, or of all if checkout is empty, sorted by id.
 func (r *repository) refs(checkout string) ([]ref, error) {
@@ -339,8 +343,14 @@ func (r *repository) ref(checkout, id string) (f ref, ok bool) {
 		return ref{}, false
 	}
 	b, err := plainfile.Read(r.dir(refsName + "/" + checkout + "/" + id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ref{}, false
+	}
 	commit := strings.TrimSpace(string(b))
-	return ref{checkout, id, commit}, err == nil && len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == ""
+	if err != nil || len(commit) != len(noCommit) || strings.Trim(commit, "0123456789abcdef") != "" {
+		commit = noCommit
+	}
+	return ref{checkout, id, commit}, true
 }
 
 // names lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.

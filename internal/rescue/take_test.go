@@ -135,11 +135,11 @@ func (s *scratch) status() string {
 // ids returns the rescues, the newest first.
 func (s *scratch) ids() (ids []string) {
 	s.t.Helper()
-	all, _, err := s.store.List(context.Background(), "", 0)
+	all, err := s.store.List(context.Background(), "", 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, m := range all {
+	for _, m := range all.Rescues {
 		ids = append(ids, m.ID)
 	}
 	return ids
@@ -229,9 +229,9 @@ func TestCheckoutsOfOneRepository(t *testing.T) {
 	if second.Same || second.ID == first.ID {
 		t.Errorf("%+v after %+v", second, first)
 	}
-	all, _, err := s.store.List(context.Background(), s.tree.Common, 0)
-	if err != nil || len(all) != 2 || all[0].Top != s.top || all[1].Top == s.top {
-		t.Errorf("%+v, %v", all, err)
+	l, err := s.store.List(context.Background(), s.tree.Common, 0)
+	if all := l.Rescues; err != nil || len(all) != 2 || all[0].Top != s.top || all[1].Top == s.top {
+		t.Errorf("%+v, %v", l, err)
 	}
 }
 
