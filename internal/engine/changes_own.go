@@ -75,7 +75,7 @@ type AdoptChangesResult struct {
 // AdoptedCopy is the rescue that was made of changes before they were adopted.
 type AdoptedCopy struct {
 	ID      string           `json:"id"`                 // of the rescue
-	Files   int              `json:"files"`              // how many files it holds
+	Files   int              `json:"files"`              // of how many paths it holds something; a deletion counts
 	LeftOut []rescue.LeftOut `json:"left_out,omitempty"` // what it lacks
 }
 

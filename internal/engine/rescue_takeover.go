@@ -13,8 +13,8 @@ import (
 type TakeoverRescue struct {
 	ID       string           `json:"id"`                 // of the rescue
 	Checkout string           `json:"checkout"`           // the top level of the checkout that it is of
-	Files    int              `json:"files"`              // how many files it holds
-	Bytes    int64            `json:"bytes"`              // their size
+	Files    int              `json:"files"`              // of how many paths it holds something; a deletion counts
+	Bytes    int64            `json:"bytes"`              // the size of that, with what was staged
 	LeftOut  []rescue.LeftOut `json:"left_out,omitempty"` // what it lacks
 	Nested   []rescue.Nested  `json:"nested,omitempty"`   // rescues of repositories inside the checkout
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,8 +22,8 @@ type Manifest struct {
 	Branch    string            `json:"branch,omitempty"`    // what was checked out
 	Operation map[string]string `json:"operation,omitempty"` // MERGE_HEAD and its like
 	Facts
-	Files   int       `json:"files"`            // how many files of the working tree it holds
-	Bytes   int64     `json:"bytes"`            // their size
+	Files   int       `json:"files"`            // of how many paths it holds something; a deletion counts
+	Bytes   int64     `json:"bytes"`            // the size of that, with what was staged
 	LeftOut []LeftOut `json:"left_out"`         // what it lacks
 	Nested  []Nested  `json:"nested,omitempty"` // the rescues of repositories inside the checkout
 }
@@ -31,6 +32,16 @@ type Manifest struct {
 type state struct {
 	Head    string  `json:"head"`
 	Entries []entry `json:"entries"` // sorted by path
+}
+
+// files counts the paths of which the rescue holds something, be it that they were deleted.
+func (s state) files() (n int) {
+	for _, e := range s.Entries {
+		if !e.LeftOut || slices.ContainsFunc(e.Index, func(v version) bool { return v.Blob != "" }) {
+			n++
+		}
+	}
+	return n
 }
 
 // entry is how one path was.

@@ -85,7 +85,6 @@ func (t *taking) read(wanted []candidate) error {
 			continue
 		}
 		v.Blob = t.pack.add(kindBlob, found[i].data)
-		t.taken.Files++
 		t.taken.Bytes += int64(len(found[i].data))
 	}
 	return nil
@@ -114,6 +113,5 @@ func (t *taking) readWork(e *entry) {
 		return
 	}
 	e.Work = &work{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.add(kindBlob, c.data)}
-	t.taken.Files++
 	t.taken.Bytes += int64(len(c.data))
 }

@@ -226,6 +226,7 @@ func (t *taking) keep(ctx context.Context, wanted []candidate) error {
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return nil
 	}
+	t.taken.Files = st.files()
 	tree, err := t.addState(st)
 	if err != nil {
 		return err

@@ -164,7 +164,7 @@ func TestARescueSaysWhatItIs(t *testing.T) {
 	want := Rescue{
 		Manifest: Manifest{
 			ID: taken.ID, At: at, Top: s.top, Common: s.tree.Common, Head: strings.TrimSpace(s.git("rev-parse", "HEAD")), Branch: "main",
-			Facts: s.request().Facts, Files: 3, Bytes: taken.Bytes, LeftOut: []LeftOut{},
+			Facts: s.request().Facts, Files: 3, Bytes: taken.Bytes, LeftOut: []LeftOut{}, // each path once, however it is changed
 		},
 		Entries: []File{
 			{Path: "a.txt", States: []string{"staged", "modified"}, Size: 12},
@@ -182,6 +182,31 @@ func TestARescueSaysWhatItIs(t *testing.T) {
 		if _, err := s.store.Show(context.Background(), id); stick.CodeOf(err) != stick.CodeNotFound {
 			t.Errorf("show %q: %v", id, err)
 		}
+	}
+}
+
+// A path counts once, in whatever ways it differs, and one of which nothing is kept doesn't count.
+func TestEachPathCountsOnce(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "staged\n")
+	s.git("add", "a.txt")
+	s.write("a.txt", "and changed\n")
+	if got := s.take(); got.Files != 1 {
+		t.Errorf("partly staged: %+v", got)
+	}
+	s.git("rm", "-q", "dir/b.txt")
+	s.write("new", "new\n")
+	taken := s.take()
+	got, err := s.store.Show(context.Background(), taken.ID)
+	if err != nil || taken.Files != 3 || got.Files != 3 || len(got.Entries) != 3 {
+		t.Errorf("with a deleted and a new one: %+v, %+v, %v", taken, got, err)
+	}
+	s.store.Limits.Bytes = 10 // for what is staged, and for new
+	s.write("a.txt", strings.Repeat("large", 100))
+	s.write("new", "n")
+	s.write("large", strings.Repeat("large", 100))
+	if got := s.take(); got.Files != 3 || len(got.LeftOut) != 2 {
+		t.Errorf("with large ones: %+v", got)
 	}
 }
 
