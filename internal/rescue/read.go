@@ -90,9 +90,33 @@ func (t *taking) read(wanted []candidate) error {
 	return nil
 }
 
+// readFile reads a file of the tree. If that isn't done when the time for reading is over, the tree is left to the goroutine that still
+// reads, and no other file is read.
+func (t *taking) readFile(path string) (c content, err error) {
+	if err := t.reading.Err(); err != nil {
+		return content{}, err
+	}
+	tree, ended := t.tree, make(chan struct{})
+	c, err = inTime(t.reading, 0, func() (content, error) {
+		defer close(ended)
+		t.store.kill("reading")
+		return tree.read(t.reading, path, t.store.Limits.Bytes)
+	})
+	select {
+	case <-ended:
+	default:
+		t.tree = nil
+		go func() { // ends when the disk answers
+			<-ended
+			tree.close()
+		}()
+	}
+	return c, err
+}
+
 // readWork reads the file of an entry into the pack.
 func (t *taking) readWork(e *entry) {
-	c, err := t.tree.read(t.reading, string(e.Path), t.store.Limits.Bytes)
+	c, err := t.readFile(string(e.Path))
 	switch {
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

@@ -53,6 +53,10 @@ var Defaults = Limits{
 	Age: 14 * 24 * time.Hour, Count: 200, Total: 500 << 20, Prune: 100 * time.Millisecond,
 }
 
+// Longest is how long [Store.Take] may take at most: a rescue that the end of its time meets while it is written is completed, and
+// others are dropped after it.
+func (l Limits) Longest() time.Duration { return l.Time + l.Time/10 + l.Prune }
+
 // New returns the store in a data directory, with the limits of the program.
 func New(dir string, g git.Client) *Store { return &Store{Dir: dir, Git: g, Limits: Defaults} }
 

@@ -12,8 +12,9 @@ import (
 	"talkingstick/stick"
 )
 
-// Take rescues what is uncommitted in a working tree. It returns in about [Limits.Time], and what it couldn't keep is named in
-// [Taken.LeftOut]. It changes nothing in the user's repository or tree, and runs no program but git.
+// Take rescues what is uncommitted in a working tree. It returns in about [Limits.Time], and at the latest after
+// [Limits.Longest], even if a disk doesn't answer. What it couldn't keep is named in [Taken.LeftOut]. It changes nothing in
+// the user's repository or tree, and runs no program but git.
 //
 // It fails if git can't tell what is uncommitted, if the rescue can't be written, with [stick.CodeUsage] for a path outside of
 // the tree, and with the error of ctx if that ends.
@@ -27,7 +28,9 @@ func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
 	reading, stop := context.WithDeadline(limited, until.Add(-s.Limits.Time/5)) // the rest is for writing
 	defer stop()
 	left := s.Limits.Bytes
-	t, err := (&taking{store: s, r: r, reading: reading, left: &left}).run(limited)
+	t, err := inTime(limited, s.Limits.Longest()-s.Limits.Time, func() (Taken, error) {
+		return (&taking{store: s, r: r, reading: reading, left: &left}).run(limited)
+	})
 	if err := ctx.Err(); err != nil {
 		return Taken{}, err
 	}
@@ -35,6 +38,39 @@ func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
 		return Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyTime}}, Nested: []Nested{}}, nil
 	}
 	return t, err
+}
+
+// inTime returns what do returns, or the error of ctx if do goes on for longer than grace after the end of ctx: the system can't be
+// asked to give up a file or a directory that a disk doesn't hand out. What do returns later is dropped.
+func inTime[T any](ctx context.Context, grace time.Duration, do func() (T, error)) (t T, err error) {
+	type outcome struct {
+		t        T
+		err      error
+		panicked any
+	}
+	done := make(chan outcome, 1)
+	go func() { // ends with do
+		var o outcome
+		defer func() {
+			o.panicked = recover() // for who waits: a hook survives it
+			done <- o
+		}()
+		o.t, o.err = do()
+	}()
+	o, late := outcome{}, (<-chan time.Time)(nil)
+	for over := ctx.Done(); ; {
+		select {
+		case o = <-done:
+			if o.panicked != nil {
+				panic(o.panicked)
+			}
+			return o.t, o.err
+		case <-over:
+			over, late = nil, time.After(grace)
+		case <-late:
+			return t, ctx.Err()
+		}
+	}
 }
 
 // taking is one rescue that is being made.
@@ -47,7 +83,7 @@ type taking struct {
 
 	git   git.Isolated
 	seen  *survey
-	tree  *folders
+	tree  *folders // nil once a file of it couldn't be read in time
 	pack  *pack
 	taken Taken
 }
@@ -65,7 +101,11 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
 		return Taken{}, err
 	}
-	defer t.tree.close()
+	defer func() {
+		if t.tree != nil {
+			t.tree.close()
+		}
+	}()
 	t.taken = Taken{LeftOut: t.seen.leftOut, Nested: []Nested{}}
 	ignored := t.ignored()
 	if t.r.Nested {

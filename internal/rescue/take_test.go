@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -399,6 +400,91 @@ func TestTimeThatIsOver(t *testing.T) {
 	cancel()
 	if _, err := s.store.Take(ctx, s.request()); !errors.Is(err, context.Canceled) {
 		t.Errorf("for a caller that has gone: %v", err)
+	}
+}
+
+// over is a context whose time is over when the test says so.
+type over struct {
+	context.Context
+	is *atomic.Bool
+}
+
+func (o over) Err() error {
+	if o.is.Load() {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// A slow disk hands out 20 of 50 MB until the time for reading is over: these are kept, and the others are named.
+func TestASlowDisk(t *testing.T) {
+	s := newScratch(t)
+	const files, inTime = 50, 20
+	for i := range files {
+		s.write(fmt.Sprintf("f%02d", i), strings.Repeat(fmt.Sprintf("%15d\n", i), 1<<16-i)) // the later, the smaller
+	}
+	reading, read, left := over{context.Background(), new(atomic.Bool)}, 0, s.store.Limits.Bytes
+	s.store.Kill = func(point string) {
+		if point == "reading" {
+			read++
+			reading.is.Store(read > inTime)
+		}
+	}
+	taken, err := (&taking{store: s.store, r: s.request(), reading: reading, left: &left}).run(context.Background())
+	if err != nil || taken.ID == "" || taken.Files != inTime || len(taken.LeftOut) != files-inTime {
+		t.Fatalf("%d files, %d left out, %v", taken.Files, len(taken.LeftOut), err)
+	}
+	for i, l := range taken.LeftOut {
+		if want := (LeftOut{Path: fmt.Sprintf("f%02d", inTime+i), Why: WhyTime}); l != want {
+			t.Errorf("left out: %+v, want %+v", l, want)
+		}
+	}
+	s.store.Kill = nil
+	s.git("clean", "-qfd")
+	if got := s.restore(taken.ID); len(got.Restored) != inTime || len(got.LeftOut) != files-inTime {
+		t.Errorf("%+v", got)
+	}
+}
+
+// hang makes the store wait at the n-th pass of a point, as for a disk that doesn't answer, until the test ends, and calls also then.
+func (s *scratch) hang(point string, n int, also func()) {
+	var passed atomic.Int64
+	release := make(chan struct{})
+	s.t.Cleanup(func() { close(release) })
+	s.store.Kill = func(p string) {
+		if p == point && passed.Add(1) == int64(n) {
+			also()
+			<-release
+			runtime.Goexit()
+		}
+	}
+}
+
+// A disk that doesn't answer for one file: what was read before is kept, and nothing is waited for.
+func TestAFileThatADiskDoesNotHandOut(t *testing.T) {
+	s := newScratch(t)
+	for _, name := range []string{"a.txt", "dir/b.txt", "later"} {
+		s.write(name, "changed\n")
+	}
+	reading, end := context.WithCancel(context.Background())
+	s.hang("reading", 2, end)
+	left := s.store.Limits.Bytes
+	taken, err := (&taking{store: s.store, r: s.request(), reading: reading, left: &left}).run(context.Background())
+	if d := cmp.Diff([]LeftOut{{Path: "dir/b.txt", Why: WhyTime}, {Path: "later", Why: WhyTime}}, taken.LeftOut); err != nil || d != "" || taken.Files != 1 {
+		t.Errorf("%+v, %v: %s", taken, err, d)
+	}
+}
+
+// A disk that doesn't take what is written: the rescue ends in time, and says that nothing was kept.
+func TestADiskThatTakesNothing(t *testing.T) {
+	for _, point := range []string{"repository", "claimed", "index"} {
+		s := newScratch(t)
+		s.write("a.txt", "changed\n")
+		s.store.Limits.Time = 500 * time.Millisecond
+		s.hang(point, 1, func() {})
+		if got := s.take(); got.ID != "" || cmp.Diff([]LeftOut{{Path: "./", Why: WhyTime}}, got.LeftOut) != "" {
+			t.Errorf("at %q: %+v", point, got)
+		}
 	}
 }
 
