@@ -125,7 +125,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 		if rerr != nil || len(moves) == 0 {
 			return x, rerr
 		}
-		x.MayEditResult, err = a.mayMove(ctx, e, &q, slices.Clone(moves))
+		x.MayEditResult, err = a.mayMove(ctx, e, &q, slices.Clone(moves), askedBefore(from.Chain))
 		if x.Allowed {
 			x.note = func(ctx context.Context) error {
 				ctx, cancel := context.WithDeadline(ctx, late)
@@ -157,6 +157,9 @@ func (a *app) mayCommit(ctx context.Context, e operations, q *engine.CheckEditPa
 	if err != nil || swept.Allowed && swept.Told == "" {
 		return res, err
 	}
+	if swept.Allowed && res.Told != "" { // a commit is told of once, by this hook
+		swept.Told, swept.Hint = res.Told+"; "+swept.Told, res.Hint+"; "+swept.Hint
+	}
 	return swept, nil
 }
 
@@ -183,8 +186,9 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 }
 
 // mayMove asks about branches that are checked out in the shared tree, if they really change. A reservation covers
-// the paths that differ; without one the caller needs the whole tree.
-func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditParams, moves []move) (engine.MayEditResult, error) {
+// the paths that differ; without one the caller needs the whole tree. asked means that the hook pre-commit has asked about these
+// paths, and has said what is against the rules.
+func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditParams, moves []move, asked bool) (engine.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
 		if res, err := a.mayMoveTasks(ctx, e, *q, repo.Top, moves); err != nil || !res.Allowed || res.Told != "" {
@@ -217,6 +221,9 @@ func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditPara
 	}
 	q.Path, q.Trees = repo.Top, []string{repo.Top}
 	res, err := e.CheckEdit(ctx, *q)
+	if err == nil && res.Allowed && asked {
+		return allowed, nil
+	}
 	if err != nil || res.Allowed && res.Told == "" || !res.Enforce.HearsScopes() {
 		return res, err
 	}
