@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,6 +139,32 @@ func TestWhatIsNewStays(t *testing.T) {
 	s.take()
 	if after := s.leftovers(); len(before) == 0 || len(after) != len(before) {
 		t.Errorf("of %q there is %q", before, after)
+	}
+}
+
+// What a killed hook has left goes after an hour, although there is nothing new to keep.
+func TestWhatAKilledRescueHasLeftGoes(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "changed\n")
+	s.take()
+	s.write("a.txt", "changed again\n")
+	s.crash(order{Request: s.request(), Point: "claimed", N: 1})
+	s.write("a.txt", "changed\n")
+	left := s.leftovers()
+	if !slices.ContainsFunc(left, func(name string) bool { return strings.HasPrefix(filepath.Base(name), tempPrefix) }) {
+		t.Fatalf("the killed one has left %q", left)
+	}
+	if s.take(); len(s.leftovers()) != len(left) {
+		t.Errorf("of %q there is %q before the hour is over", left, s.leftovers())
+	}
+	old := time.Now().Add(-crashAge - time.Minute)
+	for _, name := range left {
+		if err := os.Chtimes(filepath.Join(s.store.root(), name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if taken := s.take(); !taken.Same || len(s.leftovers()) > 0 {
+		t.Errorf("%+v, and there is %q", taken, s.leftovers())
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 const crashAge = time.Hour
 
 // Prune drops the rescues that are past their time, or more or larger than a repository may have, the oldest first, and what
-// crashes have left. [Store.Take] does the same after its own rescue. When ctx ends it stops; the next one goes on.
+// crashes have left. [Store.Take] does the same, after its own rescue if it makes one. When ctx ends it stops; the next one goes on.
 func (s *Store) Prune(ctx context.Context, now stick.Time) { s.prune(ctx, nil, "", now) }
 
 // prune drops what is past its time everywhere, and what is too much in one repository, or in all if first is nil. It

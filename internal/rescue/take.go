@@ -251,6 +251,7 @@ func (t *taking) keep(ctx context.Context, wanted []candidate) error {
 	if err != nil {
 		return err
 	}
+	defer func() { t.prune(ctx, repo) }() // also where nothing new is kept: what a killed one has left may be large
 	w, err := repo.begin()
 	if err != nil {
 		return err
@@ -278,13 +279,14 @@ func (t *taking) keep(ctx context.Context, wanted []candidate) error {
 		return nil
 	}
 	t.taken.ID, err = w.complete(ctx, checkout, tree, t.manifest(st))
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// prune drops what is too much, or was left by a rescue that was killed.
+func (t *taking) prune(ctx context.Context, repo *repository) {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.store.Limits.Prune)
 	defer cancel()
 	t.store.prune(after, repo, t.taken.ID, t.r.At)
-	return nil
 }
 
 func (t *taking) manifest(st state) Manifest {
