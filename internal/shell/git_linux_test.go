@@ -268,43 +268,47 @@ func TestAsGitDoes(t *testing.T) {
 		if testing.Short() && i%10 != 0 {
 			continue
 		}
-		repo := s.copy(t, f.setup)
-		before := lookAt(t, repo)
-		c := Edits(f.command, repo, testAliases)
-		if got := showActs(c.Acts, repo); got != f.want {
-			t.Errorf("%s\n  is   %s\n  want %s", f.command, got, f.want)
+		t.Run(f.command, func(t *testing.T) { f.plays(t, s.copy(t, f.setup)) })
+	}
+}
+
+// plays compares what is said of a form with what git does in repo.
+func (f play) plays(t *testing.T, repo string) {
+	before := lookAt(t, repo)
+	c := Edits(f.command, repo, testAliases)
+	if got := showActs(c.Acts, repo); got != f.want {
+		t.Errorf("%s\n  is   %s\n  want %s", f.command, got, f.want)
+	}
+	out, err := inBash(repo, f.command)
+	after := lookAt(t, repo)
+	words, work := lost(before, after)
+	said := Work(0)
+	for i, a := range c.Acts {
+		if a.Dir == repo+"/sm" { // its work is what the tests look for as nested
+			c.Acts[i].Loses = Nested
 		}
-		out, err := inBash(repo, f.command)
-		after := lookAt(t, repo)
-		words, work := lost(before, after)
-		said := Work(0)
-		for i, a := range c.Acts {
-			if a.Dir == repo+"/sm" { // its work is what the tests look for as nested
-				c.Acts[i].Loses = Nested
-			}
-			said |= c.Acts[i].Loses
+		said |= c.Acts[i].Loses
+	}
+	may := Work(0)
+	for _, l := range letters {
+		if strings.Contains(f.may, l.letter) {
+			may |= l.work
 		}
-		may := Work(0)
-		for _, l := range letters {
-			if strings.Contains(f.may, l.letter) {
-				may |= l.work
-			}
+	}
+	if work&may != 0 || work|may != said {
+		t.Errorf("%s (%v)\n%s  loses %v: %s\n  said  %s, of which it may lose %s", f.command, err, out, words, showWork(work), showWork(said), f.may)
+	}
+	for _, word := range words {
+		if file := before.words[word]; filepath.IsAbs(file) && !slices.ContainsFunc(c.Acts, func(a Act) bool {
+			return a.Loses&workOf(word) != 0 && (a.Paths == nil && covers([]string{top(a.Dir)}, file) || covers(a.Paths, file))
+		}) {
+			t.Errorf("%s loses %s, of which no act says so", f.command, file)
 		}
-		if work&may != 0 || work|may != said {
-			t.Errorf("%s (%v)\n%s  loses %v: %s\n  said  %s, of which it may lose %s", f.command, err, out, words, showWork(work), showWork(said), f.may)
-		}
-		for _, word := range words {
-			if file := before.words[word]; filepath.IsAbs(file) && !slices.ContainsFunc(c.Acts, func(a Act) bool {
-				return a.Loses&workOf(word) != 0 && (a.Paths == nil && covers([]string{top(a.Dir)}, file) || covers(a.Paths, file))
-			}) {
-				t.Errorf("%s loses %s, of which no act says so", f.command, file)
-			}
-		}
-		for file, text := range before.files {
-			if after.files[file] != text && !covers(c.Paths, file) && !slices.ContainsFunc(c.Trees, func(dir string) bool { return covers([]string{top(dir)}, file) }) &&
-				filepath.Base(file) != ".gitmodules" { // which git rm of a submodule changes, too
-				t.Errorf("%s changes %s without saying so", f.command, file)
-			}
+	}
+	for file, text := range before.files {
+		if after.files[file] != text && !covers(c.Paths, file) && !slices.ContainsFunc(c.Trees, func(dir string) bool { return covers([]string{top(dir)}, file) }) &&
+			filepath.Base(file) != ".gitmodules" { // which git rm of a submodule changes, too
+			t.Errorf("%s changes %s without saying so", f.command, file)
 		}
 	}
 }
