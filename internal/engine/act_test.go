@@ -15,7 +15,7 @@ import (
 // runs plays the hooks around a command, which do is. It returns the answer of the hook before it.
 func runs(t *testing.T, a *scene.Actor, command string, do func()) engine.MayEditResult {
 	t.Helper()
-	c := shell.Edits(command, a.Work, nil)
+	c := shell.Edits(command, a.Work, shell.Env{})
 	p := engine.CheckEditParams{HookParams: a.Hook(), Tool: "Bash", Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Unread: !c.Reads}
 	res := a.CheckEdit(p).OK()
 	if err := a.Engine.EditChecked(t.Context(), p, res); err != nil {
@@ -55,7 +55,10 @@ func TestOthersWorkIsntTaken(t *testing.T) {
 	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
 	s.File("c.go", "somebody's")
 
-	for _, command := range []string{"git reset --hard", "git checkout .", "git checkout -- b.go", "git stash", "git checkout -f", "git restore ."} {
+	for _, command := range []string{
+		"git reset --hard", "git checkout .", "git checkout -- b.go", "git stash", "git checkout -f", "git restore .",
+		`cd sub && cd "$(git rev-parse --show-toplevel)" && git reset --hard`, `git -C "$PWD" stash`, "cd sub; cd - && git checkout .",
+	} {
 		res := runs(t, ann, command, nil)
 		s.Check(!res.Allowed && strings.Contains(res.Reason, "uncommitted work of "+string(bob.ID)+": b.go") && len(res.Denied) == 1, "%s: %+v", command, res)
 	}

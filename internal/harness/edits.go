@@ -60,7 +60,7 @@ type toolCall struct {
 	input json.RawMessage
 	dir   string
 	after bool
-	alias shell.Alias
+	env   shell.Env
 }
 
 // edits returns what a tool changes.
@@ -103,20 +103,20 @@ func (e *Edits) of(tool Editor, c toolCall, in toolInput) {
 		e.Command = true
 		command, at := in.text(tool.Command), under(c.dir, in.text(tool.Dir))
 		if c.after && tool.Follows && c.dir != "" {
-			e.afterCommand(command, at, c.alias)
+			e.afterCommand(command, at, c.env)
 			return
 		}
-		e.set(shell.Edits(command, at, c.alias))
+		e.set(shell.Edits(command, at, c.env))
 	}
 }
 
 // afterCommand adds what a command has changed. end is the session's directory after it: where a cd of the
 // command led, unless the harness went back from there. The command's own steps show where it began. If
 // they don't, only its absolute paths count.
-func (e *Edits) afterCommand(command, end string, alias shell.Alias) {
-	c := shell.Edits(command, "", nil)
+func (e *Edits) afterCommand(command, end string, env shell.Env) {
+	c := shell.Edits(command, "", shell.Env{Home: env.Home})
 	if c.End != "" && filepath.IsLocal(c.End) {
-		e.set(shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), alias))
+		e.set(shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), env))
 		return
 	}
 	for _, paths := range []*[]string{&c.Paths, &c.Names, &c.Trees} {

@@ -140,17 +140,18 @@ func TestEditsOfServers(t *testing.T) {
 	}
 }
 
-// TestEditsCarryActs: what a command may cost comes along, and git's aliases are known.
+// TestEditsCarryActs: what a command may cost comes along, and git's aliases and the home directory are known.
 func TestEditsCarryActs(t *testing.T) {
 	in := Input{
-		Getenv: func(string) string { return "" }, Chain: []proc.Info{{Comm: "claude", Args: []string{"claude"}}},
+		Getenv: func(name string) string { return map[string]string{"HOME": "/home/ann"}[name] }, Chain: []proc.Info{{Comm: "claude", Args: []string{"claude"}}},
 		Alias: func(dir, name string) string { return map[string]string{"undo": "reset --hard"}[name] },
 	}
 	for command, want := range map[string]string{
-		"git undo":                "takes git reset --hard /app",
-		"cd /x && git checkout .": "takes git checkout . /x",
-		"git status":              "reads",
-		"make":                    "",
+		"git undo":                 "takes git reset --hard /app",
+		"cd /x && git checkout .":  "takes git checkout . /x",
+		"git -C ~/app stash clear": "drops git stash clear /home/ann/app",
+		"git status":               "reads",
+		"make":                     "",
 	} {
 		for _, event := range []string{"PreToolUse", "PostToolUse"} {
 			told, err := json.Marshal(map[string]any{"hook_event_name": event, "cwd": "/app", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"talkingstick/internal/shell"
 )
 
 // Firing is a hook of a harness that fires. Several harnesses may run the same entry, because some of them run the
@@ -46,7 +48,8 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 	case !seen:
 		row = dialect
 	}
-	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row, in.Alias)}, nil
+	env := shell.Env{Home: in.Getenv("HOME"), Alias: in.Alias}
+	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row, env)}, nil
 }
 
 // strangers are harnesses that run hooks of others and have no row in [Rows]. What they do with an answer isn't known,

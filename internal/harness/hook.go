@@ -76,7 +76,7 @@ type hookMessage struct {
 // readMessage reads an input in the words of r. Event is empty for events that we don't listen to. The tool is one of
 // runs, the harness that runs the hook, or has a name of r, because a harness that runs another's hooks may translate
 // its tools.
-func (r Row) readMessage(in hookMessage, runs Row, alias shell.Alias) HookInput {
+func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Subagent: in.Subagent != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
 	if filepath.IsAbs(in.Dir) {
 		out.Dir = in.Dir
@@ -89,7 +89,7 @@ func (r Row) readMessage(in hookMessage, runs Row, alias shell.Alias) HookInput 
 		if !runs.isEditor(in.Tool) {
 			runs = r
 		}
-		out.Edits = runs.edits(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, alias})
+		out.Edits = runs.edits(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, env})
 	case out.Subagent:
 		out.Event = "" // a sub-agent's start, prompt, stop and end aren't the session's
 	}

@@ -30,7 +30,8 @@ func TestAsBashDoes(t *testing.T) {
 		"mv a.go sub", "mv a.go b.go sub", "mv -t sub a.go", "mv -f -- a.go z.go", "mv a.{go,txt}", "mv sub/c.go .", "mv -T a.go b.go",
 		"cp a.go z.go", "cp sub/* .", "cp a.go b.go sub/", "cp -t sub a.go", "cp --target-directory sub a.go", "cp -r sub other",
 		"rm *.go", "rm .*.go", "rm [!a].go", "rm [a-b].go", "rm */*.go", "rm -rf sub", "rm '*.go'", "rm -f *.none", `rm a+b\[1\].*`, "rm x\\ y.txt", "rm \"x y.txt\"",
-		"rm {a,b}.go", "rm ./a.go", "rm app/*/*.tsx", "\\rm a.go", "rm \"$PWD\"/none; rm a.go",
+		"rm {a,b}.go", "rm ./a.go", "rm app/*/*.tsx", "\\rm a.go", "rm \"$PWD\"/none; rm a.go", "rm \"$PWD\"/a.go $PWD/sub/c.go `pwd`/b.go", "cd sub; cd - > /dev/null; rm a.go", "cd ~; rm a.go ~/b.go $HOME/sub/c.go", "cd sub; rm ~+/c.go ~-/a.go $OLDPWD/b.go",
+		"rm $(cd sub && pwd)/c.go", "HOME=$PWD/sub; rm ~/c.go", "HOME=none rm ~/a.go", "cd sub; cd; rm a.go",
 		"cd sub && rm c.go; cd ..; rm a.go", "(cd sub && rm c.go); rm a.go", "cd sub > log; rm c.go", "cd sub | rm a.go; rm b.go", "cd sub & rm a.go; wait",
 		"cd none || cd sub || exit; rm -f /none/c.go", "cd none 2> /dev/null || rm a.go", "pushd sub > /dev/null; rm c.go",
 		"bash -c 'rm a.go'", "bash -c 'cd sub; rm c.go'; rm a.go", "bash <<'EOF'\nrm a.go\nEOF", "eval 'rm a.go'", "env A=b rm a.go", "env -C sub rm c.go", "command rm a.go",
@@ -43,7 +44,7 @@ func TestAsBashDoes(t *testing.T) {
 	} {
 		dir := scratchDir(t)
 		before := snapshot(t, dir, true)
-		claimed := Edits(command, dir, nil)
+		claimed := Edits(command, dir, Env{Home: dir})
 		c := exec.Command(bash, "-c", command)
 		c.Dir, c.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
 		out, err := c.CombinedOutput()
@@ -80,7 +81,7 @@ func TestANamedPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := Edits("rm */*.go", dir, nil).Paths; len(got) != 1 {
+	if got := Edits("rm */*.go", dir, Env{}).Paths; len(got) != 1 {
 		t.Errorf("%v", got)
 	}
 }

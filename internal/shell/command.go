@@ -25,14 +25,14 @@ func (w *walker) call(c *syntax.CallExpr, stdin string) {
 		w.run(args, stdin)
 		return
 	}
-	was := w.git
+	git, home := w.git, w.home
 	for _, a := range c.Assigns {
 		if a.Name != nil {
 			w.assign(a.Name.Value, w.value(a.Value))
 		}
 	}
 	w.run(args, stdin)
-	w.git = was
+	w.git, w.home = git, home
 }
 
 // set notes a variable of the shell. Commands get it only if they got it before.
@@ -86,7 +86,7 @@ func (w *walker) inShell(name string, args []word, stdin string) bool {
 	case "cd", "pushd":
 		w.cd(args)
 	case "popd":
-		w.dirKnown = false
+		w.enter(word{})
 	case "unset":
 		w.unset(args)
 	case "eval":
@@ -185,12 +185,16 @@ func (w *walker) elsewhere(name string, args []word, stdin string) {
 }
 
 func (w *walker) cd(args []word) {
-	rest := parse(args, "").rest
-	if len(rest) != 1 || rest[0].text == "-" || strings.HasPrefix(rest[0].text, "+") {
-		w.dirKnown = false // the home or the previous directory
-		return
+	switch rest := parse(args, "").rest; {
+	case len(rest) == 0:
+		w.enter(w.home)
+	case rest[0] == literal("-"):
+		w.dir, w.dirKnown, w.last = w.last.text, w.last.ok, w.here()
+	case len(rest) > 1 || strings.HasPrefix(rest[0].text, "+"):
+		w.enter(word{})
+	default:
+		w.enter(rest[0])
 	}
-	w.enter(rest[0])
 }
 
 func (w *walker) eval(args []word) {

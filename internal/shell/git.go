@@ -31,7 +31,7 @@ func (w *walker) value(x *syntax.Word) word {
 	if x == nil {
 		return literal("")
 	}
-	text, _, ok := flat(x.Parts)
+	text, _, ok := w.flat(x.Parts)
 	return word{text: text, ok: ok}
 }
 
@@ -44,6 +44,8 @@ func (w *walker) assign(name string, value word) {
 		w.git.tree = &value
 	case "GIT_INDEX_FILE":
 		w.git.index = true
+	case "HOME":
+		w.home = value
 	}
 	if !harmless(name, value) {
 		w.writes = true

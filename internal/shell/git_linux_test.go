@@ -275,7 +275,7 @@ func TestAsGitDoes(t *testing.T) {
 // plays compares what is said of a form with what git does in repo.
 func (f play) plays(t *testing.T, repo string) {
 	before := lookAt(t, repo)
-	c := Edits(f.command, repo, testAliases)
+	c := Edits(f.command, repo, Env{Alias: testAliases})
 	if got := showActs(c.Acts, repo); got != f.want {
 		t.Errorf("%s\n  is   %s\n  want %s", f.command, got, f.want)
 	}

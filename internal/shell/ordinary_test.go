@@ -37,9 +37,9 @@ func projectDir(t *testing.T) string {
 
 // said is what the analysis says of a command, as testdata/ordinary.txt has it.
 func said(command, dir string) string {
-	c := Edits(command, dir, func(_, name string) string {
+	c := Edits(command, dir, Env{Home: "/home/ann", Alias: func(_, name string) string {
 		return map[string]string{"st": "status -sb", "lg": "log --graph --oneline"}[name]
-	})
+	}})
 	var b strings.Builder
 	if c.Reads {
 		b.WriteString("  reads\n")

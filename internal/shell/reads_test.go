@@ -41,12 +41,12 @@ func TestReads(t *testing.T) {
 		}},
 	} {
 		for _, command := range c.commands {
-			if got := Edits(command, dir, nil).Reads; got != c.reads {
+			if got := Edits(command, dir, Env{}).Reads; got != c.reads {
 				t.Errorf("%s: reads is %v", command, got)
 			}
 		}
 	}
-	if long := "ls " + strings.Repeat("a ", maxCommand); Edits(long, dir, nil).Reads {
+	if long := "ls " + strings.Repeat("a ", maxCommand); Edits(long, dir, Env{}).Reads {
 		t.Error("a command that is too long to be looked at is said to only read")
 	}
 }

@@ -37,19 +37,25 @@ const (
 	maxTime    = 15 * time.Millisecond // for the parser
 )
 
+// Env is what a shell knows, and the text of a command doesn't tell.
+type Env struct {
+	Home  string // the home directory; empty if it isn't known
+	Alias Alias  // nil means that git has no aliases
+}
+
 // Alias returns what the alias of git's with that name is set to in the repository at dir, without a ! at the front
 // taken off; empty if there is none.
 type Alias func(dir, name string) string
 
 // Edits returns what a command will change when a POSIX shell or bash runs it in dir. Without dir, paths are
-// relative to wherever it runs, and there are no acts but on whole paths. alias may be nil: then git has no aliases.
-func Edits(command, dir string, alias Alias) (c Changes) {
+// relative to wherever it runs, and there are no acts but on whole paths.
+func Edits(command, dir string, env Env) (c Changes) {
 	defer func() {
 		if recover() != nil {
 			c = Changes{} // the parser isn't ours, and may panic
 		}
 	}()
-	w := walker{dir: dir, dirKnown: true, shared: &shared{alias: alias, aliases: maxAliases, steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
+	w := walker{dir: dir, dirKnown: true, home: word{text: env.Home, ok: true}, shared: &shared{alias: env.Alias, aliases: maxAliases, steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
 	w.script(command)
 	if w.dirKnown {
 		w.changes.End = filepath.Clean(w.dir)
@@ -62,6 +68,8 @@ func Edits(command, dir string, alias Alias) (c Changes) {
 type walker struct {
 	dir      string // where the shell is
 	dirKnown bool   // whether that is known
+	last     word   // where it was before, as cd - has it
+	home     word   // the home directory
 	nameOnly bool   // the command changes a link itself, not what it leads to
 	form     string // how acts call the command that runs
 	fed      []word // where the find looks whose output the command reads
@@ -165,7 +173,7 @@ func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
 	case syntax.Hdoc, syntax.DashHdoc:
 		return heredoc(r)
 	case syntax.WordHdoc:
-		stdin, _, _ = flat(r.Word.Parts)
+		stdin, _, _ = w.flat(r.Word.Parts)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.DplOut, syntax.RdrAll, syntax.AppAll:
 		to := w.fields(r.Word)
 		switch {
@@ -244,7 +252,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 		from := other.dir
 		other.stmt(c.Y)
 		if !other.dirKnown || other.dir != from {
-			w.dirKnown = false
+			w.dirKnown, w.last = false, word{}
 		}
 	default:
 		w.inSubshell(func(w *walker) { w.stmt(c.X) })
@@ -286,6 +294,9 @@ func (w *walker) oneOf(branches ...[]*syntax.Stmt) {
 func (w *walker) join(other walker) {
 	if !other.dirKnown || other.dir != w.dir {
 		w.dirKnown = false
+	}
+	if other.last != w.last {
+		w.last = word{}
 	}
 }
 
@@ -435,6 +446,7 @@ func (w *walker) isDir(x word) bool {
 // enter changes the directory. After a word that isn't known, neither is the directory.
 func (w *walker) enter(x word) {
 	path, ok := w.path(x)
+	w.last = w.here()
 	if !ok {
 		w.dirKnown = false
 		return

@@ -42,7 +42,7 @@ func check(t *testing.T, rows []row) {
 	t.Helper()
 	dir := scratchDir(t)
 	for _, r := range rows {
-		c := Edits(r.command, dir, nil)
+		c := Edits(r.command, dir, Env{Home: "/home/ann"})
 		var got []string
 		for _, p := range c.Paths {
 			name := strings.TrimPrefix(strings.Replace(p, dir, ".", 1), "./")
@@ -77,7 +77,7 @@ func TestRedirections(t *testing.T) {
 		{`echo x > x\ y.txt`, "x y.txt"},
 		{`echo x > "q.txt" > sub/../q2.txt`, "q.txt q2.txt"},
 		{"echo x > /etc/motd", "/etc/motd"},
-		{"echo x > $F; echo x > \"$HOME/a\"; echo x > ~/a; echo x > ~ann/a", ""},
+		{"echo x > $F; echo x > \"${F}/a\"; echo x > ~ann/a", ""},
 		{"echo x > $(mktemp)", ""},
 		{"echo '> a.go' \"> b.go\"  # > c.go", ""},
 		{"cat <<EOF > a.go\n> b.go\nrm c.go\nEOF", "a.go"},
@@ -238,7 +238,7 @@ func TestWhereItRuns(t *testing.T) {
 		{"cd sub & rm a.go", "a.go"},
 		{"x=$(cd sub; rm c.go); rm a.go", "sub/c.go a.go"},
 		{"cd $x && rm a.go; rm /tmp/y", "/tmp/y"},
-		{"cd && rm a.go", ""},
+		{"cd && rm a.go", "/home/ann/a.go"},
 		{"cd -; rm a.go", ""},
 		{"cd sub || exit 1; rm c.go", "sub/c.go"},
 		{"cd sub || cd app; rm c.go", ""},
@@ -291,7 +291,7 @@ func TestNames(t *testing.T) {
 		"rm a > b":             "a",
 		"bash -c 'rm a'; apply_patch '*** Delete File: b'": "a",
 	} {
-		if got := strings.Join(Edits(command, "", nil).Names, " "); got != want {
+		if got := strings.Join(Edits(command, "", Env{}).Names, " "); got != want {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
@@ -299,12 +299,12 @@ func TestNames(t *testing.T) {
 
 // TestWithoutADirectory names files as the command does where it isn't known where it runs.
 func TestWithoutADirectory(t *testing.T) {
-	got := Edits("rm ./a.go; cd sub; rm /b; git reset --hard; mv c d", "", nil)
+	got := Edits("rm ./a.go; cd sub; rm /b; git reset --hard; mv c d", "", Env{})
 	want := Changes{Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Names: []string{"a.go", "/b", "sub/c", "sub/d"}, Trees: []string{"sub"}, End: "sub"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := Edits("git stash", "", nil); len(got.Trees) != 1 || got.Trees[0] != "." {
+	if got := Edits("git stash", "", Env{}); len(got.Trees) != 1 || got.Trees[0] != "." {
 		t.Errorf("%+v", got)
 	}
 }
@@ -315,7 +315,7 @@ func TestEnd(t *testing.T) {
 		"": "/w", "rm a": "/w", "cd a; cd b": "/w/a/b", "cd a && cd ..": "/w", "cd /x && make": "/x", "(cd a)": "/w", "cd $x": "", "cd a || cd b": "",
 		"if": "/w",
 	} {
-		if got := Edits(command, "/w", nil).End; got != want {
+		if got := Edits(command, "/w", Env{}).End; got != want {
 			t.Errorf("%s: %q", command, got)
 		}
 	}
@@ -345,7 +345,7 @@ func hostile() []string {
 func TestHostile(t *testing.T) {
 	for _, c := range hostile() {
 		start := processorTime(t)
-		got := Edits(c, "/usr", nil)
+		got := Edits(c, "/usr", Env{})
 		// The limit is 50 ms. A hundred times that means that a bound is missing, and not that the machine is slow or that the
 		// race detector looks on.
 		if d := processorTime(t) - start; d > 5*time.Second {
@@ -375,7 +375,7 @@ func TestAliases(t *testing.T) {
 		"git a; git a; git b": "",
 	} {
 		asked = nil
-		if got := showActs(Edits(command, dir, alias).Acts, dir); got != want {
+		if got := showActs(Edits(command, dir, Env{Alias: alias}).Acts, dir); got != want {
 			t.Errorf("%s: %s", command, got)
 		}
 		if len(asked) == 0 || len(asked) > maxAliases {
@@ -383,7 +383,7 @@ func TestAliases(t *testing.T) {
 		}
 	}
 	asked = nil
-	Edits(strings.Repeat("git a;", 1000), dir, alias)
+	Edits(strings.Repeat("git a;", 1000), dir, Env{Alias: alias})
 	if len(asked) != maxAliases {
 		t.Errorf("asks %d times", len(asked))
 	}
@@ -401,12 +401,12 @@ func TestForms(t *testing.T) {
 		"git checkout -- 'a\tb\nc'":                "git checkout -- 'a b c'",
 		"git stash -m " + strings.Repeat("é", 100): "git stash -m " + strings.Repeat("é", maxForm-14) + "…",
 	} {
-		acts := Edits(command, dir, nil).Acts
+		acts := Edits(command, dir, Env{}).Acts
 		if len(acts) == 0 || acts[0].Form != want {
 			t.Errorf("%s: %+v", command, acts)
 		}
 	}
-	many := Edits(strings.Repeat("git checkout -- a.go;", 3)+"for i in 1; do rm a.go; done; rm a.go", dir, nil).Acts
+	many := Edits(strings.Repeat("git checkout -- a.go;", 3)+"for i in 1; do rm a.go; done; rm a.go", dir, Env{}).Acts
 	if len(many) != 2 {
 		t.Errorf("the same acts, again and again: %+v", many)
 	}
@@ -415,7 +415,7 @@ func TestForms(t *testing.T) {
 // TestActsWithoutADirectory: where it isn't known where a command runs, only what lies at whole paths is told.
 func TestActsWithoutADirectory(t *testing.T) {
 	dir := scratchDir(t)
-	c := Edits("git reset --hard; rm a.go; cd sub; git checkout .; rm "+dir+"/a.go; git -C "+dir+" stash; git branch -D x", "", nil)
+	c := Edits("git reset --hard; rm a.go; cd sub; git checkout .; rm "+dir+"/a.go; git -C "+dir+" stash; git branch -D x", "", Env{})
 	if got, want := showActs(c.Acts, dir), "takes MUI a.go; takes MSP"; got != want {
 		t.Error(got)
 	}
@@ -442,7 +442,7 @@ func TestABranchLikeAFile(t *testing.T) {
 		"git checkout sub a.go": "takes M sub a.go", "git checkout sub --": "moves I", "cd sub; git checkout c.go": "takes M in sub sub/c.go",
 		"git -C linked checkout sub": "moves I in linked", "git -C linked checkout a": "takes M in linked linked/a", "git checkout ../x": "takes M ../x",
 	} {
-		if got := showActs(Edits(command, dir, nil).Acts, dir); got != want {
+		if got := showActs(Edits(command, dir, Env{}).Acts, dir); got != want {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
@@ -478,7 +478,7 @@ func FuzzShellEdits(f *testing.F) {
 	}
 	dir := scratchDir(f)
 	f.Fuzz(func(t *testing.T, command string) {
-		got := Edits(command, dir, func(_, name string) string { return name })
+		got := Edits(command, dir, Env{Home: "/h", Alias: func(_, name string) string { return name }})
 		lists := [][]string{got.Paths, got.Trees}
 		for _, a := range got.Acts {
 			lists = append(lists, []string{a.Dir}, a.Paths)

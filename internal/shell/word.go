@@ -38,7 +38,7 @@ func (w *walker) fields(x *syntax.Word) (all []word) {
 		syntax.SplitBraces(x)
 	}
 	for _, parts := range unbrace(x.Parts) {
-		text, pattern, ok := flat(parts)
+		text, pattern, ok := w.flat(parts)
 		switch {
 		case !ok:
 			all = append(all, word{text: text})
@@ -102,22 +102,25 @@ func unbrace(parts []syntax.WordPart) [][]syntax.WordPart {
 }
 
 // flat returns a word's text, and its pattern if it has wildcards. It isn't ok if the text isn't known.
-func flat(parts []syntax.WordPart) (text, pattern string, ok bool) {
+func (w *walker) flat(parts []syntax.WordPart) (text, pattern string, ok bool) {
 	var f flattener
 	ok = true
 	for i, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			ok = ok && (i > 0 || !strings.HasPrefix(p.Value, "~")) // a home directory
-			f.bare(p.Value)
+			text, known := p.Value, true
+			if i == 0 && strings.HasPrefix(text, "~") {
+				text, known = w.tilde(text, len(parts) == 1)
+			}
+			f.bare(text)
+			ok = ok && known
 		case *syntax.SglQuoted:
 			ok = ok && (!p.Dollar || !strings.Contains(p.Value, `\`))
 			f.quoted(p.Value)
 		case *syntax.DblQuoted:
-			ok = f.double(p) && ok
+			ok = w.double(&f, p) && ok
 		default:
-			ok = false
-			f.quoted("\x00")
+			ok = w.expand(&f, p, false) && ok
 		}
 	}
 	if f.wild {
@@ -166,15 +169,24 @@ func (f *flattener) quoted(s string) {
 	}
 }
 
+// expand adds what a variable or a substitution becomes.
+func (w *walker) expand(f *flattener, p syntax.WordPart, quoted bool) (ok bool) {
+	text, ok := w.expansion(p, quoted)
+	if !ok {
+		text = "\x00"
+	}
+	f.quoted(text)
+	return ok
+}
+
 // double adds text between double quotes.
-func (f *flattener) double(q *syntax.DblQuoted) (ok bool) {
+func (w *walker) double(f *flattener, q *syntax.DblQuoted) (ok bool) {
 	ok = true
 	for _, p := range q.Parts {
 		if lit, is := p.(*syntax.Lit); is {
 			f.quoted(unescape(lit.Value, "$`\"\\"))
 		} else {
-			ok = false
-			f.quoted("\x00")
+			ok = w.expand(f, p, true) && ok
 		}
 	}
 	return ok

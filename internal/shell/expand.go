@@ -1,0 +1,138 @@
+package shell
+
+import (
+	"path/filepath"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"talkingstick/internal/workspace"
+)
+
+// here is the directory in which the shell is, as a word.
+func (w *walker) here() word { return word{text: w.dir, ok: w.dirKnown} }
+
+// expansion returns what a variable or a substitution becomes, if it names a directory that is known. Whatever else one
+// stands for, nobody can tell from the text.
+func (w *walker) expansion(p syntax.WordPart, quoted bool) (text string, ok bool) {
+	var x word
+	switch p := p.(type) {
+	case *syntax.ParamExp:
+		x = w.variable(p)
+	case *syntax.CmdSubst:
+		if len(p.Stmts) == 1 {
+			w.inSubshell(func(w *walker) { x = w.printed(p.Stmts[0]) })
+		}
+	}
+	split := !quoted && strings.ContainsAny(x.text, " \t\n*?[")
+	return x.text, x.ok && filepath.IsAbs(x.text) && !split
+}
+
+// variable returns the directory that a variable holds, if it is one of the shell's own.
+func (w *walker) variable(p *syntax.ParamExp) word {
+	changed := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 || p.Exp != nil
+	if p.Param == nil || changed {
+		return word{}
+	}
+	switch p.Param.Value {
+	case "PWD":
+		return w.here()
+	case "OLDPWD":
+		return w.last
+	case "HOME":
+		return w.home
+	}
+	return word{}
+}
+
+// tilde returns what bare text at the front of a word becomes, if that begins with a ~. whole says that the word ends with it.
+func (w *walker) tilde(text string, whole bool) (expanded string, ok bool) {
+	name, rest, below := strings.Cut(text, "/")
+	if !whole && !below {
+		return "", false
+	}
+	var x word
+	switch name {
+	case "~":
+		x = w.home
+	case "~+":
+		x = w.here()
+	case "~-":
+		x = w.last
+	}
+	if !x.ok || !filepath.IsAbs(x.text) {
+		return "", false // another user's, or one that isn't known
+	}
+	if below {
+		rest = "/" + rest
+	}
+	return strings.TrimSuffix(x.text, "/") + rest, true
+}
+
+// printed returns the directory that a command prints, if it prints that and nothing else: the one in which the shell is, or the top
+// level of the checkout there.
+func (w *walker) printed(s *syntax.Stmt) word {
+	if w.steps--; w.steps < 0 || s.Negated || s.Background || s.Coprocess {
+		return word{}
+	}
+	for _, r := range s.Redirs {
+		if r.N == nil || r.N.Value != "2" {
+			return word{}
+		}
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Assigns) == 0 {
+			return w.printedBy(w.args(c.Args))
+		}
+	case *syntax.BinaryCmd:
+		switch {
+		case c.Op == syntax.OrStmt: // the second one prints if the first one fails
+			if x := w.printed(c.X); x.ok {
+				return x
+			}
+			return w.printed(c.Y)
+		case c.Op == syntax.AndStmt && isCd(c.X):
+			w.stmt(c.X)
+			return w.printed(c.Y)
+		}
+	}
+	return word{}
+}
+
+// isCd reports whether a command only goes elsewhere.
+func isCd(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) == 2 && c.Args[0].Lit() == "cd" && c.Args[1].Lit() != "-" // which prints where it goes
+}
+
+// printedBy is [walker.printed] for a simple command.
+func (w *walker) printedBy(args []word) word {
+	switch {
+	case len(args) == 0 || !args[0].ok:
+	case args[0].text == "pwd" && len(args) == 1:
+		return w.here()
+	case args[0].text == "git":
+		sub, ok := w.gitOptions(args[1:])
+		if ok && sub.name == "rev-parse" && len(sub.args) == 1 && sub.args[0] == literal("--show-toplevel") {
+			return w.topLevel()
+		}
+	}
+	return word{}
+}
+
+// topLevel is the top level of the checkout in which git works. A directory that doesn't exist yet lies in the checkout around it.
+func (w *walker) topLevel() word {
+	if w.git.top != "" {
+		return literal(w.git.top)
+	}
+	if !w.dirKnown {
+		return word{}
+	}
+	dir := w.dir
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	at, ok := workspace.FindCheckout(dir, workspace.Env{})
+	return word{text: at.Top, ok: ok}
+}
