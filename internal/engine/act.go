@@ -170,7 +170,7 @@ func (e *Engine) takes(ctx context.Context, a actIn, q editQuestion) (taken stic
 	kept, kerr := e.takeRescue(ctx, rescue.Request{
 		Tree: a.tree, Paths: narrowed(a.paths), Nested: a.Loses&shell.Nested != 0,
 		// A file that isn't tracked may stand where a tracked one was.
-		Untracked: a.Loses&shell.Untracked != 0 || len(taken.Files) > 0 && a.Loses&shell.Modified != 0 || a.Kind == shell.Moves,
+		Untracked: a.Loses&shell.Untracked != 0 || (late || len(taken.Files) > 0) && a.Loses&shell.Modified != 0 || a.Kind == shell.Moves,
 		Ignored:   a.Loses&shell.Ignored != 0 && a.Kind == shell.Takes,
 		Facts:     rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
 	})
