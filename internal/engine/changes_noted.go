@@ -93,7 +93,8 @@ func sharedEdits(tx *store.Tx, r stick.Room) (all []stick.EditedFile, err error)
 	return all, err
 }
 
-// countEdited fills in how many files an agent has edited in the turn of an event that tells of the first.
+// countEdited fills in how many files an agent has edited since an event that tells of the first, in the turn of that event. What it
+// edited before, it had a right to.
 func countEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error) {
 	if e.Type != stick.EventEditTold {
 		return e, nil
@@ -101,7 +102,7 @@ func countEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error)
 	files, err := sharedEdits(tx, r)
 	n := 0
 	for _, f := range files {
-		if slices.ContainsFunc(f.Editors, func(by stick.Editor) bool { return by.Agent == e.From && by.Turn == e.Turn }) {
+		if slices.ContainsFunc(f.Editors, func(by stick.Editor) bool { return by.Agent == e.From && by.Turn == e.Turn && by.At >= e.CreatedAt }) {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
@@ -117,13 +118,16 @@ func TestChangesOfAnotherCheckout(t *testing.T) {
 }
 
 // TestHowManyFilesAnAgentHasEdited: the holder is told how many files another has edited since in its turn, though the event was made at
-// the first.
+// the first. Those that the other had reserved, and edited before, don't count.
 func TestHowManyFilesAnAgentHasEdited(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
 	bob.Edits(func() { s.File("before.go", "b") }, "before.go")
 	ann.Try().Is(stick.YourTurn)
+	bob.Reserve("own").OK()
+	bob.Edits(func() { s.File("own/a.go", "b") }, "own/a.go")
+	s.Later(time.Second)
 	for _, name := range []string{"c.go", "a.go", "b.go"} {
 		bob.Edits(func() { s.File(name, "x") }, name)
 	}
