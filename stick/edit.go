@@ -66,6 +66,12 @@ func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) Judgem
 	return r.asEnforced(r.against(q, near, s, now))
 }
 
+// In names the room in which something is against the rules, for a caller that is in another place.
+func (e *Error) In(room string) *Error {
+	e.Message, e.Hint = "in the room of "+Line(room)+", "+e.Message, e.Hint.At(room)
+	return e.With("workspace", room)
+}
+
 // asEnforced makes of what is against the rules a refusal or a warning.
 func (r Room) asEnforced(why *Error) Judgement {
 	if r.Policy.Enforce.Denies() {

@@ -106,6 +106,17 @@ func (c Command) As(name string) Command {
 	return append(slices.Clone(c), Word{Text: "--as"}, Word{Text: name, Blank: "agent"})
 }
 
+// At returns the hint with the flag --path in each command of tt, for a reader that is in another place than the room of path.
+func (h Hint) At(path string) Hint {
+	out := slices.Clone(h)
+	for i, s := range out {
+		if c := s.Command; len(c) > 0 && c[0].Text == "tt" && c[len(c)-1].Text != "--help" {
+			out[i].Command = append(slices.Clone(c), Word{Text: "--path"}, Word{Text: path, Blank: "directory"})
+		}
+	}
+	return out
+}
+
 // String returns the hint as it is printed.
 func (h Hint) String() string {
 	var b strings.Builder

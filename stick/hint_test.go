@@ -30,6 +30,16 @@ func TestHintCarriesTheNameOfItsReader(t *testing.T) {
 	equal(t, "help", Hintf("%s", Cmd("tt wait --help")).As("alice").String(), "tt wait --help")
 }
 
+// A hint for a reader in another place names the room in every command.
+func TestHintNamesTheRoom(t *testing.T) {
+	h := Hintf("wait: %s; or %s; %s", Cmd("tt wait"), Cmd("git status"), Cmd("tt wait --help"))
+	equal(t, "in another place", h.At("/work/my lib").String(), `wait: tt wait --path '/work/my lib'; or git status; tt wait --help`)
+	equal(t, "the original", h.String(), "wait: tt wait; or git status; tt wait --help")
+	e := Errorf(CodeEditDenied, "a.go isn't yours to change now").Hintf("wait: %s", Cmd("tt wait")).In("/work/lib")
+	equal(t, "the error", e.Message+"; "+e.Hint.String(), "in the room of /work/lib, a.go isn't yours to change now; wait: tt wait --path /work/lib")
+	equal(t, "the fact", e.Fields["workspace"], any("/work/lib"))
+}
+
 // The facts of an error fill the blanks that no value filled, whether they are set before or after the hint.
 func TestFactsFillTheBlanksOfAHint(t *testing.T) {
 	show := func() *Error { return Errorf(CodeNotFound, "gone").Hintf("look: %s", Cmd("tt worker show <task_id>")) }

@@ -37,6 +37,23 @@ func TestHintsAreCommands(t *testing.T) {
 	}
 }
 
+// TestHintsAboutEditsTakeAPath: where the room is another than that of the caller's place, these hints name it by --path.
+func TestHintsAboutEditsTakeAPath(t *testing.T) {
+	n := 0
+	for _, h := range hintedCommands(t) {
+		if !regexp.MustCompile(`\bstick/(act|edit\w*|pause|turn)\.go:`).MatchString(filepath.ToSlash(h.at)) || h.command[0].Text != "tt" {
+			continue
+		}
+		n++
+		if err := understood(stick.Hint{{Command: h.command}}.At("lib")[0].Command[1:]); err != nil {
+			t.Errorf("%s: %s: %v", h.at, h.command, err)
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d hints were found", n)
+	}
+}
+
 // TestHintsSayTheirCommands finds the hints that have a command of tt among their plain words, where
 // nobody could run it.
 func TestHintsSayTheirCommands(t *testing.T) {

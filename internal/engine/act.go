@@ -109,6 +109,9 @@ func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResu
 		}
 		failed = cmp.Or(failed, err)
 		if why != nil {
+			if room.ID != res.here {
+				why = why.In(room.Path)
+			}
 			res.deny(room.ID, why)
 			res.unkept = taken.Form
 			return failed

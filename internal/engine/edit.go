@@ -36,6 +36,7 @@ type MayEditResult struct {
 	Told     string              `json:"told,omitempty"`   // what is against the rules, though it is allowed
 	Hint     string              `json:"hint,omitempty"`   // the next safe step
 
+	here    stick.RoomID // that of the place of the call
 	refusal *stick.Error
 	step    stick.Hint
 	against []string  // the paths of Reason or Told, some of them
@@ -181,10 +182,11 @@ func (e *Engine) mayEdit(ctx context.Context, q editQuestion, also func(*store.T
 		if err != nil {
 			return err
 		}
-		asked, err := q.rooms(tx, me.Agent)
+		asked, here, err := q.rooms(tx, me.Agent)
 		if err != nil {
 			return err
 		}
+		res.here = here
 		for _, a := range asked {
 			if err := a.answer(tx, probes, me, q, &res); err != nil {
 				return err
@@ -290,8 +292,9 @@ func (all *roomQuestions) of(tx *store.Tx, id stick.RoomID, me stick.AgentID) (*
 	return a, err
 }
 
-// rooms returns the rooms that decide. If nothing is to be changed, it is the room of the call.
-func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, err error) {
+// rooms returns the rooms that decide, and the room of the place of the call, empty if there is none. If nothing is to be changed, that
+// one decides.
+func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, here stick.RoomID, err error) {
 	var places []workspace.Place
 	for _, x := range q.in {
 		places = append(places, x.Place)
@@ -304,11 +307,16 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 	for i, p := range places {
 		chains[i] = p.Chain
 	}
+	if q.at != nil {
+		chains = append(chains, q.at.Chain)
+	}
 	ids, err := tx.RoomsAt(chains)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if q.at == nil {
+	if here = q.RoomID; q.at != nil {
+		here, ids = ids[len(places)], ids[:len(places)]
+	} else {
 		ids = append(ids, q.RoomID)
 	}
 	for i, id := range ids {
@@ -317,7 +325,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 		}
 		a, err := out.of(tx, id, me)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		switch {
 		case i == len(places): // a room by its id
@@ -328,7 +336,8 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 			a.addPlace(places[i])
 		}
 	}
-	return out, q.addRemovals(tx, &out, me)
+	err = q.addRemovals(tx, &out, me)
+	return out, here, err
 }
 
 // answer lets the room decide, and adds the decision to res.
@@ -379,6 +388,9 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 	why := cmp.Or(j.Denied, j.Told)
 	if why == nil || j.Denied == nil && res.Told != "" { // another room has told already
 		return nil
+	}
+	if a.room.ID != res.here {
+		why = why.In(a.room.Path)
 	}
 	res.RoomID, res.Enforce = a.room.ID, a.room.Policy.Enforce
 	if res.Holder = ""; t.State == stick.Owned {
