@@ -203,10 +203,15 @@ type rule struct {
 	means func(string) bool
 }
 
+// GivesRight reports whether a reservation of p lets its owner edit without the stick. One that could match anywhere doesn't.
+func (r Room) GivesRight(p glob.Pattern) bool {
+	return r.Policy.Enforce.HearsScopes() && p.LiteralFirst()
+}
+
 func (r Room) deciding(q Editing, near []Reservation, s *Probed, now Time) rules {
 	var all []rule
 	for _, v := range near {
-		if r.Policy.Enforce.HearsScopes() && v.Pattern.LiteralFirst() && !r.Stale(v, s, now) {
+		if r.GivesRight(v.Pattern) && !r.Stale(v, s, now) {
 			all = append(all, rule{v, v.Pattern.Matcher(q.Fold)})
 		}
 	}

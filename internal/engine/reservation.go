@@ -102,6 +102,9 @@ func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	asked := map[string]bool{}
 	for _, p := range q.Patterns {
 		asked[p.Key(q.Fold)] = true
+		if res.Warning == "" && o.Room.Policy.Enforce.HearsScopes() && !o.Room.GivesRight(p) {
+			res.Warning = stick.Line(string(p)) + " could match anywhere, so it gives no right to edit without the stick; reserve files or directories by their names"
+		}
 	}
 	for _, v := range mine {
 		if asked[v.Pattern.Key(q.Fold)] {

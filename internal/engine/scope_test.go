@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,4 +198,25 @@ func TestNobodyRemovesTheWorkspace(t *testing.T) {
 	ann.CheckEdit(removes(s.File("src/a.go", ""))).That("allowed", func(r engine.MayEditResult) bool { return r.Allowed })
 	carl.Sets("enforce=off").OK()
 	ann.CheckEdit(removes(s.Work)).That("allowed", func(r engine.MayEditResult) bool { return r.Allowed })
+}
+
+// TestAPatternThatGivesNoRight: a pattern whose first name has a wildcard is reserved, and lets nobody edit. Whether a file matches it
+// has no part in that. The answer says so, where other reservations give that right.
+func TestAPatternThatGivesNoRight(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	pat.Sets("enforce=scopes").OK()
+	s.File("new.txt", "there")
+	warns := func(r engine.ReservePathsResult) bool {
+		return strings.HasPrefix(r.Warning, "new* could match anywhere, so it gives no right to edit")
+	}
+	bob.Reserve("docs", "new*").That("that it gives no right", warns)
+	bob.Edits(nil, "new.txt").Denied("new.txt")
+	bob.Edits(nil, "newer.txt").Denied("newer.txt")
+	bob.Reserve("src/new*").That("no warning", func(r engine.ReservePathsResult) bool { return r.Warning == "" })
+	bob.Edits(nil, "src/newer.txt").Allowed()
+	pat.Sets("enforce=stick").OK()
+	bob.Reserve("old*").That("no warning where no reservation gives a right", func(r engine.ReservePathsResult) bool { return r.Warning == "" })
 }
