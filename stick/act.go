@@ -2,6 +2,7 @@ package stick
 
 import (
 	"fmt"
+	"slices"
 )
 
 // Taking is the question whether an agent may run a command that takes uncommitted work away, or sweeps it into the index or a
@@ -69,6 +70,26 @@ type Taken struct {
 	Rescue string    // the id of the copy; empty if there is none
 	Kept   []string  // refs that keep the old tips of branches
 	Left   []string  // what the copy lacks
+}
+
+// With joins what another part of the same command takes, of which the same copy was made.
+func (t Taken) With(more Taken) Taken {
+	if t.Form != more.Form {
+		t.Form += " and " + more.Form
+	}
+	t.Files, t.Of, t.Kept, t.Left = union(t.Files, more.Files), union(t.Of, more.Of), union(t.Kept, more.Kept), union(t.Left, more.Left)
+	return t
+}
+
+// union returns a, and what b has beside it.
+func union[T comparable](a, b []T) []T {
+	out := slices.Clone(a)
+	for _, x := range b {
+		if !slices.Contains(a, x) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // Take makes the event that a command takes uncommitted work. It is for the agent that runs it, and for the others whose work it is.

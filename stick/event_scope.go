@@ -245,8 +245,11 @@ func (p WorkTakenPayload) said() string {
 	if len(p.LeftOut) > 0 {
 		s += ", without " + edited(p.LeftOut)
 	}
-	if len(p.Kept) > 0 {
+	switch {
+	case len(p.Kept) == 1:
 		s += "; the old commit is kept as " + p.Kept[0]
+	case len(p.Kept) > 1:
+		s += fmt.Sprintf("; the old commits are kept as %s and %d more", p.Kept[0], len(p.Kept)-1)
 	}
 	return s
 }

@@ -29,7 +29,23 @@ type actIn struct {
 // takenIn is what a command is going to take, to be told in the room.
 type takenIn struct {
 	room stick.RoomID
+	top  string // of the checkout
 	stick.Taken
+}
+
+// joined makes one telling of what several parts of a command take in a checkout, if the same copy has all of it.
+func joined(all []takenIn) (out []takenIn) {
+	for _, t := range all {
+		i := slices.IndexFunc(out, func(o takenIn) bool {
+			return o.room == t.room && o.top == t.top && o.Rescue == t.Rescue && o.Sweeps == t.Sweeps
+		})
+		if i < 0 {
+			out = append(out, t)
+		} else {
+			out[i].Taken = out[i].With(t.Taken)
+		}
+	}
+	return out
 }
 
 // actsIn finds the checkouts in which acts take something. It leaves out what lies outside of git.
@@ -117,7 +133,7 @@ func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResu
 			return failed
 		}
 		if taken.Rescue != "" || len(taken.Kept)+len(taken.Of) > 0 {
-			res.taken = append(res.taken, takenIn{room.ID, taken})
+			res.taken = append(res.taken, takenIn{room.ID, a.in.top, taken})
 		}
 	}
 	return failed
@@ -331,7 +347,7 @@ func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.Room, by core
 // tellTaken records what a command takes, for the agent that runs it and for those whose work it is.
 func (e *Engine) tellTaken(ctx context.Context, p HookParams, all []takenIn) error {
 	var err error
-	for _, t := range all {
+	for _, t := range joined(all) {
 		p.Where = core.Where{RoomID: t.room}
 		err = errors.Join(err, e.hooked(ctx, p, true, func(o *op) error {
 			t.By = o.Me.Agent

@@ -278,3 +278,27 @@ func TestADeniedCommandTakesNothing(t *testing.T) {
 	s.Check(len(told(t, ann)) == 0, "what didn't run was told")
 	s.Check(runs(t, ann, "git checkout -- README", nil).Allowed && len(told(t, ann)) == 1, "her own file")
 }
+
+// TestOneCommandIsToldOnce: where several parts of a command take work, each agent hears of it once.
+func TestOneCommandIsToldOnce(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	s.Commit("b.go", "b")
+	ann.Try().Is(stick.YourTurn)
+	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
+	ann.Edits(func() { s.File("new.go", "new") }, "new.go")
+	told(t, ann)
+	told(t, bob)
+	runs(t, ann, "git reset --hard && git clean -fd", nil)
+	want := "ran git reset --hard and git clean -fd, which took 2 files, first b.go, work of " + string(bob.ID) + "; a copy was kept before: tt rescue show "
+	for _, a := range []*scene.Actor{ann, bob} {
+		said := told(t, a)
+		s.Check(len(said) == 1 && strings.Contains(said[0], want), "%s: %q", a.Name, said)
+	}
+	s.Git("branch", "one")
+	s.Git("branch", "two")
+	runs(t, ann, "git branch -D one; git branch -D two", nil)
+	said := told(t, ann)
+	s.Check(len(said) == 1 && strings.Contains(said[0], "ran git branch -D one and git branch -D two; the old commits are kept as refs/talkingstick/kept/"), "%q", said)
+}
