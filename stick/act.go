@@ -96,7 +96,7 @@ func union[T comparable](a, b []T) []T {
 func (r Room) Take(t Taken) Event {
 	p := WorkTakenPayload{
 		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: some(t.Files), Count: len(t.Files), Of: t.Of,
-		Rescue: t.Rescue, Kept: t.Kept, LeftOut: some(t.Left),
+		Rescue: t.Rescue, Kept: some(t.Kept), LeftOut: some(t.Left),
 	}
 	e := r.event(EventWorkTaken, t.By, "").with(p)
 	e.For = p.readers(t.By)

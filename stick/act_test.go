@@ -66,6 +66,7 @@ func TestWorkTakenIsTold(t *testing.T) {
 		},
 		"a ran git add -A, which swept up x.go, work of b":                               {By: "a", Form: "git add -A", Sweeps: true, Files: []string{"x.go"}, Of: []AgentID{"b"}},
 		"a ran git branch -D t; the old commit is kept as refs/talkingstick/kept/t/ab12": {By: "a", Form: "git branch -D t", Kept: []string{"refs/talkingstick/kept/t/ab12"}},
+		"a ran git branch -D …; the old commits are kept: tt rescue list":                {By: "a", Form: "git branch -D …", Kept: slices.Repeat([]string{"refs/talkingstick/kept/t/ab12"}, 300)},
 	} {
 		e := f.Take(x)
 		if got := e.Say(); got != want {

@@ -245,11 +245,12 @@ func (p WorkTakenPayload) said() string {
 	if len(p.LeftOut) > 0 {
 		s += ", without " + edited(p.LeftOut)
 	}
-	switch {
-	case len(p.Kept) == 1:
+	switch len(p.Kept) {
+	case 0:
+	case 1:
 		s += "; the old commit is kept as " + p.Kept[0]
-	case len(p.Kept) > 1:
-		s += fmt.Sprintf("; the old commits are kept as %s and %d more", p.Kept[0], len(p.Kept)-1)
+	default:
+		s += "; the old commits are kept: tt rescue list"
 	}
 	return s
 }

@@ -9,8 +9,8 @@ import (
 
 func TestWhichCommandsAskBefore(t *testing.T) {
 	for command, want := range map[string]bool{
-		"git commit":                               true,
-		"git commit -a -m fix":                     true,
+		"git commit":           true,
+		"git commit -a -m fix": true,
 		"/usr/bin/git -C app -c a.b=c commit -qam": true,
 		"git.exe --no-pager commit --amend":        true,
 		"git commit -n -m fix":                     false,

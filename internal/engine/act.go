@@ -69,6 +69,8 @@ func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 				return
 			}
 			i, all = len(all), append(all, actIn{Act: act, tree: tree, in: &checkout{top: top, chain: p.Chain}})
+		} else {
+			all[i].Refs = slices.Concat(all[i].Refs, act.Refs)
 		}
 		switch rel, ok := workspace.Below(full, top); {
 		case !ok || rel == ".":
@@ -320,22 +322,19 @@ func (e *Engine) wasRefused(ctx context.Context, by core.Caller, room stick.Room
 func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
 	taken.Form = a.Form
 	taken.Of, err = e.workersOf(ctx, room.ID, a.Refs, by)
-	var missing []string
-	for _, ref := range a.Refs {
-		tips, terr := e.core.Config.Git.Tips(ctx, a.in.top, ref)
-		err = errors.Join(err, terr)
-		name, _, _ := strings.Cut(ref, "@{") // an entry of the stash is kept as a ref like its others
-		for _, commit := range tips {
-			tip, kerr := e.rescues().KeepTip(ctx, a.tree.Common, name, commit, stick.At(e.core.Now()))
-			if err = errors.Join(err, kerr); kerr != nil {
-				missing = append(missing, ref+" ("+stick.AsError(kerr).Message+")")
-				continue
+	lost, terr := e.lostTips(ctx, a)
+	kept, kerr := e.rescues().KeepTips(ctx, a.tree.Common, lost, stick.At(e.core.Now()))
+	if err = errors.Join(err, terr, kerr); kerr == nil {
+		for _, tip := range kept {
+			if !slices.Contains(taken.Kept, tip.Ref) {
+				taken.Kept = append(taken.Kept, tip.Ref)
 			}
-			taken.Kept = append(taken.Kept, tip.Ref)
 		}
-	}
-	if len(missing) == 0 {
 		return taken, nil, err
+	}
+	var missing []string
+	for _, tip := range lost {
+		missing = append(missing, tip.Of+" ("+stick.AsError(kerr).Message+")")
 	}
 	again, rerr := e.wasRefused(ctx, by, room.ID, a.Form)
 	if again || rerr != nil {
@@ -356,6 +355,27 @@ func (e *Engine) tellTaken(ctx context.Context, p HookParams, all []takenIn) err
 		}))
 	}
 	return err
+}
+
+// lostTips lists the commits that the refs of an act name.
+func (e *Engine) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err error) {
+	for _, ref := range a.Refs {
+		if strings.HasSuffix(ref, "/") { // any below it
+			all, rerr := e.core.Config.Git.Refs(ctx, a.in.top, ref)
+			for _, r := range all {
+				lost = append(lost, rescue.Tip{Of: r.Name, Commit: r.Commit})
+			}
+			err = errors.Join(err, rerr)
+			continue
+		}
+		commits, terr := e.core.Config.Git.Tips(ctx, a.in.top, ref)
+		name, _, _ := strings.Cut(ref, "@{") // an entry of the stash is kept as a ref like its others
+		for _, commit := range commits {
+			lost = append(lost, rescue.Tip{Of: name, Commit: commit})
+		}
+		err = errors.Join(err, terr)
+	}
+	return lost, err
 }
 
 // workersOf lists the agents that work on the tasks of branches, if these are others' for the caller.

@@ -137,6 +137,22 @@ func TestOldTipsAreKept(t *testing.T) {
 		strings.Contains(said[1], "ran git stash clear; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
 	kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/talkingstick/kept")
 	s.Check(strings.Contains(kept, tip) && strings.Contains(kept, stashed), "kept are %s, of %s and %s", kept, tip, stashed)
+	s.Git("branch", "one")
+	s.Git("branch", "two/three")
+	for _, command := range []string{"git branch | xargs git branch -D", "git branch -D $(git branch --merged)", "git push . +$x:y", "git update-ref --stdin"} {
+		s.Git("commit", "-q", "--allow-empty", "-m", command)
+		s.Git("branch", "-f", "one")
+		s.Git("branch", "-f", "two/three")
+		s.Check(runs(t, ann, command, nil).Allowed, "it was denied")
+		said := told(t, ann)
+		s.Check(len(said) == 1 && strings.Contains(said[0], "; the old commits are kept: tt rescue list"), "%s: %q", command, said)
+		kept := s.Git("for-each-ref", "--format=%(objectname) %(refname)", "refs/talkingstick/kept")
+		for _, branch := range []string{"one", "two/three"} {
+			s.Check(strings.Contains(kept, "/heads/"+branch), "kept are %s", kept)
+		}
+		s.Check(strings.Count(kept, s.Git("rev-parse", "one")) == 3, "kept are %s", kept) // those two and the one that is checked out
+	}
+	s.Check(runs(t, ann, "git push . :one :two/three", nil).Allowed && len(told(t, ann)) == 1, "two refs of one command")
 	s.Check(runs(t, ann, "git branch -D nowhere", nil).Allowed, "it was denied")
 	s.Check(len(told(t, ann)) == 0, "a branch that doesn't exist was kept")
 }
@@ -300,5 +316,5 @@ func TestOneCommandIsToldOnce(t *testing.T) {
 	s.Git("branch", "two")
 	runs(t, ann, "git branch -D one; git branch -D two", nil)
 	said := told(t, ann)
-	s.Check(len(said) == 1 && strings.Contains(said[0], "ran git branch -D one and git branch -D two; the old commits are kept as refs/talkingstick/kept/"), "%q", said)
+	s.Check(len(said) == 1 && strings.Contains(said[0], "ran git branch -D one and git branch -D two; the old commits are kept: tt rescue list"), "%q", said)
 }

@@ -22,46 +22,54 @@ type Tip struct {
 	At     stick.Time `json:"at"` // when it was kept
 }
 
-// KeepTip keeps a commit that a ref, such as refs/heads/topic, is about to lose, and drops those that are past their time or
-// too many. The kept ref is in the user's repository, because the commits are; it has no reflog and runs no hook. Asked for
-// the same ref and commit again, KeepTip returns what it has.
+// KeepTips keeps commits that refs, such as refs/heads/topic, are about to lose, and drops those that are past their time or
+// too many. Of each it needs Of and Commit. The kept refs are in the user's repository, because the commits are; they have no
+// reflog and run no hook. Asked for the same ref and commit again, KeepTips returns what it has. It keeps all of them or none.
 //
-// It fails with [stick.CodeGitFailed] if there is no such commit, or the name can't be one of a ref.
-func (s *Store) KeepTip(ctx context.Context, common, ref, commit string, now stick.Time) (Tip, error) {
+// It fails with [stick.CodeGitFailed] if there is no such commit, or a name can't be one of a ref.
+func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now stick.Time) ([]Tip, error) {
 	g, err := s.Git.Isolate(ctx, common, "GIT_DIR="+common)
 	if err != nil {
-		return Tip{}, err
+		return nil, err
 	}
-	kept, err := tips(ctx, g)
+	old, err := tips(ctx, g)
 	if err != nil {
-		return Tip{}, err
+		return nil, err
 	}
-	for _, t := range kept {
-		if t.Of == ref && t.Commit == commit {
-			return t, nil
-		}
-	}
-	if !strings.HasPrefix(ref, "refs/") || len(commit) < 40 {
-		return Tip{}, stick.Errorf(stick.CodeGitFailed, "%s at %s isn't a ref with a commit", stick.Line(ref), stick.Line(commit))
-	}
-	t := Tip{Of: ref, Commit: commit, At: now}
-	for {
-		t.Ref = keptRefs + newID(t.At, commit) + "/" + strings.TrimPrefix(ref, "refs/")
-		if !slices.ContainsFunc(kept, func(k Tip) bool { return k.Ref == t.Ref }) {
-			break
-		}
-		t.At++
-	}
+	all, added := slices.Clone(old), 0
 	var orders strings.Builder
-	fmt.Fprintf(&orders, "create %s\x00%s\x00", t.Ref, commit)
-	for i, old := range kept {
-		if now.Sub(old.At) > s.Limits.Age || i >= s.Limits.Count-1 {
-			fmt.Fprintf(&orders, "delete %s\x00%s\x00", old.Ref, old.Commit)
+	for i, t := range lost {
+		if !strings.HasPrefix(t.Of, "refs/") || len(t.Commit) < 40 {
+			return nil, stick.Errorf(stick.CodeGitFailed, "%s at %s isn't a ref with a commit", stick.Line(t.Of), stick.Line(t.Commit))
+		}
+		known := slices.IndexFunc(all, func(k Tip) bool { return k.Of == t.Of && k.Commit == t.Commit })
+		if known < 0 {
+			known, all, added = len(all), append(all, newTip(t, now, all)), added+1
+			fmt.Fprintf(&orders, "create %s\x00%s\x00", all[known].Ref, t.Commit)
+		}
+		lost[i] = all[known]
+	}
+	if added == 0 {
+		return lost, nil
+	}
+	for i, t := range old {
+		if now.Sub(t.At) > s.Limits.Age || i >= s.Limits.Count-added {
+			fmt.Fprintf(&orders, "delete %s\x00%s\x00", t.Ref, t.Commit)
 		}
 	}
 	ctx = context.WithoutCancel(ctx) // killed, git would leave its locks
 	_, err = g.Run(ctx, strings.NewReader(orders.String()), nil, "update-ref", "-z", "--stdin")
-	return t, err
+	return lost, err
+}
+
+// newTip gives a tip its time, and a ref that none of the others has.
+func newTip(t Tip, now stick.Time, others []Tip) Tip {
+	for t.At = now; ; t.At++ {
+		t.Ref = keptRefs + newID(t.At, t.Commit) + "/" + strings.TrimPrefix(t.Of, "refs/")
+		if !slices.ContainsFunc(others, func(k Tip) bool { return k.Ref == t.Ref }) {
+			return t
+		}
+	}
 }
 
 // Tips lists the commits that are kept in a repository, the newest first.

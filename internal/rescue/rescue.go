@@ -102,9 +102,9 @@ const (
 
 // Taken is the outcome of [Store.Take].
 type Taken struct {
-	ID      string    `json:"id"` // empty if nothing was kept
-	Files   int       `json:"files"` // of how many paths it holds something; a deletion counts
-	Bytes   int64     `json:"bytes"` // the size of that, with what was staged
+	ID      string    `json:"id"`       // empty if nothing was kept
+	Files   int       `json:"files"`    // of how many paths it holds something; a deletion counts
+	Bytes   int64     `json:"bytes"`    // the size of that, with what was staged
 	LeftOut []LeftOut `json:"left_out"` // with those of nested repositories
 	Same    bool      `json:"same"`     // the state is that of the last rescue, whose id this is
 	Nothing bool      `json:"nothing"`  // nothing is uncommitted

@@ -451,11 +451,18 @@ func TestTipsOfDeletedBranches(t *testing.T) {
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho ran >>'"+s.path("ran")+"'\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := s.store.KeepTip(ctx, s.tree.Common, "refs/heads/topic/one", first, s.now)
+	keep := func(ref, commit string, at stick.Time) (Tip, error) {
+		kept, err := s.store.KeepTips(ctx, s.tree.Common, []Tip{{Of: ref, Commit: commit}}, at)
+		if err != nil {
+			return Tip{}, err
+		}
+		return kept[0], nil
+	}
+	kept, err := keep("refs/heads/topic/one", first, s.now)
 	if err != nil || kept.Of != "refs/heads/topic/one" || kept.Commit != first || kept.At != s.now || !strings.HasPrefix(kept.Ref, keptRefs) {
 		t.Fatalf("%+v, %v", kept, err)
 	}
-	if again, err := s.store.KeepTip(ctx, s.tree.Common, "refs/heads/topic/one", first, s.now+5); err != nil || again != kept {
+	if again, err := keep("refs/heads/topic/one", first, s.now+5); err != nil || again != kept {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	if _, err := os.Lstat(s.path("ran")); err == nil {
@@ -473,12 +480,12 @@ func TestTipsOfDeletedBranches(t *testing.T) {
 
 	// the same moment, then too many, then too old
 	second, third := commit("two"), commit("three")
-	same, err := s.store.KeepTip(ctx, s.tree.Common, "refs/heads/topic/one", second, s.now)
+	same, err := keep("refs/heads/topic/one", second, s.now)
 	if err != nil || same.Ref == kept.Ref {
 		t.Errorf("%+v, %v", same, err)
 	}
 	s.store.Limits.Count = 2
-	newest, err := s.store.KeepTip(ctx, s.tree.Common, "refs/tags/v1", third, s.now+10)
+	newest, err := keep("refs/tags/v1", third, s.now+10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,15 +493,24 @@ func TestTipsOfDeletedBranches(t *testing.T) {
 	if err != nil || len(tips) != 2 || tips[0] != newest {
 		t.Errorf("%+v, %v", tips, err)
 	}
-	last, err := s.store.KeepTip(ctx, s.tree.Common, "refs/heads/x", third, s.now.Add(Defaults.Age+time.Hour))
+	last, err := keep("refs/heads/x", third, s.now.Add(Defaults.Age+time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if tips, err := s.store.Tips(ctx, s.tree.Common); err != nil || len(tips) != 1 || tips[0] != last {
 		t.Errorf("%+v, %v", tips, err)
 	}
+	// several at once: a known one, one twice, and all of those before are too many
+	s.store.Limits.Count = 3
+	many, err := s.store.KeepTips(ctx, s.tree.Common, []Tip{{Of: "refs/heads/x", Commit: third}, {Of: "refs/heads/y", Commit: third}, {Of: "refs/heads/y", Commit: third}, {Of: "refs/heads/y", Commit: second}}, last.At+1)
+	if err != nil || len(many) != 4 || many[0] != last || many[1] != many[2] || many[3].Commit != second {
+		t.Errorf("%+v, %v", many, err)
+	}
+	if tips, err := s.store.Tips(ctx, s.tree.Common); err != nil || len(tips) != 3 {
+		t.Errorf("%+v, %v", tips, err)
+	}
 	for _, bad := range [][2]string{{"heads/x", third}, {"refs/heads/x", "main"}, {"refs/heads/a..b", third}, {"refs/heads/x\n", third}, {"refs/heads/y", strings.Repeat("1", 40)}} {
-		if _, err := s.store.KeepTip(ctx, s.tree.Common, bad[0], bad[1], s.now); stick.CodeOf(err) != stick.CodeGitFailed {
+		if _, err := keep(bad[0], bad[1], s.now); stick.CodeOf(err) != stick.CodeGitFailed {
 			t.Errorf("keep %q at %q: %v", bad[0], bad[1], err)
 		}
 	}

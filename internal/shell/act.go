@@ -22,14 +22,17 @@ type Act struct {
 	// and itself unless it ends with a separator. Without any, it is the whole checkout of Dir.
 	Paths []string
 
-	// Some says that only some files of Paths are meant, and nobody can tell which, as in find . -name x -delete. Where
-	// Refs is empty, it says the same of refs.
+	// Some says that only some files of Paths, or some of Refs, are meant, and nobody can tell which, as in
+	// find . -name x -delete and git branch -D $(git branch --merged).
 	Some bool
 
 	Tracked bool // only files that git tracks are swept; otherwise new ones, too
 
-	Loses Work     // what may be lost, or leave the tree, as by git stash
-	Refs  []string // full names of the refs that are deleted or set to another commit; refs/stash@{1} is an entry of the stash, refs/stash all of it
+	Loses Work // what may be lost, or leave the tree, as by git stash
+
+	// Refs are full names of the refs that are deleted or set to another commit. One that ends with a slash means all
+	// refs below it; refs/stash@{1} is an entry of the stash, refs/stash all of it.
+	Refs []string
 }
 
 // Kind is what an act does.

@@ -296,9 +296,14 @@ func (w *walker) treeAct(kind Kind, loses Work) {
 	w.act(a)
 }
 
-// drops notes that refs are deleted or set to another commit. Without refs, nobody can tell which.
+// drops notes that refs are deleted or set to another commit. Without refs, commits go that none names.
 func (w *walker) drops(loses Work, refs ...string) {
 	w.act(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: refs, Some: len(refs) == 0})
+}
+
+// dropsSome is drops of some refs below a name, or of some entries of the stash: nobody can tell which.
+func (w *walker) dropsSome(loses Work, below string) {
+	w.act(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: []string{below}, Some: true})
 }
 
 // files are what pathspecs find.

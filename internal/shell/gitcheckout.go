@@ -183,8 +183,8 @@ func (w *walker) gitStash(args []word) {
 			entry = o.rest[0]
 		}
 		switch number := strings.Trim(entry.text, "0123456789") == ""; {
-		case !entry.ok:
-			w.drops(Stash)
+		case !entry.ok || entry.some:
+			w.dropsSome(Stash, "refs/stash")
 		case number:
 			w.drops(Stash, "refs/stash@{"+entry.text+"}")
 		default:

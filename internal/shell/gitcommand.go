@@ -57,6 +57,8 @@ func rareGitCommand(name string) func(*walker, []word) {
 		return (*walker).gitUpdateRef
 	case "fetch":
 		return (*walker).gitFetch
+	case "push":
+		return (*walker).gitPush
 	case "reflog":
 		return (*walker).gitReflog
 	case "gc":

@@ -10,12 +10,15 @@ import (
 	"talkingstick/internal/workspace"
 )
 
+// anyBranch stands for all branches, where nobody can tell which ones a command means.
+const anyBranch = "refs/heads/"
+
 // dropsBranch notes that a branch is deleted or set to another commit.
 func (w *walker) dropsBranch(names ...word) {
 	var refs []string
 	for _, name := range names {
 		if !name.ok || name.some {
-			w.drops(Commits) // nobody can tell which
+			w.dropsSome(Commits, anyBranch)
 			continue
 		}
 		refs = append(refs, "refs/heads/"+name.text)
@@ -57,9 +60,9 @@ func (w *walker) gitBranch(args []word) {
 func (w *walker) gitUpdateRef(args []word) {
 	o := parse(args, "m:")
 	switch {
-	case o.has("stdin"):
-		w.drops(Commits)
-	case len(o.rest) > 0 && o.rest[0].ok:
+	case o.has("stdin"), len(o.rest) > 0 && (!o.rest[0].ok || o.rest[0].some):
+		w.dropsSome(Commits, anyBranch)
+	case len(o.rest) > 0:
 		w.drops(Commits, o.rest[0].text)
 	}
 }
@@ -68,14 +71,71 @@ func (w *walker) gitUpdateRef(args []word) {
 func (w *walker) gitFetch(args []word) {
 	o := parse(args, "j:o:", "depth", "upload-pack", "shallow-since", "shallow-exclude", "deepen", "refmap", "server-option", "jobs", "negotiation-tip")
 	for _, x := range o.rest[min(1, len(o.rest)):] {
-		spec, plus := strings.CutPrefix(x.text, "+")
-		_, to, has := strings.Cut(spec, ":")
-		switch {
-		case !has || !x.ok || to == "" || !plus && !o.has("f", "force") || strings.HasPrefix(to, "refs/remotes/"):
-		case strings.HasPrefix(to, "refs/"):
-			w.drops(Commits, to)
-		default:
-			w.drops(Commits, "refs/heads/"+to)
+		w.refspec(x, o.has("f", "force"))
+	}
+}
+
+// refspec notes the ref that a refspec of git fetch or git push deletes, or with force sets to another commit. That of a remote
+// repository's branch can be fetched again.
+func (w *walker) refspec(x word, forced bool) {
+	spec, plus := strings.CutPrefix(x.text, "+")
+	from, to, has := strings.Cut(spec, ":")
+	switch {
+	case !has || to == "" || !plus && !forced && from != "" || strings.HasPrefix(to, "refs/remotes/"):
+	case !x.ok || x.some || strings.Contains(to, "*"):
+		w.dropsSome(Commits, anyBranch)
+	default:
+		w.drops(Commits, fullRef(to))
+	}
+}
+
+// fullRef returns the full name of a ref, which is a branch unless it says something else.
+func fullRef(name string) string {
+	if strings.HasPrefix(name, "refs/") {
+		return name
+	}
+	return "refs/heads/" + name
+}
+
+// gitPush is git push. It only matters here where it pushes to a repository on this machine, by its path.
+func (w *walker) gitPush(args []word) {
+	o := parse(args, "o:", "repo", "receive-pack", "exec", "push-option", "recurse-submodules")
+	to, named := o.value("repo")
+	if specs := o.rest; len(specs) > 0 {
+		to, named, o.rest = specs[0], true, specs[1:]
+	}
+	if !named || o.has("n", "dry-run") {
+		return
+	}
+	w.inSubshell(func(w *walker) {
+		if to.text != "." { // the repository here, wherever it is
+			if !strings.Contains(to.text, "/") || !w.isDir(to) {
+				return
+			}
+			w.enter(to)
+			w.git.repo = ""
+		}
+		w.pushes(o)
+	})
+}
+
+// pushes notes what a push does to the refs of the repository in which it arrives.
+func (w *walker) pushes(o options) {
+	forced := o.has("f", "force", "force-with-lease")
+	switch {
+	case o.has("mirror", "prune"), forced && o.has("all", "branches"):
+		w.dropsSome(Commits, anyBranch)
+	case o.has("d", "delete"):
+		for _, x := range o.rest {
+			if x.ok = x.ok && !x.some; x.ok {
+				w.drops(Commits, fullRef(x.text))
+			} else {
+				w.dropsSome(Commits, anyBranch)
+			}
+		}
+	default:
+		for _, x := range o.rest {
+			w.refspec(x, forced)
 		}
 	}
 }

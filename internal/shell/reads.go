@@ -169,7 +169,7 @@ var gitReads = sync.OnceValue(func() map[string]func(args []word) bool {
 // gitOthers are commands of git's own that change nothing of what is asked here, but don't only read. No alias can
 // have their names.
 var gitOthers = sync.OnceValue(func() map[string]bool {
-	return words(`push tag remote config init clone notes replace rerere repack pack-refs maintenance write-tree commit-tree update-index
+	return words(`tag remote config init clone notes replace rerere repack pack-refs maintenance write-tree commit-tree update-index
 	update-server-info mktree mktag hash-object symbolic-ref multi-pack-index pack-objects unpack-objects index-pack send-email mailinfo
 	mailsplit fast-export fast-import filter-branch difftool mergetool citool gui instaweb daemon credential interpret-trailers
 	send-pack fetch-pack http-backend shell svn p4 cvsimport merge-tree merge-index merge-one-file unpack-file prune-packed commit-graph`)
