@@ -76,7 +76,7 @@ type WorkTakenPayload struct {
 	Count   int       `json:"count,omitempty"`     // how many they are
 	Of      []AgentID `json:"of,omitempty"`        // others whose work it is
 	Rescue  string    `json:"rescue_id,omitempty"` // the copy that was made before
-	Kept    []string  `json:"kept,omitempty"`      // refs that keep the old tips of branches
+	Kept    []string  `json:"kept,omitempty"`      // refs that keep the old tips of branches, the first of them
 	LeftOut []string  `json:"left_out,omitempty"`  // some of what the copy lacks
 }
 

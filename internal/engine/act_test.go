@@ -235,6 +235,33 @@ func TestMovesAreCopied(t *testing.T) {
 	s.Check(len(told(t, ann)) == 0, "ignored files were told")
 }
 
+// TestWithoutAMergeNothingIsAborted: where none is in progress, git refuses to end one, so nobody's work is taken. Where one is, it is.
+func TestWithoutAMergeNothingIsAborted(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	bob.Edits(func() { s.File("README", "by bob") }, "README")
+	pat.Sets("enforce=stick").OK()
+	told(t, ann)
+	for _, command := range []string{"git merge --abort", "git rebase --abort", "git cherry-pick --skip", "git revert --abort", "git am --abort"} {
+		s.Check(runs(t, ann, command, nil).Allowed && runs(t, bob, command, nil).Allowed && len(told(t, ann)) == 0, "%s", command)
+	}
+	for _, mark := range []string{"MERGE_HEAD", "rebase-merge/head-name", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-apply/next"} {
+		path := s.File(filepath.FromSlash(".git/"+mark), "")
+		denied := 0
+		for _, command := range []string{"git merge --abort", "git rebase --abort", "git cherry-pick --skip", "git revert --abort", "git am --abort"} {
+			if !runs(t, ann, command, nil).Allowed {
+				denied++
+			}
+		}
+		s.Check(denied > 0, "with %s nothing is denied", mark)
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestWhatGitDoesntTellIsCopied: an entry of the stash by its number, files that git was told to take for unchanged, new files that the same
 // command has swept up before, a file that stands where a directory was, and a directory named with one below it.
 func TestWhatGitDoesntTellIsCopied(t *testing.T) {

@@ -29,8 +29,8 @@ func TestKnownExpansions(t *testing.T) {
 	})
 }
 
-// TestTheTopLevel: a command may ask git for it, and go there.
-func TestTheTopLevel(t *testing.T) {
+// checkoutDir is scratchDir with what makes it a checkout for those who read files, and one inside of it.
+func checkoutDir(t *testing.T) string {
 	dir := scratchDir(t)
 	for name, text := range map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info": "", ".git/refs/heads/main": "x", "app/inner/x y/.git": "gitdir: ../../../.git\n"} {
 		path := filepath.Join(dir, name)
@@ -41,6 +41,38 @@ func TestTheTopLevel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// TestNothingToEnd: a command that ends a merge, or one like it, costs nothing where none is in progress. It isn't said to only read,
+// because after it has run there is none either.
+func TestNothingToEnd(t *testing.T) {
+	dir := checkoutDir(t)
+	for command, want := range map[string]string{
+		"git merge --abort; cd sub; git rebase --skip 2> /dev/null || git am --abort; git revert --continue": "",
+		"make; git merge --abort":             "takes MSI",
+		"git merge x || git merge --abort":    "moves I; takes MSI",
+		"git merge --abort; git reset --hard": "takes MSP",
+		"cd $x; git -C " + dir + " rebase --abort; cd /; git -C " + dir + " -c core.editor=x rebase --abort": "takes MSPUI",
+		"git --work-tree=sub merge --abort": "takes MSI in sub sub/",
+		"git rebase main":                   "moves I",
+	} {
+		c := Edits(command, dir, Env{})
+		if got := showActs(c.Acts, dir); got != want || c.Reads {
+			t.Errorf("%s: %s, reads: %v", command, got, c.Reads)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".git", "MERGE_HEAD"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := showActs(Edits("git rebase --abort; git merge --abort", dir, Env{}).Acts, dir); got != "takes MSI" {
+		t.Error(got)
+	}
+}
+
+// TestTheTopLevel: a command may ask git for it, and go there.
+func TestTheTopLevel(t *testing.T) {
+	dir := checkoutDir(t)
 	for command, want := range map[string]string{
 		"cd sub; cd \"$(git rev-parse --show-toplevel)\" && git reset --hard":                                "takes MSP",
 		"cd sub; cd `git rev-parse --show-toplevel`; rm a.go":                                                "takes MUI a.go",

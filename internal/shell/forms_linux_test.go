@@ -301,6 +301,15 @@ var forms = []play{
 	{"git bisect log", "", "", ""},
 	{"git sparse-checkout set ud", "moves I", "", cleaned},
 
+	// without one in progress, git refuses
+	{"git merge --abort", "", "", ""},
+	{"git merge --continue; git rebase --abort; git -C sub rebase --skip; git rebase --continue", "", "", ""},
+	{"git cherry-pick --abort; git revert --skip; git am --abort; git am --continue", "", "", ""},
+	{"git merge --abort", "takes MSI", "I", merging + "; git worktree add -q ../wt3 ontop"},
+	{"git -C ../wt merge --abort", "", "", merging},
+	{"git merge -q clash; git merge --abort", "moves I; takes MSI", "MSI", ""}, // an earlier part may begin it
+	{"git rebase --abort", "", "", merging},
+
 	// submodules and worktrees
 	{"git submodule update", "moves", "", ""},
 	{"git submodule update --init --recursive", "moves", "", ""},

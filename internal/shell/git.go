@@ -182,6 +182,10 @@ func (w *walker) runSub(sub gitSub) {
 	if asksForHelp(sub.args) || gitOnlyReads(sub) {
 		return
 	}
+	if !w.writes && w.nothingToEnd(sub) {
+		w.refused = true
+		return
+	}
 	if run := gitCommand(sub.name); run != nil {
 		w.writes = true
 		run(w, sub.args)

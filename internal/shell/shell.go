@@ -60,7 +60,7 @@ func Edits(command, dir string, env Env) (c Changes) {
 	if w.dirKnown {
 		w.changes.End = filepath.Clean(w.dir)
 	}
-	w.changes.Reads = !w.writes
+	w.changes.Reads = !w.writes && !w.refused
 	return w.changes
 }
 
@@ -82,6 +82,7 @@ type shared struct {
 	changes Changes
 	funcs   map[string]*syntax.Stmt
 	writes  bool // something isn't known to only read
+	refused bool // git refuses something, unless it has run already
 	alias   Alias
 
 	aliases, steps, bytes, entries int // what the limits still allow
