@@ -12,27 +12,42 @@ import (
 	"talkingstick/stick"
 )
 
-// Blob identifies content that is kept in a file of its own.
+// Blob identifies content that is kept by its sum.
 type Blob struct {
 	Sum  string
 	Size int64
 }
 
-// WriteBlob writes the file of a blob. Call it before the transaction that adds the blob, so that no row ever
-// names an incomplete file. A file that no row names costs only space.
+// WriteBlob keeps the content of a blob. Call it before the transaction that adds the blob, so that no row ever
+// names incomplete content. Content that no row names costs only space.
 func (db *DB) WriteBlob(content []byte) (Blob, error) {
 	sum := sha256.Sum256(content)
 	b := Blob{hex.EncodeToString(sum[:]), int64(len(content))}
-	path := db.blobPath(b.Sum)
+	return b, db.dialect.writeBlob(b, content)
+}
+
+// ReadBlob reads content by its sum. It fails with [stick.CodeNotFound].
+func (db *DB) ReadBlob(sum string) ([]byte, error) {
+	if _, err := hex.DecodeString(sum); err == nil && len(sum) == 2*sha256.Size {
+		if b, ok, err := db.dialect.readBlob(sum); ok || err != nil {
+			return b, err
+		}
+	}
+	return nil, stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(sum, 70))
+}
+
+// writeBlob writes a file that is named by the sum.
+func (s *sqliteDB) writeBlob(b Blob, content []byte) error {
+	path := s.blobPath(b.Sum)
 	if info, err := os.Stat(path); err == nil && info.Size() == b.Size {
-		return b, nil
+		return nil
 	}
 	if err := plainfile.MkdirAll(filepath.Dir(path)); err != nil {
-		return b, notWritable(db.opt.Dir, err)
+		return notWritable(s.opt.Dir, err)
 	}
 	tmp, err := plainfile.Temp(filepath.Dir(path), "new-")
 	if err != nil {
-		return b, notWritable(db.opt.Dir, err)
+		return notWritable(s.opt.Dir, err)
 	}
 	defer os.Remove(tmp.Name())
 	_, err = tmp.Write(content)
@@ -41,34 +56,24 @@ func (db *DB) WriteBlob(content []byte) (Blob, error) {
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
-		return b, notWritable(db.opt.Dir, err)
+		return notWritable(s.opt.Dir, err)
 	}
-	return b, nil
+	return nil
 }
 
-// ReadBlob reads content by its sum. It fails with [stick.CodeNotFound].
-func (db *DB) ReadBlob(sum string) ([]byte, error) {
-	missing := func() error {
-		return stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(sum, 70))
-	}
-	if len(sum) != 2*sha256.Size {
-		return nil, missing()
-	}
-	if _, err := hex.DecodeString(sum); err != nil {
-		return nil, missing()
-	}
-	b, err := plainfile.Read(db.blobPath(sum))
+func (s *sqliteDB) readBlob(sum string) (content []byte, ok bool, err error) {
+	b, err := plainfile.Read(s.blobPath(sum))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing()
+		return nil, false, nil
 	}
-	return b, err
+	return b, err == nil, err
 }
 
-func (db *DB) blobPath(sum string) string {
-	return filepath.Join(db.opt.Dir, "blobs", sum[:2], sum[2:])
+func (s *sqliteDB) blobPath(sum string) string {
+	return filepath.Join(s.opt.Dir, "blobs", sum[:2], sum[2:])
 }
 
-// AddBlob records a blob whose file was written.
+// AddBlob records a blob whose content was written.
 func (tx *Tx) AddBlob(b Blob) error {
 	return tx.exec("INSERT INTO blobs (sum, size, created_at) VALUES (?, ?, ?) ON CONFLICT (sum) DO NOTHING", b.Sum, b.Size, tx.now)
 }

@@ -13,28 +13,24 @@ import (
 // counter, replays the log of every room and compares the result with what is stored. It returns a sentence for
 // each thing found. If the file itself is damaged, writers are stopped; if nothing is found, they may go on.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
-	mark := db.readMark()
+	mark := db.dialect.readMark()
 	err = db.View(ctx, func(tx *Tx) error {
-		found = nil
-		report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-		if err := db.dialect.check(tx, report); err != nil {
+		if found, err = db.dialect.check(tx); err != nil {
 			return err
 		}
-		if len(found) > 0 {
-			db.mark(found[0])
-		}
-		return tx.checkRooms(report)
+		return tx.checkRooms(func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) })
 	})
 	if err == nil && len(found) == 0 {
-		err = db.unmark(mark)
+		err = db.dialect.unmark(mark)
 	}
 	return found, err
 }
 
 // checkRooms replays the log of every room.
 func (tx *Tx) checkRooms(report func(string, ...any)) error {
-	var counter, newest int64
-	if _, err := tx.one("SELECT value FROM counters WHERE name = 'event_seq'", nil, &counter); err != nil {
+	var newest int64
+	counter, err := tx.db.dialect.drawn()
+	if err != nil {
 		return err
 	}
 	rooms, err := tx.Rooms(nil, "")

@@ -21,29 +21,29 @@ import (
 const markName = "corrupt"
 
 // fail gives a failure of the database its code, and leaves the mark if it is damage.
-func (db *DB) fail(err error) error {
-	err = db.dialect.classify(err)
+func (s *sqliteDB) fail(err error) error {
+	err = classify(err)
 	if stick.CodeOf(err) == stick.CodeDatabaseCorrupt {
 		if !errors.Is(err, errMarked) {
-			db.mark(stick.AsError(err).Message)
+			s.mark(stick.AsError(err).Message)
 		}
 	}
 	return err
 }
 
 // mark leaves the mark. Where that fails, writers meet the damage themselves.
-func (db *DB) mark(what string) {
-	f, err := plainfile.Open(filepath.Join(db.opt.Dir, markName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+func (s *sqliteDB) mark(what string) {
+	f, err := plainfile.Open(filepath.Join(s.opt.Dir, markName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return
 	}
-	fmt.Fprintf(f, "%s: %s\n", db.opt.Now().UTC().Format(time.RFC3339Nano), stick.Line(what))
+	fmt.Fprintf(f, "%s: %s\n", s.opt.Now().UTC().Format(time.RFC3339Nano), stick.Line(what))
 	f.Close()
 }
 
 // readMark returns what the mark says, empty without one.
-func (db *DB) readMark() string {
-	b, err := plainfile.Read(filepath.Join(db.opt.Dir, markName))
+func (s *sqliteDB) readMark() string {
+	b, err := plainfile.Read(filepath.Join(s.opt.Dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -51,12 +51,12 @@ func (db *DB) readMark() string {
 }
 
 // unmark removes the mark, unless it has changed since it was read: then somebody has met damage meanwhile.
-func (db *DB) unmark(read string) error {
-	if read == "" || db.readMark() != read {
+func (s *sqliteDB) unmark(read string) error {
+	if read == "" || s.readMark() != read {
 		return nil
 	}
-	if err := os.Remove(filepath.Join(db.opt.Dir, markName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return notWritable(db.opt.Dir, err)
+	if err := os.Remove(filepath.Join(s.opt.Dir, markName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return notWritable(s.opt.Dir, err)
 	}
 	return nil
 }
@@ -65,11 +65,11 @@ func (db *DB) unmark(read string) error {
 var errMarked = errors.New("the database is marked as damaged")
 
 // requireUnmarked refuses to write into a database that was found damaged.
-func (db *DB) requireUnmarked() error {
-	if _, err := os.Lstat(filepath.Join(db.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
+func (s *sqliteDB) requireUnmarked() error {
+	if _, err := os.Lstat(filepath.Join(s.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Clip(db.readMark(), 120)).
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Clip(s.readMark(), 120)).
 		Hintf("%s checks it, and says how to go on", stick.Cmd("tt doctor"))
 	e.Err = errMarked
 	return e

@@ -1,37 +1,56 @@
 package store
 
-// dialect is all that differs between the databases that the store can use. The queries and migrations are written
-// once, in SQL that SQLite reads; each database has one file, which holds its dialect and is the only one that knows
-// the database. Everything else in this package works on any of them.
-type dialect struct {
-	// schema and query translate a migration and a query. nil leaves them as they are written.
-	schema, query func(text string) string
-	// read and write begin a transaction.
-	read, write string
-	// classify gives the failures of the driver their codes.
-	classify func(error) error
-	// check reports damage that the database itself can find.
-	check func(tx *Tx, report func(format string, args ...any)) error
-	// limitWait limits how long the next transaction waits for programs that aren't ours.
-	limitWait func(*DB)
+import (
+	"context"
+
+	"talkingstick/stick"
+)
+
+// dialect is an open database of one kind: all that differs between the databases that the store can use. The queries
+// and migrations are written once, in SQL that SQLite reads; each database has its own files, which hold its dialect and
+// are the only ones that know the database. Everything else in this package works on any of them.
+//
+// A dialect has one connection, which serves one transaction at a time. [DB.mu] guards it, except for write.
+type dialect interface {
+	// write runs attempt, which begins a transaction, writes and commits. It runs it when no other writer is in its
+	// way, or again where one was. Its caller doesn't hold DB.mu.
+	write(ctx context.Context, attempt func() error) error
+	// begin begins a transaction, and returns the time.
+	begin(ctx context.Context, write bool) (stick.Time, error)
+	// commit commits the transaction. After an error, nothing was committed, as far as anybody can know.
+	commit(tx *Tx) error
+	// rollback ends the transaction without effect.
+	rollback()
+
+	// exec, scan and one run a statement of the transaction: see the methods of [Tx] with these names.
+	exec(text string, args []any) error
+	scan(text string, args []any, row func(scan func(...any) error) error) error
+	one(text string, args, into []any) (bool, error)
+
+	// draw draws n numbers for events, which rise. The caller has locked the room of the events.
+	draw(n int) ([]int64, error)
+	// drawn returns the last number that was drawn.
+	drawn() (int64, error)
+	// skip leaves out the next n numbers.
+	skip(n int64) error
+
+	// fail gives a failure of the database its code, and notes if it is damage. It leaves other errors as they are.
+	fail(err error) error
+	// readMark returns when and where damage was noted, empty for never; unmark forgets that, unless there is more.
+	readMark() string
+	unmark(read string) error
+	// check returns a sentence for each damage that the database itself can find.
+	check(tx *Tx) (found []string, err error)
 	// inPlace fails if the database that is open isn't the one that [Open] would open now.
-	inPlace func(*DB) error
-	// committed runs after each commit, under the write lock.
-	committed func(*DB)
-}
+	inPlace() error
+	// trial tries the locks of writers, and runs attempt as the only one.
+	trial(ctx context.Context, attempt func(context.Context) error) error
 
-func (d dialect) schemaText(text string) string {
-	if d.schema == nil {
-		return text
-	}
-	return d.schema(text)
-}
+	// writeBlob keeps content by its sum, and readBlob returns it; ok is false if there is none.
+	writeBlob(b Blob, content []byte) error
+	readBlob(sum string) (content []byte, ok bool, err error)
 
-func (d dialect) queryText(text string) string {
-	if d.query == nil {
-		return text
-	}
-	return d.query(text)
+	close() error
 }
 
 // metaTable is older than the migrations, because they are counted in it.

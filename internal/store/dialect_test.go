@@ -6,10 +6,6 @@ import (
 	"testing"
 )
 
-// postgresDialect is as much of PostgreSQL's dialect as can be tested without a driver: how it reads the migrations
-// and the queries. It moves to postgres.go with the backend.
-var postgresDialect = dialect{schema: postgresSchema, query: postgresQuery, read: "BEGIN", write: "BEGIN"}
-
 // PostgresSchema returns the script that creates the schema on PostgreSQL.
 func PostgresSchema(t *testing.T) string {
 	t.Helper()
@@ -17,15 +13,15 @@ func PostgresSchema(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := postgresDialect.schemaText(metaTable)
+	script := postgresSchema(metaTable)
 	for _, m := range ms {
-		script += "\n" + m.script(postgresDialect) + ";"
+		script += "\n" + m.script("BEGIN", postgresSchema(m.text)) + ";"
 	}
 	return script
 }
 
 // PostgresQuery returns a query as the store would send it to PostgreSQL.
-func PostgresQuery(text string) string { return postgresDialect.queryText(text) }
+func PostgresQuery(text string) string { return postgresQuery(text) }
 
 // tokens are what may have to be replaced, and what nothing is replaced in: literals, quoted names
 // and comments.

@@ -10,7 +10,7 @@ import (
 )
 
 // append adds events of a room to the log, in order, and returns them with their sequence
-// numbers. The counter stays locked until the commit, so no later number can be committed first.
+// numbers. The room is locked until the commit, so no later number of its events can be committed first.
 func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, error) {
 	if len(events) == 0 {
 		return nil, nil
@@ -21,14 +21,14 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 			return nil, err
 		}
 	}
-	var last int64
-	if _, err := tx.one("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{len(events)}, &last); err != nil {
+	numbers, err := tx.db.dialect.draw(len(events))
+	if err != nil {
 		return nil, err
 	}
 	out := slices.Clone(events)
 	for i := range out {
 		e := &out[i]
-		e.Seq, e.Room, e.CreatedAt = last-int64(len(out)-1-i), room, tx.now
+		e.Seq, e.Room, e.CreatedAt = numbers[i], room, tx.now
 		if e.ID == "" {
 			e.ID = tx.db.NewID()
 		}
@@ -62,7 +62,7 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 		}
 	}
 	tx.sums[room] = sum
-	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", last, sum, tx.now, room)
+	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", out[len(out)-1].Seq, sum, tx.now, room)
 }
 
 const eventColumns = `e.event_seq, e.event_id, e.room_id, e.turn_id, e.event_type, e.from_agent_id, e.to_agent_id,

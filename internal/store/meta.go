@@ -40,7 +40,7 @@ func (tx *Tx) readMeta() error {
 	if err != nil {
 		return err
 	}
-	if m.minReader > tx.db.schema() {
+	if m.minReader > tx.db.schema {
 		return stick.Errorf(stick.CodeUpgraded, "the database was upgraded by a newer tt while this one ran").
 			Hintf("run the command again with the newer tt")
 	}
@@ -97,5 +97,5 @@ func (tx *Tx) newGeneration(cause string) error {
 	if err := tx.setMeta("world", cause); err != nil {
 		return err
 	}
-	return tx.exec("UPDATE counters SET value = value + ? WHERE name = 'event_seq'", seqJump)
+	return tx.db.dialect.skip(seqJump)
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"talkingstick/stick"
 )
 
 // embedded holds the files of the migrations. They are the only place that says which schema this program knows
@@ -79,10 +81,11 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 	return m, nil
 }
 
-// script applies a migration and records it, all or nothing.
-func (m migration) script(d dialect) string {
+// script applies a migration in a transaction that begins like this, and records it, all or nothing. text is the migration as
+// the database reads it.
+func (m migration) script(begin, text string) string {
 	return fmt.Sprintf("%s;\n%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';\nCOMMIT",
-		d.write, d.schemaText(withoutComments(m.text)), m.number, m.minReader)
+		begin, withoutComments(text), m.number, m.minReader)
 }
 
 // withoutComments returns a migration without its comments. SQLite keeps the text of a table, and every program that opens the
@@ -98,5 +101,11 @@ func withoutComments(text string) string {
 	return b.String()
 }
 
-// schema is the number of the newest migration that this program knows.
-func (db *DB) schema() int64 { return db.migrations[len(db.migrations)-1].number }
+// newest is the number of the newest migration that a program knows.
+func newest(migrations []migration) int64 { return migrations[len(migrations)-1].number }
+
+// tooNew is the error for a database with a schema that only newer programs can read: those that know at least reader.
+func tooNew(schema, reader, known int64) *stick.Error {
+	return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d and this tt knows %d", reader, known).
+		With("schema", schema).Hintf("use the newer tt that wrote it")
+}

@@ -29,9 +29,10 @@ type Statement struct {
 // records stands before it.
 func Record(t *testing.T, db *DB) *Recording {
 	t.Helper()
+	s := db.dialect.(*sqliteDB)
 	rec := &Recording{Statements: map[string]*Statement{}, Lines: map[string]bool{}}
 	tap := tap{rec: rec}
-	if err := db.conn.Raw(func(c any) error { tap.rawConn = c.(rawConn); return nil }); err != nil {
+	if err := s.conn.Raw(func(c any) error { tap.rawConn = c.(rawConn); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	pool := sql.OpenDB(tap)
@@ -39,15 +40,15 @@ func Record(t *testing.T, db *DB) *Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wasPool, wasConn, wasStmts := db.pool, db.conn, db.stmts
-	db.pool, db.conn, db.stmts = pool, conn, map[string]*sql.Stmt{}
+	wasPool, wasConn, wasStmts := s.pool, s.conn, s.stmts
+	s.pool, s.conn, s.stmts = pool, conn, map[string]*sql.Stmt{}
 	t.Cleanup(func() {
 		if err := errors.Join(conn.Close(), pool.Close()); err != nil {
 			t.Errorf("close: %v", err)
 		}
-		db.pool, db.conn, db.stmts = wasPool, wasConn, wasStmts
+		s.pool, s.conn, s.stmts = wasPool, wasConn, wasStmts
 	})
-	if err := db.prepare(background, true); err != nil { // what Open asks when the schema is there already
+	if err := s.prepare(background, true); err != nil { // what Open asks when the schema is there already
 		t.Fatal(err)
 	}
 	return rec

@@ -1,15 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -19,264 +15,188 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"talkingstick/internal/bell"
-	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
-// applicationID marks a SQLite file as ours: "TTst" in the file's header.
-const applicationID = 0x54547374
+// sqliteDB is the dialect of a file in the data directory, which one process writes at a time.
+type sqliteDB struct {
+	opt        Options
+	migrations []migration
 
-// FileName is the name of the database in the data directory.
-const FileName = "rooms.sqlite"
+	lock  *bell.Mutex // held by writers, across processes
+	conn  *sql.Conn
+	pool  *sql.DB
+	stmts map[string]*sql.Stmt // each is prepared once per process
 
-// databaseFiles are the names of the files that make up the database; the database itself comes first.
-func databaseFiles() []string { return []string{FileName, FileName + "-wal", FileName + "-shm"} }
-
-// sqliteDialect reads everything as it is written.
-var sqliteDialect = dialect{
-	read:      "BEGIN",
-	write:     "BEGIN IMMEDIATE",
-	classify:  classify,
-	check:     checkFile,
-	limitWait: limitWriteWait,
-	committed: checkpoint,
-	inPlace:   inPlace,
+	file    fs.FileInfo // the database that is open; it never changes
+	commits int         // of this process
 }
 
-// openSQLite completes [Open].
-//
-// A process opens a database file once: to look at the file's header, it reads the file beside
-// SQLite, and closing a file drops the locks that this process's other connections hold on it.
-func openSQLite(ctx context.Context, db *DB, create bool) (*DB, error) {
-	dir := db.opt.Dir
-	path := filepath.Join(dir, FileName)
-	if err := plainfile.CheckOwner(dir); err != nil {
-		return nil, err
+func (s *sqliteDB) close() error {
+	return errors.Join(s.conn.Close(), s.pool.Close(), s.lock.Close())
+}
+
+// write takes the write lock, and refuses to write into a database that was found damaged.
+func (s *sqliteDB) write(ctx context.Context, attempt func() error) error {
+	if err := s.acquire(ctx); err != nil {
+		return err
 	}
-	fresh, err := readHeader(path)
-	if err == nil && fresh {
-		fresh, err = requireNoLog(path)
+	defer s.lock.Unlock()
+	if err := s.requireUnmarked(); err != nil {
+		return err
 	}
+	return attempt()
+}
+
+// acquire takes the write lock.
+func (s *sqliteDB) acquire(ctx context.Context) error {
+	wait, cancel := context.WithTimeout(ctx, s.opt.WriteWait)
+	defer cancel()
+	began := time.Now()
+	if err := s.lock.Lock(wait); err != nil {
+		return s.busy(ctx, began, err)
+	}
+	return nil
+}
+
+// locked runs fn under the write lock.
+func (s *sqliteDB) locked(ctx context.Context, fn func() error) error {
+	if err := s.acquire(ctx); err != nil {
+		return err
+	}
+	defer s.lock.Unlock()
+	return fn()
+}
+
+func (s *sqliteDB) begin(_ context.Context, write bool) (stick.Time, error) {
+	how := "BEGIN"
+	if write {
+		how = "BEGIN IMMEDIATE"
+		if s.opt.WriteWait < s.opt.ReadWait {
+			s.limitWait()
+		}
+	}
+	if err := s.exec(how, nil); err != nil {
+		return 0, err
+	}
+	return stick.At(s.opt.Now()), nil
+}
+
+func (s *sqliteDB) commit(*Tx) error {
+	if err := s.exec("COMMIT", nil); err != nil {
+		return err
+	}
+	s.checkpoint()
+	return nil
+}
+
+func (s *sqliteDB) rollback() { _ = s.exec("ROLLBACK", nil) } // nothing was committed, so a failure changes nothing
+
+// background is the context of single statements. Transactions are short, and a context that can be cancelled
+// costs a goroutine for each statement.
+var background = context.Background()
+
+func (s *sqliteDB) stmt(text string) (*sql.Stmt, error) {
+	if stmt, ok := s.stmts[text]; ok {
+		return stmt, nil
+	}
+	stmt, err := s.conn.PrepareContext(background, text)
 	if err != nil {
 		return nil, err
 	}
-	if fresh && !create {
-		return nil, ErrAbsent
-	}
-	if err := plainfile.MkdirAll(dir); err != nil {
-		return nil, notWritable(dir, err)
-	}
-	for _, beside := range []string{"-journal", "-wal", "-shm"} { // SQLite opens them, and would wait for a FIFO's other side
-		if err := plainfile.Check(path + beside); err != nil {
-			return nil, notWritable(dir, err)
-		}
-	}
-	if fresh {
-		if err := createFile(path); err != nil {
-			return nil, err
-		}
-	}
-	if db.Bell, err = bell.Open(dir); err != nil {
-		return nil, notWritable(dir, err)
-	}
-	if db.file, err = os.Stat(path); err != nil {
-		return nil, notWritable(dir, err)
-	}
-	db.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
-	if err := db.connect(path); err != nil {
-		return nil, db.fail(err)
-	}
-	if err := db.prepare(ctx, fresh); err != nil {
-		db.Close()
-		return nil, db.fail(err)
-	}
-	return db, nil
+	s.stmts[text] = stmt
+	return stmt, nil
 }
 
-// readHeader reads the header of a database file before SQLite opens it, because SQLite may change a file of
-// another program by opening it. fresh is true when there is no file yet, or an empty one.
-func readHeader(file string) (fresh bool, err error) {
-	f, err := plainfile.Open(file, os.O_RDONLY)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true, nil
-	case err != nil:
-		return false, notWritable(filepath.Dir(file), err)
-	}
-	defer f.Close()
-	var head [72]byte
-	n, err := io.ReadFull(f, head[:])
-	switch {
-	case n == 0 && errors.Is(err, io.EOF):
-		return true, nil
-	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
-		return false, corrupt(fmt.Errorf("%s is not an SQLite database", file))
-	case binary.BigEndian.Uint32(head[68:]) != applicationID:
-		return false, foreign(file)
-	}
-	return false, nil
-}
-
-// requireNoLog refuses to begin a new database where a write-ahead log says that there was one: SQLite would throw
-// that log away, with the newest commits in it. fresh is false if another process has made the database meanwhile:
-// a log appears only after the header.
-func requireNoLog(file string) (fresh bool, err error) {
-	info, err := os.Stat(file + "-wal")
-	if err != nil || info.Size() == 0 {
-		return true, nil // whatever else is wrong with it, opening tells
-	}
-	if fresh, err = readHeader(file); err != nil || !fresh {
-		return fresh, err
-	}
-	what := "is empty"
-	if _, err := os.Stat(file); err != nil {
-		what = "is missing"
-	}
-	return false, stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s %s, but its write-ahead log %s-wal is there", stick.Line(file), what, FileName).With("path", file).
-		Hintf("put back the database that belongs to the log; to give it up, move the log aside, and the next command starts a new database")
-}
-
-func foreign(file string) *stick.Error {
-	return stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
-		With("path", file).Hintf("move it aside and start a new one: %s", stick.Cmd("tt doctor --adopt"))
-}
-
-// createFile creates an empty database file that only its owner can read. SQLite gives the files that it puts
-// beside it the same permissions.
-func createFile(file string) error {
-	f, err := plainfile.Open(file, os.O_CREATE|os.O_RDWR)
+func (s *sqliteDB) exec(text string, args []any) error {
+	stmt, err := s.stmt(text)
 	if err != nil {
-		return notWritable(filepath.Dir(file), err)
+		return err
 	}
-	return f.Close()
+	_, err = stmt.ExecContext(background, args...)
+	return err
+}
+
+func (s *sqliteDB) scan(text string, args []any, row func(scan func(...any) error) error) error {
+	stmt, err := s.stmt(text)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(background, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (s *sqliteDB) one(text string, args, into []any) (bool, error) {
+	stmt, err := s.stmt(text)
+	if err != nil {
+		return false, err
+	}
+	err = stmt.QueryRowContext(background, args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// draw counts in a row that stays locked until the commit, so no later number can be committed first.
+func (s *sqliteDB) draw(n int) ([]int64, error) {
+	var last int64
+	if _, err := s.one("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{n}, []any{&last}); err != nil {
+		return nil, err
+	}
+	numbers := make([]int64, n)
+	for i := range numbers {
+		numbers[i] = last - int64(n-1-i)
+	}
+	return numbers, nil
+}
+
+func (s *sqliteDB) drawn() (last int64, err error) {
+	_, err = s.one("SELECT value FROM counters WHERE name = 'event_seq'", nil, []any{&last})
+	return last, err
+}
+
+func (s *sqliteDB) skip(n int64) error {
+	return s.exec("UPDATE counters SET value = value + ? WHERE name = 'event_seq'", []any{n})
+}
+
+// trial takes the lock of writers twice: anew, as a process that starts, and as one that goes on.
+func (s *sqliteDB) trial(ctx context.Context, attempt func(context.Context) error) error {
+	if l, got, err := bell.TryLock(filepath.Join(s.opt.Dir, "write.lock")); err != nil {
+		return unusable(err)
+	} else if got {
+		l.Unlock()
+	}
+	return s.locked(ctx, func() error { return attempt(ctx) })
 }
 
 // inPlace compares the file that is open with the one in the data directory.
-func inPlace(db *DB) error {
-	path := filepath.Join(db.opt.Dir, FileName)
+func (s *sqliteDB) inPlace() error {
+	path := filepath.Join(s.opt.Dir, FileName)
 	now, err := os.Stat(path)
-	if err == nil && os.SameFile(now, db.file) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err == nil && os.SameFile(now, s.file) || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return stick.Errorf(stick.CodeDatabaseMoved, "the database %s was moved or replaced while this command ran", stick.Line(path)).With("path", path).
 		Hintf("run the command again, which opens the database that is there now")
 }
 
-// connect opens the one connection of this process.
-func (db *DB) connect(file string) error {
-	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file)}
-	pool, err := sql.Open("sqlite", u.String())
-	if err != nil {
-		return fmt.Errorf("open database: %w", err)
-	}
-	conn, err := pool.Conn(background)
-	if err != nil {
-		pool.Close()
-		return classify(err)
-	}
-	db.pool, db.conn = pool, conn
-	// Foreign keys are checked only on connections that ask for it.
-	_, err = conn.ExecContext(background, busyTimeout(db.opt.ReadWait)+"; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
-	return classify(err)
-}
-
-// limitWriteWait limits how long a writer waits for a lock, whoever holds it: another tt or another program.
-func limitWriteWait(db *DB) {
-	_, _ = db.conn.ExecContext(background, busyTimeout(db.opt.WriteWait)) // else it waits for longer
+// limitWait limits how long a writer waits for a lock, whoever holds it: another tt or another program.
+func (s *sqliteDB) limitWait() {
+	_, _ = s.conn.ExecContext(background, busyTimeout(s.opt.WriteWait)) // else it waits for longer
 }
 
 func busyTimeout(d time.Duration) string {
 	return fmt.Sprintf("PRAGMA busy_timeout=%d", d.Milliseconds())
-}
-
-// prepare creates the schema or brings it up to date. It refuses a database that needs a newer program.
-func (db *DB) prepare(ctx context.Context, fresh bool) error {
-	if fresh {
-		if err := db.locked(ctx, db.create); err != nil {
-			return err
-		}
-	}
-	var have, reader int64
-	read := func() error {
-		return classify(db.conn.QueryRowContext(background, `
-			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader')`).
-			Scan(&have, &reader))
-	}
-	if err := read(); err != nil {
-		if lacksMeta(db) { // our mark is in its header, and nothing else is ours
-			return foreign(filepath.Join(db.opt.Dir, FileName))
-		}
-		return err
-	}
-	if newest := db.schema(); reader > newest {
-		return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d and this tt knows %d", reader, newest).
-			With("schema", have).Hintf("use the newer tt that wrote it")
-	}
-	if have >= db.schema() {
-		return nil
-	}
-	return db.locked(ctx, func() error {
-		if err := read(); err != nil { // another process may have migrated it meanwhile
-			return err
-		}
-		return db.migrate(have)
-	})
-}
-
-// lacksMeta reports whether a database that can be read has no table meta.
-func lacksMeta(db *DB) bool {
-	tables := 1
-	err := db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master WHERE name = 'meta'").Scan(&tables)
-	return err == nil && tables == 0
-}
-
-// locked runs fn under the write lock.
-func (db *DB) locked(ctx context.Context, fn func() error) error {
-	wait, cancel := context.WithTimeout(ctx, db.opt.WriteWait)
-	defer cancel()
-	began := time.Now()
-	if err := db.lock.Lock(wait); err != nil {
-		return db.busy(ctx, began, err)
-	}
-	defer db.lock.Unlock()
-	return fn()
-}
-
-// create marks a new file as ours and creates the table that migrations are counted in. It uses the rollback
-// journal: the mark must be in the file's header before the first write-ahead log exists.
-func (db *DB) create() error {
-	var tables int
-	if err := db.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
-		return classify(err)
-	}
-	if tables == 0 {
-		mark := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; %s COMMIT", applicationID, metaTable)
-		if _, err := db.conn.ExecContext(background, mark); err != nil {
-			return classify(err)
-		}
-		return db.unmark(db.readMark()) // a mark was for the database before this one
-	}
-	return nil
-}
-
-// migrate applies the migrations after number have, each in a transaction of its own.
-func (db *DB) migrate(have int64) error {
-	if err := db.requireUnmarked(); err != nil {
-		return err
-	}
-	if _, err := db.conn.ExecContext(background, "PRAGMA journal_mode=WAL"); err != nil {
-		return classify(err)
-	}
-	for _, m := range db.migrations {
-		if m.number <= have {
-			continue
-		}
-		if _, err := db.conn.ExecContext(background, m.script(db.dialect)); err != nil {
-			_, _ = db.conn.ExecContext(background, "ROLLBACK")
-			return fmt.Errorf("migration %d: %w", m.number, classify(err))
-		}
-	}
-	return nil
 }
 
 // A writer moves the write-ahead log into the database once the log is larger than this. A process that opens the
@@ -291,38 +211,42 @@ const (
 
 // checkpoint moves a write-ahead log that has grown too large into the database. It doesn't wait for readers,
 // one of which may be stopped: the next writer tries again.
-func checkpoint(db *DB) {
+func (s *sqliteDB) checkpoint() {
 	limit := int64(shortWAL)
-	if db.commits++; db.commits > goesOn {
+	if s.commits++; s.commits > goesOn {
 		limit = longWAL
 	}
-	if info, err := os.Stat(filepath.Join(db.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {
-		_, _ = db.conn.ExecContext(background, busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(db.opt.ReadWait))
+	if info, err := os.Stat(filepath.Join(s.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {
+		_, _ = s.conn.ExecContext(background, busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(s.opt.ReadWait))
 	}
 }
 
-// checkFile asks SQLite whether the file and the references between its tables are whole.
-func checkFile(tx *Tx, report func(format string, args ...any)) error {
-	err := tx.scan("PRAGMA integrity_check", nil, func(scan func(...any) error) error {
-		var s string
-		err := scan(&s)
-		if err == nil && s != "ok" {
-			report("the database file: %s", s)
+// check asks SQLite whether the file and the references between its tables are whole. If they aren't, it stops writers.
+func (s *sqliteDB) check(tx *Tx) (found []string, err error) {
+	err = tx.scan("PRAGMA integrity_check", nil, func(scan func(...any) error) error {
+		var line string
+		err := scan(&line)
+		if err == nil && line != "ok" {
+			found = append(found, "the database file: "+line)
 		}
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return tx.scan("PRAGMA foreign_key_check", nil, func(scan func(...any) error) error {
+	err = tx.scan("PRAGMA foreign_key_check", nil, func(scan func(...any) error) error {
 		var table, parent string
 		var row, key any
 		if err := scan(&table, &row, &parent, &key); err != nil {
 			return err
 		}
-		report("a row of %s names something that isn't in %s", table, parent)
+		found = append(found, fmt.Sprintf("a row of %s names something that isn't in %s", table, parent))
 		return nil
 	})
+	if len(found) > 0 {
+		s.mark(found[0])
+	}
+	return found, err
 }
 
 // classify gives the failures of SQLite their codes, by number and never by text.
@@ -373,16 +297,16 @@ func notWritable(dir string, err error) *stick.Error {
 
 // busy returns the error that names the process which holds the write lock. It does so too when the caller's own
 // deadline passed first.
-func (db *DB) busy(ctx context.Context, began time.Time, err error) error {
+func (s *sqliteDB) busy(ctx context.Context, began time.Time, err error) error {
 	held, ok := errors.AsType[*bell.LockedError](err)
-	waited := db.opt.WriteWait
+	waited := s.opt.WriteWait
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && ok:
 		waited = time.Since(began).Round(time.Millisecond)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !ok:
-		return notWritable(db.opt.Dir, err) // the lock's file couldn't be opened
+		return notWritable(s.opt.Dir, err) // the lock's file couldn't be opened
 	}
 	e := stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s", waited)
 	if held.PID != 0 {

@@ -5,10 +5,8 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -36,21 +34,12 @@ type Options struct {
 
 // DB is an open database. It is safe for use by several goroutines.
 type DB struct {
-	opt  Options
-	Bell *bell.Dir
+	opt    Options
+	Bell   *bell.Dir
+	schema int64 // the newest that this program knows
 
-	lock       *bell.Mutex // held by writers, across processes
-	dialect    dialect
-	migrations []migration // all that this program knows
-
-	mu    sync.Mutex // guards the rest: a connection serves one transaction at a time
-	conn  *sql.Conn
-	pool  *sql.DB
-	stmts map[string]*sql.Stmt
-
-	file fs.FileInfo // the database that is open; it never changes
-
-	commits   int  // of this process
+	mu        sync.Mutex // guards the rest: a connection serves one transaction at a time
+	dialect   dialect
 	bootKnown bool // the database knows under which boot this process runs
 
 	lastPolicy struct { // the policy that was decoded last
@@ -91,7 +80,15 @@ func open(ctx context.Context, opt Options, create bool, migrations []migration)
 	if opt.ReadWait == 0 {
 		opt.ReadWait = 5 * time.Second
 	}
-	return openSQLite(ctx, &DB{opt: opt, dialect: sqliteDialect, migrations: migrations, stmts: map[string]*sql.Stmt{}}, create)
+	bells, err := bell.Open(opt.Dir)
+	if err != nil {
+		return nil, notWritable(opt.Dir, err)
+	}
+	d, err := openSQLite(ctx, opt, create, migrations)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{opt: opt, Bell: bells, schema: newest(migrations), dialect: d}, nil
 }
 
 // Dir is the data directory.
@@ -102,14 +99,14 @@ func (db *DB) NewID() string { return db.opt.NewID() }
 
 // InPlace fails with [stick.CodeDatabaseMoved] if the database that is open isn't the one that commands open now. Every
 // transaction asks: whoever went on with a file that was moved away would wait for others who never come there.
-func (db *DB) InPlace() error { return db.dialect.inPlace(db) }
+func (db *DB) InPlace() error { return db.dialect.inPlace() }
 
 // Close ends the connection. A program that is about to exit needn't call it: the operating system releases the
 // locks, and closing last would cost the time of a checkpoint.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return errors.Join(db.conn.Close(), db.pool.Close(), db.lock.Close())
+	return db.dialect.close()
 }
 
 // View runs fn in a transaction that reads one state of the database. fn must not keep tx.
@@ -119,12 +116,12 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	tx, err := db.begin(db.dialect.read)
+	tx, err := db.begin(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer tx.rollback()
-	return db.fail(fn(tx))
+	return db.dialect.fail(fn(tx))
 }
 
 // Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns
@@ -135,41 +132,32 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, db.opt.WriteWait)
-	defer cancel()
-	began := time.Now()
-	if err := db.lock.Lock(wait); err != nil {
-		return db.busy(ctx, began, err)
-	}
-	ringer, err := db.update(fn)
+	var ringer *bell.Ringer
+	err := db.dialect.write(ctx, func() (err error) {
+		ringer.Ring() // of an attempt that failed
+		ringer, err = db.update(ctx, fn)
+		return err
+	})
 	ringer.Ring()
 	return err
 }
 
-// update does the work of Update under the write lock, which it releases, even if fn never returns. It opens the
+// update does the work of Update, and ends its transaction even if fn never returns. It opens the
 // bells of the rooms before it commits: the operating system closes them when the process dies, and closing
 // rings. So the waiters wake even then.
-func (db *DB) update(fn func(*Tx) error) (*bell.Ringer, error) {
-	defer db.lock.Unlock()
+func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if db.opt.WriteWait < db.opt.ReadWait {
-		db.dialect.limitWait(db)
-	}
-	if err := db.requireUnmarked(); err != nil {
-		return nil, err
-	}
-	tx, err := db.begin(db.dialect.write)
+	tx, err := db.begin(ctx, true)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.rollback()
-	tx.write = true
 	if err := tx.noticeReboot(); err != nil {
-		return nil, db.fail(err)
+		return nil, db.dialect.fail(err)
 	}
 	if err := fn(tx); err != nil {
-		return nil, db.fail(err)
+		return nil, db.dialect.fail(err)
 	}
 	ringer, err := db.Bell.Prepare(tx.rings...)
 	if err != nil {
@@ -177,17 +165,12 @@ func (db *DB) update(fn func(*Tx) error) (*bell.Ringer, error) {
 	}
 	db.opt.Kill("before commit")
 	if err := tx.commit(); err != nil {
-		return ringer, db.fail(err)
+		return ringer, db.dialect.fail(err)
 	}
 	db.bootKnown = true
 	db.opt.Kill("after commit")
-	db.dialect.committed(db)
 	return ringer, nil
 }
-
-// background is the context of single statements. Transactions are short, and a context that can be cancelled
-// costs a goroutine for each statement.
-var background = context.Background()
 
 // Tx is a transaction.
 type Tx struct {
@@ -200,17 +183,18 @@ type Tx struct {
 	sums  map[stick.RoomID]string // the last sum of the rooms that were loaded
 }
 
-func (db *DB) begin(how string) (*Tx, error) {
+func (db *DB) begin(ctx context.Context, write bool) (*Tx, error) {
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
-	if _, err := db.exec(how); err != nil {
-		return nil, db.fail(err)
+	now, err := db.dialect.begin(ctx, write)
+	if err != nil {
+		return nil, db.dialect.fail(err)
 	}
-	tx := &Tx{db: db, sums: map[stick.RoomID]string{}, now: stick.At(db.opt.Now())}
+	tx := &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, now: now}
 	if err := tx.readMeta(); err != nil {
 		tx.rollback()
-		return nil, db.fail(err)
+		return nil, db.dialect.fail(err)
 	}
 	return tx, nil
 }
@@ -218,12 +202,12 @@ func (db *DB) begin(how string) (*Tx, error) {
 func (tx *Tx) rollback() {
 	if !tx.done {
 		tx.done = true
-		_, _ = tx.db.exec("ROLLBACK") // nothing was committed, so a failure changes nothing
+		tx.db.dialect.rollback()
 	}
 }
 
 func (tx *Tx) commit() error {
-	if _, err := tx.db.exec("COMMIT"); err != nil {
+	if err := tx.db.dialect.commit(tx); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	tx.done = true
@@ -252,60 +236,15 @@ func (tx *Tx) Ring(r stick.RoomID) {
 	tx.rings = append(tx.rings, string(r))
 }
 
-// exec and query run a statement that is prepared once per process.
-func (db *DB) exec(text string, args ...any) (sql.Result, error) {
-	stmt, err := db.stmt(text)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.ExecContext(background, args...)
-}
-
-func (db *DB) stmt(text string) (*sql.Stmt, error) {
-	if s, ok := db.stmts[text]; ok {
-		return s, nil
-	}
-	s, err := db.conn.PrepareContext(background, db.dialect.queryText(text))
-	if err != nil {
-		return nil, err
-	}
-	db.stmts[text] = s
-	return s, nil
-}
-
-func (tx *Tx) exec(text string, args ...any) error {
-	_, err := tx.db.exec(text, args...)
-	return err
-}
+// exec runs a statement that returns no rows.
+func (tx *Tx) exec(text string, args ...any) error { return tx.db.dialect.exec(text, args) }
 
 // scan runs a query and calls row for each row of it.
 func (tx *Tx) scan(text string, args []any, row func(scan func(...any) error) error) error {
-	stmt, err := tx.db.stmt(text)
-	if err != nil {
-		return err
-	}
-	rows, err := stmt.QueryContext(background, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return tx.db.dialect.scan(text, args, row)
 }
 
 // one runs a query for at most one row and reports whether there was one.
 func (tx *Tx) one(text string, args []any, into ...any) (bool, error) {
-	stmt, err := tx.db.stmt(text)
-	if err != nil {
-		return false, err
-	}
-	err = stmt.QueryRowContext(background, args...).Scan(into...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return tx.db.dialect.one(text, args, into)
 }

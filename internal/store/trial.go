@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"talkingstick/internal/bell"
 	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
@@ -20,12 +19,7 @@ import (
 // the disk. Waits read their rooms once more because of it. It fails with [stick.CodeDataDirNotWritable], naming the
 // file, and with [stick.CodeDatabaseBusy].
 func (db *DB) Trial(ctx context.Context) error {
-	if l, got, err := bell.TryLock(filepath.Join(db.opt.Dir, "write.lock")); err != nil {
-		return unusable(err)
-	} else if got {
-		l.Unlock()
-	}
-	if err := db.locked(ctx, db.tryWrite); err != nil {
+	if err := db.dialect.trial(ctx, db.tryWrite); err != nil {
 		return err
 	}
 	if err := db.Bell.Trial(); err != nil {
@@ -37,16 +31,16 @@ func (db *DB) Trial(ctx context.Context) error {
 	return TryDisk(db.opt.Dir)
 }
 
-// tryWrite begins a write and rolls it back. The caller holds the lock of writers.
-func (db *DB) tryWrite() error {
+// tryWrite begins a write and rolls it back.
+func (db *DB) tryWrite(ctx context.Context) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	tx, err := db.begin(db.dialect.write)
+	tx, err := db.begin(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer tx.rollback()
-	return db.fail(tx.exec("UPDATE counters SET value = value + 1 WHERE name = 'event_seq'"))
+	return db.dialect.fail(tx.exec("UPDATE counters SET value = value + 1 WHERE name = 'event_seq'"))
 }
 
 // openAll opens each file in a directory as a lock is opened.

@@ -1,0 +1,230 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
+)
+
+// applicationID marks a SQLite file as ours: "TTst" in the file's header.
+const applicationID = 0x54547374
+
+// FileName is the name of the database in the data directory.
+const FileName = "rooms.sqlite"
+
+// databaseFiles are the names of the files that make up the database; the database itself comes first.
+func databaseFiles() []string { return []string{FileName, FileName + "-wal", FileName + "-shm"} }
+
+// openSQLite opens the database file in a directory, or makes it.
+//
+// A process opens a database file once: to look at the file's header, it reads the file beside
+// SQLite, and closing a file drops the locks that this process's other connections hold on it.
+func openSQLite(ctx context.Context, opt Options, create bool, migrations []migration) (*sqliteDB, error) {
+	dir := opt.Dir
+	path := filepath.Join(dir, FileName)
+	if err := plainfile.CheckOwner(dir); err != nil {
+		return nil, err
+	}
+	fresh, err := readHeader(path)
+	if err == nil && fresh {
+		fresh, err = requireNoLog(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if fresh && !create {
+		return nil, ErrAbsent
+	}
+	if err := plainfile.MkdirAll(dir); err != nil {
+		return nil, notWritable(dir, err)
+	}
+	for _, beside := range []string{"-journal", "-wal", "-shm"} { // SQLite opens them, and would wait for a FIFO's other side
+		if err := plainfile.Check(path + beside); err != nil {
+			return nil, notWritable(dir, err)
+		}
+	}
+	if fresh {
+		if err := createFile(path); err != nil {
+			return nil, err
+		}
+	}
+	s := &sqliteDB{opt: opt, migrations: migrations, stmts: map[string]*sql.Stmt{}}
+	if s.file, err = os.Stat(path); err != nil {
+		return nil, notWritable(dir, err)
+	}
+	s.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
+	if err := s.connect(path); err != nil {
+		return nil, s.fail(err)
+	}
+	if err := s.prepare(ctx, fresh); err != nil {
+		s.close()
+		return nil, s.fail(err)
+	}
+	return s, nil
+}
+
+// readHeader reads the header of a database file before SQLite opens it, because SQLite may change a file of
+// another program by opening it. fresh is true when there is no file yet, or an empty one.
+func readHeader(file string) (fresh bool, err error) {
+	f, err := plainfile.Open(file, os.O_RDONLY)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, notWritable(filepath.Dir(file), err)
+	}
+	defer f.Close()
+	var head [72]byte
+	n, err := io.ReadFull(f, head[:])
+	switch {
+	case n == 0 && errors.Is(err, io.EOF):
+		return true, nil
+	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
+		return false, corrupt(fmt.Errorf("%s is not an SQLite database", file))
+	case binary.BigEndian.Uint32(head[68:]) != applicationID:
+		return false, foreign(file)
+	}
+	return false, nil
+}
+
+// requireNoLog refuses to begin a new database where a write-ahead log says that there was one: SQLite would throw
+// that log away, with the newest commits in it. fresh is false if another process has made the database meanwhile:
+// a log appears only after the header.
+func requireNoLog(file string) (fresh bool, err error) {
+	info, err := os.Stat(file + "-wal")
+	if err != nil || info.Size() == 0 {
+		return true, nil // whatever else is wrong with it, opening tells
+	}
+	if fresh, err = readHeader(file); err != nil || !fresh {
+		return fresh, err
+	}
+	what := "is empty"
+	if _, err := os.Stat(file); err != nil {
+		what = "is missing"
+	}
+	return false, stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s %s, but its write-ahead log %s-wal is there", stick.Line(file), what, FileName).With("path", file).
+		Hintf("put back the database that belongs to the log; to give it up, move the log aside, and the next command starts a new database")
+}
+
+func foreign(file string) *stick.Error {
+	return stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
+		With("path", file).Hintf("move it aside and start a new one: %s", stick.Cmd("tt doctor --adopt"))
+}
+
+// createFile creates an empty database file that only its owner can read. SQLite gives the files that it puts
+// beside it the same permissions.
+func createFile(file string) error {
+	f, err := plainfile.Open(file, os.O_CREATE|os.O_RDWR)
+	if err != nil {
+		return notWritable(filepath.Dir(file), err)
+	}
+	return f.Close()
+}
+
+// connect opens the one connection of this process.
+func (s *sqliteDB) connect(file string) error {
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file)}
+	pool, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	conn, err := pool.Conn(background)
+	if err != nil {
+		pool.Close()
+		return classify(err)
+	}
+	s.pool, s.conn = pool, conn
+	// Foreign keys are checked only on connections that ask for it.
+	_, err = conn.ExecContext(background, busyTimeout(s.opt.ReadWait)+"; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
+	return classify(err)
+}
+
+// prepare creates the schema or brings it up to date. It refuses a database that needs a newer program.
+func (s *sqliteDB) prepare(ctx context.Context, fresh bool) error {
+	if fresh {
+		if err := s.locked(ctx, s.create); err != nil {
+			return err
+		}
+	}
+	var have, reader int64
+	read := func() error {
+		return classify(s.conn.QueryRowContext(background, `
+			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader')`).
+			Scan(&have, &reader))
+	}
+	if err := read(); err != nil {
+		if s.lacksMeta() { // our mark is in its header, and nothing else is ours
+			return foreign(filepath.Join(s.opt.Dir, FileName))
+		}
+		return err
+	}
+	known := newest(s.migrations)
+	if reader > known {
+		return tooNew(have, reader, known)
+	}
+	if have >= known {
+		return nil
+	}
+	return s.locked(ctx, func() error {
+		if err := read(); err != nil { // another process may have migrated it meanwhile
+			return err
+		}
+		return s.migrate(have)
+	})
+}
+
+// lacksMeta reports whether a database that can be read has no table meta.
+func (s *sqliteDB) lacksMeta() bool {
+	tables := 1
+	err := s.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master WHERE name = 'meta'").Scan(&tables)
+	return err == nil && tables == 0
+}
+
+// create marks a new file as ours and creates the table that migrations are counted in. It uses the rollback
+// journal: the mark must be in the file's header before the first write-ahead log exists.
+func (s *sqliteDB) create() error {
+	var tables int
+	if err := s.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+		return classify(err)
+	}
+	if tables == 0 {
+		mark := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; %s COMMIT", applicationID, metaTable)
+		if _, err := s.conn.ExecContext(background, mark); err != nil {
+			return classify(err)
+		}
+		return s.unmark(s.readMark()) // a mark was for the database before this one
+	}
+	return nil
+}
+
+// migrate applies the migrations after number have, each in a transaction of its own.
+func (s *sqliteDB) migrate(have int64) error {
+	if err := s.requireUnmarked(); err != nil {
+		return err
+	}
+	if _, err := s.conn.ExecContext(background, "PRAGMA journal_mode=WAL"); err != nil {
+		return classify(err)
+	}
+	for _, m := range s.migrations {
+		if m.number <= have {
+			continue
+		}
+		if _, err := s.conn.ExecContext(background, m.script("BEGIN IMMEDIATE", m.text)); err != nil {
+			_, _ = s.conn.ExecContext(background, "ROLLBACK")
+			return fmt.Errorf("migration %d: %w", m.number, classify(err))
+		}
+	}
+	return nil
+}
