@@ -64,7 +64,7 @@ func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(
 			return err
 		}
 		o.Before = o.Room
-		if o.Me, err = core.Identify(tx, probes, p.Caller); err != nil {
+		if o.Me, err = core.IdentifyToRecord(tx, probes, p.Caller); err != nil {
 			return err
 		}
 		m, ok := o.Room.Member(o.Me.Agent)

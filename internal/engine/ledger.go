@@ -106,7 +106,14 @@ func (e *Engine) noteEdits(ctx context.Context, q editQuestion) error {
 	for _, c := range all {
 		err = cmp.Or(err, c.look(looking, e.core.Config.Git))
 	}
+	var rooms []stick.RoomID
+	for _, c := range all {
+		rooms = append(rooms, c.room)
+	}
 	uerr := e.core.Update(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		if err := tx.LockRooms(rooms...); err != nil {
+			return err
+		}
 		me, err := core.Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err

@@ -74,11 +74,11 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			return err
 		}
 		res.AgentID = me.Agent
-		if live, err := tx.EndSession(me.Session.Key, me.Agent); live || err != nil {
+		rooms, err := tx.LockRoomsOf(me.Agent)
+		if err != nil {
 			return err
 		}
-		rooms, err := tx.RoomsOf(me.Agent)
-		if err != nil {
+		if live, err := tx.EndSession(me.Session.Key, me.Agent); live || err != nil {
 			return err
 		}
 		for n, id := range rooms {

@@ -23,11 +23,15 @@ type Blob struct {
 func (db *DB) WriteBlob(content []byte) (Blob, error) {
 	sum := sha256.Sum256(content)
 	b := Blob{hex.EncodeToString(sum[:]), int64(len(content))}
+	db.mu.Lock()
+	defer db.mu.Unlock()
 	return b, db.dialect.writeBlob(b, content)
 }
 
 // ReadBlob reads content by its sum. It fails with [stick.CodeNotFound].
 func (db *DB) ReadBlob(sum string) ([]byte, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
 	if _, err := hex.DecodeString(sum); err == nil && len(sum) == 2*sha256.Size {
 		if b, ok, err := db.dialect.readBlob(sum); ok || err != nil {
 			return b, err

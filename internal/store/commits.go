@@ -40,7 +40,7 @@ func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error
 		return err
 	}
 	for _, id := range ids {
-		if err := tx.exec("INSERT INTO commits (room_id, commit_id, made_by, made_at) VALUES (?, ?, ?, ?) ON CONFLICT (room_id, commit_id) DO NOTHING",
+		if err := tx.execIn(room, "INSERT INTO commits (room_id, commit_id, made_by, made_at) VALUES (?, ?, ?, ?) ON CONFLICT (room_id, commit_id) DO NOTHING",
 			room, id, string(text), by.At); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error
 func (tx *Tx) DropCommits(room stick.RoomID, ids []string) error {
 	for some := range slices.Chunk(ids, maxMarks) {
 		marks, args := marks(some)
-		if err := tx.exec("DELETE FROM commits WHERE room_id = ? AND commit_id IN ("+marks+")", slices.Concat([]any{room}, args)...); err != nil {
+		if err := tx.execIn(room, "DELETE FROM commits WHERE room_id = ? AND commit_id IN ("+marks+")", slices.Concat([]any{room}, args)...); err != nil {
 			return err
 		}
 	}
@@ -61,6 +61,9 @@ func (tx *Tx) DropCommits(room stick.RoomID, ids []string) error {
 
 // ForgetCommits forgets who made the commits of a room that were noted before a time, and those beyond the newest most.
 func (tx *Tx) ForgetCommits(room stick.RoomID, before stick.Time, most int) error {
+	if err := tx.lockRoom(room); err != nil {
+		return err
+	}
 	var oldest stick.Time // of those that stay
 	if _, err := tx.one("SELECT made_at FROM commits WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
 		return err

@@ -15,14 +15,20 @@ type dialect interface {
 	// write runs attempt, which begins a transaction, writes and commits. It runs it when no other writer is in its
 	// way, or again where one was. Its caller doesn't hold DB.mu.
 	write(ctx context.Context, attempt func() error) error
-	// begin begins a transaction, and returns the time.
-	begin(ctx context.Context, write bool) (stick.Time, error)
+	// begin begins a transaction, returns the time, and calls meta for each row of metaQuery.
+	begin(ctx context.Context, write bool, meta func(scan func(...any) error) error) (stick.Time, error)
+	// rowLocks reports whether several transactions write at a time. Then lockRoom locks a room for the rest of the
+	// transaction before anything of it is read, and lockClass what is of no room; fresh is true if that was free before.
+	rowLocks() bool
+	lockRoom(tx *Tx, r stick.RoomID) error
+	lockClass(c class) (fresh bool, err error)
 	// commit commits the transaction. After an error, nothing was committed, as far as anybody can know.
 	commit(tx *Tx) error
 	// rollback ends the transaction without effect.
 	rollback()
 
-	// exec, scan and one run a statement of the transaction: see the methods of [Tx] with these names.
+	// exec, scan and one run a statement of the transaction: see the methods of [Tx] with these names. A failure of exec may
+	// be told by a later call. After one, the transaction can only be rolled back.
 	exec(text string, args []any) error
 	scan(text string, args []any, row func(scan func(...any) error) error) error
 	one(text string, args, into []any) (bool, error)
@@ -52,6 +58,17 @@ type dialect interface {
 
 	close() error
 }
+
+// class is a kind of state that belongs to no room. Who reads it, and writes by what was read, locks it. Locks are taken in
+// this order, and those of rooms between boots and paths, sorted by id.
+type class int32
+
+const (
+	schemaClass class = iota + 1 // the schema: shared by all who write
+	bootsClass                   // under which boots hosts have written
+	pathsClass                   // which paths have rooms: for who makes or moves one
+	namesClass                   // which names agents have: for who records a new session or process
+)
 
 // metaTable is older than the migrations, because they are counted in it.
 const metaTable = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);\n" +

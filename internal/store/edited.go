@@ -68,7 +68,7 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 			return err
 		}
 		s := f.State
-		err = tx.exec(`INSERT INTO edits (room_id, checkout, path, editors, sum, size, mod_time, inode, mode, asleep_at)
+		err = tx.execIn(room, `INSERT INTO edits (room_id, checkout, path, editors, sum, size, mod_time, inode, mode, asleep_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (room_id, checkout, path) DO UPDATE SET editors = excluded.editors, sum = excluded.sum, size = excluded.size,
 				mod_time = excluded.mod_time, inode = excluded.inode, mode = excluded.mode, asleep_at = excluded.asleep_at`,
@@ -84,7 +84,7 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) error {
 	for some := range slices.Chunk(paths, maxMarks) {
 		marks, args := marks(some)
-		if err := tx.exec("DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN ("+marks+")", slices.Concat([]any{room, checkout}, args)...); err != nil {
+		if err := tx.execIn(room, "DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN ("+marks+")", slices.Concat([]any{room, checkout}, args)...); err != nil {
 			return err
 		}
 	}

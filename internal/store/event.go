@@ -61,7 +61,7 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 			return nil, fmt.Errorf("task %s: %w", e.Task, err)
 		}
 	}
-	tx.sums[room] = sum
+	tx.sums[room], tx.event = sum, out[0].ID
 	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", out[len(out)-1].Seq, sum, tx.now, room)
 }
 
@@ -188,7 +188,7 @@ func (tx *Tx) Cursor(room stick.RoomID, a stick.AgentID, stream string) (seq int
 
 // Advance moves a cursor forward; it never moves back.
 func (tx *Tx) Advance(room stick.RoomID, a stick.AgentID, stream string, seq int64) error {
-	return tx.exec(`INSERT INTO cursors (room_id, agent_id, stream, event_seq) VALUES (?, ?, ?, ?)
+	return tx.execIn(room, `INSERT INTO cursors (room_id, agent_id, stream, event_seq) VALUES (?, ?, ?, ?)
 		ON CONFLICT (room_id, agent_id, stream) DO UPDATE SET event_seq = excluded.event_seq
 		WHERE excluded.event_seq > cursors.event_seq`, room, a, stream, seq)
 }

@@ -18,29 +18,31 @@ type meta struct {
 	cause      string // of the generation
 }
 
-func (tx *Tx) readMeta() error {
-	m := &tx.meta
-	err := tx.scan("SELECT key, value FROM meta ORDER BY key", nil, func(scan func(...any) error) error {
-		var key, value string
-		if err := scan(&key, &value); err != nil {
-			return err
-		}
-		switch key {
-		case "schema":
-			m.schema, _ = strconv.ParseInt(value, 10, 64)
-		case "min_reader":
-			m.minReader, _ = strconv.ParseInt(value, 10, 64)
-		case "generation":
-			m.generation, _ = strconv.ParseInt(value, 10, 64)
-		case "world":
-			m.cause = value
-		}
-		return nil
-	})
-	if err != nil {
+// metaQuery returns the rows that meta.read reads.
+const metaQuery = "SELECT key, value FROM meta ORDER BY key"
+
+// read reads a row of metaQuery.
+func (m *meta) read(scan func(...any) error) error {
+	var key, value string
+	if err := scan(&key, &value); err != nil {
 		return err
 	}
-	if m.minReader > tx.db.schema {
+	switch key {
+	case "schema":
+		m.schema, _ = strconv.ParseInt(value, 10, 64)
+	case "min_reader":
+		m.minReader, _ = strconv.ParseInt(value, 10, 64)
+	case "generation":
+		m.generation, _ = strconv.ParseInt(value, 10, 64)
+	case "world":
+		m.cause = value
+	}
+	return nil
+}
+
+// requireReader refuses a database that needs a newer program.
+func (tx *Tx) requireReader() error {
+	if tx.meta.minReader > tx.db.schema {
 		return stick.Errorf(stick.CodeUpgraded, "the database was upgraded by a newer tt while this one ran").
 			Hintf("run the command again with the newer tt")
 	}
@@ -62,19 +64,17 @@ func (tx *Tx) noticeReboot() error {
 	if boot == "" || tx.db.bootKnown {
 		return nil
 	}
-	var bootKnown, hostKnown, bothKnown bool
-	err := tx.scan("SELECT machine, boot FROM boots ORDER BY boot, machine", nil, func(scan func(...any) error) error {
-		var m, b string
-		err := scan(&m, &b)
-		bootKnown = bootKnown || b == boot
-		hostKnown = hostKnown || m == machine || m == "" // without an id it may have been this host's
-		bothKnown = bothKnown || b == boot && m == machine
-		return err
-	})
-	if err != nil || bothKnown {
-		return err
+	var known bootsKnown
+	for again := true; again; { // until nobody else can write it
+		var err error
+		if known, err = tx.readBoots(); err != nil || known.both {
+			return err
+		}
+		if again, err = tx.lockClass(bootsClass); err != nil {
+			return err
+		}
 	}
-	if hostKnown && !bootKnown {
+	if known.host && !known.boot {
 		if err := tx.newGeneration("reboot"); err != nil {
 			return err
 		}
@@ -85,6 +85,22 @@ func (tx *Tx) noticeReboot() error {
 		}
 	}
 	return tx.exec("INSERT INTO boots (machine, boot) VALUES (?, ?)", machine, boot)
+}
+
+// bootsKnown says what the database knows of this process's boot and host, and whether it knows them together.
+type bootsKnown struct{ boot, host, both bool }
+
+func (tx *Tx) readBoots() (known bootsKnown, err error) {
+	boot, machine := tx.db.opt.Boot, tx.db.opt.Machine
+	err = tx.scan("SELECT machine, boot FROM boots ORDER BY boot, machine", nil, func(scan func(...any) error) error {
+		var m, b string
+		err := scan(&m, &b)
+		known.boot = known.boot || b == boot
+		known.host = known.host || m == machine || m == "" // without an id it may have been this host's
+		known.both = known.both || b == boot && m == machine
+		return err
+	})
+	return known, err
 }
 
 // newGeneration begins a generation, which ends the leases and reservations of the one before.

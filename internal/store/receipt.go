@@ -54,13 +54,13 @@ func (tx *Tx) receipts(where string, args ...any) ([]stick.Receipt, error) {
 
 // PutReceipt stores a recipient's receipt for a message.
 func (tx *Tx) PutReceipt(room stick.RoomID, c stick.Receipt) error {
-	return tx.exec("UPDATE receipts SET read_at = ?, acked_at = ?, withdrawn = ?, is_open = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ?",
+	return tx.execIn(room, "UPDATE receipts SET read_at = ?, acked_at = ?, withdrawn = ?, is_open = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ?",
 		c.ReadAt, c.AckedAt, c.Withdrawn, c.Open(), room, c.Agent, c.Event)
 }
 
 // MarkShown records when an event was first put into the context of an addressee.
 func (tx *Tx) MarkShown(room stick.RoomID, a stick.AgentID, event int64) error {
-	return tx.exec("UPDATE receipts SET shown_at = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0", tx.now, room, a, event)
+	return tx.execIn(room, "UPDATE receipts SET shown_at = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0", tx.now, room, a, event)
 }
 
 // CountOpen counts what an agent's inbox holds: messages it hasn't read, and messages it must acknowledge.

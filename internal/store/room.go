@@ -50,6 +50,9 @@ func (db *DB) policy(text string) (p stick.Policy, err error) {
 
 // Room loads a room with its members and listeners. It fails with [stick.CodeNoRoom].
 func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
+	if err := tx.lockRoom(id); err != nil {
+		return stick.Room{}, err
+	}
 	r, ok, err := tx.room("WHERE room_id = ?", id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60)).
@@ -89,12 +92,36 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 
 // RoomAt loads the room of the first of the paths that has one.
 func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
+	if tx.Concurrent() {
+		return tx.lockRoomAt(paths)
+	}
 	for _, p := range paths {
 		if r, ok, err := tx.room("WHERE canonical_path = ?", p); ok || err != nil {
 			return r, ok, err
 		}
 	}
 	return stick.Room{}, false, nil
+}
+
+// lockRoomAt is [Tx.RoomAt] where several transactions write at a time. If no path has a room, none gets one before this
+// transaction ends, except by itself.
+func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
+	for {
+		ids, err := tx.RoomsAt([][]string{paths})
+		if err != nil {
+			return r, false, err
+		}
+		if ids[0] == "" {
+			if again, err := tx.lockClass(pathsClass); !again {
+				return r, false, err
+			}
+			continue
+		}
+		if r, err = tx.Room(ids[0]); err != nil || slices.Contains(paths, r.Path) {
+			return r, err == nil, err
+		}
+		// It was moved before it was locked.
+	}
 }
 
 func (tx *Tx) room(where string, arg any) (r stick.Room, ok bool, err error) {
@@ -117,6 +144,9 @@ func (tx *Tx) room(where string, arg any) (r stick.Room, ok bool, err error) {
 // the owner, the one whom the stick is reserved for, and a. It fails with [stick.CodeNoRoom].
 func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	var r stick.Room
+	if err := tx.lockRoom(id); err != nil {
+		return r, err
+	}
 	found := false
 	err := tx.scan("SELECT "+roomColumns+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, func(scan func(...any) error) (err error) {
 		found = true
@@ -243,6 +273,9 @@ func (tx *Tx) NewRoom(path string) (stick.Room, error) {
 	if err != nil {
 		return r, err
 	}
+	if _, err := tx.lockClass(pathsClass); err != nil { // where RoomAt has found none, it is locked
+		return r, err
+	}
 	err = tx.exec(`INSERT INTO rooms (room_id, canonical_path, created_at, updated_at, closed, policy, generation, last_event_seq, last_sum,
 		turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
@@ -255,6 +288,9 @@ func (tx *Tx) NewRoom(path string) (stick.Room, error) {
 // Save stores a room as a rule has changed it, together with the rule's events. It gives the events their sequence
 // numbers and returns the room as it was stored. If there are events, the room's waiters wake after the commit.
 func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, []stick.Event, error) {
+	if err := tx.lockRoom(after.ID); err != nil {
+		return after, nil, err
+	}
 	events, err := tx.append(after.ID, events)
 	if err != nil {
 		return after, nil, err

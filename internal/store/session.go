@@ -1,6 +1,10 @@
 package store
 
-import "talkingstick/stick"
+import (
+	"slices"
+
+	"talkingstick/stick"
+)
 
 // Session is one run of an agent.
 type Session struct {
@@ -122,6 +126,21 @@ func (tx *Tx) RoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
 	return out, err
 }
 
+// LockRoomsOf locks the rooms that an agent is a member of, as [Tx.LockRooms] does, and lists them.
+func (tx *Tx) LockRoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
+	var had []stick.RoomID
+	for {
+		rooms, err := tx.RoomsOf(a)
+		if err != nil || !tx.Concurrent() || slices.Equal(rooms, had) {
+			return rooms, err
+		}
+		if err := tx.LockRooms(rooms...); err != nil {
+			return nil, err
+		}
+		had = rooms // it may have joined or left one until they were locked
+	}
+}
+
 // PutProcess records that a process carries an agent's session; the session is empty where the
 // agent's name was assumed.
 func (tx *Tx) PutProcess(a stick.AgentID, sessionKey string, e stick.Evidence) error {
@@ -154,7 +173,7 @@ func (tx *Tx) HeldBy(a stick.AgentID) ([]stick.RoomID, error) {
 // PutListener records a wait that is about to block.
 func (tx *Tx) PutListener(room stick.RoomID, l stick.Listener) error {
 	p := l.Process
-	return tx.exec(`INSERT INTO listeners (listener_id, room_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at)
+	return tx.execIn(room, `INSERT INTO listeners (listener_id, room_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.ID, room, l.Agent, l.Purpose, l.Deaf, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
 }
 

@@ -68,7 +68,7 @@ func (s *sqliteDB) locked(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-func (s *sqliteDB) begin(_ context.Context, write bool) (stick.Time, error) {
+func (s *sqliteDB) begin(_ context.Context, write bool, meta func(scan func(...any) error) error) (stick.Time, error) {
 	how := "BEGIN"
 	if write {
 		how = "BEGIN IMMEDIATE"
@@ -79,8 +79,18 @@ func (s *sqliteDB) begin(_ context.Context, write bool) (stick.Time, error) {
 	if err := s.exec(how, nil); err != nil {
 		return 0, err
 	}
-	return stick.At(s.opt.Now()), nil
+	now := stick.At(s.opt.Now())
+	if err := s.scan(metaQuery, nil, meta); err != nil {
+		s.rollback()
+		return 0, err
+	}
+	return now, nil
 }
+
+// rowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
+func (s *sqliteDB) rowLocks() bool                   { return false }
+func (s *sqliteDB) lockRoom(*Tx, stick.RoomID) error { return nil }
+func (s *sqliteDB) lockClass(class) (bool, error)    { return false, nil }
 
 func (s *sqliteDB) commit(*Tx) error {
 	if err := s.exec("COMMIT", nil); err != nil {

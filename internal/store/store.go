@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,7 +55,7 @@ var ErrAbsent = errors.New("there is no database yet")
 // Open opens the database in opt.Dir. If there is none, Open creates it and its directory when create is true,
 // and returns [ErrAbsent] otherwise. A log of a database that is missing or empty counts as damage. It fails with
 // [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
-// [stick.CodeDatabaseBusy] and [stick.CodeDataDirNotWritable].
+// [stick.CodeDatabaseBusy], and [stick.CodeDataDirNotWritable].
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	migrations, err := readMigrations(embedded)
 	if err != nil {
@@ -180,21 +181,21 @@ type Tx struct {
 	now   stick.Time
 	meta  meta
 	rings []string
+	event string                  // the id of an event that it has made, by which one finds out whether it was committed
 	sums  map[stick.RoomID]string // the last sum of the rooms that were loaded
 }
 
-func (db *DB) begin(ctx context.Context, write bool) (*Tx, error) {
+func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
-	now, err := db.dialect.begin(ctx, write)
-	if err != nil {
+	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}}
+	if tx.now, err = db.dialect.begin(ctx, write, tx.meta.read); err != nil {
 		return nil, db.dialect.fail(err)
 	}
-	tx := &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, now: now}
-	if err := tx.readMeta(); err != nil {
+	if err := tx.requireReader(); err != nil {
 		tx.rollback()
-		return nil, db.dialect.fail(err)
+		return nil, err
 	}
 	return tx, nil
 }
@@ -214,8 +215,43 @@ func (tx *Tx) commit() error {
 	return nil
 }
 
-// Now is the time of the transaction, read once, after its lock was taken.
+// Now is the time of the transaction, read when it had its lock: that of all writers, or that of the last room.
 func (tx *Tx) Now() stick.Time { return tx.now }
+
+// LockRooms locks rooms for the rest of a transaction that writes. What reads or writes a room locks it anyway; a transaction on
+// several rooms locks them first, all at once, so that it never waits for another that waits for it.
+func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
+	if !tx.Concurrent() {
+		return nil
+	}
+	for _, r := range slices.Compact(slices.Sorted(slices.Values(rooms))) {
+		if err := tx.lockRoom(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LockNames locks the names of agents for the rest of a transaction that records a session or a process which is new. If it
+// returns true, other transactions may have recorded some since the caller looked, so it has to look again.
+func (tx *Tx) LockNames() (again bool, err error) { return tx.lockClass(namesClass) }
+
+// Concurrent reports whether the transaction writes, and others may do so at the same time.
+func (tx *Tx) Concurrent() bool { return tx.write && tx.db.dialect.rowLocks() }
+
+func (tx *Tx) lockRoom(r stick.RoomID) error {
+	if !tx.Concurrent() {
+		return nil
+	}
+	return tx.db.dialect.lockRoom(tx, r)
+}
+
+func (tx *Tx) lockClass(c class) (again bool, err error) {
+	if !tx.Concurrent() {
+		return false, nil
+	}
+	return tx.db.dialect.lockClass(c)
+}
 
 // Writes reports whether the transaction may change anything.
 func (tx *Tx) Writes() bool { return tx.write }
@@ -238,6 +274,14 @@ func (tx *Tx) Ring(r stick.RoomID) {
 
 // exec runs a statement that returns no rows.
 func (tx *Tx) exec(text string, args ...any) error { return tx.db.dialect.exec(text, args) }
+
+// execIn is exec for what belongs to a room, which it locks.
+func (tx *Tx) execIn(room stick.RoomID, text string, args ...any) error {
+	if err := tx.lockRoom(room); err != nil {
+		return err
+	}
+	return tx.exec(text, args...)
+}
 
 // scan runs a query and calls row for each row of it.
 func (tx *Tx) scan(text string, args []any, row func(scan func(...any) error) error) error {

@@ -158,12 +158,12 @@ func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview,
 
 // Heartbeat records that a task's worker has said that it works.
 func (tx *Tx) Heartbeat(room stick.RoomID, id string) error {
-	return tx.exec("UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?", tx.now, room, stick.TaskKey(id))
+	return tx.execIn(room, "UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?", tx.now, room, stick.TaskKey(id))
 }
 
 // RecordSeenHead records which commit of a task an agent has seen.
 func (tx *Tx) RecordSeenHead(room stick.RoomID, id string, a stick.AgentID, head string) error {
-	return tx.exec(`INSERT INTO task_views (room_id, task_key, agent_id, head, seen_at) VALUES (?, ?, ?, ?, ?)
+	return tx.execIn(room, `INSERT INTO task_views (room_id, task_key, agent_id, head, seen_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (room_id, task_key, agent_id) DO UPDATE SET head = excluded.head, seen_at = excluded.seen_at`,
 		room, stick.TaskKey(id), a, head, tx.now)
 }
@@ -189,7 +189,7 @@ type TaskRun struct {
 // PutRun stores a command that was started for an attempt, or its new state.
 func (tx *Tx) PutRun(room stick.RoomID, r TaskRun) error {
 	p := r.Process
-	return tx.exec(`INSERT INTO task_runs (room_id, task_key, attempt, command, machine, boot, pid_ns, pid, start_time, started_at, ended_at, exit, output)
+	return tx.execIn(room, `INSERT INTO task_runs (room_id, task_key, attempt, command, machine, boot, pid_ns, pid, start_time, started_at, ended_at, exit, output)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET command = excluded.command,
 		machine = excluded.machine, boot = excluded.boot, pid_ns = excluded.pid_ns, pid = excluded.pid, start_time = excluded.start_time,
 		started_at = excluded.started_at, ended_at = excluded.ended_at, exit = excluded.exit, output = excluded.output`,
@@ -233,7 +233,7 @@ const intentColumns = "intent_id, room_id, task_key, attempt, kind, agent_id, da
 // PutIntent stores an intent that begins now, or replaces the data of an open one. A task has at most one open
 // intent.
 func (tx *Tx) PutIntent(i Intent) error {
-	return tx.exec(`INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '')
+	return tx.execIn(i.Room, `INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '')
 		ON CONFLICT (intent_id) DO UPDATE SET data = excluded.data, pid = excluded.pid WHERE intents.ended_at = 0`,
 		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.now)
 }

@@ -61,6 +61,31 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	return id, id.nameBySession(tx, probes)
 }
 
+// IdentifyToRecord is [Identify] before [Identity.Record]. Where other transactions may write at the same time, and there is
+// something new to record, it keeps them from recording the same session or name in another room.
+func IdentifyToRecord(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
+	id, err := Identify(tx, probes, by)
+	if err != nil || !tx.Concurrent() {
+		return id, err
+	}
+	if isNew, err := id.isNew(tx); err != nil || !isNew {
+		return id, err
+	}
+	if again, err := tx.LockNames(); err != nil || !again {
+		return id, err
+	}
+	return Identify(tx, probes, by)
+}
+
+// isNew reports whether the caller's session or process isn't recorded.
+func (id Identity) isNew(tx *store.Tx) (bool, error) {
+	if id.Unrecorded || id.Caller.Process.IsZero() {
+		return id.Unrecorded, nil
+	}
+	recorded, err := tx.Processes(id.Agent)
+	return !slices.Contains(recorded, stick.Evidence{Process: id.Caller.Process, Proof: id.Caller.Proof}), err
+}
+
 // findDetached decides whose command a detached one is: that of the session which its environment names, if that
 // session runs, else that of a member of its own.
 func (id *Identity) findDetached(tx *store.Tx, probes *Probes) error {
