@@ -112,11 +112,12 @@ var edges = map[string]map[string]string{
 		"stick/glob":                      "patterns of roles",
 	},
 	"internal/store": {
-		"internal/bell":      "the write lock, and ringing what was committed",
-		"internal/plainfile": "the database's header, outputs",
-		"modernc.org/sqlite": "the database; nothing else knows which one it is",
-		"stick":              "what is loaded and saved",
-		"stick/glob":         "the key by which paths and patterns are found",
+		"internal/bell":        "the write lock, and ringing what was committed",
+		"internal/plainfile":   "the database's header, outputs",
+		"github.com/jackc/pgx": "the protocol of PostgreSQL; nothing else knows which database it is",
+		"modernc.org/sqlite":   "the same for SQLite",
+		"stick":                "what is loaded and saved",
+		"stick/glob":           "the key by which paths and patterns are found",
 	},
 	"internal/harness": {
 		"internal/proc":  "what an ancestor looks like",

@@ -73,6 +73,7 @@ const (
 	CodeForeignDatabase      Code = "foreign_database"
 	CodeSchemaTooNew         Code = "schema_too_new"
 	CodeDatabaseBusy         Code = "database_busy"
+	CodeDatabaseUnavailable  Code = "database_unavailable"
 	CodeDatabaseCorrupt      Code = "database_corrupt"
 	CodeUpgraded             Code = "upgraded"
 	CodeDatabaseMoved        Code = "database_moved"
@@ -162,6 +163,7 @@ var Codes = []CodeInfo{
 	{CodeForeignDatabase, ExitEnvironment, false, "the database file was made by another program"},
 	{CodeSchemaTooNew, ExitEnvironment, false, "the database was written by a newer version"},
 	{CodeDatabaseBusy, ExitBusy, true, "the database stayed locked for too long"},
+	{CodeDatabaseUnavailable, ExitBusy, true, "the PostgreSQL server doesn't answer, doesn't let tt in, or doesn't let it write"},
 	{CodeDatabaseCorrupt, ExitEnvironment, false, "the database file is damaged"},
 	{CodeUpgraded, ExitEnvironment, true, "the database was upgraded while this process ran"},
 	{CodeDatabaseMoved, ExitEnvironment, true, "the database was moved or replaced while this process ran"},

@@ -105,7 +105,7 @@ var exits = []struct {
 	{stick.ExitNotFound, "what was named doesn't exist"},
 	{stick.ExitRefused, "refused now; also `tt try` and `tt wait --turn` without the stick, so that `tt wait --turn && …` is safe"},
 	{stick.ExitFenced, "fenced: the turn is over, or the lease isn't the current one"},
-	{stick.ExitBusy, "the database stayed locked"},
+	{stick.ExitBusy, "the database stayed locked, or its server doesn't answer"},
 	{stick.ExitEnvironment, "the environment: file system, permissions, versions; `tt doctor` when it found a fault"},
 	{stick.ExitHands, "a conflict, a dirty tree or a red gate needs hands; `left` says what was left in progress"},
 	{stick.ExitInterrupted, "interrupted by Ctrl-C; 129 when it was by SIGHUP, 131 by SIGQUIT, 143 by SIGTERM"},

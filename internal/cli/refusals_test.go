@@ -77,16 +77,17 @@ func TestRefusals(t *testing.T) {
 
 // notProvoked says where those codes are tested that a script can't provoke, or not fast enough.
 var notProvoked = map[stick.Code]string{
-	stick.CodeConfigChanged:    "somebody else would have to write within the same millisecond; the tests of internal/confedit do",
-	stick.CodeLanding:          "testdata/script/worker_landing.txtar: a merge has to run at the same time",
-	stick.CodeGateFailed:       "testdata/script/worker_gate.txtar: the task goes back to its worker with it",
-	stick.CodeTasksReturned:    "testdata/script/worker_gate.txtar: the tasks go back with it",
-	stick.CodeDatabaseBusy:     "package store: it takes 15 seconds",
-	stick.CodeOutputUnwritable: "testdata/script/unwritable.txtar: standard output has to be full",
-	stick.CodeUpgraded:         "package store: a newer program writes while this one runs",
-	stick.CodeDatabaseMoved:    "moved_data_dir.txtar: the database is moved while a command waits",
-	stick.CodeCanceled:         "testdata/script/interrupt.txtar",
-	stick.CodeInternal:         "a fault of the program",
+	stick.CodeConfigChanged:       "somebody else would have to write within the same millisecond; the tests of internal/confedit do",
+	stick.CodeLanding:             "testdata/script/worker_landing.txtar: a merge has to run at the same time",
+	stick.CodeGateFailed:          "testdata/script/worker_gate.txtar: the task goes back to its worker with it",
+	stick.CodeTasksReturned:       "testdata/script/worker_gate.txtar: the tasks go back with it",
+	stick.CodeDatabaseBusy:        "package store: it takes 15 seconds",
+	stick.CodeDatabaseUnavailable: "package store: PostgreSQL has to be away",
+	stick.CodeOutputUnwritable:    "testdata/script/unwritable.txtar: standard output has to be full",
+	stick.CodeUpgraded:            "package store: a newer program writes while this one runs",
+	stick.CodeDatabaseMoved:       "moved_data_dir.txtar: the database is moved while a command waits",
+	stick.CodeCanceled:            "testdata/script/interrupt.txtar",
+	stick.CodeInternal:            "a fault of the program",
 }
 
 // refused runs a command twice, as text and as JSON, and returns the output without what differs from run to run.

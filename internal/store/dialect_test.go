@@ -1,10 +1,6 @@
 package store
 
-import (
-	"fmt"
-	"regexp"
-	"testing"
-)
+import "testing"
 
 // PostgresSchema returns the script that creates the schema on PostgreSQL.
 func PostgresSchema(t *testing.T) string {
@@ -15,46 +11,13 @@ func PostgresSchema(t *testing.T) string {
 	}
 	script := postgresSchema(metaTable)
 	for _, m := range ms {
-		script += "\n" + m.script("BEGIN", postgresSchema(m.text)) + ";"
+		script += "\n" + m.script(postgresSchema(m.text))
 	}
 	return script
 }
 
 // PostgresQuery returns a query as the store would send it to PostgreSQL.
 func PostgresQuery(text string) string { return postgresQuery(text) }
-
-// tokens are what may have to be replaced, and what nothing is replaced in: literals, quoted names
-// and comments.
-var tokens = regexp.MustCompile(`'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\?|\b(?:INTEGER|TEXT)\b`)
-
-// postgresSchema translates a migration for PostgreSQL. Its INTEGER has only 32 bits, and it orders text by a
-// language unless it is told to compare bytes, as SQLite does.
-func postgresSchema(text string) string {
-	return tokens.ReplaceAllStringFunc(text, func(token string) string {
-		switch token {
-		case "INTEGER":
-			return "BIGINT"
-		case "TEXT":
-			return `TEXT COLLATE "C"`
-		}
-		return token
-	})
-}
-
-// postgresQuery translates a query for PostgreSQL, which numbers its parameters.
-func postgresQuery(text string) string {
-	n := 0
-	return tokens.ReplaceAllStringFunc(text, func(token string) string {
-		switch token {
-		case "?":
-			n++
-			return fmt.Sprintf("$%d", n)
-		case "INTEGER":
-			return "BIGINT"
-		}
-		return token
-	})
-}
 
 func TestPostgresTexts(t *testing.T) {
 	for _, c := range []struct{ name, text, schema, query string }{

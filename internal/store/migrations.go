@@ -81,11 +81,10 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 	return m, nil
 }
 
-// script applies a migration in a transaction that begins like this, and records it, all or nothing. text is the migration as
-// the database reads it.
-func (m migration) script(begin, text string) string {
-	return fmt.Sprintf("%s;\n%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';\nCOMMIT",
-		begin, withoutComments(text), m.number, m.minReader)
+// script applies a migration and records it. It runs in a transaction. text is the migration as the database reads it.
+func (m migration) script(text string) string {
+	return fmt.Sprintf("%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';",
+		withoutComments(text), m.number, m.minReader)
 }
 
 // withoutComments returns a migration without its comments. SQLite keeps the text of a table, and every program that opens the

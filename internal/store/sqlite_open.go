@@ -221,7 +221,7 @@ func (s *sqliteDB) migrate(have int64) error {
 		if m.number <= have {
 			continue
 		}
-		if _, err := s.conn.ExecContext(background, m.script("BEGIN IMMEDIATE", m.text)); err != nil {
+		if _, err := s.conn.ExecContext(background, "BEGIN IMMEDIATE;\n"+m.script(m.text)+"\nCOMMIT"); err != nil {
 			_, _ = s.conn.ExecContext(background, "ROLLBACK")
 			return fmt.Errorf("migration %d: %w", m.number, classify(err))
 		}

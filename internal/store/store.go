@@ -18,11 +18,14 @@ import (
 // Options says where the database is and what the store takes from its environment.
 type Options struct {
 	Dir string // the data directory
+	// URL is the address of a PostgreSQL database, such as postgres://user@host/database. It is empty for the database in
+	// Dir, which holds the bells and locks of this host in any case.
+	URL string
 	// Machine is this host's id, which may be empty and which other hosts may have as well. Boot is the id of its
 	// boot; leases don't outlive it.
 	Machine, Boot string
 
-	Now   func() time.Time // nil for the real clock
+	Now   func() time.Time // nil for the real clock: on PostgreSQL the server's
 	NewID func() string    // nil for random ids
 	// WriteWait bounds how long a writer waits for the others; 0 for 15 seconds.
 	WriteWait time.Duration
@@ -55,7 +58,7 @@ var ErrAbsent = errors.New("there is no database yet")
 // Open opens the database in opt.Dir. If there is none, Open creates it and its directory when create is true,
 // and returns [ErrAbsent] otherwise. A log of a database that is missing or empty counts as damage. It fails with
 // [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
-// [stick.CodeDatabaseBusy], and [stick.CodeDataDirNotWritable].
+// [stick.CodeDatabaseBusy], [stick.CodeDatabaseUnavailable] and [stick.CodeDataDirNotWritable].
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	migrations, err := readMigrations(embedded)
 	if err != nil {
@@ -66,9 +69,6 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 
 // open is Open for a program that knows these migrations.
 func open(ctx context.Context, opt Options, create bool, migrations []migration) (*DB, error) {
-	if opt.Now == nil {
-		opt.Now = time.Now
-	}
 	if opt.NewID == nil {
 		opt.NewID = NewID
 	}
@@ -85,11 +85,22 @@ func open(ctx context.Context, opt Options, create bool, migrations []migration)
 	if err != nil {
 		return nil, notWritable(opt.Dir, err)
 	}
-	d, err := openSQLite(ctx, opt, create, migrations)
+	d, err := openDialect(ctx, opt, create, migrations)
 	if err != nil {
 		return nil, err
 	}
 	return &DB{opt: opt, Bell: bells, schema: newest(migrations), dialect: d}, nil
+}
+
+// openDialect opens the database that opt means.
+func openDialect(ctx context.Context, opt Options, create bool, migrations []migration) (dialect, error) {
+	if opt.URL != "" {
+		return openPostgres(ctx, opt, create, migrations)
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	return openSQLite(ctx, opt, create, migrations)
 }
 
 // Dir is the data directory.

@@ -1,0 +1,385 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"talkingstick/stick"
+)
+
+// postgresDB is the dialect of PostgreSQL, which many processes of many hosts write at a time. What keeps them apart:
+//
+//   - A transaction that writes locks the row of a room, as a statement of its own, before it reads anything of the room.
+//     It runs at READ COMMITTED, so what it reads then is what the last writer of the room has committed. (A statement
+//     that locks and reads, or REPEATABLE READ, would read rows from before the lock.)
+//   - What is of no room has a lock of its own: see class.
+//   - A transaction that reads only sees one state (REPEATABLE READ), and waits for nobody.
+//
+// Statements without rows are sent together with the next query, or with COMMIT. So a failure of theirs may come late;
+// it ends the transaction all the same.
+type postgresDB struct {
+	opt        Options
+	migrations []migration
+	address    *pgAddress
+	waits      pgWaits
+
+	conn   *pgconn.PgConn // nil for none
+	ctx    context.Context
+	queue  []queued
+	locked map[stick.RoomID]bool // by the transaction
+	fresh  map[class]bool        // the classes that the transaction has locked
+	xid    string                // of the transaction, once it has locked a room
+	texts  map[string]string     // queries as PostgreSQL reads them
+
+	mu   sync.Mutex  // guards busy, and conn while not busy
+	busy bool        // a transaction is open
+	idle *time.Timer // closes a connection that nobody uses
+}
+
+// pgWaits are the limits of a process.
+type pgWaits struct {
+	connect   time.Duration // until a server answers, with all attempts
+	lock      time.Duration
+	statement time.Duration
+	again     time.Duration // how long a transaction is run again
+}
+
+// waitsOf limits what a command waits for, by the limits that it has on SQLite: a hook's are short.
+func waitsOf(opt Options) pgWaits {
+	return pgWaits{
+		connect: min(5*time.Second, 2*opt.ReadWait), lock: min(10*time.Second, opt.WriteWait),
+		statement: 3 * opt.ReadWait, again: opt.WriteWait,
+	}
+}
+
+const (
+	// idleInTransaction ends the transaction of a process that was stopped in the middle of it. Transactions only compute.
+	idleInTransaction = 2 * time.Second
+	// unused is how long a connection stays open that nobody uses: a process that waits holds none.
+	unused = 5 * time.Second
+)
+
+// queued is a statement that wasn't sent yet. result gets its rows, and may be nil.
+type queued struct {
+	text   string
+	args   pgArgs
+	result func(rows [][][]byte) error
+}
+
+// add queues a statement, which is written for PostgreSQL.
+func (p *postgresDB) add(result func(rows [][][]byte) error, text string, args ...any) error {
+	a, err := pgArgsOf(args)
+	if err != nil {
+		return err
+	}
+	p.queue = append(p.queue, queued{text, a, result})
+	return nil
+}
+
+// send sends what is queued and reads the answers. It returns the tag of the last statement that was done.
+func (p *postgresDB) send(ctx context.Context) (last string, err error) {
+	queue := p.queue
+	p.queue = p.queue[:0]
+	var batch pgconn.Batch
+	for _, q := range queue {
+		batch.ExecParams(q.text, q.args.values, q.args.types, q.args.formats, nil)
+	}
+	results, err := p.conn.ExecBatch(ctx, &batch).ReadAll()
+	for i, r := range results {
+		if r.Err != nil {
+			return last, cmp.Or(err, r.Err)
+		}
+		last = r.CommandTag.String()
+		if f := queue[i].result; f != nil {
+			if err := f(r.Rows); err != nil {
+				return last, err
+			}
+		}
+	}
+	return last, err
+}
+
+// begin begins a transaction. It connects if there is no connection, also where that was lost meanwhile.
+func (p *postgresDB) begin(ctx context.Context, write bool, meta func(scan func(...any) error) error) (now stick.Time, err error) {
+	p.mu.Lock()
+	p.busy = true
+	p.mu.Unlock()
+	defer func() {
+		if err != nil {
+			p.rollback()
+		}
+	}()
+	p.ctx, p.xid = ctx, ""
+	clear(p.locked)
+	clear(p.fresh)
+	for again := p.conn != nil; ; again = false {
+		if err := p.connect(ctx); err != nil {
+			return 0, err
+		}
+		if err := p.queueBegin(write, meta, &now); err != nil {
+			return 0, err
+		}
+		_, err := p.send(ctx)
+		if err == nil || !again || !isLost(err) {
+			return now, err
+		}
+		p.drop()
+	}
+}
+
+// settings are set for the transaction only: through a pooler the next one of the session may be another program's.
+const settings = `SELECT set_config('search_path', $1, true), set_config('lock_timeout', $2, true), set_config('statement_timeout', $3, true),
+	set_config('idle_in_transaction_session_timeout', $4, true)`
+
+// clock is the server's time in milliseconds. It goes on while a transaction waits for locks.
+const clock = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+func (p *postgresDB) queueBegin(write bool, meta func(scan func(...any) error) error, now *stick.Time) error {
+	how := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+	if write {
+		how = "BEGIN ISOLATION LEVEL READ COMMITTED"
+	}
+	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
+	err := errors.Join(
+		p.add(nil, how),
+		p.add(nil, settings, p.address.searchPath(), ms(p.waits.lock), ms(p.waits.statement), ms(idleInTransaction)),
+	)
+	if write {
+		err = errors.Join(err, p.add(nil, "SELECT pg_advisory_xact_lock_shared($1::integer, $2::integer)", p.address.lockKey(), int64(schemaClass)))
+	}
+	return errors.Join(
+		err,
+		p.add(p.reading(now, nil), "SELECT "+clock),
+		p.add(func(rows [][][]byte) error { return each(rows, meta) }, metaQuery),
+	)
+}
+
+// reading returns what takes the time from a row of clock, and the id of the transaction where it is asked for.
+func (p *postgresDB) reading(now *stick.Time, xid *string) func(rows [][][]byte) error {
+	return func(rows [][][]byte) error {
+		err := each(rows, func(scan func(...any) error) error {
+			if xid == nil {
+				return scan(now)
+			}
+			return scan(now, xid)
+		})
+		if p.opt.Now != nil {
+			*now = stick.At(p.opt.Now())
+		}
+		return err
+	}
+}
+
+// lockRoom locks the row of a room. What is read after it is what the last writer of the room has committed, and the
+// time of tx is a time at which the room was locked.
+func (p *postgresDB) lockRoom(tx *Tx, id stick.RoomID) error {
+	if p.locked[id] {
+		return nil
+	}
+	p.locked[id] = true
+	return errors.Join(
+		p.add(nil, "SELECT room_id FROM rooms WHERE room_id = $1 FOR UPDATE", id),
+		p.add(p.reading(&tx.now, &p.xid), "SELECT "+clock+", pg_current_xact_id()::text"),
+	)
+}
+
+// lockClass locks what belongs to no room. fresh is true if it wasn't locked before: then what was read of it may be old.
+func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
+	if p.fresh[c] {
+		return false, nil
+	}
+	p.fresh[c] = true
+	return true, p.add(nil, "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", p.address.lockKey(), int64(c))
+}
+
+func (p *postgresDB) rowLocks() bool { return true }
+
+// rollback ends the transaction. If it can't, it closes the connection, which ends it as well.
+func (p *postgresDB) rollback() {
+	p.queue = p.queue[:0]
+	if p.conn != nil && !p.conn.IsClosed() && p.conn.TxStatus() != 'I' {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), time.Second)
+		defer cancel()
+		if _, err := p.conn.Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
+			p.drop()
+		}
+	}
+	p.rest()
+}
+
+// rest ends a transaction for the connection, which is closed if none comes for a while.
+func (p *postgresDB) rest() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conn != nil && p.conn.IsClosed() {
+		p.conn = nil
+	}
+	p.busy = false
+	if p.idle == nil {
+		p.idle = time.AfterFunc(unused, p.closeUnused)
+		return
+	}
+	p.idle.Reset(unused)
+}
+
+func (p *postgresDB) closeUnused() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.busy {
+		p.drop()
+	}
+}
+
+// drop closes the connection.
+func (p *postgresDB) drop() {
+	if p.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(background, 100*time.Millisecond)
+	defer cancel()
+	_ = p.conn.Close(ctx) // the server ends what was open
+	p.conn = nil
+}
+
+func (p *postgresDB) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.idle != nil {
+		p.idle.Stop()
+	}
+	p.drop()
+	return nil
+}
+
+// exec, scan and one translate a statement, which is written as SQLite reads it.
+func (p *postgresDB) exec(text string, args []any) error {
+	return p.add(nil, p.query(text), args...)
+}
+
+func (p *postgresDB) query(text string) string {
+	t, ok := p.texts[text]
+	if !ok {
+		t = postgresQuery(text)
+		p.texts[text] = t
+	}
+	return t
+}
+
+// rows runs a statement that is written for PostgreSQL, and all before it.
+func (p *postgresDB) rows(text string, args ...any) (rows [][][]byte, err error) {
+	err = p.add(func(got [][][]byte) error { rows = got; return nil }, text, args...)
+	if err == nil {
+		_, err = p.send(p.ctx)
+	}
+	return rows, err
+}
+
+func (p *postgresDB) scan(text string, args []any, row func(scan func(...any) error) error) error {
+	rows, err := p.rows(p.query(text), args...)
+	if err != nil {
+		return err
+	}
+	return each(rows, row)
+}
+
+func (p *postgresDB) one(text string, args, into []any) (bool, error) {
+	rows, err := p.rows(p.query(text), args...)
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	return true, pgScan(rows[0], into)
+}
+
+// each calls f for each row.
+func each(rows [][][]byte, f func(scan func(...any) error) error) error {
+	for _, r := range rows {
+		if err := f(func(into ...any) error { return pgScan(r, into) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draw draws from a sequence. The room is locked by now, so the numbers of its events rise in the order of commits. Numbers that are
+// drawn for nothing are left out, and those of other rooms come in between.
+func (p *postgresDB) draw(n int) ([]int64, error) {
+	rows, err := p.rows("SELECT nextval('event_seq') FROM generate_series(1, $1)", n)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]int64, 0, n)
+	err = each(rows, func(scan func(...any) error) error {
+		var number int64
+		err := scan(&number)
+		numbers = append(numbers, number)
+		return err
+	})
+	slices.Sort(numbers)
+	return numbers, err
+}
+
+func (p *postgresDB) drawn() (last int64, err error) {
+	rows, err := p.rows("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_seq")
+	if err != nil {
+		return 0, err
+	}
+	return last, each(rows, func(scan func(...any) error) error { return scan(&last) })
+}
+
+func (p *postgresDB) skip(n int64) error {
+	return p.add(nil, "SELECT setval('event_seq', nextval('event_seq') + $1)", n)
+}
+
+// inPlace has nothing to compare: an address means what it means.
+func (p *postgresDB) inPlace() error { return nil }
+
+// readMark and unmark have nothing to do: the server itself stops at damage.
+func (p *postgresDB) readMark() string    { return "" }
+func (p *postgresDB) unmark(string) error { return nil }
+
+// check finds nothing: the server checks references whenever they change, and its own means check its files.
+func (p *postgresDB) check(*Tx) ([]string, error) { return nil, nil }
+
+func (p *postgresDB) trial(ctx context.Context, attempt func(context.Context) error) error {
+	return attempt(ctx)
+}
+
+// writeBlob and readBlob keep content in a table, where all hosts find it.
+func (p *postgresDB) writeBlob(b Blob, content []byte) error {
+	return p.alone(func() error {
+		return p.add(nil, "INSERT INTO blob_contents (sum, content) VALUES ($1, $2) ON CONFLICT (sum) DO NOTHING", b.Sum, content)
+	})
+}
+
+func (p *postgresDB) readBlob(sum string) (content []byte, ok bool, err error) {
+	err = p.alone(func() error {
+		rows, err := p.rows("SELECT content FROM blob_contents WHERE sum = $1", sum)
+		if ok = len(rows) > 0; ok && err == nil {
+			err = pgScan(rows[0], []any{&content})
+		}
+		return err
+	})
+	return content, ok, err
+}
+
+// alone runs fn in a transaction of its own.
+func (p *postgresDB) alone(fn func() error) error {
+	_, err := p.begin(background, true, func(func(...any) error) error { return nil })
+	if err != nil {
+		return p.fail(err)
+	}
+	if err = fn(); err == nil {
+		err = p.commit(&Tx{})
+	}
+	if err != nil {
+		p.rollback()
+	}
+	return p.fail(err)
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// errLost is why an attempt runs again whose connection broke at the commit: the server says that nothing was committed.
+var errLost = errors.New("the connection broke at the commit, and nothing was committed")
+
+// write runs attempt again if another transaction was in its way, or if the connection broke before its commit. Nothing of
+// it was committed then, and what it writes again has the same event ids.
+func (p *postgresDB) write(ctx context.Context, attempt func() error) error {
+	began, doubles := time.Now(), 0
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		err := attempt()
+		if isDouble(err) {
+			doubles++
+		}
+		if !runsAgain(err) || doubles > 2 || time.Since(began) > p.waits.again || !sleep(ctx, pause) {
+			return err
+		}
+	}
+}
+
+// sleep waits, and reports whether ctx goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// commit sends what is queued, the notices for the witnesses of other hosts, and COMMIT. PostgreSQL delivers the notices if it commits.
+func (p *postgresDB) commit(tx *Tx) error {
+	for _, room := range tx.rings {
+		if err := p.add(nil, "SELECT pg_notify($1, $2)", p.address.schema, room); err != nil {
+			return err
+		}
+	}
+	if tx.event == "" && p.xid == "" && len(p.locked) > 0 {
+		if _, err := p.send(p.ctx); err != nil { // the transaction's id is in the answer, and settle needs it
+			return err
+		}
+	}
+	if err := p.add(nil, "COMMIT"); err != nil {
+		return err
+	}
+	// Whoever is interrupted now still wants to know what became of it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), p.waits.statement)
+	defer cancel()
+	tag, err := p.send(ctx)
+	switch {
+	case tag == "COMMIT": // even if the connection broke after it
+		p.rest()
+		return nil
+	case err == nil: // PostgreSQL says ROLLBACK to a COMMIT after a failure
+		return errors.New("PostgreSQL rolled the transaction back")
+	case isAnswer(err):
+		return err
+	}
+	p.drop()
+	return p.settle(tx, err)
+}
+
+// settle finds out whether a transaction was committed whose connection broke before the answer. It locks the rooms again, which
+// waits until the server has ended the transaction, and looks for an event of it; where it made none, the server is asked for its
+// state. It returns nil if it was committed, and [errLost] if it wasn't.
+func (p *postgresDB) settle(tx *Tx, cause error) error {
+	rooms, xid, caller := slices.Sorted(maps.Keys(p.locked)), p.xid, p.ctx
+	defer func() { p.ctx = caller }()
+	ctx, cancel := context.WithTimeout(background, 2*p.waits.connect)
+	defer cancel()
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		committed, err := p.wasCommitted(ctx, tx, rooms, xid)
+		switch {
+		case err == nil && committed:
+			return nil
+		case err == nil:
+			return errLost
+		case !isLost(err) || !sleep(ctx, pause):
+			return stick.Errorf(stick.CodeDatabaseUnavailable, "the connection to %s broke at the commit, and the server doesn't say whether the change was made: %s",
+				p.address, said(errors.Join(cause, err))).Hintf("run the same command again; it changes nothing twice")
+		}
+	}
+}
+
+func (p *postgresDB) wasCommitted(ctx context.Context, tx *Tx, rooms []stick.RoomID, xid string) (committed bool, err error) {
+	if tx.event == "" && xid == "" {
+		return false, nil // what has locked no room may be written twice
+	}
+	again := &Tx{db: tx.db}
+	if _, err := p.begin(ctx, true, func(func(...any) error) error { return nil }); err != nil {
+		return false, err
+	}
+	defer p.rollback()
+	for _, r := range rooms {
+		if err := p.lockRoom(again, r); err != nil {
+			return false, err
+		}
+	}
+	text, arg, want := "SELECT event_id FROM events WHERE event_id = $1", tx.event, tx.event
+	if tx.event == "" {
+		text, arg, want = "SELECT pg_xact_status($1::text::xid8)", xid, "committed"
+	}
+	got := ""
+	rows, err := p.rows(text, arg)
+	if err == nil && len(rows) > 0 {
+		err = pgScan(rows[0], []any{&got})
+	}
+	return got == want, err
+}

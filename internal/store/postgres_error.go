@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"talkingstick/stick"
+)
+
+// errNotText is why a text isn't stored that PostgreSQL doesn't take for one.
+var errNotText = errors.New("a text with a zero byte can't be stored")
+
+// sqlState is the code that PostgreSQL gave an error, empty if the error isn't PostgreSQL's.
+func sqlState(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// isAnswer reports whether the server has answered with an error and goes on. It ends the connection with other errors, so
+// they say nothing sure about a COMMIT.
+func isAnswer(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.SeverityUnlocalized == "ERROR"
+}
+
+// isLost reports whether there is no server to talk to at the moment, so that another attempt may find one.
+func isLost(err error) bool {
+	if err == nil || isTLS(err) || errors.Is(err, errNotText) {
+		return false
+	}
+	switch state := sqlState(err); {
+	case state == "":
+		_, connecting := errors.AsType[*pgconn.ConnectError](err)
+		_, network := errors.AsType[net.Error](err)
+		return connecting || network || errors.Is(err, pgconn.ErrConnClosed) || isEOF(err)
+	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"):
+		return true
+	default:
+		return state == "25P03" || state == "53300" // idle for too long, as a stopped process is; too many connections
+	}
+}
+
+// isTLS reports whether the server and we don't agree on TLS.
+func isTLS(err error) bool {
+	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
+	_, record := errors.AsType[tls.RecordHeaderError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	_, name := errors.AsType[x509.HostnameError](err)
+	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
+	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+	return verify || record || alert || name || authority || invalid || refusesTLS(err)
+}
+
+// runsAgain reports whether an attempt may succeed if it is made again.
+func runsAgain(err error) bool {
+	if state := sqlState(err); state == "40001" || state == "40P01" || isDouble(err) { // another transaction was in the way
+		return true
+	}
+	code := stick.CodeOf(err)
+	return errors.Is(err, errLost) || code == stick.CodeDatabaseUnavailable && isLost(err)
+}
+
+// isDouble reports whether there is such a row already. Perhaps another transaction has made it at the same moment; then this one
+// finds it when it runs again.
+func isDouble(err error) bool { return sqlState(err) == "23505" }
+
+// fail gives the failures of PostgreSQL their codes, by number. No message of it holds a password: addresses print without.
+func (p *postgresDB) fail(err error) error {
+	if _, ok := errors.AsType[*stick.Error](err); ok || err == nil || err == ErrAbsent {
+		return err
+	}
+	if p.ctx.Err() == context.Canceled {
+		return context.Canceled
+	}
+	code, message, hint := p.explain(err)
+	if code == "" {
+		return err
+	}
+	e := stick.Errorf(code, "%s: %s", message, said(err)).Hintf("%s", hint)
+	e.Err = err
+	return e
+}
+
+// explain says what a failure means. The code is empty for one that only a fault of ours can cause.
+func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) {
+	at, role := p.address.String(), p.address.config.User
+	const unavailable, tryAgain = stick.CodeDatabaseUnavailable, "nothing was changed; try again"
+	switch state := sqlState(err); {
+	case errors.Is(err, errNotText), state == "22021", state == "22P05":
+		return stick.CodeUsage, "a text can't be stored", "leave out zero bytes and what isn't UTF-8"
+	case state == "54000":
+		return stick.CodeUsage, "a path or pattern is too long to be stored", "use a shorter one"
+	case state == "40001", state == "40P01":
+		return stick.CodeDatabaseBusy, "other transactions stayed in the way", tryAgain
+	case state == "55P03":
+		return stick.CodeDatabaseBusy, fmt.Sprintf("another process kept the database locked for %s", p.waits.lock), tryAgain
+	case state == "57014":
+		return stick.CodeDatabaseBusy, fmt.Sprintf("%s took longer than %s", at, p.waits.statement), tryAgain
+	case state == "XX001", state == "XX002":
+		return stick.CodeDatabaseCorrupt, at + " is damaged", "nothing more is written until whoever runs the server has repaired it"
+	case state == "42P01", state == "3F000":
+		return stick.CodeDatabaseMoved, "the tables are gone from " + at, "run the command again, which opens the database that is there now"
+	case state == "28P01", state == "28000":
+		return unavailable, fmt.Sprintf("%s doesn't let the role %s in", at, role),
+			"see whether the role, its password and the server's pg_hba.conf are right; the password may also be in ~/.pgpass"
+	case state == "3D000":
+		return unavailable, at + " can't be opened", "make the database with createdb, or correct the address"
+	case state == "42501":
+		return unavailable, fmt.Sprintf("%s doesn't give the role %s the rights", at, role),
+			"have the owner of the schema " + p.address.schema + " grant them, or the owner of the database the right to make it"
+	case state == "25006":
+		return unavailable, at + " is read-only", "name the server that can be written, or have this one made writable"
+	case state == "53100":
+		return unavailable, "the disk of " + at + " is full", "nothing was changed; free some space there"
+	case isTLS(err):
+		return unavailable, at + " and tt don't agree on TLS", "the server needs a certificate for its name; sslrootcert in the address names who signed it, " +
+			"and sslmode=disable does without TLS where the network is safe"
+	case errors.Is(err, errLost):
+		return unavailable, "the connection to " + at + " broke", tryAgain
+	case isLost(err):
+		return unavailable, at + " doesn't answer", "nothing was changed; see whether the server runs"
+	}
+	return "", "", ""
+}
+
+// refusesTLS and isEOF look for what the driver gives no type of its own.
+func refusesTLS(err error) bool {
+	return strings.Contains(err.Error(), "server refused TLS connection")
+}
+
+func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+
+// said is what an error says, in one line.
+func said(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Message
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		return e.Err.Error()
+	}
+	return stick.Clip(strings.Join(strings.Fields(err.Error()), " "), 200)
+}

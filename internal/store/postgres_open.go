@@ -1,0 +1,229 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
+)
+
+// pgAddress is where a database is, and how it is reached. It prints without secrets.
+type pgAddress struct {
+	config *pgconn.Config
+	schema string // that our tables are in; also the channel of our notices
+}
+
+// defaultSchema is the schema of our tables, unless the address names another one by search_path.
+const defaultSchema = "talkingstick"
+
+// parseAddress reads an address such as postgres://user@host/database. Over a network it asks for TLS and for the server's
+// certificate, unless the address has an sslmode. No error of it holds the address, which may hold a password.
+func parseAddress(address string) (*pgAddress, error) {
+	bad := stick.Errorf(stick.CodeUsage, "the database's address can't be read").
+		Hintf("write it like postgres://user@host/database, with %%-escapes for special characters")
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, bad
+	}
+	q := u.Query()
+	if !q.Has("sslmode") {
+		q.Set("sslmode", "verify-full") // a socket in the file system has no TLS, and ignores it
+	}
+	u.RawQuery = q.Encode()
+	config, err := pgconn.ParseConfig(u.String())
+	if err != nil {
+		if e, ok := errors.AsType[*pgconn.ParseConfigError](err); ok && errors.Unwrap(e) != nil && q.Get("sslrootcert") != "" {
+			return nil, stick.Errorf(stick.CodeUsage, "the certificates that the database's address names can't be read").
+				Hintf("correct sslrootcert, sslcert or sslkey in the address")
+		}
+		return nil, bad
+	}
+	a := &pgAddress{config: config, schema: defaultSchema}
+	if path := config.RuntimeParams["search_path"]; path != "" {
+		a.schema, _, _ = strings.Cut(path, ",")
+		a.schema = strings.Trim(strings.TrimSpace(a.schema), `"`)
+	}
+	if a.schema == "" || len(a.schema) > 60 || strings.ContainsAny(a.schema, "\"\\\x00") {
+		return nil, stick.Errorf(stick.CodeUsage, "the search_path of the database's address names no schema that tt can use").
+			Hintf("name one schema, or none: tt makes %s", defaultSchema)
+	}
+	delete(config.RuntimeParams, "search_path") // poolers refuse it, and it would outlive the transaction
+	config.RuntimeParams["application_name"] = "tt"
+	return a, nil
+}
+
+// String says which server and database it is.
+func (a *pgAddress) String() string {
+	where := a.config.Host
+	if !filepath.IsAbs(where) {
+		where = fmt.Sprintf("%s:%d", where, a.config.Port)
+	}
+	return fmt.Sprintf("PostgreSQL at %s, database %s", where, a.config.Database)
+}
+
+// quoted is the name of the schema in a statement.
+func (a *pgAddress) quoted() string { return `"` + a.schema + `"` }
+
+// searchPath finds our tables only.
+func (a *pgAddress) searchPath() string { return a.quoted() }
+
+// lockKey tells the locks of a schema from those of others in the same database.
+func (a *pgAddress) lockKey() int64 {
+	h := fnv.New32a()
+	h.Write([]byte(a.schema))
+	return int64(int32(h.Sum32()))
+}
+
+// openPostgres opens the database at opt.URL, and makes its schema if there is none.
+func openPostgres(ctx context.Context, opt Options, create bool, migrations []migration) (*postgresDB, error) {
+	address, err := parseAddress(opt.URL)
+	if err != nil {
+		return nil, err
+	}
+	p := &postgresDB{
+		opt: opt, migrations: migrations, address: address, waits: waitsOf(opt), ctx: ctx,
+		locked: map[stick.RoomID]bool{}, fresh: map[class]bool{}, texts: map[string]string{},
+	}
+	if err := p.prepare(ctx, create); err != nil {
+		p.close()
+		return nil, p.fail(err)
+	}
+	p.rest()
+	if err := plainfile.MkdirAll(opt.Dir); err != nil { // for bells and locks
+		p.close()
+		return nil, notWritable(opt.Dir, err)
+	}
+	return p, nil
+}
+
+// connect connects, unless there is a connection. While the server doesn't answer or is starting, it tries again.
+func (p *postgresDB) connect(ctx context.Context) error {
+	if p.conn != nil && !p.conn.IsClosed() {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, p.waits.connect)
+	defer cancel()
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		conn, err := pgconn.ConnectConfig(limited, p.address.config)
+		if err == nil {
+			p.conn = conn
+			return nil
+		}
+		p.conn = nil
+		if !isLost(err) || !sleep(limited, pause) {
+			return err
+		}
+	}
+}
+
+// prepare makes the schema or brings it up to date. It refuses one that needs a newer program.
+func (p *postgresDB) prepare(ctx context.Context, create bool) error {
+	if err := p.connect(ctx); err != nil {
+		return err
+	}
+	have, reader, err := p.readSchema(ctx)
+	if err != nil {
+		return err
+	}
+	known := newest(p.migrations)
+	switch {
+	case have == absent && !create:
+		return ErrAbsent
+	case reader > known:
+		return tooNew(have, reader, known)
+	case have < known:
+		return p.migrate(ctx)
+	}
+	return nil
+}
+
+// absent is the number of the schema where there are no tables.
+const absent = -1
+
+// readSchema returns the number of the schema, and which programs can read it.
+func (p *postgresDB) readSchema(ctx context.Context) (have, reader int64, err error) {
+	number := "(SELECT value::bigint FROM " + p.address.quoted() + ".meta WHERE key = "
+	err = p.add(func(rows [][][]byte) error { return pgScan(rows[0], []any{&have, &reader}) },
+		"SELECT COALESCE("+number+"'schema'), 0), COALESCE("+number+"'min_reader'), 0)")
+	if err == nil {
+		_, err = p.send(ctx)
+	}
+	if state := sqlState(err); state == "42P01" || state == "3F000" { // no such table or schema
+		return absent, 0, nil
+	}
+	return have, reader, err
+}
+
+// migrate makes what is missing of the schema, all or nothing. Of several processes one does it, when no transaction writes.
+func (p *postgresDB) migrate(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, max(time.Minute, p.waits.statement))
+	defer cancel()
+	run := func(script string) error {
+		_, err := p.conn.Exec(limited, script).ReadAll()
+		return err
+	}
+	err := run(fmt.Sprintf("BEGIN; SELECT set_config('lock_timeout', '%dms', true), pg_advisory_xact_lock(%d, %d)",
+		p.waits.lock.Milliseconds(), p.address.lockKey(), schemaClass))
+	if err != nil {
+		return err
+	}
+	if err = p.migrateLocked(limited, run); err == nil {
+		err = run("COMMIT")
+	}
+	if err != nil {
+		p.drop()
+	}
+	return err
+}
+
+// migrateLocked applies what is missing, inside the transaction that has the lock.
+func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) error) error {
+	quoted := p.address.quoted()
+	results, err := p.conn.Exec(ctx, fmt.Sprintf("SELECT to_regnamespace('%s') IS NULL, to_regclass('%s.meta') IS NULL",
+		strings.ReplaceAll(quoted, "'", "''"), strings.ReplaceAll(quoted, "'", "''"))).ReadAll()
+	if err != nil {
+		return err
+	}
+	var noSchema, noTables bool
+	if err := pgScan(results[0].Rows[0], []any{&noSchema, &noTables}); err != nil {
+		return err
+	}
+	if noSchema {
+		if err := run("CREATE SCHEMA " + quoted); err != nil {
+			return err
+		}
+	}
+	if err := run("SET LOCAL search_path TO " + quoted); err != nil {
+		return err
+	}
+	var have int64
+	if noTables {
+		if err := run(postgresSchema(metaTable) + postgresTables); err != nil {
+			return err
+		}
+	} else if have, _, err = p.readSchema(ctx); err != nil { // another process may have done it meanwhile
+		return err
+	}
+	for _, m := range p.migrations {
+		if m.number <= have {
+			continue
+		}
+		if err := run(m.script(postgresSchema(m.text))); err != nil {
+			return fmt.Errorf("migration %d: %w", m.number, err)
+		}
+	}
+	return nil
+}
+
+// postgresTables is what only PostgreSQL has, made with the first table.
+const postgresTables = "CREATE SEQUENCE event_seq;\n" +
+	"CREATE TABLE blob_contents (sum TEXT COLLATE \"C\" PRIMARY KEY, content BYTEA NOT NULL);"
