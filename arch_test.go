@@ -182,8 +182,10 @@ var edges = map[string]map[string]string{
 		"stick":                  "words, errors",
 	},
 	"internal/storetest": {
-		"internal/store":     "test databases",
-		"modernc.org/sqlite": "looking at a database, and damaging one, past the store",
+		"github.com/jackc/pgx": "looking at a database, and damaging one, past the store",
+		"internal/store":       "test databases",
+		"internal/testenv":     "the end of the tests, which ends their server",
+		"modernc.org/sqlite":   "the same for a file",
 	},
 	"internal/bench": {
 		"internal/bell":        "how waits listen",

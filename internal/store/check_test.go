@@ -21,7 +21,6 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"a lost first event", "DELETE FROM events WHERE event_seq = 1", "event 2: its sum"},
 		{"a log that is empty", "DELETE FROM events", "its last event is 6, and the log ends with 0"},
 		{"two events swapped", "UPDATE events SET event_seq = CASE event_seq WHEN 3 THEN -4 ELSE -3 END WHERE event_seq IN (3, 4); UPDATE events SET event_seq = -event_seq WHERE event_seq < 0", "event 3: its sum"},
-		{"an event in another room", "UPDATE events SET room_id = 'room-x' WHERE event_seq = 3", "names something that isn't in rooms"},
 		{"a wrong owner", "UPDATE rooms SET owner = 'codex:b'", "owner is codex:b"},
 		{"a wrong state", "UPDATE rooms SET state = 'owned'", "state is owned"},
 		{"a wrong turn", "UPDATE rooms SET turn_id = turn_id + 1", "turn_id is 3, and the log says 2"},
@@ -34,23 +33,11 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"a member that never joined", "INSERT INTO members SELECT room_id, 'gemini:x', 9, 'joined', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0 FROM rooms", "member gemini:x is {joined 9 0 0}, and the log says { 0 0 0}"},
 		{"a member lost", "DELETE FROM members WHERE agent_id = 'codex:b'", "the number of members is 1"},
 		{"a member's place", "UPDATE members SET ordinal = 5 WHERE agent_id = 'codex:b'", "member codex:b is {joined 5"},
-		{"a counter too low", "UPDATE counters SET value = 5 WHERE name = 'event_seq'", "event 6 lies beyond the counter, which stands at 5"},
-		{"a listener of no room", "INSERT INTO listeners VALUES ('l', 'room-x', 'a', 'work', '', '', '', 0, 0, 0, 0)", "listeners names something that isn't in rooms"},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				played(t, db)
-				if found, err := db.Check(ctx); err != nil || len(found) > 0 {
-					t.Fatalf("found in a sound database: %q (%v)", found, err)
-				}
-				storetest.Exec(t, db, c.tamper)
-				found, err := db.Check(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if all := strings.Join(found, "\n"); !strings.Contains(all, c.says) {
-					t.Errorf("the check doesn't say %q; it says:\n%s", c.says, all)
-				}
+				requireFound(t, db, c.tamper, c.says)
 			}, storetest.Damaged())
 		})
 	}
@@ -78,7 +65,6 @@ func TestCheckFindsDamagedPost(t *testing.T) {
 		{"a receipt too many", "INSERT INTO receipts SELECT room_id, 'claude:a', 9, 1, '', 0, 0, 0, 1, 0 FROM rooms WHERE canonical_path = '/work'", "the receipt of claude:a for message 9 isn't"},
 		{"a receipt of another message", "UPDATE receipts SET event_seq = 3 WHERE agent_id = 'gemini:c' AND event_seq = 9", "the receipt of gemini:c for message 3 isn't"},
 		{"a receipt in another room", "UPDATE receipts SET room_id = (SELECT room_id FROM rooms WHERE canonical_path = '/other') WHERE agent_id = 'gemini:c' AND event_seq = 9", "the receipt of gemini:c for message 9 isn't"},
-		{"a receipt of no message", "UPDATE receipts SET event_seq = 999 WHERE agent_id = 'gemini:c' AND event_seq = 9", "receipts names something that isn't in events"},
 		{"a message counted twice", "UPDATE rooms SET messages = messages + 1 WHERE canonical_path = '/work'", "messages is 4, and the log says 3"},
 		{"another thread", "UPDATE receipts SET thread = 'x' WHERE agent_id = 'gemini:c' AND event_seq = 9", "the receipt of gemini:c for message 9 isn't"},
 		{"a lost receipt of a pass", "DELETE FROM receipts WHERE owes = 0", "it lacks "},
@@ -96,19 +82,45 @@ func TestCheckFindsDamagedPost(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				written(t, db)
-				if found, err := db.Check(ctx); err != nil || len(found) > 0 {
-					t.Fatalf("found in a sound database: %q (%v)", found, err)
-				}
-				storetest.Exec(t, db, c.tamper)
-				found, err := db.Check(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if all := strings.Join(found, "\n"); !strings.Contains(all, c.says) {
-					t.Errorf("the check doesn't say %q; it says:\n%s", c.says, all)
-				}
+				requireFound(t, db, c.tamper, c.says)
 			}, storetest.Damaged())
 		})
+	}
+}
+
+// TestCheckFindsWhatSQLiteAllows: SQLite checks the references between tables only on connections that ask for it, and counts
+// events in a row.
+func TestCheckFindsWhatSQLiteAllows(t *testing.T) {
+	for _, c := range []struct {
+		name, tamper, says string
+	}{
+		{"an event in another room", "UPDATE events SET room_id = 'room-x' WHERE event_seq = 3", "names something that isn't in rooms"},
+		{"a counter too low", "UPDATE counters SET value = 5 WHERE name = 'event_seq'", "event 17 lies beyond the counter, which stands at 5"},
+		{"a listener of no room", "INSERT INTO listeners VALUES ('l', 'room-x', 'a', 'work', '', '', '', 0, 0, 0, 0)", "listeners names something that isn't in rooms"},
+		{"a receipt of no message", "UPDATE receipts SET event_seq = 999 WHERE agent_id = 'gemini:c' AND event_seq = 9", "receipts names something that isn't in events"},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
+				written(t, db)
+				requireFound(t, db, c.tamper, c.says)
+			}, storetest.Damaged())
+		})
+	}
+}
+
+// requireFound changes a sound database and fails the test unless the check then says what is wrong.
+func requireFound(t *testing.T, db *store.DB, tamper, says string) {
+	t.Helper()
+	if found, err := db.Check(ctx); err != nil || len(found) > 0 {
+		t.Fatalf("found in a sound database: %q (%v)", found, err)
+	}
+	storetest.Exec(t, db, tamper)
+	found, err := db.Check(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(found, "\n"); !strings.Contains(all, says) {
+		t.Errorf("the check doesn't say %q; it says:\n%s", says, all)
 	}
 }
 
@@ -142,7 +154,7 @@ func written(t *testing.T, db *store.DB) {
 
 // TestCheckWritesNothing: one can check a database that must not change.
 func TestCheckWritesNothing(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		played(t, db)
 		raw := storetest.Raw(t, db)
 		raw.SetMaxOpenConns(1)

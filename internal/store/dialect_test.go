@@ -2,20 +2,6 @@ package store
 
 import "testing"
 
-// PostgresSchema returns the script that creates the schema on PostgreSQL.
-func PostgresSchema(t *testing.T) string {
-	t.Helper()
-	ms, err := readMigrations(embedded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := postgresSchema(metaTable)
-	for _, m := range ms {
-		script += "\n" + m.script(postgresSchema(m.text))
-	}
-	return script
-}
-
 // PostgresQuery returns a query as the store would send it to PostgreSQL.
 func PostgresQuery(text string) string { return postgresQuery(text) }
 

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv("STORE_TEST_ROLE"); role != "" {
-		if err := child(role, os.Getenv("STORE_TEST_DIR"), os.Getenv("STORE_TEST_POINT")); err != nil {
+		if err := child(role, store.Options{Dir: os.Getenv("STORE_TEST_DIR"), URL: os.Getenv("STORE_TEST_URL")}, os.Getenv("STORE_TEST_POINT")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -26,12 +26,13 @@ func TestMain(m *testing.M) {
 }
 
 // child is another process that opens the database and makes a room at a path of its own.
-func child(role, dir, point string) error {
-	db, err := store.Open(context.Background(), store.Options{Dir: dir, Kill: func(at string) {
+func child(role string, opt store.Options, point string) error {
+	opt.Kill = func(at string) {
 		if at == point {
 			signalSelf(role)
 		}
-	}}, true)
+	}
+	db, err := store.Open(context.Background(), opt, true)
 	if err != nil {
 		return err
 	}
@@ -44,10 +45,10 @@ func child(role, dir, point string) error {
 }
 
 // start starts a child. Its role, "kill" or "stop", is what happens to it at the point.
-func start(t *testing.T, dir, role, point string) *exec.Cmd {
+func start(t *testing.T, opt store.Options, role, point string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), "STORE_TEST_ROLE="+role, "STORE_TEST_DIR="+dir, "STORE_TEST_POINT="+point)
+	c.Env = append(os.Environ(), "STORE_TEST_ROLE="+role, "STORE_TEST_DIR="+opt.Dir, "STORE_TEST_URL="+opt.URL, "STORE_TEST_POINT="+point)
 	c.Stderr = os.Stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

@@ -158,49 +158,58 @@ func TestSchemaOfANewerProgram(t *testing.T) {
 // in it; none may fail and none may be lost.
 func TestManyProcessesMakeOneDatabase(t *testing.T) {
 	const n = 8
-	dir := t.TempDir()
-	place := filepath.Join(dir, "new")
-	var wg sync.WaitGroup
-	for range n {
-		c := start(t, place, "none", "")
-		wg.Go(func() {
-			if err := c.Wait(); err != nil {
-				t.Errorf("a process that made the database: %v", err)
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   func(testing.TB) string { return "" },
+		"postgres": storetest.PostgresURL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			opt := store.Options{Dir: filepath.Join(t.TempDir(), "new"), URL: address(t)}
+			if _, err := store.Open(ctx, opt, false); !errors.Is(err, store.ErrAbsent) {
+				t.Fatalf("a database that isn't there: %v", err)
+			}
+			var wg sync.WaitGroup
+			for range n {
+				c := start(t, opt, "none", "")
+				wg.Go(func() {
+					if err := c.Wait(); err != nil {
+						t.Errorf("a process that made the database: %v", err)
+					}
+				})
+			}
+			wg.Wait()
+			db, err := store.Open(ctx, opt, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			view(t, db, func(tx *store.Tx) error {
+				rooms, err := tx.Rooms(nil, "")
+				if len(rooms) != n {
+					t.Errorf("%d processes made %d rooms", n, len(rooms))
+				}
+				return err
+			})
+			if found, err := db.Check(ctx); err != nil || len(found) > 0 {
+				t.Errorf("the check found %q (%v)", found, err)
 			}
 		})
-	}
-	wg.Wait()
-	db, err := store.Open(ctx, store.Options{Dir: place}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	view(t, db, func(tx *store.Tx) error {
-		rooms, err := tx.Rooms(nil, "")
-		if len(rooms) != n {
-			t.Errorf("%d processes made %d rooms", n, len(rooms))
-		}
-		return err
-	})
-	if found, err := db.Check(ctx); err != nil || len(found) > 0 {
-		t.Errorf("the check found %q (%v)", found, err)
 	}
 }
 
 // TestOpenedTwiceInOneProcess: a process that opens the database twice keeps its locks. Otherwise another process that
 // closes the database would believe that it is the last one, and delete the log.
 func TestOpenedTwiceInOneProcess(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		newRoom(t, db, "/before")
 		second := storetest.Again(t, db)
 		newRoom(t, second, "/second")
 		for range 2 {
-			if err := start(t, db.Dir(), "none", "").Wait(); err != nil {
+			if err := start(t, storetest.Options(db), "none", "").Wait(); err != nil {
 				t.Fatal(err)
 			}
 			newRoom(t, db, fmt.Sprint("/after/", time.Now().UnixNano()))
 		}
-		if err := start(t, db.Dir(), "none", "").Wait(); err != nil {
+		if err := start(t, storetest.Options(db), "none", "").Wait(); err != nil {
 			t.Fatal(err)
 		}
 		raw := storetest.Raw(t, db)
@@ -219,7 +228,7 @@ func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 // TestLargeWALIsCheckpointed: while somebody reads, nobody can move the log into the database, so it grows. The next
 // writer moves it. A reader never makes writers wait.
 func TestLargeWALIsCheckpointed(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := newRoom(t, db, "/work").ID
 		join(t, db, id, "claude:a")
 		wal := filepath.Join(db.Dir(), store.FileName+"-wal")

@@ -30,7 +30,7 @@ func pgArgsOf(args []any) (pgArgs, error) {
 	a := pgArgs{make([][]byte, len(args)), make([]uint32, len(args)), make([]int16, len(args))}
 	for i, arg := range args {
 		if b, ok := arg.([]byte); ok {
-			a.values[i], a.types[i], a.formats[i] = b, pgBytea, 1
+			a.values[i], a.types[i], a.formats[i] = append([]byte{}, b...), pgBytea, 1 // no bytes aren't NULL
 			continue
 		}
 		a.types[i] = pgInt8

@@ -17,9 +17,9 @@ import (
 // TestBusyNamesTheHolder stops a process that holds the write lock. A writer that has waited too long learns which
 // process that is, and succeeds once the process goes on.
 func TestBusyNamesTheHolder(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		c := start(t, db.Dir(), "stop", "before commit")
+		c := start(t, storetest.Options(db), "stop", "before commit")
 		t.Cleanup(func() { end(c) })
 		soon(t, "the child is stopped", func() bool { return state(c.Process.Pid) == 'T' })
 		err := db.Update(ctx, func(*store.Tx) error { t.Error("two processes hold the write lock"); return nil })
@@ -58,7 +58,7 @@ func TestKilledAtACommit(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer w.Close()
-				c := start(t, db.Dir(), "kill", point)
+				c := start(t, storetest.Options(db), "kill", point)
 				if err := c.Wait(); err == nil {
 					t.Fatal("the child wasn't killed")
 				}

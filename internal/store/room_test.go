@@ -151,7 +151,7 @@ func TestRoomsByPath(t *testing.T) {
 
 // TestSaveWritesOnlyChanges reads the version of the database, which rises whenever a transaction writes anything.
 func TestSaveWritesOnlyChanges(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		raw := storetest.Raw(t, db)
 		raw.SetMaxOpenConns(1)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -310,10 +311,11 @@ func TestEndSession(t *testing.T) {
 		}
 		ended := func(key string) (at stick.Time) {
 			t.Helper()
-			if err := storetest.Raw(t, db).QueryRow("SELECT ended_at FROM sessions WHERE session_key = ?", key).Scan(&at); err != nil {
+			ms, err := strconv.ParseInt(storetest.Exec(t, db, "SELECT ended_at FROM sessions WHERE session_key = '"+key+"'")[0], 10, 64)
+			if err != nil {
 				t.Fatal(err)
 			}
-			return at
+			return stick.Time(ms)
 		}
 		end("one", "claude:a", true)
 		first := ended("one")

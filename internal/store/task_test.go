@@ -156,6 +156,15 @@ func TestIntents(t *testing.T) {
 
 func TestBlobs(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, content := range [][]byte{nil, []byte("\x00\xff\\x41")} {
+			b, err := db.WriteBlob(content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := db.ReadBlob(b.Sum); err != nil || string(got) != string(content) {
+				t.Errorf("%q came back as %q (%v)", content, got, err)
+			}
+		}
 		text := bytes.Repeat([]byte("a line\n"), 1000)
 		b, err := db.WriteBlob(text)
 		if err != nil {

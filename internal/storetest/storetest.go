@@ -24,8 +24,8 @@ type backend struct {
 	name string
 	// options completes the options for a new, empty database of this kind.
 	options func(t *testing.T, opt store.Options) store.Options
-	// raw opens the database without the store, for tests that tamper with it.
-	raw func(t *testing.T, opt store.Options) *sql.DB
+	// query runs statements without the store, for tests that tamper with the database, and returns the first column of the last.
+	query func(opt store.Options, text string) ([]string, error)
 }
 
 // backends is the table of databases. Every case of the store runs on each of them.
@@ -36,15 +36,43 @@ var backends = []backend{
 			opt.Dir = t.TempDir()
 			return opt
 		},
-		raw: func(t *testing.T, opt store.Options) *sql.DB {
-			u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(filepath.Join(opt.Dir, store.FileName))}
-			db, err := sql.Open("sqlite", u.String())
+		query: func(opt store.Options, text string) (values []string, err error) {
+			db, err := openSQLite(opt)
 			if err != nil {
-				t.Fatal(err)
+				return nil, err
 			}
-			return db
+			defer db.Close()
+			rows, err := db.Query(text)
+			if err != nil {
+				return nil, err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var v string
+				if err := rows.Scan(&v); err != nil {
+					return nil, err
+				}
+				values = append(values, v)
+			}
+			return values, rows.Err()
 		},
 	},
+	{
+		name: "postgres",
+		options: func(t *testing.T, opt store.Options) store.Options {
+			opt.Dir, opt.URL = t.TempDir(), PostgresURL(t)
+			return opt
+		},
+		query: func(opt store.Options, text string) ([]string, error) {
+			return query(opt.URL, "SET session_replication_role = replica; "+text) // without the checks of references
+		},
+	},
+}
+
+// openSQLite opens a database file without the store.
+func openSQLite(opt store.Options) (*sql.DB, error) {
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(filepath.Join(opt.Dir, store.FileName))}
+	return sql.Open("sqlite", u.String())
 }
 
 // setup is how the database of a test is made.
@@ -87,6 +115,17 @@ func Damaged() Option { return func(s *setup) { s.damaged = true } }
 
 // Each runs a case on a new database of each kind. It fails the case if the integrity check then finds anything.
 func Each(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
+	t.Helper()
+	on(t, backends, fn, options)
+}
+
+// OnSQLite is [Each] for cases about SQLite's file and its locks.
+func OnSQLite(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
+	t.Helper()
+	on(t, backends[:1], fn, options)
+}
+
+func on(t *testing.T, backends []backend, fn func(t *testing.T, db *store.DB), options []Option) {
 	t.Helper()
 	for _, b := range backends {
 		t.Run(b.name, func(t *testing.T) {
@@ -151,7 +190,10 @@ func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Optio
 	}
 	b := backends[0] // earlier programs had no other
 	s.opt = b.options(t, s.opt)
-	raw := b.raw(t, s.opt)
+	raw, err := openSQLite(s.opt)
+	if err != nil {
+		t.Fatal(err)
+	}
 	raw.SetMaxOpenConns(1)
 	if _, err := raw.Exec(string(dump)); err != nil {
 		t.Fatalf("load the dump of %s: %v", commit, err)
@@ -171,23 +213,26 @@ func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Optio
 // Options are what the database of a test was opened with.
 func Options(db *store.DB) store.Options { return placeOf(db).opt }
 
-// Raw opens the database without the store.
+// Raw opens the file of a database without the store, in cases that run on SQLite only.
 func Raw(t *testing.T, db *store.DB) *sql.DB {
 	t.Helper()
-	p := placeOf(db)
-	raw := p.raw(t, p.opt)
+	raw, err := openSQLite(placeOf(db).opt)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { raw.Close() })
 	return raw
 }
 
-// Exec changes the database behind the store's back.
-func Exec(t *testing.T, db *store.DB, text string, args ...any) {
+// Exec runs statements behind the store's back, and returns the first column of the last.
+func Exec(t *testing.T, db *store.DB, text string) []string {
 	t.Helper()
-	raw := Raw(t, db)
-	defer raw.Close()
-	if _, err := raw.Exec(text, args...); err != nil {
+	p := placeOf(db)
+	values, err := p.query(p.opt, text)
+	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
+	return values
 }
 
 // Foreign makes the database of another program in a data directory.

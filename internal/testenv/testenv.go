@@ -31,6 +31,12 @@ func Run(m *testing.M) int {
 		return 1
 	}
 	status := m.Run()
+	for _, end := range ends {
+		if err := end(); err != nil {
+			fmt.Fprintln(os.Stderr, "the surroundings of the tests:", err)
+			status = max(status, 1)
+		}
+	}
 	if err := clean(); err != nil {
 		fmt.Fprintln(os.Stderr, "the surroundings of the tests:", err)
 		status = max(status, 1)
@@ -41,6 +47,11 @@ func Run(m *testing.M) int {
 	}
 	return status
 }
+
+var ends []func() error
+
+// AtEnd has Run call end when all tests of the package have ended.
+func AtEnd(end func() error) { ends = append(ends, end) }
 
 // surround sets the environment of the tests. It refuses a directory for temporary files inside the repository: there a
 // test that expects to be outside of any repository would work, and commit, in this one.

@@ -1,0 +1,203 @@
+package storetest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"talkingstick/internal/testenv"
+)
+
+// PostgresBin is where Debian puts the programs of PostgreSQL 15.
+const PostgresBin = "/usr/lib/postgresql/15/bin"
+
+// cluster is a PostgreSQL of this test binary, with a socket in its directory. All its tests share it, each with a schema of its
+// own. It doesn't sync to disk.
+type cluster struct {
+	dir    string
+	port   int // on 127.0.0.1, with TLS
+	server *exec.Cmd
+	over   chan string // what the server has said, when it has ended
+	names  atomic.Int64
+}
+
+var (
+	theCluster   *cluster
+	clusterErr   error
+	startCluster sync.Once
+)
+
+// PostgresURL returns the address of an empty schema of the test, which is dropped when the test ends. The first test that asks
+// starts PostgreSQL; it ends with the binary.
+func PostgresURL(t testing.TB) string {
+	t.Helper()
+	pg := requirePostgres(t)
+	schema := fmt.Sprintf("t%d", pg.names.Add(1))
+	t.Cleanup(func() {
+		if err := Script(pg.url(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
+			t.Error(err)
+		}
+	})
+	return pg.url() + "&search_path=" + schema
+}
+
+// requirePostgres returns the cluster, or skips the test where PostgreSQL isn't installed.
+func requirePostgres(t testing.TB) *cluster {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(PostgresBin, "postgres")); err != nil {
+		t.Skip("SKIPPED: PostgreSQL 15 isn't installed: make deps-test")
+	}
+	startCluster.Do(func() {
+		if theCluster, clusterErr = newCluster(); clusterErr == nil {
+			testenv.AtEnd(theCluster.stop)
+		}
+	})
+	if clusterErr != nil {
+		t.Fatalf("start PostgreSQL: %v", clusterErr)
+	}
+	return theCluster
+}
+
+// url is the address of the cluster, for its superuser.
+func (pg *cluster) url() string {
+	u := url.URL{Scheme: "postgres", User: url.User("tt"), Path: "/postgres", RawQuery: url.Values{"host": {pg.dir}, "port": {strconv.Itoa(pg.port)}}.Encode()}
+	return u.String()
+}
+
+// Script runs statements at an address of PostgreSQL.
+func Script(address, script string) error {
+	_, err := query(address, script)
+	return err
+}
+
+// query runs statements, and returns the first column of the last.
+func query(address, script string) (values []string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgconn.Connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	results, err := conn.Exec(ctx, script).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range results[len(results)-1].Rows {
+		values = append(values, string(row[0]))
+	}
+	return values, nil
+}
+
+// newCluster makes a cluster and starts its server.
+func newCluster() (*cluster, error) {
+	dir, err := os.MkdirTemp("", "tt-pg-")
+	if err != nil {
+		return nil, err
+	}
+	pg := &cluster{dir: dir, over: make(chan string, 1)}
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT} // not left behind by a binary that is killed
+	if os.Getuid() == 0 {                                    // PostgreSQL refuses to run as root
+		if err := pg.giveAway(attr); err != nil {
+			return nil, err
+		}
+	}
+	data := filepath.Join(dir, "data")
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	pg.port = port
+	initdb := pg.command(attr, "initdb", "-D", data, "-U", "tt", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	if err := pg.secure(attr, data); err != nil {
+		return nil, err
+	}
+	pg.server = pg.command(attr, "postgres", "-D", data, "-k", dir, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off",
+		"-c", "shared_buffers=16MB", "-c", "max_connections=200", "-c", "autovacuum=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "ssl=on")
+	ready, started := make(chan bool, 1), make(chan error)
+	go pg.serve(ready, started)
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	select {
+	case <-ready:
+		return pg, nil
+	case said := <-pg.over:
+		return nil, fmt.Errorf("it didn't start:\n%s", said)
+	case <-time.After(time.Minute):
+		return nil, errors.Join(errors.New("it wasn't ready within a minute"), pg.stop())
+	}
+}
+
+// serve starts the server and reads what it says. The thread that starts it lives as long as the server: when it ended, the kernel
+// would end the server.
+func (pg *cluster) serve(ready chan<- bool, started chan<- error) {
+	runtime.LockOSThread()
+	log, err := pg.server.StderrPipe()
+	if err == nil {
+		err = pg.server.Start()
+	}
+	started <- err
+	if err != nil {
+		return
+	}
+	var all strings.Builder
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		fmt.Fprintln(&all, lines.Text())
+		if strings.Contains(lines.Text(), "ready to accept connections") {
+			ready <- true
+		}
+	}
+	pg.over <- all.String()
+}
+
+// stop ends the server and removes its files.
+func (pg *cluster) stop() error {
+	_ = pg.server.Process.Signal(syscall.SIGQUIT) // at once: nobody needs the data
+	select {
+	case <-pg.over:
+	case <-time.After(30 * time.Second):
+		_ = pg.server.Process.Kill()
+	}
+	_ = pg.server.Wait()
+	return os.RemoveAll(pg.dir)
+}
+
+// giveAway lets the user postgres, which Debian's package makes, own the directory and run the programs.
+func (pg *cluster) giveAway(attr *syscall.SysProcAttr) error {
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return err
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return errors.Join(os.Chmod(pg.dir, 0o711), os.Chown(pg.dir, uid, gid))
+}
+
+// command is a program of PostgreSQL, in an environment without anything that names the user's own PostgreSQL.
+func (pg *cluster) command(attr *syscall.SysProcAttr, name string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(PostgresBin, name), args...)
+	c.Dir, c.SysProcAttr = pg.dir, attr
+	c.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + pg.dir, "LC_ALL=C", "TZ=UTC"}
+	return c
+}

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package storetest
+
+import (
+	"errors"
+	"testing"
+)
+
+// PostgresURL skips the test: PostgreSQL is tested on Linux.
+func PostgresURL(t testing.TB) string {
+	t.Helper()
+	t.Skip("SKIPPED: PostgreSQL is tested on Linux")
+	return ""
+}
+
+// Script fails, as there is no PostgreSQL here.
+func Script(address, script string) error {
+	_, err := query(address, script)
+	return err
+}
+
+func query(string, string) ([]string, error) { return nil, errors.New("PostgreSQL is tested on Linux") }
