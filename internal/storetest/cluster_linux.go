@@ -21,6 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"talkingstick/internal/store"
 	"talkingstick/internal/testenv"
 )
 
@@ -103,6 +104,43 @@ func query(address, script string) (values []string, err error) {
 		values = append(values, string(row[0]))
 	}
 	return values, nil
+}
+
+// Listen returns the notices that a database on PostgreSQL sends from now on.
+func Listen(t testing.TB, db *store.DB) <-chan string {
+	t.Helper()
+	address := placeOf(db).opt.URL
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := pgconn.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notices := make(chan string, 100)
+	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { notices <- n.Payload }
+	ctx, cancel := context.WithCancel(context.Background())
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err == nil {
+		_, err = conn.Exec(ctx, "LISTEN "+u.Query().Get("search_path")).ReadAll()
+	}
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	over := make(chan bool)
+	go func() {
+		defer close(over)
+		for conn.WaitForNotification(ctx) == nil {
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-over
+		conn.Close(context.Background())
+	})
+	return notices
 }
 
 // newCluster makes a cluster and starts its server.

@@ -8,11 +8,14 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -24,6 +27,14 @@ host    all needs_tls  127.0.0.1/32    reject
 host    all needs_word 127.0.0.1/32    scram-sha-256
 host    all all        127.0.0.1/32    trust
 `
+
+// PostgresTCP returns the address of a role's schema over TCP, with further settings of the address, and the file with the
+// certificate of the server, which is for the name localhost.
+func PostgresTCP(t testing.TB, user *url.Userinfo, host, settings string) (address, certificate string) {
+	t.Helper()
+	pg := requirePostgres(t)
+	return fmt.Sprintf("postgres://%s@%s:%d/postgres?%s", user, host, pg.port, settings), filepath.Join(pg.dir, "server.crt")
+}
 
 // freePort finds a port that nobody uses.
 func freePort() (int, error) {

@@ -125,6 +125,12 @@ func OnSQLite(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Opti
 	on(t, backends[:1], fn, options)
 }
 
+// OnPostgres is [Each] for cases about connections and the server.
+func OnPostgres(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
+	t.Helper()
+	on(t, backends[1:], fn, options)
+}
+
 func on(t *testing.T, backends []backend, fn func(t *testing.T, db *store.DB), options []Option) {
 	t.Helper()
 	for _, b := range backends {
