@@ -68,7 +68,7 @@ func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 			if !ok {
 				return
 			}
-			i, all = len(all), append(all, actIn{Act: act, tree: tree, in: &checkout{top: top, chain: p.Chain}})
+			i, all = len(all), append(all, actIn{Act: act, tree: tree, in: newCheckout(p)})
 		} else {
 			all[i].Refs = slices.Concat(all[i].Refs, act.Refs)
 		}

@@ -235,6 +235,31 @@ func TestMovesAreCopied(t *testing.T) {
 	s.Check(len(told(t, ann)) == 0, "ignored files were told")
 }
 
+// TestASubmoduleIsOfTheRoomAround: where a submodule has no room of its own, the room around it judges what is taken there.
+func TestASubmoduleIsOfTheRoomAround(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	ext := s.Dir("ext")
+	s.GitIn(ext, "init", "-q")
+	s.CommitIn(ext, "one", "one")
+	s.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", ext, "sm")
+	s.Git("commit", "-qm", "a submodule")
+	ann.Try().Is(stick.YourTurn)
+	s.File("sm/one", "nobody's")
+	s.Check(runs(t, ann, "cd sm && git reset --hard", func() { s.GitIn(filepath.Join(s.Work, "sm"), "reset", "-q", "--hard") }).Allowed, "what nobody noted")
+	said := strings.Join(told(t, ann), "; ")
+	s.Check(strings.Contains(said, "ran git reset --hard, which took one; a copy was kept before"), "told %q", said)
+	bob.Edits(func() { s.File("sm/one", "one, by bob") }, "sm/one")
+	pat.Sets("enforce=scopes").OK()
+	bob.Reserve("sm/one").OK()
+	for _, command := range []string{"cd sm && git reset --hard", "git -C sm stash", "rm sm/one"} {
+		res := runs(t, ann, command, nil)
+		s.Check(!res.Allowed && strings.Contains(res.Reason, "uncommitted work of "+string(bob.ID)+": one"), "%s: %+v", command, res)
+	}
+	s.Check(runs(t, bob, "git -C sm checkout .", nil).Allowed, "his own work")
+}
+
 // TestWithoutAMergeNothingIsAborted: where none is in progress, git refuses to end one, so nobody's work is taken. Where one is, it is.
 func TestWithoutAMergeNothingIsAborted(t *testing.T) {
 	s := scene.InGit(t)

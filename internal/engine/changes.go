@@ -120,7 +120,7 @@ func (e *Engine) checkoutAt(ctx context.Context, w core.Where) (*checkout, error
 	if err != nil {
 		return nil, err
 	}
-	c := &checkout{top: checkoutOf(*at), chain: at.Chain}
+	c := newCheckout(*at)
 	if c.top == "" {
 		return nil, errNoCheckout(at.Path)
 	}
@@ -194,25 +194,25 @@ func (e *Engine) whose(ctx context.Context, by core.Caller, c *checkout, paths .
 		if err != nil {
 			return err
 		}
-		return w.judge(tx, probes, c.top, fold, dirty, stick.Look(rows, found, stick.Editor{At: tx.Now()}))
+		return w.judge(tx, probes, c, fold, dirty, stick.Look(rows, found, stick.Editor{At: tx.Now()}))
 	})
 	return w, err
 }
 
 // judge says whose the uncommitted files are. It leaves out those that aren't in the room's directory.
-func (w *whoseWork) judge(tx *store.Tx, probes *core.Probes, top string, fold bool, dirty []git.Uncommitted, looked []stick.EditedFile) (err error) {
+func (w *whoseWork) judge(tx *store.Tx, probes *core.Probes, in *checkout, fold bool, dirty []git.Uncommitted, looked []stick.EditedFile) (err error) {
 	files := map[string]stick.EditedFile{}
 	for _, f := range looked {
 		files[f.Path] = f
 	}
 	w.changes = nil
-	shared := workspace.Within(w.room.Path, top) // not in a worktree, in which nobody reserves anything
-	var paths []string                           // relative to the room
+	shared := !in.apart
+	var paths []string // relative to the room
 	for _, u := range dirty {
 		f := files[u.Path]
 		f.Path = u.Path
 		if shared {
-			rel, ok := workspace.Below(filepath.Join(top, u.Path), w.room.Path)
+			rel, ok := workspace.Below(filepath.Join(in.top, u.Path), w.room.Path)
 			if !ok {
 				continue
 			}

@@ -228,7 +228,7 @@ func (e *Engine) checkoutOfPaths(ctx context.Context, w core.Where, paths []stri
 		case top == "":
 			return nil, errNoCheckout(found[0].Place.Path)
 		case c == nil:
-			c = &checkout{top: top, chain: found[0].Place.Chain}
+			c = newCheckout(found[0].Place)
 		case c.top != top:
 			return nil, stick.Errorf(stick.CodeUsage, "%s lies in another checkout than %s", stick.Line(path), stick.Line(paths[0])).
 				With("field", "paths").With("path", path).Hintf("run the command once for each checkout")

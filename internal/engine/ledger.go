@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ const maxEdited = 5000
 // checkout is one checkout of a git repository, and its room.
 type checkout struct {
 	top   string   // its top level
-	chain []string // the places of its room, as in [workspace.Place]
+	chain []string // the places of its room, as in [workspace.Place]; those of a submodule go on with the checkout around it
+	apart bool     // it is a linked worktree, or lies in one, so nobody reserves anything there
 	files []string // relative to top: those that a tool call has changed
 
 	looks bool // everything in it may have changed
@@ -43,6 +45,29 @@ func checkoutOf(p workspace.Place) string {
 	return cmp.Or(p.Worktree, p.Root)
 }
 
+// newCheckout returns the checkout that a place lies in. Its top is empty if there is none.
+func newCheckout(p workspace.Place) *checkout {
+	c := &checkout{top: checkoutOf(p), chain: p.Chain, apart: p.Worktree != ""}
+	if around, ok := superproject(p); ok {
+		over := newCheckout(around)
+		c.chain, c.apart = slices.Concat(c.chain, over.chain), c.apart || over.apart
+	}
+	return c
+}
+
+// superproject returns the checkout around a submodule, whose git directory is elsewhere.
+func superproject(p workspace.Place) (around workspace.Place, ok bool) {
+	top := checkoutOf(p)
+	if top == "" || p.Worktree != "" {
+		return around, false
+	}
+	if git, err := os.Lstat(filepath.Join(top, ".git")); err != nil || !git.Mode().IsRegular() {
+		return around, false
+	}
+	around, err := workspace.Resolve(filepath.Dir(top), workspace.Env{})
+	return around, err == nil && around.Found == workspace.FoundGit
+}
+
 // checkouts returns the checkouts in which a tool call has changed files.
 func (q editQuestion) checkouts() (all []*checkout) {
 	at := func(p workspace.Place) *checkout {
@@ -52,7 +77,7 @@ func (q editQuestion) checkouts() (all []*checkout) {
 			return &checkout{}
 		}
 		if i < 0 {
-			i, all = len(all), append(all, &checkout{top: top, chain: p.Chain})
+			i, all = len(all), append(all, newCheckout(p))
 		}
 		return all[i]
 	}

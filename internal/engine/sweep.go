@@ -23,7 +23,7 @@ func (e *Engine) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdi
 	if err != nil || at == nil || len(p.Tracked) == 0 {
 		return res, err
 	}
-	c := &checkout{top: checkoutOf(*at), chain: at.Chain}
+	c := newCheckout(*at)
 	if c.top == "" {
 		return res, nil
 	}
