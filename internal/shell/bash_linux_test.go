@@ -38,7 +38,7 @@ func TestAsBashDoes(t *testing.T) {
 		"nohup nice -n 1 timeout 10 rm a.go", "f() { rm a.go; cd sub; }; f; rm c.go", "rm() { :; }; rm a.go", "echo 'rm a.go' \"> b.go\" # > c.go", "x=$(rm a.go)",
 		"touch a.go new", "truncate -s 3 a.go", "dd if=a.go of=new status=none", "ln -s a.go link", "ln -sf ../a.go sub", "install -m 600 a.go sub", "install -D a.go x/y",
 		"tar cf t.tar a.go && tar xf t.tar -C sub a.go", "find sub -name c.go -delete", "find . -name 'a.*' -exec rm {} +", "find sub -type f -execdir rm {} \\;",
-		"find sub -type f | xargs rm", "ls *.go | xargs sed -i s/x/y/", "ls a.go | xargs -I F mv F sub", "shred -u a.go", "unlink a.go", "sort -o b.go a.go", "perl -0pi -e 's/x/y/' a.go", "perl -lpi -e 1 a.go",
+		"find sub -type f | xargs rm", "ls *.go | xargs sed -i s/x/y/", "ls a.go | xargs -I F mv F sub", "shred -u a.go", "gzip a.go", "gzip -k a.go sub/c.go", "gzip -c a.go > b.go", "unlink a.go", "sort -o b.go a.go", "perl -0pi -e 's/x/y/' a.go", "perl -lpi -e 1 a.go",
 		"printf -- '--- a.go\n+++ a.go\n@@ -0,0 +1 @@\n+x\n' > p; patch -p0 a.go p",
 		"time rm a.go", "! rm a.go", "[[ -f a.go ]] && rm a.go", "while true; do rm a.go; break; done", "until rm a.go; do :; done", "case x in x) rm a.go;; esac",
 	} {

@@ -10,16 +10,27 @@ import (
 // know.
 func (w *walker) fileCommand(name string, args []word, stdin string) bool {
 	switch name {
-	case "sed":
+	case "sed", "gsed":
 		w.sed(args)
 	case "perl":
 		w.perl(args)
+	case "ruby":
+		w.ruby(args)
+	case "sd":
+		w.substitute(args)
 	case "awk", "gawk", "mawk", "nawk":
 		w.awk(args)
 	case "tee", "sponge":
 		w.changeAll(parse(args, "").rest)
 	case "rm", "unlink":
 		w.remove(args)
+	case "trash", "trash-put":
+		w.byName(func() { w.changeAll(parse(args, "", "trash-dir").rest) })
+		w.removal(parse(args, "", "trash-dir").rest, true)
+	case "rmdir":
+		w.byName(func() { w.changeAll(parse(args, "").rest) })
+	case "rename", "prename":
+		w.rename(args)
 	case "shred":
 		w.changeAll(parse(args, "n:s:", "iterations", "size", "random-source").rest)
 		w.removal(parse(args, "n:s:", "iterations", "size", "random-source").rest, false)

@@ -218,6 +218,7 @@ var forms = []play{
 	{"rm -f ../wt/u.txt", "takes MUI ../wt/u.txt", "MI", ""},
 	{"rm s.txt", "takes MUI s.txt", "MUI", ""},
 	{"unlink u.txt", "takes MUI u.txt", "MI", ""},
+	{"gzip -f k.txt", "takes MUI k.txt.gz", "MI", "echo U4 > k.txt.gz"},
 	{"shred -u u.txt", "takes MUI u.txt", "MI", ""},
 	{"find . -name '*.log' -delete", "takes MUIN some ./; removes some ./", "MUN", ""},
 	{"find sub ud -type f -delete", "takes MUIN some sub ud; removes some sub ud", "N", ""},

@@ -67,6 +67,8 @@ var formatters = sync.OnceValue(func() map[string]formatter {
 		"php-cs-fixer fix":   {check: []string{"dry-run"}, long: []string{"config", "rules"}, here: true},
 		"swiftformat":        {check: []string{"lint", "dryrun"}, long: []string{"config", "rules", "swiftversion"}},
 		"nixfmt":             {check: []string{"c", "check"}},
+		"ed":                 {short: "p:"},
+		"ex":                 {short: "c:S:T:u:i:"},
 		"cmake-format":       {write: []string{"i", "in-place"}, short: "c:"},
 	}
 })

@@ -17,6 +17,8 @@ func (w *walker) transfer(name string, args []word) bool {
 		w.tar(args)
 	case "unzip":
 		w.unzip(args)
+	case "7z", "7za", "7zz", "7zr":
+		w.sevenZip(args)
 	case "sort":
 		if to, ok := parse(args, "k:o:S:t:T:", "key", "output", "field-separator", "buffer-size", "temporary-directory", "parallel").value("o", "output"); ok {
 			w.change(to)
@@ -34,7 +36,7 @@ func (w *walker) transfer(name string, args []word) bool {
 	case "dos2unix", "unix2dos":
 		w.changeAll(parse(args, "").rest)
 	default:
-		return false
+		return w.packing(name, args)
 	}
 	return true
 }

@@ -1,0 +1,102 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// packer is a program that puts a packed file in the place of each file in its arguments, or the other way round.
+type packer struct {
+	suffix  string // of the packed file
+	unpacks bool   // it unpacks, even without -d
+	keeps   bool   // the other file stays, unless --rm says otherwise
+}
+
+var packers = sync.OnceValue(func() map[string]packer {
+	return map[string]packer{
+		"gzip": {suffix: ".gz"}, "gunzip": {suffix: ".gz", unpacks: true}, "pigz": {suffix: ".gz"}, "unpigz": {suffix: ".gz", unpacks: true},
+		"bzip2": {suffix: ".bz2"}, "bunzip2": {suffix: ".bz2", unpacks: true}, "xz": {suffix: ".xz"}, "unxz": {suffix: ".xz", unpacks: true},
+		"lzma": {suffix: ".lzma"}, "unlzma": {suffix: ".lzma", unpacks: true}, "zstd": {suffix: ".zst", keeps: true}, "unzstd": {suffix: ".zst", unpacks: true, keeps: true},
+	}
+})
+
+// packing handles packers. It is false for a program that is none.
+func (w *walker) packing(name string, args []word) bool {
+	p, ok := packers()[name]
+	o := parse(args, "S:o:D:T:M:", "suffix", "output-dir-flat")
+	if !ok || o.has("c", "stdout", "to-stdout", "t", "test", "l", "list", "h", "help", "V", "version") {
+		return ok
+	}
+	unpacks := p.unpacks || o.has("d", "decompress", "uncompress")
+	keeps := p.keeps && !o.has("rm") || o.has("k", "keep")
+	for _, x := range o.rest {
+		to := x
+		switch {
+		case w.isDir(x) || x.some: // with -r
+			w.change(x)
+			continue
+		case unpacks:
+			to.text = strings.TrimSuffix(x.text, p.suffix)
+		default:
+			to.text += p.suffix
+		}
+		if named, ok := o.value("o"); ok {
+			to = named
+		}
+		if !keeps {
+			w.byName(func() { w.change(x) })
+		}
+		if o.has("f", "force") {
+			w.removal([]word{to}, false)
+		}
+		w.change(to)
+	}
+	return true
+}
+
+// sevenZip is 7z, which unpacks below the directory, or changes an archive.
+func (w *walker) sevenZip(args []word) {
+	o := parse(args, "o:p:m:t:x:i:w:s:v:b:a:") // a value is in the same argument
+	if len(o.rest) == 0 || o.rest[0].ok && slices.Contains([]string{"l", "t", "b", "h", "i"}, o.rest[0].text) {
+		return
+	}
+	verb, rest := o.rest[0], o.rest[1:]
+	w.writes = true
+	switch {
+	case len(rest) == 0:
+	case verb == literal("x") || verb == literal("e"):
+		w.inSubshell(func(w *walker) {
+			if at, ok := o.value("o"); ok {
+				w.enter(at)
+			}
+			w.unpack(rest[1:], verb == literal("e"))
+		})
+	default:
+		w.change(rest[0])
+	}
+}
+
+// rename gives files other names, by a pattern or a program. What these become isn't told.
+func (w *walker) rename(args []word) {
+	o := parse(args, "e:E:")
+	if w.writes = true; o.has("n", "nono", "no-act") {
+		return
+	}
+	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { return !w.exists(x) })
+	w.byName(func() { w.changeAll(files) })
+}
+
+// substitute is sd, which changes the files after what it looks for and what it puts there.
+func (w *walker) substitute(args []word) {
+	o := parse(args, "n:f:", "max-replacements", "flags")
+	if len(o.rest) > 2 && !o.has("p", "preview") {
+		w.byName(func() { w.changeAll(o.rest[2:]) })
+	}
+}
+
+// ruby changes its files with -i, as perl does.
+func (w *walker) ruby(args []word) {
+	w.writes = true // whatever its script does
+	w.inPlace(parse(args, "+e:i::I:r:C:E:F::K::T::W::x::0::"), "e")
+}
