@@ -122,7 +122,7 @@ func (w *walker) wrapper(name string, args []word, stdin string) bool {
 		if o = parse(args, "+"); o.has("v", "V") {
 			return true // it only prints where the command is
 		}
-	case "builtin", "setsid", "noglob", "nocorrect", "busybox", "caffeinate":
+	case "builtin", "setsid", "noglob", "nocorrect", "busybox", "caffeinate", "chronic", "unbuffer":
 		o = parse(args, "+")
 	case "nohup":
 		o = parse(args, "+")
@@ -140,6 +140,17 @@ func (w *walker) wrapper(name string, args []word, stdin string) bool {
 		if o = parse(args, "+s:k:", "signal", "kill-after"); len(o.rest) > 0 {
 			o.rest = o.rest[1:] // the time limit
 		}
+	case "strace", "ltrace":
+		o = parse(args, "+e:o:p:s:u:a:E:I:O:S:P:X:b:l:n:x:", "output", "trace", "attach", "user", "string-limit")
+		if to, ok := o.value("o", "output"); ok {
+			w.change(to)
+		}
+	case "flock":
+		w.flock(args)
+		return true
+	case "script":
+		w.typescript(args)
+		return true
 	case "xargs":
 		w.xargs(args)
 		return true
@@ -181,6 +192,45 @@ func (w *walker) elsewhere(name string, args []word, stdin string) {
 			o.rest = o.rest[1:]
 		}
 		w.run(o.rest, stdin)
+	})
+}
+
+// flock runs a command, or a script after -c, while it has a lock on a file, which it makes.
+func (w *walker) flock(args []word) {
+	o := parse(args, "+w:E:", "timeout", "wait", "conflict-exit-code")
+	w.writes = true
+	if len(o.rest) < 2 {
+		return
+	}
+	if command := parse(o.rest[1:], "+c:", "command"); command.has("c", "command") {
+		script, _ := command.value("c", "command")
+		w.inSubshell(func(w *walker) { w.scriptOf(script) })
+	} else {
+		w.inSubshell(func(w *walker) { w.run(o.rest[1:], "") })
+	}
+}
+
+// typescript is script, which runs a script after -c, on BSD a command after the name of a file, and notes what it prints.
+func (w *walker) typescript(args []word) {
+	o := parse(args, "+c:O:I:B:T:E:m:o:t::", "command", "log-out", "log-in", "log-io", "log-timing", "logging-format", "echo", "output-limit")
+	to, given := o.value("O", "log-out", "B", "log-io")
+	switch {
+	case len(o.rest) > 0:
+		w.change(o.rest[0])
+	case given:
+		w.change(to)
+	default:
+		w.change(literal("typescript"))
+	}
+	w.writes = true
+	script, scripted := o.value("c", "command")
+	w.inSubshell(func(w *walker) {
+		switch {
+		case scripted:
+			w.scriptOf(script)
+		case len(o.rest) > 1:
+			w.run(o.rest[1:], "")
+		}
 	})
 }
 

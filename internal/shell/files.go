@@ -180,19 +180,26 @@ func (w *walker) gnuPatch(args []word, stdin string) {
 			w.change(to)
 			return
 		}
-		if len(o.rest) > 0 {
-			w.change(o.rest[0])
-			return
+		files := o.rest[:min(1, len(o.rest))]
+		if len(files) == 0 {
+			files = w.patched(o, stdin)
 		}
-		strip, given := o.value("p", "strip")
-		files := diffFiles(stdin, strip.text)
-		if len(files) == 0 || !given {
-			w.changeInside(literal("."))
-		}
-		for _, f := range files {
-			w.change(literal(f))
+		if w.changeAll(files); o.has("R", "reverse") { // it takes away what somebody has changed
+			w.removal(files, false)
 		}
 	})
+}
+
+// patched returns the files that a patch names, and where it can't be read, all below the directory.
+func (w *walker) patched(o options, text string) (files []word) {
+	strip, given := o.value("p", "strip")
+	for _, f := range diffFiles(text, strip.text) {
+		files = append(files, literal(f))
+	}
+	if len(files) == 0 || !given {
+		files = append([]word{somewhere(literal("."))}, files...)
+	}
+	return files
 }
 
 // diffFiles lists the files that a diff changes, without as many directories as strip says.

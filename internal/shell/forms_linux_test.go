@@ -51,6 +51,9 @@ var forms = []play{
 	{"git reset --soft", "", "", ""},
 	{"git reset --soft HEAD~1", "", "", ""},
 	{"git undo", "takes MSP", "", ""},
+	{"git -c alias.z='reset --hard' z HEAD", "takes MSP", "", ""},
+	{"git -c alias.z=status -c ALIAS.Z='!f() { git checkout -- \"$1\"; git stash; }; f' -C sub z m.txt", "takes MSP", "", ""},
+	{"git -c alias.undo=status undo; git -c alias.z z; git status -c alias.status='reset --hard'; git -c alias.status=stash status", "", "", ""},
 	{"git undo HEAD~1", "takes MSPUI", "UI", ""},
 
 	// checkout of paths
@@ -241,6 +244,8 @@ var forms = []play{
 	{"mv .git ../elsewhere", "removes PTC .git", "", ""},
 	{"cp k.txt z.txt; cp k.txt fresh.txt", "", "", ""},
 	{"rsync -a --delete none/ sub/", "takes MUIN some sub; removes some sub", "MUIN", ""},
+	{"flock ../lock git reset --hard; flock -n ../lock -c 'git clean -f'", "takes MSP; takes U", "", ""},
+	{"setsid -w git checkout .", "takes M ./", "", ""},
 	{"bash -c 'cd sub && rm u.txt'", "takes MUI in sub sub/u.txt", "MI", ""},
 	{"git at ud", "takes MUIN ud; removes ud", "MIN", ""},
 
@@ -256,6 +261,10 @@ var forms = []play{
 	{"git read-tree -m -u HEAD ontop", "moves PI", "PI", ""},
 	{"git diff | git apply -R", "takes MSPUI some", "SPUI", ""},
 	{"git diff HEAD | git apply -R --index", "takes MSPUI some", "MSPUI", ""},
+	{"git diff | patch -s -R -p1", "takes MUI some ./", "UI", ""},
+	{"git diff > ../now.diff; patch -s -Rp1 -d sub < ../now.diff", "takes MUI in sub some sub/", "MUI", ""}, // it asks for the names
+	{"git diff m.txt > ../now.diff; patch -s --reverse m.txt ../now.diff", "takes MUI m.txt", "UI", ""},
+	{"git diff k.txt | patch -s -p1; patch -s -p1 < ../side.diff", "", "", ""},
 	{"git apply ../side.diff", "", "", ""},
 	{"git apply --check ../side.diff; git diff | git apply --stat", "", "", ""},
 

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -12,6 +13,7 @@ type gitPlace struct {
 	dir, tree *word  // what GIT_DIR and GIT_WORK_TREE, or the options for them, are set to
 	index     bool   // GIT_INDEX_FILE names another index
 	cleans    bool   // git clean needs no -f, by a setting in the command
+	aliases   []word // settings in the command that make one, as alias.name=text
 	top       string // the root of the files, of which the repository is elsewhere
 	repo      string // where the repository is
 }
@@ -112,6 +114,9 @@ func (w *walker) gitOptions(args []word) (gitSub, bool) {
 		case "-c", "--config-env":
 			w.git.cleans = w.git.cleans || strings.EqualFold(set.text, "clean.requireForce=false")
 			w.writes = w.writes || !harmlessSetting(set)
+			if len(set.text) > len("alias.") && strings.EqualFold(set.text[:len("alias.")], "alias.") {
+				w.git.aliases = slices.Concat(w.git.aliases, []word{set})
+			}
 		case "--exec-path", "--namespace", "--bare", "--super-prefix", "--attr-source":
 			w.writes = true
 		}
@@ -210,85 +215,6 @@ func contains(args []word, text string) bool {
 		}
 	}
 	return false
-}
-
-// gitAlias walks through what an alias stands for. It is false if there is no such alias.
-func (w *walker) gitAlias(sub gitSub) bool {
-	if w.alias == nil || !w.dirKnown || w.aliases <= 0 {
-		return false
-	}
-	w.aliases--
-	text := w.alias(w.dir, sub.name)
-	if script, ok := strings.CutPrefix(text, "!"); ok {
-		var b strings.Builder
-		b.WriteString(script)
-		for _, a := range sub.args {
-			if b.WriteByte(' '); a.ok {
-				b.WriteString("'" + strings.ReplaceAll(a.text, "'", `'\''`) + "'")
-			} else {
-				b.WriteString(`"$x"`)
-			}
-		}
-		w.toTop()
-		w.script(b.String())
-		return true
-	}
-	words := splitAlias(text)
-	if len(words) == 0 {
-		return false
-	}
-	if w.steps--; w.steps < 0 {
-		return false
-	}
-	if next, ok := w.gitOptions(append(words, sub.args...)); ok && next.name != sub.name {
-		w.runSub(next)
-		return true
-	}
-	return false
-}
-
-// splitAlias splits an alias as git does: by spaces, with quotes and backslashes.
-func splitAlias(text string) (words []word) {
-	var b strings.Builder
-	quote, in := byte(0), false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote == 0 && strings.IndexByte(" \t\n\r\v\f", c) >= 0:
-			if in {
-				words = append(words, literal(b.String()))
-			}
-			b.Reset()
-			in = false
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote, in = c, true
-		case c == quote:
-			quote = 0
-		case c == '\\' && quote != '\'' && i+1 < len(text):
-			i++
-			b.WriteByte(text[i])
-			in = true
-		default:
-			b.WriteByte(c)
-			in = true
-		}
-	}
-	if in {
-		words = append(words, literal(b.String()))
-	}
-	return words
-}
-
-// toTop goes to the root of the checkout, where git runs an alias that is a script.
-func (w *walker) toTop() {
-	for dir := w.dir; ; dir = filepath.Dir(dir) {
-		if exists(filepath.Join(dir, ".git")) {
-			w.dir = dir
-			return
-		}
-		if dir == filepath.Dir(dir) {
-			return
-		}
-	}
 }
 
 // treeAct notes an act on the whole checkout.

@@ -16,7 +16,7 @@ func TestReads(t *testing.T) {
 		{true, []string{
 			"", "# nothing", "ls", "cat a.go | head -3", "cat $F", "ls > /dev/null 2>&1", "cat <<E\n$(ls)\nE", "x=1", "x=$(cat a.go)", "local x=1", "export A=b; ls",
 			"cd sub && ls", "(cd sub; cat c.go)", "f() { ls; }; f", "if [ -f a.go ]; then cat a.go; fi", "for f in *; do wc -l \"$f\"; done", "case $x in a) ls;; esac",
-			"((x++)); [[ -n $x ]]", "diff <(ls) <(ls sub)", "command ls; builtin pwd; env LC_ALL=C ls; nice ls; timeout 5 cat a.go; time ls", "sudo ls /root", "eval ls", "bash -c 'ls | wc'",
+			"((x++)); [[ -n $x ]]", "diff <(ls) <(ls sub)", "command ls; builtin pwd; chronic ls; strace ls; env LC_ALL=C ls; nice ls; timeout 5 cat a.go; time ls", "sudo ls /root", "eval ls", "bash -c 'ls | wc'",
 			"bash <<< ls", "bash --version", "ls | xargs -n 1 cat", "find . -type f -name '*.go' -print0 | xargs -0 grep -n x", "find . -exec cat {} \\;", "find . -exec sh -c 'cat \"$1\"' _ {} \\;",
 			"sed -n 1,5p a.go", "sed 's/a/b/g;s|x|y|' a.go", "sed -E 's/(a)/\\1/2p' a.go", "sed -n '/a\\/b/,$p' a.go", "sed '2,$!d; $!N; y/ab/cd/' a.go", "sed -n '/x/{p;q}' a.go", "sed --version",
 			"awk '{print $2}' a.go", "awk -v n=1 'NR==n' a.go", "sort a.go", "uniq -c a.go", "tar tf x.tar", "unzip -l x.zip", "xxd a.go", "hostname", "tee /dev/null", "yq . a.go", "gzip -dc a.gz", "xz -l a.xz", "7z l a.7z",
@@ -27,7 +27,7 @@ func TestReads(t *testing.T) {
 		{false, []string{
 			"if", "$CMD", "unknown", "./ls", "bin/cat a.go", "echo > a.go", "echo > $F", "echo > {a,b}", "cat a.go &> log", "exec 3<> a.go", "x=$(rm a.go)", "y=1; . ./env.sh", "trap 'rm a.go' EXIT",
 			"alias ls=rm; ls", "PATH=/tmp:$PATH ls", "export PATH=x; ls", "LD_PRELOAD=x ls", "GIT_EXTERNAL_DIFF=x git diff", "PAGER=x git log", "GIT_TRACE=/tmp/x git status", "env PATH=x ls",
-			"env -S 'rm a.go'", "sudo -i", "nohup ls", "time -o log ls", "eval $x", "bash -c \"$x\"", "bash script.sh", "cat a.sh | bash", "bash", "git log | sh", "ls | xargs rm", "ls | xargs -I{} sh -c '{}'", "ls | xargs $CMD",
+			"env -S 'rm a.go'", "sudo -i", "nohup ls", "time -o log ls", "eval $x", "bash -c \"$x\"", "bash script.sh", "cat a.sh | bash", "bash", "git log | sh", "cat x | bash -s", "flock l ls", "script -c ls", "strace -o x ls", "ls | xargs rm", "ls | xargs -I{} sh -c '{}'", "ls | xargs $CMD",
 			"find . -delete", "find . -exec rm {} \\;", "find . -fprint out", "find . -exec $CMD {} \\;", "find . -execdir touch {} +", "f() { rm a.go; }; f",
 			"sed -i s/a/b/ a.go", "sed 's/a/b/w out' a.go", "sed 'w out' a.go", "sed s/a/b/e a.go", "sed 1e a.go", "sed -n '/x/w out' a.go", "sed -f x.sed a.go", "sed \"$x\" a.go", "sed -e p -e 'w out' a.go",
 			"sed -n 'p;w out' a.go", "sed '1{p;w out\n}' a.go", "sed 'a\\\nx' a.go", "awk '{print > \"x\"}' a.go", "awk '{print | \"sh\"}' a.go", "awk 'BEGIN{system(\"rm a\")}'", "awk '{\"cmd\" | getline}'", "awk -f x.awk a.go",
@@ -90,7 +90,7 @@ func TestFileCommands(t *testing.T) {
 		{"rsync -a sub/ app; rsync -n a.go b.go; rsync a.go host:x; rsync -a host:x/ sub", "app sub"},
 		{"rsync -a --remove-source-files a.go b.go sub", "a.go b.go sub"},
 		{"patch < x.diff", "./"},
-		{"patch a.go x.diff; patch -o new < x; patch -d sub < x; patch --dry-run < x", "a.go new sub/"},
+		{"patch -R a.go x.diff; patch -o new < x; patch -d sub < x; patch --dry-run < x", "a.go new sub/"},
 		{"patch -p1 <<'E'\n--- a/a.go\n+++ b/a.go\n@@\n--- a/x\n+++ b/sub/c.go\t2026-01-01\n--- a/gone\n+++ /dev/null\nE", "a.go sub/c.go"},
 		{"unlink a.go; shred -u b.go; shred -n 3 README.md", "a.go b.go README.md"},
 		{"curl -o a.go http://x/y; curl -sSLo b.go http://x/y; curl --output=sub/c.go http://x; curl -o - http://x/y", "a.go b.go sub/c.go"},

@@ -1,0 +1,96 @@
+package shell
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// aliasOf returns what an alias of git's is set to, the last time in the command, else in the repository.
+func (w *walker) aliasOf(name string) string {
+	for _, set := range slices.Backward(w.git.aliases) {
+		if key, text, ok := strings.Cut(set.text, "="); ok && set.ok && strings.EqualFold(key, "alias."+name) {
+			return text
+		}
+	}
+	if w.alias == nil || !w.dirKnown || w.aliases <= 0 {
+		return ""
+	}
+	w.aliases--
+	return w.alias(w.dir, name)
+}
+
+// gitAlias walks through what an alias stands for. It is false if there is no such alias.
+func (w *walker) gitAlias(sub gitSub) bool {
+	text := w.aliasOf(sub.name)
+	if script, ok := strings.CutPrefix(text, "!"); ok {
+		var b strings.Builder
+		b.WriteString(script)
+		for _, a := range sub.args {
+			if b.WriteByte(' '); a.ok {
+				b.WriteString("'" + strings.ReplaceAll(a.text, "'", `'\''`) + "'")
+			} else {
+				b.WriteString(`"$x"`)
+			}
+		}
+		w.toTop()
+		w.script(b.String())
+		return true
+	}
+	words := splitAlias(text)
+	if len(words) == 0 {
+		return false
+	}
+	if w.steps--; w.steps < 0 {
+		return false
+	}
+	if next, ok := w.gitOptions(append(words, sub.args...)); ok && next.name != sub.name {
+		w.runSub(next)
+		return true
+	}
+	return false
+}
+
+// splitAlias splits an alias as git does: by spaces, with quotes and backslashes.
+func splitAlias(text string) (words []word) {
+	var b strings.Builder
+	quote, in := byte(0), false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote == 0 && strings.IndexByte(" \t\n\r\v\f", c) >= 0:
+			if in {
+				words = append(words, literal(b.String()))
+			}
+			b.Reset()
+			in = false
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, in = c, true
+		case c == quote:
+			quote = 0
+		case c == '\\' && quote != '\'' && i+1 < len(text):
+			i++
+			b.WriteByte(text[i])
+			in = true
+		default:
+			b.WriteByte(c)
+			in = true
+		}
+	}
+	if in {
+		words = append(words, literal(b.String()))
+	}
+	return words
+}
+
+// toTop goes to the root of the checkout, where git runs an alias that is a script.
+func (w *walker) toTop() {
+	for dir := w.dir; ; dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, ".git")) {
+			w.dir = dir
+			return
+		}
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
