@@ -105,7 +105,7 @@ func (s *Scene) enter(a *Actor) *Actor {
 func (a *Actor) program(kill func(string)) {
 	a.tt = a.machine.start(proctest.Process{PPID: a.pid, Comm: "tt"})
 	a.kernel = core.New(core.Config{
-		Dir: a.data, Procs: a.machine.seen(a.tt, a.namespace), Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
+		Dir: a.data, Database: a.database, Procs: a.machine.seen(a.tt, a.namespace), Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
 		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100,
 	})

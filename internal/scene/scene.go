@@ -40,6 +40,7 @@ type Scene struct {
 
 	dir      string // the story writes only below it
 	data     string // the data directory
+	database string // the address of the database; empty for a file in data
 	clock    *storetest.Clock
 	machine  *machine
 	observer *Actor // reads for the story, and never takes part
@@ -66,6 +67,7 @@ func set(t *testing.T) *Scene {
 		t.Fatal(err)
 	}
 	s := &Scene{T: t, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), clock: storetest.NewClock(), machine: newMachine()}
+	s.database = storetest.Address(t)
 	if err := os.MkdirAll(filepath.Join(s.Work, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +78,7 @@ func set(t *testing.T) *Scene {
 
 // end checks the database, and closes all programs.
 func (s *Scene) end() {
-	if _, err := os.Stat(filepath.Join(s.data, store.FileName)); err == nil {
+	if _, err := s.observer.kernel.Open(context.Background(), false); err != store.ErrAbsent {
 		s.sound()
 	}
 	for _, k := range s.programs {
@@ -267,6 +269,7 @@ func (s *Scene) Check(ok bool, format string, args ...any) {
 // Foreign puts a database of another program into the data directory.
 func (s *Scene) Foreign() {
 	s.Helper()
+	storetest.NeedsFile(s.T)
 	if err := os.MkdirAll(s.data, 0o700); err != nil {
 		s.Fatal(err)
 	}
@@ -297,6 +300,7 @@ func (s *Scene) Rings(fn func()) {
 // WhileLocked runs fn while another program locks the database for writing.
 func (s *Scene) WhileLocked(fn func()) {
 	s.Helper()
+	storetest.NeedsFile(s.T)
 	db, err := s.observer.Again().kernel.Open(s.Context(), false)
 	if err == nil {
 		err = db.Update(s.Context(), func(*store.Tx) error {

@@ -106,6 +106,9 @@ func openDialect(ctx context.Context, opt Options, create bool, migrations []mig
 // Dir is the data directory.
 func (db *DB) Dir() string { return db.opt.Dir }
 
+// ManyHosts reports whether other hosts may have the database open, too.
+func (db *DB) ManyHosts() bool { return db.opt.URL != "" }
+
 // NewID makes an id that is never made again.
 func (db *DB) NewID() string { return db.opt.NewID() }
 

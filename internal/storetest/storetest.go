@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"flag"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -73,6 +74,30 @@ var backends = []backend{
 func openSQLite(opt store.Options) (*sql.DB, error) {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(filepath.Join(opt.Dir, store.FileName))}
 	return sql.Open("sqlite", u.String())
+}
+
+// kind is the database of tests that run on one only.
+var kind = flag.String("database", "sqlite", "the `kind` of database of tests that run on one: sqlite or postgres")
+
+// Address returns the address of a new database of the kind that the flag -database names; empty for a file in the data directory.
+func Address(t testing.TB) string {
+	t.Helper()
+	switch *kind {
+	case "sqlite":
+		return ""
+	case "postgres":
+		return PostgresURL(t)
+	}
+	t.Fatalf("-database=%s: want sqlite or postgres", *kind)
+	return ""
+}
+
+// NeedsFile skips a test that is about SQLite's file, or about SQLite's locks, where the flag -database names another kind.
+func NeedsFile(t testing.TB) {
+	t.Helper()
+	if *kind != "sqlite" {
+		t.Skip("it is about SQLite's file")
+	}
 }
 
 // setup is how the database of a test is made.

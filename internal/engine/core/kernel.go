@@ -23,6 +23,7 @@ import (
 // Config is what operations need from their surroundings.
 type Config struct {
 	Dir       string // the data directory
+	Database  string // the address of a PostgreSQL database; empty for the one in Dir
 	Procs     *proc.Table
 	Workspace workspace.Env
 	Git       git.Client
@@ -76,7 +77,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 		return nil, err
 	}
 	db, err := store.Open(ctx, store.Options{
-		Dir: k.Config.Dir, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill,
+		Dir: k.Config.Dir, URL: k.Config.Database, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill,
 		WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait,
 	}, create)
 	if err != nil {

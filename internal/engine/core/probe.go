@@ -78,6 +78,15 @@ func (p *Probes) Verdict(process stick.Process) (stick.Verdict, error) {
 	return v, nil
 }
 
+// listening probes the lock of a wait. Those of another host are in another data directory, which says nothing here.
+func (p *Probes) listening(l stick.Listener) stick.Verdict {
+	here := p.Procs.PIDSpace
+	if p.db.ManyHosts() && (l.Process.Machine != here.Machine || l.Process.Boot != here.Boot) {
+		return stick.Unknown
+	}
+	return p.db.Bell.Listening(string(l.ID))
+}
+
 // probe probes each process and listener of the wanted room that wasn't probed before. A verdict isn't asked
 // for twice: gone is final, and an operation is so short that alive still holds at its end.
 func (p *Probes) probe() {
@@ -97,7 +106,7 @@ func (p *Probes) probe() {
 	}
 	for _, l := range p.Wanted.Listeners {
 		if _, ok := p.Listeners[l.ID]; !ok {
-			p.Listeners[l.ID] = p.db.Bell.Listening(string(l.ID))
+			p.Listeners[l.ID] = p.listening(l)
 		}
 	}
 	seen.Processes, seen.Listeners = p.Processes, p.Listeners
