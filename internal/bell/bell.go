@@ -89,6 +89,23 @@ func plainNames(rooms []string) ([]string, error) {
 // makeFolder creates a folder and, if needed, the data directory above it.
 func makeFolder(path string) error { return plainfile.MkdirAll(path) }
 
+// RingAll rings the bells of all rooms.
+func (d *Dir) RingAll() error {
+	entries, err := os.ReadDir(d.bells)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var rooms []string
+	for _, e := range entries {
+		if checkName(e.Name()) == nil { // else it is a folder of FIFOs
+			rooms = append(rooms, e.Name())
+		}
+	}
+	r, perr := d.Prepare(rooms...)
+	r.Ring()
+	return errors.Join(err, perr)
+}
+
 // Trial opens every bell as a writer does, which rings it, and takes the lock of a wait.
 func (d *Dir) Trial() error {
 	entries, err := os.ReadDir(d.bells)

@@ -206,7 +206,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			return err
 		})
 	}
-	w, err := db.Bell.Watch(string(res.RoomID))
+	w, err := db.Watch(res.RoomID)
 	if err != nil {
 		return res, err
 	}

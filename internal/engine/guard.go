@@ -32,7 +32,7 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 		return err
 	}
 	defer alive.Close()
-	rings, err := db.Bell.Watch(string(p.RoomID))
+	rings, err := db.Watch(p.RoomID)
 	if err != nil {
 		return err
 	}

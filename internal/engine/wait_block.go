@@ -29,7 +29,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return err
 	}
 	defer presence.Close()
-	bell, err := db.Bell.Watch(string(w.res.RoomID))
+	bell, err := db.Watch(w.res.RoomID)
 	if err != nil {
 		return err
 	}
@@ -62,6 +62,10 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		}
 		err := w.check(ctx)
 		w.trace(why, w.done, err)
+		if stick.CodeOf(err) == stick.CodeDatabaseUnavailable {
+			w.next = 0 // the next ring, or the net under it, reads again: the server may be back
+			continue
+		}
 		if err != nil {
 			w.leave("")
 			return err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"talkingstick/internal/bell"
 	"talkingstick/stick"
 )
 
@@ -55,6 +56,9 @@ type dialect interface {
 	// writeBlob keeps content by its sum, and readBlob returns it; ok is false if there is none.
 	writeBlob(b Blob, content []byte) error
 	readBlob(sum string) (content []byte, ok bool, err error)
+
+	// listen rings bells for what other hosts commit, until ctx ends.
+	listen(ctx context.Context, bells *bell.Dir)
 
 	close() error
 }

@@ -42,6 +42,8 @@ type DB struct {
 	Bell   *bell.Dir
 	schema int64 // the newest that this program knows
 
+	witness witness
+
 	mu        sync.Mutex // guards the rest: a connection serves one transaction at a time
 	dialect   dialect
 	bootKnown bool // the database knows under which boot this process runs

@@ -78,13 +78,14 @@ func (p *Probes) Verdict(process stick.Process) (stick.Verdict, error) {
 	return v, nil
 }
 
-// listening probes the lock of a wait. Those of another host are in another data directory, which says nothing here.
+// listening probes the lock of a wait. Where several hosts share the database, a lock that isn't here may be in another data directory,
+// even on the same machine; then only the end of its process proves that a wait has ended.
 func (p *Probes) listening(l stick.Listener) stick.Verdict {
-	here := p.Procs.PIDSpace
-	if p.db.ManyHosts() && (l.Process.Machine != here.Machine || l.Process.Boot != here.Boot) {
+	v := p.db.Bell.Listening(string(l.ID))
+	if v == stick.Gone && p.db.ManyHosts() && p.Procs.Verdict(l.Process) != stick.Gone {
 		return stick.Unknown
 	}
-	return p.db.Bell.Listening(string(l.ID))
+	return v
 }
 
 // probe probes each process and listener of the wanted room that wasn't probed before. A verdict isn't asked

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"sync"
+
+	"talkingstick/internal/bell"
+	"talkingstick/stick"
+)
+
+// Watch is a watch of a room's bell: see [bell.Watch].
+type Watch struct {
+	*bell.Watch
+	leave func()
+}
+
+// Close ends the watch; no ring comes after it.
+func (w *Watch) Close() error {
+	w.leave()
+	return w.Watch.Close()
+}
+
+// witness is this process's part in hearing what other hosts commit.
+type witness struct {
+	mu      sync.Mutex // guards the rest
+	watches int
+	end     func()
+}
+
+// Watch listens to the bell of a room, which rings for commits of this host and of others. It doesn't hear earlier ones: watch first,
+// then read. While a process has a watch, it may hear for all of its host what other hosts commit.
+func (db *DB) Watch(room stick.RoomID) (*Watch, error) {
+	w, err := db.Bell.Watch(string(room))
+	if err != nil {
+		return nil, err
+	}
+	if !db.ManyHosts() {
+		return &Watch{w, func() {}}, nil
+	}
+	db.witness.join(func(ctx context.Context) { db.dialect.listen(ctx, db.Bell) })
+	return &Watch{w, sync.OnceFunc(db.witness.leave)}, nil
+}
+
+// join begins to listen with the first watch.
+func (w *witness) join(listen func(context.Context)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watches++; w.watches > 1 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() { // until the last watch is closed
+		defer close(over)
+		listen(ctx)
+	}()
+	w.end = func() {
+		cancel()
+		<-over
+	}
+}
+
+// leave ends that with the last one.
+func (w *witness) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watches--; w.watches == 0 {
+		w.end()
+	}
+}
