@@ -95,12 +95,6 @@ func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 			}
 		}
 	}
-	for i, a := range all { // a command that first puts new files into the index and then resets it takes them, too
-		swept := func(b actIn) bool { return b.in.top == a.in.top && b.Kind == shell.Sweeps && !b.Tracked }
-		if a.Kind == shell.Takes && slices.ContainsFunc(all[:i], swept) {
-			all[i].Loses |= shell.Untracked
-		}
-	}
 	return all
 }
 

@@ -299,7 +299,13 @@ func TestWhatGitDoesntTellIsCopied(t *testing.T) {
 			s.Git("update-index", "--assume-unchanged", "README")
 			s.File("README", "hidden")
 		},
-		"git add -A && git reset --hard": func(s *scene.Scene) { s.File("new", "new") },
+		"git add -A && git reset --hard":   func(s *scene.Scene) { s.File("new", "new") },
+		"git add -N . && git reset --hard": func(s *scene.Scene) { s.File("new", "new") },
+		"mkdir b && mv new b && rm -r b":   func(s *scene.Scene) { s.File("new", "new") },
+		"git stash pop; git reset --hard README": func(s *scene.Scene) {
+			s.File("README", "stashed")
+			s.Git("stash", "-q")
+		},
 		"git checkout -- .": func(s *scene.Scene) {
 			s.Git("rm", "-rq", "dir")
 			s.File("dir", "a file")

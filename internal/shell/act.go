@@ -85,6 +85,7 @@ func (w *walker) act(a Act) {
 		a.Paths, a.Some = nil, true
 	}
 	a.Dir, a.Form = filepath.Clean(a.Dir), w.form
+	a = w.withEarlier(a)
 	same := func(b Act) bool {
 		return a.Kind == b.Kind && a.Form == b.Form && a.Dir == b.Dir && a.Some == b.Some && a.Loses == b.Loses &&
 			slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Refs, b.Refs)
@@ -103,15 +104,20 @@ func (w *walker) removal(files []word, recursive bool) {
 		if x.some {
 			path, ok = w.reach(x)
 		}
-		if !ok || !filepath.IsAbs(path) || inDev(path) || !exists(path) {
+		if !ok || !filepath.IsAbs(path) || inDev(path) {
 			continue
 		}
-		gone, some = add(gone, path), some || x.some
-		if !x.some || filepath.Base(path) == ".git" {
-			loses |= repository(path)
-		}
-		if recursive || filepath.Base(path) == ".git" {
-			whole = add(whole, path)
+		for _, path := range w.earlier.before(path) {
+			if !exists(path) {
+				continue
+			}
+			gone, some = add(gone, path), some || x.some
+			if !x.some || filepath.Base(path) == ".git" {
+				loses |= repository(path)
+			}
+			if recursive || filepath.Base(path) == ".git" {
+				whole = add(whole, path)
+			}
 		}
 	}
 	if len(gone) == 0 {

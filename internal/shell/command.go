@@ -318,8 +318,11 @@ func (w *walker) inPlace(o options, script ...string) {
 	}
 }
 
-// move handles mv and, where the sources stay, cp and its like. It returns the files that come to be.
-func (w *walker) move(o options, sources bool) (onto []word) {
+// renamed is a file or a directory that comes to be from another one.
+type renamed struct{ from, to word }
+
+// move handles mv and, where the sources stay, cp and its like. It returns what comes to be.
+func (w *walker) move(o options, sources bool) (made []renamed) {
 	from := o.rest
 	to, into := o.value("t", "target-directory")
 	if !into {
@@ -334,15 +337,24 @@ func (w *walker) move(o options, sources bool) (onto []word) {
 		if sources {
 			w.change(f)
 		}
-		if into {
-			onto = append(onto, w.changeIn(to, f)...)
+		if !into {
+			w.change(to)
+			made = append(made, renamed{f, to})
+			continue
+		}
+		for _, x := range w.changeIn(to, f) {
+			made = append(made, renamed{f, x})
 		}
 	}
-	if !into {
-		w.change(to)
-		onto = append(onto, to)
+	return made
+}
+
+// onto lists the new names of files.
+func onto(made []renamed) (names []word) {
+	for _, m := range made {
+		names = append(names, m.to)
 	}
-	return onto
+	return names
 }
 
 // changeIn notes the new file in a directory, and returns it. If that is everything of another one, as in

@@ -75,10 +75,11 @@ func (w *walker) remove(args []word) {
 // mv takes away what it moves something onto, and where a whole directory was.
 func (w *walker) mv(args []word) {
 	o := parse(args, "t:S:", "target-directory", "suffix")
-	onto := w.move(o, true)
+	made := w.move(o, true)
 	if !o.has("n", "no-clobber", "b", "backup") {
-		w.removal(onto, false)
+		w.removal(onto(made), false)
 	}
+	defer w.noteMoves(made)
 	from := o.rest
 	if !o.has("t", "target-directory") {
 		from = from[:max(0, len(from)-1)]

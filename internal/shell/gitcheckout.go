@@ -168,6 +168,9 @@ func (w *walker) gitStash(args []word) {
 		w.stashPush(args, name == "save")
 	case "pop":
 		o := parse(args, "")
+		if w.dirKnown {
+			w.earlier.popped = append(w.earlier.popped, popped{w.checkout(), stashEntry(o.rest)})
+		}
 		if o.has("index") {
 			w.moves(o, 0)
 		} else {
@@ -176,20 +179,31 @@ func (w *walker) gitStash(args []word) {
 	case "apply", "branch":
 		w.moves(parse(args, ""), 0)
 	case "clear":
-		w.drops(Stash, "refs/stash")
+		w.drops(Stash, wholeStash)
 	case "drop":
-		entry := literal("stash@{0}")
-		if o := parse(args, ""); len(o.rest) > 0 {
-			entry = o.rest[0]
+		if entry := stashEntry(parse(args, "").rest); entry == wholeStash {
+			w.dropsSome(Stash, entry)
+		} else {
+			w.drops(Stash, entry)
 		}
-		switch number := strings.Trim(entry.text, "0123456789") == ""; {
-		case !entry.ok || entry.some:
-			w.dropsSome(Stash, "refs/stash")
-		case number:
-			w.drops(Stash, "refs/stash@{"+entry.text+"}")
-		default:
-			w.drops(Stash, "refs/"+strings.TrimPrefix(entry.text, "refs/"))
-		}
+	}
+}
+
+// wholeStash stands for all entries of the stash, where nobody can tell which one a command means.
+const wholeStash = "refs/stash"
+
+// stashEntry returns the entry of the stash that arguments name: the newest one without any.
+func stashEntry(args []word) string {
+	if len(args) == 0 {
+		return "refs/stash@{0}"
+	}
+	switch x := args[0]; {
+	case !x.ok || x.some:
+		return wholeStash
+	case strings.Trim(x.text, "0123456789") == "":
+		return "refs/stash@{" + x.text + "}"
+	default:
+		return "refs/" + strings.TrimPrefix(x.text, "refs/")
 	}
 }
 

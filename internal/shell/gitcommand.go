@@ -96,10 +96,11 @@ func (w *walker) gitMove(args []word) {
 		return
 	}
 	w.byName(func() {
-		onto := w.move(parse(args, "t:S:", "target-directory", "suffix"), true)
-		if o.has("f", "force") && len(onto) > 0 {
-			w.fileAct(Takes, tracked|overlapping, w.pathspecs(options{}, onto))
+		made := w.move(parse(args, "t:S:", "target-directory", "suffix"), true)
+		if o.has("f", "force") && len(made) > 0 {
+			w.fileAct(Takes, tracked|overlapping, w.pathspecs(options{}, onto(made)))
 		}
+		w.noteMoves(made)
 	})
 }
 

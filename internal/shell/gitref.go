@@ -170,6 +170,9 @@ func (w *walker) sweeps(f files, tracked bool) {
 func (w *walker) gitAdd(args []word) {
 	o := parse(args, "", "chmod", "pathspec-from-file")
 	whole := o.has("A", "all", "u", "update", "renormalize")
+	if !w.git.index && w.dirKnown && !o.has("n", "dry-run", "u", "update", "renormalize", "refresh") {
+		w.earlier.indexed = add(w.earlier.indexed, w.checkout()) // with -N, too
+	}
 	if w.git.index || o.has("n", "dry-run", "N", "intent-to-add", "refresh") || len(o.rest) == 0 && !whole && !o.has("p", "patch", "i", "interactive", "e", "edit", "pathspec-from-file") {
 		return
 	}

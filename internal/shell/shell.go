@@ -84,6 +84,7 @@ type shared struct {
 	writes  bool // something isn't known to only read
 	refused bool // git refuses something, unless it has run already
 	alias   Alias
+	earlier earlier
 
 	aliases, steps, bytes, entries int // what the limits still allow
 }
