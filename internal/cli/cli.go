@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
@@ -95,6 +96,7 @@ type app struct {
 	as    string
 	color string
 
+	database   string // the address of the database; empty for the one in the data directory
 	operations operations
 	trace      *core.Trace
 	inHook     bool   // the command answers a hook
@@ -176,6 +178,25 @@ func (e Env) dataDir() (string, error) {
 	return filepath.Join(parent, "talking-stick"), nil
 }
 
+// databaseAddress returns the address of the database, of the environment or else of the user's file. It is empty for the database in
+// the data directory.
+func (e Env) databaseAddress() (string, error) {
+	if address := e.Getenv("TALKING_STICK_DATABASE_URL"); address != "" {
+		return address, nil
+	}
+	dir := filepath.Join(e.Home, ".config")
+	if runtime.GOOS == "windows" {
+		dir = e.Getenv("APPDATA")
+	} else if d := e.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
+		dir = d
+	}
+	if !filepath.IsAbs(dir) {
+		return "", nil
+	}
+	u, err := config.ReadUser(dir)
+	return u.Database, err
+}
+
 // open makes the operations, and resolves the caller.
 func (a *app) open() (operations, core.Caller, error) {
 	if a.caller != nil {
@@ -218,6 +239,10 @@ func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 	if _, err := a.dataDir(); err != nil {
 		return harness.Input{}, nil, err
 	}
+	var err error
+	if a.database, err = a.databaseAddress(); err != nil {
+		return harness.Input{}, nil, err
+	}
 	if err := a.openTrace(); err != nil && !a.inHook { // a hook decides and tells all the same
 		return harness.Input{}, nil, err
 	}
@@ -225,7 +250,7 @@ func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 	if err != nil {
 		return harness.Input{}, nil, err
 	}
-	procs.OneHost = true // SQLite: nobody else's processes are ever in the database
+	procs.OneHost = a.database == "" // SQLite: nobody else's processes are ever in the database
 	chain, complete := procs.Ancestry(a.PID)
 	in := harness.Input{
 		Getenv: a.Getenv, Chain: chain, Complete: complete, User: a.User, Host: a.Host, As: a.as, AsSource: "--as",
@@ -264,7 +289,7 @@ func (a *app) newOperations(procs *proc.Table) operations { return newOperations
 func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
-		Dir: dir, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
+		Dir: dir, Database: a.database, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
 		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack,
 	}
 }

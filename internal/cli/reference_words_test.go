@@ -390,6 +390,7 @@ var listed = map[string]string{
 // their table.
 var variables = []struct{ name, meaning string }{
 	{"TALKING_STICK_DATA_DIR", "the directory of the database; an absolute path"},
+	{"TALKING_STICK_DATABASE_URL", "the address of a PostgreSQL database, such as `postgres://ann@host/project`, instead of the file in the data directory; what is of this host stays there"},
 	{"XDG_DATA_HOME", "without it, the database lies in `talking-stick` in this directory (Linux, macOS); ignored where it is relative"},
 	{"APPDATA", "the same on Windows"},
 	{"TT_HARNESS_AGENT_ID", "act under this name, like `--as`, which comes first; it changes the name only"},
@@ -401,7 +402,7 @@ var variables = []struct{ name, meaning string }{
 	{"PATH", "where `tt install` finds the path under which harnesses are to call the program"},
 	{"CLAUDE_CONFIG_DIR", "where Claude Code's configuration is"},
 	{"CODEX_HOME", "where Codex's configuration is"},
-	{"XDG_CONFIG_HOME", "where OpenCode's configuration is: `opencode` in it"},
+	{"XDG_CONFIG_HOME", "where OpenCode's configuration is, `opencode` in it, and your own, `talking-stick/config.toml`"},
 	{"TT_TRACE", "the absolute path of a file to which each wait adds a line of JSON when it reads its room, and each operation when it probes processes or runs a transaction again"},
 	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
 	{"NO_COLOR", "no colours, unless `--color always` is given"},

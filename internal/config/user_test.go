@@ -1,0 +1,55 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"talkingstick/stick"
+)
+
+// TestReadUser: the user's file names the database. What isn't understood is refused, and no refusal shows what the file holds.
+func TestReadUser(t *testing.T) {
+	const address = "postgres://me:secret@host/x"
+	for _, c := range []struct {
+		name, text string
+		mode       os.FileMode
+		want, says string
+	}{
+		{"nothing", "", 0o600, "", ""},
+		{"an address", "database = \"" + address + "\"\n", 0o600, address, ""},
+		{"readable by others", "database = \"" + address + "\"\n", 0o640, "", "others can read"},
+		{"another key", "databsae = \"" + address + "\"\n", 0o600, "", "databsae"},
+		{"no text", "database = 5\n", 0o600, "", "database"},
+		{"no TOML", "database = " + address, 0o600, "", "isn't TOML"},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			if c.mode&0o077 != 0 && runtime.GOOS == "windows" {
+				t.Skip("permissions are left to Windows")
+			}
+			dir := t.TempDir()
+			path := filepath.Join(dir, filepath.FromSlash(UserFile))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
+				t.Fatal(err)
+			}
+			u, err := ReadUser(dir)
+			if u.Database != c.want {
+				t.Errorf("the database is %q, want %q", u.Database, c.want)
+			}
+			switch {
+			case c.says == "" && err != nil:
+				t.Error(err)
+			case c.says != "" && (stick.CodeOf(err) != stick.CodeUsage || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret")):
+				t.Errorf("it is refused with %v", err)
+			}
+		})
+	}
+	if u, err := ReadUser(t.TempDir()); err != nil || u.Database != "" {
+		t.Errorf("without the file: %+v, %v", u, err)
+	}
+}
