@@ -125,6 +125,10 @@ func TestClearedClaude(t *testing.T) {
 	tui.Type("Please-begin.")
 	soon(t, "it has begun", func() bool { return len(session.Requests()) >= 4 })
 	first := s.agents("claude")[0]
+	soon(t, "it waits for its person", func() bool { // what is typed before that, it keeps for later
+		shown := tui.Text()
+		return strings.LastIndex(shown, "for shortcuts") > strings.LastIndex(shown, "to interrupt")
+	})
 	tui.Type("/clear")
 	soon(t, "the next session begins", func() bool { // until then it may drop what is typed
 		return s.state().Owner == nil && strings.Contains(strings.Join(s.sessionEvents(), ","), "session_started")
