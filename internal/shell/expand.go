@@ -9,9 +9,6 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// here is the directory in which the shell is, as a word.
-func (w *walker) here() word { return word{text: w.dir, ok: w.dirKnown} }
-
 // expansion returns what a variable or a substitution becomes, if it names a directory that is known. Whatever else one
 // stands for, nobody can tell from the text.
 func (w *walker) expansion(p syntax.WordPart, quoted bool) (text string, ok bool) {

@@ -5,7 +5,6 @@ package shell
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -370,27 +369,6 @@ func (w *walker) changeInside(x word) {
 	w.changes.Paths = add(w.changes.Paths, path)
 }
 
-// reach returns what a command reaches that works on what is inside a directory. It doesn't reach the directory in
-// which it runs, or one around it, as an entry of its parent: that path ends with a separator.
-func (w *walker) reach(x word) (string, bool) {
-	path, ok := w.path(x)
-	rel, err := filepath.Rel(path, w.dir)
-	if !ok || !w.dirKnown || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
-		return path, ok
-	}
-	return inside(path), true
-}
-
-const separator = string(filepath.Separator)
-
-// inside returns the path that means everything below a directory.
-func inside(dir string) string { return strings.TrimSuffix(dir, separator) + separator }
-
-func endsInSeparator(path string) bool { return strings.HasSuffix(path, separator) }
-
-// inDev reports whether a path is a device, such as /dev/null.
-func inDev(path string) bool { return strings.HasPrefix(filepath.ToSlash(path), "/dev/") }
-
 func (w *walker) changeAll(all []word) {
 	for _, x := range all {
 		w.change(x)
@@ -414,44 +392,4 @@ func add(paths []string, path string) []string {
 		return paths
 	}
 	return append(paths, path)
-}
-
-// path returns the file that a word names.
-func (w *walker) path(x word) (string, bool) {
-	switch {
-	case !x.ok || x.text == "" || strings.ContainsRune(x.text, 0):
-		return "", false
-	case filepath.IsAbs(x.text):
-		return filepath.Clean(x.text), true
-	case !w.dirKnown || strings.HasPrefix(x.text, "/"): // on Windows the shell has its own root
-		return "", false
-	}
-	return filepath.Join(w.dir, x.text), true
-}
-
-// exists reports whether a word names an existing file.
-func (w *walker) exists(x word) bool {
-	path, ok := w.path(x)
-	return ok && exists(path)
-}
-
-// isDir reports whether a word names a directory.
-func (w *walker) isDir(x word) bool {
-	path, ok := w.path(x)
-	if !ok {
-		return false
-	}
-	info, err := os.Stat(path)
-	return strings.HasSuffix(x.text, "/") || err == nil && info.IsDir()
-}
-
-// enter changes the directory. After a word that isn't known, neither is the directory.
-func (w *walker) enter(x word) {
-	path, ok := w.path(x)
-	w.last = w.here()
-	if !ok {
-		w.dirKnown = false
-		return
-	}
-	w.dir, w.dirKnown = path, true
 }
