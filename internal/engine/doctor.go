@@ -192,7 +192,7 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 		}
 		return core.Found(core.FindingFault, all)
 	}
-	return core.Finding{Status: core.FindingOK, Detail: "the file is sound, and every room agrees with its log"}
+	return core.Finding{Status: core.FindingOK, Detail: "the database is sound, and every room agrees with its log"}
 }
 
 // wayOut says what to do about a damaged database.

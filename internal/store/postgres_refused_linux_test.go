@@ -148,6 +148,7 @@ func TestPostgresWritesNotAllowed(t *testing.T) {
 				if e := refused(t, err, stick.CodeDatabaseUnavailable); !strings.Contains(e.Message, c.says) {
 					t.Errorf("it says %q, and not %q", e.Message, c.says)
 				}
+				refused(t, reader.Trial(ctx), stick.CodeDatabaseUnavailable) // by which the doctor knows
 			})
 		})
 	}

@@ -40,7 +40,9 @@ func (db *DB) tryWrite(ctx context.Context) error {
 		return err
 	}
 	defer tx.rollback()
-	return db.dialect.fail(tx.exec("UPDATE counters SET value = value + 1 WHERE name = 'event_seq'"))
+	var value int64 // a statement that returns a row is sent at once, on every database
+	_, err = tx.one("UPDATE counters SET value = value + 1 WHERE name = 'event_seq' RETURNING value", nil, &value)
+	return db.dialect.fail(err)
 }
 
 // openAll opens each file in a directory as a lock is opened.
