@@ -47,6 +47,7 @@ var edges = map[string]map[string]string{
 		"internal/plainfile":     "the logs",
 		"internal/proc":          "wiring: the machine's processes",
 		"internal/rescue":        "what a rescue holds, to show it",
+		"internal/shell":         "which command of git's runs a hook of git",
 		"internal/task":          "every command of tasks calls one operation",
 		"internal/workspace":     "wiring: the working directory and git's variables",
 		"stick":                  "errors, exit statuses, words",

@@ -94,8 +94,7 @@ func (w *walker) gitOptions(args []word) (gitSub, bool) {
 		name, value, has := strings.Cut(args[0].text, "=")
 		set := literal(value)
 		if args = args[1:]; !has {
-			switch name {
-			case "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source":
+			if takesValue(name) {
 				if len(args) == 0 {
 					return gitSub{}, false
 				}
@@ -130,6 +129,31 @@ func (w *walker) gitOptions(args []word) (gitSub, bool) {
 	}
 	w.gitPlace()
 	return gitSub{args[0].text, args[1:]}, true
+}
+
+// takesValue reports whether the argument after an option of git itself is its value.
+func takesValue(option string) bool {
+	switch option {
+	case "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source":
+		return true
+	}
+	return false
+}
+
+// GitCommand returns which command of its own git runs with these arguments, and what follows the command's name. Without one, both are
+// empty.
+func GitCommand(args []string) (name string, rest []string) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		n := 1
+		if takesValue(args[0]) {
+			n = 2
+		}
+		args = args[min(n, len(args)):]
+	}
+	if len(args) == 0 {
+		return "", nil
+	}
+	return args[0], args[1:]
 }
 
 // harmlessSetting reports whether a setting of git's changes at most how it prints.
