@@ -33,7 +33,7 @@ func ReadUser(dir string) (u User, err error) {
 		return stick.Errorf(stick.CodeUsage, format, args...).With("path", path)
 	}
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return u, bad("others can read %s, which may hold the password of a database", stick.Line(path)).Hintf("chmod 600 %s", stick.Line(path))
+		return u, bad("others can read %s, which may hold the password of a database", stick.Line(path)).Hintf("%s", stick.Cmd("chmod 600 <file>", path))
 	}
 	var text []byte
 	if err == nil {

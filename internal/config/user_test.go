@@ -49,6 +49,17 @@ func TestReadUser(t *testing.T) {
 			}
 		})
 	}
+	dir := filepath.Join(t.TempDir(), "my home")
+	path := filepath.Join(dir, filepath.FromSlash(UserFile))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadUser(dir); runtime.GOOS != "windows" && stick.AsError(err).Hint.String() != "chmod 600 '"+path+"'" {
+		t.Errorf("the step isn't a command: %v", stick.AsError(err).Hint)
+	}
 	if u, err := ReadUser(t.TempDir()); err != nil || u.Database != "" {
 		t.Errorf("without the file: %+v, %v", u, err)
 	}

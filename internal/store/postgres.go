@@ -149,7 +149,7 @@ func (p *postgresDB) queueBegin(write bool, meta func(scan func(...any) error) e
 	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 	err := errors.Join(
 		p.add(nil, how),
-		p.add(nil, settings, p.address.searchPath(), ms(p.waits.lock), ms(p.waits.statement), ms(idleInTransaction)),
+		p.add(nil, settings, p.address.quoted(), ms(p.waits.lock), ms(p.waits.statement), ms(idleInTransaction)),
 	)
 	if write {
 		err = errors.Join(err, p.add(nil, "SELECT pg_advisory_xact_lock_shared($1::integer, $2::integer)", p.address.lockKey(), int64(schemaClass)))

@@ -73,9 +73,6 @@ func (a *pgAddress) String() string {
 // quoted is the name of the schema in a statement.
 func (a *pgAddress) quoted() string { return `"` + a.schema + `"` }
 
-// searchPath finds our tables only.
-func (a *pgAddress) searchPath() string { return a.quoted() }
-
 // lockKey tells the locks of a schema from those of others in the same database.
 func (a *pgAddress) lockKey() int64 {
 	h := fnv.New32a()
