@@ -387,7 +387,7 @@ func TestAliases(t *testing.T) {
 		}
 	}
 	asked = nil
-	Edits(strings.Repeat("git a;", 1000), dir, Env{Alias: alias})
+	Edits(strings.Repeat("git a;", maxAliases+1), dir, Env{Alias: alias})
 	if len(asked) != maxAliases {
 		t.Errorf("asks %d times", len(asked))
 	}

@@ -168,7 +168,7 @@ func words(raw string) string {
 // program ends first, or doesn't show the text in time.
 func (u *Terminal) Sees(since int, text string) {
 	u.t.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(2 * time.Minute)
 	for {
 		u.mu.Lock()
 		raw, more, over := u.shown.String(), u.changed, u.over
