@@ -26,13 +26,12 @@ const (
 
 // sleep is how a wait passes its time: without writing, polling or forking.
 type sleep struct {
-	procs  *proc.Table
 	bell   <-chan struct{}
 	net    *bell.Net
 	limit  <-chan time.Time
 	served *proc.Watch
-	deaths map[stick.Process]*proc.Watch
-	slept  bool // the machine was suspended meanwhile
+	deaths *proc.Deaths // a process that can't be watched has deadlines, which make up for it
+	slept  bool         // the machine was suspended meanwhile
 }
 
 // suspended is how far the wall clock must run ahead of the monotonic one before a sleep counts as a
@@ -40,7 +39,7 @@ type sleep struct {
 const suspended = 30 * time.Second
 
 func newSleep(procs *proc.Table, rings <-chan struct{}, serves stick.Process, maxWaitMS *int64) *sleep {
-	s := &sleep{procs: procs, bell: rings, net: bell.NewNet(rand.Float64), deaths: map[stick.Process]*proc.Watch{}}
+	s := &sleep{bell: rings, net: bell.NewNet(rand.Float64), deaths: procs.Deaths()}
 	if maxWaitMS != nil {
 		s.limit = time.After(time.Duration(*maxWaitMS) * time.Millisecond)
 	}
@@ -51,36 +50,16 @@ func newSleep(procs *proc.Table, rings <-chan struct{}, serves stick.Process, ma
 }
 
 func (s *sleep) close() {
-	s.watch(nil)
+	s.deaths.Close()
 	if s.served != nil {
 		s.served.Close()
-	}
-}
-
-// watch makes the end of any of these processes, and of no others, end the sleep. If a process can't be
-// watched, the deadlines make up for it.
-func (s *sleep) watch(ps []stick.Process) {
-	keep := map[stick.Process]bool{}
-	for _, p := range ps {
-		keep[p] = true
-		if s.deaths[p] == nil {
-			if w, err := s.procs.Watch(p); err == nil {
-				s.deaths[p] = w
-			}
-		}
-	}
-	for p, w := range s.deaths {
-		if !keep[p] {
-			w.Close()
-			delete(s.deaths, p)
-		}
 	}
 }
 
 // until sleeps until the room should be read again. next is a deadline that was computed at now, zero for
 // none.
 func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
-	s.watch(watched)
+	s.deaths.Watch(watched)
 	start := time.Now()
 	net := time.NewTimer(s.net.Next())
 	defer net.Stop()
@@ -89,21 +68,6 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 		t := time.NewTimer(max(next.Sub(now), 0))
 		defer t.Stop()
 		deadline = t.C
-	}
-	died := make(chan struct{}, 1)
-	stop := make(chan struct{})
-	defer close(stop) // ends the goroutines below
-	for _, w := range s.deaths {
-		go func() {
-			select {
-			case <-w.C:
-				select {
-				case died <- struct{}{}:
-				default:
-				}
-			case <-stop:
-			}
-		}()
 	}
 	var served <-chan struct{}
 	if s.served != nil {
@@ -114,7 +78,7 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 	case <-s.bell:
 		s.net.Reset()
 		why = byBell
-	case <-died:
+	case <-s.deaths.C:
 		why = byDeath
 	case <-deadline:
 		why = byDeadline

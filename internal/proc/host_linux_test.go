@@ -171,6 +171,45 @@ func TestHostChild(t *testing.T) {
 	late.Close()
 }
 
+func TestDeaths(t *testing.T) {
+	table := host(t)
+	kept, keptID := child(t, table)
+	dropped, droppedID := child(t, table)
+	other, otherID := child(t, table)
+	d := table.Deaths()
+	defer d.Close()
+	none := func(when string) {
+		t.Helper()
+		select {
+		case <-d.C:
+			t.Fatalf("it fired %s", when)
+		default:
+		}
+	}
+	d.Watch([]stick.Process{keptID, droppedID, {PID: 1, Boot: "another"}})
+	d.Watch([]stick.Process{keptID, otherID})
+	none("while all run")
+	end := func(c *exec.Cmd) {
+		t.Helper()
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		c.Wait()
+	}
+	end(dropped)
+	none("for one that isn't watched any more")
+	for _, c := range []*exec.Cmd{kept, other} {
+		end(c)
+		<-d.C
+		none("twice for one")
+	}
+	d.Watch([]stick.Process{keptID})
+	none("for one that it has told of")
+	d.Watch(nil)
+	d.Watch([]stick.Process{keptID})
+	<-d.C // at once: it had ended before
+}
+
 func TestWatchAnotherStart(t *testing.T) {
 	table := host(t)
 	_, p := child(t, table)
