@@ -6,7 +6,7 @@ import "testing"
 func TestActor(t *testing.T) {
 	p, q := Process{Boot: "b", PID: 1, Start: 1}, Process{Boot: "b", PID: 2, Start: 2}
 	in := func(p Process, proof Proof, names ...AgentID) Actor {
-		return Actor{Names: names, Processes: []Evidence{{p, proof}}}
+		return Actor{Names: names, Processes: []Evidence{{Process: p, Proof: proof}}}
 	}
 	author := in(p, ProvesSession, "claude:a")
 	for _, c := range []struct {

@@ -169,7 +169,7 @@ func (sc *scenario) start() world {
 		m := Member{Agent: name, Ordinal: i + 1, State: Joined, JoinSeq: int64(i + 1), LastSeenAt: origin, HooksSeen: sc.hooks[i]}
 		w.actors[i].proc = Unknown
 		if sc.proves[i] {
-			m.Processes = []Evidence{{Process{PID: i + 1}, ProvesSession}}
+			m.Processes = []Evidence{{Process: Process{PID: i + 1}, Proof: ProvesSession}}
 			w.actors[i].proc = Alive
 		}
 		w.room.Members = append(w.room.Members, m)

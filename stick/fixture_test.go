@@ -153,7 +153,7 @@ func (f *fixture) policy(changes ...string) *fixture {
 
 func (f *fixture) process(a AgentID, proof Proof, v Verdict) *fixture {
 	p := Process{PID: 100 + f.index(a)}
-	f.edit(a, func(m *Member) { m.Processes = []Evidence{{p, proof}} })
+	f.edit(a, func(m *Member) { m.Processes = []Evidence{{Process: p, Proof: proof}} })
 	f.s.Processes[p] = v
 	return f
 }

@@ -314,7 +314,7 @@ func TestActive(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	ev := func(proofs ...Proof) (m Member) {
 		for i, p := range proofs {
-			m.Processes = append(m.Processes, Evidence{Process{PID: i + 1}, p})
+			m.Processes = append(m.Processes, Evidence{Process: Process{PID: i + 1}, Proof: p})
 		}
 		return m
 	}

@@ -119,6 +119,7 @@ type Member struct {
 type Evidence struct {
 	Process Process
 	Proof   Proof
+	Gone    bool // its host has found that it ended, which other hosts can't see for themselves
 }
 
 // Purpose says what a wait is for.

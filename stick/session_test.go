@@ -30,7 +30,7 @@ func (f *fixture) acts(a AgentID) {
 // runsIn gives a member a process.
 func (f *fixture) runsIn(a AgentID, pid int, v Verdict) Process {
 	p := Process{Boot: "b", PIDNS: "n", PID: pid, Start: int64(pid)}
-	f.edit(a, func(m *Member) { m.Processes = []Evidence{{p, ProvesSession}} })
+	f.edit(a, func(m *Member) { m.Processes = []Evidence{{Process: p, Proof: ProvesSession}} })
 	f.s.Processes[p] = v
 	return p
 }
@@ -341,7 +341,7 @@ func TestRolesExplored(t *testing.T) {
 		}
 		q.By, q.Seed, q.Process = agents[i], string(agents[i]), process(s, i)
 		q.Same = s.known[i]
-		r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{process(s, i), ProvesSession}} })
+		r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{Process: process(s, i), Proof: ProvesSession}} })
 		for j := range agents {
 			_, registered := r.Registered(process(s, j))
 			q.Earlier = q.Earlier || j != i && s.running[j] && !registered && process(s, j).Before(process(s, i))
@@ -391,7 +391,7 @@ func TestRolesExplored(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{process(s, i), ProvesSession}} })
+				r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{Process: process(s, i), Proof: ProvesSession}} })
 				joined.r = r
 				next = append(next, joined)
 			}
@@ -461,8 +461,8 @@ func TestAnElderLeads(t *testing.T) {
 		lost, shell := first, first // z:9 is there, but nobody knows whether its session, which began earlier, is
 		lost.PID, lost.Start, shell.PID, shell.Start = 5, 0, 6, 3
 		f.s.Processes[lost], f.s.Processes[shell] = Unknown, Alive
-		f.edit("z:9", func(m *Member) { m.Processes = []Evidence{{lost, ProvesSession}, {shell, ProvesTurn}} })
-		f.edit("a:0", func(m *Member) { m.Processes = []Evidence{{first, proof}} })
+		f.edit("z:9", func(m *Member) { m.Processes = []Evidence{{Process: lost, Proof: ProvesSession}, {Process: shell, Proof: ProvesTurn}} })
+		f.edit("a:0", func(m *Member) { m.Processes = []Evidence{{Process: first, Proof: proof}} })
 		second := first
 		second.PID, second.Start = 9, 9
 		started := f.starts(Starting{By: "b:0", Process: second})

@@ -57,8 +57,9 @@ type dialect interface {
 	writeBlob(b Blob, content []byte) error
 	readBlob(sum string) (content []byte, ok bool, err error)
 
-	// listen rings bells for what other hosts commit, until ctx ends.
-	listen(ctx context.Context, bells *bell.Dir)
+	// listen rings bells for what other hosts commit, until ctx ends. Of the processes of a host that call it, one does so at a time. For
+	// that one it calls report, which ends with its ctx; heard gets a value after something was committed on any host.
+	listen(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{}))
 
 	close() error
 }

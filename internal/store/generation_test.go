@@ -13,7 +13,7 @@ import (
 // TestAnotherBootEndsTheWorld: the first write after a reboot begins a new generation; a read doesn't. Leases and
 // reservations end, and the handoff stays. Turn ids and event numbers go on above all that can have been given out.
 func TestAnotherBootEndsTheWorld(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		gave := load(t, db, id).Turn.HandoffSeq
 		owned := claim(t, db, id, "codex:b")
@@ -54,7 +54,7 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 // TestTheFirstBootEndsNothing: no new generation begins if the database knows no boot so far, or if a process doesn't
 // know its own.
 func TestTheFirstBootEndsNothing(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		for _, boot := range []string{"the first", "", "the first"} {
 			again := storetest.Again(t, db, storetest.Boot(boot))
@@ -114,7 +114,7 @@ func TestEachHostHasItsBoot(t *testing.T) {
 		},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, db *store.DB) {
+			storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 				for i, w := range c.writes {
 					again := storetest.Again(t, db, host(w[0], w[1])...)
 					for range 2 {
@@ -133,7 +133,7 @@ func TestEachHostHasItsBoot(t *testing.T) {
 
 // TestARebootIsNoticedAgainAfterARollback: after a write that noticed a reboot and failed, the next one notices it again.
 func TestARebootIsNoticedAgainAfterARollback(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		update(t, storetest.Again(t, db, host("a", "1")...), func(*store.Tx) error { return nil })
 		again := storetest.Again(t, db, host("a", "2")...)
 		failed := errors.New("it failed")

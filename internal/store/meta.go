@@ -53,6 +53,14 @@ func (tx *Tx) setMeta(key, value string) error {
 	return tx.exec("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
 }
 
+// noticeBoot tells the database of the boot of this host, if it doesn't know it.
+func (tx *Tx) noticeBoot() error {
+	if tx.db.ManyHosts() {
+		return tx.noticeHost()
+	}
+	return tx.noticeReboot()
+}
+
 // noticeReboot begins a new generation when this is the first write of a host after it started again. All leases
 // and reservations end then; each room says so in its log when it is next written.
 //
@@ -64,15 +72,9 @@ func (tx *Tx) noticeReboot() error {
 	if boot == "" || tx.db.bootKnown {
 		return nil
 	}
-	var known bootsKnown
-	for again := true; again; { // until nobody else can write it
-		var err error
-		if known, err = tx.readBoots(); err != nil || known.both {
-			return err
-		}
-		if again, err = tx.lockClass(bootsClass); err != nil {
-			return err
-		}
+	known, err := tx.readBoots()
+	if err != nil || known.both {
+		return err
 	}
 	if known.host && !known.boot {
 		if err := tx.newGeneration("reboot"); err != nil {

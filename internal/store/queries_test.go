@@ -20,6 +20,7 @@ import (
 
 // unrecorded are the functions whose statements only SQLite runs. The tests skip them, and the calls of them.
 var unrecorded = map[string]string{
+	"noticeBoot": "it calls what others call",
 	"openSQLite": "the recording begins after it",
 	"connect":    "settings of SQLite's connections",
 	"prepare":    "which schema SQLite's file has",

@@ -198,15 +198,20 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
 }
 
 // RoomsBelow lists the rooms of a directory and of all directories in it, ordered by path.
-func (tx *Tx) RoomsBelow(dir string) (ids []stick.RoomID, err error) {
+func (tx *Tx) RoomsBelow(dir string) ([]stick.RoomID, error) {
 	below := strings.TrimSuffix(dir, "/")
-	err = tx.scan("SELECT room_id FROM rooms WHERE canonical_path = ? OR (canonical_path > ? AND canonical_path < ?) ORDER BY canonical_path",
-		[]any{dir, below + "/", below + "0"}, func(scan func(...any) error) error {
-			var id stick.RoomID
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		})
+	return tx.roomIDs("SELECT room_id FROM rooms WHERE canonical_path = ? OR (canonical_path > ? AND canonical_path < ?) ORDER BY canonical_path",
+		dir, below+"/", below+"0")
+}
+
+// roomIDs lists the rooms that a query returns.
+func (tx *Tx) roomIDs(query string, args ...any) (ids []stick.RoomID, err error) {
+	err = tx.scan(query, args, func(scan func(...any) error) error {
+		var id stick.RoomID
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	})
 	return ids, err
 }
 
@@ -366,12 +371,12 @@ func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Memb
 	if err != nil {
 		return nil, err
 	}
-	err = tx.scan(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof
+	err = tx.scan(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
 		FROM processes p JOIN members m ON m.agent_id = p.agent_id WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
 		append([]any{id}, agents...), func(scan func(...any) error) error {
 			var a stick.AgentID
 			var e stick.Evidence
-			if err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof); err != nil {
+			if err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof, &e.Gone); err != nil {
 				return err
 			}
 			if i := slices.IndexFunc(out, func(m stick.Member) bool { return m.Agent == a }); i >= 0 {

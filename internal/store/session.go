@@ -56,10 +56,10 @@ func (tx *Tx) Known(a stick.AgentID) (bool, error) {
 // Processes lists the processes that are recorded as carrying an agent.
 func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 	var out []stick.Evidence
-	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof FROM processes WHERE agent_id = ? ORDER BY seen_at, process_key`, []any{a},
+	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof, gone_at > 0 FROM processes WHERE agent_id = ? ORDER BY seen_at, process_key`, []any{a},
 		func(scan func(...any) error) error {
 			var e stick.Evidence
-			err := scan(&e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof)
+			err := scan(&e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof, &e.Gone)
 			out = append(out, e)
 			return err
 		})
@@ -115,15 +115,7 @@ func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err err
 
 // RoomsOf lists the rooms that an agent is a member of.
 func (tx *Tx) RoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
-	var out []stick.RoomID
-	err := tx.scan("SELECT room_id FROM members WHERE agent_id = ? AND state = ? ORDER BY room_id", []any{a, stick.Joined},
-		func(scan func(...any) error) error {
-			var id stick.RoomID
-			err := scan(&id)
-			out = append(out, id)
-			return err
-		})
-	return out, err
+	return tx.roomIDs("SELECT room_id FROM members WHERE agent_id = ? AND state = ? ORDER BY room_id", a, stick.Joined)
 }
 
 // LockRoomsOf locks the rooms that an agent is a member of, as [Tx.LockRooms] does, and lists them.
@@ -147,7 +139,7 @@ func (tx *Tx) PutProcess(a stick.AgentID, sessionKey string, e stick.Evidence) e
 	p := e.Process
 	return tx.exec(`INSERT INTO processes (process_key, agent_id, session_key, machine, boot, pid_ns, pid, start_time, proof, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (agent_id, process_key) DO UPDATE SET session_key = excluded.session_key, proof = excluded.proof, seen_at = excluded.seen_at`,
+		ON CONFLICT (agent_id, process_key) DO UPDATE SET session_key = excluded.session_key, proof = excluded.proof, seen_at = excluded.seen_at, gone_at = 0`,
 		p.Key(), a, sessionKey, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, e.Proof, tx.now)
 }
 
@@ -158,16 +150,8 @@ func (tx *Tx) DropProcess(a stick.AgentID, p stick.Process) error {
 
 // HeldBy lists the rooms in which an agent owns the stick or has it reserved.
 func (tx *Tx) HeldBy(a stick.AgentID) ([]stick.RoomID, error) {
-	var out []stick.RoomID
-	err := tx.scan(`SELECT r.room_id FROM rooms r JOIN members m ON m.room_id = r.room_id
-		WHERE m.agent_id = ? AND (r.owner = ? OR r.reserved_for = ?) ORDER BY r.room_id`, []any{a, a, a},
-		func(scan func(...any) error) error {
-			var id stick.RoomID
-			err := scan(&id)
-			out = append(out, id)
-			return err
-		})
-	return out, err
+	return tx.roomIDs(`SELECT r.room_id FROM rooms r JOIN members m ON m.room_id = r.room_id
+		WHERE m.agent_id = ? AND (r.owner = ? OR r.reserved_for = ?) ORDER BY r.room_id`, a, a, a)
 }
 
 // PutListener records a wait that is about to block.

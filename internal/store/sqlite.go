@@ -88,7 +88,7 @@ func (s *sqliteDB) begin(_ context.Context, write bool, meta func(scan func(...a
 }
 
 // listen has nothing to do: all who write are on this host, and ring its bells themselves.
-func (s *sqliteDB) listen(context.Context, *bell.Dir) {}
+func (s *sqliteDB) listen(context.Context, *bell.Dir, func(context.Context, <-chan struct{})) {}
 
 // rowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
 func (s *sqliteDB) rowLocks() bool                   { return false }

@@ -24,6 +24,12 @@ type Options struct {
 	// Machine is this host's id, which may be empty and which other hosts may have as well. Boot is the id of its
 	// boot; leases don't outlive it.
 	Machine, Boot string
+	// HostName is this host's name in the names of persons, where several hosts share the database.
+	HostName string
+
+	// Witness runs while this process is the one that hears for its host what other hosts commit, and until ctx ends. heard gets a
+	// value after a commit on any host. It tells other hosts what they can't see of this one.
+	Witness func(ctx context.Context, db *DB, heard <-chan struct{})
 
 	Now   func() time.Time // nil for the real clock: on PostgreSQL the server's
 	NewID func() string    // nil for random ids
@@ -46,7 +52,8 @@ type DB struct {
 
 	mu        sync.Mutex // guards the rest: a connection serves one transaction at a time
 	dialect   dialect
-	bootKnown bool // the database knows under which boot this process runs
+	bootKnown bool       // the database knows under which boot this process runs
+	hostSeen  stick.Time // when this process last saw to it that the database knows that the host is there
 
 	lastPolicy struct { // the policy that was decoded last
 		text   string
@@ -170,7 +177,7 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 		return nil, err
 	}
 	defer tx.rollback()
-	if err := tx.noticeReboot(); err != nil {
+	if err := tx.noticeBoot(); err != nil {
 		return nil, db.dialect.fail(err)
 	}
 	if err := fn(tx); err != nil {
@@ -184,7 +191,7 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 	if err := tx.commit(); err != nil {
 		return ringer, db.dialect.fail(err)
 	}
-	db.bootKnown = true
+	db.bootKnown, db.hostSeen = true, tx.now
 	db.opt.Kill("after commit")
 	return ringer, nil
 }

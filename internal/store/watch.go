@@ -37,7 +37,13 @@ func (db *DB) Watch(room stick.RoomID) (*Watch, error) {
 	if !db.ManyHosts() {
 		return &Watch{w, func() {}}, nil
 	}
-	db.witness.join(func(ctx context.Context) { db.dialect.listen(ctx, db.Bell) })
+	db.witness.join(func(ctx context.Context) {
+		db.dialect.listen(ctx, db.Bell, func(ctx context.Context, heard <-chan struct{}) {
+			if db.opt.Witness != nil {
+				db.opt.Witness(ctx, db, heard)
+			}
+		})
+	})
 	return &Watch{w, sync.OnceFunc(db.witness.leave)}, nil
 }
 

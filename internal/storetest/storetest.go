@@ -197,8 +197,14 @@ func Again(t *testing.T, db *store.DB, options ...Option) *store.DB {
 	for _, o := range options {
 		o(&s)
 	}
-	second := open(t, s.opt)
-	known.Store(second, place{p.backend, s.opt})
+	return With(t, db, s.opt)
+}
+
+// With opens the database of a test once more, with these options.
+func With(t *testing.T, db *store.DB, opt store.Options) *store.DB {
+	t.Helper()
+	second := open(t, opt)
+	known.Store(second, place{placeOf(db).backend, opt})
 	return second
 }
 

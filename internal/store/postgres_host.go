@@ -1,0 +1,279 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
+)
+
+// Where several hosts share a database, a host is a data directory. It has an id of its own in a file there, because several machines
+// may have one machine id: copies of an image do. Under which boot it writes is kept, so that the end of a boot ends what ran
+// under it, and nothing of other hosts.
+//
+// A copy of a whole disk has the same id. It shows as two boots of one host that live at once, and then the older one takes
+// a new id.
+const hostFile = "host"
+
+const (
+	// boot is known to live for this long after it was seen. What ran under the boot before it counts as ended only then:
+	// a copy of the disk may be running.
+	bootLives = 60_000
+	// seenAgain is how often a host writes that it is there, at most. Both are milliseconds.
+	seenAgain = 10_000
+)
+
+// hostBoot is a boot of a host.
+type hostBoot struct {
+	boot               string
+	began, seen, ended stick.Time
+}
+
+// hostPlan is what is to be written about a host.
+type hostPlan struct {
+	moves  bool     // this boot needs another host id: the id has another boot, which began later
+	begins bool     // this boot is new
+	seen   bool     // it is time to write that the boot is there
+	ends   []string // earlier boots that are over
+}
+
+func (p hostPlan) nothing() bool { return !p.moves && !p.begins && !p.seen && len(p.ends) == 0 }
+
+// planHost decides what a write under a boot of a host tells about the host.
+func planHost(boots []hostBoot, boot string, now stick.Time) (p hostPlan) {
+	i := slices.IndexFunc(boots, func(b hostBoot) bool { return b.boot == boot })
+	p.begins = i < 0
+	if i >= 0 {
+		mine := boots[i]
+		p.moves = mine.ended != 0 || slices.ContainsFunc(boots, func(b hostBoot) bool { return b.began > mine.began })
+		p.seen = mine.seen+seenAgain <= now
+	}
+	if p.moves {
+		return hostPlan{moves: true}
+	}
+	for _, b := range boots {
+		if b.boot != boot && b.ended == 0 && b.seen+bootLives <= now {
+			p.ends = append(p.ends, b.boot)
+		}
+	}
+	return p
+}
+
+// noticeHost records that this host is there, under its boot. When the host has started again, the processes of the boot before
+// count as ended.
+func (tx *Tx) noticeHost() error {
+	db := tx.db
+	if db.opt.Boot == "" || db.hostSeen != 0 && tx.now < db.hostSeen+seenAgain {
+		return nil
+	}
+	for {
+		host, err := readHost(db.opt.Dir, db.opt.NewID)
+		if err != nil {
+			return notWritable(db.opt.Dir, err)
+		}
+		boots, err := tx.hostBoots(host)
+		if err != nil {
+			return err
+		}
+		plan := planHost(boots, db.opt.Boot, tx.now)
+		if plan.nothing() {
+			return nil
+		}
+		if again, err := tx.lockClass(bootsClass); err != nil {
+			return err
+		} else if !again { // nobody else has written meanwhile
+			return tx.saveHost(host, plan)
+		}
+	}
+}
+
+// saveHost writes what a plan says.
+func (tx *Tx) saveHost(host string, plan hostPlan) error {
+	boot := tx.db.opt.Boot
+	if plan.moves {
+		moved := tx.db.NewID()
+		if err := writeHost(tx.db.opt.Dir, moved); err != nil {
+			return notWritable(tx.db.opt.Dir, err)
+		}
+		// What the other boot has found ended hadn't: it lives here.
+		err := errors.Join(
+			tx.exec("DELETE FROM host_boots WHERE host_id = ? AND boot = ?", host, boot),
+			tx.exec("UPDATE processes SET gone_at = 0 WHERE boot = ?", boot),
+		)
+		if err != nil {
+			return err
+		}
+		host, plan.begins = moved, true
+	}
+	if plan.begins {
+		if err := tx.nameHost(host); err != nil {
+			return err
+		}
+		if err := tx.exec("INSERT INTO host_boots (host_id, boot, began_at, seen_at, ended_at) VALUES (?, ?, ?, ?, 0)", host, boot, tx.now, tx.now); err != nil {
+			return err
+		}
+	}
+	if plan.seen {
+		if err := tx.exec("UPDATE host_boots SET seen_at = ? WHERE host_id = ? AND boot = ?", tx.now, host, boot); err != nil {
+			return err
+		}
+	}
+	for _, over := range plan.ends {
+		if err := tx.endBoot(host, over); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) hostBoots(host string) (boots []hostBoot, err error) {
+	err = tx.scan("SELECT boot, began_at, seen_at, ended_at FROM host_boots WHERE host_id = ? ORDER BY began_at, boot", []any{host}, func(scan func(...any) error) error {
+		var b hostBoot
+		err := scan(&b.boot, &b.began, &b.seen, &b.ended)
+		boots = append(boots, b)
+		return err
+	})
+	return boots, err
+}
+
+// nameHost gives a host that has none a name that no other has.
+func (tx *Tx) nameHost(host string) error {
+	name, named, err := tx.hostName(host)
+	if err != nil || named {
+		return err
+	}
+	return tx.exec("INSERT INTO hosts (host_id, name) VALUES (?, ?)", host, name)
+}
+
+// hostName returns the name of a host, or the one that it would get now.
+func (tx *Tx) hostName(host string) (name string, named bool, err error) {
+	if named, err = tx.one("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); named || err != nil {
+		return name, named, err
+	}
+	name = tx.db.opt.HostName
+	for n := 2; ; n++ {
+		var taken int
+		if ok, err := tx.one("SELECT 1 FROM hosts WHERE name = ?", []any{name}, &taken); !ok || err != nil {
+			return name, false, err
+		}
+		name = fmt.Sprintf("%s-%d", tx.db.opt.HostName, n)
+	}
+}
+
+// ManyHosts is [DB.ManyHosts].
+func (tx *Tx) ManyHosts() bool { return tx.db.ManyHosts() }
+
+// HostName is the name of this host among those that share the database. No other has it.
+func (tx *Tx) HostName() (string, error) {
+	host, err := readHost(tx.db.opt.Dir, tx.db.opt.NewID)
+	if err != nil {
+		return "", notWritable(tx.db.opt.Dir, err)
+	}
+	name, _, err := tx.hostName(host)
+	return name, err
+}
+
+// endBoot ends what ran under a boot of a host that is over.
+func (tx *Tx) endBoot(host, boot string) error {
+	rooms, err := tx.roomIDs(`SELECT r.room_id FROM rooms r WHERE r.room_id IN (SELECT l.room_id FROM listeners l WHERE l.boot = ?)
+		OR r.owner IN (SELECT p.agent_id FROM processes p WHERE p.boot = ?) OR r.reserved_for IN (SELECT p.agent_id FROM processes p WHERE p.boot = ?) ORDER BY r.room_id`, boot, boot, boot)
+	if err != nil {
+		return err
+	}
+	for _, r := range rooms {
+		tx.Ring(r)
+	}
+	return errors.Join(
+		tx.exec("UPDATE host_boots SET ended_at = ? WHERE host_id = ? AND boot = ?", tx.now, host, boot),
+		tx.exec("UPDATE processes SET gone_at = ? WHERE boot = ? AND gone_at = 0", tx.now, boot),
+		tx.exec("DELETE FROM listeners WHERE boot = ?", boot),
+	)
+}
+
+// LocalProcesses lists the processes of one boot and pid namespace that carry members of rooms or wait there and that aren't known
+// to have ended. holds is true for those of a member that has a stick, or for whom one is reserved.
+func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, err error) {
+	holds = map[stick.Process]bool{}
+	err = tx.scan(`SELECT p.machine, p.boot, p.pid_ns, p.pid, p.start_time, MAX(CASE WHEN r.owner = m.agent_id OR r.reserved_for = m.agent_id THEN 1 ELSE 0 END)
+		FROM processes p LEFT JOIN members m ON m.agent_id = p.agent_id LEFT JOIN rooms r ON r.room_id = m.room_id
+		WHERE p.boot = ? AND p.pid_ns = ? AND p.gone_at = 0 GROUP BY p.machine, p.boot, p.pid_ns, p.pid, p.start_time ORDER BY p.pid, p.start_time`, []any{boot, pidNS},
+		func(scan func(...any) error) error {
+			var p stick.Process
+			var n int
+			err := scan(&p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &n)
+			holds[p] = n > 0
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	err = tx.scan("SELECT machine, boot, pid_ns, pid, start_time FROM listeners WHERE boot = ? AND pid_ns = ? AND pid > 0 ORDER BY listener_id", []any{boot, pidNS},
+		func(scan func(...any) error) error {
+			var p stick.Process
+			err := scan(&p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start)
+			holds[p] = holds[p]
+			return err
+		})
+	return holds, err
+}
+
+// ReportGone records that a process of this host has ended, which other hosts can't see. It ends the waits of the process, and wakes who
+// waits in the rooms of the members that it carried.
+func (tx *Tx) ReportGone(p stick.Process) error {
+	rooms, err := tx.roomIDs(`SELECT r.room_id FROM rooms r WHERE r.room_id IN (SELECT m.room_id FROM members m JOIN processes p ON p.agent_id = m.agent_id WHERE p.process_key = ? AND p.gone_at = 0)
+		OR r.room_id IN (SELECT l.room_id FROM listeners l WHERE l.boot = ? AND l.pid_ns = ? AND l.pid = ? AND l.start_time = ?) ORDER BY r.room_id`,
+		p.Key(), p.Boot, p.PIDNS, p.PID, p.Start)
+	if err != nil {
+		return err
+	}
+	for _, r := range rooms {
+		tx.Ring(r)
+	}
+	return errors.Join(
+		tx.exec("UPDATE processes SET gone_at = ? WHERE process_key = ? AND gone_at = 0", tx.now, p.Key()),
+		tx.exec("DELETE FROM listeners WHERE boot = ? AND pid_ns = ? AND pid = ? AND start_time = ?", p.Boot, p.PIDNS, p.PID, p.Start),
+	)
+}
+
+// readHost reads the id of a data directory, and makes one where there is none.
+func readHost(dir string, newID func() string) (string, error) {
+	for {
+		text, err := plainfile.Read(filepath.Join(dir, hostFile))
+		if err == nil {
+			id, _, _ := strings.Cut(string(text), "\n")
+			if id == "" {
+				return "", fmt.Errorf("%s is empty", hostFile)
+			}
+			return id, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if err := newHost(dir, newID(), os.Link); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+}
+
+// writeHost gives a data directory another id.
+func writeHost(dir, id string) error { return newHost(dir, id, os.Rename) }
+
+// newHost puts a file with an id into its place at once, by place.
+func newHost(dir, id string, place func(from, to string) error) error {
+	f, err := plainfile.Temp(dir, hostFile+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(id + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return place(f.Name(), filepath.Join(dir, hostFile))
+}
