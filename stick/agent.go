@@ -9,7 +9,7 @@ import (
 
 // The ids. Each is a type of its own so that two of them can't be swapped silently.
 type (
-	// AgentID names a participant: "<harness>:<hex>" or "human:<user>".
+	// AgentID names a participant: "<harness>:<hex>", "human:<user>" or "human:<user>@<host>".
 	AgentID string
 	// RoomID names a room.
 	RoomID string
@@ -23,7 +23,7 @@ type (
 // Human reports whether a is a person.
 func (a AgentID) Human() bool { return strings.HasPrefix(string(a), "human:") }
 
-var agentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._-]+)?$`) })
+var agentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._@-]+)?$`) })
 
 const maxAgentBytes = 64
 

@@ -184,6 +184,11 @@ func (e Env) databaseAddress() (string, error) {
 	if address := e.Getenv("TALKING_STICK_DATABASE_URL"); address != "" {
 		return address, nil
 	}
+	return e.fileDatabase()
+}
+
+// fileDatabase returns the address of the database in the user's file, or nothing.
+func (e Env) fileDatabase() (string, error) {
 	dir := filepath.Join(e.Home, ".config")
 	if runtime.GOOS == "windows" {
 		dir = e.Getenv("APPDATA")
@@ -289,7 +294,7 @@ func (a *app) newOperations(procs *proc.Table) operations { return newOperations
 func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
-		Dir: dir, Database: a.database, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
+		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
 		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack,
 	}
 }

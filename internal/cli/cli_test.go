@@ -15,6 +15,7 @@
 //	start NAME HARNESS [NAME=VALUE…]   start a harness that lives until it is killed
 //	in NAME tt ARG…             run tt in that harness, as its tool calls are
 //
+//	postgres                    every tt from here on opens a PostgreSQL database; a script asks [postgres] before
 //	still                       stop the clock of every tt from here on; TT_TEST_CLOCK moves it
 //	listening AGENT…            wait until these members are blocked in a wait
 //	until PATTERN tt ARG…       repeat a command until its output matches
@@ -62,6 +63,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 )
 
@@ -102,6 +104,9 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "locked": (*story).locked, "handoff": (*story).handoff,
+		"postgres": func(_ *story, ts *testscript.TestScript, _ []string) {
+			ts.Setenv("TALKING_STICK_DATABASE_URL", storetest.PostgresURL(t))
+		},
 		"still": func(_ *story, ts *testscript.TestScript, _ []string) {
 			ts.Setenv(clitest.Still, strconv.FormatInt(time.Now().UnixMilli(), 10))
 		},
@@ -124,6 +129,8 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 			return os.Geteuid() == 0, nil
 		case "mount": // as root in a container that may
 			return exec.Command("unshare", "--mount", "true").Run() == nil, nil
+		case "postgres":
+			return storetest.HasPostgres() || os.Getenv("TT_REQUIRE_ALL") != "", nil
 		}
 		return false, fmt.Errorf("unknown condition %s", cond)
 	}

@@ -129,9 +129,10 @@ func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 		return false
 	}
 	elsewhere := func(p stick.Process) bool { return !p.Comparable(mine) && probes.Procs.Verdict(p) != stick.Gone }
+	sees := func(ev stick.Evidence) bool { return !ev.Gone && elsewhere(ev.Process) }
 	for _, m := range r.Members {
 		if m.Agent != me.Agent && m.State == stick.Joined &&
-			slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return elsewhere(ev.Process) }) {
+			slices.ContainsFunc(m.Processes, sees) {
 			return true
 		}
 	}

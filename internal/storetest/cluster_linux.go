@@ -58,10 +58,16 @@ func PostgresURL(t testing.TB) string {
 	return pg.url() + "&search_path=" + schema
 }
 
+// HasPostgres reports whether PostgreSQL is installed.
+func HasPostgres() bool {
+	_, err := os.Stat(filepath.Join(PostgresBin, "postgres"))
+	return err == nil
+}
+
 // requirePostgres returns the cluster, or skips the test where PostgreSQL isn't installed.
 func requirePostgres(t testing.TB) *cluster {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(PostgresBin, "postgres")); err != nil {
+	if !HasPostgres() {
 		t.Skip("SKIPPED: PostgreSQL 15 isn't installed: make deps-test")
 	}
 	startCluster.Do(func() {

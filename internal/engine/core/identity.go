@@ -49,7 +49,10 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 		}
 		return id, nil
 	case by.Person:
-		id.Agent = HumanID(by)
+		var err error
+		if id.Agent, err = personID(tx, by); err != nil {
+			return id, err
+		}
 		id.Session = store.Session{Key: string(id.Agent), Agent: id.Agent, Harness: by.Harness}
 		_, known, err := tx.AgentOf(id.Session.Key)
 		id.Unrecorded = !known
@@ -103,7 +106,7 @@ func (id *Identity) findDetached(tx *store.Tx, probes *Probes) error {
 			return err
 		}
 		for _, ev := range m.Processes {
-			if _, err := probes.Verdict(ev.Process); err != nil {
+			if _, err := probes.Verdict(ev); err != nil {
 				return err
 			}
 		}
@@ -252,6 +255,16 @@ func withProcesses(tx *store.Tx, a *stick.Actor) error {
 // name has no more rights than that agent.
 func (id Identity) Person() bool { return id.Caller.Person && id.Agent.Human() }
 
+// personID returns the id of the person that calls. Where several hosts share the database, it names the host, too, such as
+// human:ann@laptop: two people may have one user name.
+func personID(tx *store.Tx, by Caller) (stick.AgentID, error) {
+	if !tx.ManyHosts() {
+		return HumanID(by), nil
+	}
+	host, err := tx.HostName()
+	return HumanID(by) + stick.AgentID("@"+host), err
+}
+
 // HumanID returns the id of the person that calls, such as human:ann.
 func HumanID(by Caller) stick.AgentID { return stick.AgentID(by.Harness + ":" + by.User) }
 
@@ -314,7 +327,7 @@ func (p *Probes) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Proc
 		if ev.Process == by.Process || ev.Proof != stick.ProvesSession {
 			continue
 		}
-		v, err := p.Verdict(ev.Process)
+		v, err := p.Verdict(ev)
 		if err != nil {
 			missed = err
 		}
@@ -355,7 +368,7 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 	// Processes that have ended are dropped here, because a live one now vouches for the agent.
 	var missed error
 	for _, old := range recorded {
-		v, err := probes.Verdict(old.Process)
+		v, err := probes.Verdict(old)
 		if err != nil {
 			missed = err
 		} else if v == stick.Gone {

@@ -27,6 +27,7 @@ type Config struct {
 	Procs     *proc.Table
 	Workspace workspace.Env
 	Git       git.Client
+	Host      string                 // this host's name in the names of persons, where several share the database
 	Environ   []string               // the environment for a project's commands: gates and checks
 	Now       func() time.Time       // nil for the real clock
 	NewID     func() string          // nil for random ids
@@ -77,8 +78,8 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 		return nil, err
 	}
 	db, err := store.Open(ctx, store.Options{
-		Dir: k.Config.Dir, URL: k.Config.Database, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill,
-		WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait,
+		Dir: k.Config.Dir, URL: k.Config.Database, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, HostName: hostName(k.Config.Host),
+		Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.witness,
 	}, create)
 	if err != nil {
 		return nil, err

@@ -17,10 +17,10 @@ type Probes struct {
 	db    *store.DB
 	trace *Trace
 
-	ids    []string        // of the operation's events; the same in every run
-	Rounds int             // how many times the operation has probed
-	Wanted stick.Room      // the room to probe for
-	extra  []stick.Process // processes to probe that belong to no room
+	ids    []string         // of the operation's events; the same in every run
+	Rounds int              // how many times the operation has probed
+	Wanted stick.Room       // the room to probe for
+	extra  []stick.Evidence // of processes to probe that belong to no room
 }
 
 func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
@@ -69,10 +69,10 @@ func (p *Probes) Enough(r stick.Room) error {
 
 // Verdict returns what is known of a process that belongs to no room, or [ErrProbe] when it has to be probed
 // first.
-func (p *Probes) Verdict(process stick.Process) (stick.Verdict, error) {
-	v, ok := p.Processes[process]
+func (p *Probes) Verdict(ev stick.Evidence) (stick.Verdict, error) {
+	v, ok := p.Processes[ev.Process]
 	if !ok && p.Rounds < MaxProbes {
-		p.extra = append(p.extra, process)
+		p.extra = append(p.extra, ev)
 		return stick.Unknown, ErrProbe
 	}
 	return v, nil
@@ -88,6 +88,14 @@ func (p *Probes) listening(l stick.Listener) stick.Verdict {
 	return v
 }
 
+// verdict probes a process. Its host's word is final, and where the process can be seen, it agrees.
+func (p *Probes) verdict(ev stick.Evidence) stick.Verdict {
+	if ev.Gone {
+		return stick.Gone
+	}
+	return p.Procs.Verdict(ev.Process)
+}
+
 // probe probes each process and listener of the wanted room that wasn't probed before. A verdict isn't asked
 // for twice: gone is final, and an operation is so short that alive still holds at its end.
 func (p *Probes) probe() {
@@ -96,13 +104,11 @@ func (p *Probes) probe() {
 	seen := NewProbed()
 	processes := p.extra
 	for _, m := range p.Wanted.Members {
-		for _, ev := range m.Processes {
-			processes = append(processes, ev.Process)
-		}
+		processes = append(processes, m.Processes...)
 	}
-	for _, process := range processes {
-		if _, ok := p.Processes[process]; !ok {
-			p.Processes[process] = p.Procs.Verdict(process)
+	for _, ev := range processes {
+		if _, ok := p.Processes[ev.Process]; !ok {
+			p.Processes[ev.Process] = p.verdict(ev)
 		}
 	}
 	for _, l := range p.Wanted.Listeners {

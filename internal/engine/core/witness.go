@@ -1,0 +1,109 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+const (
+	// witnessPace is the shortest time between two looks of a witness. What is committed in between, it sees in one.
+	witnessPace = 100 * time.Millisecond
+	// witnessTick is how often it looks, and says that its host is there, when nothing is committed.
+	witnessTick = 25 * time.Second
+	// lastWord is how long it takes at its end, at most, to report a process that has just ended.
+	lastWord = time.Second
+)
+
+// witness tells other hosts which processes of this host have ended: they can't see it, so to them these are unknown. It runs in the
+// process that hears for this host what others commit.
+func (k *Kernel) witness(ctx context.Context, db *store.DB, heard <-chan struct{}) {
+	deaths := k.Config.Procs.Deaths()
+	defer deaths.Close()
+	tick := time.NewTicker(witnessTick)
+	defer tick.Stop()
+	var holders []stick.Process
+	for says := true; ; {
+		if now, err := k.report(ctx, db, says); err == nil {
+			holders = now
+			deaths.Watch(holders)
+		}
+		pace := time.After(witnessPace)
+		says = false
+		select {
+		case <-deaths.C:
+			continue
+		case <-heard:
+		case <-tick.C:
+			says = true
+		case <-ctx.Done():
+		}
+		select {
+		case <-pace:
+		case <-ctx.Done():
+			if slices.ContainsFunc(holders, k.ended) {
+				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+				defer cancel()
+				_, _ = k.report(last, db, false)
+			}
+			return
+		}
+	}
+}
+
+// report records which processes of this host have ended since the last report. It returns those that live and have a stick, or for whom
+// one is reserved. With says it writes in any case, and so says that the host is there.
+func (k *Kernel) report(ctx context.Context, db *store.DB, says bool) (holders []stick.Process, err error) {
+	space := k.Config.Procs.PIDSpace
+	var here map[stick.Process]bool
+	err = db.View(ctx, func(tx *store.Tx) (err error) {
+		here, err = tx.LocalProcesses(space.Boot, space.PIDNS)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var gone []stick.Process
+	for p, holds := range here {
+		switch {
+		case k.ended(p):
+			gone = append(gone, p)
+		case holds:
+			holders = append(holders, p)
+		}
+	}
+	if len(gone) == 0 && !says {
+		return holders, nil
+	}
+	slices.SortFunc(gone, func(p, q stick.Process) int { return cmp.Compare(p.Key(), q.Key()) })
+	return holders, db.Update(ctx, func(tx *store.Tx) error {
+		for _, p := range gone {
+			if err := tx.ReportGone(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (k *Kernel) ended(p stick.Process) bool { return k.Config.Procs.Verdict(p) == stick.Gone }
+
+// maxHostName is how much of a host's name goes into names of persons, which are at most 64 bytes long.
+const maxHostName = 20
+
+// hostName makes a part of names from the name of a host: its first label, in lower case.
+func hostName(name string) string {
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return -1
+	}, name)
+	return cmp.Or(name[:min(len(name), maxHostName)], "host")
+}
