@@ -42,7 +42,11 @@ func (a *app) doctorCmd() *cobra.Command {
 			l := a.startLive(true)
 			defer l.end()
 			checks := a.showsCheck(l)
-			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt, SetAside: setAside, Shows: checks})
+			file, err := a.fileDatabase()
+			if err != nil {
+				return doctorResult{}, err
+			}
+			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt, SetAside: setAside, Configured: file, Shows: checks})
 			if err != nil {
 				return doctorResult{}, err
 			}

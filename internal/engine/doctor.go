@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
@@ -23,6 +24,8 @@ type DoctorParams struct {
 
 	SetAside bool `json:"set_aside,omitempty"` // move a damaged database aside and start a new one
 
+	Configured string `json:"-"` // the database's address in the user's own file, which every start of tt reads
+
 	Shows func(check string) `json:"-"` // called before each check; may be nil
 }
 
@@ -36,9 +39,9 @@ type DoctorResult struct {
 	Hooks map[string]stick.Time `json:"-"`
 }
 
-// checks returns the doctor's checks. The engine's own come first.
-func (e *Engine) checks() []core.Check {
-	return append([]core.Check{
+// checks returns the doctor's checks. The engine's own come first. configured is the database's address in the user's file.
+func (e *Engine) checks(configured string) []core.Check {
+	all := []core.Check{
 		{Name: "file system", Run: e.checkFileSystem},
 		{Name: "permissions", Run: e.checkPermissions},
 		{Name: "database", Run: e.checkDatabase},
@@ -46,7 +49,12 @@ func (e *Engine) checks() []core.Check {
 		{Name: "waking", Run: e.checkWaking},
 		{Name: "policies", Run: e.checkPolicies},
 		{Name: "rescues", Run: e.checkRescues},
-	}, e.others...)
+	}
+	if e.core.Config.Database != "" {
+		starts := func(context.Context) core.Finding { return e.checkStarts(configured) }
+		all = slices.Insert(all, 3, core.Check{Name: "server", Run: e.checkServer}, core.Check{Name: "starts", Run: starts})
+	}
+	return append(all, e.others...)
 }
 
 // Doctor runs all checks. Without Adopt and SetAside it changes nothing, with one exception: a database that was
@@ -68,7 +76,7 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		}
 		res.Findings = append(res.Findings, f)
 	}
-	for _, c := range e.checks() {
+	for _, c := range e.checks(p.Configured) {
 		if p.Shows != nil {
 			p.Shows(c.Name)
 		}

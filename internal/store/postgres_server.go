@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"talkingstick/stick"
+)
+
+// about fills in what the server tells of itself, in the transaction that is open.
+func (p *postgresDB) about(s *Server) error {
+	asked := time.Now()
+	rows, err := p.rows(`SELECT current_setting('server_version_num')::integer / 10000, current_user,
+		(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)::integer,
+		` + clock + `,
+		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'), current_setting('max_connections')::integer`)
+	if err != nil {
+		return err
+	}
+	var super int
+	var now stick.Time
+	if err := pgScan(rows[0], []any{&s.Version, &s.Role, &super, &now, &s.Used, &s.Most}); err != nil {
+		return err
+	}
+	s.Super = super != 0
+	middle := asked.Add(time.Since(asked) / 2) // the server read its clock somewhere in between
+	s.Clock = now.Sub(stick.At(middle))
+	if err := p.aboutTransactions(s); err != nil {
+		return err
+	}
+	return p.aboutTables(s)
+}
+
+// aboutTransactions finds the oldest transaction of the database, other than this one. Rows that it may still see can't be removed.
+func (p *postgresDB) aboutTransactions(s *Server) error {
+	rows, err := p.rows(`SELECT pid, floor(extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint FROM pg_stat_activity
+		WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid() ORDER BY xact_start LIMIT 1`)
+	if err != nil {
+		return err
+	}
+	return each(rows, func(scan func(...any) error) error {
+		var ms int64
+		err := scan(&s.LongestPID, &ms)
+		s.Longest = time.Duration(ms) * time.Millisecond
+		return err
+	})
+}
+
+func (p *postgresDB) aboutTables(s *Server) error {
+	rows, err := p.rows(`SELECT COALESCE(sum(n_dead_tup), 0)::bigint, COALESCE(sum(n_live_tup), 0)::bigint,
+		COALESCE(floor(extract(epoch FROM clock_timestamp() - max(greatest(last_vacuum, last_autovacuum)) FILTER (WHERE relname = 'rooms')) * 1000)::bigint, -1)
+		FROM pg_stat_user_tables WHERE schemaname = $1`, p.address.schema)
+	if err != nil {
+		return err
+	}
+	var ms int64
+	err = pgScan(rows[0], []any{&s.Dead, &s.Live, &ms})
+	s.SinceVacuum = time.Duration(ms) * time.Millisecond
+	return err
+}
+
+// delivers reports whether a notice reaches who listens: it sends one to itself, as the witness gets them.
+func (p *postgresDB) delivers(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.waits.connect)
+	defer cancel()
+	heard := false
+	config := p.address.config.Copy()
+	config.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) { heard = true }
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(background, 100*time.Millisecond)
+		defer cancel()
+		conn.Close(closing)
+	}()
+	// Two transactions: through a pooler they may be of two sessions. In one session the answer has the notice.
+	channel := `"` + p.opt.NewID() + `"`
+	for _, text := range []string{"LISTEN " + channel, "NOTIFY " + channel} {
+		if _, err := conn.Exec(ctx, text).ReadAll(); err != nil {
+			return false, err
+		}
+	}
+	if heard {
+		return true, nil
+	}
+	soon, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = conn.WaitForNotification(soon) // it fails when there is none
+	return heard, nil
+}
