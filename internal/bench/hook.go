@@ -28,6 +28,7 @@ type hookVariant struct {
 	Dir   string
 	Env   []string // beside the process's own
 	Stdin []byte
+	Mute  bool // it has to say nothing, whatever it is asked
 }
 
 // hook measures how long a harness waits for each of its hooks. A process in the part of a harness runs them.
@@ -196,7 +197,7 @@ func (v hookVariant) run() (time.Duration, error) {
 		return took, err
 	}
 	for event, word := range map[string]string{"SessionStart": "additionalContext", "PreToolUse": "deny"} {
-		if bytes.Contains(v.Stdin, []byte(event)) != bytes.Contains(said.Bytes(), []byte(word)) {
+		if (bytes.Contains(v.Stdin, []byte(event)) && !v.Mute) != bytes.Contains(said.Bytes(), []byte(word)) {
 			return took, fmt.Errorf("the hook (%s) said %q", v.Name, said.String())
 		}
 	}

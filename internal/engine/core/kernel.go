@@ -18,6 +18,7 @@ import (
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
+	"talkingstick/stick"
 )
 
 // Config is what operations need from their surroundings.
@@ -46,8 +47,9 @@ type Config struct {
 type Kernel struct {
 	Config Config
 
-	mu sync.Mutex // guards db
-	db *store.DB
+	mu   sync.Mutex // guards the rest
+	db   *store.DB
+	down error // why there is no database for this process, which doesn't wait for it twice
 }
 
 // New returns a kernel. It touches no file.
@@ -73,6 +75,9 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	if k.db != nil && k.db.InPlace() == nil {
 		return k.db, nil
 	}
+	if k.down != nil {
+		return nil, k.down
+	}
 	k.db = nil // a wait may still be in it, and ends when it next reads
 	if err := k.CheckFileSystem(); err != nil {
 		return nil, err
@@ -82,6 +87,9 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 		Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.witness,
 	}, create)
 	if err != nil {
+		if k.Config.ReadWait != 0 && stick.CodeOf(err) == stick.CodeDatabaseUnavailable { // somebody waits for a hook
+			k.down = err
+		}
 		return nil, err
 	}
 	k.db = db
