@@ -23,6 +23,11 @@ type (
 // Human reports whether a is a person.
 func (a AgentID) Human() bool { return strings.HasPrefix(string(a), "human:") }
 
+// named reports whether a is called name for short: the part before the colon or, for a person, before the host.
+func (a AgentID) named(name AgentID) bool {
+	return strings.HasPrefix(string(a), string(name)+":") || a.Human() && strings.HasPrefix(string(a), string(name)+"@")
+}
+
 var agentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._@-]+)?$`) })
 
 const maxAgentBytes = 64

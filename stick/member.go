@@ -37,7 +37,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	return r.Touch(a, now), events, true, nil
 }
 
-// Named returns the member that a name means: a full id, or the name of a harness. Of several members in a
+// Named returns the member that a name means: a full id, the name of a harness, or a person's without the host. Of several members in a
 // harness it means the one that isn't gone, and of several of those the active one. A name that fits no member is
 // returned unchanged. It fails with [CodeUsage] and [CodeAmbiguousRecipient].
 func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
@@ -49,7 +49,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 	}
 	var fits []AgentID
 	for _, m := range r.Members {
-		if m.State == Joined && strings.HasPrefix(string(m.Agent), string(name)+":") {
+		if m.State == Joined && m.Agent.named(name) {
 			fits = append(fits, m.Agent)
 		}
 	}
@@ -92,7 +92,7 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	var names []string // that one might have meant
 	for _, m := range r.Members {
 		harness, _, _ := strings.Cut(string(m.Agent), ":")
-		if harness == string(name) {
+		if m.Agent.named(name) {
 			fits = append(fits, m.Agent)
 		}
 		names = append(names, string(m.Agent), harness)

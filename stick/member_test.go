@@ -355,6 +355,18 @@ func TestVerdict(t *testing.T) {
 }
 
 // TestNamedEver: the log can be asked for members that have left, and not for agents that were never here.
+// TestNamesOfPersons: where hosts share the database, a person's short name has no host.
+func TestNamesOfPersons(t *testing.T) {
+	f := room(t).member("human:ann@laptop", "human:bob@laptop", "human:bob@desk", "human:annie@desk")
+	for name, want := range map[AgentID]AgentID{"human:ann": "human:ann@laptop", "human:bob@desk": "human:bob@desk", "human:carl": "human:carl"} {
+		if got, err := f.Named(name, f.s, f.now); got != want || err != nil {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	_, err := f.Named("human:bob", f.s, f.now)
+	refused(t, err, CodeAmbiguousRecipient, map[string]any{"candidates": []AgentID{"human:bob@laptop", "human:bob@desk"}})
+}
+
 func TestNamedEver(t *testing.T) {
 	f := room(t).member("claude:a", "codex:b", "pi:1", "pi:2")
 	for _, a := range []AgentID{"codex:b", "pi:1", "pi:2"} {

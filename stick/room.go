@@ -8,7 +8,8 @@ import (
 // changed Room and never writes into the slices of the one it was given.
 type Room struct {
 	ID         RoomID
-	Path       string
+	Path       string // of the checkout that is meant on this host; empty where it has none
+	Key        string // names the room where several hosts share it; else empty
 	Closed     bool
 	Paused     Pause
 	UpdatedAt  Time // when its last event, or the room itself, was made

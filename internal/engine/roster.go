@@ -202,7 +202,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	}
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
-		none(core.IdentifyUnrecorded(p.Caller).Agent)
+		none(e.core.IdentifyUnrecorded(p.Caller).Agent)
 		return res, nil
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, 
 	if err != nil {
 		return r, me, nil, err
 	}
-	probed, me = core.NewProbed(), core.IdentifyUnrecorded(by)
+	probed, me = core.NewProbed(), e.core.IdentifyUnrecorded(by)
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return stick.Room{Path: place.Root}, me, probed, nil

@@ -39,7 +39,7 @@ func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, erro
 	case nil:
 		err = e.core.View(ctx, db, p.Caller, name)
 	case store.ErrAbsent:
-		id, err = core.IdentifyUnrecorded(p.Caller), nil
+		id, err = e.core.IdentifyUnrecorded(p.Caller), nil
 	}
 	if err != nil {
 		return WhoamiResult{}, err

@@ -76,6 +76,9 @@ func set(t *testing.T) *Scene {
 	return s
 }
 
+// Shared reports whether other hosts could have the database open, too.
+func (s *Scene) Shared() bool { return s.database != "" }
+
 // end checks the database, and closes all programs.
 func (s *Scene) end() {
 	if _, err := s.observer.kernel.Open(context.Background(), false); err != store.ErrAbsent {

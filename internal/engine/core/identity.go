@@ -197,11 +197,13 @@ func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known b
 }
 
 // IdentifyUnrecorded names a caller where there is no database yet.
-func IdentifyUnrecorded(by Caller) Identity {
+func (k *Kernel) IdentifyUnrecorded(by Caller) Identity {
 	id := Identity{Caller: by, Unrecorded: true}
 	switch {
 	case by.As != "":
 		id.Agent = stick.AgentID(by.As)
+	case by.Person && k.Config.Database != "":
+		id.Agent = humanAt(by, hostName(k.Config.Host))
 	case by.Person:
 		id.Agent = HumanID(by)
 	case by.Detached: // no session is known to run
@@ -262,8 +264,10 @@ func personID(tx *store.Tx, by Caller) (stick.AgentID, error) {
 		return HumanID(by), nil
 	}
 	host, err := tx.HostName()
-	return HumanID(by) + stick.AgentID("@"+host), err
+	return humanAt(by, host), err
 }
+
+func humanAt(by Caller, host string) stick.AgentID { return HumanID(by) + stick.AgentID("@"+host) }
 
 // HumanID returns the id of the person that calls, such as human:ann.
 func HumanID(by Caller) stick.AgentID { return stick.AgentID(by.Harness + ":" + by.User) }
