@@ -461,7 +461,9 @@ func TestAnElderLeads(t *testing.T) {
 		lost, shell := first, first // z:9 is there, but nobody knows whether its session, which began earlier, is
 		lost.PID, lost.Start, shell.PID, shell.Start = 5, 0, 6, 3
 		f.s.Processes[lost], f.s.Processes[shell] = Unknown, Alive
-		f.edit("z:9", func(m *Member) { m.Processes = []Evidence{{Process: lost, Proof: ProvesSession}, {Process: shell, Proof: ProvesTurn}} })
+		f.edit("z:9", func(m *Member) {
+			m.Processes = []Evidence{{Process: lost, Proof: ProvesSession}, {Process: shell, Proof: ProvesTurn}}
+		})
 		f.edit("a:0", func(m *Member) { m.Processes = []Evidence{{Process: first, Proof: proof}} })
 		second := first
 		second.PID, second.Start = 9, 9
