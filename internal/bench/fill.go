@@ -65,7 +65,7 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 				if done >= others {
 					break
 				}
-				r, err := tx.NewRoom("/elsewhere/" + strconv.Itoa(done/roomSize))
+				r, err := tx.NewRoom("/elsewhere/"+strconv.Itoa(done/roomSize), "")
 				if err != nil {
 					return err
 				}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -145,7 +146,7 @@ func rooms(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 	return found(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
 		return e.ListRooms(ctx, engine.ListRoomsParams{Caller: by, Path: at.Path, All: true})
 	}, func(r engine.ListRoomsResult) []engine.ListedRoom { return r.Rooms }, func(r engine.ListedRoom) cobra.Completion {
-		return beside(string(r.RoomID), r.Path)
+		return beside(string(r.RoomID), cmp.Or(r.Path, r.Key))
 	})
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,7 @@ func (a *app) listCmd() *cobra.Command {
 				case r.ReservedFor != nil:
 					who = " (" + string(*r.ReservedFor) + ")"
 				}
-				row := t.add(r.Relation, cell{file(r.Path), "1"}, showf("%s%s, turn %d", r.State, who, r.TurnID))
+				row := t.add(r.Relation, cell{file(cmp.Or(r.Path, r.Key)), "1"}, showf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
 					row.below = append(row.below, cell{text: p.gonePath(r.RoomID)})
 				}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -292,7 +293,7 @@ func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 		for _, r := range rooms {
 			if word := r.Policy.Enforce; !r.Closed && !word.Known() {
 				unknown = append(unknown, core.Problem{
-					Detail: fmt.Sprintf("the room of %s has enforce=%s, which this tt doesn't know: it stops and tells nobody there", r.Path, stick.Line(string(word))),
+					Detail: fmt.Sprintf("the room of %s has enforce=%s, which this tt doesn't know: it stops and tells nobody there", cmp.Or(r.Path, r.Key), stick.Line(string(word))),
 					Fix:    "use the newer tt that set it",
 				})
 			}

@@ -24,6 +24,7 @@ type JoinPathParams struct {
 type JoinPathResult struct {
 	RoomID   stick.RoomID      `json:"room_id"`
 	Path     string            `json:"canonical_path"`
+	Key      string            `json:"room_key,omitempty"` // names the room where several hosts share it
 	AgentID  stick.AgentID     `json:"agent_id"`
 	Joined   bool              `json:"joined"`               // false if it was a member already
 	Created  bool              `json:"created"`              // this call made the room
@@ -67,7 +68,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 		if place == nil {
 			return res, stick.Errorf(stick.CodeUsage, "a new room is made at a path, not by an id").With("field", "force_new")
 		}
-		if above, err = e.nest(ctx, place.Chain); err != nil {
+		if above, err = e.nest(ctx, place); err != nil {
 			return res, err
 		}
 	}
@@ -87,14 +88,14 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 		return nil
 	}, func(o *op) error {
 		res = JoinPathResult{
-			RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
+			RoomID: o.Room.ID, Path: o.Room.Path, Key: o.Room.Key, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
 			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
 		}
 		var warnings []string
 		switch {
 		case o.Room.Path != o.Before.Path:
 			res.Moved = o.Before.Path
-		case move.from == o.Room.Path && move.from != "":
+		case move.to != nil && move.from == o.Room.Path:
 			warnings = append(warnings, move.refusal())
 		case p.ForceNew && above == o.Room.Path:
 			res.Created = false
@@ -112,40 +113,43 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 	return res, err
 }
 
-// nest makes a room at the first path of a chain, unless there is one. above is the path of the room that was
+// nest makes a room at the first path of a place's chain, unless there is one. above is the path of the room that was
 // there before, at that path or above it; empty for none.
-func (e *Engine) nest(ctx context.Context, chain []string) (above string, err error) {
+func (e *Engine) nest(ctx context.Context, place *workspace.Place) (above string, err error) {
 	db, err := e.core.Open(ctx, true)
 	if err != nil {
 		return "", err
 	}
-	return above, db.Update(ctx, func(tx *store.Tx) error {
-		above = ""
-		r, ok, err := tx.RoomAt(chain)
-		if err != nil {
+	chain := place.Chain
+	return above, e.core.WithKey(ctx, db, place, chain[0], func(key string) error {
+		return db.Update(ctx, func(tx *store.Tx) error {
+			above = ""
+			r, ok, err := tx.RoomAt(chain)
+			if err != nil {
+				return err
+			}
+			if ok {
+				above = r.Path
+			}
+			if above == chain[0] {
+				return nil
+			}
+			_, _, err = core.MakeRoom(tx, chain[0], key)
 			return err
-		}
-		if ok {
-			above = r.Path
-		}
-		if above == chain[0] {
-			return nil
-		}
-		_, err = tx.NewRoom(chain[0])
-		return err
+		})
 	})
 }
 
 // moving is what [Engine.JoinPath] knows of a room whose directory is gone.
 type moving struct {
-	from string           // the room's path; empty if it is there
-	to   *workspace.Place // where the caller is
+	from string           // the room's path; empty if it has none on this host
+	to   *workspace.Place // where the caller is; nil if the room is there
 }
 
 // moving finds out whether the room that the caller names has lost its directory, and where it would move to.
 func (e *Engine) moving(ctx context.Context, p JoinPathParams) (moving, error) {
 	path, err := e.pathOf(ctx, p.RoomID)
-	if stick.CodeOf(err) == stick.CodeNoRoom || err == nil && !isGone(path) {
+	if stick.CodeOf(err) == stick.CodeNoRoom || err == nil && path != "" && !isGone(path) {
 		return moving{}, nil
 	}
 	if err != nil {
@@ -157,14 +161,24 @@ func (e *Engine) moving(ctx context.Context, p JoinPathParams) (moving, error) {
 
 // apply moves the room, unless it was moved meanwhile, or the workspace has a room.
 func (m moving) apply(o *op) error {
-	if m.from == "" || o.Room.Path != m.from {
+	if m.to == nil || o.Room.Path != m.from {
 		return nil
 	}
 	if _, taken, err := o.Tx.RoomAt(m.to.Chain); taken || err != nil || m.to.Broad {
 		return err
 	}
-	o.Apply(o.Room.Move(o.Me.Agent, m.to.Root))
-	return nil
+	if o.Room.Key == "" {
+		o.Apply(o.Room.Move(o.Me.Agent, m.to.Root))
+		return nil
+	}
+	if m.from != "" { // other hosts have it elsewhere, and aren't concerned
+		if err := o.Tx.LeaveCheckout(o.Room, m.from); err != nil {
+			return err
+		}
+	}
+	r, err := o.Tx.Checkout(o.Room, m.to.Root)
+	o.Room.Path = r.Path
+	return err
 }
 
 // refusal says why a room whose directory is gone doesn't move here.

@@ -31,7 +31,8 @@ type ListRoomsResult struct {
 // ListedRoom is a room in short.
 type ListedRoom struct {
 	RoomID      stick.RoomID    `json:"room_id"`
-	Path        string          `json:"canonical_path"`
+	Path        string          `json:"canonical_path"`     // the room's path; empty if this host has no checkout of it
+	Key         string          `json:"room_key,omitempty"` // names the room where several hosts share it
 	PathGone    bool            `json:"path_gone,omitempty"`
 	Relation    string          `json:"relation"` // to the path: here (its room), above, below, elsewhere
 	State       stick.RoomState `json:"state"`
@@ -90,14 +91,14 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 		return probes.Enough(shown)
 	})
 	for i := range res.Rooms {
-		res.Rooms[i].PathGone = isGone(res.Rooms[i].Path)
+		res.Rooms[i].PathGone = res.Rooms[i].Path != "" && isGone(res.Rooms[i].Path)
 	}
 	return res, err
 }
 
 // listed returns a room in short.
 func listed(r stick.Room, relation string, probes *core.Probes, now stick.Time) ListedRoom {
-	v := ListedRoom{RoomID: r.ID, Path: r.Path, Relation: relation, State: r.State(probes.Probed, now), TurnID: r.Turn.ID}
+	v := ListedRoom{RoomID: r.ID, Path: r.Path, Key: r.Key, Relation: relation, State: r.State(probes.Probed, now), TurnID: r.Turn.ID}
 	switch {
 	case r.Closed:
 	case r.Turn.State == stick.Owned:
@@ -122,6 +123,7 @@ func nearestRoom(rooms []stick.Room, place *workspace.Place) int {
 // relationOf returns where a room lies, seen from the place.
 func relationOf(r stick.Room, place *workspace.Place) string {
 	switch {
+	case r.Path == "":
 	case slices.Contains(place.Chain, r.Path):
 		return "above"
 	case strings.HasPrefix(r.Path, strings.TrimSuffix(place.Path, "/")+"/"):

@@ -34,6 +34,13 @@ type dialect interface {
 	scan(text string, args []any, row func(scan func(...any) error) error) error
 	one(text string, args, into []any) (bool, error)
 
+	// host is the id of this host in the transaction, empty where no other can have the database open.
+	host() string
+	// places is what a query selects the path of this host and the room_id of rooms from, and paths the paths of a row of rooms on this
+	// host, a line for each; empty if it has none here.
+	places() string
+	paths() string
+
 	// draw draws n numbers for events, which rise. The caller has locked the room of the events.
 	draw(n int) ([]int64, error)
 	// drawn returns the last number that was drawn.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"talkingstick/stick"
@@ -27,7 +28,7 @@ func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []
 
 func (tx *Tx) edited(room stick.RoomID, checkout, where string, args ...any) (out []stick.EditedFile, err error) {
 	err = tx.scan("SELECT path, editors, sum, size, mod_time, inode, mode, asleep_at FROM edits WHERE room_id = ? AND checkout = ?"+where+" ORDER BY path",
-		slices.Concat([]any{room, checkout}, args), func(scan func(...any) error) error {
+		slices.Concat([]any{room, tx.onHost(checkout)}, args), func(scan func(...any) error) error {
 			var f stick.EditedFile
 			var editors string
 			var inode int64
@@ -44,17 +45,27 @@ func (tx *Tx) edited(room stick.RoomID, checkout, where string, args ...any) (ou
 	return out, err
 }
 
-// EditedCheckouts returns the top levels of the checkouts of a room in which somebody's edits are noted.
+// EditedCheckouts returns the top levels of the checkouts of a room on this host in which somebody's edits are noted.
 func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
 	err = tx.scan("SELECT DISTINCT checkout FROM edits WHERE room_id = ? ORDER BY checkout", []any{room}, func(scan func(...any) error) error {
 		var top string
 		if err := scan(&top); err != nil {
 			return err
 		}
-		tops = append(tops, top)
+		if top, here := strings.CutPrefix(top, tx.onHost("")); here {
+			tops = append(tops, top)
+		}
 		return nil
 	})
 	return tops, err
+}
+
+// onHost names a checkout of this host where several share the database: two hosts may have one at the same path.
+func (tx *Tx) onHost(checkout string) string {
+	if host := tx.db.dialect.host(); host != "" {
+		return host + ":" + checkout
+	}
+	return checkout
 }
 
 // PutEdited notes who has edited files of a checkout. It leaves out a path that isn't text, of which nothing can be noted.
@@ -72,7 +83,7 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (room_id, checkout, path) DO UPDATE SET editors = excluded.editors, sum = excluded.sum, size = excluded.size,
 				mod_time = excluded.mod_time, inode = excluded.inode, mode = excluded.mode, asleep_at = excluded.asleep_at`,
-			room, checkout, f.Path, string(editors), s.Sum, s.Size, s.ModTime, int64(s.Inode), s.Mode, f.Asleep)
+			room, tx.onHost(checkout), f.Path, string(editors), s.Sum, s.Size, s.ModTime, int64(s.Inode), s.Mode, f.Asleep)
 		if err != nil {
 			return err
 		}
@@ -84,7 +95,7 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) error {
 	for some := range slices.Chunk(paths, maxMarks) {
 		marks, args := marks(some)
-		if err := tx.execIn(room, "DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN ("+marks+")", slices.Concat([]any{room, checkout}, args)...); err != nil {
+		if err := tx.execIn(room, "DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN ("+marks+")", slices.Concat([]any{room, tx.onHost(checkout)}, args)...); err != nil {
 			return err
 		}
 	}
@@ -93,6 +104,6 @@ func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) err
 
 // CountEdited counts the files of a checkout of which something is noted.
 func (tx *Tx) CountEdited(room stick.RoomID, checkout string) (n int, err error) {
-	_, err = tx.one("SELECT COUNT(*) FROM edits WHERE room_id = ? AND checkout = ?", []any{room, checkout}, &n)
+	_, err = tx.one("SELECT COUNT(*) FROM edits WHERE room_id = ? AND checkout = ?", []any{room, tx.onHost(checkout)}, &n)
 	return n, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
@@ -37,7 +38,7 @@ func child(role string, opt store.Options, point string) error {
 		return err
 	}
 	err = db.Update(context.Background(), func(tx *store.Tx) error {
-		_, err := tx.NewRoom(fmt.Sprintf("/child/%d", os.Getpid()))
+		_, err := tx.NewRoom(fmt.Sprintf("/child/%d", os.Getpid()), storetest.Key(os.Getpid()))
 		tx.Ring("bell")
 		return err
 	})
@@ -76,7 +77,7 @@ func view(t *testing.T, db *store.DB, fn func(*store.Tx) error) {
 func newRoom(t *testing.T, db *store.DB, path string) (r stick.Room) {
 	t.Helper()
 	update(t, db, func(tx *store.Tx) (err error) {
-		r, err = tx.NewRoom(path)
+		r, err = tx.NewRoom(path, storetest.Key(path))
 		return err
 	})
 	return r

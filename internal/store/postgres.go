@@ -35,6 +35,7 @@ type postgresDB struct {
 	queue  []queued
 	locked map[stick.RoomID]bool // by the transaction
 	fresh  map[class]bool        // the classes that the transaction has locked
+	hostID string                // in the transaction: a copy of a disk gets another one, see host.go
 	xid    string                // of the transaction, once it has locked a room
 	texts  map[string]string     // queries as PostgreSQL reads them
 
@@ -136,7 +137,7 @@ func (p *postgresDB) begin(ctx context.Context, write bool, meta func(scan func(
 
 // settings are set for the transaction only: through a pooler the next one of the session may be another program's.
 const settings = `SELECT set_config('search_path', $1, true), set_config('lock_timeout', $2, true), set_config('statement_timeout', $3, true),
-	set_config('idle_in_transaction_session_timeout', $4, true)`
+	set_config('idle_in_transaction_session_timeout', $4, true), set_config('talkingstick.host', $5, true)`
 
 // clock is the server's time in milliseconds. It goes on while a transaction waits for locks.
 const clock = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -146,10 +147,14 @@ func (p *postgresDB) queueBegin(write bool, meta func(scan func(...any) error) e
 	if write {
 		how = "BEGIN ISOLATION LEVEL READ COMMITTED"
 	}
+	var err error
+	if p.hostID, err = readHost(p.opt.Dir, p.opt.NewID); err != nil {
+		return notWritable(p.opt.Dir, err)
+	}
 	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
-	err := errors.Join(
+	err = errors.Join(
 		p.add(nil, how),
-		p.add(nil, settings, p.address.quoted(), ms(p.waits.lock), ms(p.waits.statement), ms(idleInTransaction)),
+		p.add(nil, settings, p.address.quoted(), ms(p.waits.lock), ms(p.waits.statement), ms(idleInTransaction), p.hostID),
 	)
 	if write {
 		err = errors.Join(err, p.add(nil, "SELECT pg_advisory_xact_lock_shared($1::integer, $2::integer)", p.address.lockKey(), int64(schemaClass)))
@@ -175,6 +180,17 @@ func (p *postgresDB) reading(now *stick.Time, xid *string) func(rows [][][]byte)
 		}
 		return err
 	}
+}
+
+func (p *postgresDB) host() string { return p.hostID }
+
+// places and paths: each host has its own paths of a room, one for each checkout.
+func (p *postgresDB) places() string {
+	return "(SELECT path, room_id FROM checkouts WHERE host_id = current_setting('talkingstick.host'))"
+}
+
+func (p *postgresDB) paths() string {
+	return "COALESCE((SELECT string_agg(c.path, chr(10) ORDER BY c.path) FROM checkouts c WHERE c.room_id = rooms.room_id AND c.host_id = current_setting('talkingstick.host')), '')"
 }
 
 // lockRoom locks the row of a room. What is read after it is what the last writer of the room has committed, and the

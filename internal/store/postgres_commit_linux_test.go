@@ -327,7 +327,7 @@ func TestOneRoomAtAPath(t *testing.T) {
 				err := own.Update(ctx, func(tx *store.Tx) error {
 					_, ok, err := tx.RoomAt([]string{"/work/deep", "/work"})
 					if err == nil && !ok {
-						_, err = tx.NewRoom("/work")
+						_, err = tx.NewRoom("/work", storetest.Key("/work"))
 					}
 					return err
 				})

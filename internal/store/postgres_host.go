@@ -105,6 +105,7 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 		err := errors.Join(
 			tx.exec("DELETE FROM host_boots WHERE host_id = ? AND boot = ?", host, boot),
 			tx.exec("UPDATE processes SET gone_at = 0 WHERE boot = ?", boot),
+			tx.exec("INSERT INTO checkouts (host_id, path, room_id) SELECT ?, path, room_id FROM checkouts c WHERE c.host_id = ?", moved, host),
 		)
 		if err != nil {
 			return err
@@ -171,11 +172,7 @@ func (tx *Tx) ManyHosts() bool { return tx.db.ManyHosts() }
 
 // HostName is the name of this host among those that share the database. No other has it.
 func (tx *Tx) HostName() (string, error) {
-	host, err := readHost(tx.db.opt.Dir, tx.db.opt.NewID)
-	if err != nil {
-		return "", notWritable(tx.db.opt.Dir, err)
-	}
-	name, _, err := tx.hostName(host)
+	name, _, err := tx.hostName(tx.db.dialect.host())
 	return name, err
 }
 
@@ -217,7 +214,9 @@ func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, 
 		func(scan func(...any) error) error {
 			var p stick.Process
 			err := scan(&p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start)
-			holds[p] = holds[p]
+			if _, known := holds[p]; !known {
+				holds[p] = false
+			}
 			return err
 		})
 	return holds, err

@@ -159,7 +159,7 @@ func TestNoTextForPostgres(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		for _, bad := range []string{"a\x00b", "a\xffb"} {
 			err := db.Update(ctx, func(tx *store.Tx) error {
-				_, err := tx.NewRoom("/" + bad)
+				_, err := tx.NewRoom("/"+bad, storetest.Key(bad))
 				return err
 			})
 			refused(t, err, stick.CodeUsage)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,7 +11,12 @@ import (
 	"talkingstick/stick"
 )
 
-const roomColumns = `room_id, canonical_path, updated_at, closed, policy, generation,
+// roomColumns are the columns of a row of rooms that scanRoom reads.
+func (tx *Tx) roomColumns() string {
+	return "room_id, canonical_path, " + tx.db.dialect.paths() + otherColumns
+}
+
+const otherColumns = `, updated_at, closed, policy, generation,
 	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
 	acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, resumed_at, round, round_at, offered_at, session_ended_at,
@@ -19,9 +25,9 @@ const roomColumns = `room_id, canonical_path, updated_at, closed, policy, genera
 // scanRoom reads a row of roomColumns.
 func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 	var r stick.Room
-	var policy, sum string
+	var policy, sum, key, paths string
 	t := &r.Turn
-	err := scan(&r.ID, &r.Path, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
+	err := scan(&r.ID, &key, &paths, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
 		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
 		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction, &t.Messages,
 		&t.Acked, &t.RenewedAt, &t.HeartbeatAt, &t.GuardianPID, &t.GuardianOf, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.ResumedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt,
@@ -30,6 +36,14 @@ func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 		return r, err
 	}
 	tx.sums[r.ID] = sum
+	r.Path = paths
+	if tx.ManyHosts() {
+		r.Key = key
+		if paths != "" {
+			tx.paths[r.ID] = strings.Split(paths, "\n")
+		}
+		r = tx.near(r, nil)
+	}
 	if r.Policy, err = tx.db.policy(policy); err != nil {
 		return r, fmt.Errorf("policy of room %s: %w", r.ID, err)
 	}
@@ -86,6 +100,10 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 			With("field", "room_id").With("candidates", ids).Hintf("%s lists the rooms with their ids", stick.Cmd("tt list --all --json"))
 	case len(ids) > 0:
 		name = ids[0]
+	case tx.ManyHosts():
+		if r, ok, err := tx.RoomOf(string(name)); ok || err != nil {
+			return r, err
+		}
 	}
 	return tx.Room(name)
 }
@@ -96,8 +114,8 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 		return tx.lockRoomAt(paths)
 	}
 	for _, p := range paths {
-		if r, ok, err := tx.room("WHERE canonical_path = ?", p); ok || err != nil {
-			return r, ok, err
+		if r, ok, err := tx.room("WHERE room_id IN (SELECT room_id FROM "+tx.db.dialect.places()+" p WHERE p.path = ?)", p); ok || err != nil {
+			return tx.near(r, paths), ok, err
 		}
 	}
 	return stick.Room{}, false, nil
@@ -117,15 +135,15 @@ func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 			}
 			continue
 		}
-		if r, err = tx.Room(ids[0]); err != nil || slices.Contains(paths, r.Path) {
-			return r, err == nil, err
+		if r, err = tx.Room(ids[0]); err != nil || slices.ContainsFunc(paths, func(p string) bool { return slices.Contains(tx.paths[r.ID], p) }) {
+			return tx.near(r, paths), err == nil, err
 		}
 		// It was moved before it was locked.
 	}
 }
 
 func (tx *Tx) room(where string, arg any) (r stick.Room, ok bool, err error) {
-	err = tx.scan("SELECT "+roomColumns+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, func(scan func(...any) error) error {
+	err = tx.scan("SELECT "+tx.roomColumns()+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, func(scan func(...any) error) error {
 		ok = true
 		r, err = tx.scanRoom(scan)
 		return err
@@ -148,7 +166,7 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 		return r, err
 	}
 	found := false
-	err := tx.scan("SELECT "+roomColumns+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, func(scan func(...any) error) (err error) {
+	err := tx.scan("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, func(scan func(...any) error) (err error) {
 		found = true
 		r, err = tx.scanRoom(scan)
 		return err
@@ -174,7 +192,7 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
 	paths := slices.Sorted(maps.Keys(at))
 	for some := range slices.Chunk(paths, maxMarks) {
 		marks, args := marks(some)
-		err := tx.scan("SELECT canonical_path, room_id FROM rooms WHERE canonical_path IN ("+marks+") ORDER BY canonical_path", args,
+		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.places()+" p WHERE path IN ("+marks+") ORDER BY path", args,
 			func(scan func(...any) error) error {
 				var path string
 				var id stick.RoomID
@@ -200,7 +218,7 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
 // RoomsBelow lists the rooms of a directory and of all directories in it, ordered by path.
 func (tx *Tx) RoomsBelow(dir string) ([]stick.RoomID, error) {
 	below := strings.TrimSuffix(dir, "/")
-	return tx.roomIDs("SELECT room_id FROM rooms WHERE canonical_path = ? OR (canonical_path > ? AND canonical_path < ?) ORDER BY canonical_path",
+	return tx.roomIDs("SELECT room_id FROM "+tx.db.dialect.places()+" p WHERE path = ? OR (path > ? AND path < ?) ORDER BY path",
 		dir, below+"/", below+"0")
 }
 
@@ -235,7 +253,7 @@ func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state 
 		return id, state, err
 	}
 	for _, p := range paths {
-		if ok, err := tx.one("SELECT room_id, state FROM rooms WHERE canonical_path = ?", []any{p}, &id, &state); ok || err != nil {
+		if ok, err := tx.one("SELECT r.room_id, r.state FROM rooms r JOIN "+tx.db.dialect.places()+" p ON p.room_id = r.room_id WHERE p.path = ?", []any{p}, &id, &state); ok || err != nil {
 			return id, state, err
 		}
 	}
@@ -245,15 +263,16 @@ func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state 
 // Rooms lists rooms without their members, ordered by path: those at the given paths and those
 // below dir, or every room when dir is empty and no path is given.
 func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
-	query, args := "SELECT "+roomColumns+" FROM rooms", []any{}
+	query, args := "SELECT "+tx.roomColumns()+" FROM rooms", []any{}
 	if below != "" || len(at) > 0 {
 		dir := strings.TrimSuffix(below, "/")
-		query += " WHERE (canonical_path > ? AND canonical_path < ?)"
+		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.places() + " p WHERE (path > ? AND path < ?)"
 		args = append(args, dir+"/", dir+"0") // "0" is the character after "/"
 		for _, p := range at {
-			query += " OR canonical_path = ?"
+			query += " OR path = ?"
 			args = append(args, p)
 		}
+		query += ")"
 	}
 	var out []stick.Room
 	err := tx.scan(query+" ORDER BY canonical_path", args, func(scan func(...any) error) error {
@@ -264,11 +283,16 @@ func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
 	return out, err
 }
 
-// NewRoom makes a room at a path.
-func (tx *Tx) NewRoom(path string) (stick.Room, error) {
+// NewRoom makes a room at a path. Where several hosts share the database, the room has a key, by which other hosts find it, and the path
+// is that on this host.
+func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
+	if !tx.ManyHosts() {
+		key = ""
+	}
 	r := stick.Room{
 		ID:         stick.RoomID("room-" + tx.db.NewID()[:16]),
 		Path:       path,
+		Key:        key,
 		UpdatedAt:  tx.now,
 		Policy:     stick.DefaultPolicy(),
 		Generation: tx.meta.generation,
@@ -286,7 +310,10 @@ func (tx *Tx) NewRoom(path string) (stick.Room, error) {
 		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
 		acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, round, round_at, offered_at)
 		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', 0, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0)`,
-		r.ID, r.Path, tx.now, tx.now, string(policy), r.Generation, r.Turn.State, r.Turn.FreeSince)
+		r.ID, cmp.Or(r.Key, r.Path), tx.now, tx.now, string(policy), r.Generation, r.Turn.State, r.Turn.FreeSince)
+	if err == nil && key != "" {
+		r, err = tx.Checkout(r, path)
+	}
 	return r, err
 }
 
@@ -317,7 +344,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 			return after, nil, err
 		}
 	}
-	if after.Path != before.Path {
+	if after.Path != before.Path && after.Key == "" {
 		if err := tx.exec("UPDATE rooms SET canonical_path = ? WHERE room_id = ?", after.Path, after.ID); err != nil {
 			return after, nil, err
 		}

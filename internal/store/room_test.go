@@ -97,7 +97,7 @@ func TestNewRoom(t *testing.T) {
 			t.Errorf("a new room is %+v", r)
 		}
 		err := db.Update(ctx, func(tx *store.Tx) error {
-			_, err := tx.NewRoom("/work")
+			_, err := tx.NewRoom("/work", storetest.Key("/work"))
 			return err
 		})
 		if err == nil {

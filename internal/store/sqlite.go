@@ -87,6 +87,12 @@ func (s *sqliteDB) begin(_ context.Context, write bool, meta func(scan func(...a
 	return now, nil
 }
 
+func (s *sqliteDB) host() string { return "" }
+
+// places and paths: a room has one path, that of its row.
+func (s *sqliteDB) places() string { return "(SELECT canonical_path AS path, room_id FROM rooms)" }
+func (s *sqliteDB) paths() string  { return "canonical_path" }
+
 // listen has nothing to do: all who write are on this host, and ring its bells themselves.
 func (s *sqliteDB) listen(context.Context, *bell.Dir, func(context.Context, <-chan struct{})) {}
 

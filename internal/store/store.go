@@ -52,8 +52,9 @@ type DB struct {
 
 	mu        sync.Mutex // guards the rest: a connection serves one transaction at a time
 	dialect   dialect
-	bootKnown bool       // the database knows under which boot this process runs
-	hostSeen  stick.Time // when this process last saw to it that the database knows that the host is there
+	bootKnown bool                    // the database knows under which boot this process runs
+	meant     map[stick.RoomID]string // which checkout of this host was meant last; for rooms that several hosts share
+	hostSeen  stick.Time              // when this process last saw to it that the database knows that the host is there
 
 	lastPolicy struct { // the policy that was decoded last
 		text   string
@@ -98,7 +99,7 @@ func open(ctx context.Context, opt Options, create bool, migrations []migration)
 	if err != nil {
 		return nil, err
 	}
-	return &DB{opt: opt, Bell: bells, schema: newest(migrations), dialect: d}, nil
+	return &DB{opt: opt, Bell: bells, schema: newest(migrations), dialect: d, meant: map[stick.RoomID]string{}}, nil
 }
 
 // openDialect opens the database that opt means.
@@ -204,15 +205,16 @@ type Tx struct {
 	now   stick.Time
 	meta  meta
 	rings []string
-	event string                  // the id of an event that it has made, by which one finds out whether it was committed
-	sums  map[stick.RoomID]string // the last sum of the rooms that were loaded
+	event string                    // the id of an event that it has made, by which one finds out whether it was committed
+	sums  map[stick.RoomID]string   // the last sum of the rooms that were loaded
+	paths map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
 }
 
 func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
-	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}}
+	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}}
 	if tx.now, err = db.dialect.begin(ctx, write, tx.meta.read); err != nil {
 		return nil, db.dialect.fail(err)
 	}

@@ -301,6 +301,9 @@ func open(t *testing.T, opt store.Options) *store.DB {
 	return db
 }
 
+// Key is the key of the room of something in a test. For a path it is that: cases look for rooms by it on each database.
+func Key(of any) string { return fmt.Sprint(of) }
+
 // Check fails a test whose database isn't sound: its file, or a room that isn't what its log says.
 func Check(t *testing.T, db *store.DB) {
 	t.Helper()

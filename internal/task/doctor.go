@@ -57,6 +57,9 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	if err != nil || len(tasks)+len(open) == 0 {
 		return 0, nil, err
 	}
+	if r.Path == "" { // other hosts have it
+		return len(tasks), nil, nil
+	}
 	p, err := workspace.Resolve(r.Path, ts.core.Config.Workspace)
 	if err != nil {
 		return len(tasks), nil, nil // the workspace is gone with everything in it

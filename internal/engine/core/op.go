@@ -76,27 +76,34 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 	}
 	var refused error
 	lease := stick.LeaseID(db.NewID())
-	err = k.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
-		o := &Op{Tx: tx, Probes: probes, Lease: lease}
-		if err := o.loadRoom(w, p, by, j); err != nil {
-			return err
-		}
-		err := rule(o)
-		if missed := probes.Enough(o.Room); missed != nil {
-			return missed
-		}
-		if err != nil {
-			return err
-		}
-		refused = o.Refused
-		if err := o.Save(); err != nil || refused != nil {
-			return err
-		}
-		if done == nil {
-			return nil
-		}
-		return done(o)
-	})
+	attempt := func(key string) error {
+		return k.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+			o := &Op{Tx: tx, Probes: probes, Lease: lease}
+			if err := o.loadRoom(w, p, by, j, key); err != nil {
+				return err
+			}
+			err := rule(o)
+			if missed := probes.Enough(o.Room); missed != nil {
+				return missed
+			}
+			if err != nil {
+				return err
+			}
+			refused = o.Refused
+			if err := o.Save(); err != nil || refused != nil {
+				return err
+			}
+			if done == nil {
+				return nil
+			}
+			return done(o)
+		})
+	}
+	if p == nil {
+		err = attempt("")
+	} else {
+		err = k.WithKey(ctx, db, p, p.Root, attempt)
+	}
 	if err != nil {
 		return k.explainNoRoom(ctx, db, w, p, by, err)
 	}
@@ -136,15 +143,14 @@ func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, w Where, p *wo
 	return err
 }
 
-// loadRoom loads or makes the room, and lets the caller enter it.
-func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining) (err error) {
+// loadRoom loads or makes the room, and lets the caller enter it. key names a room that is made, see [MakeRoom].
+func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key string) (err error) {
 	o.Room, err = FindRoom(o.Tx, w, p)
 	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > MustBeMemberQuietly {
 		if p.Broad && j != JoinsExplicitly {
 			return errBroad(p)
 		}
-		o.Room, err = o.Tx.NewRoom(p.Root)
-		o.Created = true
+		o.Room, o.Created, err = MakeRoom(o.Tx, p.Root, key)
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"slices"
+
+	"talkingstick/stick"
+)
+
+// near gives a room that has several checkouts on this host the path of that which is meant: the first of the given paths that it
+// has, or else that which was meant the last time.
+func (tx *Tx) near(r stick.Room, paths []string) stick.Room {
+	has := tx.paths[r.ID]
+	if len(has) == 0 {
+		return r
+	}
+	r.Path = has[0]
+	for _, p := range append(paths, tx.db.meant[r.ID]) {
+		if slices.Contains(has, p) {
+			r.Path = p
+			break
+		}
+	}
+	tx.db.meant[r.ID] = r.Path
+	return r
+}
+
+// RoomOf finds the room with a key.
+func (tx *Tx) RoomOf(key string) (r stick.Room, ok bool, err error) {
+	ids, err := tx.roomIDs("SELECT room_id FROM rooms WHERE canonical_path = ? ORDER BY room_id", key)
+	if err != nil || len(ids) == 0 {
+		return r, false, err
+	}
+	r, err = tx.Room(ids[0])
+	return r, err == nil, err
+}
+
+// Checkout records that a room lies at a path of this host, too.
+func (tx *Tx) Checkout(r stick.Room, path string) (stick.Room, error) {
+	err := tx.execIn(r.ID, "INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?) ON CONFLICT (host_id, path) DO UPDATE SET room_id = excluded.room_id", tx.db.dialect.host(), path, r.ID)
+	tx.paths[r.ID] = append(slices.Clip(tx.paths[r.ID]), path)
+	return tx.near(r, []string{path}), err
+}
+
+// LeaveCheckout forgets a path of a room on this host.
+func (tx *Tx) LeaveCheckout(r stick.Room, path string) error {
+	return tx.execIn(r.ID, "DELETE FROM checkouts WHERE host_id = ? AND path = ? AND room_id = ?", tx.db.dialect.host(), path, r.ID)
+}
