@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -75,73 +74,6 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	return r, err
 }
 
-// minName is how many characters of a room's id name the room, if they are unique.
-const minName = 6
-
-// RoomNamed is [Tx.Room] for an id as somebody typed it: in full, or at least six characters of its start. It fails
-// with [stick.CodeNoRoom], and where several ids begin like this with [stick.CodeUsage].
-func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
-	after := name
-	if len(name) >= minName {
-		after += "~" // it sorts after all characters of ids
-	}
-	var ids []stick.RoomID
-	err := tx.scan("SELECT room_id FROM rooms WHERE room_id >= ? AND room_id <= ? ORDER BY room_id LIMIT 5", []any{name, after}, func(scan func(...any) error) error {
-		var id stick.RoomID
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	switch {
-	case err != nil:
-		return stick.Room{}, err
-	case len(ids) > 1 && ids[0] != name:
-		return stick.Room{}, stick.Errorf(stick.CodeUsage, "several rooms have an id that begins with %q", stick.Clip(string(name), 60)).
-			With("field", "room_id").With("candidates", ids).Hintf("%s lists the rooms with their ids", stick.Cmd("tt list --all --json"))
-	case len(ids) > 0:
-		name = ids[0]
-	case tx.ManyHosts():
-		if r, ok, err := tx.RoomOf(string(name)); ok || err != nil {
-			return r, err
-		}
-	}
-	return tx.Room(name)
-}
-
-// RoomAt loads the room of the first of the paths that has one.
-func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
-	if tx.Concurrent() {
-		return tx.lockRoomAt(paths)
-	}
-	for _, p := range paths {
-		if r, ok, err := tx.room("WHERE room_id IN (SELECT room_id FROM "+tx.db.dialect.places()+" p WHERE p.path = ?)", p); ok || err != nil {
-			return tx.near(r, paths), ok, err
-		}
-	}
-	return stick.Room{}, false, nil
-}
-
-// lockRoomAt is [Tx.RoomAt] where several transactions write at a time. If no path has a room, none gets one before this
-// transaction ends, except by itself.
-func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
-	for {
-		ids, err := tx.RoomsAt([][]string{paths})
-		if err != nil {
-			return r, false, err
-		}
-		if ids[0] == "" {
-			if again, err := tx.lockClass(pathsClass); !again {
-				return r, false, err
-			}
-			continue
-		}
-		if r, err = tx.Room(ids[0]); err != nil || slices.ContainsFunc(paths, func(p string) bool { return slices.Contains(tx.paths[r.ID], p) }) {
-			return tx.near(r, paths), err == nil, err
-		}
-		// It was moved before it was locked.
-	}
-}
-
 func (tx *Tx) room(where string, arg any) (r stick.Room, ok bool, err error) {
 	err = tx.scan("SELECT "+tx.roomColumns()+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, func(scan func(...any) error) error {
 		ok = true
@@ -179,108 +111,6 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	}
 	r.Members, err = tx.members(id, " AND m.agent_id IN (?, ?, ?)", a, r.Turn.Owner, r.Turn.ReservedFor)
 	return r, err
-}
-
-// RoomsAt finds, for each chain of paths, the room of the first path that has one. It is empty for none.
-func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
-	at := map[string]stick.RoomID{}
-	for _, c := range chains {
-		for _, p := range c {
-			at[p] = ""
-		}
-	}
-	paths := slices.Sorted(maps.Keys(at))
-	for some := range slices.Chunk(paths, maxMarks) {
-		marks, args := marks(some)
-		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.places()+" p WHERE path IN ("+marks+") ORDER BY path", args,
-			func(scan func(...any) error) error {
-				var path string
-				var id stick.RoomID
-				err := scan(&path, &id)
-				at[path] = id
-				return err
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	out := make([]stick.RoomID, len(chains))
-	for i, c := range chains {
-		for _, p := range c {
-			if out[i] = at[p]; out[i] != "" {
-				break
-			}
-		}
-	}
-	return out, nil
-}
-
-// RoomsBelow lists the rooms of a directory and of all directories in it, ordered by path.
-func (tx *Tx) RoomsBelow(dir string) ([]stick.RoomID, error) {
-	below := strings.TrimSuffix(dir, "/")
-	return tx.roomIDs("SELECT room_id FROM "+tx.db.dialect.places()+" p WHERE path = ? OR (path > ? AND path < ?) ORDER BY path",
-		dir, below+"/", below+"0")
-}
-
-// roomIDs lists the rooms that a query returns.
-func (tx *Tx) roomIDs(query string, args ...any) (ids []stick.RoomID, err error) {
-	err = tx.scan(query, args, func(scan func(...any) error) error {
-		var id stick.RoomID
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
-}
-
-// maxMarks is how many values one query is given at most in a list.
-const maxMarks = 500
-
-// marks are the placeholders for a list of values, and the values as arguments.
-func marks[T ~string](values []T) (string, []any) {
-	args := make([]any, len(values))
-	for i, v := range values {
-		args[i] = v
-	}
-	return strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", "), args
-}
-
-// TurnAt returns the turn of the room with an id or, without an id, of the first path that has a room. The
-// returned id is empty when there is no room.
-func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state stick.TurnState, err error) {
-	if room != "" {
-		_, err = tx.one("SELECT room_id, state FROM rooms WHERE room_id = ?", []any{room}, &id, &state)
-		return id, state, err
-	}
-	for _, p := range paths {
-		if ok, err := tx.one("SELECT r.room_id, r.state FROM rooms r JOIN "+tx.db.dialect.places()+" p ON p.room_id = r.room_id WHERE p.path = ?", []any{p}, &id, &state); ok || err != nil {
-			return id, state, err
-		}
-	}
-	return "", "", nil
-}
-
-// Rooms lists rooms without their members, ordered by path: those at the given paths and those
-// below dir, or every room when dir is empty and no path is given.
-func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
-	query, args := "SELECT "+tx.roomColumns()+" FROM rooms", []any{}
-	if below != "" || len(at) > 0 {
-		dir := strings.TrimSuffix(below, "/")
-		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.places() + " p WHERE (path > ? AND path < ?)"
-		args = append(args, dir+"/", dir+"0") // "0" is the character after "/"
-		for _, p := range at {
-			query += " OR path = ?"
-			args = append(args, p)
-		}
-		query += ")"
-	}
-	var out []stick.Room
-	err := tx.scan(query+" ORDER BY canonical_path", args, func(scan func(...any) error) error {
-		r, err := tx.scanRoom(scan)
-		out = append(out, r)
-		return err
-	})
-	return out, err
 }
 
 // NewRoom makes a room at a path. Where several hosts share the database, the room has a key, by which other hosts find it, and the path
