@@ -106,6 +106,13 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 		{h: realharness.OpenCode, dir: s.place.Repo},
 		{h: realharness.Claude, dir: outside},
 	}
+	reached := func(c chan struct{}, o *one) {
+		select {
+		case <-c:
+		case <-o.run.Done():
+			t.Fatalf("%s in %s ended: %s", o.h.Name, o.dir, o.run.Wait())
+		}
+	}
 	look, end := make(chan struct{}), make(chan struct{})
 	for i, o := range all {
 		o.up, o.did = make(chan struct{}), make(chan struct{})
@@ -116,16 +123,7 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 		a := o.h.Prepare(t, s.place, realharness.Config{API: o.session.URL()})
 		a.Place.Repo = o.dir
 		o.run = a.Start(t, "Please.", realharness.Options{Args: map[bool][]string{true: {"--skip-git-repo-check"}}[o.h == realharness.Codex]})
-	}
-	reached := func(c chan struct{}, o *one) {
-		select {
-		case <-c:
-		case <-o.run.Done():
-			t.Fatalf("%s in %s ended: %s", o.h.Name, o.dir, o.run.Wait())
-		}
-	}
-	for _, o := range all {
-		reached(o.up, o)
+		reached(o.up, o) // one after the other: Claude Code may read its own file while another start writes it
 	}
 	close(look)
 	for _, o := range all {
