@@ -106,6 +106,9 @@ func (a *app) joinCmd() *cobra.Command {
 				verb = "you joined"
 			}
 			p.linef("%s the room of %s as %s", verb, p.strong(stick.Line(res.Path)), res.AgentID)
+			if res.Created && res.Key != "" {
+				p.linef("other machines find it as %s", stick.Line(res.Key))
+			}
 			if res.Warning != "" {
 				p.linef("warning: %s", stick.Line(res.Warning))
 			}

@@ -181,11 +181,14 @@ func (m moving) apply(o *op) error {
 	return err
 }
 
-// refusal says why a room whose directory is gone doesn't move here.
+// refusal says why a room whose directory is gone, or that has none on this host, doesn't get that of the caller.
 func (m moving) refusal() string {
 	why := " has a room"
 	if m.to.Broad {
 		why = " is a whole home directory or disk"
+	}
+	if m.from == "" {
+		return "this room has no directory on this host, and it can't have this one: " + m.to.Root + why
 	}
 	return "the directory of this room is gone, and the room can't move here: " + m.to.Root + why
 }

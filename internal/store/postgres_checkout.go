@@ -14,7 +14,7 @@ func (tx *Tx) near(r stick.Room, paths []string) stick.Room {
 		return r
 	}
 	r.Path = has[0]
-	for _, p := range append(paths, tx.db.meant[r.ID]) {
+	for _, p := range slices.Concat(paths, []string{tx.db.meant[r.ID]}) {
 		if slices.Contains(has, p) {
 			r.Path = p
 			break

@@ -18,13 +18,7 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 	if len(name) >= minName {
 		after += "~" // it sorts after all characters of ids
 	}
-	var ids []stick.RoomID
-	err := tx.scan("SELECT room_id FROM rooms WHERE room_id >= ? AND room_id <= ? ORDER BY room_id LIMIT 5", []any{name, after}, func(scan func(...any) error) error {
-		var id stick.RoomID
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	})
+	ids, err := tx.roomIDs("SELECT room_id FROM rooms WHERE room_id >= ? AND room_id <= ? ORDER BY room_id LIMIT 5", name, after)
 	switch {
 	case err != nil:
 		return stick.Room{}, err
