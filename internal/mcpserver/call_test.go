@@ -128,13 +128,13 @@ func TestEndOfItsOwner(t *testing.T) {
 		d := newDesk(t)
 		d.busy()
 		started := make(chan struct{}, 1)
-		for i := range tools {
-			if row := tools[i]; row.name == tool {
-				tools[i].run = func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error) {
+		for i := range tools() {
+			if row := tools()[i]; row.name == tool {
+				tools()[i].run = func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error) {
 					started <- struct{}{}
 					return row.run(ctx, s, by, arguments)
 				}
-				t.Cleanup(func() { tools[i] = row })
+				t.Cleanup(func() { tools()[i] = row })
 			}
 		}
 		w := d.wire()
@@ -218,7 +218,7 @@ func TestAnswerOfACancelledCall(t *testing.T) {
 	d.say(other, agent, "one")
 	s := &server{ctx: t.Context(), o: d.o, unconfirmed: map[stick.AgentID]engine.WaitForTurnResult{}}
 	var wait tool
-	for _, row := range tools {
+	for _, row := range tools() {
 		if row.name == "wait_for_turn" {
 			wait = row
 		}

@@ -116,5 +116,5 @@ func shown(w stick.Word) string {
 
 // offers tells which tools a server offers.
 func (o Options) offers(name string) bool {
-	return slices.ContainsFunc(tools, func(t tool) bool { return t.name == name && (o.All || t.kind&always != 0) })
+	return slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name && (o.All || t.kind&always != 0) })
 }

@@ -61,7 +61,7 @@ func TestHintsNameTools(t *testing.T) {
 		}
 	}
 	known := map[string][]string{}
-	for _, t := range tools {
+	for _, t := range tools() {
 		known[t.name] = t.names()
 	}
 	for command, row := range commands {

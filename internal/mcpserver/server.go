@@ -70,7 +70,7 @@ func newServer(ctx context.Context, o Options) *mcp.Server {
 	s := &server{ctx: ctx, o: o, unconfirmed: map[stick.AgentID]engine.WaitForTurnResult{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: "talking-stick", Title: "Talking Stick", Version: o.Version},
 		&mcp.ServerOptions{Instructions: strings.TrimSpace(instructions + " " + o.Note), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
-	for _, t := range tools {
+	for _, t := range tools() {
 		if o.offers(t.name) {
 			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema(), Annotations: t.kind.hints()}, s.handler(t))
 		}

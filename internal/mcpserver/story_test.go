@@ -177,7 +177,7 @@ func TestEveryTool(t *testing.T) {
 	others[b].ok("close_room", doc{"handoff": handoff})
 	is(s.ok("get_room_state", doc{}), "state", "closed")
 
-	for _, row := range tools {
+	for _, row := range tools() {
 		if !s.called[row.name] {
 			t.Errorf("nothing calls the tool %s", row.name)
 		}

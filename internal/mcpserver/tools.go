@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -84,48 +85,50 @@ func (k kind) hints() *mcp.ToolAnnotations {
 	return h
 }
 
-// tools is the table of tools. Their names are those of the operations.
-var tools = []tool{
-	op("list_rooms", "List the rooms around a path.", always|reads, (*engine.Engine).ListRooms),
-	op("join_path", "Join the room of a workspace, or make it. Once per session.", always|names, (*engine.Engine).JoinPath),
-	op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn, or under_parent (the turn is your parent's), lets you change files; call again on not_yet. "+
-		"Read the handoff that comes with it. With park you only get events, even while you hold the stick.", always, (*engine.Engine).WaitForTurn),
-	op("heartbeat", "Say that you still work: if lease_kept_by is heartbeat, or after owner_idle.", always, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
-	op("release_stick", "End your turn with a handoff; the room chooses who is next. Then wait_for_turn again.", always,
-		(*engine.Engine).ReleaseStick, "room_id", "lease_id", "expected_turn_id", "handoff"),
-	op("pass_stick", "End your turn with a handoff to the one member who has to be next. Prefer release_stick.", always,
-		(*engine.Engine).PassStick, "room_id", "lease_id", "expected_turn_id", "to_agent_id", "handoff"),
-	op("takeover_stick", "Take over the stick, only on status takeover_available or if a person asked for it.", always, (*engine.Engine).TakeoverStick, "reason"),
-	op("get_room_state", "Show who holds the stick, who is there and what to do next.", always|reads, (*engine.Engine).GetRoomState),
-	op("get_room_events", "Read the room's log: the newest events, or those after a cursor.", always|reads, (*engine.Engine).GetRoomEvents),
-	op("send_message", "Send a message to members by name, or to room. It never moves the stick.", always, (*engine.Engine).SendMessage, "to"),
-	op("get_inbox", "List your messages that are unread or not acknowledged.", always|reads, (*engine.Engine).GetInbox),
-	op("ack_message", "Accept the messages you act on; this tells their senders.", always, (*engine.Engine).AckMessage, "message_ids"),
+// tools is the table of tools. Their names are those of the operations. Most processes serve none, so it is made when it is needed.
+var tools = sync.OnceValue(func() []tool {
+	return []tool{
+		op("list_rooms", "List the rooms around a path.", always|reads, (*engine.Engine).ListRooms),
+		op("join_path", "Join the room of a workspace, or make it. Once per session.", always|names, (*engine.Engine).JoinPath),
+		op("wait_for_turn", "Wait for your turn or for events for you. Only status your_turn, or under_parent (the turn is your parent's), lets you change files; call again on not_yet. "+
+			"Read the handoff that comes with it. With park you only get events, even while you hold the stick.", always, (*engine.Engine).WaitForTurn),
+		op("heartbeat", "Say that you still work: if lease_kept_by is heartbeat, or after owner_idle.", always, (*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
+		op("release_stick", "End your turn with a handoff; the room chooses who is next. Then wait_for_turn again.", always,
+			(*engine.Engine).ReleaseStick, "room_id", "lease_id", "expected_turn_id", "handoff"),
+		op("pass_stick", "End your turn with a handoff to the one member who has to be next. Prefer release_stick.", always,
+			(*engine.Engine).PassStick, "room_id", "lease_id", "expected_turn_id", "to_agent_id", "handoff"),
+		op("takeover_stick", "Take over the stick, only on status takeover_available or if a person asked for it.", always, (*engine.Engine).TakeoverStick, "reason"),
+		op("get_room_state", "Show who holds the stick, who is there and what to do next.", always|reads, (*engine.Engine).GetRoomState),
+		op("get_room_events", "Read the room's log: the newest events, or those after a cursor.", always|reads, (*engine.Engine).GetRoomEvents),
+		op("send_message", "Send a message to members by name, or to room. It never moves the stick.", always, (*engine.Engine).SendMessage, "to"),
+		op("get_inbox", "List your messages that are unread or not acknowledged.", always|reads, (*engine.Engine).GetInbox),
+		op("ack_message", "Accept the messages you act on; this tells their senders.", always, (*engine.Engine).AckMessage, "message_ids"),
 
-	op("wait_for_events", "Wait for the next events, without asking for the turn or marking them as read.", reads, (*engine.Engine).WaitForEvents),
-	op("read_message", "Mark messages as read, without accepting them: by number, or all unread ones.", rare, (*engine.Engine).ReadMessage),
-	op("get_message", "Show a message and who has seen or accepted it.", reads, (*engine.Engine).GetMessage, "message_id"),
-	op("withdraw_message", "Withdraw your message before it is accepted.", rare, (*engine.Engine).WithdrawMessage, "message_id"),
-	op("add_note", "Leave a note that stays until somebody resolves it.", rare, (*engine.Engine).AddNote, "body"),
-	op("list_notes", "List open notes.", reads, (*engine.Engine).ListNotes),
-	op("resolve_note", "Resolve a note.", rare, (*engine.Engine).ResolveNote, "note_id"),
-	op("reserve_paths", "Reserve files, directories or patterns; both sides hear of overlaps.", rare, (*engine.Engine).ReservePaths, "paths"),
-	op("release_paths", "Release reserved paths: by pattern, by number, or all of yours.", rare, (*engine.Engine).ReleasePaths),
-	op("list_reservations", "List reserved paths and who reserved them.", reads, (*engine.Engine).ListReservations),
-	op("may_edit", "Ask whether you may change paths now.", reads, (*engine.Engine).MayEdit, "paths"),
-	op("get_conflicts", "List the files on which the repository's working trees really collide, and whom to talk to.", reads, (*engine.Engine).GetConflicts),
-	op("leave_room", "Leave the room. If you hold the stick, give a handoff or say why you abandon the turn.", rare, (*engine.Engine).LeaveRoom),
-	op("kick_member", "Remove a member who is gone; force only on a person's word.", asks, (*engine.Engine).KickMember, "agent_id"),
-	op("close_room", "Close the room. If you hold the stick, give a handoff.", asks, (*engine.Engine).CloseRoom),
-	op("reorder_members", "Change the order that policy order=sequence follows.", rare, (*engine.Engine).ReorderMembers, "order"),
-	op("get_roster", "List the other agents at work in a workspace, with process, directory and role.", reads, (*engine.Engine).GetRoster),
-	taskOp("worker_start", "Start the task of this worktree; says what to do.", rare, (*task.Tasks).WorkerStart),
-	taskOp("worker_done", "Ask for a review of your commits. Rebases them first; refuses uncommitted changes.", rare, (*task.Tasks).WorkerDone),
-	taskOp("worker_fail", "Give up your task, with the reason.", asks, (*task.Tasks).WorkerFail, "reason"),
-	taskOp("worker_heartbeat", "Report that you still work on your task; returns its state.", rare, (*task.Tasks).WorkerHeartbeat),
-	taskOp("worker_context", "Show your task and what to do in it.", reads, (*task.Tasks).WorkerContext),
-	op("set_room_policy", "Show the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
-}
+		op("wait_for_events", "Wait for the next events, without asking for the turn or marking them as read.", reads, (*engine.Engine).WaitForEvents),
+		op("read_message", "Mark messages as read, without accepting them: by number, or all unread ones.", rare, (*engine.Engine).ReadMessage),
+		op("get_message", "Show a message and who has seen or accepted it.", reads, (*engine.Engine).GetMessage, "message_id"),
+		op("withdraw_message", "Withdraw your message before it is accepted.", rare, (*engine.Engine).WithdrawMessage, "message_id"),
+		op("add_note", "Leave a note that stays until somebody resolves it.", rare, (*engine.Engine).AddNote, "body"),
+		op("list_notes", "List open notes.", reads, (*engine.Engine).ListNotes),
+		op("resolve_note", "Resolve a note.", rare, (*engine.Engine).ResolveNote, "note_id"),
+		op("reserve_paths", "Reserve files, directories or patterns; both sides hear of overlaps.", rare, (*engine.Engine).ReservePaths, "paths"),
+		op("release_paths", "Release reserved paths: by pattern, by number, or all of yours.", rare, (*engine.Engine).ReleasePaths),
+		op("list_reservations", "List reserved paths and who reserved them.", reads, (*engine.Engine).ListReservations),
+		op("may_edit", "Ask whether you may change paths now.", reads, (*engine.Engine).MayEdit, "paths"),
+		op("get_conflicts", "List the files on which the repository's working trees really collide, and whom to talk to.", reads, (*engine.Engine).GetConflicts),
+		op("leave_room", "Leave the room. If you hold the stick, give a handoff or say why you abandon the turn.", rare, (*engine.Engine).LeaveRoom),
+		op("kick_member", "Remove a member who is gone; force only on a person's word.", asks, (*engine.Engine).KickMember, "agent_id"),
+		op("close_room", "Close the room. If you hold the stick, give a handoff.", asks, (*engine.Engine).CloseRoom),
+		op("reorder_members", "Change the order that policy order=sequence follows.", rare, (*engine.Engine).ReorderMembers, "order"),
+		op("get_roster", "List the other agents at work in a workspace, with process, directory and role.", reads, (*engine.Engine).GetRoster),
+		taskOp("worker_start", "Start the task of this worktree; says what to do.", rare, (*task.Tasks).WorkerStart),
+		taskOp("worker_done", "Ask for a review of your commits. Rebases them first; refuses uncommitted changes.", rare, (*task.Tasks).WorkerDone),
+		taskOp("worker_fail", "Give up your task, with the reason.", asks, (*task.Tasks).WorkerFail, "reason"),
+		taskOp("worker_heartbeat", "Report that you still work on your task; returns its state.", rare, (*task.Tasks).WorkerHeartbeat),
+		taskOp("worker_context", "Show your task and what to do in it.", reads, (*task.Tasks).WorkerContext),
+		op("set_room_policy", "Show the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
+	}
+})
 
 // override is a parameter of the tools that may give the connection a name, beside those of their operations.
 const override = "agent_id_override"

@@ -223,7 +223,7 @@ func busyTimeout(d time.Duration) string {
 // A process that writes on and on has the database open anyway and lets the log grow: frequent checkpoints would
 // cost it a fifth of its turns. SQLite's own checkpoint isn't enough, because it gives up while anybody reads.
 const (
-	shortWAL = 2 << 20
+	shortWAL = 1 << 20
 	longWAL  = 16 << 20
 	goesOn   = 8 // after so many commits a process counts as one that writes on and on
 )
