@@ -662,7 +662,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 		[]string{"`corrupt`", "says when a command found the database damaged; while it is there, nothing is written. `tt doctor` removes it when it finds nothing wrong"},
 		[]string{"`damaged-1/`", "a damaged database that `tt doctor --set-aside` kept; further ones are numbered"},
 		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
-		[]string{"`witness.lock`", "held by the process that hears what other hosts commit to PostgreSQL"},
+		[]string{"`postgres/`", "a folder for each PostgreSQL database that this host uses: `witness.lock`, held by the process that hears what other hosts commit; `heard`, which it renews while it does; a file for each wait that may have a connection, locked while it has one"},
 		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
 		[]string{"`waits/`", "a locked file for each wait that is blocked now"},
 		[]string{"`connections/`", "a file for each MCP connection of a program that is no known harness, locked while it lives"},

@@ -228,7 +228,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			}
 			continue
 		}
-		if over, err := pause(ctx, w.C, net, limit); over || err != nil {
+		if over, err := pause(ctx, w, net, limit); over || err != nil {
 			if err != nil {
 				err = stick.Errorf(stick.CodeCanceled, "interrupted").With("cursor", res.Cursor)
 			}
@@ -239,19 +239,26 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 
 // pause waits until it is time to read the log again: a ring, or the net under it. over is true at the limit. It fails when
 // ctx ends.
-func pause(ctx context.Context, rings <-chan struct{}, net *bell.Net, limit <-chan time.Time) (over bool, err error) {
+func pause(ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time) (over bool, err error) {
+	watch.Sleeps()
 	t := time.NewTimer(net.Next())
 	defer t.Stop()
-	select {
-	case <-rings:
-		net.Reset()
-	case <-t.C:
-	case <-limit:
-		return true, nil
-	case <-ctx.Done():
-		return false, ctx.Err()
+	for {
+		select {
+		case <-watch.C:
+			net.Reset()
+			return false, nil
+		case <-t.C:
+			if !watch.Hears() {
+				return false, nil
+			}
+			t.Reset(net.Next())
+		case <-limit:
+			return true, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
 	}
-	return false, nil
 }
 
 // firstBatch reads the first events of a stream, and sets in p after which event they come. me is the caller, and most is how

@@ -57,6 +57,7 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 			}
 			renewed = time.Now().Round(0) // without the monotonic clock, which may stop while the machine sleeps
 		}
+		rings.Sleeps()
 		beat := time.NewTimer(min(time.Until(renewed.Add(every)), net.Next()))
 		select {
 		case <-rings.C:

@@ -29,11 +29,11 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return err
 	}
 	defer presence.Close()
-	bell, err := db.Watch(w.res.RoomID)
+	watch, err := db.Watch(w.res.RoomID)
 	if err != nil {
 		return err
 	}
-	defer bell.Close()
+	defer watch.Close()
 	err = w.register(ctx)
 	w.trace(byStart, w.done, err)
 	if err != nil {
@@ -42,7 +42,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	if w.done {
 		return nil
 	}
-	s := newSleep(w.e.core.Config.Procs, bell.C, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
+	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
 	defer s.close()
 	proc.Shrink()
 	for !w.done {

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/bell"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // sleep is how a wait passes its time: without writing, polling or forking.
 type sleep struct {
-	bell   <-chan struct{}
+	watch  *store.Watch
 	net    *bell.Net
 	limit  <-chan time.Time
 	served *proc.Watch
@@ -38,8 +39,8 @@ type sleep struct {
 // suspended machine.
 const suspended = 30 * time.Second
 
-func newSleep(procs *proc.Table, rings <-chan struct{}, serves stick.Process, maxWaitMS *int64) *sleep {
-	s := &sleep{bell: rings, net: bell.NewNet(rand.Float64), deaths: procs.Deaths()}
+func newSleep(procs *proc.Table, watch *store.Watch, serves stick.Process, maxWaitMS *int64) *sleep {
+	s := &sleep{watch: watch, net: bell.NewNet(rand.Float64), deaths: procs.Deaths()}
 	if maxWaitMS != nil {
 		s.limit = time.After(time.Duration(*maxWaitMS) * time.Millisecond)
 	}
@@ -73,23 +74,30 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 	if s.served != nil {
 		served = s.served.C
 	}
+	s.watch.Sleeps()
 	var why wakeCause
-	select {
-	case <-s.bell:
-		s.net.Reset()
-		why = byBell
-	case <-s.deaths.C:
-		why = byDeath
-	case <-deadline:
-		why = byDeadline
-	case <-net.C:
-		why = byNet
-	case <-s.limit:
-		why = byLimit
-	case <-served:
-		why = byInterrupt
-	case <-ctx.Done():
-		why = byInterrupt
+	for why == "" {
+		select {
+		case <-s.watch.C:
+			s.net.Reset()
+			why = byBell
+		case <-s.deaths.C:
+			why = byDeath
+		case <-deadline:
+			why = byDeadline
+		case <-net.C:
+			if s.watch.Hears() {
+				net.Reset(s.net.Next())
+				continue
+			}
+			why = byNet
+		case <-s.limit:
+			why = byLimit
+		case <-served:
+			why = byInterrupt
+		case <-ctx.Done():
+			why = byInterrupt
+		}
 	}
 	end := time.Now()
 	s.slept = slept(end.Round(0).Sub(start.Round(0)), end.Sub(start))

@@ -67,6 +67,11 @@ type dialect interface {
 	// listen rings bells for what other hosts commit, until ctx ends. Of the processes of a host that call it, one does so at a time. For
 	// that one it calls report, which ends with its ctx; heard gets a value after something was committed on any host.
 	listen(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{}))
+	// setWaiting says whether the process waits. While it does, sleeps says that it reads nothing until it is woken, and hears reports
+	// whether every commit anywhere rings a bell of this host, so that nobody needs to read unless one rings.
+	setWaiting(on bool)
+	sleeps()
+	hears() bool
 
 	close() error
 }

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"talkingstick/internal/bell"
 	"talkingstick/stick"
 )
 
@@ -39,9 +41,13 @@ type postgresDB struct {
 	xid    string                // of the transaction, once it has locked a room
 	texts  map[string]string     // queries as PostgreSQL reads them
 
-	mu   sync.Mutex  // guards busy, and conn while not busy
-	busy bool        // a transaction is open
-	idle *time.Timer // closes a connection that nobody uses
+	waiting atomic.Bool // the process waits: see postgres_waits.go
+
+	mu   sync.Mutex     // guards busy, and what the connection is while not busy: conn, look and keep
+	busy bool           // a transaction is open
+	idle *time.Timer    // closes a connection that nobody uses
+	look *bell.FileLock // the connection's place among those that read at a time
+	keep *bell.FileLock // the process's place among those that keep their connection
 }
 
 // pgWaits are the limits of a process.
@@ -238,6 +244,11 @@ func (p *postgresDB) rest() {
 		p.conn = nil
 	}
 	p.busy = false
+	p.closeSoon()
+}
+
+// closeSoon closes the connection unless it is used again.
+func (p *postgresDB) closeSoon() {
 	if p.idle == nil {
 		p.idle = time.AfterFunc(unused, p.closeUnused)
 		return
@@ -248,13 +259,14 @@ func (p *postgresDB) rest() {
 func (p *postgresDB) closeUnused() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.busy {
+	if !p.busy && p.keep == nil {
 		p.drop()
 	}
 }
 
 // drop closes the connection.
 func (p *postgresDB) drop() {
+	defer p.leaveLook()
 	if p.conn == nil {
 		return
 	}
@@ -271,6 +283,7 @@ func (p *postgresDB) close() error {
 		p.idle.Stop()
 	}
 	p.drop()
+	p.leaveKeep()
 	return nil
 }
 

@@ -57,7 +57,9 @@ func parseAddress(address string) (*pgAddress, error) {
 			Hintf("name one schema, or none: tt makes %s", defaultSchema)
 	}
 	delete(config.RuntimeParams, "search_path") // poolers refuse it, and it would outlive the transaction
-	config.RuntimeParams["application_name"] = "tt"
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "tt"
+	}
 	return a, nil
 }
 
@@ -72,6 +74,13 @@ func (a *pgAddress) String() string {
 
 // quoted is the name of the schema in a statement.
 func (a *pgAddress) quoted() string { return `"` + a.schema + `"` }
+
+// id tells a database from others that programs with the same data directory use.
+func (a *pgAddress) id() string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\n%d\n%s\n%s", a.config.Host, a.config.Port, a.config.Database, a.schema)
+	return fmt.Sprintf("%016x", h.Sum64())
+}
 
 // lockKey tells the locks of a schema from those of others in the same database.
 func (a *pgAddress) lockKey() int64 {
@@ -107,6 +116,7 @@ func (p *postgresDB) connect(ctx context.Context) error {
 	if p.conn != nil && !p.conn.IsClosed() {
 		return nil
 	}
+	p.takeLook(ctx)
 	limited, cancel := context.WithTimeout(ctx, p.waits.connect)
 	defer cancel()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
@@ -117,6 +127,7 @@ func (p *postgresDB) connect(ctx context.Context) error {
 		}
 		p.conn = nil
 		if !isLost(err) || !sleep(limited, pause) {
+			p.leaveLook()
 			return err
 		}
 	}

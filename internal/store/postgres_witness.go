@@ -2,23 +2,28 @@ package store
 
 import (
 	"context"
-	"path/filepath"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/plainfile"
 )
 
-// stillThere is how often the witness asks whether its connection still works. A network that broke doesn't say so.
+// stillThere is how often the witness asks whether notices still reach it. A network that broke doesn't say so.
 const stillThere = 30 * time.Second
 
 // listen rings the bells of this host for what is committed anywhere, until ctx ends. Of all processes of a host that wait, the one
 // with the lock does it, and reports: the witness. When it ends, another gets the lock. Whoever can't become the witness still has
 // the slow net under its wait.
 func (p *postgresDB) listen(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{})) {
-	lock, err := bell.Lock(ctx, filepath.Join(p.opt.Dir, "witness.lock"))
+	if plainfile.MkdirAll(p.hostDir()) != nil {
+		return
+	}
+	lock, err := bell.Lock(ctx, p.hostFile("witness.lock"))
 	if err != nil {
 		return
 	}
@@ -37,7 +42,7 @@ func (p *postgresDB) listen(ctx context.Context, bells *bell.Dir, report func(ct
 	}
 }
 
-// listenOnce listens until the connection breaks or ctx ends. listened is true if there was one.
+// listenOnce listens until the connection breaks or ctx ends. listened is true if there was one that notices reach.
 func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan<- struct{}) (listened bool) {
 	hear := func() {
 		select {
@@ -45,8 +50,14 @@ func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan
 		default: // one is there already
 		}
 	}
+	own := "/" + p.opt.NewID() // no room's name
+	var echo bool
 	config := p.address.config.Copy()
 	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) {
+		if strings.HasPrefix(n.Payload, "/") {
+			echo = echo || n.Payload == own
+			return
+		}
 		hear()
 		if ringer, err := bells.Prepare(n.Payload); err == nil { // anybody may send a notice, and it may be no room
 			ringer.Ring()
@@ -59,22 +70,40 @@ func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan
 		return false
 	}
 	defer func() {
+		p.hearing(false)
 		closing, cancel := context.WithTimeout(background, 100*time.Millisecond)
 		defer cancel()
 		conn.Close(closing)
 	}()
-	if _, err := conn.Exec(starting, "LISTEN "+p.address.quoted()).ReadAll(); err != nil {
+	channel := p.address.quoted()
+	if _, err := conn.Exec(starting, "LISTEN "+channel).ReadAll(); err != nil {
 		return false
 	}
-	_ = bells.RingAll() // for what was committed before
-	hear()
-	for ctx.Err() == nil {
+	// A notice of our own comes back, unless the network broke, or a pooler gave LISTEN and NOTIFY to different sessions.
+	hears := func() bool {
+		soon, cancel := context.WithTimeout(ctx, p.waits.connect)
+		defer cancel()
+		echo = false
+		_, err := conn.Exec(soon, fmt.Sprintf("NOTIFY %s, '%s'", channel, own)).ReadAll()
+		for err == nil && !echo {
+			err = conn.WaitForNotification(soon)
+		}
+		return echo
+	}
+	for ctx.Err() == nil && hears() {
+		if p.hearing(true); !listened {
+			listened = true
+			_ = bells.RingAll() // for what was committed before
+			hear()
+		}
 		quiet, cancel := context.WithTimeout(ctx, stillThere)
-		err := conn.WaitForNotification(quiet)
+		for err = nil; err == nil; {
+			err = conn.WaitForNotification(quiet)
+		}
 		cancel()
-		if err != nil && (!pgconn.Timeout(err) || conn.Ping(ctx) != nil) {
+		if !pgconn.Timeout(err) {
 			break
 		}
 	}
-	return true
+	return listened
 }

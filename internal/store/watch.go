@@ -11,8 +11,17 @@ import (
 // Watch is a watch of a room's bell: see [bell.Watch].
 type Watch struct {
 	*bell.Watch
+	db    *DB
 	leave func()
 }
+
+// Sleeps says that its caller is about to wait for a ring, and reads nothing until then. A database on a server takes back what
+// it keeps for the process meanwhile.
+func (w *Watch) Sleeps() { w.db.dialect.sleeps() }
+
+// Hears reports whether a ring can't be missed now, so that its caller needn't read the room when nothing has rung. It is false
+// on SQLite, where reading costs next to nothing.
+func (w *Watch) Hears() bool { return w.db.dialect.hears() }
 
 // Close ends the watch; no ring comes after it.
 func (w *Watch) Close() error {
@@ -35,25 +44,26 @@ func (db *DB) Watch(room stick.RoomID) (*Watch, error) {
 		return nil, err
 	}
 	if !db.ManyHosts() {
-		return &Watch{w, func() {}}, nil
+		return &Watch{w, db, func() {}}, nil
 	}
-	db.witness.join(func(ctx context.Context) {
+	db.witness.join(db.dialect, func(ctx context.Context) {
 		db.dialect.listen(ctx, db.Bell, func(ctx context.Context, heard <-chan struct{}) {
 			if db.opt.Witness != nil {
 				db.opt.Witness(ctx, db, heard)
 			}
 		})
 	})
-	return &Watch{w, sync.OnceFunc(db.witness.leave)}, nil
+	return &Watch{w, db, sync.OnceFunc(func() { db.witness.leave(db.dialect) })}, nil
 }
 
 // join begins to listen with the first watch.
-func (w *witness) join(listen func(context.Context)) {
+func (w *witness) join(d dialect, listen func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watches++; w.watches > 1 {
 		return
 	}
+	d.setWaiting(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() { // until the last watch is closed
@@ -67,10 +77,11 @@ func (w *witness) join(listen func(context.Context)) {
 }
 
 // leave ends that with the last one.
-func (w *witness) leave() {
+func (w *witness) leave(d dialect) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watches--; w.watches == 0 {
+		d.setWaiting(false)
 		w.end()
 	}
 }
