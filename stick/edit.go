@@ -44,6 +44,7 @@ type Editing struct {
 	Tree   bool     // anything in the shared tree
 	Apart  []string // worktrees in which something is changed, written like Paths
 	Fold   bool     // the file system doesn't distinguish upper and lower case
+	In     Checkout // in which these are
 
 	PrimaryOnly []glob.Pattern // what only the primary may change, even if a helper holds the stick
 }
@@ -60,7 +61,8 @@ type Judgement struct {
 
 // MayEdit judges an edit. People may always edit. While the room is paused, no agent may: not in the shared tree, even if it
 // holds the stick, and not in a worktree. Otherwise worktrees aren't judged here. Whom the holder started may what the holder
-// may, except for what is left to the primary. So may everybody in a closed room, and in a room that enforces nothing. near must
+// may, except for what is left to the primary. So may everybody in a closed room, in a room that enforces nothing, and in another
+// checkout than that of whoever has the turn, unless [FencedAll]; there only reservations of others count. near must
 // hold at least the reservations that could match one of the paths, if [Enforce.HearsScopes].
 func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) Judgement {
 	return r.asEnforced(r.against(q, near, s, now))
@@ -108,8 +110,9 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 	if _, under := r.Parent(q.By, q.Above, s); under || r.Turn.State == Owned && r.Turn.Owner == q.By {
 		return nil
 	}
-	denied, instead := r.unreserved(q, near, s, now)
-	if len(denied) == 0 && !q.Tree {
+	free := r.Policy.EnforceCheckouts != FencedAll && r.elsewhere(q.In)
+	denied, instead := r.unreserved(q, near, s, now, free)
+	if len(denied) == 0 && (!q.Tree || free) {
 		return nil
 	}
 	what := q.notYours(denied)
@@ -125,14 +128,15 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 }
 
 // unreserved lists the paths that the caller may not change without the stick. instead is the first reservation of somebody
-// else that decides so, if there is one. A change of the whole tree names no paths.
-func (r Room) unreserved(q Editing, near []Reservation, s *Probed, now Time) (denied []string, instead *Reservation) {
+// else that decides so, if there is one. With free that is needed: what nobody has reserved is everybody's. A change of the whole
+// tree names no paths.
+func (r Room) unreserved(q Editing, near []Reservation, s *Probed, now Time, free bool) (denied []string, instead *Reservation) {
 	if q.Tree {
 		return nil, nil
 	}
 	rules := r.deciding(q, near, s, now)
 	judge := func(path string, mine bool, v *Reservation) {
-		if mine {
+		if mine || free && v == nil {
 			return
 		}
 		if denied = append(denied, path); instead == nil {

@@ -44,6 +44,8 @@ type Policy struct {
 	RequireContracts bool
 	// Enforce says how strictly the room applies its rules to edits.
 	Enforce Enforce
+	// EnforceCheckouts says in which checkouts, where a room has several.
+	EnforceCheckouts Fenced
 	// NextTurn holds what applies from the next turn on.
 	NextTurn Limits
 }
@@ -71,6 +73,7 @@ func DefaultPolicy() Policy {
 		EventsMaxWait:     110 * time.Second,
 		Order:             Fair,
 		Enforce:           EnforceWarn,
+		EnforceCheckouts:  FencedHolders,
 	}
 }
 
@@ -144,6 +147,11 @@ var PolicyKeys = []PolicyKey{
 		Name: "enforce", Meaning: "who may edit without the stick: off everybody, warn everybody, who is told so, scopes those who have reserved the path, " +
 			"stick nobody; only a person may relax it",
 		words: strictnessWords(), word: func(p *Policy) *string { return (*string)(&p.Enforce) },
+	},
+	{
+		Name: "enforce_checkouts", Meaning: "where the members have several checkouts, in which of them edits need the stick: holder in its holder's, all in each; " +
+			"only a person may relax it",
+		words: []string{string(FencedHolders), string(FencedAll)}, word: func(p *Policy) *string { return (*string)(&p.EnforceCheckouts) },
 	},
 }
 
@@ -258,6 +266,8 @@ func (p Policy) relaxed(q Policy) string {
 		return "require_contracts"
 	case slices.Index(strictness, q.Enforce) < slices.Index(strictness, p.Enforce):
 		return "enforce"
+	case p.EnforceCheckouts == FencedAll && q.EnforceCheckouts != FencedAll:
+		return "enforce_checkouts"
 	}
 	return ""
 }

@@ -36,7 +36,7 @@ func TestPolicy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := `{"claim_ttl_ms":1500,"enforce":"warn","heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
+		want := `{"claim_ttl_ms":1500,"enforce":"warn","enforce_checkouts":"holder","heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
 			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"require_contracts":false,"wait_for_events_max_wait_ms":110000,"wait_for_turn_max_wait_ms":110000,"waiter_grace_ms":10000}`
 		equal(t, "JSON", string(b), want)
 		var q Policy

@@ -106,10 +106,11 @@ type Member struct {
 	Session  Session
 
 	// Evidence, which doesn't follow from the log.
-	LastSeenAt     Time  // its last act
-	LastOfferRound int64 // the last round in which it was offered a takeover
-	PassedOver     bool  // a release named it, and it didn't claim the stick and hasn't acted since
-	ReturnedAt     Time  // when its own wait for work last returned without the turn
+	Checkout       Checkout // in which it acted last
+	LastSeenAt     Time     // its last act
+	LastOfferRound int64    // the last round in which it was offered a takeover
+	PassedOver     bool     // a release named it, and it didn't claim the stick and hasn't acted since
+	ReturnedAt     Time     // when its own wait for work last returned without the turn
 	Processes      []Evidence
 	HooksSeen      bool // the harness's hooks have fired in this session
 	BusySince      Time // when the tool call that is in progress began

@@ -152,11 +152,11 @@ func (e *Engine) enforcing(ctx context.Context, by core.Caller, c *checkout) (r 
 		return r, false, err
 	}
 	err = e.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
-		ids, err := tx.RoomsAt([][]string{c.chain})
-		if ok = false; err != nil || ids[0] == "" {
+		rooms, err := tx.RoomsAt([][]string{c.chain})
+		if ok = false; err != nil || rooms[0].Room == "" {
 			return err
 		}
-		r, err = tx.RoomPart(ids[0], "")
+		r, err = tx.PartAt(rooms[0], "")
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		ok = err == nil && r.Enforces()
 		return err

@@ -215,10 +215,12 @@ func (e *Engine) mayEdit(ctx context.Context, q editQuestion, also func(*store.T
 
 // roomQuestion is the part of a question that one room decides.
 type roomQuestion struct {
+	place store.Place
 	room  stick.Room
-	tree  bool     // anything in the room may change
-	paths []string // files to change, relative to the room
-	dirs  []string // directories in which anything may change, relative to the room
+	in    stick.Checkout // where the room has several
+	tree  bool           // anything in the room may change
+	paths []string       // files to change, relative to the room
+	dirs  []string       // directories in which anything may change, relative to the room
 	gone  []stick.Removing
 	root  string           // the main checkout; empty if only the room is known
 	apart []stick.Straying // the worktrees in which something is to be changed, each with the first of it
@@ -282,12 +284,12 @@ func (a *roomQuestion) addApart(p workspace.Place, rel string) {
 type roomQuestions []*roomQuestion
 
 // of returns the part that a room decides. It loads only a part of the room.
-func (all *roomQuestions) of(tx *store.Tx, id stick.RoomID, me stick.AgentID) (*roomQuestion, error) {
-	if at := slices.IndexFunc(*all, func(a *roomQuestion) bool { return a.room.ID == id }); at >= 0 {
-		return (*all)[at], nil
+func (all *roomQuestions) of(tx *store.Tx, at store.Place, me stick.AgentID) (*roomQuestion, error) {
+	if i := slices.IndexFunc(*all, func(a *roomQuestion) bool { return a.place == at }); i >= 0 {
+		return (*all)[i], nil
 	}
-	r, err := tx.RoomPart(id, me)
-	a := &roomQuestion{room: r.AtGeneration(tx.Generation(), tx.Now())}
+	r, err := tx.PartAt(at, me)
+	a := &roomQuestion{place: at, room: r.AtGeneration(tx.Generation(), tx.Now()), in: tx.CheckoutOf(r)}
 	*all = append(*all, a)
 	return a, err
 }
@@ -310,20 +312,20 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 	if q.at != nil {
 		chains = append(chains, q.at.Chain)
 	}
-	ids, err := tx.RoomsAt(chains)
+	rooms, err := tx.RoomsAt(chains)
 	if err != nil {
 		return nil, "", err
 	}
 	if here = q.RoomID; q.at != nil {
-		here, ids = ids[len(places)], ids[:len(places)]
+		here, rooms = rooms[len(places)].Room, rooms[:len(places)]
 	} else {
-		ids = append(ids, q.RoomID)
+		rooms = append(rooms, store.Place{Room: q.RoomID})
 	}
-	for i, id := range ids {
-		if id == "" {
+	for i, at := range rooms {
+		if at.Room == "" {
 			continue
 		}
-		a, err := out.of(tx, id, me)
+		a, err := out.of(tx, at, me)
 		if err != nil {
 			return nil, "", err
 		}
@@ -342,7 +344,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 
 // answer lets the room decide, and adds the decision to res.
 func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult) error {
-	ask := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree}
+	ask := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree, In: a.in}
 	for _, x := range a.apart {
 		ask.Apart = append(ask.Apart, x.Tree)
 	}
@@ -360,10 +362,12 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 		}
 	}
 	if len(near) > 0 { // whether a reservation is stale depends on its owner, so all members are needed
-		if a.room, err = tx.Room(a.room.ID); err != nil {
+		all, err := tx.Room(a.room.ID)
+		if err != nil {
 			return err
 		}
-		a.room = a.room.AtGeneration(tx.Generation(), tx.Now())
+		all.Path = a.room.Path
+		a.room = all.AtGeneration(tx.Generation(), tx.Now())
 	}
 	t := a.room.Turn
 	if res.RoomID == "" {

@@ -35,21 +35,21 @@ func removals(targets *workspace.Targets, acts []shell.Act) (all []removal) {
 // the repository serves.
 func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.AgentID) error {
 	for _, x := range q.gone {
-		var ids []stick.RoomID
+		var rooms []store.Place
 		var err error
 		if x.repository {
-			ids, err = tx.RoomsAt([][]string{x.Place.Chain})
+			rooms, err = tx.RoomsAt([][]string{x.Place.Chain})
 		} else if x.Dir {
-			ids, err = tx.RoomsBelow(x.Full)
+			rooms, err = tx.RoomsBelow(x.Full)
 		}
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			if id == "" {
+		for _, at := range rooms {
+			if at.Room == "" {
 				continue
 			}
-			a, err := parts.of(tx, id, me)
+			a, err := parts.of(tx, at, me)
 			if err != nil {
 				return err
 			}

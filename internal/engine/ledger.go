@@ -164,11 +164,11 @@ func (q editQuestion) looking(ctx context.Context) (context.Context, context.Can
 // read finds the room of a checkout and what was noted there. The room stays empty if nothing is to be noted.
 func (c *checkout) read(tx *store.Tx, me core.Identity) error {
 	c.room, c.known, c.since = "", nil, 0
-	ids, err := tx.RoomsAt([][]string{c.chain})
-	if err != nil || ids[0] == "" {
+	rooms, err := tx.RoomsAt([][]string{c.chain})
+	if err != nil || rooms[0].Room == "" {
 		return err
 	}
-	r, err := tx.RoomPart(ids[0], me.Agent)
+	r, err := tx.PartAt(rooms[0], me.Agent)
 	if err != nil {
 		return err
 	}

@@ -75,10 +75,10 @@ func (e *Engine) maybeOthers(ctx context.Context, by core.Caller, c *checkout, s
 		}
 		me, rows = id.Agent, nil
 		rooms, err := tx.RoomsAt([][]string{c.chain})
-		if err != nil || rooms[0] == "" || id.Person() {
+		if err != nil || rooms[0].Room == "" || id.Person() {
 			return err
 		}
-		r, err := tx.RoomPart(rooms[0], me)
+		r, err := tx.PartAt(rooms[0], me)
 		if err == nil && r.Enforces() {
 			rows, err = tx.Edited(r.ID, c.top, nil)
 		}

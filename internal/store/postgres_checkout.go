@@ -24,6 +24,26 @@ func (tx *Tx) near(r stick.Room, paths []string) stick.Room {
 	return r
 }
 
+// Place is where a room lies on this host: at one of its paths.
+type Place struct {
+	Room stick.RoomID // empty for none
+	Path string
+}
+
+// PartAt is [Tx.RoomPart] for the room at a place. Of several checkouts that one is meant.
+func (tx *Tx) PartAt(p Place, a stick.AgentID) (stick.Room, error) {
+	r, err := tx.RoomPart(p.Room, a)
+	return tx.near(r, []string{p.Path}), err
+}
+
+// CheckoutOf names the checkout of a room that is meant, where it has several. It is zero where it has none on this host.
+func (tx *Tx) CheckoutOf(r stick.Room) stick.Checkout {
+	if len(tx.paths[r.ID]) == 0 {
+		return stick.Checkout{}
+	}
+	return stick.Checkout{Host: tx.db.dialect.host(), Path: r.Path}
+}
+
 // RoomOf finds the room with a key.
 func (tx *Tx) RoomOf(key string) (r stick.Room, ok bool, err error) {
 	ids, err := tx.roomIDs("SELECT room_id FROM rooms WHERE canonical_path = ? ORDER BY room_id", key)

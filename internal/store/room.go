@@ -213,14 +213,14 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Member, error) {
 	var out []stick.Member
 	err := tx.scan(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
-		role, context, in_session, session_at,
+		role, context, in_session, session_at, host_id, checkout,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
 		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
 		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, agents...), func(scan func(...any) error) error {
 		var m stick.Member
 		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.LastOfferRound, &m.PassedOver, &m.ReturnedAt,
-			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since,
+			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since, &m.Checkout.Host, &m.Checkout.Path,
 			&m.HooksSeen, &m.BusySince, &m.IdleAt)
 		out = append(out, m)
 		return err
@@ -248,16 +248,16 @@ func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) err
 	switch {
 	case !known:
 		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
-			role, context, in_session, session_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			role, context, in_session, session_at, host_id, checkout) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt,
-			m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since)
+			m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path)
 	case was.Ordinal == m.Ordinal && was.State == m.State && was.JoinedAt == m.JoinedAt && was.JoinSeq == m.JoinSeq &&
 		was.HeldSeq == m.HeldSeq && was.LastSeenAt == m.LastSeenAt && was.LastOfferRound == m.LastOfferRound && was.PassedOver == m.PassedOver &&
-		was.ReturnedAt == m.ReturnedAt && was.Session == m.Session:
+		was.ReturnedAt == m.ReturnedAt && was.Session == m.Session && was.Checkout == m.Checkout:
 		return nil
 	}
 	return tx.exec(`UPDATE members SET ordinal = ?, state = ?, joined_at = ?, join_seq = ?, held_seq = ?, last_seen_at = ?, told = ?,
-		passed_over = ?, returned_at = ?, role = ?, context = ?, in_session = ?, session_at = ? WHERE room_id = ? AND agent_id = ?`,
+		passed_over = ?, returned_at = ?, role = ?, context = ?, in_session = ?, session_at = ?, host_id = ?, checkout = ? WHERE room_id = ? AND agent_id = ?`,
 		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt,
-		m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, room, m.Agent)
+		m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path, room, m.Agent)
 }

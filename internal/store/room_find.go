@@ -56,13 +56,13 @@ func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 		if err != nil {
 			return r, false, err
 		}
-		if ids[0] == "" {
+		if ids[0].Room == "" {
 			if again, err := tx.lockClass(pathsClass); !again {
 				return r, false, err
 			}
 			continue
 		}
-		if r, err = tx.Room(ids[0]); err != nil || slices.ContainsFunc(paths, func(p string) bool { return slices.Contains(tx.paths[r.ID], p) }) {
+		if r, err = tx.Room(ids[0].Room); err != nil || slices.ContainsFunc(paths, func(p string) bool { return slices.Contains(tx.paths[r.ID], p) }) {
 			return tx.near(r, paths), err == nil, err
 		}
 		// It was moved before it was locked.
@@ -70,7 +70,7 @@ func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 }
 
 // RoomsAt finds, for each chain of paths, the room of the first path that has one. It is empty for none.
-func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
+func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 	at := map[string]stick.RoomID{}
 	for _, c := range chains {
 		for _, p := range c {
@@ -92,10 +92,11 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
 			return nil, err
 		}
 	}
-	out := make([]stick.RoomID, len(chains))
+	out := make([]Place, len(chains))
 	for i, c := range chains {
 		for _, p := range c {
-			if out[i] = at[p]; out[i] != "" {
+			if at[p] != "" {
+				out[i] = Place{at[p], p}
 				break
 			}
 		}
@@ -104,10 +105,16 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]stick.RoomID, error) {
 }
 
 // RoomsBelow lists the rooms of a directory and of all directories in it, ordered by path.
-func (tx *Tx) RoomsBelow(dir string) ([]stick.RoomID, error) {
+func (tx *Tx) RoomsBelow(dir string) (out []Place, err error) {
 	below := strings.TrimSuffix(dir, "/")
-	return tx.roomIDs("SELECT room_id FROM "+tx.db.dialect.places()+" p WHERE path = ? OR (path > ? AND path < ?) ORDER BY path",
-		dir, below+"/", below+"0")
+	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.places()+" p WHERE path = ? OR (path > ? AND path < ?) ORDER BY path",
+		[]any{dir, below + "/", below + "0"}, func(scan func(...any) error) error {
+			var p Place
+			err := scan(&p.Room, &p.Path)
+			out = append(out, p)
+			return err
+		})
+	return out, err
 }
 
 // roomIDs lists the rooms that a query returns.

@@ -155,7 +155,11 @@ func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key str
 	if err != nil {
 		return err
 	}
-	return o.enter(by, j)
+	if err := o.enter(by, j); err != nil || p == nil {
+		return err
+	}
+	o.Room = o.Room.WorksIn(o.Me.Agent, o.Tx.CheckoutOf(o.Room))
+	return nil
 }
 
 // enter names the caller, records it, and makes it a member where j says so. It brings the room to the

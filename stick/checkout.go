@@ -1,0 +1,58 @@
+package stick
+
+// Checkout is a copy of the repository in which members work. Where a room has several, on several hosts or on one, nobody can overwrite
+// what is in another one, and the turn is about what they share: the branch to which all push. It is zero where a room
+// has one, and where it isn't known.
+type Checkout struct {
+	Host string // its id
+	Path string // there
+}
+
+// Fenced says in which checkouts edits need the turn.
+type Fenced string
+
+const (
+	// FencedHolders means the checkout of whoever has the turn, and all of them while nobody has it.
+	FencedHolders Fenced = "holder"
+	// FencedAll means all checkouts of the room.
+	FencedAll Fenced = "all"
+)
+
+// WorksIn records in which checkout a member works.
+func (r Room) WorksIn(a AgentID, in Checkout) Room {
+	if m, ok := r.Member(a); ok && in != (Checkout{}) && m.Checkout != in {
+		r.edit(a, func(m *Member) { m.Checkout = in })
+	}
+	return r
+}
+
+// elsewhere reports whether the turn is somebody's who works in another checkout.
+func (r Room) elsewhere(in Checkout) bool {
+	has := r.Turn.Owner
+	if r.Turn.State == Reserved {
+		has = r.Turn.ReservedFor
+	}
+	m, ok := r.Member(has)
+	return ok && in != (Checkout{}) && m.Checkout != (Checkout{}) && m.Checkout != in
+}
+
+// Pushing is the question whether an agent may push to a branch of the room's remote.
+type Pushing struct {
+	By     AgentID
+	Above  Lineage // of the caller
+	Person bool
+	In     Checkout // from which it pushes
+	Branch string   // that the members share
+}
+
+// MayPushTo judges a push to a branch that the members share. Only where their checkouts are several it needs the turn: elsewhere edits
+// do. While nobody has the turn, anybody may push.
+func (r Room) MayPushTo(q Pushing, s *Probed, now Time) Judgement {
+	if q.Person || !r.Enforces() || !r.elsewhere(q.In) || r.Turn.Owner == q.By {
+		return Judgement{}
+	}
+	if _, under := r.Parent(q.By, q.Above, s); under {
+		return Judgement{}
+	}
+	return r.asEnforced(r.denied("a push to "+clip(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).With("branch", q.Branch).Hintf("%s", r.stepToEdit()))
+}
