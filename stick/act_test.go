@@ -79,3 +79,16 @@ func TestWorkTakenIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestTakenTogether: what several parts of a command take is told as one, each file and each agent once.
+func TestTakenTogether(t *testing.T) {
+	a := Taken{Form: "git reset --hard", Files: []string{"x", "y"}, Of: []AgentID{"b"}, Left: []string{"big"}}
+	b := Taken{Form: "git clean -fd", Files: []string{"y", "z"}, Of: []AgentID{"b", "c"}, Kept: []string{"refs/k"}}
+	got := a.With(b)
+	equal(t, "the command", got.Form, "git reset --hard and git clean -fd")
+	equal(t, "files", strings.Join(got.Files, " "), "x y z")
+	equal(t, "of", agents(got.Of), "b and c")
+	equal(t, "the rest", strings.Join(got.Kept, " ")+" "+strings.Join(got.Left, " "), "refs/k big")
+	equal(t, "one command twice", a.With(a).Form, a.Form)
+	equal(t, "what it was made of", strings.Join(a.Files, " "), "x y")
+}

@@ -33,6 +33,7 @@ func TestMayStray(t *testing.T) {
 		{name: "to its own", by: Working{By: "b"}, to: Straying{Tree: "worktrees/parser", Path: "a.go"}},
 		{name: "to that of another task of its own", by: Working{By: "b"}, to: Straying{Tree: "worktrees/lexer"}, also: []Task{lexer}},
 		{name: "who works on nothing", by: Working{By: "c"}, to: Straying{Path: "a.go"}},
+		{name: "one without a name, of a task without a worker", to: Straying{Path: "a.go"}, task: func(t *Task) { t.State, t.Worker = TaskAssigned, "" }},
 		{name: "the holder", by: Working{By: "a"}, to: Straying{Path: "a.go"}, task: func(t *Task) { t.Worker = "a" }},
 		{name: "below the holder, as a worker", by: Working{By: "b", Under: []AgentID{"a"}}, to: Straying{Path: "a.go"}, says: "lies in the main checkout"},
 		{name: "below the holder that is the worker", by: Working{By: "c", Under: []AgentID{"a"}}, to: Straying{Path: "a.go"}, task: func(t *Task) { t.Worker = "a" }},

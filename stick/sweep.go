@@ -122,7 +122,7 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 		said += fmt.Sprintf(" and %d more", more)
 	}
 	step := Hintf("ask: %s", Cmd("tt msg send <agent> …", others[0]))
-	if len(own) > 0 {
+	if own != nil {
 		step = Hintf("push only your own: %s; or %s", own, step)
 	}
 	return r.asEnforced(r.denied(fmt.Sprintf("the push carries along %s of %s: %s", what, agents(others), said), nil).Hintf("%s", step))

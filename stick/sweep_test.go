@@ -37,6 +37,7 @@ func TestCommitOfOthersWork(t *testing.T) {
 			"the commit takes along what codex:b has edited: a.go",
 			`name only your own files: git commit -m "…" -- <path>; or ask: tt msg send codex:b "…"`,
 		},
+		{EnforceStick, files("a:1", "b:1", "c:1")[:1], nil, "the commit takes along what a:1, b:1 and c:1 have edited: a.go", `ask: tt msg send a:1 "…"`},
 		{EnforceStick, nil, []string{"x.go"}, "", ""},
 		{EnforceOff, files("codex:b"), nil, "", ""},
 		{"someday", files("codex:b"), nil, "", ""},
