@@ -302,6 +302,11 @@ func (r Room) EditTold(by AgentID, paths []string) Event {
 	return r.event(EventEditTold, by, to).with(EditToldPayload{Paths: some(paths), Count: len(paths), Paused: r.Paused.On()})
 }
 
+// PushTold is [Room.EditTold] for a push to a branch that the members share.
+func (r Room) PushTold(by AgentID, branch string) Event {
+	return r.event(EventEditTold, by, r.Turn.Owner).with(EditToldPayload{Pushed: clip(branch, 256)})
+}
+
 // Told reports whether an agent doesn't have to be told again, because of its last events [EventEditTold]: in a turn once is
 // enough, in a pause too, and while nobody holds the stick once in a session.
 func (r Room) Told(by AgentID, last []Event) bool {

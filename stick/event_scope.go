@@ -65,6 +65,15 @@ type EditToldPayload struct {
 	Paths  []string `json:"paths,omitempty"`  // some of them
 	Count  int      `json:"count,omitempty"`  // how many they are
 	Paused bool     `json:"paused,omitempty"` // the room was paused, and To had paused it
+	Pushed string   `json:"pushed,omitempty"` // it was no edit: the branch that it pushed to
+}
+
+// did says in words what the agent did.
+func (p EditToldPayload) did() string {
+	if p.Pushed != "" {
+		return "pushed to " + p.Pushed
+	}
+	return "edited " + editedOf(p.Paths, p.Count)
 }
 
 // WorkTakenPayload is the payload of [EventWorkTaken].
@@ -176,12 +185,12 @@ var scopeEvents = []EventInfo{
 		Replay: unchanged[LateEditPayload],
 	}),
 	row(kind[EditToldPayload]{
-		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, where the room only warns, and was told; noted once a turn", For: forRecipient,
+		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn", For: forRecipient,
 		Say: func(e Event, p EditToldPayload) string {
 			if p.Paused {
-				return fmt.Sprintf("%s edited %s while the room was paused", who(e.From), editedOf(p.Paths, p.Count))
+				return who(e.From) + " " + p.did() + " while the room was paused"
 			}
-			s := fmt.Sprintf("%s edited %s without the stick", who(e.From), editedOf(p.Paths, p.Count))
+			s := who(e.From) + " " + p.did() + " without the stick"
 			if e.To != "" {
 				s += ", which " + who(e.To) + " holds"
 			}
@@ -189,9 +198,9 @@ var scopeEvents = []EventInfo{
 		},
 		Tell: func(e Event, p EditToldPayload) string {
 			if p.Paused {
-				return fmt.Sprintf("%s edited %s while the room is paused", who(e.From), editedOf(p.Paths, p.Count))
+				return who(e.From) + " " + p.did() + " while the room is paused"
 			}
-			return fmt.Sprintf("%s edited %s while you hold the stick", who(e.From), editedOf(p.Paths, p.Count))
+			return who(e.From) + " " + p.did() + " while you hold the stick"
 		},
 		Replay: unchanged[EditToldPayload],
 	}),

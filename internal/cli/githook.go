@@ -315,24 +315,25 @@ func (a *app) mayPush(ctx context.Context, e operations, q engine.HookParams, ar
 	if len(args) > 0 {
 		p.Remote = args[0]
 	}
-	tips, there, branch, err := readPushes(a.Stdin)
-	if err != nil || len(tips) == 0 {
+	tips, there, refs, err := readPushes(a.Stdin)
+	if err != nil || len(refs) == 0 {
 		return allowed, err
 	}
+	p.Refs = refs
 	if p.Remote != "" && !strings.HasPrefix(p.Remote, "-") {
 		there = append(there, "--remotes="+p.Remote)
 	}
-	if len(tips) == 1 {
-		p.Branch = branch
-	}
-	if p.Commits, err = (git.Client{InHook: true}).NewCommits(ctx, a.Dir, tips, there, maxPushed); err != nil {
-		return allowed, err
+	if len(tips) > 0 {
+		p.Commits, err = (git.Client{InHook: true}).NewCommits(ctx, a.Dir, tips, there, maxPushed)
+		if err != nil {
+			return allowed, err
+		}
 	}
 	return e.CheckPush(ctx, p)
 }
 
-// readPushes reads what is pushed: the commits, those that the remote has now, and the last ref there. A deletion pushes nothing.
-func readPushes(in io.Reader) (tips, there []string, ref string, err error) {
+// readPushes reads what is pushed: the commits, those that the remote has now, and the refs there. A deletion pushes no commit.
+func readPushes(in io.Reader) (tips, there, refs []string, err error) {
 	lines := bufio.NewScanner(io.LimitReader(in, maxMoves))
 	for lines.Scan() {
 		f := strings.Fields(lines.Text())
@@ -342,11 +343,11 @@ func readPushes(in io.Reader) (tips, there []string, ref string, err error) {
 		if strings.Trim(f[3], "0") != "" {
 			there = append(there, f[3])
 		}
-		if strings.Trim(f[1], "0") != "" {
-			tips, ref = append(tips, f[1]), f[2]
+		if refs = append(refs, f[2]); strings.Trim(f[1], "0") != "" {
+			tips = append(tips, f[1])
 		}
 	}
-	return tips, there, ref, lines.Err()
+	return tips, there, refs, lines.Err()
 }
 
 // workspaceEnv returns what the resolution of a path needs.

@@ -60,7 +60,7 @@ func (r *repo) command(agent, script string) *exec.Cmd {
 	c.Env = []string{
 		"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(r.work, "home"), "USER=pat", "LC_ALL=C", "WORK=" + r.work,
 		"TALKING_STICK_DATA_DIR=" + filepath.Join(r.work, "data"), "TT_HARNESS_AGENT_ID=" + agent, clitest.Top + "=" + strconv.Itoa(os.Getpid()),
-		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true", clitest.Race,
+		"GIT_CONFIG_GLOBAL=" + filepath.Join(r.work, "home", ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true", clitest.Race,
 		"GIT_AUTHOR_NAME=Pat", "GIT_AUTHOR_EMAIL=pat@example.com", "GIT_COMMITTER_NAME=Pat", "GIT_COMMITTER_EMAIL=pat@example.com",
 		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", // equal histories get equal hashes
 	}

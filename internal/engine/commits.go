@@ -49,21 +49,31 @@ func (e *Engine) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
 type CheckPushParams struct {
 	HookParams
 	Remote  string          // its name, or its address
-	Branch  string          // where to, if the push is of one ref: the ref's full name
+	Refs    []string        // where to: full names
 	Commits []git.NewCommit // those that the remote doesn't have, parents first
 }
 
-// CheckPush decides whether a push may carry these commits along. It allows everything outside of rooms and for people, and commits of
-// which nobody knows who made them. It only reads.
+// CheckPush decides whether a push may run: whether it is the caller's turn, where that matters, and whether it may carry these commits
+// along. It allows everything outside of rooms and for people, and commits of which nobody knows who made them. It only reads.
 func (e *Engine) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditResult, err error) {
 	res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
 	ids := make([]string, len(p.Commits))
 	for i, c := range p.Commits {
 		ids[i] = c.ID
 	}
-	if len(ids) == 0 {
-		return res, nil
+	at, err := e.core.PlaceOfHook(p.Where)
+	if err == nil && at != nil {
+		var r stick.Room
+		var j stick.Judgement
+		if r, j, err = e.mayPush(ctx, p.Caller, pushTo{in: newCheckout(*at), refs: p.Refs}); cmp.Or(j.Denied, j.Told) != nil {
+			res.RoomID, res.Enforce = r.ID, r.Policy.Enforce
+			res.judged(cmp.Or(j.Denied, j.Told), j.Denied == nil)
+		}
 	}
+	if err != nil || !res.Allowed || len(ids) == 0 {
+		return res, err
+	}
+	before := res
 	err = e.hooked(ctx, p.HookParams, false, func(o *op) error {
 		if !o.Room.Enforces() || o.Me.Person() {
 			return nil
@@ -79,7 +89,8 @@ func (e *Engine) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditR
 				theirs = append(theirs, stick.Carried{ID: c.ID, Name: c.Short, Subject: c.Subject, Agent: by.Agent})
 			}
 		}
-		res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}, RoomID: o.Room.ID, AgentID: o.Me.Agent, Enforce: o.Room.Policy.Enforce}
+		res = before
+		res.RoomID, res.AgentID, res.Enforce = o.Room.ID, o.Me.Agent, o.Room.Policy.Enforce
 		j := o.Room.MayPush(theirs, p.without(theirs))
 		if why := cmp.Or(j.Denied, j.Told); why != nil {
 			res.judged(why, j.Denied == nil)
@@ -103,8 +114,11 @@ func (p CheckPushParams) without(theirs []stick.Carried) stick.Command {
 			last = c.Short
 		}
 	}
-	branch, ok := strings.CutPrefix(p.Branch, "refs/heads/")
-	if last == "" || !ok {
+	if last == "" || len(p.Refs) != 1 {
+		return nil
+	}
+	branch, ok := strings.CutPrefix(p.Refs[0], "refs/heads/")
+	if !ok {
 		return nil
 	}
 	return stick.Cmd("git push <remote> <own>", p.Remote, last+":"+branch)

@@ -57,7 +57,10 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 		return MayEditResult{Allowed: true}, err
 	}
 	if res.Allowed {
-		err = e.checkActs(ctx, q, &res)
+		err = e.checkPushes(ctx, q, &res)
+	}
+	if res.Allowed {
+		err = cmp.Or(e.checkActs(ctx, q, &res), err)
 	}
 	return res, err
 }
@@ -138,18 +141,29 @@ type EditedResult struct {
 // it and the holder of the stick. Where the room only warns, the caller is told once in a turn, and so is the holder. It also notes
 // who has edited which files.
 func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedResult, err error) {
-	if len(p.Paths)+len(p.Trees) == 0 && !p.Unread {
+	pushes := slices.ContainsFunc(p.Acts, func(a shell.Act) bool { return a.Kind == shell.Pushes })
+	if len(p.Paths)+len(p.Trees) == 0 && !p.Unread && !pushes {
 		return out, nil
 	}
 	q, err := e.hookQuestion(p)
 	if err != nil {
 		return out, err
 	}
-	if len(p.Paths)+len(p.Trees) > 0 {
-		out, err = e.askedAgain(ctx, p, q)
+	if pushes {
+		for _, to := range e.pushesIn(q) {
+			told, err := e.pushed(ctx, p.HookParams, to)
+			if err != nil {
+				return out, err
+			}
+			out = cmp.Or(told, out)
+		}
 	}
-	if err != nil {
-		return out, err
+	if len(p.Paths)+len(p.Trees) > 0 {
+		again, err := e.askedAgain(ctx, p, q)
+		if err != nil {
+			return out, err
+		}
+		out = cmp.Or(again, out)
 	}
 	return out, e.noteEdits(ctx, q)
 }

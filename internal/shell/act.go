@@ -45,6 +45,7 @@ const (
 	Drops   Kind = "drops"   // deletes a ref, an entry of the stash or of a reflog, or sets a branch to another commit
 	Sweeps  Kind = "sweeps"  // puts changes into the index or a commit, whoever made them
 	Removes Kind = "removes" // removes or moves away whole directories, or .git. The work in them is in an act of kind Takes
+	Pushes  Kind = "pushes"  // moves refs of a remote: Refs are their names there, HEAD for that of the branch that is checked out
 )
 
 // Work is a set of what an act may cost.

@@ -377,7 +377,7 @@ var forms = []play{
 	{"b=gone; git push -q --delete . $b; git push -q . :clash", "drops C some refs/heads/; drops C refs/heads/clash", "", ""},
 	{"cd sub && git push -q . '+refs/heads/main:refs/heads/g*' :gone", "drops C in sub some refs/heads/; drops C in sub refs/heads/gone", "C", ""}, // it refuses
 	{"git push -q ../up.git :gone", "drops C in ../up.git refs/heads/gone", "C", ""},
-	{"git push -q . main:gone; git push -q . main; git push -qn . :gone; git push -q origin :gone; git push", "", "", ""},
+	{"git push -q . main:gone; git push -q . main; git push -qn . :gone; git push -q origin :gone; git push", "pushes refs/heads/gone; pushes HEAD", "", ""},
 	{"git fetch . +main:gone", "drops C refs/heads/gone", "", ""},
 	{"git fetch -f . main:refs/heads/gone", "drops C refs/heads/gone", "", ""},
 	{"git fetch . main:gone; git fetch origin; git fetch origin '+refs/heads/*:refs/remotes/origin/*'", "", "", ""},

@@ -97,26 +97,55 @@ func fullRef(name string) string {
 	return "refs/heads/" + name
 }
 
-// gitPush is git push. It only matters here where it pushes to a repository on this machine, by its path.
+// gitPush is git push. Where it pushes to a repository on this machine, by its path, it changes the refs there.
 func (w *walker) gitPush(args []word) {
 	o := parse(args, "o:", "repo", "receive-pack", "exec", "push-option", "recurse-submodules")
 	to, named := o.value("repo")
 	if specs := o.rest; len(specs) > 0 {
 		to, named, o.rest = specs[0], true, specs[1:]
 	}
-	if !named || o.has("n", "dry-run") {
+	if o.has("n", "dry-run") {
+		return
+	}
+	if !named || to.text != "." && (!strings.Contains(to.text, "/") || !w.isDir(to)) {
+		w.publishes(o)
 		return
 	}
 	w.inSubshell(func(w *walker) {
 		if to.text != "." { // the repository here, wherever it is
-			if !strings.Contains(to.text, "/") || !w.isDir(to) {
-				return
-			}
 			w.enter(to)
 			w.git.repo = ""
 		}
 		w.pushes(o)
 	})
+}
+
+// publishes notes which refs of a remote a push moves. Without a refspec it is taken to be the branch that is checked out.
+func (w *walker) publishes(o options) {
+	a := Act{Kind: Pushes, Dir: w.git.top, Some: o.has("all", "branches", "mirror")}
+	switch {
+	case len(o.rest) > 0:
+		for _, x := range o.rest {
+			from, to, has := strings.Cut(strings.TrimPrefix(x.text, "+"), ":")
+			if !has {
+				to = from
+			}
+			switch {
+			case !x.ok || x.some || to == "" || strings.Contains(to, "*"):
+				a.Some = true
+			case to == "HEAD" || to == "@":
+				a.Refs = append(a.Refs, "HEAD")
+			default:
+				a.Refs = append(a.Refs, fullRef(to))
+			}
+		}
+	case o.has("tags") || a.Some:
+	default:
+		a.Refs = []string{"HEAD"}
+	}
+	if len(a.Refs) > 0 || a.Some {
+		w.act(a)
+	}
 }
 
 // pushes notes what a push does to the refs of the repository in which it arrives.

@@ -68,3 +68,25 @@ func isCommit(s string) bool {
 	}
 	return strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) < 0
 }
+
+// DefaultBranches returns the default branches of the remotes of the checkout at top, as git clone or git remote set-head found
+// them. Where none is known, these are main and master.
+func DefaultBranches(top string) (names []string) {
+	git, ok := dotGit(top)
+	if !ok || git == "" {
+		return nil
+	}
+	common, _ := commonDir(git)
+	remotes, _ := os.ReadDir(filepath.Join(common, "refs", "remotes"))
+	for _, r := range remotes {
+		b, err := os.ReadFile(filepath.Join(common, "refs", "remotes", r.Name(), "HEAD"))
+		branch, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: refs/remotes/"+r.Name()+"/")
+		if ok && err == nil {
+			names = append(names, branch)
+		}
+	}
+	if len(names) == 0 {
+		return []string{"main", "master"}
+	}
+	return names
+}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -54,4 +55,43 @@ func TestHead(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDefaultBranches(t *testing.T) {
+	top := t.TempDir()
+	if got := DefaultBranches(top); got != nil {
+		t.Errorf("outside git: %q", got)
+	}
+	head := func(remote, text string) {
+		t.Helper()
+		dir := filepath.Join(top, ".git", "refs", "remotes", remote)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if text == "" {
+			return
+		}
+		if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(what string, want ...string) {
+		t.Helper()
+		if got := DefaultBranches(top); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(top, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(top, ".git", "HEAD"), []byte("ref: refs/heads/x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want("no remote", "main", "master")
+	head("origin", "")
+	head("odd", "refs/remotes/other/main\n")
+	want("none is known", "main", "master")
+	head("origin", "ref: refs/remotes/origin/release/2\n")
+	head("upstream", "ref: refs/remotes/upstream/dev\n")
+	want("two remotes", "release/2", "dev")
 }

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/shell"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// pushTo says where a push goes, as far as the caller knows.
+type pushTo struct {
+	in   *checkout
+	refs []string // full names of refs of the remote; HEAD is the branch that is checked out
+	some bool     // other branches as well, and nobody can tell which
+}
+
+// pushesIn are the pushes among acts.
+func (e *Engine) pushesIn(q editQuestion) (all []pushTo) {
+	for _, a := range e.actsIn(q.at, q.Acts) {
+		if a.Kind == shell.Pushes {
+			all = append(all, pushTo{a.in, a.Refs, a.Some})
+		}
+	}
+	return all
+}
+
+// mayPush judges a push by whose turn it is, where members work in checkouts of their own. What they share there is the default branch
+// of the remote, and the branch of the last handoff.
+func (e *Engine) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick.Room, j stick.Judgement, err error) {
+	db, err := e.core.Open(ctx, false)
+	if err == store.ErrAbsent || err == nil && (!db.ManyHosts() || by.Person) {
+		return r, j, nil
+	}
+	if err != nil {
+		return r, j, err
+	}
+	branches := to.branches()
+	err = e.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+		r, j = stick.Room{}, stick.Judgement{}
+		me, err := core.Identify(tx, probes, by)
+		if err != nil {
+			return err
+		}
+		rooms, err := tx.RoomsAt([][]string{to.in.chain})
+		if err != nil || rooms[0].Room == "" {
+			return err
+		}
+		if r, err = tx.PartAt(rooms[0], me.Agent); err != nil {
+			return err
+		}
+		r = r.AtGeneration(tx.Generation(), tx.Now())
+		q := stick.Pushing{By: me.Agent, Above: me.Above, Person: me.Person(), In: tx.CheckoutOf(r)}
+		if j = r.MayPushTo(q, probes.Probed, tx.Now()); j == (stick.Judgement{}) {
+			return probes.Enough(r)
+		}
+		shared, err := sharedBranches(tx, r, to.in.top)
+		if err != nil {
+			return err
+		}
+		j = stick.Judgement{}
+		if at := slices.IndexFunc(shared, func(b string) bool { return to.some || slices.Contains(branches, b) }); at >= 0 {
+			q.Branch = shared[at]
+			j = r.MayPushTo(q, probes.Probed, tx.Now())
+		}
+		return probes.Enough(r)
+	})
+	return r, j, err
+}
+
+// branches are the branches that are pushed to, without those that nobody can tell.
+func (p pushTo) branches() (out []string) {
+	for _, ref := range p.refs {
+		if ref == "HEAD" {
+			_, branch, _ := workspace.Head(p.in.top)
+			out = append(out, branch)
+		} else if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+			out = append(out, branch)
+		}
+	}
+	return out
+}
+
+// sharedBranches are the branches that the members of a room share.
+func sharedBranches(tx *store.Tx, r stick.Room, top string) ([]string, error) {
+	out := workspace.DefaultBranches(top)
+	if r.Turn.HandoffSeq == 0 {
+		return out, nil
+	}
+	last, err := tx.Event(r.ID, r.Turn.HandoffSeq)
+	if err == nil && last != nil && last.Handoff != nil && last.Handoff.Workspace != nil && last.Handoff.Workspace.Branch != "" {
+		out = append(out, last.Handoff.Workspace.Branch)
+	}
+	return out, err
+}
+
+// checkPushes judges the pushes of a command. What fails on the way stops nothing.
+func (e *Engine) checkPushes(ctx context.Context, q editQuestion, res *MayEditResult) (failed error) {
+	for _, to := range e.pushesIn(q) {
+		r, j, err := e.mayPush(ctx, q.Caller, to)
+		switch {
+		case err != nil:
+			failed = err
+		case j.Denied != nil:
+			if r.ID != res.here {
+				j.Denied = j.Denied.In(r.Path)
+			}
+			res.deny(r.ID, j.Denied)
+			return failed
+		}
+	}
+	return failed
+}
+
+// pushed tells of a push that was against the rules of a room that only warns, once in a turn: its caller, and the holder.
+func (e *Engine) pushed(ctx context.Context, p HookParams, to pushTo) (out EditedResult, err error) {
+	r, j, err := e.mayPush(ctx, p.Caller, to)
+	if err != nil || j.Told == nil {
+		return out, err
+	}
+	p.Where = core.Where{RoomID: r.ID}
+	branch, _ := j.Told.Fields["branch"].(string)
+	return out, e.hooked(ctx, p, true, func(o *op) error {
+		out = EditedResult{}
+		known, err := o.alreadyTold()
+		if err != nil || known {
+			return err
+		}
+		out = EditedResult{j.Told.Message, j.Told.Hint.String()}
+		o.Events = append(o.Events, o.Room.PushTold(o.Me.Agent, branch))
+		return nil
+	})
+}
