@@ -69,7 +69,7 @@ var losses = []loss{
 	},
 	{
 		name: "branch -D of a live task", call: (*losing).dropsBranch, before: func(l *losing) { l.spawn(l.worker) }, denied: "is the worktree of task-[0-9]+, on which %s works",
-		told: "ran git branch -D feat/task-[0-9]+, work of %s; the old commit is kept as ", after: (*losing).keptTip, end: (*losing).cancel,
+		told: "ran git branch -D feat/task-[0-9]+ and git update-ref -d refs/heads/feat/task-[0-9]+, work of %s; the old commit is kept as ", after: (*losing).keptTip, end: (*losing).cancel,
 	},
 	{
 		name: "a worktree agent that writes to the main checkout", call: (*losing).strays, before: func(l *losing) { l.spawn(l.destroyer) },
