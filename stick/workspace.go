@@ -9,6 +9,8 @@ type Workspace struct {
 	Branch     string   `json:"branch,omitempty"` // empty when HEAD is detached
 	Dirty      []string `json:"dirty"`            // changed and untracked paths, at most 200
 	DirtyCount int      `json:"dirty_count"`      // all of them
+	// Unpushed says that no remote is known to have Head. It is asked where the room has several checkouts.
+	Unpushed bool `json:"unpushed,omitempty"`
 }
 
 // text returns w with names that are valid UTF-8. A path may hold any bytes, but JSON can't: an event that held

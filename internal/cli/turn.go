@@ -39,7 +39,11 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 			p.linef("  since then: %s", l)
 		}
 	}
-	if d := g.Drift; d != nil {
+	switch d := g.Drift; {
+	case d != nil && d.Absent:
+		p.linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, ask who wrote it to push it",
+			at(d.HeadWas, d.BranchWas), p.next(stick.Cmd("git fetch")))
+	case d != nil:
 		p.linef("since then the tree has moved from %s to %s", at(d.HeadWas, d.BranchWas), at(d.HeadIs, d.BranchIs))
 	}
 	if g.Notes > 0 {
@@ -140,10 +144,18 @@ func (a *app) releaseCmd() *cobra.Command {
 			} else {
 				p.linef("%s; whoever comes next finds your handoff", res.Nobody)
 			}
+			p.unpushed(res.Unpushed)
 			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
 		})
 	}
 	return c
+}
+
+// unpushed says that others can't get a commit from a remote, if it is one.
+func (p *page) unpushed(commit string) {
+	if commit != "" {
+		p.linef("no remote has %s, which your handoff is about; push it, or the others can't get it: %s", short(commit), p.next(stick.Cmd("git push")))
+	}
 }
 
 func (a *app) passCmd() *cobra.Command {
@@ -179,6 +191,7 @@ func (a *app) passCmd() *cobra.Command {
 			if !res.Reachable {
 				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s", res.ReservedFor, p.until(res.ClaimExpiresAt))
 			}
+			p.unpushed(res.Unpushed)
 			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
 		})
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,17 +83,19 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 	return g, err
 }
 
-// Drift says that HEAD of the shared tree has moved since the last handoff.
+// Drift says that HEAD of the shared tree has moved since the last handoff, or isn't where it was in another checkout.
 type Drift struct {
 	HeadWas   string `json:"head_was"`
 	HeadIs    string `json:"head_is"`
 	BranchWas string `json:"branch_was,omitempty"`
 	BranchIs  string `json:"branch_is,omitempty"`
+	Absent    bool   `json:"absent,omitempty"` // HeadWas isn't in this repository
 }
 
 // addDrift adds [Drift] to a grant if the tree has moved since the handoff. It only reads git's files and
-// runs no git, because a turn should begin at once.
-func (e *Engine) addDrift(g *Grant) {
+// runs no git, because a turn should begin at once. Only where the handoff may come from another checkout it asks git
+// whether its commit is here.
+func (e *Engine) addDrift(ctx context.Context, g *Grant) {
 	if g == nil {
 		return
 	}
@@ -114,6 +117,20 @@ func (e *Engine) addDrift(g *Grant) {
 	if ok && (commit != was.Head || branch != was.Branch) {
 		g.Drift = &Drift{HeadWas: was.Head, HeadIs: commit, BranchWas: was.Branch, BranchIs: branch}
 	}
+	if g.Drift == nil && ok || !e.manyHosts(ctx) {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
+	defer cancel()
+	if has, err := e.core.Config.Git.HasCommit(limited, p.Root, was.Head); err == nil && !has {
+		g.Drift = &Drift{HeadWas: was.Head, HeadIs: commit, BranchWas: was.Branch, BranchIs: branch, Absent: true}
+	}
+}
+
+// manyHosts reports whether members may have other checkouts.
+func (e *Engine) manyHosts(ctx context.Context) bool {
+	db, err := e.core.Open(ctx, false)
+	return err == nil && db.ManyHosts()
 }
 
 // maxRecovery is how many events since the last handoff a recovery lists at most.

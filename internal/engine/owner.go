@@ -93,6 +93,7 @@ type ReleaseStickResult struct {
 	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
 	Nobody         string          `json:"nobody,omitempty"` // why the stick is reserved for nobody
 	Already        bool            `json:"already,omitempty"`
+	Unpushed       string          `json:"unpushed,omitempty"` // the commit that the handoff names, if no remote is known to have it
 }
 
 // ReleaseStick ends the caller's turn with a handoff, and reserves the stick for the member that the release
@@ -125,7 +126,16 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		res = releaseResult(*o.LastEvent(stick.EventRelease), false)
 		return nil
 	})
+	res.Unpushed = unpushed(h)
 	return res, err
+}
+
+// unpushed is the commit of a handoff that others can't get.
+func unpushed(h stick.Handoff) string {
+	if h.Workspace == nil || !h.Workspace.Unpushed {
+		return ""
+	}
+	return h.Workspace.Head
 }
 
 // releaseResult rebuilds the result of a release from its event.
@@ -160,6 +170,7 @@ type PassStickResult struct {
 	Reachable      bool            `json:"reachable"` // the recipient is a listener
 	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
 	Already        bool            `json:"already,omitempty"`
+	Unpushed       string          `json:"unpushed,omitempty"` // as of a release
 }
 
 // PassStick ends the caller's turn with a handoff and reserves the stick for one member. Repeated, it returns
@@ -199,6 +210,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		}
 		return nil
 	})
+	res.Unpushed = unpushed(h)
 	return res, err
 }
 
@@ -264,7 +276,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	if err != nil {
 		return res, err
 	}
-	e.addDrift(res.Grant)
+	e.addDrift(ctx, res.Grant)
 	e.core.KillPoint("before rescue")
 	res.Rescue, res.RescueWhy = e.rescueAfter(ctx, p.Where, over)
 	return res, nil

@@ -44,5 +44,8 @@ func (e *Engine) snapshot(ctx context.Context, p *workspace.Place) *stick.Worksp
 	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
 	defer cancel()
 	w, _ := e.core.Config.Git.Snapshot(limited, p.Root)
+	if w != nil && w.Head != "" && e.manyHosts(ctx) {
+		w.Unpushed, _ = e.core.Config.Git.Unpushed(limited, p.Root, w.Head)
+	}
 	return w
 }

@@ -118,7 +118,7 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if err == nil && !w.done && w.q.Blocking {
 		err = w.blockUntilAnswered(ctx)
 	}
-	e.addDrift(w.res.Grant)
+	e.addDrift(ctx, w.res.Grant)
 	return w.res, err
 }
 

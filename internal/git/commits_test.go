@@ -51,3 +51,30 @@ func TestNewCommits(t *testing.T) {
 		}
 	}
 }
+
+// TestWhereACommitIs: in the repository, and on a remote, as the repository last saw it.
+func TestWhereACommitIs(t *testing.T) {
+	dir, first := repository(t)
+	git(t, dir, "commit", "-q", "--allow-empty", "-m", "second")
+	second := git(t, dir, "rev-parse", "HEAD")
+	unpushed := func(commit string, want bool) {
+		t.Helper()
+		if got, err := (Client{}).Unpushed(t.Context(), dir, commit); got != want || err != nil {
+			t.Errorf("unpushed: %v, %v; want %v", got, err, want)
+		}
+	}
+	unpushed(first, true)
+	git(t, dir, "update-ref", "refs/remotes/origin/main", first)
+	unpushed(first, false)
+	unpushed(second, true)
+	git(t, dir, "update-ref", "refs/remotes/fork/x", second)
+	unpushed(second, false)
+	for commit, want := range map[string]bool{first: true, strings.Repeat("1", len(first)): false, "--batch": false, "": false} {
+		if got, err := (Client{}).HasCommit(t.Context(), dir, commit); got != want || err != nil {
+			t.Errorf("has %q: %v, %v", commit, got, err)
+		}
+	}
+	if has, err := (Client{}).HasCommit(t.Context(), t.TempDir(), first); has || err != nil {
+		t.Errorf("outside git: %v, %v", has, err)
+	}
+}

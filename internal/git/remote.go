@@ -2,6 +2,8 @@ package git
 
 import (
 	"context"
+	"errors"
+	"os/exec"
 	"strings"
 )
 
@@ -49,4 +51,19 @@ func (c Client) RemoteBranch(ctx context.Context, dir, remote, branch string) (s
 	said, err := c.text(ctx, dir, "ls-remote", "--quiet", "--", remote, "refs/heads/"+branch)
 	commit, _, _ := strings.Cut(said, "\t")
 	return commit, err
+}
+
+// Unpushed reports whether no branch of a remote, as the repository last saw it, has a commit.
+func (c Client) Unpushed(ctx context.Context, dir, commit string) (bool, error) {
+	said, err := c.text(ctx, dir, "for-each-ref", "--count=1", "--contains="+commit, "--format=%(refname)", "refs/remotes")
+	return err == nil && said == "", err
+}
+
+// HasCommit reports whether the repository has a commit.
+func (c Client) HasCommit(ctx context.Context, dir, commit string) (bool, error) {
+	err := c.read(ctx, dir, nil, "cat-file", "-e", "--end-of-options", commit+"^{commit}")
+	if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
+		return false, nil
+	}
+	return err == nil, err
 }
