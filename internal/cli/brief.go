@@ -101,8 +101,13 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.linef("The tree has %s (%s).", work, p.next(stick.Cmd("tt changes")))
 	}
 	if !short && res.Parent == nil {
-		p.linef("Several agents share this workspace, and only the holder of the stick changes files%s. %s blocks until it is your turn "+
-			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", enforced(res.Enforce), wait)
+		where, elsewhere := shown("Several agents share this workspace, and"), shown("")
+		if res.Apart {
+			where = "Agents share this room from several checkouts. In that of the holder"
+			elsewhere = " In another checkout you may change files; a push to the branch that all share needs the stick."
+		}
+		p.linef("%s only the holder of the stick changes files%s.%s %s blocks until it is your turn "+
+			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", where, enforced(res.Enforce), elsewhere, wait)
 	}
 	if res.Instructions != "" && !short {
 		p.linef("This project adds:")

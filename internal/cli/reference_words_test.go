@@ -267,6 +267,7 @@ var common = map[string]string{
 	"unpushed":                  "the commit of the handoff that no remote is known to have",
 	"unresolved_notes":          "notes about the room or the turn",
 	"absent":                    "the commit of the handoff isn't in this repository",
+	"apart":                     "edits need the stick only in the checkout of its holder",
 	"already":                   "this was done before, and is answered again",
 	"artifacts":                 "files to load",
 	"branch_is":                 "the branch now",

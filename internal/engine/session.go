@@ -44,6 +44,7 @@ type StartSessionResult struct {
 	Holder      string          `json:"holder,omitempty"` // who has the stick, in words
 	Paused      *stick.Pause    `json:"paused,omitempty"` // set while the room is paused
 	Enforce     stick.Enforce   `json:"enforce,omitempty"`
+	Apart       bool            `json:"apart,omitempty"` // edits need the stick in the checkout of its holder only
 	YourTurn    bool            `json:"your_turn"`
 	ReservedFor *stick.AgentID  `json:"reserved_for,omitempty"`
 	Unread      int             `json:"unread"`
@@ -311,7 +312,7 @@ func (s *sessionStart) done(o *op) error {
 		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Kind, Already: s.out.Already,
 		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: o.Room.State(o.Probes.Probed, now),
 		Answered: s.answered,
-		Holder:   o.Room.Holder(now), Enforce: o.Room.Policy.Enforce, Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
+		Holder:   o.Room.Holder(now), Enforce: o.Room.Policy.Enforce, Apart: o.Tx.ManyHosts() && o.Room.Policy.EnforceCheckouts != stick.FencedAll, Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
 		YourTurn: o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
 	}
 	if s.out.Primary != "" {
