@@ -21,10 +21,9 @@ type pushTo struct {
 
 // pushesIn are the pushes among acts.
 func (e *Engine) pushesIn(q editQuestion) (all []pushTo) {
-	for _, a := range e.actsIn(q.at, q.Acts) {
-		if a.Kind == shell.Pushes {
-			all = append(all, pushTo{a.in, a.Refs, a.Some})
-		}
+	acts := slices.DeleteFunc(slices.Clone(q.Acts), func(a shell.Act) bool { return a.Kind != shell.Pushes })
+	for _, a := range e.actsIn(q.at, acts) {
+		all = append(all, pushTo{a.in, a.Refs, a.Some})
 	}
 	return all
 }

@@ -82,6 +82,15 @@ func TestTheWordOfTheWitness(t *testing.T) {
 			return
 		}
 		soon(t, "the witness hears", w.Hears)
+		reads := 0
+		for range 100 {
+			if !w.Hears() {
+				reads++
+			}
+		}
+		if reads < 3 {
+			t.Errorf("of 100 times a wait reads %d times all the same", reads)
+		}
 		u, _ := url.Parse(storetest.Options(db).URL)
 		storetest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%"`+u.Query().Get("search_path")+`"%' AND query LIKE 'NOTIFY%'`)
 		soon(t, "it says so when it hears again", w.Hears)

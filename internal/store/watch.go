@@ -11,17 +11,27 @@ import (
 // Watch is a watch of a room's bell: see [bell.Watch].
 type Watch struct {
 	*bell.Watch
-	db    *DB
-	leave func()
+	db     *DB
+	unread int // how often nobody needed to read, since somebody did
+	leave  func()
 }
 
 // Sleeps says that its caller is about to wait for a ring, and reads nothing until then. A database on a server takes back what
 // it keeps for the process meanwhile.
 func (w *Watch) Sleeps() { w.db.dialect.sleeps() }
 
-// Hears reports whether a ring can't be missed now, so that its caller needn't read the room when nothing has rung. It is false
-// on SQLite, where reading costs next to nothing.
-func (w *Watch) Hears() bool { return w.db.dialect.hears() }
+// enoughUnread is how often [Watch.Hears] says in a row that nobody needs to read: about half an hour of a wait's slow timer.
+const enoughUnread = 30
+
+// Hears reports whether a ring can't be missed now, so that its caller, when its slow timer fires, needn't read the room. It is false
+// on SQLite, where reading costs next to nothing, and now and then anyway. It belongs to one goroutine.
+func (w *Watch) Hears() bool {
+	if w.unread++; w.unread > enoughUnread || !w.db.dialect.hears() {
+		w.unread = 0
+		return false
+	}
+	return true
+}
 
 // Close ends the watch; no ring comes after it.
 func (w *Watch) Close() error {
@@ -44,7 +54,7 @@ func (db *DB) Watch(room stick.RoomID) (*Watch, error) {
 		return nil, err
 	}
 	if !db.ManyHosts() {
-		return &Watch{w, db, func() {}}, nil
+		return &Watch{Watch: w, db: db, leave: func() {}}, nil
 	}
 	db.witness.join(db.dialect, func(ctx context.Context) {
 		db.dialect.listen(ctx, db.Bell, func(ctx context.Context, heard <-chan struct{}) {
@@ -53,7 +63,7 @@ func (db *DB) Watch(room stick.RoomID) (*Watch, error) {
 			}
 		})
 	})
-	return &Watch{w, db, sync.OnceFunc(func() { db.witness.leave(db.dialect) })}, nil
+	return &Watch{Watch: w, db: db, leave: sync.OnceFunc(func() { db.witness.leave(db.dialect) })}, nil
 }
 
 // join begins to listen with the first watch.
