@@ -118,7 +118,7 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 	what := q.notYours(denied)
 	if instead != nil {
 		hint := r.stepToEdit()
-		if r.Turn.State != Owned || r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
+		if r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
 		return r.denied(fmt.Sprintf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).

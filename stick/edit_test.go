@@ -147,6 +147,21 @@ func TestMayEdit(t *testing.T) {
 	}
 }
 
+// TestStepToEditWhatIsReserved: whoever has reserved a path is asked as well as the holder of the stick, and once if that is the same agent.
+func TestStepToEditWhatIsReserved(t *testing.T) {
+	f := room(t).member("a", "b", "c").alive("a", "b", "c").policy("enforce=scopes")
+	f.reserves("c", "src")
+	step := func() string {
+		return f.MayEdit(Editing{By: "b", Paths: []string{"src/a.go"}}, f.standing(), f.s, f.now).Denied.Hint.String()
+	}
+	equal(t, "nobody holds the stick", step(), `ask: tt msg send c "…"; or take the stick: tt try`)
+	f.owns("a")
+	equal(t, "another holds it", step(), `ask: tt msg send c "…"; or `+f.NextStep().String())
+	f.must(f.release("a", f.fence(), Handoff{Status: "s", NextAction: "n"}))
+	f.owns("c")
+	equal(t, "the same agent holds it", step(), f.NextStep().String())
+}
+
 func TestOnlyAPersonRelaxesEnforce(t *testing.T) {
 	order := []string{"off", "warn", "scopes", "stick"}
 	for i, from := range order {

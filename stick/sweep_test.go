@@ -30,6 +30,12 @@ func TestCommitOfOthersWork(t *testing.T) {
 			"the commit takes along what codex:b and claude:c have edited: a.go, b c.go, d.go, e.go, f.go and 2 more",
 			`commit only your own: git commit -m "…" -- 'a b.go' x.go; or ask: tt msg send codex:b "…"`,
 		},
+		{
+			EnforceStick, files("codex:b")[:5],
+			[]string{"1", "2", "3", "4", "5"},
+			"the commit takes along what codex:b has edited: a.go, b c.go, d.go, e.go, f.go",
+			`commit only your own: git commit -m "…" -- 1 2 3 4 5; or ask: tt msg send codex:b "…"`,
+		},
 		{EnforceStick, append(files("a:1", "b:1")[:1], files("b:1", "c:1", "d:1", "e:1")[1:2]...), nil, "the commit takes along what a:1, b:1, c:1 and 2 more have edited: a.go, b c.go", `ask: tt msg send a:1 "…"`},
 		{
 			EnforceWarn, files("codex:b")[:1],
