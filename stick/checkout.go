@@ -4,8 +4,13 @@ package stick
 // what is in another one, and the turn is about what they share: the branch to which all push. It is zero where a room
 // has one, and where it isn't known.
 type Checkout struct {
-	Host string // its id
-	Path string // there
+	Host string `json:"host_id"` // its host
+	Path string `json:"path"`    // its top directory there
+}
+
+// IsOther reports whether c and in are two checkouts. Where one of them isn't known, they aren't.
+func (c Checkout) IsOther(in Checkout) bool {
+	return c != (Checkout{}) && in != (Checkout{}) && c != in
 }
 
 // Fenced says in which checkouts edits need the turn.
@@ -33,7 +38,7 @@ func (r Room) elsewhere(in Checkout) bool {
 		has = r.Turn.ReservedFor
 	}
 	m, ok := r.Member(has)
-	return ok && in != (Checkout{}) && m.Checkout != (Checkout{}) && m.Checkout != in
+	return ok && m.Checkout.IsOther(in)
 }
 
 // Pushing is the question whether an agent may push to a branch of the room's remote.

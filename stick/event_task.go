@@ -53,12 +53,13 @@ func TaskFactsOf[F TaskFacts](e Event) (f F, ok bool) {
 // TaskAssignedFacts are the facts of [EventTaskAssigned].
 type TaskAssignedFacts struct {
 	TaskStatus
-	Description string `json:"description,omitempty"`
-	Spec        string `json:"spec,omitempty"`
-	Branch      string `json:"branch,omitempty"`
-	Worktree    string `json:"worktree,omitempty"`    // relative to the workspace's root
-	Integration string `json:"integration,omitempty"` // the branch that a merge moves
-	Base        string `json:"base,omitempty"`        // the commit that the branch begins at
+	Description string   `json:"description,omitempty"`
+	Spec        string   `json:"spec,omitempty"`
+	Branch      string   `json:"branch,omitempty"`
+	Worktree    string   `json:"worktree,omitempty"`    // relative to the workspace's root
+	Integration string   `json:"integration,omitempty"` // the branch that a merge moves
+	Base        string   `json:"base,omitempty"`        // the commit that the branch begins at
+	In          Checkout `json:"in,omitzero"`           // with the branch and the worktree
 }
 
 // TaskStartedFacts are the facts of [EventTaskStarted].
@@ -126,7 +127,8 @@ type TaskFailedFacts struct {
 // TaskRetriedFacts are the facts of [EventTaskRetried].
 type TaskRetriedFacts struct {
 	TaskStatus
-	Base string `json:"base,omitempty"` // the commit that the new attempt begins at
+	Base string   `json:"base,omitempty"` // the commit that the new attempt begins at
+	In   Checkout `json:"in,omitzero"`    // with the branch and the worktree from now on
 }
 
 // TaskRolledBackFacts are the facts of [EventTaskRolledBack].
@@ -245,6 +247,7 @@ var taskEvents = []EventInfo{
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
 			t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base = f.Description, f.Spec, f.Branch, f.Worktree, f.Integration, f.Base
+			t.In = f.In
 		},
 	}),
 	taskRow(taskKind[TaskStartedFacts]{
@@ -337,6 +340,7 @@ var taskEvents = []EventInfo{
 		Apply: func(t *Task, _ Event, f TaskRetriedFacts) {
 			t.replace("")
 			t.Base, t.Head, t.Patch, t.Result, t.Cause, t.Reason, t.ChangesGate = f.Base, "", "", "", "", "", false
+			t.In = f.In
 		},
 	}),
 	taskRow(taskKind[TaskRolledBackFacts]{

@@ -93,12 +93,13 @@ type Task struct {
 	Description string
 	Spec        string
 	Branch      string
-	Worktree    string // relative to the workspace's root
-	Integration string // the branch that a merge moves
-	Base        string // the commit that it began at, or was last rebased onto
-	Head        string // the commit that was last offered for review
-	Patch       string // a sum of what Head changes, which doesn't depend on Base
-	ChangesGate bool   // Head changes the file that defines the gate
+	Worktree    string   // relative to the workspace's root
+	In          Checkout // where its branch and worktree are
+	Integration string   // the branch that a merge moves
+	Base        string   // the commit that it began at, or was last rebased onto
+	Head        string   // the commit that was last offered for review
+	Patch       string   // a sum of what Head changes, which doesn't depend on Base
+	ChangesGate bool     // Head changes the file that defines the gate
 	Worker      AgentID
 	Earlier     []AgentID // earlier workers
 	SpawnedBy   AgentID
@@ -174,6 +175,9 @@ func TaskKey(id string) string { return strings.ToLower(id) }
 
 // Over reports whether the task has ended: it was completed or has failed.
 func (t Task) Over() bool { return t.State == TaskCompleted || t.State == TaskFailed }
+
+// Elsewhere reports whether the task's branch and worktree are in another checkout.
+func (t Task) Elsewhere(in Checkout) bool { return t.In.IsOther(in) }
 
 // Busy reports whether the task's worker should be working now.
 func (t Task) Busy() bool { return t.State == TaskWorking || t.State == TaskConflicted }

@@ -71,6 +71,7 @@ type Spawning struct {
 	Spec        string
 	Branch      string
 	Worktree    string
+	In          Checkout // with the branch and the worktree
 	Integration string
 	Base        string
 }
@@ -114,6 +115,7 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	}
 	return taskEvent(t, s, q.By, "", TaskAssignedFacts{
 		TaskStatus: TaskStatus{Attempt: 1}, Description: q.Description, Spec: q.Spec, Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
+		In: q.In,
 	}), nil
 }
 
@@ -273,13 +275,13 @@ func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, err
 	return e, nil
 }
 
-// Retry begins another attempt from a commit. It fails with [CodeInvalidTransition].
-func (t Task) Retry(by AgentID, base string) (Event, error) {
+// Retry begins another attempt from a commit, in a checkout. It fails with [CodeInvalidTransition].
+func (t Task) Retry(by AgentID, base string, in Checkout) (Event, error) {
 	s, err := t.step(ActRetry)
 	if err != nil {
 		return Event{}, err
 	}
-	return taskEvent(t, s, by, t.Worker, TaskRetriedFacts{TaskStatus: TaskStatus{Attempt: t.Attempt + 1}, Base: base}), nil
+	return taskEvent(t, s, by, t.Worker, TaskRetriedFacts{TaskStatus: TaskStatus{Attempt: t.Attempt + 1}, Base: base, In: in}), nil
 }
 
 // Rollback records that a commit reverted the merge. It fails with [CodeUsage] and [CodeInvalidTransition].

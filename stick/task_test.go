@@ -42,9 +42,28 @@ var (
 		return *e, err
 	}
 	cancel = func(t Task) (Event, error) { e, err := t.Cancel(theReviewer, "no"); return *e, err }
-	retry  = func(t Task) (Event, error) { return t.Retry("claude:o", "b2") }
+	retry  = func(t Task) (Event, error) { return t.Retry("claude:o", "b2", Checkout{}) }
 	land   = func(t Task) (Event, error) { return t.Land("claude:o", t.Approved, "r") }
 )
+
+// TestTaskElsewhere: a task is where its branch and worktree were made, and another attempt may be made elsewhere.
+func TestTaskElsewhere(t *testing.T) {
+	here, there, unknown := Checkout{"h1", "/w"}, Checkout{"h2", "/w"}, Checkout{}
+	again := func(t Task) (Event, error) { return t.Retry("claude:o", "b2", there) }
+	task := made(t, begun)
+	equal(t, "one that nobody knows of is here", task.Elsewhere(here), false)
+	task = made(t, begun, cancel, again)
+	equal(t, "elsewhere", task.Elsewhere(here), true)
+	equal(t, "there", task.Elsewhere(there), false)
+	equal(t, "in a checkout that isn't known", task.Elsewhere(unknown), false)
+	e, err := SpawnTask(Task{}, Spawning{By: "claude:o", ID: "T-1", In: here})
+	if err == nil {
+		task, err = Task{}.Apply(e)
+	}
+	if err != nil || task.In != here {
+		t.Errorf("%+v, %v", task.In, err)
+	}
+}
 
 // TestNeeds says to whom a task is shown as theirs to act on.
 func TestNeeds(t *testing.T) {
@@ -139,7 +158,7 @@ func TestTaskRefusals(t *testing.T) {
 		{"a later attempt is named", err2(again.Start(TaskCall{By: "codex:w", Attempt: 3}, false)), CodeStaleAttempt},
 		{"a cancelled task is done", err2(made(t, begun, cancel).Done(theWorker, Offering{Head: "h"})), CodeStaleAttempt},
 		{"a completed task is cancelled", err2(made(t, begun, offers("h", "p"), approve, land).Cancel(theReviewer, "x")), CodeInvalidTransition},
-		{"a task that isn't over is retried", err2(approved.Retry("x", "b")), CodeInvalidTransition},
+		{"a task that isn't over is retried", err2(approved.Retry("x", "b", Checkout{})), CodeInvalidTransition},
 		{"what hasn't landed is taken back", err2(approved.Rollback("x", "r", "why")), CodeInvalidTransition},
 		{"it fails without a reason", err2(made(t, begun).Fail(theWorker, "")), CodeUsage},
 	} {

@@ -478,6 +478,15 @@ isn't there when it is empty.`)
 			add(reflect.TypeOf(r))
 		}
 	}
+	for _, e := range stick.EventTypes { // what only events have
+		if task, ok := reflect.TypeOf(e.Payload()).FieldByName("Task"); ok && e.Type.OfTask() {
+			for _, f := range flatten(task.Type.Elem()) {
+				if _, of := kindOf(f.Type); of != nil {
+					add(of)
+				}
+			}
+		}
+	}
 	g.line("\nThe answer of each command:\n")
 	for _, c := range tree() {
 		for i, r := range results[c.CommandPath()] {

@@ -56,7 +56,7 @@ func (s *Scene) agentIn(name, dir, namespace string) *Actor {
 	a.pid = s.machine.start(proctest.Process{Comm: harness, Dir: dir})
 	a.By = core.Caller{
 		Harness: harness, SessionID: session, Proof: stick.ProvesSession, User: "ann", Host: "here",
-		Process: stick.Process{Boot: s.machine.boot(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
+		Process: stick.Process{Machine: s.machine.name, Boot: s.machine.boot(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
 	}
 	if namespace != "" {
 		a.By.Process.PIDNS = namespace
@@ -80,7 +80,7 @@ func (s *Scene) Person(name string) *Actor {
 	a.pid = s.machine.start(proctest.Process{Comm: "bash", TTY: 34816, Dir: s.dir})
 	a.By = core.Caller{
 		Harness: "human", User: name, Host: "here", Person: true, Terminal: "pts/0", Proof: stick.ProvesTurn,
-		Process: stick.Process{Boot: s.machine.boot(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
+		Process: stick.Process{Machine: s.machine.name, Boot: s.machine.boot(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
 	}
 	return s.enter(a)
 }
@@ -104,10 +104,12 @@ func (s *Scene) enter(a *Actor) *Actor {
 // an operation runs. It calls kill at each kill point; kill may be nil.
 func (a *Actor) program(kill func(string)) {
 	a.tt = a.machine.start(proctest.Process{PPID: a.pid, Comm: "tt"})
+	procs := a.machine.seen(a.tt, a.namespace)
+	procs.OneHost = !a.Shared()
 	a.kernel = core.New(core.Config{
-		Dir: a.data, Database: a.database, Procs: a.machine.seen(a.tt, a.namespace), Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
+		Dir: a.data, Database: a.database, Procs: procs, Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
-		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100,
+		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100, Host: a.host,
 	})
 	a.Tasks = task.New(task.Config{Kernel: a.kernel, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 		res, err := a.Engine.MayEdit(ctx, engine.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})

@@ -13,6 +13,7 @@ import (
 // machine is the process table of a story. It may change while programs read it.
 type machine struct {
 	mu    sync.Mutex
+	name  string // its id; empty for the usual one
 	next  int
 	boots int
 	all   []proctest.Process
@@ -53,7 +54,7 @@ func (m *machine) end(pid int) {
 // pids of the others.
 func (m *machine) seen(self int, namespace string) *proc.Table {
 	t := proctest.Machine(self)
-	t.FS, t.PIDSpace.Boot = view{m, self}, m.boot()
+	t.FS, t.PIDSpace.Machine, t.PIDSpace.Boot = view{m, self}, m.name, m.boot()
 	if namespace != "" {
 		t.PIDSpace.PIDNS, t.Initial = namespace, false
 	}
@@ -64,7 +65,7 @@ func (m *machine) seen(self int, namespace string) *proc.Table {
 func (m *machine) boot() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return "boot" + strconv.Itoa(m.boots)
+	return m.name + "boot" + strconv.Itoa(m.boots)
 }
 
 // reboot ends all processes and starts another boot.

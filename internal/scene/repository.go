@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"talkingstick/internal/storetest"
 )
 
 // InGit returns a scene whose workspace is a git repository with one commit on main.
@@ -13,6 +15,17 @@ func InGit(t *testing.T) *Scene {
 	t.Helper()
 	s := New(t)
 	s.repository()
+	return s
+}
+
+// Shared returns the scene of [InGit] with a database on a server, and a remote that other hosts can clone: see [Scene.Elsewhere].
+func Shared(t *testing.T) *Scene {
+	t.Helper()
+	t.Parallel()
+	s := set(t, storetest.PostgresURL(t))
+	s.repository()
+	s.GitIn(s.dir, "init", "-q", "--bare", "origin.git")
+	s.Git("remote", "add", "origin", filepath.Join(s.dir, "origin.git"))
 	return s
 }
 

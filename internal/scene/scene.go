@@ -47,6 +47,8 @@ type Scene struct {
 
 	mu       sync.Mutex // guards the fields below
 	ids      int        // how many ids were made
+	first    *Scene     // where ids are made; nil for here
+	host     string     // the name of its host, where that matters
 	actors   []*Actor
 	programs []*core.Kernel // of all actors, to close at the end
 	untidy   bool           // see LeavesWork
@@ -56,24 +58,40 @@ type Scene struct {
 func New(t *testing.T) *Scene {
 	t.Helper()
 	t.Parallel()
-	return set(t)
+	return set(t, storetest.Address(t))
 }
 
-// set builds a scene without making the test parallel.
-func set(t *testing.T) *Scene {
+// set builds a scene with a database without making the test parallel.
+func set(t *testing.T, database string) *Scene {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Scene{T: t, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), clock: storetest.NewClock(), machine: newMachine()}
-	s.database = storetest.Address(t)
+	s := &Scene{T: t, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), database: database, clock: storetest.NewClock(), machine: newMachine()}
 	if err := os.MkdirAll(filepath.Join(s.Work, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.end)
 	s.observer = s.Person("observer")
 	return s
+}
+
+// Elsewhere returns the scene on another host, with a clone of the workspace's repository that shares its room. The clone's origin is that of
+// the workspace. Both scenes have one clock.
+func (s *Scene) Elsewhere(host string) *Scene {
+	s.Helper()
+	dir := s.Dir(host)
+	there := &Scene{
+		T: s.T, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), database: s.database, clock: s.clock,
+		machine: newMachine(), first: s, host: host,
+	}
+	there.machine.name = host
+	s.GitIn(dir, "clone", "-q", s.Git("remote", "get-url", "origin"), there.Work)
+	there.Git("config", "talkingstick.room", s.Git("config", "talkingstick.room"))
+	s.Cleanup(there.end)
+	there.observer = there.Person("observer-" + host)
+	return there
 }
 
 // Shared reports whether other hosts could have the database open, too.
@@ -180,6 +198,9 @@ func (s *Scene) write(path, text string) {
 
 // newID returns ids that count up over all programs of the story. Any part of an id shows its number.
 func (s *Scene) newID() string {
+	if s.first != nil {
+		return s.first.newID()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ids++

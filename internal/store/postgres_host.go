@@ -176,6 +176,12 @@ func (tx *Tx) HostName() (string, error) {
 	return name, err
 }
 
+// NameOfHost is the name of a host among those that share the database; empty for one that has none.
+func (tx *Tx) NameOfHost(host string) (name string, err error) {
+	_, err = tx.one("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name)
+	return name, err
+}
+
 // endBoot ends what ran under a boot of a host that is over.
 func (tx *Tx) endBoot(host, boot string) error {
 	rooms, err := tx.roomIDs(`SELECT r.room_id FROM rooms r WHERE r.room_id IN (SELECT l.room_id FROM listeners l WHERE l.boot = ?)

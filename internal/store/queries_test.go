@@ -231,7 +231,11 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, _, found := tx.FindBlob(blob.Sum[:8])
 		return try(task, tasks, queue, openTasks, mine, openMine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
 	})
-	update(t, db, func(tx *store.Tx) error { return tx.EndIntent("i", "done") })
+	update(t, db, func(tx *store.Tx) error {
+		_, renewed := tx.RenewIntent("i")
+		_, host := tx.NameOfHost("h")
+		return try(renewed, host, tx.EndIntent("i", "done"))
+	})
 }
 
 // rebooted returns a database after a reboot, so that the statements of a new generation are recorded as well.

@@ -8,13 +8,14 @@ import (
 )
 
 const taskColumns = `task_id, state, attempt, description, spec, branch, worktree, integration, base, head, patch, changes_gate,
-	worker, earlier, spawned_by, approved, approved_by, approved_seq, result, cause, reason, created_at, state_at, last_seq, heartbeat_at`
+	worker, earlier, spawned_by, approved, approved_by, approved_seq, result, cause, reason, created_at, state_at, last_seq, heartbeat_at, host_id, checkout`
 
 // scanTask reads a row of taskColumns.
 func scanTask(scan func(...any) error) (t stick.Task, err error) {
 	var earlier string
 	err = scan(&t.ID, &t.State, &t.Attempt, &t.Description, &t.Spec, &t.Branch, &t.Worktree, &t.Integration, &t.Base, &t.Head, &t.Patch, &t.ChangesGate,
-		&t.Worker, &earlier, &t.SpawnedBy, &t.Approved, &t.ApprovedBy, &t.ApprovedSeq, &t.Result, &t.Cause, &t.Reason, &t.CreatedAt, &t.StateAt, &t.Seq, &t.HeartbeatAt)
+		&t.Worker, &earlier, &t.SpawnedBy, &t.Approved, &t.ApprovedBy, &t.ApprovedSeq, &t.Result, &t.Cause, &t.Reason, &t.CreatedAt, &t.StateAt, &t.Seq, &t.HeartbeatAt,
+		&t.In.Host, &t.In.Path)
 	if err == nil && earlier != "" {
 		err = json.Unmarshal([]byte(earlier), &t.Earlier)
 	}
@@ -43,14 +44,16 @@ func (tx *Tx) putTask(e stick.Event) error {
 		earlier = string(b)
 	}
 	err = tx.exec(`INSERT INTO tasks (room_id, task_key, `+taskColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (room_id, task_key) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, base = excluded.base, head = excluded.head,
 		patch = excluded.patch, changes_gate = excluded.changes_gate, worker = excluded.worker, earlier = excluded.earlier,
 		approved = excluded.approved, approved_by = excluded.approved_by, approved_seq = excluded.approved_seq, result = excluded.result,
-		cause = excluded.cause, reason = excluded.reason, state_at = excluded.state_at, last_seq = excluded.last_seq, heartbeat_at = excluded.heartbeat_at`,
+		cause = excluded.cause, reason = excluded.reason, state_at = excluded.state_at, last_seq = excluded.last_seq, heartbeat_at = excluded.heartbeat_at,
+		host_id = excluded.host_id, checkout = excluded.checkout`,
 		e.Room, stick.TaskKey(t.ID),
 		t.ID, t.State, t.Attempt, t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base, t.Head, t.Patch, t.ChangesGate,
-		t.Worker, earlier, t.SpawnedBy, t.Approved, t.ApprovedBy, t.ApprovedSeq, t.Result, t.Cause, t.Reason, t.CreatedAt, t.StateAt, t.Seq, t.HeartbeatAt)
+		t.Worker, earlier, t.SpawnedBy, t.Approved, t.ApprovedBy, t.ApprovedSeq, t.Result, t.Cause, t.Reason, t.CreatedAt, t.StateAt, t.Seq, t.HeartbeatAt,
+		t.In.Host, t.In.Path)
 	if err != nil {
 		return err
 	}
@@ -222,30 +225,43 @@ type Intent struct {
 	Kind      string
 	Agent     stick.AgentID
 	Data      json.RawMessage
-	PID       int // of the process that does it
+	PID       int            // of the process that does it
+	In        stick.Checkout // in which it is done; zero where the room has one
 	StartedAt stick.Time
+	RenewedAt stick.Time // when the process last said that it works
 	EndedAt   stick.Time
 	Outcome   string
 }
 
-const intentColumns = "intent_id, room_id, task_key, attempt, kind, agent_id, data, pid, started_at, ended_at, outcome"
+const intentColumns = "intent_id, room_id, task_key, attempt, kind, agent_id, data, pid, started_at, ended_at, outcome, host_id, checkout, renewed_at"
 
 // PutIntent stores an intent that begins now, or replaces the data of an open one. A task has at most one open
 // intent.
 func (tx *Tx) PutIntent(i Intent) error {
-	return tx.execIn(i.Room, `INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '')
-		ON CONFLICT (intent_id) DO UPDATE SET data = excluded.data, pid = excluded.pid WHERE intents.ended_at = 0`,
-		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.now)
+	return tx.execIn(i.Room, `INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)
+		ON CONFLICT (intent_id) DO UPDATE SET data = excluded.data, pid = excluded.pid, renewed_at = excluded.renewed_at WHERE intents.ended_at = 0`,
+		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.now, i.In.Host, i.In.Path, tx.now)
 }
 
-// EndIntent records how an intent ended. It fails when it had ended before.
-func (tx *Tx) EndIntent(id, outcome string) error {
+// RenewIntent records that the process of an intent still works. open is false if the intent has ended.
+func (tx *Tx) RenewIntent(id string) (open bool, err error) {
 	var found string
-	ok, err := tx.one("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{max(tx.now, 1), outcome, id}, &found)
-	if err == nil && !ok {
-		err = fmt.Errorf("intent %s was ended by another process", id)
+	return tx.one("UPDATE intents SET renewed_at = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{tx.now, id}, &found)
+}
+
+// EndIntent records how an intent ended. It fails when it had ended before. Commands on other hosts may wait for it.
+func (tx *Tx) EndIntent(id, outcome string) error {
+	var room stick.RoomID
+	ok, err := tx.one("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING room_id", []any{max(tx.now, 1), outcome, id}, &room)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return fmt.Errorf("intent %s was ended by another process", id)
+	case tx.ManyHosts():
+		tx.Ring(room)
 	}
-	return err
+	return nil
 }
 
 // Intents lists the open intents of a room, or of one task.
@@ -285,7 +301,7 @@ func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
 
 func scanIntent(scan func(...any) error) (i Intent, err error) {
 	var data string
-	err = scan(&i.ID, &i.Room, &i.Task, &i.Attempt, &i.Kind, &i.Agent, &data, &i.PID, &i.StartedAt, &i.EndedAt, &i.Outcome)
+	err = scan(&i.ID, &i.Room, &i.Task, &i.Attempt, &i.Kind, &i.Agent, &data, &i.PID, &i.StartedAt, &i.EndedAt, &i.Outcome, &i.In.Host, &i.In.Path, &i.RenewedAt)
 	i.Data = json.RawMessage(data)
 	return i, err
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -114,8 +115,9 @@ func TestDamagedTask(t *testing.T) {
 	}
 }
 
-// TestIntents: each task has at most one open intent, which ends once.
+// TestIntents: each task has at most one open intent, which ends once. Until then it can be renewed.
 func TestIntents(t *testing.T) {
+	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		put := func(i, task string) error {
@@ -126,6 +128,24 @@ func TestIntents(t *testing.T) {
 		end := func(i string) error {
 			return db.Update(t.Context(), func(tx *store.Tx) error { return tx.EndIntent(i, "done") })
 		}
+		renew := func(i string, want stick.Time) {
+			t.Helper()
+			clock.Move(time.Second)
+			var open bool
+			err := db.Update(t.Context(), func(tx *store.Tx) (err error) {
+				open, err = tx.RenewIntent(i)
+				return err
+			})
+			if err != nil || open != !want.IsZero() {
+				t.Errorf("renewed %s: %v, %v", i, open, err)
+			}
+			view(t, db, func(tx *store.Tx) error {
+				if got, _, err := tx.Intent(i); err != nil || got.RenewedAt != want {
+					t.Errorf("%s was renewed at %v, %v; want %v", i, got.RenewedAt, err, want)
+				}
+				return nil
+			})
+		}
 		for _, err := range []error{put("a", "one"), put("b", "two"), put("a", "one"), put("q", "")} {
 			if err != nil {
 				t.Fatal(err)
@@ -134,9 +154,11 @@ func TestIntents(t *testing.T) {
 		if put("c", "one") == nil {
 			t.Error("two things are done for a task at once")
 		}
+		renew("a", stick.At(clock.Now().Add(time.Second)))
 		if err := end("a"); err != nil {
 			t.Error(err)
 		}
+		renew("a", 0)
 		if end("a") == nil {
 			t.Error("an intent ended twice")
 		}
@@ -151,7 +173,7 @@ func TestIntents(t *testing.T) {
 			}
 			return nil
 		})
-	})
+	}, storetest.At(clock))
 }
 
 func TestBlobs(t *testing.T) {

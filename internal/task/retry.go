@@ -49,7 +49,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		if err != nil {
 			return stick.Event{}, err
 		}
-		return now.Retry(o.Me.Agent, m.base)
+		return now.Retry(o.Me.Agent, m.base, o.Tx.CheckoutOf(o.Room))
 	})
 	if err != nil {
 		return res, err

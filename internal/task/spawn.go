@@ -156,7 +156,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		if err != nil {
 			return stick.Event{}, err
 		}
-		q.By = o.Me.Agent
+		q.By, q.In = o.Me.Agent, o.Tx.CheckoutOf(o.Room)
 		return stick.SpawnTask(was, q)
 	})
 	if err != nil {
