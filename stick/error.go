@@ -51,6 +51,7 @@ const (
 	CodeAuthorCannotReview   Code = "author_cannot_review"
 	CodeReviewStale          Code = "review_stale"
 	CodeLanding              Code = "landing"
+	CodeElsewhere            Code = "elsewhere"
 	CodeBaseRed              Code = "base_red"
 	CodeAlreadyExists        Code = "already_exists"
 	CodeDirtyTree            Code = "dirty_tree"
@@ -141,6 +142,7 @@ var Codes = []CodeInfo{
 	{CodeAuthorCannotReview, ExitRefused, false, "an agent that has worked on a task can't review it"},
 	{CodeReviewStale, ExitRefused, false, "the reviewer hasn't seen the commit that was offered, or the branch has moved since"},
 	{CodeLanding, ExitRefused, true, "a merge or another command is working on the task"},
+	{CodeElsewhere, ExitRefused, false, "the task's branch and worktree are in another clone of the repository, and this needs them"},
 	{CodeBaseRed, ExitHands, false, "the gate is red on the integration branch itself, so nothing is merged"},
 	{CodeAlreadyExists, ExitRefused, false, "that name is already in use"},
 	{CodeDirtyTree, ExitHands, false, "a checkout has uncommitted changes, or isn't on its branch"},

@@ -155,6 +155,9 @@ func (p *page) what(t task.TaskView) string {
 	if t.ChangesGate {
 		parts = append(parts, "changes the gate")
 	}
+	if t.Checkout != "" {
+		parts = append(parts, "in "+place(t))
+	}
 	if t.Attempt > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", t.Attempt))
 	}
@@ -164,6 +167,14 @@ func (p *page) what(t task.TaskView) string {
 		parts = append(parts, stick.Clip(t.Description, 60))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// place names another checkout: that with a task's branch and worktree.
+func place(t task.TaskView) string {
+	if t.Host == "" {
+		return t.Checkout
+	}
+	return t.Checkout + " on " + t.Host
 }
 
 func (a *app) workerShowCmd() *cobra.Command {
@@ -206,7 +217,11 @@ func (p *page) task(t task.WorkerShowResult) {
 	row("conflicts", paths(t.Conflicts))
 	row("spawned by", string(t.SpawnedBy))
 	row("branch", t.Branch+" for "+t.Integration)
-	row("worktree", t.Path)
+	worktree := t.Path
+	if t.Host != "" {
+		worktree += " on " + t.Host
+	}
+	row("worktree", worktree)
 	row("base", abbrev(t.Base))
 	row("in review", abbrev(t.Head))
 	if t.ChangesGate {

@@ -119,6 +119,7 @@ var facts = map[string]string{
 	"candidates":      "the members, or the ids, that a short name matches",
 	"checkout":        "the checkout of the rescue",
 	"directory":       "another checkout of the repository",
+	"host":            "another host that shares the database",
 	"rescue":          "the rescue that it is about",
 	"current_owner":   "who holds the stick now, or null",
 	"current_turn_id": "the turn that is current, or was the last",

@@ -79,6 +79,7 @@ func TestRefusals(t *testing.T) {
 var notProvoked = map[stick.Code]string{
 	stick.CodeConfigChanged:       "somebody else would have to write within the same millisecond; the tests of internal/confedit do",
 	stick.CodeLanding:             "testdata/script/worker_landing.txtar: a merge has to run at the same time",
+	stick.CodeElsewhere:           "testdata/script/tasks_elsewhere.txtar: there have to be two hosts",
 	stick.CodeGateFailed:          "testdata/script/worker_gate.txtar: the task goes back to its worker with it",
 	stick.CodeTasksReturned:       "testdata/script/worker_gate.txtar: the tasks go back with it",
 	stick.CodeDatabaseBusy:        "package store: it takes 15 seconds",

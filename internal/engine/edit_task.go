@@ -48,6 +48,9 @@ func (a *roomQuestion) others(tx *store.Tx, w stick.Working, branches []string) 
 		return j, err
 	}
 	for _, t := range tasks {
+		if t.Elsewhere(tx.CheckoutOf(a.room)) {
+			continue
+		}
 		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }
 		apart := slices.ContainsFunc(a.apart, func(x stick.Straying) bool { return x.Tree == t.Worktree })
 		if apart || slices.ContainsFunc(a.over, inside) || slices.Contains(branches, "refs/heads/"+t.Branch) {

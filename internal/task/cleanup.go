@@ -191,6 +191,9 @@ func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 	c := cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
 	if tg, err := rp.readTarget(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
+		if have, err := rp.git.IsAncestor(ctx, rp.root, task.Head, tg.head()); err == nil && !have { // another host has merged it
+			_ = rp.fetch(ctx, &tg) // without it the branch and the worktree stay
+		}
 	}
 	r, err := rp.removeRemains(context.WithoutCancel(ctx), c)
 	if err != nil {
@@ -296,6 +299,10 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		return res, err
 	}
 	rp.stopRun(ctx, task)
+	if away, where, err := rp.elsewhere(ctx, task); err != nil || away {
+		res.Kept = []string{"its branch and worktree in " + where}
+		return res, err
+	}
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil || !ok || !p.Delete {
 		worktree, branch := rp.remaining(ctx, rp.worktree(task), task.Branch)

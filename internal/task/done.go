@@ -76,6 +76,9 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 		if f.task, err = taskOf(tx, r.ID, id); err != nil {
 			return err
 		}
+		if err := requireHere(tx, r, f.task); err != nil {
+			return err
+		}
 		_, err = f.task.Done(stick.TaskCall{By: me.Agent, Person: me.Person(), Attempt: attempt}, stick.Offering{Head: "-"})
 		return err
 	})

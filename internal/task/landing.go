@@ -33,6 +33,7 @@ type landing struct {
 	note           string
 	left           []string     // what the gate left behind
 	dueCleanup     store.Intent // the cleanup to run after the landing
+	away           string       // where the task's branch and worktree are, if that is another checkout
 }
 
 // run lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often as the
@@ -190,6 +191,9 @@ func (l *landing) prepareBranch(ctx context.Context) (err error) {
 	if err := l.fetch(ctx, &l.target); err != nil {
 		return err
 	}
+	if err := l.requireReachable(ctx); err != nil {
+		return err
+	}
 	l.base = l.target.head()
 	l.gate, l.worker, err = l.settings(ctx, l.base)
 	l.settingsUnreadable = l.revert != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a revert may repair them: see requireReadableSettings
@@ -288,17 +292,17 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case l.revert != "":
+		if l.revert != "" {
 			if err := task.CanRollback(); err != nil {
 				return err
 			}
-		case task.Approved != l.task.Approved:
-			return stick.Errorf(stick.CodeReviewStale, "%s was reviewed again meanwhile", task.ID).With("task_id", task.ID).Hintf("%s", stick.Cmd("tt worker show <task_id>"))
-		default:
+		} else {
 			ev, err := task.Merge(o.Me.Agent, l.base, l.result)
 			if err != nil {
 				return err
+			}
+			if task.Approved != l.task.Approved {
+				return stick.Errorf(stick.CodeReviewStale, "%s was reviewed again meanwhile", task.ID).With("task_id", task.ID).Hintf("%s", stick.Cmd("tt worker show <task_id>"))
 			}
 			o.addTaskEvent(ev)
 		}
@@ -345,14 +349,34 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		if err := o.endTask(ev); err != nil {
 			return err
 		}
+		if task.Elsewhere(o.Tx.CheckoutOf(o.Room)) {
+			l.away = whereIs(o.Tx, task.In)
+			return nil
+		}
 		l.dueCleanup, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
 			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
 		})
 		if err != nil {
 			return err
 		}
+		l.dueCleanup.In = task.In
 		return o.Tx.PutIntent(l.dueCleanup)
 	})
+}
+
+// cleanUp removes what is left of a task that has landed. Of one in another checkout only the branch at the remote can go.
+func (l *landing) cleanUp(ctx context.Context) (r Remains, err error) {
+	if l.away == "" {
+		return l.cleanup(ctx, l.dueCleanup)
+	}
+	why, err := l.cleanRemote(context.WithoutCancel(ctx), cleanupIntent{
+		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote,
+	})
+	if why != "" {
+		r.leave("%s", why)
+	}
+	r.leave("its branch and worktree in %s: the next tt worker merge there removes them", l.away)
+	return r, err
 }
 
 // revertCommit creates a commit that undoes the merge of the task and nothing else. Merging it into the branch

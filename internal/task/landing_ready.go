@@ -74,11 +74,11 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 // requireApprovedCommit refuses a task whose branch isn't at the approved commit, and puts it back in review. If the
 // branch makes the same changes as before, such as after a rebase, the approval is kept.
 func (l *landing) requireApprovedCommit(ctx context.Context) error {
-	at, ok, err := l.git.Commit(ctx, l.root, "refs/heads/"+l.task.Branch)
+	at, err := l.branchAt(ctx, l.task)
 	if err != nil || at == l.task.Approved {
 		return err
 	}
-	if !ok {
+	if at == "" {
 		return nil // the merge needs only the commit, not the branch
 	}
 	q := stick.Offering{Head: at}

@@ -280,7 +280,7 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	if l.gated {
 		m.Gate = "green"
 	}
-	m.Remains, err = rp.cleanup(ctx, l.dueCleanup)
+	m.Remains, err = l.cleanUp(ctx)
 	m.Left = append(l.left, m.Left...)
 	if err != nil { // it has landed, so a failed cleanup is no error
 		m.Left = append(m.Left, stick.AsError(err).Message)

@@ -213,6 +213,6 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 	if err := l.recordLanded(ctx, i.ID); err != nil || d.Revert != "" {
 		return err
 	}
-	_, err = rp.cleanup(ctx, l.dueCleanup)
+	_, err = l.cleanUp(ctx)
 	return err
 }

@@ -80,6 +80,9 @@ func (rp *repo) missingWorktree(ctx context.Context, id string) (m *spawnPlan, u
 	unlock = func() {}
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		if task, err = taskOf(tx, r.ID, id); err == nil {
+			err = requireHere(tx, r, task)
+		}
+		if err == nil {
 			open, err = openIntent(tx, r.ID, id)
 		}
 		return err

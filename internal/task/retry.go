@@ -69,18 +69,26 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 	if err := rp.requireInside(m.path); err != nil {
 		return m, "", err
 	}
-	at, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	is, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return m, "", err
 	}
-	if have { // its base is where it left the integration branch, not where that branch is now
+	at, note, err := rp.goOnFrom(ctx, task, is, tg)
+	if err != nil {
+		return m, "", err
+	}
+	if at != "" { // its base is where it left the integration branch, not where that branch is now
 		if base, err := rp.git.MergeBase(ctx, rp.root, m.base, at); err != nil {
 			return m, "", err
 		} else if base == at { // it has no commits of its own, so the attempt starts where a new task would
-			m.from = at
+			at = ""
 		} else if base != "" {
 			m.base = base
 		}
+	}
+	m.start = at
+	if have && is != m.at() {
+		m.from = is
 	}
 	if task.Cause == stick.CauseRolledBack && task.Result != "" {
 		note = fmt.Sprintf("commit %s reverted its merge; to bring that work back, run git revert %s in the worktree", shortCommit(task.Result), shortCommit(task.Result))
@@ -107,6 +115,27 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 			Hintf("move it elsewhere, or check out %s there", task.Branch)
 	}
 	return m, note, nil
+}
+
+// goOnFrom returns the commit of a task's branch from which another attempt goes on, "" for none. is the commit of the branch here. Of a task in
+// another checkout the branch at the remote counts, and note says so if there is none.
+func (rp *repo) goOnFrom(ctx context.Context, task stick.Task, is string, tg target) (at, note string, err error) {
+	away, where, err := rp.elsewhere(ctx, task)
+	switch {
+	case err != nil || !away:
+		return is, "", err
+	case tg.remote == "":
+		return is, "what was committed in " + where + " stays there, because " + tg.name + " has no remote", nil
+	}
+	if at, err = rp.branchAt(ctx, task); err != nil || at == "" || is == "" || is == at {
+		return cmp.Or(at, is), "", err
+	}
+	older, err := rp.git.IsAncestor(ctx, rp.root, is, at)
+	if err == nil && !older {
+		err = stick.Errorf(stick.CodeAlreadyExists, "the branch %s here has commits that %s doesn't have", task.Branch, tg.remote).With("branch", task.Branch).
+			Hintf("give it another name: %s; then run the same command again", stick.Cmd("git branch -m <branch> <new-branch>", task.Branch))
+	}
+	return at, "", err
 }
 
 // inRebase reports whether a rebase is in progress in a worktree.

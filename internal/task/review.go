@@ -134,6 +134,9 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 	if err != nil {
 		return "", "", err
 	}
+	if branch, err = rp.branchAt(ctx, task); err != nil {
+		return "", "", err
+	}
 	if head != "" {
 		commit, ok, err := rp.git.Commit(ctx, rp.root, head)
 		if err != nil {
@@ -145,8 +148,7 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 		}
 		seen = commit
 	}
-	branch, _, err = rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
-	return seen, branch, err
+	return seen, branch, nil
 }
 
 // wantsIndependentReview reads from the head of a task's integration branch whether the project refuses approvals by agents that
@@ -156,11 +158,14 @@ func (rp *repo) wantsIndependentReview(ctx context.Context, id string) (bool, er
 	if err != nil {
 		return false, err
 	}
-	head, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Integration)
-	if err != nil || !ok {
-		return false, err // a merge tells that the branch is missing
+	t, err := rp.readTarget(ctx, task.Integration)
+	if stick.CodeOf(err) == stick.CodeNotFound {
+		return false, nil // a merge tells that the branch is missing
 	}
-	gate, _, err := rp.settings(ctx, head)
+	if err != nil {
+		return false, err
+	}
+	gate, _, err := rp.settings(ctx, t.head())
 	return gate.IndependentReview, err
 }
 

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -82,9 +83,12 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	if place, perr := ts.core.PlaceToRead(p.Where); perr == nil && place != nil {
 		root = place.Root
 	}
-	res.Path = filepath.Join(root, filepath.FromSlash(task.Worktree))
+	res.Path = filepath.Join(cmp.Or(res.Checkout, root), filepath.FromSlash(task.Worktree))
 	ts.addRunners(root, open, shown)
 	ts.addBranchState(ctx, root, []stick.Task{task}, shown)
+	if res.Checkout != "" {
+		ts.addPushed(ctx, p, task, &res)
+	}
 	base, head := ts.shownRange(ctx, root, task, res.Branched)
 	res.Base = base
 	ts.addChecks(ctx, &res, task, head)
@@ -100,6 +104,17 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		}
 	}
 	return res, nil
+}
+
+// addPushed adds what the worker of a task in another checkout has pushed, or why that isn't known.
+func (ts *Tasks) addPushed(ctx context.Context, p WorkerShowParams, task stick.Task, res *WorkerShowResult) {
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err == nil {
+		res.Branched, err = rp.branchAt(ctx, task)
+	}
+	if err != nil && res.Warning == "" {
+		res.Warning = stick.AsError(err).Message
+	}
 }
 
 // readHistory adds to res what the log has of the task.
@@ -273,7 +288,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if err != nil {
 		return res, err
 	}
-	branch, _, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	branch, err := rp.branchAt(ctx, task)
 	if err != nil {
 		return res, err
 	}

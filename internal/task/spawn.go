@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -106,14 +107,18 @@ type spawnPlan struct {
 	task      stick.Task
 	path      string
 	base      string
-	from      string // the commit of the branch, if it must be moved forward to base
+	start     string // the commit at which the branch begins, if it isn't base
+	from      string // the commit of the branch, if it must be moved forward to there
 	newBranch bool
 	newTree   bool
 }
 
+// at is the commit at which the branch begins.
+func (m spawnPlan) at() string { return cmp.Or(m.start, m.base) }
+
 // intent returns the stored form of the plan.
 func (m spawnPlan) intent() spawnIntent {
-	return spawnIntent{Task: spawnedTask{m.task.Branch}, Path: m.path, Base: m.base, NewBranch: m.newBranch, NewTree: m.newTree}
+	return spawnIntent{Task: spawnedTask{m.task.Branch}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree}
 }
 
 // WorkerSpawn creates a task with a branch and a worktree. If the caller isn't a member, it joins the room. It fails
@@ -307,15 +312,15 @@ func (rp *repo) create(ctx context.Context, m spawnPlan) error {
 	}
 	var err error
 	if m.from != "" && m.newTree {
-		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.task.Branch, m.base, m.from)
+		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.task.Branch, m.at(), m.from)
 	}
 	switch {
 	case err != nil:
 	case !m.newTree && m.from != "":
-		err = rp.git.FastForward(ctx, m.path, m.base)
+		err = rp.git.FastForward(ctx, m.path, m.at())
 	case !m.newTree:
 	case m.newBranch:
-		err = rp.git.AddWorktree(ctx, rp.root, m.path, m.task.Branch, m.base, whyLocked)
+		err = rp.git.AddWorktree(ctx, rp.root, m.path, m.task.Branch, m.at(), whyLocked)
 	default:
 		err = rp.git.AddWorktreeOf(ctx, rp.root, m.path, m.task.Branch, whyLocked)
 	}

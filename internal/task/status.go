@@ -23,7 +23,9 @@ type TaskView struct {
 	Worker      stick.AgentID   `json:"worker,omitempty"`
 	SpawnedBy   stick.AgentID   `json:"spawned_by"`
 	Branch      string          `json:"branch"`
-	Worktree    string          `json:"worktree"` // relative to the workspace's root
+	Worktree    string          `json:"worktree"`           // relative to the workspace's root
+	Host        string          `json:"host,omitempty"`     // the one with its branch and worktree, if that isn't this host
+	Checkout    string          `json:"checkout,omitempty"` // the clone with its branch and worktree, if that isn't this one
 	Integration string          `json:"integration"`
 	Base        string          `json:"base"`
 	Head        string          `json:"head,omitempty"`         // the commit that was last offered for review
@@ -138,6 +140,9 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 // view returns the view of a task, as far as the database has it.
 func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity) (TaskView, error) {
 	v := taskView(t, r, probes, me, tx.Now())
+	if t.Elsewhere(tx.CheckoutOf(r)) {
+		v.Host, v.Checkout = hostOf(tx, t.In), t.In.Path
+	}
 	if t.Approved != "" {
 		approvals, _, err := tx.Events(store.EventQuery{Room: r.ID, Task: t.ID, Types: []stick.EventType{stick.EventTaskApproved}, Limit: 1, Newest: true})
 		if err != nil {
@@ -301,6 +306,9 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.
 	now := stick.At(ts.core.Now())
 	for _, t := range tasks {
 		v, r := shown[stick.TaskKey(t.ID)], at["refs/heads/"+t.Branch]
+		if v.Checkout != "" {
+			continue // a branch of that name here isn't the task's
+		}
 		v.Branched = r.Commit
 		if v.Liveness == "STUCK" && now.Sub(r.Committed) <= stuckAfter {
 			v.Liveness, v.Warning = "alive", ""

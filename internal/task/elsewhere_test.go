@@ -1,0 +1,128 @@
+package task_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/scene"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// hosts makes two hosts with clones of one repository, whose remote has the integration branch. ann works on the first, bob on the other.
+func hosts(t *testing.T, gate string) (here, there *scene.Scene, ann, bob *scene.Actor) {
+	here = scene.Shared(t)
+	ann = here.Agent("claude:a")
+	here.Joins(ann)
+	here.Queue(gate)
+	here.Git("push", "-q", "origin", "main", "integration")
+	there = here.Elsewhere("beta")
+	bob = there.Agent("codex:b")
+	there.Joins(bob)
+	return here, there, ann, bob
+}
+
+// landed expects that the remote's integration branch has one merge of a task.
+func landed(s *scene.Scene, name string) {
+	s.Helper()
+	s.Git("fetch", "-q", "origin")
+	said := s.Git("log", "--merges", "--format=%s", "origin/integration")
+	s.Check(strings.Count(said, "Merge task "+name+":") == 1, "the remote has these merges:\n%s", said)
+}
+
+// TestATaskOfAnotherHost: a task stays where it was made. On other hosts it can be reviewed and merged, through the remote.
+func TestATaskOfAnotherHost(t *testing.T) {
+	here, there, ann, bob := hosts(t, "test -f README")
+	ann.Spawn("one").OK()
+	no := bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
+	there.Check(strings.Contains(no.Message, here.Work+" on host"), "%s", no.Message)
+	bob.Spawn("one").Refused(stick.CodeAlreadyExists)
+	work := ann.WorksOn("one")
+	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeNotYourTask)
+	for _, x := range bob.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks {
+		there.Check(x.Host == "host" && x.Checkout == here.Work, "where it is: %+v", x)
+	}
+	for _, x := range ann.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks {
+		here.Check(x.Host == "" && x.Checkout == "", "where it is: %+v", x)
+	}
+	there.Person("pat").WorkerDone(task.WorkerDoneParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
+	head := work.Commits("one.txt", "one\n")
+	work.Done("").OK()
+
+	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("its commits", func(r task.WorkerShowResult) bool {
+		return r.Branched == head && len(r.Commits) == 1 && strings.HasPrefix(r.Path, here.Work) && r.Warning == ""
+	})
+	bob.Approve("one").OK()
+	m := bob.Merge("one").OK().Merged
+	there.Check(len(m) == 1 && m[0].Gate == "green" && len(m[0].Left) == 1 && strings.Contains(m[0].Left[0], here.Work+" on host"), "%+v", m)
+	landed(there, "one")
+	there.TaskIs("one", stick.TaskCompleted)
+	there.Check(there.Git("ls-remote", "origin", "feat/one") == "", "the branch is still at the remote")
+	there.Check(there.Git("rev-parse", "origin/integration") == m[0].Commit, "the remote isn't at the merge")
+
+	// the worktree goes with the next merge where it is
+	bob.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already })
+	ann.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already && len(r.Merged[0].Removed) == 2 })
+	_, err := os.Stat(work.Path)
+	here.Check(os.IsNotExist(err), "the worktree is still there: %v", err)
+
+	ann.Rollback("one").OK()
+	there.TaskIs("one", stick.TaskFailed)
+}
+
+// TestAnotherHostGoesOn: an attempt at a task goes on where somebody begins it, from what the earlier one has pushed.
+func TestAnotherHostGoesOn(t *testing.T) {
+	here, there, ann, bob := hosts(t, "")
+	here.LeavesWork() // the worktree of the first attempt stays, because nobody knows whether it is needed
+	ann.Spawn("one").OK()
+	work := ann.WorksOn("one")
+	head := work.Commits("one.txt", "one\n")
+	work.Done("").OK()
+	work.Commits("more.txt", "not pushed\n")
+	bob.Cancel("one").That("what stays", func(r task.WorkerCancelResult) bool {
+		return len(r.Kept) == 1 && strings.Contains(r.Kept[0], here.Work+" on host")
+	})
+	x := bob.Retry("one").OK()
+	there.Check(there.GitIn(x.Worktree, "rev-parse", "HEAD") == head, "the attempt begins elsewhere")
+	again := bob.WorksOn("one")
+	work.WorkerDone(task.WorkerDoneParams{Attempt: 1}).Refused(stick.CodeElsewhere)
+	work.WorkerHeartbeat(task.WorkerHeartbeatParams{}).Refused(stick.CodeStaleAttempt)
+	again.Commits("two.txt", "two\n")
+	again.Done("").OK()
+	here.Person("pat").Approve("one").OK()
+	ann.Merge("one").OK()
+	landed(here, "one")
+	bob.Merge("one").OK() // cleans up
+
+	// and back, over a branch of that name that has other commits
+	bob.Spawn("two").OK()
+	two := bob.WorksOn("two")
+	two.Commits("three.txt", "three\n")
+	two.Done("").OK()
+	here.Git("branch", "feat/two", "main")
+	here.CommitIn(here.Work, "own.txt", "own\n")
+	here.Git("branch", "-f", "feat/two")
+	ann.Cancel("two").OK()
+	ann.Retry("two").Refused(stick.CodeAlreadyExists)
+	here.Git("branch", "-m", "feat/two", "mine")
+	ann.Retry("two").OK()
+	ann.Cancel("two").OK()
+}
+
+// TestNobodyElseHasTheCommits: where the integration branch has no remote, a task is reviewed and merged where it is.
+func TestNobodyElseHasTheCommits(t *testing.T) {
+	here, _, ann, bob := hosts(t, "")
+	for _, s := range []*scene.Scene{here, bob.Scene} {
+		s.Git("branch", "trunk", "main")
+		s.Git("config", "talkingstick.integration", "trunk")
+	}
+	carl := here.Agent("gemini:c")
+	here.Joins(carl)
+	here.ReadyToMerge("one", ann, carl)
+	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
+	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
+	bob.Merge("one").Refused(stick.CodeElsewhere)
+	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("why", func(r task.WorkerShowResult) bool { return strings.Contains(r.Warning, "no remote") })
+	carl.Merge("one").OK()
+}
