@@ -120,10 +120,13 @@ func doing(t task.TaskView) string {
 	if t.Runner == nil {
 		return what
 	}
-	switch t.Runner.State {
-	case task.RunnerStopped:
+	if t.Runner.Host != "" {
+		what += " on " + t.Runner.Host
+	}
+	switch {
+	case t.Runner.State == task.RunnerStopped:
 		return fmt.Sprintf("stopped while %s (process %d)", what, t.Runner.PID)
-	case task.RunnerGone:
+	case t.Runner.State == task.RunnerGone, t.Runner.State == task.RunnerUnknown && t.Runner.Host != "":
 		return "interrupted while " + what
 	}
 	return what

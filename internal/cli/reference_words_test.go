@@ -141,7 +141,7 @@ var facts = map[string]string{
 	"files":           "the files in conflict",
 	"head":            "the commit at which the branch is",
 	"returned":        "the tasks that came back",
-	"runner":          "the process that works on it: its pid, since when, and whether it is alive, stopped or gone",
+	"runner":          "the process that works on it: its pid, since when, whether it is alive, stopped or gone, and on which other host",
 	"left":            "what is left in progress or in the way, by exit status 8",
 	"report":          "the sum of what the gate printed: `tt worker show --output`",
 	"seen":            "the commit that was seen or approved",

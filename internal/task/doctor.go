@@ -73,17 +73,23 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	}
 	rp := &repo{tasks: ts, root: p.Root, common: filepath.Join(p.Root, ".git")}
 	rp.setLockPrefix()
+	here := tx.CheckoutOf(r)
 	busy, gates := map[string]bool{}, map[string]bool{}
 	for _, i := range open {
 		busy[i.Task] = true
-		if d, err := readIntent[landIntent](i); err == nil && d.Tree != "" {
+		away := i.In.IsOther(here)
+		if d, lands := landingOf(i); lands && d.Tree != "" && !away {
 			gates[d.Tree] = true // whoever finishes this landing removes it
 		}
-		if i.Kind == intentPause || rp.runner("task", i.Task) != nil {
+		if i.Kind == intentPause || away && lease(i, tx.Now()) > 0 || !away && rp.runner("task", i.Task) != nil {
 			continue
 		}
 		i.Task = taskName(i, tasks)
-		note(fmt.Sprintf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind)), finisher(i, tasks)+at)
+		what := fmt.Sprintf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
+		if away {
+			what = fmt.Sprintf("task %s: a command in %s was interrupted while %s", i.Task, whereIs(tx, i.In), Doing(i.Kind))
+		}
+		note(what, finisher(i, tasks)+at)
 	}
 	for _, tree := range rp.leftGates(tasks) {
 		if !gates[tree] {

@@ -174,7 +174,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	if err != nil {
 		return res, err
 	}
-	f.setIntentEnv(f.id)
+	defer f.serve(ctx, f.id)()
 	f.killPoint("done: intended")
 	defer func() {
 		if err != nil && f.id != "" { // a run that failed leaves nothing to finish

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
@@ -125,4 +126,110 @@ func TestNobodyElseHasTheCommits(t *testing.T) {
 	bob.Merge("one").Refused(stick.CodeElsewhere)
 	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("why", func(r task.WorkerShowResult) bool { return strings.Contains(r.Warning, "no remote") })
 	carl.Merge("one").OK()
+}
+
+// TestALandingIsFinishedByAnotherHost kills a merge at each of its kill points. Once it has shown no sign of life for a while, another host goes on,
+// and the task lands once.
+func TestALandingIsFinishedByAnotherHost(t *testing.T) {
+	set := func(t *testing.T) (here, there *scene.Scene, ann, bob *scene.Actor) {
+		here, there, ann, bob = hosts(t, "test -f one.txt")
+		here.LeavesWork()
+		ann.Spawn("one").OK()
+		work := ann.WorksOn("one")
+		work.Commits("one.txt", "one\n")
+		work.Done("").OK()
+		bob.Approve("one").OK()
+		return here, there, ann, bob
+	}
+	_, _, ann, _ := set(t)
+	points := ann.KillPoints(func(a *scene.Actor) { a.Merge("one").OK() })
+	nth := map[string]int{}
+	for _, point := range points {
+		nth[point]++
+		n := nth[point]
+		t.Run(point, func(t *testing.T) {
+			here, there, ann, bob := set(t)
+			here.Check(ann.Killed(point, n, func(a *scene.Actor) { a.Merge("one") }), "the command reached its end, but it should have been killed")
+			if bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).OK().Doing == "land" {
+				bob.Cancel("one").Refused(stick.CodeLanding)
+			}
+			there.Later(2 * time.Minute)
+			bob.Merge("one").OK()
+			there.TaskIs("one", stick.TaskCompleted)
+			landed(there, "one")
+			ann.Again().Merge("one").OK()
+			_, err := os.Stat(here.Work + "/worktrees/one")
+			here.Check(os.IsNotExist(err), "the worktree is still there: %v", err)
+		})
+	}
+}
+
+// TestASleeperIsFenced: a merge that slept while another host took over neither lands the task again nor fails.
+func TestASleeperIsFenced(t *testing.T) {
+	for _, point := range []string{"merge: intended", "merge: judged", "merge: pushed", "merge: moved"} {
+		t.Run(point, func(t *testing.T) {
+			_, there, ann, bob := hosts(t, "test -f one.txt")
+			ann.Spawn("one").OK()
+			work := ann.WorksOn("one")
+			work.Commits("one.txt", "one\n")
+			work.Done("").OK()
+			bob.Approve("one").OK()
+			ann.Meets(point, func() {
+				there.Later(2 * time.Minute)
+				bob.Merge("one").OK()
+			}, func(a *scene.Actor) { a.Merge("one").OK() })
+			there.TaskIs("one", stick.TaskCompleted)
+			landed(there, "one")
+			ann.Merge("one").OK()
+		})
+	}
+}
+
+// TestASleeperDoesntLandWhatWasCancelled: a merge that slept until another host gave the task up stops before it pushes.
+func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
+	_, there, ann, bob := hosts(t, "true")
+	ann.Spawn("one").OK()
+	work := ann.WorksOn("one")
+	work.Commits("one.txt", "one\n")
+	work.Done("").OK()
+	bob.Approve("one").OK()
+	ann.Meets("merge: judged", func() {
+		there.Later(2 * time.Minute)
+		bob.Cancel("one").OK()
+	}, func(a *scene.Actor) { a.Merge("one").Refused(stick.CodeInvalidTransition) })
+	there.TaskIs("one", stick.TaskFailed)
+	there.Git("fetch", "-q", "origin")
+	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"), "it has landed")
+}
+
+// TestOneLandingAtATime: while a host lands a task, others wait for it.
+func TestOneLandingAtATime(t *testing.T) {
+	here, there, ann, bob := hosts(t, "true")
+	for _, name := range []string{"one", "two"} {
+		ann.Spawn(name).OK()
+		work := ann.WorksOn(name)
+		work.Commits(name+".txt", name+"\n")
+		work.Done("").OK()
+		bob.Approve(name).OK()
+	}
+	over := make(chan scene.Answer[task.WorkerMergeResult])
+	ann.Meets("merge: judged", func() {
+		bob.WorkerRollback(task.WorkerRollbackParams{TaskID: "one", Reason: "x"}).Refused(stick.CodeLanding)
+		bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("who", func(r task.WorkerShowResult) bool {
+			return r.Doing == "land" && r.Runner.Host == "host" && r.Runner.State == task.RunnerAlive
+		})
+		waits := make(chan struct{})
+		go func() {
+			over <- bob.WorkerMerge(task.WorkerMergeParams{TaskID: "two", Waits: func(_ string, r task.Runner) {
+				there.Check(r.Host == "host", "%+v", r)
+				close(waits)
+			}})
+		}()
+		<-waits
+	}, func(a *scene.Actor) { a.Merge("one").OK() })
+	(<-over).OK()
+	for _, name := range []string{"one", "two"} {
+		landed(here, name)
+	}
+	ann.Merge("two").OK()
 }

@@ -90,10 +90,15 @@ func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by
 	}, nil
 }
 
-// storeIntent stores an intent for a task, or replaces the one with the same id.
+// storeIntent stores an intent for a task, or replaces the one with the same id. It fails with [stick.CodeLanding] while a command in another
+// checkout is in the way.
 func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
 	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
 	if err != nil {
+		return err
+	}
+	i.In = o.Tx.CheckoutOf(o.Room)
+	if err := o.requireFree(i); err != nil {
 		return err
 	}
 	return o.Tx.PutIntent(i)

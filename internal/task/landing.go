@@ -93,7 +93,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	if err := l.storeIntent(ctx, tree); err != nil {
 		return false, err
 	}
-	l.setIntentEnv(l.id)
+	defer l.serve(ctx, l.id)()
 	l.killPoint("merge: intended")
 	ended := false
 	defer func() {
@@ -117,6 +117,9 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 		l.gated = true
 	}
 	l.killPoint("merge: judged")
+	if stands, err := l.stands(ctx); err != nil || !stands {
+		return err == nil, err
+	}
 	moved, err := l.advance(ctx)
 	if err != nil {
 		l.queueHalted = true // the branch can't be moved, so no task can land
@@ -325,9 +328,16 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 			return err
 		}
 		if intent != "" {
-			if err := o.Tx.EndIntent(intent, "landed"); err != nil {
+			if _, open, err := o.Tx.Intent(intent); err != nil {
 				return err
+			} else if open { // else another host has taken over
+				if err := o.Tx.EndIntent(intent, "landed"); err != nil {
+					return err
+				}
 			}
+		}
+		if l.recorded(task) {
+			return nil
 		}
 		if open, err := o.Tx.Intents(o.Room.ID, ""); err != nil {
 			return err
@@ -362,6 +372,14 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		l.dueCleanup.In = task.In
 		return o.Tx.PutIntent(l.dueCleanup)
 	})
+}
+
+// recorded reports whether the log says already that the task has landed, or was reverted: then another host has finished it.
+func (l *landing) recorded(task stick.Task) bool {
+	if l.revert != "" {
+		return task.Cause == stick.CauseRolledBack && task.Result == l.result
+	}
+	return task.State == stick.TaskCompleted && task.Head == l.task.Approved
 }
 
 // cleanUp removes what is left of a task that has landed. Of one in another checkout only the branch at the remote can go.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -257,10 +258,24 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 		return m, false, err
 	}
 	defer unlock()
-	if err := rp.recover(ctx, task.ID); err != nil {
+	for {
+		if err := rp.await(ctx, task.ID, task.Integration, queueWait); err != nil {
+			return m, false, err
+		}
+		m, halted, err = rp.mergeLocked(ctx, task.ID, named)
+		if _, busy := errors.AsType[busyElsewhere](err); !busy {
+			return m, halted, err
+		}
+	}
+}
+
+// mergeLocked is [repo.mergeOne] when no other command in this checkout is in the way.
+func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m MergedTask, halted bool, err error) {
+	if err := rp.recover(ctx, id); err != nil {
 		return m, false, err
 	}
-	if task, err = rp.task(ctx, task.ID); err != nil {
+	task, err := rp.task(ctx, id)
+	if err != nil {
 		return m, false, err
 	}
 	if task.State == stick.TaskCompleted {

@@ -29,9 +29,6 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own bool, err er
 	})
 }
 
-// setIntentEnv makes later git commands tell their hooks that they serve the intent.
-func (rp *repo) setIntentEnv(id string) { rp.git.Env = []string{IntentEnv + "=" + id} }
-
 // shortLockWait is how long a command waits for a task's lock if a landing probably holds it. Landings take long.
 const shortLockWait = 50 * time.Millisecond
 
@@ -70,27 +67,34 @@ func (o *op) requireNotLanding(id string) error {
 }
 
 // recover finishes or undoes what a command that died began for a task. The caller must hold the task's lock, so
-// that no other command is working on it.
+// that no other command in this checkout is working on it. If one in another checkout is, recover fails with [stick.CodeLanding].
 func (rp *repo) recover(ctx context.Context, id string) error {
 	var open *store.Intent
+	away := false
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		open, err = openIntent(tx, r.ID, id)
-		return err
-	})
-	if stick.CodeOf(err) == stick.CodeNoRoom {
+		if err != nil || open == nil {
+			return err
+		}
+		if away = open.In.IsOther(tx.CheckoutOf(r)); away && lease(*open, tx.Now()) > 0 {
+			return errBusyElsewhere(tx, *open, id)
+		}
 		return nil
-	}
-	if err != nil || open == nil {
+	})
+	if err = ignoreNoRoom(err); err != nil || open == nil {
 		return err
 	}
-	rp.setIntentEnv(open.ID)
+	defer rp.serve(ctx, open.ID)()
+	if away {
+		return rp.takeOver(ctx, *open)
+	}
 	switch open.Kind {
 	case intentSpawn, intentRetry:
 		return rp.undoSpawn(ctx, *open)
 	case intentDone:
 		return rp.recoverDone(ctx, *open)
 	case intentLand, intentRollback:
-		return rp.recoverLanding(ctx, *open)
+		return rp.recoverLanding(ctx, *open, false)
 	case intentCleanup:
 		_, err := rp.cleanup(ctx, *open)
 		return err
@@ -111,10 +115,7 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 		return err
 	}
 	for _, i := range open {
-		if i.Kind != intentLand && i.Kind != intentRollback || i.Task == stick.TaskKey(id) {
-			continue
-		}
-		if d, err := readIntent[landIntent](i); err != nil || d.Branch != branch {
+		if d, lands := landingOf(i); !lands || d.Branch != branch || i.Task == stick.TaskKey(id) {
 			continue
 		}
 		task, err := rp.task(ctx, i.Task)
@@ -162,8 +163,8 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 }
 
 // recoverLanding finishes a landing whose process died. Git decides: if the branch contains the result, the task has
-// landed; else nothing has happened, and the landing can start again.
-func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
+// landed; else nothing has happened, and the landing can start again. Of a landing in another checkout the remote's branch decides.
+func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, away bool) error {
 	d, err := readIntent[landIntent](i)
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 	if err != nil {
 		return err
 	}
-	if d.Tree != "" {
+	if d.Tree != "" && !away {
 		_ = rp.removeTree(d.Tree) // if that fails, tt doctor names it
 	}
 	tg, err := rp.readTarget(ctx, d.Branch)
@@ -198,7 +199,10 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent) error {
 			return err
 		}
 	}
-	contained, err := rp.git.IsAncestor(ctx, rp.root, d.Result, l.target.head())
+	contained, err := rp.git.HasCommit(ctx, rp.root, d.Result) // what another checkout didn't push isn't here
+	if err == nil && contained {
+		contained, err = rp.git.IsAncestor(ctx, rp.root, d.Result, l.target.head())
+	}
 	if err != nil {
 		return err
 	}

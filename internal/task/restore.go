@@ -60,7 +60,7 @@ func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note string, err err
 	if err != nil {
 		return "", err
 	}
-	rp.setIntentEnv(id)
+	defer rp.serve(ctx, id)()
 	rp.killPoint("restore: intended")
 	if err := rp.create(ctx, *m); err != nil {
 		return "", rp.undoFailedSpawn(ctx, id, *m, err)

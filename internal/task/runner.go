@@ -15,6 +15,7 @@ type Runner struct {
 	PID   int         `json:"pid"`   // 0 if it isn't known
 	Since stick.Time  `json:"since"` // when it began
 	State RunnerState `json:"state"`
+	Host  string      `json:"host,omitempty"` // on which it runs, if that isn't this one
 }
 
 // RunnerState is what is known of a [Runner].
@@ -33,6 +34,9 @@ func (r Runner) String() string {
 	name := "another process"
 	if r.PID != 0 {
 		name = fmt.Sprintf("process %d", r.PID)
+	}
+	if r.Host != "" {
+		name += " on " + r.Host
 	}
 	switch r.State {
 	case RunnerStopped:
@@ -70,14 +74,14 @@ func (ts *Tasks) runnerOf(h bell.Holder) *Runner {
 	return r
 }
 
-// addRunners adds to the views the processes that work on their tasks, or were interrupted at it. root is the
+// addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root is the
 // workspace's.
 func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
 	rp := &repo{tasks: ts, root: root}
 	rp.setLockPrefix()
 	for _, i := range open {
 		v := shown[i.Task]
-		if v == nil {
+		if v == nil || v.Runner != nil {
 			continue
 		}
 		if v.Runner = rp.runner("task", i.Task); v.Runner == nil {
@@ -87,7 +91,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 }
 
 // errBusy returns the error for a lock that another process holds. name is what it works on.
-func errBusy(name string, r Runner, now stick.Time) error {
+func errBusy(name string, r Runner, now stick.Time) *stick.Error {
 	since := ""
 	if d := now.Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
 		since = ", for " + stick.Age(d)

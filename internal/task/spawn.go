@@ -188,7 +188,7 @@ func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record f
 	if err != nil {
 		return res, err
 	}
-	rp.setIntentEnv(id)
+	defer rp.serve(ctx, id)()
 	rp.killPoint(kind + ": intended")
 	if err := rp.create(ctx, m); err != nil {
 		return res, rp.undoFailedSpawn(ctx, id, m, err)
@@ -412,7 +412,10 @@ func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rp.recover(ctx, task.ID); err != nil {
+	if err = rp.await(ctx, task.ID, "", wait); err == nil {
+		err = rp.recover(ctx, task.ID)
+	}
+	if err != nil {
 		unlock()
 		return nil, err
 	}

@@ -223,6 +223,13 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 	for _, i := range open {
 		if v := shown[i.Task]; v != nil {
 			v.Doing = i.Kind
+			if i.In.IsOther(tx.CheckoutOf(r)) {
+				runner, err := runnerElsewhere(tx, i)
+				if err != nil {
+					return nil, nil, err
+				}
+				v.Runner = &runner
+			}
 		}
 		if p := pauseOf(i); p != nil {
 			paused = append(paused, *p)

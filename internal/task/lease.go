@@ -1,0 +1,226 @@
+package task
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// Locks of files end at the host. For other checkouts an open intent is the lock: its command renews it while it works, and one that isn't
+// renewed any more is taken over.
+
+const (
+	// intentLease is how long an intent stands after it was last renewed.
+	intentLease = time.Minute
+	// renewEach is how often a command renews it.
+	renewEach = intentLease / 4
+)
+
+// serve makes later git commands tell their hooks that they serve an intent. Until the caller calls stop, it renews the intent where other
+// hosts could see it.
+func (rp *repo) serve(ctx context.Context, id string) (stop func()) {
+	rp.git.Env = []string{IntentEnv + "=" + id}
+	db, err := rp.tasks.core.Open(ctx, false)
+	if err != nil || !db.ManyHosts() {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var over sync.WaitGroup
+	over.Go(func() {
+		tick := time.NewTicker(renewEach)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_, _ = renew(ctx, db, id) // whoever must know whether it still stands asks at that moment
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		over.Wait()
+	}
+}
+
+// renew renews an intent, and reports whether it was open.
+func renew(ctx context.Context, db *store.DB, id string) (open bool, err error) {
+	err = db.Update(ctx, func(tx *store.Tx) (err error) {
+		open, err = tx.RenewIntent(id)
+		return err
+	})
+	return open, err
+}
+
+// stands reports whether the landing may go on: a command on another host takes over one that has slept.
+func (l *landing) stands(ctx context.Context) (bool, error) {
+	db, err := l.tasks.core.Open(ctx, false)
+	if err != nil || !db.ManyHosts() {
+		return true, err
+	}
+	return renew(ctx, db, l.id)
+}
+
+// lease is how long an open intent stands. It is over if it isn't positive.
+func lease(i store.Intent, now stick.Time) time.Duration {
+	return i.RenewedAt.Add(intentLease).Sub(now)
+}
+
+// concerns reports whether a command with an intent is in the way of one that works on a task, or lands on a branch.
+func concerns(i store.Intent, id, branch string) bool {
+	if i.Task == stick.TaskKey(id) {
+		return true
+	}
+	d, lands := landingOf(i)
+	return lands && d.Branch == branch
+}
+
+// landingOf returns what an intent is about to do to a branch, and false if it is of another kind.
+func landingOf(i store.Intent) (landIntent, bool) {
+	if i.Kind != intentLand && i.Kind != intentRollback {
+		return landIntent{}, false
+	}
+	d, err := readIntent[landIntent](i)
+	return d, err == nil
+}
+
+// busyElsewhere says that a command in another checkout is in the way.
+type busyElsewhere struct{ err *stick.Error }
+
+func (b busyElsewhere) Error() string { return b.err.Error() }
+func (b busyElsewhere) Unwrap() error { return b.err }
+
+// errBusyElsewhere makes the error for an intent of another checkout. name is what its command works on.
+func errBusyElsewhere(tx *store.Tx, i store.Intent, name string) error {
+	r, err := runnerElsewhere(tx, i)
+	if err != nil {
+		return err
+	}
+	return busyElsewhere{errBusy(name, r, tx.Now())}
+}
+
+// runnerElsewhere is the process of an intent of another checkout.
+func runnerElsewhere(tx *store.Tx, i store.Intent) (r Runner, err error) {
+	r = Runner{PID: i.PID, Since: i.StartedAt, State: RunnerUnknown}
+	if lease(i, tx.Now()) > 0 {
+		r.State = RunnerAlive
+	}
+	r.Host, err = tx.NameOfHost(i.In.Host)
+	return r, err
+}
+
+// requireFree refuses an intent that another one is in the way of, from another checkout. The caller has finished what died there.
+func (o *op) requireFree(i store.Intent) error {
+	if i.In == (stick.Checkout{}) {
+		return nil
+	}
+	d, _ := landingOf(i)
+	open, err := o.Tx.Intents(o.Room.ID, "")
+	for _, other := range open {
+		if other.In.IsOther(i.In) && concerns(other, i.Task, d.Branch) {
+			return errBusyElsewhere(o.Tx, other, i.Task)
+		}
+	}
+	return err
+}
+
+// await waits until no command in another checkout works on a task or, with a branch, lands on that. It fails with [stick.CodeLanding] after
+// wait. What a command that died has left is for [repo.recover].
+func (rp *repo) await(ctx context.Context, id, branch string, wait time.Duration) error {
+	db, err := rp.tasks.core.Open(ctx, false)
+	if err == store.ErrAbsent || err == nil && !db.ManyHosts() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	in, busy, err := rp.inTheWay(ctx, id, branch)
+	if err != nil || busy == nil {
+		return err
+	}
+	if wait <= 0 {
+		return busy
+	}
+	watch, err := db.Watch(in.room)
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
+	if rp.waits != nil {
+		rp.waits(id, in.runner)
+	}
+	limit := time.After(wait)
+	for {
+		if in, busy, err = rp.inTheWay(ctx, id, branch); err != nil || busy == nil {
+			return err
+		}
+		watch.Sleeps()
+		select {
+		case <-watch.C:
+		case <-time.After(in.left):
+		case <-limit:
+			return busy
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// obstacle is a command in another checkout that is in the way.
+type obstacle struct {
+	room   stick.RoomID
+	runner Runner
+	left   time.Duration // of its lease
+}
+
+// inTheWay finds a command in another checkout that works on a task or lands on a branch. busy is the error that says so; nil if there is none.
+func (rp *repo) inTheWay(ctx context.Context, id, branch string) (in obstacle, busy, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		in, busy = obstacle{}, nil
+		here := tx.CheckoutOf(r)
+		open, err := tx.Intents(r.ID, "")
+		for _, i := range open {
+			left := lease(i, tx.Now())
+			if !i.In.IsOther(here) || left <= 0 || !concerns(i, id, branch) {
+				continue
+			}
+			runner, err := runnerElsewhere(tx, i)
+			in, busy = obstacle{r.ID, runner, left}, busyElsewhere{errBusy(id, runner, tx.Now())}
+			return err
+		}
+		return err
+	})
+	return in, busy, ignoreNoRoom(err)
+}
+
+// ignoreNoRoom returns err unless it says that there is no room yet.
+func ignoreNoRoom(err error) error {
+	if stick.CodeOf(err) == stick.CodeNoRoom {
+		return nil
+	}
+	return err
+}
+
+// takeOver finishes what a command in another checkout began and left. The remote decides whether a landing came through. Of everything else
+// what is left stays in that checkout, where the next command finds it.
+func (rp *repo) takeOver(ctx context.Context, i store.Intent) error {
+	d, lands := landingOf(i)
+	if lands && d.Remote != "" {
+		return rp.recoverLanding(ctx, i, true)
+	}
+	return rp.writeOutcome(ctx, func(o *op) error {
+		if lands {
+			return errElsewhere(o.Tx, i.Task, i.In, "a merge of %s was interrupted in %s, and can be finished only there").
+				Hintf("run there: %s", stick.Cmd("tt worker merge <task_id>", i.Task))
+		}
+		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
+			return err
+		}
+		return o.Tx.EndIntent(i.ID, "cut off")
+	})
+}
