@@ -34,6 +34,8 @@ type dialect interface {
 	scan(text string, args []any, row func(scan func(...any) error) error) error
 	one(text string, args, into []any) (bool, error)
 
+	// where names the database for people, without secrets.
+	where() string
 	// host is the id of this host in the transaction, empty where no other can have the database open.
 	host() string
 	// places is what a query selects the path of this host and the room_id of rooms from, and paths the paths of a row of rooms on this

@@ -34,18 +34,7 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 		}
 		e.Sum = e.Chain(sum)
 		sum = e.Sum
-		handoff := ""
-		if e.Handoff != nil {
-			b, err := json.Marshal(e.Handoff)
-			if err != nil {
-				return nil, fmt.Errorf("handoff: %w", err)
-			}
-			handoff = string(b)
-		}
-		err := tx.exec(`INSERT INTO events (event_seq, event_id, room_id, turn_id, event_type, from_agent_id, to_agent_id,
-			session_id, task_id, handoff, reason, payload, created_at, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			e.Seq, e.ID, e.Room, e.Turn, e.Type, e.From, e.To, e.Session, e.Task, handoff, e.Reason, string(e.Payload), e.CreatedAt, e.Sum)
-		if err != nil {
+		if err := tx.putEvent(*e); err != nil {
 			return nil, fmt.Errorf("append event: %w", err)
 		}
 		if err := tx.putReceipts(*e); err != nil {
@@ -63,6 +52,21 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 	}
 	tx.sums[room], tx.event = sum, out[0].ID
 	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", out[len(out)-1].Seq, sum, tx.now, room)
+}
+
+// putEvent adds the row of an event.
+func (tx *Tx) putEvent(e stick.Event) error {
+	handoff := ""
+	if e.Handoff != nil {
+		b, err := json.Marshal(e.Handoff)
+		if err != nil {
+			return fmt.Errorf("handoff: %w", err)
+		}
+		handoff = string(b)
+	}
+	return tx.exec(`INSERT INTO events (event_seq, event_id, room_id, turn_id, event_type, from_agent_id, to_agent_id,
+		session_id, task_id, handoff, reason, payload, created_at, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Seq, e.ID, e.Room, e.Turn, e.Type, e.From, e.To, e.Session, e.Task, handoff, e.Reason, string(e.Payload), e.CreatedAt, e.Sum)
 }
 
 const eventColumns = `e.event_seq, e.event_id, e.room_id, e.turn_id, e.event_type, e.from_agent_id, e.to_agent_id,

@@ -16,6 +16,7 @@ type meta struct {
 	minReader  int64
 	generation int64
 	cause      string // of the generation
+	movedTo    string // where the rooms of a file are now; empty for here
 }
 
 // metaQuery returns the rows that meta.read reads.
@@ -36,12 +37,17 @@ func (m *meta) read(scan func(...any) error) error {
 		m.generation, _ = strconv.ParseInt(value, 10, 64)
 	case "world":
 		m.cause = value
+	case movedTo:
+		m.movedTo = value
 	}
 	return nil
 }
 
 // requireReader refuses a database that needs a newer program.
 func (tx *Tx) requireReader() error {
+	if tx.meta.movedTo != "" {
+		return errMoved(tx.meta.movedTo)
+	}
 	if tx.meta.minReader > tx.db.schema {
 		return stick.Errorf(stick.CodeUpgraded, "the database was upgraded by a newer tt while this one ran").
 			Hintf("run the command again with the newer tt")

@@ -188,6 +188,8 @@ func (p *postgresDB) reading(now *stick.Time, xid *string) func(rows [][][]byte)
 	}
 }
 
+func (p *postgresDB) where() string { return p.address.String() }
+
 func (p *postgresDB) host() string { return p.hostID }
 
 // places and paths: each host has its own paths of a room, one for each checkout.

@@ -87,6 +87,8 @@ func (s *sqliteDB) begin(_ context.Context, write bool, meta func(scan func(...a
 	return now, nil
 }
 
+func (s *sqliteDB) where() string { return filepath.Join(s.opt.Dir, FileName) }
+
 func (s *sqliteDB) host() string { return "" }
 
 // places and paths: a room has one path, that of its row.

@@ -159,16 +159,21 @@ func (s *sqliteDB) prepare(ctx context.Context, fresh bool) error {
 		}
 	}
 	var have, reader int64
+	var moved string
 	read := func() error {
 		return classify(s.conn.QueryRowContext(background, `
-			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader')`).
-			Scan(&have, &reader))
+			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'),
+				COALESCE((SELECT value FROM meta WHERE key = 'moved_to'), '')`).
+			Scan(&have, &reader, &moved))
 	}
 	if err := read(); err != nil {
 		if s.lacksMeta() { // our mark is in its header, and nothing else is ours
 			return foreign(filepath.Join(s.opt.Dir, FileName))
 		}
 		return err
+	}
+	if moved != "" {
+		return errMoved(moved)
 	}
 	known := newest(s.migrations)
 	if reader > known {

@@ -113,6 +113,9 @@ func openDialect(ctx context.Context, opt Options, create bool, migrations []mig
 	return openSQLite(ctx, opt, create, migrations)
 }
 
+// Where names the database for people, without secrets.
+func (db *DB) Where() string { return db.dialect.where() }
+
 // Dir is the data directory.
 func (db *DB) Dir() string { return db.opt.Dir }
 

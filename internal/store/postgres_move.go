@@ -1,0 +1,367 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// Moved is what a move brought over.
+type Moved struct {
+	Rooms, Events, Tasks int
+	Persons              map[stick.AgentID]stick.AgentID // their names before and now
+	Already              bool                            // it was done before: only the file didn't know of it yet
+}
+
+const (
+	// movedTo is the key in the meta of a file that was moved: where to.
+	movedTo = "moved_to"
+	// movedFrom is the key in the meta of the database on a server: the sum of the file that it came from.
+	movedFrom = "moved_from"
+	// noReader is a schema that no program knows. Those that don't know of moves refuse a file with it.
+	noReader = "1000000000"
+)
+
+// Move copies the database in a file into an empty one on a server, all or nothing, and ends the file: programs refuse it then, and say
+// where its rooms are. keys has the key of each room there. Nobody writes to the file meanwhile. What is copied is checked against its log before and
+// after. If a move was interrupted between its two commits, the next one finds that out. Move fails with [stick.CodeAlreadyExists] if
+// the other database has rooms of its own, and with [stick.CodeDatabaseCorrupt] if the file is damaged.
+func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Moved, err error) {
+	err = from.Update(ctx, func(src *Tx) error {
+		if err := requireSound(src, "the database in the file"); err != nil {
+			return err
+		}
+		rooms, err := src.Rooms(nil, "")
+		if err != nil {
+			return err
+		}
+		c := &copying{src: src, rooms: rooms, keys: map[stick.RoomID]string{}}
+		for _, r := range rooms {
+			c.keys[r.ID] = keys(r)
+		}
+		if err := to.View(ctx, c.begin); err != nil {
+			return err
+		}
+		if !c.Already {
+			if err := c.copyOutputs(to); err != nil {
+				return err
+			}
+			if err := to.Update(ctx, c.run); err != nil {
+				return err
+			}
+		}
+		m = c.Moved
+		if err := src.setMeta(movedTo, to.dialect.where()); err != nil {
+			return err
+		}
+		return src.setMeta("min_reader", noReader)
+	})
+	return m, err
+}
+
+// errMoved is the error for a file whose rooms are elsewhere now.
+func errMoved(to string) *stick.Error {
+	return stick.Errorf(stick.CodeDatabaseMoved, "the rooms of this machine are in %s now", to).With("database", to).
+		Hintf(`put its address into config.toml: database = "postgres://…"; or set TALKING_STICK_DATABASE_URL`)
+}
+
+// requireSound refuses a database that isn't what its log says.
+func requireSound(tx *Tx, what string) error {
+	found := ""
+	err := tx.checkRooms(func(format string, args ...any) {
+		if found == "" {
+			found = fmt.Sprintf(format, args...)
+		}
+	})
+	if err == nil && found != "" {
+		err = stick.Errorf(stick.CodeDatabaseCorrupt, "%s isn't what its log says: %s", what, found).Hintf("nothing was moved; %s says more", stick.Cmd("tt doctor"))
+	}
+	return err
+}
+
+// copying is one move.
+type copying struct {
+	Moved
+	src, dst *Tx
+	rooms    []stick.Room // of the file
+	keys     map[stick.RoomID]string
+	sum      string // of the file
+	queued   int    // rows that the server hasn't answered
+}
+
+// begin finds out whether the file can be moved, or has been.
+func (c *copying) begin(dst *Tx) (err error) {
+	c.dst, c.queued, c.Moved = dst, 0, Moved{Rooms: len(c.rooms), Persons: map[stick.AgentID]stick.AgentID{}}
+	if c.sum, err = c.fingerprint(); err != nil {
+		return err
+	}
+	var was string
+	if _, err := c.dst.one("SELECT value FROM meta WHERE key = ?", []any{movedFrom}, &was); err != nil {
+		return err
+	}
+	var has int
+	if _, err := c.dst.one("SELECT COUNT(*) FROM rooms", nil, &has); err != nil {
+		return err
+	}
+	if c.Already = has > 0 && was == c.sum; has > 0 && !c.Already {
+		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", c.dst.db.dialect.where(), stick.Count(has, "room")).
+			Hintf("name another database, or another schema: ?search_path=<name> at the end of its address; or leave the rooms of the file: each begins anew with %s", stick.Cmd("tt join"))
+	}
+	return nil
+}
+
+// run copies everything but the outputs.
+func (c *copying) run(dst *Tx) error {
+	for _, all := range []class{pathsClass, namesClass} { // nobody else makes rooms or names meanwhile
+		if _, err := dst.lockClass(all); err != nil {
+			return err
+		}
+	}
+	if err := c.begin(dst); err != nil || c.Already {
+		return err
+	}
+	for _, step := range []func() error{c.namePersons, c.copyTables, c.place} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if err := dst.setMeta(movedFrom, c.sum); err != nil {
+		return err
+	}
+	return requireSound(dst, "the copy")
+}
+
+// fingerprint tells this state of the file from all others.
+func (c *copying) fingerprint() (string, error) {
+	h := sha256.New()
+	err := c.src.scan("SELECT room_id, last_event_seq, last_sum FROM rooms ORDER BY room_id", nil, func(scan func(...any) error) error {
+		var room, sum string
+		var seq int64
+		err := scan(&room, &seq, &sum)
+		fmt.Fprintln(h, room, seq, sum)
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// namePersons finds out which names persons have from now on: where hosts share a database, they name the host.
+func (c *copying) namePersons() error {
+	host, err := c.dst.HostName()
+	if err != nil {
+		return err
+	}
+	return c.src.scan("SELECT DISTINCT agent_id FROM members UNION SELECT DISTINCT from_agent_id FROM events ORDER BY 1", nil, func(scan func(...any) error) error {
+		var a stick.AgentID
+		err := scan(&a)
+		if a.Human() && !strings.Contains(string(a), "@") {
+			c.Persons[a] = a + stick.AgentID("@"+host)
+		}
+		return err
+	})
+}
+
+// movedTables lists what is copied, in an order in which nothing refers to what comes later. What one host alone has isn't among it: its boots,
+// its waits, and the counter.
+var movedTables = []string{
+	"rooms", "members", "sessions", "processes", "cursors", "events", "receipts", "notes", "reservations", "tasks", "task_attempts", "reviews",
+	"task_views", "task_runs", "intents", "blobs", "edits", "commits",
+}
+
+func (c *copying) copyTables() error {
+	for _, t := range movedTables {
+		fill := c.copyTable
+		if t == "events" {
+			fill = c.copyEvents
+		}
+		if err := fill(t); err != nil {
+			return fmt.Errorf("copy %s: %w", t, err)
+		}
+	}
+	return nil
+}
+
+// copyTable copies the rows of a table. The same columns are there in both databases.
+func (c *copying) copyTable(table string) error {
+	columns, err := c.columns(table)
+	if err != nil {
+		return err
+	}
+	at := make(map[string]int, len(columns))
+	for i, name := range columns {
+		at[name] = i
+	}
+	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + ")"
+	return c.src.scan("SELECT "+strings.Join(columns, ", ")+" FROM "+table+" ORDER BY rowid", nil, func(scan func(...any) error) error {
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := scan(into...); err != nil {
+			return err
+		}
+		for i, v := range values {
+			if text, ok := v.(string); ok {
+				values[i] = c.renamed(text)
+			}
+		}
+		switch table {
+		case "rooms":
+			id, _ := values[at["room_id"]].(string)
+			values[at["canonical_path"]] = c.keys[stick.RoomID(id)]
+		case "edits":
+			top, _ := values[at["checkout"]].(string)
+			values[at["checkout"]] = c.dst.onHost(top)
+		case "tasks":
+			c.Tasks++
+		}
+		return c.add(insert, values...)
+	})
+}
+
+// copyEvents copies the log. The events of tasks say where their worktrees are, and each sum is computed anew: it covers what was changed.
+func (c *copying) copyEvents(string) error {
+	sums := map[stick.RoomID]string{}
+	err := c.src.scan("SELECT "+eventColumns+" FROM events e ORDER BY e.event_seq", nil, func(scan func(...any) error) error {
+		e, err := scanEvent(scan)
+		if err != nil {
+			return err
+		}
+		e.From, e.To = stick.AgentID(c.renamed(string(e.From))), stick.AgentID(c.renamed(string(e.To)))
+		payload := c.renamed(string(e.Payload))
+		if e.Type == stick.EventTaskAssigned || e.Type == stick.EventTaskRetried {
+			in, err := json.Marshal(c.checkout(e.Room))
+			if err != nil {
+				return err
+			}
+			payload = strings.Replace(payload, `"task":{`, `"task":{"in":`+string(in)+`,`, 1)
+		}
+		if payload != "" {
+			e.Payload = json.RawMessage(payload)
+		}
+		e.Sum = e.Chain(sums[e.Room])
+		sums[e.Room] = e.Sum
+		c.Events++
+		if err := c.dst.putEvent(e); err != nil {
+			return err
+		}
+		return c.flush()
+	})
+	if err != nil {
+		return err
+	}
+	for room, sum := range sums {
+		if err := c.add("UPDATE rooms SET last_sum = ? WHERE room_id = ?", sum, room); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyOutputs copies what gates and checks have printed. Until a row names it, it costs only space.
+func (c *copying) copyOutputs(to *DB) error {
+	return c.src.scan("SELECT sum FROM blobs ORDER BY sum", nil, func(scan func(...any) error) error {
+		var sum string
+		if err := scan(&sum); err != nil {
+			return err
+		}
+		content, ok, err := c.src.db.dialect.readBlob(sum)
+		if err == nil && ok {
+			_, err = to.WriteBlob(content)
+		}
+		return err
+	})
+}
+
+// columns lists the columns of a table, which it has in both databases.
+func (c *copying) columns(table string) (names []string, err error) {
+	err = c.src.scan("SELECT name FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, err
+}
+
+// renamed gives persons their names: in a text that is one, and in JSON.
+func (c *copying) renamed(text string) string {
+	if now, ok := c.Persons[stick.AgentID(text)]; ok {
+		return string(now)
+	}
+	if text == "" || text[0] != '{' && text[0] != '[' || !json.Valid([]byte(text)) {
+		return text
+	}
+	for was, now := range c.Persons { // in JSON only a text that is nothing else has quotes on both sides
+		text = strings.ReplaceAll(text, `"`+string(was)+`"`, `"`+string(now)+`"`)
+	}
+	return text
+}
+
+// checkout is where a room of the file lies.
+func (c *copying) checkout(room stick.RoomID) stick.Checkout {
+	for _, r := range c.rooms {
+		if r.ID == room {
+			return stick.Checkout{Host: c.dst.db.dialect.host(), Path: r.Path}
+		}
+	}
+	return stick.Checkout{}
+}
+
+// place tells where everything lies: on this host. It also takes over the generation and the counter, and ends what an earlier boot of the host has left.
+func (c *copying) place() error {
+	for _, r := range c.rooms {
+		in := c.checkout(r.ID)
+		for _, text := range []string{
+			"UPDATE members SET host_id = ?, checkout = ? WHERE room_id = ?",
+			"UPDATE tasks SET host_id = ?, checkout = ? WHERE room_id = ?",
+			"UPDATE intents SET host_id = ?, checkout = ? WHERE room_id = ?",
+			"INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?)",
+		} {
+			if err := c.add(text, in.Host, in.Path, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.add("UPDATE processes SET gone_at = ? WHERE boot <> ? AND gone_at = 0", c.dst.now, c.dst.db.opt.Boot); err != nil {
+		return err
+	}
+	last, err := c.src.db.dialect.drawn()
+	if err != nil {
+		return err
+	}
+	c.dst.meta.generation, c.dst.meta.cause = c.src.meta.generation, c.src.meta.cause
+	if err := c.dst.setMeta("generation", fmt.Sprint(c.src.meta.generation)); err != nil {
+		return err
+	}
+	if err := c.dst.setMeta("world", c.src.meta.cause); err != nil {
+		return err
+	}
+	return c.dst.db.dialect.skip(last)
+}
+
+// mostQueued is how many rows wait to be sent together.
+const mostQueued = 500
+
+// add writes a row.
+func (c *copying) add(text string, args ...any) error {
+	if err := c.dst.exec(text, args...); err != nil {
+		return err
+	}
+	return c.flush()
+}
+
+// flush waits for the server after some rows.
+func (c *copying) flush() error {
+	if c.queued++; c.queued < mostQueued {
+		return nil
+	}
+	c.queued = 0
+	var n int
+	_, err := c.dst.one("SELECT 1", nil, &n)
+	return err
+}
