@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
@@ -22,7 +23,7 @@ import (
 
 // careCommands are the commands about the program itself.
 func (a *app) careCommands() []*cobra.Command {
-	return []*cobra.Command{a.initCmd(), a.doctorCmd(), a.installCmd(), a.uninstallCmd(), a.versionCmd(), a.demoCmd()}
+	return []*cobra.Command{a.initCmd(), a.doctorCmd(), a.installCmd(), a.uninstallCmd(), a.migrateDBCmd(), a.versionCmd(), a.demoCmd()}
 }
 
 func (a *app) doctorCmd() *cobra.Command {
@@ -196,6 +197,40 @@ func (p *page) harness(h harnessStatus) {
 	if h.Fix != "" {
 		p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(h.Fix)))
 	}
+}
+
+func (a *app) migrateDBCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "migrate-db", Short: "Move the database of this machine to the PostgreSQL server that tt is told to use", Args: noArgs,
+		Long: "Move the rooms of this machine, with their logs, messages and tasks, into an empty PostgreSQL database: that which config.toml or\n" +
+			"TALKING_STICK_DATABASE_URL names. All of it is moved, or nothing, and it is checked against the log. The file stays, and tt doesn't\n" +
+			"open it any more. Agents go on; a command that waits ends and has to be run again.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return answer(a, func(e operations, by core.Caller) (engine.MigrateDBResult, error) {
+				return e.MigrateDB(c.Context(), engine.MigrateDBParams{Caller: by})
+			}, (*page).moved)
+		},
+	}
+}
+
+// moved shows what was moved to a server.
+func (p *page) moved(res engine.MigrateDBResult) {
+	if res.Already {
+		p.linef("the rooms of this machine are in %s already", stick.Line(res.To))
+		return
+	}
+	p.linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"), stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), stick.Line(res.To))
+	for _, r := range res.Rooms {
+		p.linef("  %s: %s", stick.Line(r.Path), stick.Line(r.Key))
+		if r.Alone {
+			p.linef("    %s", p.faint(showf("another room has the key of its repository; in other clones: %s", p.next(stick.Cmd("tt join --room <key>", r.Key)))))
+		}
+	}
+	for _, was := range slices.Sorted(maps.Keys(res.Persons)) {
+		p.linef("%s is %s now", was, res.Persons[was])
+	}
+	p.linef("%s stays where it is, and tt doesn't open it any more", stick.Line(res.From))
+	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")), p.next(stick.Cmd("tt join")))
 }
 
 // Version is the version of the program.

@@ -114,6 +114,7 @@ var examples = map[string][]string{
 	"tt completion zsh":        {"tt completion zsh"},
 	"tt demo":                  {"tt demo", "tt demo --fast"},
 	"tt doctor":                {"tt doctor"},
+	"tt migrate-db":            {"tt migrate-db"},
 	"tt help":                  {"tt help wait"},
 	"tt init":                  {"tt init", "tt init --enforce stick --integration main --gate 'make test'"},
 	"tt install":               {"tt install --print", "tt install claude codex", "tt install --project claude"},

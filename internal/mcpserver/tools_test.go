@@ -92,6 +92,7 @@ var exempt = map[string]string{
 	"CheckPush":     "hooks: git asks, not the agent",
 	"WaitForWake":   "hooks: it waits for an agent that is idle, which calls nothing",
 	"Doctor":        "care of the database: people's, at a terminal",
+	"MigrateDB":     "care of the database: people's, at a terminal",
 	"Whoami":        "every result tells agent_id; the explanation is people's, at a terminal",
 
 	"PauseRoom":            "people's, at a terminal: a caller through MCP is never a person",

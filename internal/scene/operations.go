@@ -80,6 +80,12 @@ func (a *Actor) Doctor(p engine.DoctorParams) Answer[engine.DoctorResult] {
 	return do(a, "Doctor", a.Engine.Doctor, p)
 }
 
+// MigrateDB is the operation of that name.
+func (a *Actor) MigrateDB(p engine.MigrateDBParams) Answer[engine.MigrateDBResult] {
+	p.Caller = a.By
+	return do(a, "MigrateDB", a.Engine.MigrateDB, p)
+}
+
 // EndSession is the operation of that name.
 func (a *Actor) EndSession(p engine.EndSessionParams) Answer[engine.EndSessionResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

@@ -52,6 +52,7 @@ type Scene struct {
 	actors   []*Actor
 	programs []*core.Kernel // of all actors, to close at the end
 	untidy   bool           // see LeavesWork
+	over     func()         // what checks and closes everything at the end, once
 }
 
 // New returns a scene whose workspace is a plain directory. Scenes run in parallel.
@@ -72,7 +73,8 @@ func set(t *testing.T, database string) *Scene {
 	if err := os.MkdirAll(filepath.Join(s.Work, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.end)
+	s.over = sync.OnceFunc(s.end)
+	t.Cleanup(s.over)
 	s.observer = s.Person("observer")
 	return s
 }
@@ -89,9 +91,19 @@ func (s *Scene) Elsewhere(host string) *Scene {
 	there.machine.name = host
 	s.GitIn(dir, "clone", "-q", s.Git("remote", "get-url", "origin"), there.Work)
 	there.Git("config", "talkingstick.room", s.Git("config", "talkingstick.room"))
-	s.Cleanup(there.end)
+	there.over = sync.OnceFunc(there.end)
+	s.Cleanup(there.over)
 	there.observer = there.Person("observer-" + host)
 	return there
+}
+
+// TellsServer tells programs from now on to use a database on a server.
+func (s *Scene) TellsServer() {
+	s.Helper()
+	storetest.NeedsFile(s.T)
+	s.database = storetest.PostgresURL(s.T)
+	s.observer = s.observer.Again()
+	s.Cleanup(s.over) // before that database goes
 }
 
 // Shared reports whether other hosts could have the database open, too.

@@ -46,10 +46,22 @@ func MakeRoom(tx *store.Tx, root, key string) (r stick.Room, created bool, err e
 	return r, true, err
 }
 
+// RandomKey is a key that no repository has.
+func RandomKey(db *store.DB) string { return "room/" + db.NewID() }
+
+// KeyOfPath is the key of the room at a path: see [Kernel.roomKey]. Of a path that is gone it is a random one.
+func (k *Kernel) KeyOfPath(ctx context.Context, db *store.DB, path string) string {
+	p, err := workspace.Resolve(path, k.Config.Workspace)
+	if err != nil {
+		return RandomKey(db)
+	}
+	return k.roomKey(ctx, db, &p, path)
+}
+
 // roomKey returns the key of the room of a directory: that which is kept for its repository, or the address of its remote without what
 // differs between clones, or else a random one. It keeps the key where it can.
 func (k *Kernel) roomKey(ctx context.Context, db *store.DB, p *workspace.Place, root string) string {
-	random := "room/" + db.NewID()
+	random := RandomKey(db)
 	if p.Found != workspace.FoundGit {
 		return random
 	}
