@@ -93,7 +93,11 @@ func newActor() *actor {
 	if err != nil {
 		panic(err)
 	}
-	procs.OneHost = true
+	database := os.Getenv("TALKING_STICK_DATABASE_URL")
+	procs.OneHost = database == ""
+	if boot := os.Getenv(clitest.Boot); boot != "" {
+		procs.PIDSpace.Boot = boot
+	}
 	procs.Top, _ = strconv.Atoi(os.Getenv(clitest.Top))
 	chain, complete := procs.Ancestry(os.Getpid())
 	const name = "TT_HARNESS_AGENT_ID"
@@ -112,7 +116,7 @@ func newActor() *actor {
 	if err != nil {
 		panic(err)
 	}
-	cfg := core.Config{Dir: os.Getenv("TALKING_STICK_DATA_DIR"), Procs: procs, Workspace: workspace.Env{Dir: dir, Home: os.Getenv("HOME")}}
+	cfg := core.Config{Dir: os.Getenv("TALKING_STICK_DATA_DIR"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: dir, Home: os.Getenv("HOME")}}
 	if d, err := time.ParseDuration(os.Getenv(clitest.Clock)); err == nil {
 		cfg.Now = func() time.Time { return time.Now().Add(d) }
 	}

@@ -38,15 +38,29 @@ var (
 //   - every release that was acknowledged is in the log, exactly once;
 //   - no command failed because the database was busy, and the integrity check finds nothing.
 func TestCampaign(t *testing.T) {
+	newCampaign(t).run()
+}
+
+// newCampaign prepares a campaign in a room of its own.
+func newCampaign(t *testing.T) *campaign {
+	return &campaign{t: t, w: newWorld(t), start: time.Now(), counts: map[string]int{}, bad: map[string]int{}}
+}
+
+// run runs the campaign, and checks the laws.
+func (c *campaign) run() {
+	t := c.t
 	seed := *campaignSeed
 	if seed == 0 {
 		seed = rand.Uint64N(1 << 32)
 	}
-	c := &campaign{t: t, w: newWorld(t), start: time.Now(), counts: map[string]int{}, bad: map[string]int{}}
 	fmt.Printf("campaign: %d agents for %s, -campaign.seed=%d\n", *campaignProcs, *campaignTime, seed)
 	ok(t, c.w.person("join"))
 	c.w.policy("waiter_grace=100ms", "claim_ttl=600ms", "owner_lease_ttl=1500ms", "owner_idle_ttl=1s", "heartbeat_interval=1s")
-	db, err := store.Open(context.Background(), store.Options{Dir: c.w.data}, false)
+	opt := store.Options{Dir: c.w.data}
+	if c.hosts != nil {
+		opt.Dir, opt.URL = t.TempDir(), c.hosts.url
+	}
+	db, err := store.Open(context.Background(), opt, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +80,9 @@ func TestCampaign(t *testing.T) {
 		workers.Go(func() { w.work(stop) })
 	}
 	chaos.Go(func() { c.chaos(rand.New(rand.NewPCG(seed, 1000)), stop) })
+	if c.hosts != nil {
+		chaos.Go(func() { c.hosts.faults(c, stop) })
+	}
 	for end := time.Now().Add(*campaignTime); time.Now().Before(end); {
 		time.Sleep(min(2*time.Second, max(time.Until(end), time.Millisecond))) // the length of a segment
 		c.gate.Lock()
@@ -91,6 +108,7 @@ type campaign struct {
 	room    stick.RoomID
 	start   time.Time
 	workers []*worker
+	hosts   *hosts // nil for one host, with a file
 
 	// A worker holds gate for reading during an operation. Whoever holds it alone knows that no operation
 	// is going on.
@@ -123,7 +141,7 @@ type record struct {
 // cut ends a segment, while no operation is going on.
 func (c *campaign) cut() {
 	var r stick.Room
-	err := c.db.View(context.Background(), func(tx *store.Tx) (err error) {
+	err := c.read(func(tx *store.Tx) (err error) {
 		r, err = tx.Room(c.room)
 		return err
 	})
@@ -232,7 +250,9 @@ func (w *worker) restart() {
 	if k.harness == "" { // all that one user's agents left behind are one
 		env = append(env, fmt.Sprintf("USER=ann%d", w.i))
 	}
-	if w.rand.IntN(5) == 0 {
+	if w.c.hosts != nil {
+		env = append(env, w.c.hosts.env(w.i)...)
+	} else if w.rand.IntN(5) == 0 {
 		jumps := []string{"45s", "-45s", "10m", "-10m", "1h", "-1h"}
 		env = append(env, clitest.Clock+"="+jumps[w.rand.IntN(len(jumps))])
 		w.c.count("wrong clocks")
@@ -470,6 +490,12 @@ func (w *worker) judge(o op, raw reply, a answer) outcome {
 		case stick.CodeTurnMismatch, stick.CodeStaleLease, stick.CodeAlreadyEnded:
 			out.kind = fenced
 		case stick.CodeNotYourTurn, stick.CodeTakeoverNotAvailable, stick.CodePriorOwner, stick.CodeUnknownMember:
+		case stick.CodeDatabaseUnavailable, stick.CodeDatabaseBusy:
+			if w.c.hosts != nil { // nobody knows whether it was done
+				w.c.count("without an answer of the server")
+				return outcome{kind: unknown}
+			}
+			w.c.forbidden(fmt.Sprintf("%s was refused with %s: %s", o.Kind, a.Error, a.Message))
 		default:
 			w.c.forbidden(fmt.Sprintf("%s was refused with %s: %s", o.Kind, a.Error, a.Message))
 		}
@@ -530,11 +556,15 @@ func (c *campaign) chaos(r *rand.Rand, stop chan struct{}) {
 			resume()
 		})
 	}
+	every := time.Millisecond
+	if c.hosts != nil {
+		every *= 4 // an operation takes longer
+	}
 	for {
 		select {
 		case <-stop:
 			return
-		case <-time.After(time.Duration(5+r.IntN(50)) * time.Millisecond):
+		case <-time.After(time.Duration(5+r.IntN(50)) * every):
 		}
 		w := c.workers[r.IntN(len(c.workers))]
 		w.mu.Lock()

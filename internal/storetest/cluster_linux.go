@@ -28,11 +28,12 @@ import (
 // PostgresBin is where Debian puts the programs of PostgreSQL 15.
 const PostgresBin = "/usr/lib/postgresql/15/bin"
 
-// cluster is a PostgreSQL of this test binary, with a socket in its directory. All its tests share it, each with a schema of its
-// own. It doesn't sync to disk.
+// cluster is a PostgreSQL of this test binary, with a socket in its directory. All tests that don't end its server share one, each with
+// a schema of its own. It doesn't sync to disk.
 type cluster struct {
 	dir    string
 	port   int // on 127.0.0.1, with TLS
+	attr   *syscall.SysProcAttr
 	server *exec.Cmd
 	over   chan string // what the server has said, when it has ended
 	names  atomic.Int64
@@ -156,39 +157,59 @@ func newCluster() (*cluster, error) {
 		return nil, err
 	}
 	pg := &cluster{dir: dir, over: make(chan string, 1)}
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT} // not left behind by a binary that is killed
-	if os.Getuid() == 0 {                                    // PostgreSQL refuses to run as root
-		if err := pg.giveAway(attr); err != nil {
-			return nil, err
+	if err := pg.prepare(); err != nil {
+		return nil, err
+	}
+	if err := pg.run("initdb", "-D", pg.data(), "-U", "tt", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"); err != nil {
+		return nil, err
+	}
+	if err := pg.secure(pg.attr, pg.data()); err != nil {
+		return nil, err
+	}
+	return pg, pg.start("-c", "wal_level=minimal", "-c", "max_wal_senders=0")
+}
+
+// prepare finds a port, and the user that owns the files.
+func (pg *cluster) prepare() (err error) {
+	pg.attr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT} // not left behind by a binary that is killed
+	if os.Getuid() == 0 {                                      // PostgreSQL refuses to run as root
+		if err := pg.giveAway(pg.attr); err != nil {
+			return err
 		}
 	}
-	data := filepath.Join(dir, "data")
-	port, err := freePort()
-	if err != nil {
-		return nil, err
+	pg.port, err = freePort()
+	return err
+}
+
+// data is the directory with the files of the database.
+func (pg *cluster) data() string { return filepath.Join(pg.dir, "data") }
+
+// run runs a program of PostgreSQL until it ends.
+func (pg *cluster) run(name string, args ...string) error {
+	if out, err := pg.command(pg.attr, name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
 	}
-	pg.port = port
-	initdb := pg.command(attr, "initdb", "-D", data, "-U", "tt", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	if err := pg.secure(attr, data); err != nil {
-		return nil, err
-	}
-	pg.server = pg.command(attr, "postgres", "-D", data, "-k", dir, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off",
-		"-c", "shared_buffers=16MB", "-c", "max_connections=200", "-c", "autovacuum=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "ssl=on")
-	ready, started := make(chan bool, 1), make(chan error)
+	return nil
+}
+
+// start starts the server, and returns when it takes connections.
+func (pg *cluster) start(settings ...string) error {
+	pg.server = pg.command(pg.attr, "postgres", append([]string{
+		"-D", pg.data(), "-k", pg.dir, "-p", strconv.Itoa(pg.port), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off",
+		"-c", "shared_buffers=16MB", "-c", "max_connections=200", "-c", "autovacuum=off", "-c", "ssl=on",
+	}, settings...)...)
+	ready, started := make(chan bool, 2), make(chan error)
 	go pg.serve(ready, started)
 	if err := <-started; err != nil {
-		return nil, err
+		return err
 	}
 	select {
 	case <-ready:
-		return pg, nil
+		return nil
 	case said := <-pg.over:
-		return nil, fmt.Errorf("it didn't start:\n%s", said)
+		return fmt.Errorf("it didn't start:\n%s", said)
 	case <-time.After(time.Minute):
-		return nil, errors.Join(errors.New("it wasn't ready within a minute"), pg.stop())
+		return errors.Join(errors.New("it wasn't ready within a minute"), pg.stop())
 	}
 }
 
@@ -207,22 +228,34 @@ func (pg *cluster) serve(ready chan<- bool, started chan<- error) {
 	var all strings.Builder
 	for lines := bufio.NewScanner(log); lines.Scan(); {
 		fmt.Fprintln(&all, lines.Text())
-		if strings.Contains(lines.Text(), "ready to accept connections") {
-			ready <- true
+		if strings.Contains(lines.Text(), "ready to accept") { // connections, or read-only ones
+			select {
+			case ready <- true:
+			default: // a standby that takes over says it again
+			}
 		}
 	}
 	pg.over <- all.String()
 }
 
-// stop ends the server and removes its files.
-func (pg *cluster) stop() error {
-	_ = pg.server.Process.Signal(syscall.SIGQUIT) // at once: nobody needs the data
+// crash ends the server at once, as a failure of its machine would, but for what the operating system has in its caches.
+func (pg *cluster) crash() {
+	if pg.server == nil {
+		return // it has crashed before
+	}
+	_ = pg.server.Process.Signal(syscall.SIGQUIT)
 	select {
 	case <-pg.over:
 	case <-time.After(30 * time.Second):
 		_ = pg.server.Process.Kill()
 	}
 	_ = pg.server.Wait()
+	pg.server = nil
+}
+
+// stop ends the server and removes its files.
+func (pg *cluster) stop() error {
+	pg.crash()
 	return os.RemoveAll(pg.dir)
 }
 

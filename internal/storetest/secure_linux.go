@@ -22,6 +22,7 @@ import (
 // access is who gets in, and how. Roles that a test makes for this have these names.
 const access = `
 local   all all                        trust
+local   replication all                trust
 hostssl all needs_tls  127.0.0.1/32    trust
 host    all needs_tls  127.0.0.1/32    reject
 host    all needs_word 127.0.0.1/32    scram-sha-256
