@@ -61,7 +61,7 @@ func (p *postgresDB) aboutTables(s *Server) error {
 	return err
 }
 
-// delivers reports whether a notice reaches who listens: it sends one to itself, as the witness gets them.
+// delivers reports whether a notice reaches who listens, as the witness gets them: from another connection.
 func (p *postgresDB) delivers(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.waits.connect)
 	defer cancel()
@@ -77,15 +77,12 @@ func (p *postgresDB) delivers(ctx context.Context) (bool, error) {
 		defer cancel()
 		conn.Close(closing)
 	}()
-	// Two transactions: through a pooler they may be of two sessions. In one session the answer has the notice.
 	channel := `"` + p.opt.NewID() + `"`
-	for _, text := range []string{"LISTEN " + channel, "NOTIFY " + channel} {
-		if _, err := conn.Exec(ctx, text).ReadAll(); err != nil {
-			return false, err
-		}
+	if _, err := conn.Exec(ctx, "LISTEN "+channel).ReadAll(); err != nil {
+		return false, err
 	}
-	if heard {
-		return true, nil
+	if err := p.apart(ctx, "NOTIFY "+channel); err != nil {
+		return false, err
 	}
 	soon, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

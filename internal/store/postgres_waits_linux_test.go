@@ -92,7 +92,7 @@ func TestTheWordOfTheWitness(t *testing.T) {
 			t.Errorf("of 100 times a wait reads %d times all the same", reads)
 		}
 		u, _ := url.Parse(storetest.Options(db).URL)
-		storetest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%"`+u.Query().Get("search_path")+`"%' AND query LIKE 'NOTIFY%'`)
+		storetest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%"`+u.Query().Get("search_path")+`"%' AND query LIKE 'LISTEN%'`)
 		soon(t, "it says so when it hears again", w.Hears)
 		if err := w.Close(); err != nil {
 			t.Error(err)

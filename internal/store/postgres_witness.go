@@ -42,6 +42,22 @@ func (p *postgresDB) listen(ctx context.Context, bells *bell.Dir, report func(ct
 	}
 }
 
+// apart runs a statement on a connection of its own. A notice that is sent so is heard as those of others are: through a pooler that gives each
+// transaction another session, a connection gets its own notices and no others.
+func (p *postgresDB) apart(ctx context.Context, text string) error {
+	conn, err := pgconn.ConnectConfig(ctx, p.address.config)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(background, 100*time.Millisecond)
+		defer cancel()
+		conn.Close(closing)
+	}()
+	_, err = conn.Exec(ctx, text).ReadAll()
+	return err
+}
+
 // listenOnce listens until the connection breaks or ctx ends. listened is true if there was one that notices reach.
 func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan<- struct{}) (listened bool) {
 	hear := func() {
@@ -79,18 +95,25 @@ func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan
 	if _, err := conn.Exec(starting, "LISTEN "+channel).ReadAll(); err != nil {
 		return false
 	}
-	// A notice of our own comes back, unless the network broke, or a pooler gave LISTEN and NOTIFY to different sessions.
-	hears := func() bool {
+	// A notice of our own comes back, unless the network broke.
+	hears := func(send func(ctx context.Context, text string) error) bool {
 		soon, cancel := context.WithTimeout(ctx, p.waits.connect)
 		defer cancel()
 		echo = false
-		_, err := conn.Exec(soon, fmt.Sprintf("NOTIFY %s, '%s'", channel, own)).ReadAll()
+		err := send(soon, fmt.Sprintf("NOTIFY %s, '%s'", channel, own))
 		for err == nil && !echo {
 			err = conn.WaitForNotification(soon)
 		}
 		return echo
 	}
-	for ctx.Err() == nil && hears() {
+	self := func(ctx context.Context, text string) error {
+		_, err := conn.Exec(ctx, text).ReadAll()
+		return err
+	}
+	if !hears(p.apart) {
+		return false
+	}
+	for ctx.Err() == nil && (!listened || hears(self)) {
 		if p.hearing(true); !listened {
 			listened = true
 			_ = bells.RingAll() // for what was committed before

@@ -23,7 +23,7 @@ func TestWitness(t *testing.T) {
 		}
 		defer there.Close()
 		u, _ := url.Parse(opt.URL)
-		listens := `SELECT pid FROM pg_stat_activity WHERE query LIKE 'NOTIFY "` + u.Query().Get("search_path") + `"%' AND state = 'idle'`
+		listens := `SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN "` + u.Query().Get("search_path") + `"%' AND state = 'idle'`
 		first, second := watch(t, here, id), watch(t, storetest.Again(t, here), id)
 		heard := func(what string, by *store.Watch) {
 			t.Helper()

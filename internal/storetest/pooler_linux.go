@@ -1,0 +1,91 @@
+package storetest
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pgbouncer is where Debian puts it.
+const pgbouncer = "/usr/sbin/pgbouncer"
+
+// Pooled returns an address of the same schema as another one, through a pooler that gives each transaction a session of the server. It
+// ends with the test.
+func Pooled(t testing.TB, address string) string {
+	t.Helper()
+	pg := requirePostgres(t)
+	if _, err := os.Stat(pgbouncer); err != nil {
+		t.Skip("SKIPPED: pgbouncer isn't installed: make deps-test")
+	}
+	dir, err := os.MkdirTemp("", "tt-pool-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := pg.attr.Credential; c != nil {
+		if err := os.Chown(dir, int(c.Uid), int(c.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settings := filepath.Join(dir, "pgbouncer.ini")
+	text := fmt.Sprintf(`[databases]
+postgres = host=%s port=%d
+[pgbouncer]
+pool_mode = transaction
+default_pool_size = 3
+auth_type = trust
+auth_file = %s
+unix_socket_dir = %s
+listen_port = %d
+`, pg.dir, pg.port, filepath.Join(dir, "users"), dir, port)
+	if err := os.WriteFile(settings, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "users"), []byte(`"tt" ""`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	pooler := exec.Command(pgbouncer, "-q", settings)
+	pooler.SysProcAttr = &syscall.SysProcAttr{Credential: pg.attr.Credential}
+	var said strings.Builder
+	pooler.Stderr = &said
+	if err := pooler.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = pooler.Process.Kill()
+		_ = pooler.Wait()
+	})
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("host", dir)
+	q.Set("port", strconv.Itoa(port))
+	u.RawQuery = q.Encode()
+	plain := *u
+	q.Del("search_path")
+	plain.RawQuery = q.Encode()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if err = Script(plain.String(), "SELECT 1"); err == nil {
+			return u.String()
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the pooler doesn't answer: %v\n%s", err, said.String())
+		}
+	}
+}
