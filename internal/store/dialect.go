@@ -33,6 +33,9 @@ type dialect interface {
 	exec(text string, args []any) error
 	scan(text string, args []any, row func(scan func(...any) error) error) error
 	one(text string, args, into []any) (bool, error)
+	// later is scan for rows that nobody needs before the next scan or one: a server answers both together.
+	later(text string, args []any, row func(scan func(...any) error) error) error
+	arrive() error // asks for what later has left, without another query
 
 	// where names the database for people, without secrets.
 	where() string

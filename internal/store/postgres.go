@@ -41,6 +41,8 @@ type postgresDB struct {
 	xid    string                // of the transaction, once it has locked a room
 	texts  map[string]string     // queries as PostgreSQL reads them
 
+	prepared prepared
+
 	waiting atomic.Bool // the process waits: see postgres_waits.go
 
 	mu   sync.Mutex     // guards busy, and what the connection is while not busy: conn, look and keep
@@ -96,7 +98,15 @@ func (p *postgresDB) send(ctx context.Context) (last string, err error) {
 	p.queue = p.queue[:0]
 	var batch pgconn.Batch
 	for _, q := range queue {
-		batch.ExecParams(q.text, q.args.values, q.args.types, q.args.formats, nil)
+		name, err := p.nameOf(ctx, q)
+		if err != nil {
+			return last, err
+		}
+		if name == "" {
+			batch.ExecParams(q.text, q.args.values, q.args.types, q.args.formats, nil)
+		} else {
+			batch.ExecPrepared(name, q.args.values, q.args.formats, nil)
+		}
 	}
 	results, err := p.conn.ExecBatch(ctx, &batch).ReadAll()
 	for i, r := range results {
@@ -318,6 +328,15 @@ func (p *postgresDB) scan(text string, args []any, row func(scan func(...any) er
 		return err
 	}
 	return each(rows, row)
+}
+
+func (p *postgresDB) later(text string, args []any, row func(scan func(...any) error) error) error {
+	return p.add(func(rows [][][]byte) error { return each(rows, row) }, p.query(text), args...)
+}
+
+func (p *postgresDB) arrive() error {
+	_, err := p.send(p.ctx)
+	return err
 }
 
 func (p *postgresDB) one(text string, args, into []any) (bool, error) {

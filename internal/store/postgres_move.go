@@ -187,7 +187,7 @@ func (c *copying) copyTables() error {
 
 // copyTable copies the rows of a table. The same columns are there in both databases.
 func (c *copying) copyTable(table string) error {
-	columns, err := c.columns(table)
+	columns, err := c.src.db.dialect.(*sqliteDB).columns(table)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (c *copying) copyTable(table string) error {
 		at[name] = i
 	}
 	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + ")"
-	return c.src.scan("SELECT "+strings.Join(columns, ", ")+" FROM "+table+" ORDER BY rowid", nil, func(scan func(...any) error) error {
+	return c.src.scan("SELECT "+strings.Join(columns, ", ")+" FROM "+table+" ORDER BY 1", nil, func(scan func(...any) error) error {
 		values, into := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
 			into[i] = &values[i]
@@ -275,17 +275,6 @@ func (c *copying) copyOutputs(to *DB) error {
 		}
 		return err
 	})
-}
-
-// columns lists the columns of a table, which it has in both databases.
-func (c *copying) columns(table string) (names []string, err error) {
-	err = c.src.scan("SELECT name FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		names = append(names, name)
-		return err
-	})
-	return names, err
 }
 
 // renamed gives persons their names: in a text that is one, and in JSON.

@@ -74,7 +74,7 @@ func (r *Recording) note(text string, args []driver.NamedValue) {
 		f, more = frames.Next()
 		if name, ours := strings.CutPrefix(f.Function, "talkingstick/internal/store."); ours {
 			r.Lines[fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)] = true
-			s.Scanned = s.Scanned || name == "(*Tx).scan"
+			s.Scanned = s.Scanned || name == "(*Tx).scan" || name == "(*Tx).later"
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	if err := tx.lockRoom(id); err != nil {
 		return stick.Room{}, err
 	}
-	r, ok, err := tx.room("WHERE room_id = ?", id)
+	r, ok, err := tx.room(id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60)).
 			Hintf("%s lists the rooms", stick.Cmd("tt list --all"))
@@ -74,20 +74,42 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	return r, err
 }
 
-func (tx *Tx) room(where string, arg any) (r stick.Room, ok bool, err error) {
-	err = tx.scan("SELECT "+tx.roomColumns()+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, func(scan func(...any) error) error {
-		ok = true
-		r, err = tx.scanRoom(scan)
-		return err
-	})
-	if err != nil || !ok {
-		return r, ok, err
+// roomOf loads the room that a condition means. ok is false if there is none.
+func (tx *Tx) roomOf(where string, arg any) (r stick.Room, ok bool, err error) {
+	err = tx.scan("SELECT "+tx.roomColumns()+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, tx.roomRow(&r, &ok))
+	if err == nil && ok {
+		err = tx.fill(r.ID, &r)
 	}
-	if r.Members, err = tx.members(r.ID, ""); err != nil {
-		return r, ok, err
-	}
-	r.Listeners, err = tx.listeners(r.ID)
 	return r, ok, err
+}
+
+// room is roomOf by the id, which tells all that is to be asked: a server answers it together.
+func (tx *Tx) room(id stick.RoomID) (r stick.Room, ok bool, err error) {
+	err = tx.later("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, tx.roomRow(&r, &ok))
+	if err == nil {
+		err = tx.fill(id, &r)
+	}
+	return r, ok, err
+}
+
+// roomRow reads the row of a room.
+func (tx *Tx) roomRow(r *stick.Room, ok *bool) func(scan func(...any) error) error {
+	return func(scan func(...any) error) (err error) {
+		*ok = true
+		*r, err = tx.scanRoom(scan)
+		return err
+	}
+}
+
+// fill loads the members and listeners of a room.
+func (tx *Tx) fill(id stick.RoomID, r *stick.Room) (err error) {
+	var members []stick.Member
+	if err := tx.laterMembers(id, &members, ""); err != nil {
+		return err
+	}
+	listeners, err := tx.listeners(id)
+	r.Members, r.Listeners = members, listeners
+	return err
 }
 
 // RoomPart loads only as much of a room as shows whether the turn has changed: no listeners, and of the members
@@ -210,9 +232,16 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 
 // members loads members of a room in order, each with the evidence of its sessions; only, if it
 // isn't empty, is a further condition on members m, with its arguments.
-func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Member, error) {
-	var out []stick.Member
-	err := tx.scan(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
+func (tx *Tx) members(id stick.RoomID, only string, agents ...any) (out []stick.Member, err error) {
+	if err := tx.laterMembers(id, &out, only, agents...); err != nil {
+		return nil, err
+	}
+	return out, tx.arrive()
+}
+
+// laterMembers is [Tx.members] for a caller that doesn't need them before its next scan or one.
+func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, agents ...any) error {
+	err := tx.later(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
 		role, context, in_session, session_at, host_id, checkout,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
@@ -222,13 +251,13 @@ func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Memb
 		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.LastOfferRound, &m.PassedOver, &m.ReturnedAt,
 			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since, &m.Checkout.Host, &m.Checkout.Path,
 			&m.HooksSeen, &m.BusySince, &m.IdleAt)
-		out = append(out, m)
+		*out = append(*out, m)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = tx.scan(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
+	return tx.later(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
 		FROM processes p JOIN members m ON m.agent_id = p.agent_id WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
 		append([]any{id}, agents...), func(scan func(...any) error) error {
 			var a stick.AgentID
@@ -236,12 +265,11 @@ func (tx *Tx) members(id stick.RoomID, only string, agents ...any) ([]stick.Memb
 			if err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof, &e.Gone); err != nil {
 				return err
 			}
-			if i := slices.IndexFunc(out, func(m stick.Member) bool { return m.Agent == a }); i >= 0 {
-				out[i].Processes = append(out[i].Processes, e)
+			if i := slices.IndexFunc(*out, func(m stick.Member) bool { return m.Agent == a }); i >= 0 {
+				(*out)[i].Processes = append((*out)[i].Processes, e)
 			}
 			return nil
 		})
-	return out, err
 }
 
 func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) error {

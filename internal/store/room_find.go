@@ -41,7 +41,7 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 		return tx.lockRoomAt(paths)
 	}
 	for _, p := range paths {
-		if r, ok, err := tx.room("WHERE room_id IN (SELECT room_id FROM "+tx.db.dialect.places()+" p WHERE p.path = ?)", p); ok || err != nil {
+		if r, ok, err := tx.roomOf("WHERE room_id IN (SELECT room_id FROM "+tx.db.dialect.places()+" p WHERE p.path = ?)", p); ok || err != nil {
 			return tx.near(r, paths), ok, err
 		}
 	}

@@ -159,6 +159,23 @@ func (s *sqliteDB) scan(text string, args []any, row func(scan func(...any) erro
 	return rows.Err()
 }
 
+func (s *sqliteDB) later(text string, args []any, row func(scan func(...any) error) error) error {
+	return s.scan(text, args, row)
+}
+
+// columns lists the columns of a table.
+func (s *sqliteDB) columns(table string) (names []string, err error) {
+	err = s.scan("SELECT name FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, err
+}
+
+func (s *sqliteDB) arrive() error { return nil }
+
 func (s *sqliteDB) one(text string, args, into []any) (bool, error) {
 	stmt, err := s.stmt(text)
 	if err != nil {

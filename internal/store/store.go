@@ -316,6 +316,14 @@ func (tx *Tx) scan(text string, args []any, row func(scan func(...any) error) er
 	return tx.db.dialect.scan(text, args, row)
 }
 
+// later is scan for rows that its caller doesn't need before its next scan or one.
+func (tx *Tx) later(text string, args []any, row func(scan func(...any) error) error) error {
+	return tx.db.dialect.later(text, args, row)
+}
+
+// arrive has the rows of [Tx.later] come now.
+func (tx *Tx) arrive() error { return tx.db.dialect.arrive() }
+
 // one runs a query for at most one row and reports whether there was one.
 func (tx *Tx) one(text string, args []any, into ...any) (bool, error) {
 	return tx.db.dialect.one(text, args, into)
