@@ -147,7 +147,7 @@ func compareWake(both [2]*bench, n int) (series, error) {
 	s := series{}
 	for round := range n + 10 {
 		for _, i := range turned([]int{0, 1}, round) {
-			began, released, woken, err := places[i].handOver(holder[i], other[i], places[i].listeningByState)
+			began, released, woken, err := places[i].handOver(holder[i], places[i].as(other[i], "wait", "--turn"), places[i].listeningByState)
 			if err != nil {
 				return nil, err
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -80,7 +81,7 @@ func (b *bench) wake() error {
 	s := series{}
 	warm := 10
 	for i := range b.samples(300, 60) + warm {
-		began, r, w, err := p.handOver(holder, other, func() error { return p.listening(e, 1) })
+		began, r, w, err := p.handOver(holder, p.as(other, "wait", "--turn"), func() error { return p.listening(e, 1) })
 		if err != nil {
 			return err
 		}
@@ -106,10 +107,9 @@ func (b *bench) wake() error {
 	return nil
 }
 
-// handOver lets the holder release the stick while another agent has been blocked in its wait for a while. It
+// handOver lets the holder release the stick while waiter, the wait of another agent, has been blocked for a while. It
 // returns when the release started, and when both processes have exited. listening returns when the wait blocks.
-func (p place) handOver(holder, other string, listening func() error) (began, released, woken time.Time, err error) {
-	waiter := p.as(other, "wait", "--turn")
+func (p place) handOver(holder string, waiter *exec.Cmd, listening func() error) (began, released, woken time.Time, err error) {
 	out, err := waiter.StdoutPipe() // as in a harness; the reading end stays open
 	if err != nil {
 		return began, released, woken, err

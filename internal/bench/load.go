@@ -45,7 +45,7 @@ func turner(part string) error {
 		return err
 	}
 	room := os.Getenv(roomEnv)
-	p := place{b: &bench{dir: filepath.Dir(room)}, data: os.Getenv("TALKING_STICK_DATA_DIR"), dir: room}
+	p := place{b: &bench{dir: filepath.Dir(room)}, data: os.Getenv("TALKING_STICK_DATA_DIR"), dir: room, database: os.Getenv("TALKING_STICK_DATABASE_URL")}
 	e := p.engine()
 	me := caller(os.Getenv(agentEnv))
 	joined, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: me})
@@ -79,11 +79,9 @@ func turner(part string) error {
 			time.Sleep(pause)
 		}
 		switch code := stick.CodeOf(err); {
-		case code == "", code == stick.CodeCanceled:
+		case code == "", code == stick.CodeCanceled, ctx.Err() != nil: // the end of the measurement has cut it off
 		case code == stick.CodeDatabaseBusy:
-			if ctx.Err() == nil { // else the end of the measurement has cut off its wait
-				t.Busy++
-			}
+			t.Busy++
 		default:
 			return err
 		}

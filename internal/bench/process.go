@@ -74,6 +74,8 @@ type place struct {
 	b    *bench
 	data string
 	dir  string
+
+	database string // the address of a database on a server; empty for a file in data
 }
 
 func (b *bench) place(data string) place {
@@ -96,7 +98,11 @@ func must(err error) {
 
 // environ returns the environment for a place, with nothing of the caller's but PATH.
 func (p place) environ() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.b.dir, "USER=bench", "TALKING_STICK_DATA_DIR=" + p.data}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.b.dir, "USER=bench", "TALKING_STICK_DATA_DIR=" + p.data}
+	if p.database != "" {
+		env = append(env, "TALKING_STICK_DATABASE_URL="+p.database)
+	}
+	return env
 }
 
 // command returns a command in the place. Its output is discarded.
@@ -164,8 +170,8 @@ func waitEnd(at <-chan time.Time, what string) (time.Time, error) {
 func (p place) engine() *engine.Engine {
 	procs, err := proc.Host()
 	must(err)
-	procs.OneHost = true
-	return engine.New(engine.Config{Kernel: core.New(core.Config{Dir: p.data, Procs: procs, Workspace: workspace.Env{Dir: p.dir, Home: p.b.dir}})})
+	procs.OneHost = p.database == ""
+	return engine.New(engine.Config{Kernel: core.New(core.Config{Dir: p.data, Database: p.database, Procs: procs, Workspace: workspace.Env{Dir: p.dir, Home: p.b.dir}})})
 }
 
 // caller is an agent of a run, as the engine sees it.
@@ -178,7 +184,7 @@ func (p place) listening(e *engine.Engine, n int) error { return p.waiting(e, st
 
 // waiting waits until n members of the place's room wait for something.
 func (p place) waiting(e *engine.Engine, intent stick.Purpose, n int) error {
-	deadline := time.Now().Add(giveUpAfter)
+	deadline := time.Now().Add(giveUpAfter + time.Duration(n)*200*time.Millisecond)
 	for time.Now().Before(deadline) {
 		state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
 		if err != nil {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"talkingstick/internal/pgserver"
 )
 
 // pgbouncer is where Debian puts it.
@@ -29,11 +31,11 @@ func Pooled(t testing.TB, address string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	port, err := freePort()
+	port, err := pgserver.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := pg.attr.Credential; c != nil {
+	if c := pg.Attr.Credential; c != nil {
 		if err := os.Chown(dir, int(c.Uid), int(c.Gid)); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +50,7 @@ auth_type = trust
 auth_file = %s
 unix_socket_dir = %s
 listen_port = %d
-`, pg.dir, pg.port, filepath.Join(dir, "users"), dir, port)
+`, pg.Dir, pg.Port, filepath.Join(dir, "users"), dir, port)
 	if err := os.WriteFile(settings, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ listen_port = %d
 		t.Fatal(err)
 	}
 	pooler := exec.Command(pgbouncer, "-q", settings)
-	pooler.SysProcAttr = &syscall.SysProcAttr{Credential: pg.attr.Credential}
+	pooler.SysProcAttr = &syscall.SysProcAttr{Credential: pg.Attr.Credential}
 	var said strings.Builder
 	pooler.Stderr = &said
 	if err := pooler.Start(); err != nil {

@@ -1,77 +1,63 @@
 package storetest
 
 import (
+	"cmp"
 	"net/url"
-	"os"
+	"slices"
 	"strconv"
 	"testing"
+
+	"talkingstick/internal/pgserver"
 )
 
 // Server is a PostgreSQL of one test, which may crash. Its standby has every commit before it is answered.
 type Server struct {
 	t       testing.TB
-	primary *cluster
-	standby *cluster // nil once it has taken over
+	primary *pgserver.Server
+	standby *pgserver.Server // nil once it has taken over
 }
 
 // replicated are the settings of a server that has a standby, or is one.
 var replicated = []string{"-c", "wal_level=replica", "-c", "max_wal_senders=4"}
-
-// synchronous makes a server wait for its standby before it answers a commit.
-var synchronous = []string{"-c", "synchronous_standby_names=*"}
 
 // NewServer starts a server and its standby. Both end with the test.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
 	requirePostgres(t)
 	s := &Server{t: t}
-	var err error
-	if s.primary, err = newCluster(); err != nil {
-		t.Fatal(err)
+	for _, begin := range []func() (*pgserver.Server, error){
+		func() (*pgserver.Server, error) { return pgserver.New(replicated...) },
+		func() (*pgserver.Server, error) { return s.primary.Standby(replicated...) },
+	} {
+		server, err := begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Stop() })
+		s.primary, s.standby = cmp.Or(s.primary, server), server
 	}
-	first := s.primary
-	t.Cleanup(func() { _ = first.stop() })
-	s.primary.crash()
-	if err := s.primary.start(replicated...); err != nil {
-		t.Fatal(err)
-	}
-	standby := &cluster{over: make(chan string, 1)}
-	if standby.dir, err = os.MkdirTemp("", "tt-pg-"); err == nil {
-		err = standby.prepare()
-	}
-	if err == nil {
-		err = standby.run("pg_basebackup", "-h", s.primary.dir, "-p", strconv.Itoa(s.primary.port), "-U", "tt", "-D", standby.data(), "-R", "-c", "fast", "--no-sync")
-	}
-	if err == nil {
-		err = standby.start(replicated...)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.standby = standby
-	t.Cleanup(func() { _ = standby.stop() })
 	s.Restart() // from now on it waits for the standby
 	return s
 }
 
 // URL is the address of both, of which programs take the one that can be written.
 func (s *Server) URL() string {
-	ports := strconv.Itoa(s.primary.port) + "," + strconv.Itoa(s.standby.port)
+	ports := strconv.Itoa(s.primary.Port) + "," + strconv.Itoa(s.standby.Port)
 	u := url.URL{Scheme: "postgres", User: url.User("tt"), Path: "/postgres", RawQuery: url.Values{
-		"host": {s.primary.dir + "," + s.standby.dir}, "port": {ports}, "target_session_attrs": {"read-write"},
+		"host": {s.primary.Dir + "," + s.standby.Dir}, "port": {ports}, "target_session_attrs": {"read-write"},
 	}.Encode()}
 	return u.String()
 }
 
-// Restart crashes the server and starts it again.
+// Restart crashes the server and starts it again. While there is a standby, the server waits for it before it answers a commit.
 func (s *Server) Restart() {
 	s.t.Helper()
-	s.primary.crash()
-	settings := replicated
+	s.primary.Crash()
+	settings := slices.Clone(replicated)
 	if s.standby != nil {
-		settings = append(settings[:len(settings):len(settings)], synchronous...)
+		settings = append(settings, "-c", "synchronous_standby_names=*")
 	}
-	if err := s.primary.start(settings...); err != nil {
+	if err := s.primary.Start(settings...); err != nil {
 		s.t.Error(err)
 	}
 }
@@ -79,8 +65,8 @@ func (s *Server) Restart() {
 // FailOver crashes the server for good, and the standby takes over.
 func (s *Server) FailOver() {
 	s.t.Helper()
-	s.primary.crash()
-	if err := s.standby.run("pg_ctl", "promote", "-D", s.standby.data()); err != nil {
+	s.primary.Crash()
+	if err := s.standby.Run("pg_ctl", "promote", "-D", s.standby.Data()); err != nil {
 		s.t.Error(err)
 	}
 	s.primary, s.standby = s.standby, nil

@@ -1,0 +1,260 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"talkingstick/internal/pgserver"
+)
+
+// shared measures what a database on a server costs that several hosts share. The server runs on the same machine, with TLS and a password, and
+// syncs every commit to disk. Each data directory is a host.
+func (b *bench) shared() error {
+	if !pgserver.Installed() {
+		b.add(row{What: "a database on PostgreSQL", Goal: "see DESIGN 14", Measured: "not measured: PostgreSQL 15 isn't installed", Figures: map[string]float64{}})
+		return nil
+	}
+	server, err := pgserver.New("-c", "fsync=on", "-c", "shared_buffers=128MB", "-c", "autovacuum=on", "-c", "max_connections=200")
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	admin, err := pgconn.Connect(context.Background(), server.URL())
+	if err != nil {
+		return err
+	}
+	defer admin.Close(context.Background())
+	const password = "a long one"
+	err = sql(admin, "CREATE ROLE needs_word LOGIN PASSWORD '"+password+"'; GRANT CREATE ON DATABASE postgres TO needs_word")
+	if err != nil {
+		return err
+	}
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword("needs_word", password), Host: "localhost:" + strconv.Itoa(server.Port), Path: "/postgres",
+		RawQuery: url.Values{"sslrootcert": {filepath.Join(server.Dir, "server.crt")}}.Encode(),
+	}
+	for _, measure := range []func(*bench, string, *pgconn.PgConn) error{(*bench).sharedWake, (*bench).sharedHook, (*bench).sharedTurns, (*bench).sharedCrowd} {
+		if err := measure(b, u.String(), admin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sql runs statements.
+func sql(conn *pgconn.PgConn, text string) error {
+	_, err := conn.Exec(context.Background(), text).ReadAll()
+	return err
+}
+
+// sharedPlace is a place whose database is on the server.
+func (b *bench) sharedPlace(database string) place {
+	p := b.place("")
+	p.database = database
+	return p
+}
+
+// elsewhere is the same room on another host.
+func (p place) elsewhere() (place, error) {
+	there := p
+	there.data = p.data + "-elsewhere"
+	join := p.as("bench:one", "join", "--json")
+	out, err := join.Output()
+	if err != nil {
+		return there, fmt.Errorf("join: %w", err)
+	}
+	var joined struct {
+		Key string `json:"room_key"`
+	}
+	if err := json.Unmarshal(out, &joined); err != nil {
+		return there, err
+	}
+	return there, there.do("bench:two", "join", "--room", joined.Key)
+}
+
+// sharedWake measures how soon a release has woken the next holder on another host.
+func (b *bench) sharedWake(database string, _ *pgconn.PgConn) error {
+	p := b.sharedPlace(database)
+	there, err := p.elsewhere()
+	if err != nil {
+		return err
+	}
+	e := p.engine()
+	defer e.Close()
+	if err := p.do("bench:one", "wait", "--turn"); err != nil {
+		return err
+	}
+	s := series{}
+	const warm = 5
+	for i := range b.samples(100, 20) + warm {
+		began, r, w, err := p.handOver("bench:one", there.as("bench:two", "wait", "--turn"), func() error { return p.listening(e, 1) })
+		if err != nil {
+			return err
+		}
+		if i >= warm {
+			s.add("release exits to wait has exited", w.Sub(r))
+			s.add("release starts to wait has exited", w.Sub(began))
+		}
+		if err := there.do("bench:two", "pass", "bench:one", "--status", "measured", "--next-action", "again"); err != nil {
+			return err
+		}
+		if err := p.do("bench:one", "wait", "--turn"); err != nil {
+			return err
+		}
+	}
+	name := "release exits to wait has exited"
+	b.add(row{
+		What: "PostgreSQL: release exits → `tt wait` on another host has exited", Goal: "≤ 10 ms p50", Measured: s.span(name),
+		Met: s.p50(name) <= 10, Figures: s.figures(), Samples: s,
+		Notes: []string{"PostgreSQL runs on the same machine, with TLS and a password, and syncs each commit to disk; from the start of `tt release`: " + s.span("release starts to wait has exited")},
+	})
+	return nil
+}
+
+// sharedHook measures what hooks cost.
+func (b *bench) sharedHook(database string, _ *pgconn.PgConn) error {
+	p := b.sharedPlace(database)
+	if err := p.fillHookRoom(); err != nil {
+		return err
+	}
+	plan := hookPlan{Warm: 10, Rounds: b.samples(100, 20)}
+	env := []string{"TALKING_STICK_DATABASE_URL=" + database}
+	for _, event := range []string{"PreToolUse", "PostToolUse"} {
+		plan.Variants = append(plan.Variants, hookVariant{Name: event, Args: []string{b.tt, "hook"}, Dir: p.dir, Env: env, Stdin: b.hookInput(event, p.dir)})
+	}
+	s, err := p.hooks(plan)
+	if err != nil {
+		return err
+	}
+	b.add(row{
+		What: "PostgreSQL: hook before an edit, denied, whole process", Goal: "≤ 40 ms p50, with TLS and SCRAM",
+		Measured: fmt.Sprintf("%s; after a tool %s", s.span("PreToolUse"), s.span("PostToolUse")), Met: s.p50("PreToolUse") <= 40 && s.p50("PostToolUse") <= 40,
+		Figures: s.figures(), Samples: s,
+	})
+	return nil
+}
+
+// sharedTurns measures how many turns a second eight rooms have together, each with a process of its own.
+func (b *bench) sharedTurns(database string, _ *pgconn.PgConn) error {
+	const rooms = 8
+	span := time.Duration(b.samples(10, 4)) * time.Second
+	places := make([]place, rooms)
+	for i := range places {
+		places[i] = b.sharedPlace(database)
+		places[i].data = places[0].data // one host
+	}
+	sum, err := together(places, "polite", span)
+	if err != nil {
+		return err
+	}
+	rate := float64(sum.Turns) / span.Seconds()
+	b.add(row{
+		What: "PostgreSQL: 8 rooms, a long-lived process in each, loops of try + release", Goal: "≥ 400 turns/s, no busy error",
+		Measured: fmt.Sprintf("%.0f turns/s, %d busy errors", rate, sum.Busy), Met: rate >= 400 && sum.Busy == 0,
+		Figures: map[string]float64{"turns/s": rate, "busy errors": float64(sum.Busy), "asks": float64(sum.Asks)},
+	})
+	return nil
+}
+
+// together runs a worker in each place for a time, and adds up what they did.
+func together(places []place, part string, span time.Duration) (sum tally, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return sum, err
+	}
+	var running []*exec.Cmd
+	var said []*json.Decoder
+	var begin []func() error
+	for i, p := range places {
+		c, in, out, err := p.part(program, part, agentEnv+"=bench:w"+strconv.Itoa(i), spanEnv+"="+span.String())
+		if err != nil {
+			return sum, err
+		}
+		running, said = append(running, c), append(said, json.NewDecoder(out))
+		begin = append(begin, func() error { _, err := in.Write([]byte("go\n")); return err })
+	}
+	for _, b := range begin {
+		if err := b(); err != nil {
+			return sum, err
+		}
+	}
+	for i, c := range running {
+		var t tally
+		derr := said[i].Decode(&t)
+		if err := c.Wait(); err != nil {
+			return sum, err
+		}
+		if derr != nil {
+			return sum, derr
+		}
+		sum.Turns, sum.Asks, sum.Busy = sum.Turns+t.Turns, sum.Asks+t.Asks, sum.Busy+t.Busy
+	}
+	return sum, nil
+}
+
+// sharedCrowd measures what a thousand waiting processes of a host cost: connections, and time on the processor, of the server, too.
+func (b *bench) sharedCrowd(database string, admin *pgconn.PgConn) error {
+	n, why := b.crowdSize()
+	var notes []string
+	if why != "" {
+		notes = append(notes, why)
+	}
+	p := b.sharedPlace(database)
+	if err := p.do("bench:owner", "wait", "--turn"); err != nil {
+		return err
+	}
+	w := &idleWaits{place: p}
+	defer w.end()
+	for i := range n {
+		c := p.as("bench:w"+strconv.Itoa(i), "wait")
+		var said bytes.Buffer
+		c.Stderr = &said
+		if err := c.Start(); err != nil {
+			return err
+		}
+		w.cmds, w.pids = append(w.cmds, c), append(w.pids, c.Process.Pid)
+		if i%20 == 19 { // each start reads and writes; all at once would measure only that
+			time.Sleep(500 * time.Millisecond)
+		}
+	}
+	connections := func() (int, error) {
+		res, err := admin.Exec(context.Background(), "SELECT count(*) FROM pg_stat_activity WHERE usename = 'needs_word'").ReadAll()
+		if err != nil {
+			return 0, err
+		}
+		return strconv.Atoi(string(res[0].Rows[0][0]))
+	}
+	e := p.engine()
+	if err := p.listening(e, n); err != nil {
+		e.Close()
+		return err
+	}
+	e.Close()
+	window := b.settle(time.Now())
+	before := cpuTimes(w.pids)
+	time.Sleep(window)
+	used := cpuTimes(w.pids) - before
+	share := 100 * used.Seconds() / window.Seconds()
+	at, err := connections()
+	if err != nil {
+		return err
+	}
+	b.add(row{
+		What: fmt.Sprintf("PostgreSQL: %d idle waits of one host", n), Goal: "≤ 5 connections, < 1 % of a core",
+		Measured: fmt.Sprintf("%d connections, %.2f %% of a core", at, share), Met: at <= 5 && share < 1, Unsettled: b.quick,
+		Figures: map[string]float64{"percent of a core": share, "connections": float64(at)}, Notes: notes,
+	})
+	return nil
+}
