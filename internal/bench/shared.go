@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"talkingstick/internal/engine"
 	"talkingstick/internal/pgserver"
 )
 
@@ -45,12 +47,28 @@ func (b *bench) shared() error {
 		Scheme: "postgres", User: url.UserPassword("needs_word", password), Host: "localhost:" + strconv.Itoa(server.Port), Path: "/postgres",
 		RawQuery: url.Values{"sslrootcert": {filepath.Join(server.Dir, "server.crt")}}.Encode(),
 	}
-	for _, measure := range []func(*bench, string, *pgconn.PgConn) error{(*bench).sharedWake, (*bench).sharedHook, (*bench).sharedTurns, (*bench).sharedCrowd} {
-		if err := measure(b, u.String(), admin); err != nil {
+	on := onServer{b, server, u.String(), admin}
+	for _, measure := range []func() error{on.wake, on.hook, on.turns, on.crowd} {
+		if err := measure(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// onServer measures on a server.
+type onServer struct {
+	*bench
+	server   *pgserver.Server
+	database string         // its address
+	admin    *pgconn.PgConn // of its superuser
+}
+
+// used is how long the server has run on a processor for what fn does n times, in milliseconds each.
+func (b onServer) used(n func() int, fn func() error) (ms float64, err error) {
+	before := b.server.CPU()
+	err = fn()
+	return float64((b.server.CPU() - before).Milliseconds()) / float64(max(n(), 1)), err
 }
 
 // sql runs statements.
@@ -59,10 +77,10 @@ func sql(conn *pgconn.PgConn, text string) error {
 	return err
 }
 
-// sharedPlace is a place whose database is on the server.
-func (b *bench) sharedPlace(database string) place {
-	p := b.place("")
-	p.database = database
+// place is a place whose database is on the server.
+func (b onServer) place() place {
+	p := b.bench.place("")
+	p.database = b.database
 	return p
 }
 
@@ -84,9 +102,9 @@ func (p place) elsewhere() (place, error) {
 	return there, there.do("bench:two", "join", "--room", joined.Key)
 }
 
-// sharedWake measures how soon a release has woken the next holder on another host.
-func (b *bench) sharedWake(database string, _ *pgconn.PgConn) error {
-	p := b.sharedPlace(database)
+// wake measures how soon a release has woken the next holder on another host.
+func (b onServer) wake() error {
+	p := b.place()
 	there, err := p.elsewhere()
 	if err != nil {
 		return err
@@ -123,39 +141,49 @@ func (b *bench) sharedWake(database string, _ *pgconn.PgConn) error {
 	return nil
 }
 
-// sharedHook measures what hooks cost.
-func (b *bench) sharedHook(database string, _ *pgconn.PgConn) error {
-	p := b.sharedPlace(database)
+// hook measures what hooks cost.
+func (b onServer) hook() error {
+	p := b.place()
 	if err := p.fillHookRoom(); err != nil {
 		return err
 	}
 	plan := hookPlan{Warm: 10, Rounds: b.samples(100, 20)}
-	env := []string{"TALKING_STICK_DATABASE_URL=" + database}
+	env := []string{"TALKING_STICK_DATABASE_URL=" + b.database}
 	for _, event := range []string{"PreToolUse", "PostToolUse"} {
 		plan.Variants = append(plan.Variants, hookVariant{Name: event, Args: []string{b.tt, "hook"}, Dir: p.dir, Env: env, Stdin: b.hookInput(event, p.dir)})
 	}
-	s, err := p.hooks(plan)
+	var s series
+	each, err := b.used(func() int { return 2 * (plan.Warm + plan.Rounds) }, func() (err error) {
+		s, err = p.hooks(plan)
+		return err
+	})
 	if err != nil {
 		return err
 	}
+	figures := s.figures()
+	figures["server ms each"] = each
 	b.add(row{
 		What: "PostgreSQL: hook before an edit, denied, whole process", Goal: "≤ 40 ms p50, with TLS and SCRAM",
 		Measured: fmt.Sprintf("%s; after a tool %s", s.span("PreToolUse"), s.span("PostToolUse")), Met: s.p50("PreToolUse") <= 40 && s.p50("PostToolUse") <= 40,
-		Figures: s.figures(), Samples: s,
+		Figures: figures, Samples: s, Notes: []string{fmt.Sprintf("a hook costs the server %.1f ms of processor time, most of it for the connection", each)},
 	})
 	return nil
 }
 
-// sharedTurns measures how many turns a second eight rooms have together, each with a process of its own.
-func (b *bench) sharedTurns(database string, _ *pgconn.PgConn) error {
+// turns measures how many turns a second eight rooms have together, each with a process of its own.
+func (b onServer) turns() error {
 	const rooms = 8
 	span := time.Duration(b.samples(10, 4)) * time.Second
 	places := make([]place, rooms)
 	for i := range places {
-		places[i] = b.sharedPlace(database)
+		places[i] = b.place()
 		places[i].data = places[0].data // one host
 	}
-	sum, err := together(places, "polite", span)
+	var sum tally
+	each, err := b.used(func() int { return sum.Turns }, func() (err error) {
+		sum, err = together(places, "polite", span)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -163,7 +191,8 @@ func (b *bench) sharedTurns(database string, _ *pgconn.PgConn) error {
 	b.add(row{
 		What: "PostgreSQL: 8 rooms, a long-lived process in each, loops of try + release", Goal: "≥ 400 turns/s, no busy error",
 		Measured: fmt.Sprintf("%.0f turns/s, %d busy errors", rate, sum.Busy), Met: rate >= 400 && sum.Busy == 0,
-		Figures: map[string]float64{"turns/s": rate, "busy errors": float64(sum.Busy), "asks": float64(sum.Asks)},
+		Figures: map[string]float64{"turns/s": rate, "busy errors": float64(sum.Busy), "asks": float64(sum.Asks), "server ms each": each},
+		Notes:   []string{fmt.Sprintf("a turn of the eight rooms costs the server %.1f ms of processor time, over connections that stay", each)},
 	})
 	return nil
 }
@@ -204,19 +233,25 @@ func together(places []place, part string, span time.Duration) (sum tally, err e
 	return sum, nil
 }
 
-// sharedCrowd measures what a thousand waiting processes of a host cost: connections, and time on the processor, of the server, too.
-func (b *bench) sharedCrowd(database string, admin *pgconn.PgConn) error {
+// crowd measures what a thousand waiting processes of a host cost: connections, and time on the processor, of the server, too.
+func (b onServer) crowd() error {
 	n, why := b.crowdSize()
 	var notes []string
 	if why != "" {
 		notes = append(notes, why)
 	}
-	p := b.sharedPlace(database)
+	p := b.place()
 	if err := p.do("bench:owner", "wait", "--turn"); err != nil {
 		return err
 	}
 	w := &idleWaits{place: p}
 	defer w.end()
+	e := p.engine()
+	for i := range n { // all join before the first waits, because every join wakes the waiting
+		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: caller("bench:w" + strconv.Itoa(i))}); err != nil {
+			return err
+		}
+	}
 	for i := range n {
 		c := p.as("bench:w"+strconv.Itoa(i), "wait")
 		var said bytes.Buffer
@@ -230,18 +265,16 @@ func (b *bench) sharedCrowd(database string, admin *pgconn.PgConn) error {
 		}
 	}
 	connections := func() (int, error) {
-		res, err := admin.Exec(context.Background(), "SELECT count(*) FROM pg_stat_activity WHERE usename = 'needs_word'").ReadAll()
+		res, err := b.admin.Exec(context.Background(), "SELECT count(*) FROM pg_stat_activity WHERE usename = 'needs_word'").ReadAll()
 		if err != nil {
 			return 0, err
 		}
 		return strconv.Atoi(string(res[0].Rows[0][0]))
 	}
-	e := p.engine()
-	if err := p.listening(e, n); err != nil {
-		e.Close()
+	err := p.listening(e, n)
+	if err = errors.Join(err, e.Close()); err != nil {
 		return err
 	}
-	e.Close()
 	window := b.settle(time.Now())
 	before := cpuTimes(w.pids)
 	time.Sleep(window)

@@ -157,6 +157,20 @@ func (pg *Server) serve(ready chan<- bool, started chan<- error) {
 	pg.over <- all.String()
 }
 
+// CPU is how long the server and those of its connections that have ended have run on a processor, to a hundredth of a second.
+func (pg *Server) CPU() time.Duration {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pg.server.Process.Pid))
+	_, after, _ := strings.Cut(string(text), ") ")
+	var ticks int
+	for i, f := range strings.Fields(after) {
+		if i >= 11 && i <= 14 { // utime, stime, cutime, cstime
+			n, _ := strconv.Atoi(f)
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
 // Crash ends the server at once, as a failure of its machine would, but for what the operating system has in its caches.
 func (pg *Server) Crash() {
 	if pg.server == nil {
