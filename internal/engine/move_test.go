@@ -12,6 +12,9 @@ import (
 // TestAMachineMovesToAServer: a person moves the rooms of a machine. The agents go on with what they had; persons have other names.
 func TestAMachineMovesToAServer(t *testing.T) {
 	s := scene.InGit(t)
+	if s.Shared() {
+		return // it has no file
+	}
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
 	s.Joins(ann, bob, pat)
 	ann.Try().Granted(1)

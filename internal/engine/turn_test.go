@@ -350,6 +350,7 @@ func TestABoxThatStartsAgain(t *testing.T) {
 	s.Reboots()
 	bob := s.Agent("codex:b")
 	if s.Shared() {
+		s.Later(time.Minute) // until then a copy of the disk may be running
 		bob.Try().Is(stick.TakeoverAvailable)
 		return
 	}
