@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,20 +126,22 @@ func (b *bench) turns() error {
 	return nil
 }
 
-// loops runs workers for a time.
-func (b *bench) loops(part string, workers int, span time.Duration) (map[string]float64, []float64, error) {
+// add adds what another worker did.
+func (t *tally) add(u tally) { t.Turns, t.Asks, t.Busy = t.Turns+u.Turns, t.Asks+u.Asks, t.Busy+u.Busy }
+
+// together runs a worker in each place for a time. cores is how many processors they used.
+func together(places []place, part string, span time.Duration) (all []tally, cores float64, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, err
 	}
-	p := b.place("")
-	starts := make([]*json.Decoder, workers)
-	running := make([]*exec.Cmd, workers)
-	goes := make([]func() error, workers)
-	for i := range workers {
+	starts := make([]*json.Decoder, len(places))
+	running := make([]*exec.Cmd, len(places))
+	goes := make([]func() error, len(places))
+	for i, p := range places {
 		c, in, out, err := p.part(program, part, agentEnv+"=bench:w"+strconv.Itoa(i), spanEnv+"="+span.String())
 		if err != nil {
-			return nil, nil, err
+			return nil, 0, err
 		}
 		running[i], starts[i] = c, json.NewDecoder(out)
 		goes[i] = func() error { _, err := in.Write([]byte("go\n")); return err }
@@ -146,26 +149,38 @@ func (b *bench) loops(part string, workers int, span time.Duration) (map[string]
 	began := time.Now()
 	for _, begin := range goes {
 		if err := begin(); err != nil {
-			return nil, nil, err
+			return nil, 0, err
 		}
 	}
-	var sum tally
-	var each []float64
 	var used time.Duration
 	for i, c := range running {
 		var t tally
 		derr := starts[i].Decode(&t)
 		if err := c.Wait(); err != nil {
-			return nil, nil, err
+			return nil, 0, err
 		}
 		if derr != nil {
-			return nil, nil, derr
+			return nil, 0, derr
 		}
 		used += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-		sum.Turns, sum.Asks, sum.Busy = sum.Turns+t.Turns, sum.Asks+t.Asks, sum.Busy+t.Busy
+		all = append(all, t)
+	}
+	return all, used.Seconds() / time.Since(began).Seconds(), nil
+}
+
+// loops runs workers in one room for a time.
+func (b *bench) loops(part string, workers int, span time.Duration) (map[string]float64, []float64, error) {
+	p := b.place("")
+	all, cores, err := together(slices.Repeat([]place{p}, workers), part, span)
+	if err != nil {
+		return nil, nil, err
+	}
+	var sum tally
+	var each []float64
+	for _, t := range all {
+		sum.add(t)
 		each = append(each, float64(t.Turns))
 	}
-	took := time.Since(began)
 	for i := range each {
 		each[i] /= float64(max(sum.Turns, 1))
 	}
@@ -181,7 +196,7 @@ func (b *bench) loops(part string, workers int, span time.Duration) (map[string]
 	}
 	return map[string]float64{
 		"turns/s": float64(sum.Turns) / span.Seconds(), "turns": float64(sum.Turns), "asks": float64(sum.Asks),
-		"busy errors": float64(sum.Busy), "cores": used.Seconds() / took.Seconds(),
+		"busy errors": float64(sum.Busy), "cores": cores,
 	}, each, nil
 }
 

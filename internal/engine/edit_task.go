@@ -47,8 +47,9 @@ func (a *roomQuestion) others(tx *store.Tx, w stick.Working, branches []string) 
 	if err != nil {
 		return j, err
 	}
+	here := tx.CheckoutOf(a.room)
 	for _, t := range tasks {
-		if t.Elsewhere(tx.CheckoutOf(a.room)) {
+		if t.Elsewhere(here) {
 			continue
 		}
 		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }

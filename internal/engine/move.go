@@ -57,7 +57,7 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 		return res, stick.Errorf(stick.CodeNotFound, "there is no database in %s to be moved", stick.Line(cfg.Dir)).With("path", cfg.Dir).
 			Hintf("nothing is to be done: rooms begin on the server with %s", stick.Cmd("tt join"))
 	}
-	if e := stick.AsError(err); err != nil && e.Code == stick.CodeDatabaseMoved && e.Fields["database"] == to.Where() {
+	if stick.CodeOf(err) == stick.CodeDatabaseMoved && stick.AsError(err).Fields["database"] == to.Where() {
 		res.To, res.Already = to.Where(), true
 		return res, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"strings"
+	"time"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
@@ -27,6 +28,8 @@ type Actor struct {
 	tt        int    // of its program
 	dir       string // in which it works
 	namespace string // the pid namespace; empty for the usual one
+
+	renews time.Duration // how often its commands renew what they do; 0 for the usual
 }
 
 // Agent makes an agent. name is its harness and its session, such as claude:a. Its process lives and carries
@@ -111,7 +114,7 @@ func (a *Actor) program(kill func(string)) {
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
 		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100, Host: a.host,
 	})
-	a.Tasks = task.New(task.Config{Kernel: a.kernel, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
+	a.Tasks = task.New(task.Config{Kernel: a.kernel, Renew: a.renews, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 		res, err := a.Engine.MayEdit(ctx, engine.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
 		if err != nil {
 			return err
@@ -129,6 +132,14 @@ func (s *Scene) Reboots() {
 	s.Helper()
 	s.machine.reboot()
 	s.observer = s.Person("observer")
+}
+
+// Renewing returns the same actor, whose commands renew what they do that often.
+func (a *Actor) Renewing(each time.Duration) *Actor {
+	b := *a
+	b.renews = each
+	b.program(nil)
+	return &b
 }
 
 // Again returns the same actor with another program.

@@ -18,8 +18,8 @@ func InGit(t *testing.T) *Scene {
 	return s
 }
 
-// Shared returns the scene of [InGit] with a database on a server, and a remote that other hosts can clone: see [Scene.Elsewhere].
-func Shared(t *testing.T) *Scene {
+// OnServer returns the scene of [InGit] with a database on a server, and a remote that other hosts can clone: see [Scene.Elsewhere].
+func OnServer(t *testing.T) *Scene {
 	t.Helper()
 	t.Parallel()
 	s := set(t, storetest.PostgresURL(t))

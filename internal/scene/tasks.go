@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/store"
@@ -139,6 +140,28 @@ func (s *Scene) Intent(name string) (id string) {
 		s.Fatal(err)
 	}
 	return id
+}
+
+// RenewsIntent waits until the command that works on a task has renewed its intent at the present time of the story.
+func (s *Scene) RenewsIntent(name string) {
+	s.Helper()
+	room := s.Room().ID
+	db, err := s.observer.kernel.Open(s.Context(), false)
+	for end := time.Now().Add(patience); err == nil; {
+		renewed := false
+		err = db.View(s.Context(), func(tx *store.Tx) error {
+			open, err := tx.Intents(room, name)
+			renewed = len(open) > 0 && open[0].RenewedAt == s.Now()
+			return err
+		})
+		if renewed {
+			return
+		}
+		if time.Now().After(end) {
+			s.fail("the intent of %s isn't renewed", name)
+		}
+	}
+	s.Fatal(err)
 }
 
 // OwnChange is the operation of that name.

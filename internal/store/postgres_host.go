@@ -176,9 +176,15 @@ func (tx *Tx) HostName() (string, error) {
 	return name, err
 }
 
-// NameOfHost is the name of a host among those that share the database; empty for one that has none.
+// NameOfHost is the name of another host among those that share the database; empty for this one, and for one that has none.
 func (tx *Tx) NameOfHost(host string) (name string, err error) {
-	_, err = tx.one("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name)
+	name, known := tx.hosts[host]
+	if known || host == tx.db.dialect.host() {
+		return name, nil
+	}
+	if _, err = tx.one("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); err == nil {
+		tx.hosts[host] = name
+	}
 	return name, err
 }
 

@@ -211,13 +211,14 @@ type Tx struct {
 	event string                    // the id of an event that it has made, by which one finds out whether it was committed
 	sums  map[stick.RoomID]string   // the last sum of the rooms that were loaded
 	paths map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
+	hosts map[string]string         // the names of other hosts that were asked for, by id
 }
 
 func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
-	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}}
+	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}, hosts: map[string]string{}}
 	if tx.now, err = db.dialect.begin(ctx, write, tx.meta.read); err != nil {
 		return nil, db.dialect.fail(err)
 	}

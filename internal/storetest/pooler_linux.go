@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bufio"
 	"fmt"
 	"net/url"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"talkingstick/internal/pgserver"
 )
@@ -60,17 +60,31 @@ listen_port = %d
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	pooler := exec.Command(pgbouncer, "-q", settings)
+	pooler := exec.Command(pgbouncer, settings)
 	pooler.SysProcAttr = &syscall.SysProcAttr{Credential: pg.Attr.Credential}
-	var said strings.Builder
-	pooler.Stderr = &said
-	if err := pooler.Start(); err != nil {
+	log, err := pooler.StderrPipe()
+	if err == nil {
+		err = pooler.Start()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = pooler.Process.Kill()
 		_ = pooler.Wait()
 	})
+	var said strings.Builder
+	lines := bufio.NewScanner(log)
+	for !strings.Contains(lines.Text(), "process up") {
+		if !lines.Scan() {
+			t.Fatalf("the pooler didn't start:\n%s", said.String())
+		}
+		fmt.Fprintln(&said, lines.Text())
+	}
+	go func() { // so that it never waits for a reader; ends with it
+		for lines.Scan() {
+		}
+	}()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
@@ -79,15 +93,5 @@ listen_port = %d
 	q.Set("host", dir)
 	q.Set("port", strconv.Itoa(port))
 	u.RawQuery = q.Encode()
-	plain := *u
-	q.Del("search_path")
-	plain.RawQuery = q.Encode()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if err = Script(plain.String(), "SELECT 1"); err == nil {
-			return u.String()
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the pooler doesn't answer: %v\n%s", err, said.String())
-		}
-	}
+	return u.String()
 }

@@ -30,13 +30,9 @@ func whereIs(tx *store.Tx, in stick.Checkout) string {
 	return stick.Line(in.Path)
 }
 
-// hostOf names the host of a checkout; empty if it is this one.
+// hostOf names the host of a checkout; empty if it is this one. Without it a sentence still has the path.
 func hostOf(tx *store.Tx, in stick.Checkout) string {
-	name, err := tx.NameOfHost(in.Host)
-	here, herr := tx.HostName()
-	if err != nil || herr != nil || name == here {
-		return ""
-	}
+	name, _ := tx.NameOfHost(in.Host)
 	return name
 }
 

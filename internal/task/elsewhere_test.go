@@ -13,7 +13,7 @@ import (
 
 // hosts makes two hosts with clones of one repository, whose remote has the integration branch. ann works on the first, bob on the other.
 func hosts(t *testing.T, gate string) (here, there *scene.Scene, ann, bob *scene.Actor) {
-	here = scene.Shared(t)
+	here = scene.OnServer(t)
 	ann = here.Agent("claude:a")
 	here.Joins(ann)
 	here.Queue(gate)
@@ -134,11 +134,7 @@ func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 	set := func(t *testing.T) (here, there *scene.Scene, ann, bob *scene.Actor) {
 		here, there, ann, bob = hosts(t, "test -f one.txt")
 		here.LeavesWork()
-		ann.Spawn("one").OK()
-		work := ann.WorksOn("one")
-		work.Commits("one.txt", "one\n")
-		work.Done("").OK()
-		bob.Approve("one").OK()
+		here.ReadyToMerge("one", ann, bob)
 		return here, there, ann, bob
 	}
 	_, _, ann, _ := set(t)
@@ -168,12 +164,8 @@ func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 func TestASleeperIsFenced(t *testing.T) {
 	for _, point := range []string{"merge: intended", "merge: judged", "merge: pushed", "merge: moved"} {
 		t.Run(point, func(t *testing.T) {
-			_, there, ann, bob := hosts(t, "test -f one.txt")
-			ann.Spawn("one").OK()
-			work := ann.WorksOn("one")
-			work.Commits("one.txt", "one\n")
-			work.Done("").OK()
-			bob.Approve("one").OK()
+			here, there, ann, bob := hosts(t, "test -f one.txt")
+			here.ReadyToMerge("one", ann, bob)
 			ann.Meets(point, func() {
 				there.Later(2 * time.Minute)
 				bob.Merge("one").OK()
@@ -185,14 +177,24 @@ func TestASleeperIsFenced(t *testing.T) {
 	}
 }
 
+// TestALongMergeKeepsItsLease: a merge that takes longer than an intent stands renews it, and nobody takes over.
+func TestALongMergeKeepsItsLease(t *testing.T) {
+	here, there, ann, bob := hosts(t, "true")
+	here.ReadyToMerge("one", ann, bob)
+	ann.Renewing(time.Millisecond).Meets("gate: worktree", func() {
+		for range 3 {
+			here.Later(50 * time.Second)
+			here.RenewsIntent("one")
+		}
+		bob.Cancel("one").Refused(stick.CodeLanding)
+	}, func(a *scene.Actor) { a.Merge("one").OK() })
+	there.TaskIs("one", stick.TaskCompleted)
+}
+
 // TestASleeperDoesntLandWhatWasCancelled: a merge that slept until another host gave the task up stops before it pushes.
 func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
-	_, there, ann, bob := hosts(t, "true")
-	ann.Spawn("one").OK()
-	work := ann.WorksOn("one")
-	work.Commits("one.txt", "one\n")
-	work.Done("").OK()
-	bob.Approve("one").OK()
+	here, there, ann, bob := hosts(t, "true")
+	here.ReadyToMerge("one", ann, bob)
 	ann.Meets("merge: judged", func() {
 		there.Later(2 * time.Minute)
 		bob.Cancel("one").OK()
@@ -206,11 +208,7 @@ func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
 func TestOneLandingAtATime(t *testing.T) {
 	here, there, ann, bob := hosts(t, "true")
 	for _, name := range []string{"one", "two"} {
-		ann.Spawn(name).OK()
-		work := ann.WorksOn(name)
-		work.Commits(name+".txt", name+"\n")
-		work.Done("").OK()
-		bob.Approve(name).OK()
+		here.ReadyToMerge(name, ann, bob)
 	}
 	over := make(chan scene.Answer[task.WorkerMergeResult])
 	ann.Meets("merge: judged", func() {

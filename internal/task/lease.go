@@ -31,7 +31,7 @@ func (rp *repo) serve(ctx context.Context, id string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var over sync.WaitGroup
 	over.Go(func() {
-		tick := time.NewTicker(renewEach)
+		tick := time.NewTicker(rp.tasks.renew)
 		defer tick.Stop()
 		for {
 			select {

@@ -5,7 +5,9 @@
 package task
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"talkingstick/internal/engine/core"
 )
@@ -16,16 +18,21 @@ type Config struct {
 
 	// MayMove returns an error if the caller may not change the files of a checkout.
 	MayMove func(ctx context.Context, by core.Caller, checkout string) error
+
+	Renew time.Duration // for tests: how often a command renews its intent; 0 for the usual
 }
 
 // Tasks performs the operations on tasks. It is safe for use by several goroutines.
 type Tasks struct {
 	core    *core.Kernel
 	mayMove func(ctx context.Context, by core.Caller, checkout string) error
+	renew   time.Duration // how often a command renews its intent
 }
 
 // New returns the operations on tasks. It reads and writes nothing.
-func New(cfg Config) *Tasks { return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove} }
+func New(cfg Config) *Tasks {
+	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, renew: cmp.Or(cfg.Renew, renewEach)}
+}
 
 // op is one run of an operation on tasks inside its transaction.
 type op struct{ *core.Op }
