@@ -294,7 +294,7 @@ func (a *app) newOperations(procs *proc.Table) operations { return newOperations
 func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
-		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()),
+		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: true,
 		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack,
 	}
 }

@@ -58,7 +58,9 @@ func (a *app) serveTools(ctx context.Context, all bool) error {
 	defer c.end()
 	ctx, stop := whileParent(ctx, procs, in.Chain)
 	defer stop()
-	ops := a.newOperations(procs)
+	cfg := a.config(procs)
+	cfg.Alone = false // calls come while others wait
+	ops := newOperations(cfg)
 	by, err := harness.Resolve(in)
 	if err != nil {
 		return err

@@ -228,7 +228,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			}
 			continue
 		}
-		if over, err := pause(ctx, w, net, limit); over || err != nil {
+		if over, err := e.pause(ctx, w, net, limit); over || err != nil {
 			if err != nil {
 				err = stick.Errorf(stick.CodeCanceled, "interrupted").With("cursor", res.Cursor)
 			}
@@ -239,8 +239,11 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 
 // pause waits until it is time to read the log again: a ring, or the net under it. over is true at the limit. It fails when
 // ctx ends.
-func pause(ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time) (over bool, err error) {
+func (e *Engine) pause(ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time) (over bool, err error) {
 	watch.Sleeps()
+	if e.core.Config.Alone {
+		defer proc.Doze()()
+	}
 	t := time.NewTimer(net.Next())
 	defer t.Stop()
 	for {

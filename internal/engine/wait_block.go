@@ -44,6 +44,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	}
 	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
 	defer s.close()
+	s.alone = w.e.core.Config.Alone
 	proc.Shrink()
 	for !w.done {
 		if w.p.Shows != nil {

@@ -33,6 +33,7 @@ type sleep struct {
 	served *proc.Watch
 	deaths *proc.Deaths // a process that can't be watched has deadlines, which make up for it
 	slept  bool         // the machine was suspended meanwhile
+	alone  bool         // nothing else goes on in this process
 }
 
 // suspended is how far the wall clock must run ahead of the monotonic one before a sleep counts as a
@@ -75,6 +76,9 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 		served = s.served.C
 	}
 	s.watch.Sleeps()
+	if s.alone {
+		defer proc.Doze()()
+	}
 	var why wakeCause
 	for why == "" {
 		select {

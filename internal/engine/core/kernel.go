@@ -30,6 +30,7 @@ type Config struct {
 	Git       git.Client
 	Host      string                 // this host's name in the names of persons, where several share the database
 	Environ   []string               // the environment for a project's commands: gates and checks
+	Alone     bool                   // the process performs one operation at a time: it may sleep as a whole
 	Now       func() time.Time       // nil for the real clock
 	NewID     func() string          // nil for random ids
 	Kill      func(point string)     // for tests, nil otherwise
