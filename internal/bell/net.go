@@ -5,6 +5,7 @@ import "time"
 const (
 	netFirst  = 2 * time.Second
 	netLast   = 60 * time.Second
+	netHeard  = 8 * time.Minute
 	netJitter = 0.2
 )
 
@@ -20,9 +21,15 @@ type Net struct {
 func NewNet(rand func() float64) *Net { return &Net{rand: rand, next: netFirst} }
 
 // Next returns how long to sleep now.
-func (n *Net) Next() time.Duration {
-	d := n.next
-	n.next = min(2*d, netLast)
+func (n *Net) Next() time.Duration { return n.upTo(netLast) }
+
+// NextHeard returns how long a waiter sleeps now who knows that nothing rang, because another process hears everything and
+// says so. It is up to 8 minutes.
+func (n *Net) NextHeard() time.Duration { return n.upTo(netHeard) }
+
+func (n *Net) upTo(most time.Duration) time.Duration {
+	d := min(n.next, most)
+	n.next = min(2*d, most)
 	return time.Duration(float64(d) * (1 - netJitter + 2*netJitter*n.rand()))
 }
 

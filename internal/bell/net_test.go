@@ -35,3 +35,18 @@ func TestNet(t *testing.T) {
 		})
 	}
 }
+
+// TestNetWhenAnotherHears: who knows that nothing rang sleeps for minutes, and comes back to the common pace at once.
+func TestNetWhenAnotherHears(t *testing.T) {
+	n := NewNet(func() float64 { return 0.5 })
+	var last time.Duration
+	for range 9 {
+		last = n.NextHeard()
+	}
+	if last != 8*time.Minute {
+		t.Errorf("it sleeps for %s", last)
+	}
+	if next := n.Next(); next != time.Minute {
+		t.Errorf("then for %s", next)
+	}
+}

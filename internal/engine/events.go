@@ -252,10 +252,11 @@ func (e *Engine) pause(ctx context.Context, watch *store.Watch, net *bell.Net, l
 			net.Reset()
 			return false, nil
 		case <-t.C:
-			if !watch.Hears() {
+			more := watch.SleepOn(net)
+			if more == 0 {
 				return false, nil
 			}
-			t.Reset(net.Next())
+			t.Reset(more)
 		case <-limit:
 			return true, nil
 		case <-ctx.Done():

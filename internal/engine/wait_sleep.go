@@ -90,8 +90,8 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 		case <-deadline:
 			why = byDeadline
 		case <-net.C:
-			if s.watch.Hears() {
-				net.Reset(s.net.Next())
+			if more := s.watch.SleepOn(s.net); more > 0 {
+				net.Reset(more)
 				continue
 			}
 			why = byNet

@@ -73,10 +73,11 @@ type dialect interface {
 	// that one it calls report, which ends with its ctx; heard gets a value after something was committed on any host.
 	listen(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{}))
 	// setWaiting says whether the process waits. While it does, sleeps says that it reads nothing until it is woken, and hears reports
-	// whether every commit anywhere rings a bell of this host, so that nobody needs to read unless one rings.
+	// whether every commit anywhere rings a bell of this host, so that nobody needs to read unless one rings. A few processes of a host
+	// guard the rest: they look often whether that is so.
 	setWaiting(on bool)
 	sleeps()
-	hears() bool
+	hears() (yes, guards bool)
 
 	close() error
 }

@@ -48,7 +48,7 @@ func TestPooler(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer w.Close()
-		if w.Hears() {
+		if hears(w) {
 			t.Error("a wait relies on notices")
 		}
 	})

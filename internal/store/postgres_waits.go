@@ -122,11 +122,14 @@ func (p *postgresDB) hearing(yes bool) {
 	}
 }
 
-func (p *postgresDB) hears() bool {
+func (p *postgresDB) hears() (yes, guards bool) {
+	p.mu.Lock()
+	guards = p.keep != nil
+	p.mu.Unlock()
 	info, err := os.Stat(p.hostFile("heard"))
 	if err != nil {
-		return false
+		return false, guards
 	}
 	age := time.Since(info.ModTime())
-	return age > -heardFor && age < heardFor
+	return age > -heardFor && age < heardFor, guards
 }

@@ -2,10 +2,14 @@ package store_test
 
 import (
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
+	"talkingstick/internal/bell"
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 )
@@ -38,7 +42,7 @@ func TestWaitsShareTheServer(t *testing.T) {
 			waits[i].Sleeps()
 		}
 		soon(t, "at rest a host has five connections", func() bool { return connections() <= 5 })
-		soon(t, "the witness hears", func() bool { return waits[0].Hears() })
+		soon(t, "the witness hears", func() bool { return hears(waits[0]) })
 
 		update(t, db, func(tx *store.Tx) error { tx.Ring(id); return nil })
 		var looks sync.WaitGroup
@@ -76,15 +80,15 @@ func TestTheWordOfTheWitness(t *testing.T) {
 		id := played(t, db)
 		w := watch(t, db, id)
 		if !db.ManyHosts() {
-			if w.Sleeps(); w.Hears() {
+			if w.Sleeps(); hears(w) {
 				t.Error("on SQLite nobody hears for others")
 			}
 			return
 		}
-		soon(t, "the witness hears", w.Hears)
+		soon(t, "the witness hears", func() bool { return hears(w) })
 		reads := 0
 		for range 100 {
-			if !w.Hears() {
+			if !hears(w) {
 				reads++
 			}
 		}
@@ -93,12 +97,72 @@ func TestTheWordOfTheWitness(t *testing.T) {
 		}
 		u, _ := url.Parse(storetest.Options(db).URL)
 		storetest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%"`+u.Query().Get("search_path")+`"%' AND query LIKE 'LISTEN%'`)
-		soon(t, "it says so when it hears again", w.Hears)
+		soon(t, "it says so when it hears again", func() bool { return hears(w) })
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
-		if w.Hears() {
+		if hears(w) {
 			t.Error("nobody listens, and somebody is said to hear")
 		}
 	})
+}
+
+// hears reports whether a wait needn't read when its slow timer fires.
+func hears(w *store.Watch) bool { return w.SleepOn(bell.NewNet(middle)) > 0 }
+
+func middle() float64 { return 0.5 }
+
+// TestAStoppedWitness: most waits of a host rely on the witness for minutes. A few look each minute, and wake the rest when it doesn't
+// say that it hears, as when somebody has stopped its process.
+func TestAStoppedWitness(t *testing.T) {
+	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		var waits [5]*store.Watch
+		for i := range waits {
+			process := storetest.Again(t, db)
+			waits[i] = watch(t, process, id)
+			if err := process.View(ctx, func(tx *store.Tx) error { _, err := tx.Room(id); return err }); err != nil {
+				t.Fatal(err)
+			}
+			waits[i].Sleeps()
+		}
+		soon(t, "the witness hears", func() bool { return hears(waits[0]) })
+		var guards, rest []*store.Watch
+		for _, w := range waits {
+			net, last := bell.NewNet(middle), time.Duration(0)
+			for range 9 {
+				last = max(last, w.SleepOn(net))
+			}
+			if last > time.Minute {
+				rest = append(rest, w)
+			} else {
+				guards = append(guards, w)
+			}
+		}
+		if len(guards) != 3 || len(rest) != 2 {
+			t.Fatalf("%d look each minute, and %d seldom", len(guards), len(rest))
+		}
+		files, err := filepath.Glob(filepath.Join(storetest.Options(db).Dir, "postgres", "*", "heard"))
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		drain(rest[0])
+		soon(t, "a guard finds that nobody has said for an hour that it hears", func() bool { // unless the witness says so just then
+			long := time.Now().Add(-time.Hour)
+			return os.Chtimes(files[0], long, long) == nil && !hears(guards[0])
+		})
+		select {
+		case <-rest[0].C:
+		case <-time.After(10 * time.Second):
+			t.Error("the others sleep on")
+		}
+	})
+}
+
+// drain takes a ring that is there.
+func drain(w *store.Watch) {
+	select {
+	case <-w.C:
+	default:
+	}
 }

@@ -99,7 +99,7 @@ func (s *sqliteDB) paths() string  { return "canonical_path" }
 func (s *sqliteDB) listen(context.Context, *bell.Dir, func(context.Context, <-chan struct{})) {}
 func (s *sqliteDB) setWaiting(bool)                                                           {}
 func (s *sqliteDB) sleeps()                                                                   {}
-func (s *sqliteDB) hears() bool                                                               { return false } // a read costs next to nothing
+func (s *sqliteDB) hears() (yes, guards bool)                                                 { return false, false } // a read costs next to nothing
 
 // rowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
 func (s *sqliteDB) rowLocks() bool                   { return false }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"sync"
+	"time"
 
 	"talkingstick/internal/bell"
 	"talkingstick/stick"
@@ -12,7 +13,8 @@ import (
 type Watch struct {
 	*bell.Watch
 	db     *DB
-	unread int // how often nobody needed to read, since somebody did
+	unread int  // how often nobody needed to read, since somebody did
+	deaf   bool // nobody hears for this host, when it was last asked
 	leave  func()
 }
 
@@ -20,17 +22,29 @@ type Watch struct {
 // it keeps for the process meanwhile.
 func (w *Watch) Sleeps() { w.db.dialect.sleeps() }
 
-// enoughUnread is how often [Watch.Hears] says in a row that nobody needs to read: about half an hour of a wait's slow timer.
-const enoughUnread = 30
+// enoughUnread is how often [Watch.SleepOn] says in a row that nobody needs to read: about an hour.
+const enoughUnread = 10
 
-// Hears reports whether a ring can't be missed now, so that its caller, when its slow timer fires, needn't read the room. It is false
-// on SQLite, where reading costs next to nothing, and now and then anyway. It belongs to one goroutine.
-func (w *Watch) Hears() bool {
-	if w.unread++; w.unread > enoughUnread || !w.db.dialect.hears() {
-		w.unread = 0
-		return false
+// SleepOn says how much longer its caller may sleep when its slow timer fires, because no ring can be missed; 0 if it is to read the
+// room. It is 0 on SQLite, where reading costs next to nothing, and now and then anyway. It belongs to one goroutine.
+func (w *Watch) SleepOn(net *bell.Net) time.Duration {
+	hears, guards := w.db.dialect.hears()
+	w.unread++
+	switch {
+	case !hears:
+		if guards && !w.deaf {
+			_ = w.db.Bell.RingAll() // the others may sleep for minutes; once is enough, as then they know
+		}
+		w.unread, w.deaf = 0, true
+		return 0
+	case w.unread > enoughUnread:
+		w.unread, w.deaf = 0, false
+		return 0
 	}
-	return true
+	if w.deaf = false; guards {
+		return net.Next()
+	}
+	return net.NextHeard()
 }
 
 // Close ends the watch; no ring comes after it.
