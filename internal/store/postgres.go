@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -140,20 +139,22 @@ func (p *postgresDB) begin(ctx context.Context, write bool, meta func(scan func(
 		if err := p.connect(ctx); err != nil {
 			return 0, err
 		}
-		if err := p.queueBegin(write, meta, &now); err != nil {
-			return 0, err
+		if p.hostID, err = readHost(p.opt.Dir, p.opt.NewID); err != nil {
+			return 0, notWritable(p.opt.Dir, err)
 		}
-		_, err := p.send(ctx)
+		err := p.keepSettings(ctx)
+		if err == nil {
+			err = p.queueBegin(write, meta, &now)
+		}
+		if err == nil {
+			_, err = p.send(ctx)
+		}
 		if err == nil || !again || !isLost(err) {
 			return now, err
 		}
 		p.drop()
 	}
 }
-
-// settings are set for the transaction only: through a pooler the next one of the session may be another program's.
-const settings = `SELECT set_config('search_path', $1, true), set_config('lock_timeout', $2, true), set_config('statement_timeout', $3, true),
-	set_config('idle_in_transaction_session_timeout', $4, true), set_config('talkingstick.host', $5, true)`
 
 // clock is the server's time in milliseconds. It goes on while a transaction waits for locks.
 const clock = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -163,21 +164,18 @@ func (p *postgresDB) queueBegin(write bool, meta func(scan func(...any) error) e
 	if write {
 		how = "BEGIN ISOLATION LEVEL READ COMMITTED"
 	}
-	var err error
-	if p.hostID, err = readHost(p.opt.Dir, p.opt.NewID); err != nil {
-		return notWritable(p.opt.Dir, err)
+	err := p.add(nil, how)
+	if p.repeats().own == "" {
+		text, args := p.settings(true)
+		err = errors.Join(err, p.add(nil, text, args...))
 	}
-	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
-	err = errors.Join(
-		p.add(nil, how),
-		p.add(nil, settings, p.address.quoted(), ms(p.waits.lock), ms(p.waits.statement), ms(idleInTransaction), p.hostID),
-	)
+	from, lock := "", []any(nil)
 	if write {
-		err = errors.Join(err, p.add(nil, "SELECT pg_advisory_xact_lock_shared($1::integer, $2::integer)", p.address.lockKey(), int64(schemaClass)))
+		from, lock = " FROM pg_advisory_xact_lock_shared($1::integer, $2::integer)", []any{p.address.lockKey(), int64(schemaClass)}
 	}
 	return errors.Join(
 		err,
-		p.add(p.reading(now, nil), "SELECT "+clock),
+		p.add(p.reading(now, nil), "SELECT "+clock+from, lock...),
 		p.add(func(rows [][][]byte) error { return each(rows, meta) }, metaQuery),
 	)
 }
@@ -219,8 +217,7 @@ func (p *postgresDB) lockRoom(tx *Tx, id stick.RoomID) error {
 	}
 	p.locked[id] = true
 	return errors.Join(
-		p.add(nil, "SELECT room_id FROM rooms WHERE room_id = $1 FOR UPDATE", id),
-		p.add(p.reading(&tx.now, &p.xid), "SELECT "+clock+", pg_current_xact_id()::text"),
+		p.add(p.reading(&tx.now, &p.xid), "SELECT "+clock+", pg_current_xact_id()::text FROM (SELECT 1 FROM rooms WHERE room_id = $1 FOR UPDATE) AS locked", id),
 	)
 }
 

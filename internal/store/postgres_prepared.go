@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -13,6 +16,7 @@ import (
 type prepared struct {
 	conn   *pgconn.PgConn       // whose they are
 	pooled bool                 // a pooler stands between, and the next transaction may have another session: nothing is prepared
+	own    string               // the host in the settings that the session keeps, where no pooler stands between; empty if it keeps none
 	known  map[string]*repeated // by their texts
 	names  int
 }
@@ -24,17 +28,55 @@ type repeated struct {
 	types []uint32 // of its arguments, as it was prepared
 }
 
-// often is how often a connection has run a statement before it is prepared.
-const often = 3
+// often is how often a connection has run a statement before it is prepared. A wait never gets there: it is woken once, and has no time then.
+const often = 20
+
+// repeats is what is known of the connection.
+func (p *postgresDB) repeats() *prepared {
+	if p.prepared.conn != p.conn {
+		p.prepared = prepared{conn: p.conn, known: map[string]*repeated{}}
+	}
+	return &p.prepared
+}
+
+// settings is the statement that says where tables are, how long the server waits, and which host asks: for the transaction, or for the
+// session. Through a pooler the next transaction of the session may be another program's.
+func (p *postgresDB) settings(transaction bool) (text string, args []any) {
+	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
+	for _, s := range [][2]string{
+		{"search_path", p.address.quoted()}, {"lock_timeout", ms(p.waits.lock)}, {"statement_timeout", ms(p.waits.statement)},
+		{"idle_in_transaction_session_timeout", ms(idleInTransaction)}, {"talkingstick.host", p.hostID},
+	} {
+		args = append(args, s[1])
+		text += fmt.Sprintf(", set_config('%s', $%d, %t)", s[0], len(args), transaction)
+	}
+	return "SELECT " + strings.TrimPrefix(text, ", "), args
+}
+
+// keepSettings gives the session its settings, once it is known that no pooler stands between. A transaction then begins without setting
+// them, and its first statements are prepared, too.
+func (p *postgresDB) keepSettings(ctx context.Context) error {
+	s := p.repeats()
+	if s.names == 0 || s.own == p.hostID {
+		return nil
+	}
+	s.own = ""
+	text, args := p.settings(false)
+	if err := p.add(nil, text, args...); err != nil {
+		return err
+	}
+	if _, err := p.send(ctx); err != nil {
+		return err
+	}
+	s.own = p.hostID
+	return nil
+}
 
 // nameOf returns the name of a statement that is prepared, empty for one that isn't. It prepares what has been run often.
 func (p *postgresDB) nameOf(ctx context.Context, q queued) (string, error) {
-	if p.conn.TxStatus() != 'T' {
+	s := p.repeats()
+	if p.conn.TxStatus() != 'T' && s.own == "" {
 		return "", nil // the settings of the transaction aren't there yet, which say where tables are
-	}
-	s := &p.prepared
-	if s.conn != p.conn {
-		*s = prepared{conn: p.conn, known: map[string]*repeated{}}
 	}
 	is := s.known[q.text]
 	if is == nil {
