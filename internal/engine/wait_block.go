@@ -137,6 +137,9 @@ func (w *wait) check(ctx context.Context) error {
 		}
 		r.Listeners, probes.Listeners[w.listener.ID] = []stick.Listener{w.listener}, stick.Alive
 		after, quiet, err := w.ask(tx, probes, r)
+		if act = err == nil && !quiet && r.Turn.ReservedFor == w.me.Agent; act {
+			return nil // whatever the rest of the room says, it is for this wait to write
+		}
 		if err == nil && (w.p.Shows != nil || !quiet || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open()) {
 			if r, err = tx.Room(w.res.RoomID); err != nil {
 				return err

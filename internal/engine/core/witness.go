@@ -39,6 +39,7 @@ func (k *Kernel) witness(ctx context.Context, db *store.DB, heard <-chan struct{
 		case <-deaths.C:
 			continue
 		case <-heard:
+			pace = time.After(witnessPace) // who was rung reads first: this process may be one of them
 		case <-tick.C:
 			says = true
 		case <-ctx.Done():
