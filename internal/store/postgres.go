@@ -91,8 +91,11 @@ func (p *postgresDB) add(result func(rows [][][]byte) error, text string, args .
 	return nil
 }
 
-// send sends what is queued and reads the answers. It returns the tag of the last statement that was done.
+// send sends what is queued and reads the answers. It returns the tag of the last statement that was done. The server ends a statement that
+// takes too long; where its answer doesn't come either, the network is silent.
 func (p *postgresDB) send(ctx context.Context) (last string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, p.waits.statement+p.waits.connect)
+	defer cancel()
 	queue := p.queue
 	p.queue = p.queue[:0]
 	var batch pgconn.Batch
@@ -142,18 +145,30 @@ func (p *postgresDB) begin(ctx context.Context, write bool, meta func(scan func(
 		if p.hostID, err = readHost(p.opt.Dir, p.opt.NewID); err != nil {
 			return 0, notWritable(p.opt.Dir, err)
 		}
-		err := p.keepSettings(ctx)
-		if err == nil {
-			err = p.queueBegin(write, meta, &now)
-		}
-		if err == nil {
-			_, err = p.send(ctx)
-		}
+		err := p.sendBegin(ctx, again, func() error { return p.queueBegin(write, meta, &now) })
 		if err == nil || !again || !isLost(err) {
 			return now, err
 		}
 		p.drop()
 	}
+}
+
+// sendBegin sends the beginning of a transaction, which queue queues. Over a connection from before, an answer that doesn't come soon means
+// that the network has forgotten it.
+func (p *postgresDB) sendBegin(ctx context.Context, before bool, queue func() error) error {
+	if before {
+		limited, cancel := context.WithTimeout(ctx, p.waits.connect/2)
+		defer cancel()
+		ctx = limited
+	}
+	err := p.keepSettings(ctx)
+	if err == nil {
+		err = queue()
+	}
+	if err == nil {
+		_, err = p.send(ctx)
+	}
+	return err
 }
 
 // clock is the server's time in milliseconds. It goes on while a transaction waits for locks.
