@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,13 +18,14 @@ import (
 
 // hosts are three hosts that share a server: data directories, with boots of their own. Their processes can't see each other.
 type hosts struct {
-	server *storetest.Server
-	url    string
-	dir    string // with the data directories
+	server  *storetest.Server
+	url     string
+	network *storetest.Network // of the third
+	dir     string             // with the data directories
 }
 
 // TestCampaignOfHosts is [TestCampaign] with agents on three hosts. Meanwhile the server crashes and comes back, a host stands still for longer
-// than leases last, and in the end the server is lost and its standby takes over. What had no answer may have been done or not. All else is
+// than leases last, another has no network for as long, and in the end the server is lost and its standby takes over. What had no answer may have been done or not. All else is
 // as on one host: nothing is lost, nothing is granted twice, and the history is linearizable.
 func TestCampaignOfHosts(t *testing.T) {
 	if testing.Short() {
@@ -31,7 +33,7 @@ func TestCampaignOfHosts(t *testing.T) {
 	}
 	server := storetest.NewServer(t)
 	c := newCampaign(t)
-	c.hosts = &hosts{server, server.URL(), t.TempDir()}
+	c.hosts = &hosts{server, server.URL(), storetest.NewNetwork(t, server.URL()), t.TempDir()}
 	for _, line := range [][]string{{"init", "-q"}, {"config", "talkingstick.room", "campaign/room"}} {
 		git := exec.Command("git", line...)
 		git.Dir, git.Env = c.w.work, c.w.env
@@ -41,7 +43,7 @@ func TestCampaignOfHosts(t *testing.T) {
 	}
 	c.w.env = overlay(c.w.env, c.hosts.env(0))
 	c.run()
-	for _, k := range []string{"crashes of the server", "hosts that stood still", "failovers"} {
+	for _, k := range []string{"crashes of the server", "hosts that stood still", "hosts without network", "failovers"} {
 		if c.counts[k] == 0 {
 			t.Errorf("the campaign had no %s", k)
 		}
@@ -50,9 +52,12 @@ func TestCampaignOfHosts(t *testing.T) {
 
 // env is what puts the i-th worker on a host. One below another is on the same.
 func (h *hosts) env(i int) []string {
-	host := i % 4 % 3
+	host, url := i%4%3, h.url
+	if host == 2 {
+		url = h.network.URL()
+	}
 	return []string{
-		"TALKING_STICK_DATABASE_URL=" + h.url, "TALKING_STICK_DATA_DIR=" + filepath.Join(h.dir, fmt.Sprint(host)),
+		"TALKING_STICK_DATABASE_URL=" + url, "TALKING_STICK_DATA_DIR=" + filepath.Join(h.dir, fmt.Sprint(host)),
 		fmt.Sprintf("%s=boot-of-host-%d", clitest.Boot, host),
 	}
 }
@@ -60,7 +65,9 @@ func (h *hosts) env(i int) []string {
 // faults disturbs the server and whole hosts until it is told to stop. In the last third of the campaign the standby takes over.
 func (h *hosts) faults(c *campaign, stop chan struct{}) {
 	part := *campaignTime / 3
-	crash, still, fail := time.After(part/2), time.After(part), time.After(2*part)
+	crash, still, cut, fail := time.After(part/2), time.After(part), time.After(part), time.After(2*part)
+	var cuts sync.WaitGroup
+	defer cuts.Wait()
 	for {
 		select {
 		case <-stop:
@@ -75,6 +82,17 @@ func (h *hosts) faults(c *campaign, stop chan struct{}) {
 			c.count("hosts that stood still")
 			h.stands(c, 2*time.Second, stop)
 			still = time.After(part)
+		case <-cut:
+			c.count("hosts without network")
+			h.network.Cut()
+			cuts.Go(func() {
+				select {
+				case <-time.After(2 * time.Second): // leases are shorter
+				case <-stop:
+				}
+				h.network.Mend()
+			})
+			cut = time.After(max(part, 4*time.Second))
 		case <-fail:
 			c.count("failovers")
 			h.server.FailOver()

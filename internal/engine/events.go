@@ -201,10 +201,15 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	// The room and the caller stay the same from here on, so reading again costs no more than a query.
 	readNext := func() error {
 		p.After = res.Cursor
-		return db.View(ctx, func(tx *store.Tx) (err error) {
-			res, err = batch(tx, res.RoomID, me, p.EventFilter, false)
+		var next EventsResult
+		err := db.View(ctx, func(tx *store.Tx) (err error) {
+			next, err = batch(tx, res.RoomID, me, p.EventFilter, false)
 			return err
 		})
+		if err == nil {
+			res = next
+		}
+		return err
 	}
 	w, err := db.Watch(res.RoomID)
 	if err != nil {
@@ -219,10 +224,13 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	proc.Shrink()
 	for {
 		// Watch came first, so a commit after this rings.
-		if err := readNext(); err != nil {
+		err := readNext()
+		if unavailable(err) {
+			w.Missed() // the server may come back
+		} else if err != nil {
 			return res, err
 		}
-		if len(res.Events) > 0 {
+		if err == nil && len(res.Events) > 0 {
 			if err := deliver(res); err != nil {
 				return res, err
 			}

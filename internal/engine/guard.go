@@ -42,23 +42,30 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 	for {
 		var every time.Duration
 		current := false
-		if err := db.View(ctx, func(tx *store.Tx) error {
+		err := db.View(ctx, func(tx *store.Tx) error {
 			r, err := tx.RoomPart(p.RoomID, p.Owner)
 			every = r.Policy.HeartbeatInterval
 			current = r.Turn.State == stick.Owned && r.Turn.ID == p.Fence.Turn && r.Turn.Lease == p.Fence.Lease &&
 				(renewed.IsZero() || r.Turn.GuardianPID == p.PID)
 			return err
-		}); err != nil || !current {
-			return err
-		}
-		if time.Since(renewed) >= every {
-			if err := e.renew(ctx, db, p); err != nil {
+		})
+		if err == nil && current && time.Since(renewed) >= every {
+			if err = e.renew(ctx, db, p); err == nil {
+				renewed = time.Now().Round(0) // without the monotonic clock, which may stop while the machine sleeps
+			} else if !unavailable(err) {
 				return nil // fenced: the turn is over
 			}
-			renewed = time.Now().Round(0) // without the monotonic clock, which may stop while the machine sleeps
+		}
+		pause := net.Next()
+		switch {
+		case unavailable(err): // the server may come back
+		case err != nil || !current:
+			return err
+		default:
+			pause = min(time.Until(renewed.Add(every)), pause)
 		}
 		rings.Sleeps()
-		beat := time.NewTimer(min(time.Until(renewed.Add(every)), net.Next()))
+		beat := time.NewTimer(pause)
 		select {
 		case <-rings.C:
 			net.Reset()
@@ -71,6 +78,9 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 		beat.Stop()
 	}
 }
+
+// unavailable reports whether an error says that there is no database to talk to at the moment.
+func unavailable(err error) bool { return stick.CodeOf(err) == stick.CodeDatabaseUnavailable }
 
 // renew renews the lease once. It fails when the turn is over.
 func (e *Engine) renew(ctx context.Context, db *store.DB, p GuardParams) error {

@@ -63,7 +63,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		}
 		err := w.check(ctx)
 		w.trace(why, w.done, err)
-		if stick.CodeOf(err) == stick.CodeDatabaseUnavailable {
+		if s.read(unavailable(err)); unavailable(err) {
 			w.next = 0 // the next ring, or the net under it, reads again: the server may be back
 			continue
 		}

@@ -34,6 +34,7 @@ type sleep struct {
 	deaths *proc.Deaths // a process that can't be watched has deadlines, which make up for it
 	slept  bool         // the machine was suspended meanwhile
 	alone  bool         // nothing else goes on in this process
+	failed bool         // the last read did
 }
 
 // suspended is how far the wall clock must run ahead of the monotonic one before a sleep counts as a
@@ -56,6 +57,18 @@ func (s *sleep) close() {
 	if s.served != nil {
 		s.served.Close()
 	}
+}
+
+// read says how reading the room ended. Where the server didn't answer, a deadline may have passed that nobody commits anything at, so the
+// slow timer, from its shortest time, reads again even where somebody hears all rings.
+func (s *sleep) read(failed bool) {
+	if failed {
+		s.watch.Missed()
+	}
+	if failed && !s.failed {
+		s.net.Reset()
+	}
+	s.failed = failed
 }
 
 // until sleeps until the room should be read again. next is a deadline that was computed at now, zero for

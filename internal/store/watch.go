@@ -47,6 +47,9 @@ func (w *Watch) SleepOn(net *bell.Net) time.Duration {
 	return net.NextHeard()
 }
 
+// Missed says that a read failed, so what rang or was due wasn't seen. The next [Watch.SleepOn] is 0.
+func (w *Watch) Missed() { w.unread = enoughUnread }
+
 // Close ends the watch; no ring comes after it.
 func (w *Watch) Close() error {
 	w.leave()
