@@ -99,6 +99,7 @@ type app struct {
 	database   string // the address of the database; empty for the one in the data directory
 	operations operations
 	trace      *core.Trace
+	inWait     bool   // the command is about to wait
 	inHook     bool   // the command answers a hook
 	told       string // what the next answer to a harness begins with
 	caller     *core.Caller
@@ -295,7 +296,7 @@ func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
 		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: true,
-		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack,
+		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait,
 	}
 }
 

@@ -86,12 +86,13 @@ func ptr[T any](v T) *T { return &v }
 
 // wait runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
 func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
+	a.inWait = p.MaxWaitMS == nil || *p.MaxWaitMS > 0
 	e, by, err := a.open()
 	if err != nil {
 		return err
 	}
 	var l *live
-	if p.MaxWaitMS == nil || *p.MaxWaitMS > 0 {
+	if a.inWait {
 		var stop func()
 		ctx, stop = a.untilUnheard(ctx)
 		defer stop()

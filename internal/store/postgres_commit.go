@@ -22,7 +22,14 @@ func (p *postgresDB) write(ctx context.Context, attempt func() error) error {
 		if isDouble(err) {
 			doubles++
 		}
-		if !runsAgain(err) || doubles > 2 || time.Since(began) > p.waits.again || !sleep(ctx, pause) {
+		again, limit := runsAgain(err), p.waits.again
+		switch {
+		case isLost(err): // it was waited for already
+			limit = min(limit, p.waits.connect)
+		case isLocked(err) && p.waiting.Load(): // a wait has time
+			again, limit = true, waitsForLocks
+		}
+		if !again || doubles > 2 || time.Since(began) > limit || !sleep(ctx, pause) {
 			return err
 		}
 	}

@@ -70,6 +70,12 @@ func runsAgain(err error) bool {
 	return errors.Is(err, errLost) || code == stick.CodeDatabaseUnavailable && isLost(err)
 }
 
+// isLocked reports whether others kept a lock for too long.
+func isLocked(err error) bool {
+	state := sqlState(err)
+	return state == "55P03" || state == "57014"
+}
+
 // isDouble reports whether there is such a row already. Perhaps another transaction has made it at the same moment; then this one
 // finds it when it runs again.
 func isDouble(err error) bool { return sqlState(err) == "23505" }

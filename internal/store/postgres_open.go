@@ -99,6 +99,7 @@ func openPostgres(ctx context.Context, opt Options, create bool, migrations []mi
 		opt: opt, migrations: migrations, address: address, waits: waitsOf(opt), ctx: ctx,
 		locked: map[stick.RoomID]bool{}, fresh: map[class]bool{}, texts: map[string]string{},
 	}
+	p.waiting.Store(opt.Waits)
 	if err := p.prepare(ctx, create); err != nil {
 		p.close()
 		return nil, p.fail(err)

@@ -21,8 +21,11 @@ const (
 	looks = 20 // processes of a host that wait and read at a time
 	keeps = 3  // those that keep their connection. With those of the witness, two for listening and reporting, a host has five at rest.
 
-	// looksSoon is how long a process waits for a place. Then it reads without one: who has it may be stopped.
+	// looksSoon is how long no place changes hands before a process reads without one: those that have them may be stopped.
 	looksSoon = 10 * time.Second
+	// waitsForLocks is how long a process that waits tries to get a lock, again and again: of many that begin at once, one after the other
+	// locks the room.
+	waitsForLocks = time.Minute
 	// heardFor is how long the witness's word holds that it hears everything. It renews it each stillThere.
 	heardFor = stillThere + 15*time.Second
 )
@@ -46,16 +49,31 @@ func (p *postgresDB) takeLook(ctx context.Context) {
 	if plainfile.MkdirAll(p.hostDir()) != nil {
 		return // the bells can't be kept there either
 	}
-	first := rand.IntN(looks)
-	for i := range looks {
-		if l, free, err := bell.TryLock(p.place("look", (first+i)%looks)); err != nil || free {
-			p.look = l
+	for p.look == nil {
+		first := rand.IntN(looks)
+		for i := range looks {
+			if l, free, err := bell.TryLock(p.place("look", (first+i)%looks)); err != nil || free {
+				p.look = l
+				return
+			}
+		}
+		if ctx.Err() != nil || p.looksStand() {
 			return
 		}
+		soon, cancel := context.WithTimeout(ctx, looksSoon)
+		p.look, _ = bell.Lock(soon, p.place("look", first))
+		cancel()
 	}
-	soon, cancel := context.WithTimeout(ctx, looksSoon)
-	defer cancel()
-	p.look, _ = bell.Lock(soon, p.place("look", first))
+}
+
+// looksStand reports whether no process has got a place for a while. Whoever gets one writes into its file.
+func (p *postgresDB) looksStand() bool {
+	for i := range looks {
+		if info, err := os.Stat(p.place("look", i)); err == nil && time.Since(info.ModTime()) < looksSoon {
+			return false
+		}
+	}
+	return true
 }
 
 // leaveLook gives the place back.

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/bell"
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
+	"talkingstick/stick"
 )
 
 // TestWaitsShareTheServer: however many processes of a host wait, at a ring only some read at a time, and at rest the host has five
@@ -19,20 +20,7 @@ import (
 func TestWaitsShareTheServer(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		opt := storetest.Options(db)
-		u, _ := url.Parse(opt.URL)
-		q := u.Query()
-		name := q.Get("search_path")
-		q.Set("application_name", name)
-		u.RawQuery = q.Encode()
-		opt.URL = u.String()
-		connections := func() int {
-			n, err := strconv.Atoi(storetest.Exec(t, db, "SELECT count(*) FROM pg_stat_activity WHERE application_name = '"+name+"'")[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}
+		opt, connections := countedConnections(t, db)
 		const processes = 60
 		var waits [processes]*store.Watch
 		var dbs [processes]*store.DB
@@ -55,22 +43,76 @@ func TestWaitsShareTheServer(t *testing.T) {
 				}
 			})
 		}
-		over := make(chan struct{})
-		go func() { looks.Wait(); close(over) }()
-		most := 0
-		for done := false; !done; {
-			select {
-			case <-over:
-				done = true
-			default:
-				most = max(most, connections())
-			}
-		}
+		most := mostDuring(&looks, connections)
 		if t.Logf("at most %d connections at a ring", most); most > 35 { // 25, and those that the server is just ending
 			t.Errorf("at a ring the host had %d connections", most)
 		}
 		soon(t, "after it five again", func() bool { return connections() <= 5 })
 	})
+}
+
+// TestAWaitHasTime: a process that is about to wait doesn't give up where others keep a room locked for a while.
+func TestAWaitHasTime(t *testing.T) {
+	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		opt := storetest.Options(db)
+		opt.Waits, opt.WriteWait = true, 50*time.Millisecond
+		waits := storetest.With(t, db, opt)
+		tried, over := make(chan int, 100), make(chan error, 1)
+		update(t, db, func(tx *store.Tx) error {
+			if _, err := tx.Room(id); err != nil {
+				return err
+			}
+			go func() {
+				over <- waits.Update(ctx, func(tx *store.Tx) error {
+					tried <- 1
+					_, err := tx.Room(id)
+					return err
+				})
+			}()
+			for range 3 { // it has given up twice
+				<-tried
+			}
+			return nil
+		})
+		if err := <-over; err != nil {
+			t.Errorf("it gave up: %v", err)
+		}
+	})
+}
+
+// countedConnections returns options for processes of a host, and counts the connections of all that were opened with them.
+func countedConnections(t *testing.T, db *store.DB) (opt store.Options, connections func() int) {
+	t.Helper()
+	opt = storetest.Options(db)
+	u, _ := url.Parse(opt.URL)
+	q := u.Query()
+	name := q.Get("search_path")
+	q.Set("application_name", name)
+	u.RawQuery = q.Encode()
+	opt.URL = u.String()
+	return opt, func() int {
+		t.Helper()
+		n, err := strconv.Atoi(storetest.Exec(t, db, "SELECT count(*) FROM pg_stat_activity WHERE application_name = '"+name+"'")[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+}
+
+// mostDuring returns how many connections there were at most until all have ended.
+func mostDuring(all *sync.WaitGroup, connections func() int) (most int) {
+	over := make(chan struct{})
+	go func() { all.Wait(); close(over) }()
+	for {
+		select {
+		case <-over:
+			return most
+		default:
+			most = max(most, connections())
+		}
+	}
 }
 
 // TestTheWordOfTheWitness: that nobody needs to read unless a bell rings holds while one process of the host listens, and the server
@@ -165,4 +207,51 @@ func drain(w *store.Watch) {
 	case <-w.C:
 	default:
 	}
+}
+
+// TestWaitsBeginTogether: of many processes of a host that begin to wait at once, some connect and register at a time, and all of them come.
+func TestWaitsBeginTogether(t *testing.T) {
+	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		opt, connections := countedConnections(t, db)
+		opt.Waits = true
+		const processes = 80
+		var begins sync.WaitGroup
+		begin := make(chan struct{})
+		for i := range processes {
+			begins.Go(func() {
+				<-begin
+				own, err := store.Open(ctx, opt, false)
+				if err != nil {
+					t.Errorf("a wait can't begin: %v", err)
+					return
+				}
+				t.Cleanup(func() { own.Close() })
+				w, err := own.Watch(id)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				t.Cleanup(func() { w.Close() })
+				err = own.Update(ctx, func(tx *store.Tx) error {
+					if _, err := tx.Room(id); err != nil {
+						return err
+					}
+					return tx.PutListener(id, stick.Listener{ID: stick.ListenerID(strconv.Itoa(i)), Agent: "claude:a", Purpose: stick.Work})
+				})
+				if err != nil {
+					t.Errorf("a wait can't register: %v", err)
+				}
+				w.Sleeps()
+			})
+		}
+		close(begin)
+		most := mostDuring(&begins, connections)
+		if t.Logf("at most %d connections at the beginning", most); most > 35 { // 25, and those that the server is just ending
+			t.Errorf("at the beginning the host had %d connections", most)
+		}
+		if r := load(t, db, id); len(r.Listeners) != processes {
+			t.Errorf("%d waits have registered", len(r.Listeners))
+		}
+	})
 }

@@ -38,6 +38,9 @@ type Options struct {
 	// ReadWait bounds how long any transaction waits while another program, not tt, locks the database; 0 for
 	// 5 seconds.
 	ReadWait time.Duration
+	// Waits is true for a process that is about to wait: on PostgreSQL it takes its place among those of its host that wait and read before it
+	// connects, so a thousand that start at once don't all connect.
+	Waits bool
 	// Kill is called at named points of an update, so that tests can end the process there.
 	Kill func(point string)
 }

@@ -41,6 +41,7 @@ type Config struct {
 	// WriteWait and ReadWait limit how long an operation waits while others lock the database; 0 means the
 	// store's default. Hooks set short ones, because a harness waits for its hook.
 	WriteWait, ReadWait time.Duration
+	Waits               bool // the process is about to wait, see [store.Options]
 }
 
 // Kernel performs operations on one data directory. It opens the database when an operation first needs it.
@@ -86,6 +87,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	db, err := store.Open(ctx, store.Options{
 		Dir: k.Config.Dir, URL: k.Config.Database, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, HostName: hostName(k.Config.Host),
 		Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.witness,
+		Waits: k.Config.Waits,
 	}, create)
 	if err != nil {
 		if k.Config.ReadWait != 0 && stick.CodeOf(err) == stick.CodeDatabaseUnavailable { // somebody waits for a hook
