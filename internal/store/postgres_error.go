@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -35,7 +36,7 @@ func isAnswer(err error) bool {
 
 // isLost reports whether there is no server to talk to at the moment, so that another attempt may find one.
 func isLost(err error) bool {
-	if err == nil || isTLS(err) || errors.Is(err, errNotText) {
+	if err == nil || isTLS(err) || isForbidden(err) || errors.Is(err, errNotText) {
 		return false
 	}
 	switch state := sqlState(err); {
@@ -49,6 +50,9 @@ func isLost(err error) bool {
 		return state == "25P03" || state == "53300" // idle for too long, as a stopped process is; too many connections
 	}
 }
+
+// isForbidden reports whether the system doesn't let this process connect to anything, as in a sandbox.
+func isForbidden(err error) bool { return errors.Is(err, syscall.EPERM) }
 
 // isTLS reports whether the server and we don't agree on TLS.
 func isTLS(err error) bool {
@@ -131,6 +135,9 @@ func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) 
 	case isTLS(err):
 		return unavailable, at + " and tt don't agree on TLS", "the server needs a certificate for its name; sslrootcert in the address names who signed it, " +
 			"and sslmode=disable does without TLS where the network is safe"
+	case isForbidden(err):
+		return unavailable, "the system doesn't let tt connect to " + at, "let tt use the network here; in Codex's sandbox use the MCP tools of tt, " +
+			"or have a person write network_access = true below [sandbox_workspace_write] in its config.toml"
 	case errors.Is(err, errLost):
 		return unavailable, "the connection to " + at + " broke", tryAgain
 	case isLost(err):
