@@ -22,6 +22,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,6 +43,7 @@ type Server struct {
 	Dir    string               // with the socket
 	Port   int                  // on 127.0.0.1, with TLS
 	Attr   *syscall.SysProcAttr // of its processes: PostgreSQL refuses to run as root
+	Before []string             // a command that runs the server as its arguments, as env does; empty for none
 	server *exec.Cmd
 	over   chan string // what the server has said, when it has ended
 }
@@ -117,6 +119,9 @@ func (pg *Server) Start(settings ...string) error {
 		"-D", pg.Data(), "-k", pg.Dir, "-p", strconv.Itoa(pg.Port), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off",
 		"-c", "shared_buffers=16MB", "-c", "max_connections=200", "-c", "autovacuum=off", "-c", "ssl=on",
 	}, settings...)...)
+	if len(pg.Before) > 0 {
+		pg.server.Path, pg.server.Args = pg.Before[0], append(append(slices.Clone(pg.Before), pg.server.Path), pg.server.Args[1:]...)
+	}
 	ready, started := make(chan bool, 2), make(chan error)
 	go pg.serve(ready, started)
 	if err := <-started; err != nil {
