@@ -44,8 +44,11 @@ func (p *postgresDB) repeats() *prepared {
 func (p *postgresDB) settings(transaction bool) (text string, args []any) {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 	for _, s := range [][2]string{
-		{"search_path", p.address.quoted()}, {"lock_timeout", ms(p.waits.lock)}, {"statement_timeout", ms(p.waits.statement)},
-		{"idle_in_transaction_session_timeout", ms(idleInTransaction)}, {"talkingstick.host", p.hostID},
+		{"search_path", p.address.quoted()},
+		{"lock_timeout", ms(p.waits.lock)},
+		{"statement_timeout", ms(p.waits.statement)},
+		{"idle_in_transaction_session_timeout", ms(idleInTransaction)},
+		{"talkingstick.host", p.hostID},
 	} {
 		args = append(args, s[1])
 		text += fmt.Sprintf(", set_config('%s', $%d, %t)", s[0], len(args), transaction)
