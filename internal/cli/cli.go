@@ -54,6 +54,7 @@ type Env struct {
 	GitLimit  time.Duration // how long hooks of git may take
 	HookSlack int           // hooks of harnesses and rescues may take this many times their limits
 	Now       func() time.Time
+	Clock     func() time.Time // this machine's, where Now is nil
 	Kill      func(point string)
 	Local     func(dir string) error
 }
@@ -295,15 +296,20 @@ func (a *app) newOperations(procs *proc.Table) operations { return newOperations
 func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
-		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: true,
+		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: true,
 		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait,
 	}
 }
 
-// now is the time of this machine.
+// now is the time by the clock of the database, if the command has opened one: another machine's times are compared with it.
 func (a *app) now() stick.Time {
-	if a.Now != nil {
+	switch {
+	case a.operations.Engine != nil:
+		return a.operations.Now()
+	case a.Now != nil:
 		return stick.At(a.Now())
+	case a.Clock != nil:
+		return stick.At(a.Clock())
 	}
 	return stick.At(time.Now())
 }

@@ -41,6 +41,8 @@ const (
 	Points = "TT_TEST_POINTS"
 	// Clock moves tt's clock by a duration.
 	Clock = "TT_TEST_CLOCK"
+	// MachineClock moves this machine's clock by a duration, and not that of a database on a server.
+	MachineClock = "TT_TEST_MACHINE_CLOCK"
 	// Still is a time in Unix milliseconds. tt's clock shows that time, moved by Clock, and doesn't run.
 	Still = "TT_TEST_STILL"
 	// FileSystem is the type of a network file system. tt believes that its data lies on it.
@@ -138,7 +140,7 @@ func Env() cli.Env {
 		panic(err)
 	}
 	env.HookSlack = cmp.Or(slack, 100)
-	env.Now = clock(os.Getenv(Still), os.Getenv(Clock))
+	env.Now, env.Clock = clock(os.Getenv(Still), os.Getenv(Clock)), clock("", os.Getenv(MachineClock))
 	kill, stop, panics := reaches(os.Getenv(Kill)), reaches(os.Getenv(Stop)), reaches(os.Getenv(Panic))
 	if os.Getenv(Panic) != "" {
 		now := env.Now

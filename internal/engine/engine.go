@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
 )
 
 // Config is what an engine needs.
@@ -28,6 +29,9 @@ func New(cfg Config) *Engine {
 
 // Close closes the database. A program that is about to exit need not call it.
 func (e *Engine) Close() error { return e.core.Close() }
+
+// Now is the time by the clock of the database, or by this machine's before an operation has opened it.
+func (e *Engine) Now() stick.Time { return stick.At(e.core.Now()) }
 
 // op is one run of an operation on a room.
 type op struct{ *core.Op }

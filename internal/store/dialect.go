@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"talkingstick/internal/bell"
 	"talkingstick/stick"
@@ -16,6 +17,8 @@ type dialect interface {
 	// write runs attempt, which begins a transaction, writes and commits. It runs it when no other writer is in its
 	// way, or again where one was. Its caller doesn't hold DB.mu.
 	write(ctx context.Context, attempt func() error) error
+	// now is the time by the clock of the database, as far as it is known outside of a transaction.
+	now() time.Time
 	// begin begins a transaction, returns the time, and calls meta for each row of metaQuery.
 	begin(ctx context.Context, write bool, meta func(scan func(...any) error) error) (stick.Time, error)
 	// rowLocks reports whether several transactions write at a time. Then lockRoom locks a room for the rest of the

@@ -42,7 +42,8 @@ type postgresDB struct {
 
 	prepared prepared
 
-	waiting atomic.Bool // the process waits: see postgres_waits.go
+	ahead   atomic.Int64 // how far the server's clock is ahead of this machine's, in nanoseconds
+	waiting atomic.Bool  // the process waits: see postgres_waits.go
 
 	mu   sync.Mutex     // guards busy, and what the connection is while not busy: conn, look and keep
 	busy bool           // a transaction is open
@@ -207,8 +208,16 @@ func (p *postgresDB) reading(now *stick.Time, xid *string) func(rows [][][]byte)
 		if p.opt.Now != nil {
 			*now = stick.At(p.opt.Now())
 		}
+		p.ahead.Store(int64(now.Sub(stick.At(p.opt.Local()))))
 		return err
 	}
+}
+
+func (p *postgresDB) now() time.Time {
+	if p.opt.Now != nil {
+		return p.opt.Now()
+	}
+	return p.opt.Local().Add(time.Duration(p.ahead.Load()))
 }
 
 func (p *postgresDB) where() string { return p.address.String() }

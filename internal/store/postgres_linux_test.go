@@ -14,6 +14,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
+	"talkingstick/stick"
 )
 
 // TestPostgres lets PostgreSQL apply the schema and prepare every query, so that the schema and the queries stay ready
@@ -117,4 +118,22 @@ func (d database) run(t *testing.T, script string) string {
 		t.Fatalf("psql: %v\n%s\n%s", err, said, script)
 	}
 	return out
+}
+
+// TestClocksApart: outside of a transaction, too, the time is the server's, whatever this machine's clock says.
+func TestClocksApart(t *testing.T) {
+	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
+		for _, apart := range []time.Duration{time.Hour, -time.Hour} {
+			opt := storetest.Options(db)
+			opt.Local = func() time.Time { return time.Now().Add(apart) }
+			there := storetest.With(t, db, opt)
+			var in stick.Time
+			if err := there.View(ctx, func(tx *store.Tx) error { in = tx.Now(); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if d := stick.At(there.Now()).Sub(in); d < -time.Minute || d > time.Minute {
+				t.Errorf("where the clock is off by %s, the time after a transaction is off by %s", apart, d)
+			}
+		}
+	})
 }

@@ -79,7 +79,7 @@ func (s *sqliteDB) begin(_ context.Context, write bool, meta func(scan func(...a
 	if err := s.exec(how, nil); err != nil {
 		return 0, err
 	}
-	now := stick.At(s.opt.Now())
+	now := stick.At(s.now())
 	if err := s.scan(metaQuery, nil, meta); err != nil {
 		s.rollback()
 		return 0, err
@@ -99,7 +99,9 @@ func (s *sqliteDB) paths() string  { return "canonical_path" }
 func (s *sqliteDB) listen(context.Context, *bell.Dir, func(context.Context, <-chan struct{})) {}
 func (s *sqliteDB) setWaiting(bool)                                                           {}
 func (s *sqliteDB) sleeps()                                                                   {}
-func (s *sqliteDB) hears() (yes, guards bool)                                                 { return false, false } // a read costs next to nothing
+func (s *sqliteDB) now() time.Time                                                            { return s.opt.Now() }
+
+func (s *sqliteDB) hears() (yes, guards bool) { return false, false } // a read costs next to nothing
 
 // rowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
 func (s *sqliteDB) rowLocks() bool                   { return false }

@@ -32,6 +32,7 @@ type Options struct {
 	Witness func(ctx context.Context, db *DB, heard <-chan struct{})
 
 	Now   func() time.Time // nil for the real clock: on PostgreSQL the server's
+	Local func() time.Time // this machine's clock; nil for the real one
 	NewID func() string    // nil for random ids
 	// WriteWait bounds how long a writer waits for the others; 0 for 15 seconds.
 	WriteWait time.Duration
@@ -107,14 +108,21 @@ func open(ctx context.Context, opt Options, create bool, migrations []migration)
 
 // openDialect opens the database that opt means.
 func openDialect(ctx context.Context, opt Options, create bool, migrations []migration) (dialect, error) {
+	if opt.Local == nil {
+		opt.Local = time.Now
+	}
 	if opt.URL != "" {
 		return openPostgres(ctx, opt, create, migrations)
 	}
 	if opt.Now == nil {
-		opt.Now = time.Now
+		opt.Now = opt.Local
 	}
 	return openSQLite(ctx, opt, create, migrations)
 }
+
+// Now is the time by the clock of the database: a server's may differ from this machine's by an hour. What it differs by is known from the last
+// transaction.
+func (db *DB) Now() time.Time { return db.dialect.now() }
 
 // Where names the database for people, without secrets.
 func (db *DB) Where() string { return db.dialect.where() }

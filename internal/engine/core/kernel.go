@@ -31,7 +31,8 @@ type Config struct {
 	Host      string                 // this host's name in the names of persons, where several share the database
 	Environ   []string               // the environment for a project's commands: gates and checks
 	Alone     bool                   // the process performs one operation at a time: it may sleep as a whole
-	Now       func() time.Time       // nil for the real clock
+	Now       func() time.Time       // nil for the real clock: the database's
+	Clock     func() time.Time       // this machine's clock; nil for the real one
 	NewID     func() string          // nil for random ids
 	Kill      func(point string)     // for tests, nil otherwise
 	Local     func(dir string) error // nil for [workspace.CheckLocal]
@@ -86,7 +87,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	}
 	db, err := store.Open(ctx, store.Options{
 		Dir: k.Config.Dir, URL: k.Config.Database, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, HostName: hostName(k.Config.Host),
-		Now: k.Config.Now, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.witness,
+		Now: k.Config.Now, Local: k.Config.Clock, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.witness,
 		Waits: k.Config.Waits,
 	}, create)
 	if err != nil {
@@ -114,10 +115,18 @@ func (k *Kernel) KillPoint(point string) {
 	}
 }
 
-// Now returns the current time. Inside a transaction, [store.Tx.Now] is the time.
+// Now returns the current time, by the clock of the database once it is open. Inside a transaction, [store.Tx.Now] is the time.
 func (k *Kernel) Now() time.Time {
-	if k.Config.Now != nil {
+	k.mu.Lock()
+	db := k.db
+	k.mu.Unlock()
+	switch {
+	case db != nil:
+		return db.Now()
+	case k.Config.Now != nil:
 		return k.Config.Now()
+	case k.Config.Clock != nil:
+		return k.Config.Clock()
 	}
 	return time.Now()
 }
