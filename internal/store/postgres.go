@@ -143,7 +143,7 @@ func (p *postgresDB) begin(ctx context.Context, write bool, meta func(scan func(
 		if err := p.connect(ctx); err != nil {
 			return 0, err
 		}
-		if p.hostID, err = readHost(p.opt.Dir, p.opt.NewID); err != nil {
+		if p.hostID, err = readHost(p.opt.Dir, write, p.opt.NewID); err != nil {
 			return 0, notWritable(p.opt.Dir, err)
 		}
 		err := p.sendBegin(ctx, again, func() error { return p.queueBegin(write, meta, &now) })

@@ -73,7 +73,7 @@ func (tx *Tx) noticeHost() error {
 		return nil
 	}
 	for {
-		host, err := readHost(db.opt.Dir, db.opt.NewID)
+		host, err := readHost(db.opt.Dir, true, db.opt.NewID)
 		if err != nil {
 			return notWritable(db.opt.Dir, err)
 		}
@@ -252,8 +252,9 @@ func (tx *Tx) ReportGone(p stick.Process) error {
 	)
 }
 
-// readHost reads the id of a data directory, and makes one where there is none.
-func readHost(dir string, newID func() string) (string, error) {
+// readHost reads the id of a data directory. Where there is none, who writes makes one, and the directory; to who reads it is empty: that
+// host has no checkouts.
+func readHost(dir string, write bool, newID func() string) (string, error) {
 	for {
 		text, err := plainfile.Read(filepath.Join(dir, hostFile))
 		if err == nil {
@@ -264,6 +265,12 @@ func readHost(dir string, newID func() string) (string, error) {
 			return id, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if !write {
+			return "", nil
+		}
+		if err := plainfile.MkdirAll(dir); err != nil {
 			return "", err
 		}
 		if err := newHost(dir, newID(), os.Link); err != nil && !errors.Is(err, fs.ErrExist) {

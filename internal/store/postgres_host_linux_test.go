@@ -178,3 +178,32 @@ func TestReportOfAHost(t *testing.T) {
 		})
 	})
 }
+
+// TestReadingMakesNoHost: a hook that looks whether there is a room leaves no trace on a host that has none.
+func TestReadingMakesNoHost(t *testing.T) {
+	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
+		played(t, db)
+		dir := filepath.Join(t.TempDir(), "data")
+		opt := storetest.Options(db)
+		opt.Dir = dir
+		fresh, err := store.Open(t.Context(), opt, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { fresh.Close() })
+		view(t, fresh, func(tx *store.Tx) error {
+			_, found, err := tx.RoomAt([]string{"/work"})
+			if found {
+				t.Error("a host without checkouts has found a room")
+			}
+			return err
+		})
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("reading has made the data directory: %v", err)
+		}
+		touch(t, fresh)
+		if _, err := os.Stat(filepath.Join(dir, "host")); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -105,9 +105,11 @@ func openPostgres(ctx context.Context, opt Options, create bool, migrations []mi
 		return nil, p.fail(err)
 	}
 	p.rest()
-	if err := plainfile.MkdirAll(opt.Dir); err != nil { // for bells and locks
-		p.close()
-		return nil, notWritable(opt.Dir, err)
+	if create { // else the first write makes it
+		if err := plainfile.MkdirAll(opt.Dir); err != nil {
+			p.close()
+			return nil, notWritable(opt.Dir, err)
+		}
 	}
 	return p, nil
 }
