@@ -63,7 +63,7 @@ type pgWaits struct {
 // waitsOf limits what a command waits for, by the limits that it has on SQLite: a hook's are short.
 func waitsOf(opt Options) pgWaits {
 	return pgWaits{
-		connect: min(5*time.Second, 2*opt.ReadWait), lock: min(10*time.Second, opt.WriteWait),
+		connect: min(5*time.Second, 2*opt.ReadWait), lock: min(2*opt.ReadWait, opt.WriteWait),
 		statement: 3 * opt.ReadWait, again: opt.WriteWait,
 	}
 }
