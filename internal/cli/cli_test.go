@@ -15,7 +15,7 @@
 //	start NAME HARNESS [NAME=VALUE…]   start a harness that lives until it is killed
 //	in NAME tt ARG…             run tt in that harness, as its tool calls are
 //
-//	postgres                    every tt from here on opens a PostgreSQL database; a script asks [postgres] before
+//	serve                       every tt from here on opens an empty database on a server; a script asks [server] before
 //	still                       stop the clock of every tt from here on; TT_TEST_CLOCK moves it
 //	listening AGENT…            wait until these members are blocked in a wait
 //	until PATTERN tt ARG…       repeat a command until its output matches
@@ -28,18 +28,20 @@
 //	json [stderr] FIELD VALUE   check a field of the last output, as members.0.status; ~VALUE is a pattern
 //	save NAME FIELD             keep a field in a variable
 //	snapshot, unchanged         remember the database, and check that it is still the same
-//	sql FILE STATEMENT          change a database behind tt's back, or make one
+//	sql [FILE] STATEMENT        change the database behind tt's back, or a file of SQLite's, or make one
 //	handoff FILE BYTES          write a handoff whose status has so many bytes
 //	damaged                     don't look for damage when the script ends
 //
 // Where a command waits for something, it polls for it; the bound is for failures only. Every
 // script ends with tt doctor.
+//
+// The scripts run on SQLite, or by -database=postgres on a server, each with a database of its own. [sqlite] and [postgres] tell
+// which; a script that is about SQLite's file skips itself.
 package cli_test
 
 import (
 	"bufio"
 	"bytes"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,10 +59,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
-	_ "modernc.org/sqlite"
 
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/storetest"
@@ -83,6 +83,10 @@ func TestScript(t *testing.T) { play(t, testscript.Params{Dir: "testdata/script"
 
 // play runs scripts; more are commands that only they have.
 func play(t *testing.T, p testscript.Params, more map[string]func(*story, *testscript.TestScript, []string)) {
+	server := storetest.OnServer(t)
+	if server {
+		p = onServer(t, p)
+	}
 	bin := t.TempDir()
 	if err := clitest.Install(bin); err != nil {
 		t.Fatal(err)
@@ -104,9 +108,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "locked": (*story).locked, "handoff": (*story).handoff,
-		"postgres": func(_ *story, ts *testscript.TestScript, _ []string) {
-			ts.Setenv("TALKING_STICK_DATABASE_URL", storetest.PostgresURL(t))
-		},
+		"serve": (*story).serve,
 		"still": func(_ *story, ts *testscript.TestScript, _ []string) {
 			ts.Setenv(clitest.Still, strconv.FormatInt(time.Now().UnixMilli(), 10))
 		},
@@ -129,13 +131,17 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 			return os.Geteuid() == 0, nil
 		case "mount": // as root in a container that may
 			return exec.Command("unshare", "--mount", "true").Run() == nil, nil
+		case "sqlite":
+			return !server, nil
 		case "postgres":
+			return server, nil
+		case "server":
 			return storetest.HasPostgres() || os.Getenv("TT_REQUIRE_ALL") != "", nil
 		}
 		return false, fmt.Errorf("unknown condition %s", cond)
 	}
 	p.Setup = func(env *testscript.Env) error {
-		s, err := newStory(env, bin)
+		s, err := newStory(env, bin, server)
 		if err != nil {
 			return err
 		}
@@ -155,6 +161,8 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 // story is one script as it runs.
 type story struct {
 	bin, work, data string
+	address         string         // of the database, if it is on a server
+	drops           []func() error // what drops the databases on a server
 	vars            []string
 	commands        map[string]*command // in the background
 	actors          map[string]*actor
@@ -172,10 +180,15 @@ var given = []string{
 	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_GLOBAL",
 }
 
-func newStory(env *testscript.Env, bin string) (*story, error) {
+func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	s := &story{
 		bin: bin, work: env.WorkDir, data: filepath.Join(env.WorkDir, "data"),
 		commands: map[string]*command{}, actors: map[string]*actor{},
+	}
+	if server {
+		if err := s.newSchema(); err != nil {
+			return nil, err
+		}
 	}
 	home, app := filepath.Join(s.work, "home"), filepath.Join(s.work, "app")
 	for _, dir := range []string{home, app} {
@@ -184,8 +197,8 @@ func newStory(env *testscript.Env, bin string) (*story, error) {
 		}
 	}
 	for name, value := range map[string]string{
-		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "BIN": bin, "TALKING_STICK_DATA_DIR": s.data,
-		clitest.Top: strconv.Itoa(os.Getpid()), "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "1",
+		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "BIN": bin, "TALKING_STICK_DATA_DIR": s.data, "TALKING_STICK_DATABASE_URL": s.address,
+		clitest.Host: hostName, clitest.Top: strconv.Itoa(os.Getpid()), "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "Pat", "GIT_AUTHOR_EMAIL": "pat@example.com", "GIT_COMMITTER_NAME": "Pat", "GIT_COMMITTER_EMAIL": "pat@example.com",
 	} {
 		env.Setenv(name, value)
@@ -201,8 +214,16 @@ func newStory(env *testscript.Env, bin string) (*story, error) {
 	return s, nil
 }
 
-// end ends what the script has started, and checks that the database is sound.
+// end ends what the script has started, checks that its database is sound, and drops those on a server.
 func (s *story) end() error {
+	err := s.over()
+	for _, drop := range s.drops {
+		err = errors.Join(err, drop())
+	}
+	return err
+}
+
+func (s *story) over() error {
 	for _, a := range s.actors {
 		a.end()
 	}
@@ -214,11 +235,14 @@ func (s *story) end() error {
 			return fmt.Errorf("the command %q doesn't end", c.line)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(s.data, "rooms.sqlite")); err != nil || s.damaged {
+	if s.damaged {
 		return nil
 	}
+	if before, err := s.dump(); before == "" || err != nil {
+		return err
+	}
 	doctor := exec.Command(filepath.Join(s.bin, "tt"), "doctor")
-	doctor.Env, doctor.Dir = s.vars, s.work
+	doctor.Env, doctor.Dir = append(s.vars, "TALKING_STICK_DATABASE_URL="+s.address), s.work
 	if out, err := doctor.CombinedOutput(); err != nil {
 		return fmt.Errorf("tt doctor: %w\n%s", err, out)
 	}
@@ -745,96 +769,6 @@ func (s *story) save(ts *testscript.TestScript, args []string) {
 		ts.Fatalf("there is no field %s", args[1])
 	}
 	ts.Setenv(args[0], text(v))
-}
-
-func (s *story) snapshot(ts *testscript.TestScript, _ []string) {
-	dump, err := dump(s.data)
-	ts.Check(err)
-	s.before = dump
-}
-
-func (s *story) unchanged(ts *testscript.TestScript, _ []string) {
-	now, err := dump(s.data)
-	ts.Check(err)
-	if d := cmp.Diff(strings.Split(s.before, "\n"), strings.Split(now, "\n")); d != "" {
-		ts.Fatalf("the database was changed:\n%s", d)
-	}
-}
-
-// dump returns the whole content of the database in a data directory as text, or "" if there is none. For a file that
-// SQLite can't read, it returns the file's bytes.
-func dump(dir string) (string, error) {
-	path := filepath.Join(dir, "rooms.sqlite")
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	rows, err := db.Query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-	if err != nil {
-		return string(raw), nil
-	}
-	var tables []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return "", err
-		}
-		tables = append(tables, name)
-	}
-	if err := rows.Close(); err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for _, name := range tables {
-		if err := dumpTable(&b, db, name); err != nil {
-			return string(raw), nil
-		}
-	}
-	return b.String(), nil
-}
-
-func dumpTable(b *strings.Builder, db *sql.DB, name string) error {
-	rows, err := db.Query("SELECT * FROM " + name + " ORDER BY rowid")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
-		values := make([]any, len(columns))
-		into := make([]any, len(columns))
-		for i := range values {
-			into[i] = &values[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		fmt.Fprintf(b, "%s:", name)
-		for i, c := range columns {
-			fmt.Fprintf(b, " %s=%v", c, values[i])
-		}
-		b.WriteByte('\n')
-	}
-	return rows.Err()
-}
-
-func (s *story) sql(ts *testscript.TestScript, args []string) {
-	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0]))
-	ts.Check(err)
-	defer db.Close()
-	_, err = db.Exec(args[1])
-	ts.Check(err)
 }
 
 func (s *story) handoff(ts *testscript.TestScript, args []string) {

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"talkingstick/internal/cli"
+	"talkingstick/internal/storetest"
 )
 
 // TestHintsWork provokes every refusal that TestRefusals provokes, and runs each command of its hint where the
@@ -117,6 +118,12 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 	ts.Check(exec.Command("cp", "-a", s.work, kept).Run())
 	defer s.putBack(ts, kept)
 	copied := []string{"TALKING_STICK_DATA_DIR=" + filepath.Join(kept, "data")}
+	if s.address != "" {
+		address, drop, err := storetest.CopySchema(s.address)
+		ts.Check(err)
+		defer func() { ts.Check(drop()) }()
+		copied = append(copied, "TALKING_STICK_DATABASE_URL="+address)
+	}
 	q.env, q.stdin = append(copied, q.env...), ""
 	if s.byHand != "" {
 		hands := exec.Command("sh", "-ec", s.byHand)

@@ -14,12 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/storetest"
 )
 
 // repo is a repository with real git, in which agents and people run commands.
 type repo struct {
 	*testing.T
 	work, app, bin string
+	database       string // its address, if it is on a server
 }
 
 func newRepo(t *testing.T) *repo {
@@ -28,7 +30,7 @@ func newRepo(t *testing.T) *repo {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &repo{T: t, work: work, app: filepath.Join(work, "app"), bin: filepath.Join(work, "bin")}
+	r := &repo{T: t, work: work, app: filepath.Join(work, "app"), bin: filepath.Join(work, "bin"), database: storetest.Address(t)}
 	for _, dir := range []string{r.app, r.bin, filepath.Join(work, "home")} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -59,7 +61,7 @@ func (r *repo) command(agent, script string) *exec.Cmd {
 	c.Dir = r.app
 	c.Env = []string{
 		"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(r.work, "home"), "USER=pat", "LC_ALL=C", "WORK=" + r.work,
-		"TALKING_STICK_DATA_DIR=" + filepath.Join(r.work, "data"), "TT_HARNESS_AGENT_ID=" + agent, clitest.Top + "=" + strconv.Itoa(os.Getpid()),
+		"TALKING_STICK_DATA_DIR=" + filepath.Join(r.work, "data"), "TALKING_STICK_DATABASE_URL=" + r.database, "TT_HARNESS_AGENT_ID=" + agent, clitest.Top + "=" + strconv.Itoa(os.Getpid()),
 		"GIT_CONFIG_GLOBAL=" + filepath.Join(r.work, "home", ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true", clitest.Race,
 		"GIT_AUTHOR_NAME=Pat", "GIT_AUTHOR_EMAIL=pat@example.com", "GIT_COMMITTER_NAME=Pat", "GIT_COMMITTER_EMAIL=pat@example.com",
 		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", // equal histories get equal hashes

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,6 +19,8 @@ import (
 
 	"talkingstick/internal/clitest"
 )
+
+var roomKey = regexp.MustCompile(`\[talkingstick\]\n\troom = .*\n`)
 
 // tree returns each file and directory of a repository's surroundings, with its mode and its bytes. The programs and the data
 // directory don't belong to it.
@@ -43,7 +46,7 @@ func (r *repo) tree() map[string]string {
 		case info.Mode().IsRegular():
 			var b []byte
 			b, err = os.ReadFile(path)
-			holds = string(b)
+			holds = roomKey.ReplaceAllString(string(b), "") // on a server joining writes it, and the room stays
 		}
 		all[rel] = fmt.Sprintf("%v %q", info.Mode(), holds)
 		return err

@@ -51,6 +51,8 @@ const (
 	Owner = "TT_TEST_OWNER"
 	// Boot is the id of the boot that tt sees.
 	Boot = "TT_TEST_BOOT"
+	// Host is the name of the machine that tt sees.
+	Host = "TT_TEST_HOST"
 	// GitLimit is how long hooks of git may take. The default is long, because tests run on busy machines.
 	GitLimit = "TT_TEST_GIT_LIMIT"
 	// Terminal makes tt believe that it writes to a terminal. Its value is the number of columns.
@@ -169,8 +171,9 @@ func Env() cli.Env {
 	return env
 }
 
-// surroundings lets tt see another file system, owner or terminal.
+// surroundings lets tt see another host name, file system, owner or terminal.
 func surroundings(env *cli.Env) {
+	env.Host = cmp.Or(os.Getenv(Host), env.Host)
 	if kind := os.Getenv(FileSystem); kind != "" {
 		env.Local = func(dir string) error { return workspace.UnsafeFileSystem(dir, kind) }
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -36,14 +37,60 @@ var (
 // starts PostgreSQL; it ends with the binary.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
-	pg := requirePostgres(t)
-	schema := fmt.Sprintf("t%d", pg.names.Add(1))
+	requirePostgres(t)
+	address, drop, err := NewSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := Script(pg.URL(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
+		if err := drop(); err != nil {
 			t.Error(err)
 		}
 	})
-	return pg.URL() + "&search_path=" + schema
+	return address
+}
+
+// NewSchema returns the address of an empty schema, as [PostgresURL] does, and what drops it.
+func NewSchema() (address string, drop func() error, err error) {
+	pg, err := running()
+	if err != nil {
+		return "", nil, err
+	}
+	schema := fmt.Sprintf("t%d", pg.names.Add(1))
+	drop = func() error { return Script(pg.URL(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE") }
+	return pg.URL() + "&search_path=" + schema, drop, nil
+}
+
+// CopySchema returns the address of a schema with the content of another one, and what drops it.
+func CopySchema(of string) (address string, drop func() error, err error) {
+	statements, err := query(of, `
+		SELECT format('CREATE TABLE %1$I (LIKE %2$I.%1$I INCLUDING ALL); INSERT INTO %1$I OVERRIDING SYSTEM VALUE SELECT * FROM %2$I.%1$I', tablename, schemaname)
+			FROM pg_tables WHERE schemaname = current_schema()
+		UNION ALL SELECT format('CREATE SEQUENCE %1$I; SELECT setval(''%1$I'', last_value, is_called) FROM %2$I.%1$I', sequencename, schemaname)
+			FROM pg_sequences WHERE schemaname = current_schema()
+		UNION ALL SELECT format('ALTER TABLE %s ADD %s', conrelid::regclass, pg_get_constraintdef(oid))
+			FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace`)
+	if err != nil {
+		return "", nil, err
+	}
+	address, drop, err = NewSchema()
+	if err == nil {
+		u, _ := url.Parse(address)
+		err = Script(address, "CREATE SCHEMA "+u.Query().Get("search_path")+"; "+strings.Join(statements, "; "))
+	}
+	return address, drop, err
+}
+
+// Dump returns the content of all tables at an address as text; empty where there are none. When hosts were last seen isn't part of
+// it: waits renew that.
+func Dump(address string) (string, error) {
+	tables, err := query(address, "SELECT format('SELECT %L || (to_jsonb(t) - %L)::text FROM %I t', tablename || ': ', CASE tablename WHEN 'host_boots' THEN 'seen_at' ELSE '' END, tablename) "+
+		"FROM pg_tables WHERE schemaname = current_schema()")
+	if err != nil || len(tables) == 0 {
+		return "", err
+	}
+	rows, err := query(address, strings.Join(tables, " UNION ALL ")+" ORDER BY 1")
+	return strings.Join(rows, "\n"), err
 }
 
 // HasPostgres reports whether PostgreSQL is installed.
@@ -55,23 +102,47 @@ func requirePostgres(t testing.TB) *cluster {
 	if !HasPostgres() {
 		t.Skip("SKIPPED: PostgreSQL 15 isn't installed: make deps-test")
 	}
+	pg, err := running()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pg
+}
+
+// running returns the cluster, which the first call starts.
+func running() (*cluster, error) {
 	startCluster.Do(func() {
 		server, err := pgserver.New()
-		if clusterErr = err; err == nil {
-			theCluster = &cluster{Server: server}
-			testenv.AtEnd(server.Stop)
+		if err != nil {
+			clusterErr = fmt.Errorf("start PostgreSQL: %w", err)
+			return
 		}
+		theCluster = &cluster{Server: server}
+		testenv.AtEnd(server.Stop)
 	})
-	if clusterErr != nil {
-		t.Fatalf("start PostgreSQL: %v", clusterErr)
-	}
-	return theCluster
+	return theCluster, clusterErr
 }
 
 // Script runs statements at an address of PostgreSQL.
 func Script(address, script string) error {
 	_, err := query(address, script)
 	return err
+}
+
+// Hold runs statements in a transaction that stays open until it is released.
+func Hold(address, script string) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgconn.Connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	release = func() { _ = conn.Close(context.Background()) }
+	if _, err := conn.Exec(ctx, "BEGIN; "+script).ReadAll(); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
 }
 
 // query runs statements, and returns the first column of the last.

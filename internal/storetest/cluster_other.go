@@ -14,6 +14,27 @@ func PostgresURL(t testing.TB) string {
 	return ""
 }
 
+// NewSchema fails, as there is no PostgreSQL here.
+func NewSchema() (address string, drop func() error, err error) {
+	_, err = query("", "")
+	return "", nil, err
+}
+
+// CopySchema fails, as there is no PostgreSQL here.
+func CopySchema(string) (address string, drop func() error, err error) { return NewSchema() }
+
+// Dump fails, as there is no PostgreSQL here.
+func Dump(address string) (string, error) {
+	_, err := query(address, "")
+	return "", err
+}
+
+// Hold fails, as there is no PostgreSQL here.
+func Hold(address, script string) (release func(), err error) {
+	_, err = query(address, script)
+	return nil, err
+}
+
 // Script fails, as there is no PostgreSQL here.
 func Script(address, script string) error {
 	_, err := query(address, script)

@@ -92,6 +92,15 @@ func Address(t testing.TB) string {
 	return ""
 }
 
+// OnServer reports whether the flag -database names PostgreSQL. It skips the test if that isn't installed.
+func OnServer(t testing.TB) bool {
+	t.Helper()
+	if *kind == "postgres" && !HasPostgres() {
+		t.Skip("SKIPPED: PostgreSQL 15 isn't installed: make deps-test")
+	}
+	return *kind == "postgres"
+}
+
 // NeedsFile skips a test that is about SQLite's file, or about SQLite's locks, where the flag -database names another kind.
 func NeedsFile(t testing.TB) {
 	t.Helper()
