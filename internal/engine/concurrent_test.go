@@ -8,11 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -167,4 +169,34 @@ func TestReadersBesideWriters(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
+}
+
+// TestAFollowerThatCannotReadKnowsItsCursor: where reading the log fails, or is interrupted, the answer tells how far it has come.
+func TestAFollowerThatCannotReadKnowsItsCursor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	address := storetest.PostgresURL(t) // there a test can stop a reader in the middle
+	e := engine.New(engine.Config{Kernel: core.New(core.Config{
+		Dir: d.data, Database: address, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: filepath.Dir(d.work)}, ReadWait: time.Second,
+	})})
+	defer e.Close()
+	ann := d.caller("ann")
+	joined, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: ann, Path: d.work})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last int64
+	res, err := e.FollowEvents(t.Context(), engine.WaitForEventsParams{
+		Caller: ann, Where: core.Where{Path: d.work}, EventFilter: engine.EventFilter{Target: engine.TargetAny},
+	}, func(r engine.EventsResult) error {
+		last = r.Cursor
+		release, err := storetest.Hold(address, "LOCK TABLE rooms IN ACCESS EXCLUSIVE MODE")
+		if err == nil {
+			t.Cleanup(release)
+		}
+		return err
+	})
+	if stick.CodeOf(err) != stick.CodeDatabaseBusy || last == 0 || res.RoomID != joined.RoomID || res.Cursor != last {
+		t.Errorf("delivered up to %d, it ends at %d of %q with %v", last, res.Cursor, res.RoomID, err)
+	}
 }

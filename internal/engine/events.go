@@ -206,7 +206,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			next, err = batch(tx, res.RoomID, me, p.EventFilter, false)
 			return err
 		})
-		if err == nil {
+		if err == nil { // else the answer stays at what was delivered
 			res = next
 		}
 		return err
