@@ -56,7 +56,7 @@ func (c *campaign) run() {
 	fmt.Printf("campaign: %d agents for %s, -campaign.seed=%d\n", *campaignProcs, *campaignTime, seed)
 	ok(t, c.w.person("join"))
 	c.w.policy("waiter_grace=100ms", "claim_ttl=600ms", "owner_lease_ttl=1500ms", "owner_idle_ttl=1s", "heartbeat_interval=1s")
-	opt := store.Options{Dir: c.w.data}
+	opt := c.w.database()
 	if c.hosts != nil {
 		opt.Dir, opt.URL = t.TempDir(), c.hosts.url
 	}

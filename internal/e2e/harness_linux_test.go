@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
 	"talkingstick/stick"
 )
 
@@ -32,7 +34,8 @@ type world struct {
 	t    testing.TB
 	bin  string // the programs
 	work string // the workspace
-	data string // the database
+	data string // the data directory
+	url  string // the address of the database; empty for a file in the data directory
 	env  []string
 	cred *syscall.Credential // the user whose processes they are; nil for ours
 }
@@ -40,7 +43,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir := t.TempDir()
-	w := &world{t: t, bin: filepath.Join(dir, "bin"), work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data")}
+	w := &world{t: t, bin: filepath.Join(dir, "bin"), work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), url: storetest.Address(t)}
 	for _, d := range []string{w.bin, w.work, filepath.Join(w.work, ".talking-stick"), filepath.Join(dir, "home")} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -50,10 +53,18 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.env = []string{
-		"PATH=" + w.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), "USER=ann", "TALKING_STICK_DATA_DIR=" + w.data, "TT_JSON=1",
+		"PATH=" + w.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), "USER=ann", "TALKING_STICK_DATA_DIR=" + w.data, "TALKING_STICK_DATABASE_URL=" + w.url, "TT_JSON=1",
 		fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()), clitest.Race,
 	}
 	return w
+}
+
+// database is how a test opens the database. To others it is a host of its own where there may be several.
+func (w *world) database() store.Options {
+	if w.url == "" {
+		return store.Options{Dir: w.data}
+	}
+	return store.Options{Dir: w.t.TempDir(), URL: w.url}
 }
 
 // person runs tt as a person does, outside of every harness.

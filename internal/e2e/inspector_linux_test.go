@@ -18,6 +18,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -171,8 +172,9 @@ func sceneEngine(t *testing.T, dir string) (*engine.Engine, *task.Tasks) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	procs.OneHost = true
-	kernel := core.New(core.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: dir, Home: dir}})
+	database := storetest.Address(t)
+	procs.OneHost = database == ""
+	kernel := core.New(core.Config{Dir: filepath.Join(dir, "data"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: dir, Home: dir}})
 	e := engine.New(engine.Config{Kernel: kernel})
 	t.Cleanup(func() {
 		if res, err := e.Doctor(context.Background(), engine.DoctorParams{}); err == nil && !res.Healthy {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -116,14 +115,25 @@ func (s *served) ended() {
 // noListeners fails the test if the database still has a row of a wait.
 func (w *world) noListeners() {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(w.data, store.FileName))
+	db, err := store.Open(w.t.Context(), w.database(), false)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer db.Close()
-	var n int
-	if err := db.QueryRow("SELECT count(*) FROM listeners").Scan(&n); err != nil || n != 0 {
-		w.t.Errorf("%d listeners are left, %v", n, err)
+	err = db.View(w.t.Context(), func(tx *store.Tx) error {
+		rooms, err := tx.Rooms(nil, "")
+		for _, r := range rooms {
+			if r, err = tx.Room(r.ID); err != nil {
+				return err
+			}
+			if n := len(r.Listeners); n > 0 {
+				w.t.Errorf("%d listeners are left in %s", n, r.Path)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Error(err)
 	}
 }
 

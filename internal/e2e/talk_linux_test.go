@@ -562,7 +562,7 @@ func (c *talk) check() {
 	for what, n := range c.bad {
 		t.Errorf("%d times: %s", n, what)
 	}
-	db, err := store.Open(context.Background(), store.Options{Dir: c.w.data}, false)
+	db, err := store.Open(context.Background(), c.w.database(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/storetest"
 )
 
 // killing is a command that is killed at every point that it passes.
@@ -201,7 +202,7 @@ func TestKilledWorkerCommands(t *testing.T) {
 			f.save()
 			for _, point := range f.points(c) {
 				t.Run(point, func(t *testing.T) {
-					f := &farm{T: t, base: f.base, dir: f.dir, env: f.env}
+					f := &farm{T: t, base: f.base, dir: f.dir, url: f.url, saved: f.saved, env: f.env}
 					f.restore()
 					f.killed(c, point)
 				})
@@ -287,6 +288,24 @@ func (f *farm) save() {
 	}
 	saved := f.base + ".saved"
 	f.Cleanup(func() { os.RemoveAll(saved) })
+	if f.url != "" {
+		f.saved = f.copy(f.url)
+	}
+}
+
+// copy copies the database to another schema of the server.
+func (f *farm) copy(of string) string {
+	f.Helper()
+	address, drop, err := storetest.CopySchema(of)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := drop(); err != nil {
+			f.Error(err)
+		}
+	})
+	return address
 }
 
 func (f *farm) restore() {
@@ -296,6 +315,10 @@ func (f *farm) restore() {
 	}
 	if out, err := exec.Command("cp", "-a", f.base+".saved", f.base).CombinedOutput(); err != nil {
 		f.Fatalf("%v %s", err, out)
+	}
+	if f.url != "" {
+		f.url = f.copy(f.saved)
+		f.env = overlay(f.env, []string{"TALKING_STICK_DATABASE_URL=" + f.url})
 	}
 }
 

@@ -14,14 +14,17 @@ import (
 	"testing"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/storetest"
 )
 
 // farm is a repository with tasks, and a database.
 type farm struct {
 	*testing.T
-	base string // all of it lies below
-	dir  string // the main checkout
-	env  []string
+	base  string // all of it lies below
+	dir   string // the main checkout
+	url   string // the address of the database; empty for a file
+	saved string // that of the saved one
+	env   []string
 }
 
 func newFarm(t *testing.T) *farm {
@@ -31,7 +34,7 @@ func newFarm(t *testing.T) *farm {
 		t.Fatal(err)
 	}
 	bin := filepath.Join(t.TempDir(), "bin")
-	f := &farm{T: t, base: base, dir: filepath.Join(base, "work")}
+	f := &farm{T: t, base: base, dir: filepath.Join(base, "work"), url: storetest.Address(t)}
 	for _, d := range []string{bin, f.dir, filepath.Join(base, "home")} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -42,7 +45,7 @@ func newFarm(t *testing.T) *farm {
 	}
 	f.env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "USER=ann", "GIT_CONFIG_NOSYSTEM=1",
-		"TALKING_STICK_DATA_DIR=" + filepath.Join(base, "data"), clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race,
+		"TALKING_STICK_DATA_DIR=" + filepath.Join(base, "data"), "TALKING_STICK_DATABASE_URL=" + f.url, clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race,
 	}
 	f.git("init", "--quiet", "--initial-branch=main")
 	f.git("config", "--global", "user.name", "Ann")

@@ -18,6 +18,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -43,7 +44,8 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Skipf("SKIPPED: the processes of this machine can't be seen: %v", err)
 	}
-	procs.OneHost = true
+	database := storetest.Address(t)
+	procs.OneHost = database == ""
 	self, err := procs.Self()
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +56,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	kernel := core.New(core.Config{
-		Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: d.work, Home: d.work},
+		Dir: filepath.Join(dir, "data"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: d.work, Home: d.work},
 	})
 	d.engine = engine.New(engine.Config{Kernel: kernel})
 	t.Cleanup(func() {
