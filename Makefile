@@ -6,6 +6,9 @@ FUZZTIME ?= 30s
 CAMPAIGN ?= 30s
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
+# Those that run on either database. The store's run on both at any time.
+ON_SERVER := ./internal/engine ./internal/task ./internal/mcpserver ./internal/cli ./internal/e2e
+
 # With TT_REQUIRE_ALL=1 a test that skips itself fails the run, unless .ci/skips names it.
 # It also prints a log for people, with the counts at the end (.ci/gotest).
 GOTEST   := $(if $(TT_REQUIRE_ALL),.ci/gotest,$(GO) test)
@@ -28,6 +31,10 @@ man: ## write the manual page of each command into dist/man
 test: deps-test ## vet, then every test: rules, store, scripts, real processes (a few minutes)
 	$(GO) vet ./...
 	.ci/untouched $(GOTEST) ./...
+
+.PHONY: test-server
+test-server: deps-test ## the tests that use a database, on PostgreSQL, without real harnesses; the rules and the store's own have no need of it
+	.ci/untouched $(GO) test -short -count=1 -timeout 30m $(ON_SERVER) -database=postgres
 
 .PHONY: test-race
 test-race: deps-test ## the tests under the race detector, without real harnesses (needs a C compiler)
@@ -91,8 +98,9 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 	@.ci/deps
 
 .PHONY: ci-full
-ci-full: ## what CI runs, then a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses (about an hour)
+ci-full: ## what CI runs, then all of it on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses (about an hour)
 	.ci/run
+	.ci/timed $(MAKE) test-server
 	.ci/timed $(MAKE) test-busy
 	.ci/timed $(MAKE) test-race
 	.ci/timed $(MAKE) fuzz FUZZTIME=10s
