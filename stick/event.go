@@ -28,6 +28,8 @@ const (
 	EventOwnerIdle     EventType = "owner_idle"
 	EventRoomPaused    EventType = "room_paused"
 	EventRoomResumed   EventType = "room_resumed"
+	EventDraftSaved    EventType = "draft_saved"
+	EventDraftAsked    EventType = "draft_asked"
 
 	EventMessageSent      EventType = "message_sent"
 	EventMessageRead      EventType = "message_read"

@@ -1,7 +1,7 @@
 package stick
 
 // Overtaken reports whether an event that was addressed to a says nothing any more, because what it told has ended since. A
-// reservation of the stick lasts until the next grant. An idle notice and an edit without the stick matter as long as the turn that they are about, a pause
+// reservation of the stick lasts until the next grant. An idle notice, the wish for a draft and an edit without the stick matter as long as the turn that they are about, a pause
 // and an edit in it until it ends, and its end until the next grant. That the stick was
 // taken from a is told until a has had it again: until then a may believe that it holds it.
 func (r Room) Overtaken(e Event, a AgentID) bool {
@@ -14,7 +14,7 @@ func (r Room) Overtaken(e Event, a AgentID) bool {
 			return !r.Paused.On()
 		}
 		return t.State != Owned || t.Owner != a || e.Turn != t.ID
-	case EventOwnerIdle:
+	case EventOwnerIdle, EventDraftAsked:
 		return t.State != Owned || t.Owner != a || e.Turn != t.ID
 	case EventRoomPaused:
 		return !r.Paused.On() || e.Reason != r.Paused.Reason

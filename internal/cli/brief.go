@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -74,6 +75,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.others(res)
 		p.recovery(res.Recovered)
 		p.abandoned(res)
+		p.leftDraft(res.Draft)
 	}
 	if res.Note != "" {
 		p.linef("Note: %s.", stick.Line(res.Note))
@@ -220,6 +222,20 @@ func (p *page) abandoned(res engine.StartSessionResult) {
 		why = " (" + stick.Clip(t.Reason, 80) + ")"
 	}
 	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.", who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree), p.next(stick.Cmd("tt wait")))
+}
+
+// leftDraft tells a session of the draft that it gets with the stick.
+func (p *page) leftDraft(d *stick.Draft) {
+	if d == nil {
+		return
+	}
+	p.linef("%s saved a draft of its handoff in turn %d, %s, and gave none; %s brings it with the turn. %s", d.Agent, d.Turn, p.ago(d.SavedAt),
+		p.next(stick.Cmd("tt wait")), harness.TheirWords)
+	text := d.Text
+	if d.Handoff != nil {
+		text = cmp.Or(strings.TrimSpace(d.Handoff.NextAction), text, d.Handoff.Status)
+	}
+	p.linef("  %s", stick.Clip(text, 160))
 }
 
 // leftInTree says in a sentence what is uncommitted in a tree, which may be unknown.

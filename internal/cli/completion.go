@@ -38,7 +38,7 @@ var argumentCandidates = map[string]candidates{
 	"tt worker approve": tasks, "tt worker cancel": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks,
 	"tt worker prompt": tasks, "tt worker request-changes": tasks, "tt worker retry": tasks, "tt worker rollback": tasks, "tt worker show": tasks,
 	"tt changes adopt": changedFiles(stick.ShareOthers, stick.SharePassed, stick.ShareNobody), "tt changes mine": changedFiles(stick.ShareNobody, stick.SharePassed),
-	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(), "tt pause": alwaysOf(),
+	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(), "tt handoff save": alwaysOf(), "tt pause": alwaysOf(),
 }
 
 // flagCandidates are what the values of flags may be, by the flag's name.

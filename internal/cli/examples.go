@@ -9,7 +9,11 @@ import (
 // examples are what the help of each command shows, one line each. A test requires one of every command, and finds each
 // line in a script of testdata/script, which runs it.
 var examples = map[string][]string{
-	"tt":           {"tt", "tt --version"},
+	"tt":         {"tt", "tt --version"},
+	"tt handoff": {"tt handoff save 'the lexer is done'"},
+	"tt handoff save": {
+		"tt handoff save --status 'the lexer is done, the parser fails' --next-action 'fix src/parse.go'", "tt handoff save --stdin <findings.md",
+	},
 	"tt heartbeat": {"tt heartbeat"},
 	"tt pass":      {"tt pass codex --status 'found a race in claim' --next-action 'check the fence'"},
 	"tt release": {

@@ -25,6 +25,12 @@ type handoffFlags struct {
 }
 
 func (h *handoffFlags) add(c *cobra.Command) {
+	h.addFields(c)
+	c.Flags().BoolVar(&h.stdin, "stdin", false, "read the handoff as JSON from standard input")
+}
+
+// addFields adds the flags of the fields alone.
+func (h *handoffFlags) addFields(c *cobra.Command) {
 	h.command = c
 	for _, f := range stick.HandoffFields {
 		if f.Repeated {
@@ -33,7 +39,6 @@ func (h *handoffFlags) add(c *cobra.Command) {
 			c.Flags().String(f.Flag, "", f.Usage)
 		}
 	}
-	c.Flags().BoolVar(&h.stdin, "stdin", false, "read the handoff as JSON from standard input")
 }
 
 // values returns the values that the flag of a field was given, or nil if it wasn't used.

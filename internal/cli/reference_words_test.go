@@ -44,6 +44,7 @@ var results = map[string][]any{
 	"tt agent inbox":    {engine.GetInboxResult{}},
 	"tt agent read":     {engine.MessagesResult{}},
 	"tt agent ack":      {engine.MessagesResult{}},
+	"tt handoff save":   {engine.SaveDraftResult{}},
 	"tt notes add":      {engine.AddNoteResult{}},
 	"tt notes list":     {engine.ListNotesResult{}},
 	"tt notes resolve":  {engine.ResolveNoteResult{}},

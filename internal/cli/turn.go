@@ -15,7 +15,7 @@ import (
 func (a *app) turnCommands() []*cobra.Command {
 	pass := a.passCmd()
 	pass.Aliases = []string{"assign"}
-	return []*cobra.Command{a.waitCmd(), a.tryCmd(), a.releaseCmd(), pass, a.takeCmd(), a.heartbeatCmd(), a.guardCmd()}
+	return []*cobra.Command{a.waitCmd(), a.tryCmd(), a.releaseCmd(), pass, a.takeCmd(), a.heartbeatCmd(), a.handoffCmd(), a.guardCmd()}
 }
 
 // grant tells the new holder what it needs to know, and ends with the release command.
@@ -33,11 +33,7 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 		p.linef("handoff from %s:", *g.FromAgentID)
 		p.handoff(*g.Handoff)
 	case g.Recovery != nil:
-		p.linef("the last handoff is from %s, %s; whoever got it didn't finish:", g.Recovery.FromAgentID, p.ago(g.Recovery.CreatedAt))
-		p.handoff(g.Recovery.Handoff)
-		for _, l := range g.Recovery.Since {
-			p.linef("  since then: %s", l)
-		}
+		p.recovered(*g.Recovery)
 	}
 	switch d := g.Drift; {
 	case d != nil && d.Absent:
@@ -60,6 +56,23 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 		release = stick.Cmd("tt release --status … --next-action …")
 	}
 	p.linef("when you are done: %s", p.next(release))
+}
+
+// recovered tells a new holder what those before it have left.
+func (p *page) recovered(r engine.Recovery) {
+	if r.Handoff != nil {
+		p.linef("the last handoff is from %s, %s; whoever got it didn't finish:", r.FromAgentID, p.ago(r.CreatedAt))
+		p.handoff(*r.Handoff)
+	}
+	for _, l := range r.Since {
+		p.linef("  since then: %s", l)
+	}
+	if r.Draft != nil {
+		p.draft(*r.Draft)
+	}
+	for _, d := range r.Drafts {
+		p.linef("%s had saved one in turn %d, too, %s: %s", d.Agent, d.Turn, p.ago(d.SavedAt), p.next(stick.Cmd("tt try --json")))
+	}
 }
 
 // youHold says for how long the reader has held the stick; [stick.Holds] says it of others.

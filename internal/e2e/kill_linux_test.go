@@ -118,6 +118,15 @@ func TestKilledOperations(t *testing.T) {
 				}
 			},
 		},
+		{
+			name: "handoff-save", owned: true, args: func(*scene) []string { return []string{"handoff", "save", "half", "--next-action", "the rest"} },
+			wrote: []stick.EventType{stick.EventDraftSaved},
+			check: func(s *scene, a answer) {
+				if !a.Already || a.Turn != 1 {
+					s.Errorf("saved again: %+v", a)
+				}
+			},
+		},
 		{name: "heartbeat", owned: true, args: func(*scene) []string { return []string{"heartbeat"} }},
 		{name: "leave", args: func(*scene) []string { return []string{"leave"} }, wrote: []stick.EventType{stick.EventLeave}},
 		{

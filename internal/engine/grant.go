@@ -34,13 +34,16 @@ type Grant struct {
 }
 
 // Recovery is the last handoff, for a holder that didn't get the stick directly from the agent that wrote it.
-// It also lists what happened since.
+// It also lists what happened since, and what later holders saved of handoffs that they never gave.
 type Recovery struct {
-	Handoff     stick.Handoff `json:"handoff"`
-	EventSeq    int64         `json:"handoff_event_seq"`
-	FromAgentID stick.AgentID `json:"from_agent_id"`
-	CreatedAt   stick.Time    `json:"created_at"`
-	Since       []string      `json:"since"` // later takeovers, abandoned turns and kicks, a line each
+	Handoff     *stick.Handoff `json:"handoff"` // null if the room has none, only a draft
+	EventSeq    int64          `json:"handoff_event_seq"`
+	FromAgentID stick.AgentID  `json:"from_agent_id"` // who wrote Handoff
+	CreatedAt   stick.Time     `json:"created_at"`
+	Since       []string       `json:"since"` // later takeovers, abandoned turns and kicks, a line each
+
+	Draft  *stick.Draft  `json:"draft,omitempty"`          // what a holder since then saved of its handoff before its turn ended without one
+	Drafts []stick.Draft `json:"earlier_drafts,omitempty"` // those of turns before that one, the newest first
 }
 
 // grantOf describes the grant that me holds in r. The log of the transaction doesn't have the unsaved events yet.
@@ -59,28 +62,54 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 	if g.Changes != nil {
 		g.Changes.Paths = nil
 	}
-	if g.Notes, err = tx.CountNotes(openNotes(r)); err != nil || t.HandoffSeq == 0 {
+	if g.Notes, err = tx.CountNotes(openNotes(r)); err != nil {
 		return g, err
 	}
-	last, err := tx.Event(r.ID, t.HandoffSeq)
-	if err != nil || last == nil || last.Handoff == nil {
-		return g, err
+	var last *stick.Event
+	if t.HandoffSeq != 0 {
+		if last, err = tx.Event(r.ID, t.HandoffSeq); err != nil || last == nil || last.Handoff == nil {
+			return g, err
+		}
+		if t.HandoffDirect {
+			g.Handoff, g.FromAgentID = last.Handoff, &last.From
+			return g, nil
+		}
 	}
-	if t.HandoffDirect {
-		g.Handoff, g.FromAgentID = last.Handoff, &last.From
-		return g, nil
+	g.Recovery, err = recoveryOf(tx, r, last, unsaved)
+	return g, err
+}
+
+// workspace is the state of the tree that the last handoff is about, or nil.
+func (v *Recovery) workspace() *stick.Workspace {
+	if v.Handoff == nil {
+		return nil
 	}
-	g.Recovery = &Recovery{Handoff: *last.Handoff, EventSeq: last.Seq, FromAgentID: last.From, CreatedAt: last.CreatedAt, Since: []string{}}
+	return v.Handoff.Workspace
+}
+
+// recoveryOf returns the last handoff and what happened since, or nil if there is neither a handoff nor a draft.
+func recoveryOf(tx *store.Tx, r stick.Room, last *stick.Event, unsaved []stick.Event) (*Recovery, error) {
+	v := &Recovery{Since: []string{}}
+	if last != nil {
+		v.Handoff, v.EventSeq, v.FromAgentID, v.CreatedAt = last.Handoff, last.Seq, last.From, last.CreatedAt
+	}
+	drafts, err := earlierDrafts(tx, r)
+	if err != nil || last == nil && len(drafts) == 0 {
+		return nil, err
+	}
+	if len(drafts) > 0 {
+		v.Draft, v.Drafts = &drafts[0], drafts[1:]
+	}
 	since, _, err := tx.Events(store.EventQuery{
-		Room: r.ID, After: last.Seq, Limit: maxRecovery, Newest: true,
+		Room: r.ID, After: v.EventSeq, Limit: maxRecovery, Newest: true,
 		Types: []stick.EventType{stick.EventTakeover, stick.EventKick, stick.EventLeave, stick.EventRestored},
 	})
 	for _, e := range append(since, unsaved...) {
 		if e.Type == stick.EventTakeover || e.TurnEndedOf() != "" {
-			g.Recovery.Since = append(g.Recovery.Since, e.Say())
+			v.Since = append(v.Since, e.Say())
 		}
 	}
-	return g, err
+	return v, err
 }
 
 // Drift says that HEAD of the shared tree has moved since the last handoff, or isn't where it was in another checkout.
@@ -104,7 +133,7 @@ func (e *Engine) addDrift(ctx context.Context, g *Grant) {
 	case g.Handoff != nil:
 		was = g.Handoff.Workspace
 	case g.Recovery != nil:
-		was = g.Recovery.Handoff.Workspace
+		was = g.Recovery.workspace()
 	}
 	if was == nil || was.Head == "" {
 		return

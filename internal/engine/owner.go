@@ -292,16 +292,27 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 	if err := h.Check(); err != nil {
 		return h, err
 	}
-	p, err := e.placeOf(ctx, w)
-	if err != nil || isGone(p.Root) { // nobody can compare the artifacts with a workspace that is gone
+	p, err := e.placeArtifacts(ctx, w, &h)
+	if err != nil || isGone(p.Root) {
 		return h, err
+	}
+	h.Workspace = e.snapshot(ctx, p)
+	return h, nil
+}
+
+// placeArtifacts resolves the artifacts of a handoff to paths in the workspace, and returns that. Where the workspace is gone,
+// nobody can compare them with it, and they stay as they were given.
+func (e *Engine) placeArtifacts(ctx context.Context, w core.Where, h *stick.Handoff) (*workspace.Place, error) {
+	p, err := e.placeOf(ctx, w)
+	if err != nil || isGone(p.Root) {
+		return p, err
 	}
 	tops := workspace.Worktrees(p.Root)
 	artifacts := make([]stick.Artifact, len(h.Artifacts))
 	for i, a := range h.Artifacts {
 		rel, err := workspace.RelPath(a.Path, p.Path, p.Root, tops)
 		if err != nil {
-			return h, stick.Errorf(stick.CodeInvalidHandoff, "artifact %q lies outside of the workspace %s", stick.Clip(a.Path, 120), p.Root).
+			return p, stick.Errorf(stick.CodeInvalidHandoff, "artifact %q lies outside of the workspace %s", stick.Clip(a.Path, 120), p.Root).
 				With("field", "artifacts").Hintf("name a file of the workspace or of one of its worktrees")
 		}
 		a.RoomPath = rel
@@ -310,6 +321,5 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 	if len(artifacts) > 0 {
 		h.Artifacts = artifacts
 	}
-	h.Workspace = e.snapshot(ctx, p)
-	return h, nil
+	return p, nil
 }

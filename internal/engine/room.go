@@ -140,6 +140,7 @@ type GetRoomStateResult struct {
 	Notes      int           `json:"unresolved_notes"`
 	Changes    *NotedWork    `json:"changes,omitempty"`
 	NextAction string        `json:"next_action"`
+	Draft      *stick.Draft  `json:"draft,omitempty"` // what the caller, who holds the stick, has saved of its handoff
 	Tasks      []TaskForYou  `json:"tasks_for_you,omitempty"`
 	MoreTasks  int           `json:"more_tasks_for_you,omitempty"`
 }
@@ -187,6 +188,11 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		}
 		if err = res.addTasks(tx, me); err != nil {
 			return err
+		}
+		if r.Turn.State == stick.Owned && r.Turn.Owner == me.Agent {
+			if res.Draft, err = draftOf(tx, r.ID, r.Turn.ID); err != nil {
+				return err
+			}
 		}
 		if res.Changes, err = notedWork(tx, probes, r, me); err != nil {
 			return err

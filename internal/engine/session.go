@@ -38,6 +38,7 @@ type StartSessionResult struct {
 	Parent      *stick.AgentID  `json:"parent,omitempty"`  // who started the caller and holds the stick: the caller works under its turn
 	Recovered   *Recovered      `json:"recovered,omitempty"`
 	Abandoned   *AbandonedTurn  `json:"abandoned,omitempty"` // by the session before this one
+	Draft       *stick.Draft    `json:"draft,omitempty"`     // of the handoff of a turn that ended without one, or of a holder from whom the stick can be taken over
 	Contract    *RoleContract   `json:"contract,omitempty"`
 	Others      []RosterAgent   `json:"others"`
 	RoomState   stick.RoomState `json:"room_state,omitempty"`
@@ -338,6 +339,9 @@ func (s *sessionStart) done(o *op) error {
 		s.res.Start = how
 		s.res.Recovered.in(s.anchor)
 		if s.res.Abandoned, err = abandonedBy(o.Tx, o.Room, s.before); err != nil {
+			return err
+		}
+		if s.res.Draft, err = o.leftDraft(); err != nil {
 			return err
 		}
 	}

@@ -168,7 +168,7 @@ func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick
 
 // isStaleFor reports whether an event is old news to its addressee a, besides those that it has seen. What was overtaken is. A
 // reservation of the stick is if a asks for the turn anyway, here or in another wait; an INCURSION if the reservation has
-// ended; a withdrawal if a never saw the message.
+// ended; the wish for a draft if there is one; a withdrawal if a never saw the message.
 func isStaleFor(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
 	if r.Overtaken(e, a) {
 		return true, nil
@@ -180,6 +180,9 @@ func isStaleFor(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room, 
 		p, _ := stick.PayloadOf[stick.IncursionPayload](e)
 		held, _, err := tx.Reservations(store.ReservationQuery{Room: r.ID, ID: p.ReservationID})
 		return len(held) == 0, err
+	case stick.EventDraftAsked:
+		saved, err := draftOf(tx, r.ID, e.Turn)
+		return saved != nil, err
 	case stick.EventMessageWithdrawn:
 		p, _ := stick.PayloadOf[stick.MessageWithdrawnPayload](e)
 		c, _, err := tx.Receipt(r.ID, a, p.MessageID)

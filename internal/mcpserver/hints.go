@@ -15,6 +15,7 @@ var commands = map[string][]string{
 	"tt try":              {"wait_for_turn"},
 	"tt heartbeat":        {"heartbeat"},
 	"tt release":          {"release_stick"},
+	"tt handoff save":     {"save_draft", "text"},
 	"tt pass":             {"pass_stick", "to_agent_id"},
 	"tt take":             {"takeover_stick"},
 	"tt state":            {"get_room_state"},

@@ -117,6 +117,8 @@ func TestEveryTool(t *testing.T) {
 		t.Errorf("the roster: %v", r)
 	}
 
+	saved := s.ok("save_draft", fence(doc{"text": "half of it"}))
+	is(saved, "text", "half of it")
 	note := s.ok("add_note", doc{"body": "the tests need a database"})
 	equal(s, "list_notes", doc{},
 		func(e *engine.Engine, p engine.ListNotesParams) (engine.ListNotesResult, error) {

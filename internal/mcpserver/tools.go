@@ -116,6 +116,8 @@ var tools = sync.OnceValue(func() []tool {
 		op("list_reservations", "List reserved paths and who reserved them.", reads, (*engine.Engine).ListReservations),
 		op("may_edit", "Ask whether you may change paths now.", reads, (*engine.Engine).MayEdit, "paths"),
 		op("get_conflicts", "List the files on which the repository's working trees really collide, and whom to talk to.", reads, (*engine.Engine).GetConflicts),
+		op("save_draft", "Save a draft of your handoff, for the case that your turn ends without one. You keep the stick.", rare,
+			(*engine.Engine).SaveDraft, "room_id", "lease_id", "expected_turn_id"),
 		op("leave_room", "Leave the room. If you hold the stick, give a handoff or say why you abandon the turn.", rare, (*engine.Engine).LeaveRoom),
 		op("kick_member", "Remove a member who is gone; force only on a person's word.", asks, (*engine.Engine).KickMember, "agent_id"),
 		op("close_room", "Close the room. If you hold the stick, give a handoff.", asks, (*engine.Engine).CloseRoom),

@@ -85,6 +85,7 @@ func TestBudget(t *testing.T) {
 var exempt = map[string]string{
 	"StartSession":  "hooks: the harness asks; an agent without hooks asks on the command line, before it calls any tool",
 	"DeliverEvents": "hooks: the harness asks, not the agent",
+	"AskDraft":      "hooks: the harness asks, not the agent",
 	"CheckStop":     "hooks: the harness asks, not the agent",
 	"CheckEdit":     "hooks: the harness asks, not the agent",
 	"CheckEdited":   "hooks: the harness asks, not the agent",

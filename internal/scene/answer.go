@@ -114,7 +114,7 @@ func (x Asked) Handoff(status string) Asked {
 // Recovers expects the turn, with a recovery of the handoff of this status, and a number of later events.
 func (x Asked) Recovers(status string, since int) Asked {
 	x.by.Helper()
-	if r := x.Is(stick.YourTurn).Res.Recovery; r == nil || r.Handoff.Status != status || len(r.Since) != since {
+	if r := x.Is(stick.YourTurn).Res.Recovery; r == nil || r.Handoff == nil || r.Handoff.Status != status || len(r.Since) != since {
 		x.fail("a recovery of the handoff %q, and %d later events", status, since)
 	}
 	return x

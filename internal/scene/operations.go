@@ -21,6 +21,12 @@ func (a *Actor) AddNote(p engine.AddNoteParams) Answer[engine.AddNoteResult] {
 	return do(a, "AddNote", a.Engine.AddNote, p)
 }
 
+// AskDraft is the operation of that name.
+func (a *Actor) AskDraft(p engine.HookParams) Answer[engine.AskDraftResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "AskDraft", a.Engine.AskDraft, p)
+}
+
 // CheckCommit is the operation of that name.
 func (a *Actor) CheckCommit(p engine.CheckEditParams) Answer[engine.MayEditResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
@@ -270,6 +276,12 @@ func (a *Actor) ResolveNote(p engine.ResolveNoteParams) Answer[engine.ResolveNot
 func (a *Actor) RestoreRescue(p engine.RestoreRescueParams) Answer[engine.RestoreRescueResult] {
 	p.Caller = a.By
 	return do(a, "RestoreRescue", a.Engine.RestoreRescue, p)
+}
+
+// SaveDraft is the operation of that name.
+func (a *Actor) SaveDraft(p engine.SaveDraftParams) Answer[engine.SaveDraftResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "SaveDraft", a.Engine.SaveDraft, p)
 }
 
 // SendMessage is the operation of that name.

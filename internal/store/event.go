@@ -43,6 +43,9 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 		if err := tx.putNote(*e); err != nil {
 			return nil, fmt.Errorf("note: %w", err)
 		}
+		if err := tx.dropDrafts(*e); err != nil {
+			return nil, fmt.Errorf("drafts: %w", err)
+		}
 		if err := tx.putReservation(*e); err != nil {
 			return nil, fmt.Errorf("reservation: %w", err)
 		}

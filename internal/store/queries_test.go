@@ -74,6 +74,8 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			tx.RecordHook("key", 0),
 			tx.RecordToolCall("key"),
 			second(tx.LockRoomsOf("codex:b")),
+			tx.PutDraft(id, stick.Draft{Turn: 2, Agent: "codex:b", Text: "half"}),
+			second(tx.Drafts(id)),
 		)
 	})
 	reserved := reserve(t, db, id, "claude:a", "src/**")

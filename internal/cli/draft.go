@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
+)
+
+// handoffCmd are the commands about a handoff before it is given.
+func (a *app) handoffCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: noArgs,
+		Long: "A handoff is given by tt release or tt pass. While you work, save a draft of it: if your turn ends without a handoff, because your\n" +
+			"process ends or somebody takes over, the next holder gets the draft.",
+		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
+	}
+	c.AddCommand(a.handoffSaveCmd())
+	return c
+}
+
+func (a *app) handoffSaveCmd() *cobra.Command {
+	var h handoffFlags
+	var f fenceFlags
+	var stdin bool
+	c := &cobra.Command{
+		Use: "save [text]", Short: "Save a draft of your handoff with your turn", Args: between(0, 1, "a text"),
+		Long: "Save what the next holder would need if you stopped now: free text, any fields of the handoff, or both. A turn has one draft, and\n" +
+			"saving again replaces it. It doesn't end the turn, and is gone when you release or pass the stick.",
+	}
+	h.addFields(c)
+	f.add(c)
+	c.Flags().BoolVar(&stdin, "stdin", false, "read the text from standard input")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p := engine.SaveDraftParams{Where: path.where(), Fence: f.fence()}
+		switch {
+		case stdin && len(args) > 0:
+			return stick.Errorf(stick.CodeUsage, "give the text on the command line or on standard input, not on both").With("field", "text")
+		case stdin:
+			if p.Text, err = readBody(a.Stdin, stick.MaxHandoff); err != nil {
+				return err
+			}
+		case len(args) > 0:
+			p.Text = args[0]
+		}
+		if p.Handoff, err = h.read(a); err != nil {
+			return err
+		}
+		return answer(a, func(e operations, by core.Caller) (engine.SaveDraftResult, error) {
+			p.Caller = by
+			return e.SaveDraft(c.Context(), p)
+		}, func(p *page, res engine.SaveDraftResult) {
+			p.linef("saved a draft of the handoff of turn %d%s; you still hold the stick", res.Turn, already(res.Already))
+		})
+	}
+	return c
+}
+
+// maxDraftShown is how many bytes of each text of a draft a grant shows.
+const maxDraftShown = 4 << 10
+
+// draft shows the draft of a handoff that was never given.
+func (p *page) draft(d stick.Draft) {
+	p.linef("%s saved this draft of a handoff in turn %d, %s, and never gave it:", d.Agent, d.Turn, p.ago(d.SavedAt))
+	cut := false
+	show := func(label, text string) {
+		if text == "" {
+			return
+		}
+		if len(text) > maxDraftShown {
+			text, cut = strings.ToValidUTF8(text[:maxDraftShown], "")+"…", true
+		}
+		p.body(label, text)
+	}
+	if d.Handoff != nil {
+		for _, f := range stick.HandoffFields {
+			for _, text := range f.Show(*d.Handoff) {
+				show(f.Label, text)
+			}
+		}
+	}
+	show("draft", d.Text)
+	if cut {
+		p.linef("  the rest is cut off; for all of it: %s", p.next(stick.Cmd("tt try --json")))
+	}
+}

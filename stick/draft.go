@@ -1,0 +1,94 @@
+package stick
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Draft is what a holder has saved of its handoff while it still works. It is no handoff: it ends nothing, and the
+// room's last handoff stays. The next holder gets it if the turn ends without one.
+type Draft struct {
+	Turn    int64    `json:"turn_id"`
+	Agent   AgentID  `json:"from_agent_id"`
+	SavedAt Time     `json:"saved_at"`
+	Text    string   `json:"text,omitempty"`
+	Handoff *Handoff `json:"handoff,omitempty"` // as much of it as the holder gave
+}
+
+// Check refuses a draft that says nothing, that holds no text, or that has more than [MaxHandoff] bytes. It fails with
+// [CodeInvalidHandoff]. Unlike a handoff, a draft may lack its status and its next action.
+func (d Draft) Check() error {
+	texts := []string{d.Text}
+	if h := d.Handoff; h != nil {
+		for _, f := range HandoffFields {
+			texts = append(texts, f.texts(*h)...)
+			if f.check != nil && !f.Required {
+				if err := f.check(*h); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if strings.TrimSpace(strings.Join(texts, "")) == "" {
+		return badHandoff("draft", "the draft is empty").
+			Hintf("say how far you are, and what comes next: %s", Cmd("tt handoff save --status … --next-action …"))
+	}
+	for _, t := range texts {
+		if bad := notText(t); bad != "" {
+			return badHandoff("draft", "the draft holds %s", bad)
+		}
+	}
+	b, err := json.Marshal(d.given())
+	if err != nil {
+		return badHandoff("draft", "the draft can't be written as JSON")
+	}
+	if len(b) > MaxHandoff {
+		return badHandoff("draft", "the draft has %d bytes; at most %d fit", len(b), MaxHandoff).
+			Hintf("put the long part into a file of the workspace and point at it with an artifact")
+	}
+	return nil
+}
+
+// given is the part of a draft that its author gave.
+func (d Draft) given() Draft {
+	if d.Handoff != nil {
+		h := *d.Handoff
+		h.Workspace = nil
+		d.Handoff = &h
+	}
+	return Draft{Text: d.Text, Handoff: d.Handoff}
+}
+
+// SameAs reports whether the author of d gave the same as the author of o in the same turn, apart from blanks around texts.
+func (d Draft) SameAs(o Draft) bool {
+	if d.Turn != o.Turn || strings.TrimSpace(d.Text) != strings.TrimSpace(o.Text) || (d.Handoff == nil) != (o.Handoff == nil) {
+		return false
+	}
+	return d.Handoff == nil || d.Handoff.SameAs(*o.Handoff)
+}
+
+// SaveDraft returns the draft as it is stored for the current turn, and the event that says so. If last, the draft that
+// the turn has already, says the same, nothing changes and there is no event. It fails with [CodeTurnMismatch] and
+// [CodeStaleLease], and like [Draft.Check].
+func (r Room) SaveDraft(by AgentID, f Fence, d Draft, last *Draft, now Time) (Draft, []Event, error) {
+	if err := d.Check(); err != nil {
+		return d, nil, err
+	}
+	if err := r.fenced(by, f, now); err != nil {
+		return d, nil, err
+	}
+	d.Turn, d.Agent, d.SavedAt = r.Turn.ID, by, now
+	if last != nil && d.SameAs(*last) {
+		return *last, nil, nil
+	}
+	return d, []Event{r.event(EventDraftSaved, by, "").with(DraftSavedPayload{Again: last != nil})}, nil
+}
+
+// AskDraft asks the holder of the stick for a draft, because its harness is about to summarize its conversation. There
+// is no event if a isn't the holder.
+func (r Room) AskDraft(a AgentID) []Event {
+	if r.Closed || r.Turn.State != Owned || r.Turn.Owner != a {
+		return nil
+	}
+	return []Event{r.event(EventDraftAsked, "", a)}
+}

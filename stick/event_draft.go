@@ -1,0 +1,38 @@
+package stick
+
+import "fmt"
+
+// DraftSavedPayload is the payload of [EventDraftSaved]. The log doesn't hold the draft: it is gone when the turn ends with
+// a handoff.
+type DraftSavedPayload struct {
+	Caller
+	Again bool `json:"again,omitempty"` // it replaces an earlier draft of the turn
+}
+
+// DraftAskedPayload is the payload of [EventDraftAsked].
+type DraftAskedPayload struct{ Caller }
+
+// draftEvents are the events of drafts of handoffs.
+var draftEvents = []EventInfo{
+	row(kind[DraftSavedPayload]{
+		Type: EventDraftSaved, Meaning: "the holder saved a draft of its handoff; the log doesn't hold its text", For: forNamed,
+		Say: func(e Event, p DraftSavedPayload) string {
+			if p.Again {
+				return who(e.From) + " saved another draft of its handoff"
+			}
+			return who(e.From) + " saved a draft of its handoff"
+		},
+		Replay: unchanged[DraftSavedPayload],
+	}),
+	row(kind[DraftAskedPayload]{
+		Type: EventDraftAsked, Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff", For: forRecipient,
+		Say: func(e Event, _ DraftAskedPayload) string {
+			return fmt.Sprintf("%s was asked for a draft of its handoff, because its conversation gets summarized", who(e.To))
+		},
+		Tell: func(e Event, _ DraftAskedPayload) string {
+			return fmt.Sprintf("your conversation gets summarized while you hold turn %d; save a draft of your handoff now, for the case that you can't finish: %s; "+
+				"it doesn't end your turn", e.Turn, Cmd("tt handoff save --status … --next-action …"))
+		},
+		Replay: unchanged[DraftAskedPayload],
+	}),
+}
