@@ -160,6 +160,8 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
 			a.writeHook(*f, harness.HookAnswer{Block: res.Reason})
 		}
 		return err
+	case harness.HookCompact:
+		return a.beforeSummary(ctx, e, p, *f)
 	case harness.HookSessionEnd:
 		_, err := e.EndSession(ctx, engine.EndSessionParams{HookParams: p, Why: f.Why})
 		return err
@@ -239,6 +241,17 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 			return fmt.Errorf("no decision in time, so %s was allowed", f.Edits.Tool)
 		}
 	}
+}
+
+// beforeSummary asks the holder of the stick for a draft of its handoff, because its conversation gets summarized. It is told so as
+// of any event, after that. Where the harness takes it, the summary is asked to keep what the draft needs.
+func (a *app) beforeSummary(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
+	res, err := e.AskDraft(ctx, p)
+	if err == nil && res.TurnID != 0 {
+		a.writeHook(f, harness.HookAnswer{Summary: fmt.Sprintf("The agent holds the talking stick (turn %d) and will have to hand over its work. "+
+			"Keep in the summary what it did and learned in this turn, what is unfinished, and what comes next.", res.TurnID)})
+	}
+	return err
 }
 
 func upperFirst(s string) string {

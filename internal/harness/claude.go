@@ -33,6 +33,7 @@ var claudeRow = Row{
 		{Tool: "Bash", Command: "command", Follows: true},
 	},
 	HookBlock:   "block",
+	HookSummary: true,
 	Wake:        WakeExit,
 	Interactive: [2]string{"CLAUDE_CODE_ENTRYPOINT", "cli"},
 	Proves:      stick.ProvesSession,

@@ -29,10 +29,12 @@ var geminiRow = Row{
 		{Tool: "replace", Path: "file_path"},
 		{Tool: "run_shell_command", Command: "command", Dir: "dir_path"},
 	},
-	HookDeny:   "deny",
-	HookBlock:  "deny",
-	NoGitHooks: true, // it sets core.hooksPath to nothing
-	Proves:     stick.ProvesSession,
+	HookDeny:  "deny",
+	HookBlock: "deny",
+	// By itself it fires PreCompress before every call of the model, whether it then summarizes or not.
+	CompactTrigger: "manual",
+	NoGitHooks:     true, // it sets core.hooksPath to nothing
+	Proves:         stick.ProvesSession,
 
 	Setup: Setup{
 		Config:       ".gemini",

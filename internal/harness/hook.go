@@ -21,10 +21,11 @@ const (
 	HookStop         HookEvent = "stop" // the agent is about to stop
 	HookSessionEnd   HookEvent = "session_end"
 
-	// Harnesses run our hooks for these, and nothing is answered to them so far. They are registered because some
-	// harnesses ask a person to trust each entry, and should ask once.
-	HookCompact HookEvent = "compact" // the conversation is about to be summarized
-	HookAsks    HookEvent = "asks"    // the harness asks its person something, such as a permission
+	HookCompact HookEvent = "compact" // the conversation is about to be summarized, or just was
+
+	// Harnesses run our hooks for this, and nothing is answered to it. It is registered because some harnesses ask a person to
+	// trust each entry, and should ask once.
+	HookAsks HookEvent = "asks" // the harness asks its person something, such as a permission
 )
 
 // Hook is an event that we listen to.
@@ -67,6 +68,7 @@ type hookMessage struct {
 	AlreadyBlocked bool   `json:"stop_hook_active"`
 	Subagent       string `json:"agent_id"`
 	Prompt         string `json:"prompt"`
+	Trigger        string `json:"trigger"` // who wants the conversation summarized
 	Tool           string `json:"tool_name"`
 	Transcript     string `json:"transcript_path"`
 
@@ -90,6 +92,8 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 			runs = r
 		}
 		out.Edits = runs.edits(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, env})
+	case out.Event == HookCompact && r.CompactTrigger != "" && in.Trigger != r.CompactTrigger:
+		out.Event = ""
 	case out.Subagent:
 		out.Event = "" // a sub-agent's start, prompt, stop and end aren't the session's
 	}
@@ -101,6 +105,7 @@ type HookAnswer struct {
 	Context string // what the model gets to read
 	Block   string // why the agent shouldn't stop yet
 	Deny    string // why the tool may not run
+	Summary string // what the summary of the conversation has to keep
 }
 
 // WriteHook writes an answer in the harness's dialect. It returns nil for an empty answer: allowing a tool
@@ -109,6 +114,8 @@ type HookAnswer struct {
 func (r Row) WriteHook(in HookInput, a HookAnswer) []byte {
 	var v map[string]any
 	switch {
+	case a.Summary != "" && in.Event == HookCompact && r.HookSummary:
+		return []byte(a.Summary)
 	case a.Deny != "" && in.Event == HookBeforeTool && r.HookDeny != "":
 		v = map[string]any{"decision": r.HookDeny, "reason": a.Deny}
 	case a.Deny != "" && in.Event == HookBeforeTool:

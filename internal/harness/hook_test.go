@@ -93,7 +93,7 @@ func TestReadHook(t *testing.T) {
 		},
 		"gemini": {
 			"SessionStart":                 {Event: HookSessionStart, SessionID: gemini, Why: "startup"},
-			"PreCompress":                  {Event: HookCompact, SessionID: gemini},
+			"PreCompress":                  {SessionID: gemini}, // before each call of the model, whether it summarizes or not
 			"BeforeAgent":                  {Event: HookPrompt, SessionID: gemini},
 			"AfterTool:run_shell_command":  {Event: HookAfterTool, SessionID: gemini, Edits: reads("run_shell_command")},
 			"BeforeTool:run_shell_command": {Event: HookBeforeTool, SessionID: gemini, Edits: reads("run_shell_command")},

@@ -25,6 +25,7 @@ var openCodeRow = Row{
 		{HookAfterTool, "after_tool"},
 		{HookStop, "stop"},
 		{HookSessionEnd, "session_end"},
+		{HookCompact, "compact"}, // after it has summarized
 	},
 	Editors: []Editor{
 		{Tool: "edit", Path: "filePath"},

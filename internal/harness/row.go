@@ -69,6 +69,13 @@ type Row struct {
 	// HookBlock is its word for an agent that shouldn't stop yet.
 	HookBlock string
 
+	// HookSummary says that what a hook prints at HookCompact is added to the instructions for the summary.
+	HookSummary bool
+
+	// CompactTrigger is the trigger with which it means HookCompact, where it also fires that without summarizing anything.
+	// Empty means every one.
+	CompactTrigger string
+
 	// Wake is how an idle agent can be woken.
 	Wake Waking
 

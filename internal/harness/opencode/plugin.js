@@ -75,7 +75,8 @@ async function server({ client, directory }) {
         started = true
         briefed.set(info.id ?? p.sessionID, hook("session_start", directory, { source: "startup" }).then(context))
       } else if (event.type === "session.compacted" && !children.has(p.sessionID)) {
-        briefed.set(p.sessionID, hook("session_start", directory, { source: "compact" }).then(context))
+        briefed.set(p.sessionID, hook("session_start", directory, { source: "compact" })
+          .then((said) => hook("compact", directory).then(() => context(said))))
       } else if (event.type === "session.idle" && !children.has(p.sessionID)) {
         idle(p.sessionID) // not awaited: it may wait for hours
       }
