@@ -58,6 +58,7 @@ const (
 	CodeRebaseConflict       Code = "rebase_conflict"
 	CodeGateFailed           Code = "gate_failed"
 	CodeTasksReturned        Code = "tasks_returned"
+	CodeForgeFailed          Code = "forge_failed"
 	CodeGitFailed            Code = "git_failed"
 	CodeConfigMalformed      Code = "config_malformed"
 	CodeConfigChanged        Code = "config_changed"
@@ -149,6 +150,7 @@ var Codes = []CodeInfo{
 	{CodeRebaseConflict, ExitHands, false, "the work conflicts with the integration branch"},
 	{CodeGateFailed, ExitHands, false, "the gate is red on what would be merged"},
 	{CodeTasksReturned, ExitHands, false, "`tt worker merge --all` has sent tasks back to their workers, or to review"},
+	{CodeForgeFailed, ExitEnvironment, true, "the program of the forge is missing, or failed"},
 	{CodeGitFailed, ExitEnvironment, false, "git failed, or refused the operation"},
 	{CodeConfigMalformed, ExitEnvironment, false, "a harness's configuration can't be read, so tt doesn't change it"},
 	{CodeConfigChanged, ExitEnvironment, true, "somebody else changed a harness's configuration at the same moment"},

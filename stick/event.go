@@ -63,6 +63,7 @@ const (
 	EventTaskFailed           EventType = "task_failed"
 	EventTaskRetried          EventType = "task_retried"
 	EventTaskRolledBack       EventType = "task_rolled_back"
+	EventTaskPullRequest      EventType = "task_pull_request"
 )
 
 // Event is a row of the append-only log. It holds what was true when it happened.

@@ -138,6 +138,12 @@ type TaskRolledBackFacts struct {
 	Cause  string `json:"cause,omitempty"`  // why
 }
 
+// TaskPullRequestFacts are the facts of [EventTaskPullRequest].
+type TaskPullRequestFacts struct {
+	TaskStatus
+	PullRequest
+}
+
 // TaskCheck is the outcome of a command that a worker ran as evidence for its work.
 type TaskCheck struct {
 	Name    string `json:"name"`
@@ -340,6 +346,7 @@ var taskEvents = []EventInfo{
 		Apply: func(t *Task, _ Event, f TaskRetriedFacts) {
 			t.replace("")
 			t.Base, t.Head, t.Patch, t.Result, t.Cause, t.Reason, t.ChangesGate = f.Base, "", "", "", "", "", false
+			t.PR = PullRequest{}
 			t.In = f.In
 		},
 	}),
@@ -352,5 +359,19 @@ var taskEvents = []EventInfo{
 			t.unapprove()
 			t.Cause, t.Reason, t.Result = f.Cause, e.Reason, f.Result
 		},
+	}),
+	taskRow(taskKind[TaskPullRequestFacts]{
+		Type: EventTaskPullRequest, Meaning: "a pull request for a task was opened, or tt learned that it changed at the forge", For: forRecipient,
+		Say: func(e Event, f TaskPullRequestFacts) string {
+			pr := fmt.Sprintf("pull request #%d of %s", f.Number, taskOf(e))
+			switch f.PullRequest.State {
+			case PullMerged:
+				return pr + " was merged at the forge"
+			case PullClosed:
+				return pr + " was closed at the forge without being merged"
+			}
+			return who(e.From) + " offered " + pr + because(f.URL)
+		},
+		Apply: func(t *Task, _ Event, f TaskPullRequestFacts) { t.PR = f.PullRequest },
 	}),
 }

@@ -34,6 +34,7 @@ func TestEventSay(t *testing.T) {
 		{Event{Type: EventPolicyChanged, From: "a"}.with(PolicyChangedPayload{Order: []AgentID{"b", "a"}}), "a changed the order to b, a"},
 		{Event{Type: EventOwnerIdle, To: "a", CreatedAt: start.Add(50 * time.Minute)}.with(OwnerIdlePayload{IdleSince: start}), "a holds the stick and has done nothing for 50 min"},
 		{Event{Type: EventDraftSaved, From: "a"}, "a saved a draft of its handoff"},
+		{Event{Type: EventTaskPullRequest, From: "a", Task: "x"}.with(TaskPayload[TaskPullRequestFacts]{Task: &TaskPullRequestFacts{PullRequest: PullRequest{Number: 7, URL: "https://x/7", State: PullOpen}}}), "a offered pull request #7 of x: https://x/7"},
 		{Event{Type: EventDraftAsked, To: "a"}, "a was asked for a draft of its handoff, because its conversation gets summarized"},
 		{Event{Type: EventLeave, From: "a"}.with(LeavePayload{Owed: []int64{7}}), "a left; message 7 won't be answered"},
 		{Event{Type: EventKick, From: "a", To: "b"}.with(KickPayload{Owed: []int64{7, 9}}), "a removed b; message 7 and others won't be answered"},

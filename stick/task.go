@@ -54,6 +54,7 @@ const (
 	ActCancel   TaskAct = "cancel"
 	ActRetry    TaskAct = "retry"
 	ActRollback TaskAct = "rollback"
+	ActPull     TaskAct = "pr"
 )
 
 // TaskStep is a row of the table of transitions.
@@ -83,6 +84,7 @@ var TaskSteps = []TaskStep{
 	{ActCancel, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskFailed, EventTaskFailed, "it was cancelled"},
 	{ActRetry, []TaskState{TaskFailed}, TaskAssigned, EventTaskRetried, "another attempt begins; commands of earlier attempts are refused"},
 	{ActRollback, []TaskState{TaskCompleted}, TaskFailed, EventTaskRolledBack, "a new commit reverts the merge"},
+	{ActPull, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed}, "", EventTaskPullRequest, "its pull request at a forge was opened, or changed there"},
 }
 
 // Task is a unit of work with a branch and a worktree of its own.
@@ -112,6 +114,7 @@ type Task struct {
 	CreatedAt   Time
 	StateAt     Time  // when it got into its state
 	Seq         int64 // its last event
+	PR          PullRequest
 
 	// Evidence.
 	HeartbeatAt Time

@@ -11,3 +11,10 @@ CREATE TABLE drafts (
     handoff  TEXT NOT NULL, -- JSON, or empty
     PRIMARY KEY (room_id, turn_id)
 );
+
+-- The pull request of a task at a forge. Derived.
+ALTER TABLE tasks ADD COLUMN pr_number INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tasks ADD COLUMN pr_url TEXT NOT NULL DEFAULT '';
+ALTER TABLE tasks ADD COLUMN pr_state TEXT NOT NULL DEFAULT '';
+ALTER TABLE tasks ADD COLUMN pr_head TEXT NOT NULL DEFAULT '';
+ALTER TABLE tasks ADD COLUMN pr_commit TEXT NOT NULL DEFAULT '';

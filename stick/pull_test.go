@@ -1,0 +1,69 @@
+package stick
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPullRequestCheck(t *testing.T) {
+	good := PullRequest{Number: 7, URL: "https://github.com/acme/app/pull/7", State: PullOpen, Head: strings.Repeat("a", 40)}
+	equal(t, "a good one", CodeOf(good.Check()), "")
+	for name, change := range map[string]func(*PullRequest){
+		"no number":              func(p *PullRequest) { p.Number = 0 },
+		"no address":             func(p *PullRequest) { p.URL = "" },
+		"a script as address":    func(p *PullRequest) { p.URL = "javascript:alert(1)" },
+		"a password":             func(p *PullRequest) { p.URL = "https://pat:secret@github.com/acme/app/pull/7" },
+		"escapes in the address": func(p *PullRequest) { p.URL = "https://github.com/\x1b[2J" },
+		"a blank in the address": func(p *PullRequest) { p.URL = "https://github.com/acme app" },
+		"a long address":         func(p *PullRequest) { p.URL += strings.Repeat("x", 500) },
+		"another state":          func(p *PullRequest) { p.State = "LOST" },
+		"no commit":              func(p *PullRequest) { p.Head = "--upload-pack=x" },
+		"no merge commit":        func(p *PullRequest) { p.Commit = "HEAD" },
+	} {
+		p := good
+		change(&p)
+		if CodeOf(p.Check()) != CodeForgeFailed {
+			t.Errorf("%s: %v", name, p.Check())
+		}
+	}
+}
+
+func TestPulled(t *testing.T) {
+	task := Task{ID: "x", State: TaskInReview, Attempt: 1, Worker: "w", SpawnedBy: "s", Head: strings.Repeat("a", 40)}
+	open := PullRequest{Number: 7, URL: "https://github.com/acme/app/pull/7", State: PullOpen, Head: task.Head}
+	apply := func(by AgentID, p PullRequest) *Event {
+		t.Helper()
+		e, err := task.Pulled(by, p)
+		equal(t, "code", CodeOf(err), "")
+		if e != nil {
+			task, err = task.Apply(*e)
+			equal(t, "applied", err, nil)
+		}
+		return e
+	}
+	e := apply("s", open)
+	equal(t, "told to nobody", len(e.Addressees()), 0)
+	equal(t, "kept", task.PR, open)
+	equal(t, "its state stays", task.State, TaskInReview)
+	if again := apply("s", open); again != nil {
+		t.Error("the same again made an event")
+	}
+	closed := open
+	closed.State = PullClosed
+	equal(t, "told to its worker", apply("s", closed).Addressees()[0].Agent, AgentID("w"))
+	apply("s", open)
+	equal(t, "told by its worker to who created it", apply("w", closed).Addressees()[0].Agent, AgentID("s"))
+	merged := open
+	merged.State, merged.Commit = PullMerged, strings.Repeat("b", 40)
+	equal(t, "merged", apply("s", merged).Say(), "pull request #7 of x was merged at the forge")
+
+	retried, err := Task{ID: "x", State: TaskFailed, Attempt: 1, PR: closed}.Retry("s", "base", Checkout{})
+	equal(t, "code", CodeOf(err), "")
+	after, _ := Task{ID: "x", State: TaskFailed, Attempt: 1, PR: closed}.Apply(retried)
+	equal(t, "another attempt has none", after.PR, PullRequest{})
+
+	for _, s := range []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskCompleted, TaskFailed} {
+		refused(t, Task{ID: "x", State: s}.CanPull(), CodeInvalidTransition, map[string]any{"state": s})
+	}
+	equal(t, "approved", CodeOf(Task{ID: "x", State: TaskApproved}.CanPull()), "")
+}
