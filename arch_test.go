@@ -88,10 +88,14 @@ var edges = map[string]map[string]string{
 		"stick":                "the rules",
 		"stick/glob":           "patterns, made of the paths that a caller names",
 	},
+	"internal/forge": {
+		"stick": "pull requests, errors",
+	},
 	"internal/task": {
 		"internal/bell":        "the locks of tasks",
 		"internal/config":      "what a project sets for its gate and its tasks",
 		"internal/engine/core": "what every operation is made of",
+		"internal/forge":       "how the programs of forges speak",
 		"internal/git":         "branches and worktrees",
 		"internal/plainfile":   "the folder of the locks",
 		"internal/store":       "what is read and saved",

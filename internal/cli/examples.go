@@ -95,6 +95,7 @@ var examples = map[string][]string{
 	"tt worker fail":            {"tt worker fail 'the library has no streaming'"},
 	"tt worker heartbeat":       {"tt worker heartbeat"},
 	"tt worker init":            {"tt worker init", "tt worker init --branch main"},
+	"tt worker pr":              {"tt worker pr lexer"},
 	"tt worker merge":           {"tt worker merge", "tt worker merge --all"},
 	"tt worker prompt":          {`claude -p "$(tt worker prompt)"`},
 	"tt worker request-changes": {"tt worker request-changes ui-7 'retry at most three times'"},

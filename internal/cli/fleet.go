@@ -158,6 +158,9 @@ func (p *page) what(t task.TaskView) string {
 	if t.ChangesGate {
 		parts = append(parts, "changes the gate")
 	}
+	if t.PullRequest.Number != 0 && t.State != stick.TaskCompleted {
+		parts = append(parts, fmt.Sprintf("pull request #%d %s", t.PullRequest.Number, t.PullRequest.State))
+	}
 	if t.Checkout != "" {
 		parts = append(parts, "in "+place(t))
 	}
@@ -236,6 +239,7 @@ func (p *page) task(t task.WorkerShowResult) {
 	if t.Queue > 0 {
 		row("queue", itoa(t.Queue))
 	}
+	row("pull request", pullRequest(t.PullRequest))
 	row("merged as", abbrev(t.Result))
 	row("reverted by", abbrev(t.RevertedBy))
 	if t.State == stick.TaskCompleted && t.Result == "" {

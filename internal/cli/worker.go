@@ -18,7 +18,7 @@ import (
 func (a *app) workerCommands() []*cobra.Command {
 	return []*cobra.Command{
 		a.workerInitCmd(), a.workerSpawnCmd(), a.workerStatusCmd(), a.workerShowCmd(), a.workerStartCmd(), a.workerDoneCmd(),
-		a.workerHeartbeatCmd(), a.workerFailCmd(), a.workerApproveCmd("approve"), a.workerChangesCmd("request-changes"), a.workerMergeCmd(),
+		a.workerHeartbeatCmd(), a.workerFailCmd(), a.workerApproveCmd("approve"), a.workerChangesCmd("request-changes"), a.workerMergeCmd(), a.workerPRCmd(),
 		a.workerCancelCmd(), a.workerRetryCmd(), a.workerRollbackCmd(), a.workerDiffCmd(), a.workerPromptCmd(), a.workerExportCmd(), a.workerRunCmd(),
 	}
 }

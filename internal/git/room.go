@@ -42,6 +42,15 @@ func (c Client) RemoteAddress(ctx context.Context, dir string) (string, error) {
 	return c.setting(ctx, dir, "remote", "get-url", "--", name)
 }
 
+// AddressOf returns the address of a remote, with the insteadOf of the user's configuration. It is empty for one that has none.
+func (c Client) AddressOf(ctx context.Context, dir, remote string) (string, error) {
+	err := c.read(ctx, dir, nil, "config", "--get", "remote."+remote+".url")
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
+		return "", nil
+	}
+	return c.setting(ctx, dir, "remote", "get-url", "--", remote)
+}
+
 // setting returns the first line of what git prints, empty where git ends with 1 and says nothing, as it does for what isn't set.
 func (c Client) setting(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer

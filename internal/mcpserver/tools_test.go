@@ -112,6 +112,7 @@ var exempt = map[string]string{
 	"WorkerShow":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerApprove":        "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerRequestChanges": "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerPR":             "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerMerge":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerCancel":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerRetry":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",

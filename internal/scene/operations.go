@@ -391,6 +391,12 @@ func (a *Actor) WorkerMerge(p task.WorkerMergeParams) Answer[task.WorkerMergeRes
 	return do(a, "WorkerMerge", a.Tasks.WorkerMerge, p)
 }
 
+// WorkerPR is the operation of that name.
+func (a *Actor) WorkerPR(p task.WorkerPRParams) Answer[task.WorkerPRResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerPR", a.Tasks.WorkerPR, p)
+}
+
 // WorkerOutput is the operation of that name.
 func (a *Actor) WorkerOutput(p task.WorkerOutputParams) Answer[task.WorkerOutputResult] {
 	p.Caller = a.By

@@ -163,7 +163,7 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 }
 
 // contained reports whether a task's branch can be deleted without losing a commit: it is at the commit that
-// landed, and the target contains that commit.
+// landed, and the target contains that commit, or one by which a forge made the same change.
 func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool, error) {
 	if at != c.Head {
 		return false, nil
@@ -172,7 +172,11 @@ func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool
 	if err != nil {
 		return false, err
 	}
-	return rp.git.IsAncestor(ctx, rp.root, at, tg.head())
+	contained, err := rp.git.IsAncestor(ctx, rp.root, at, tg.head())
+	if err != nil || contained || c.Pulled == "" {
+		return contained, err
+	}
+	return rp.sameChange(ctx, c.Pulled, at, tg.head())
 }
 
 // isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns true, so
@@ -188,7 +192,7 @@ func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 
 // retryCleanup tries again to clean up after a task that landed.
 func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
-	c := cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker}
+	c := cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker, Pulled: task.PR.Commit}
 	if tg, err := rp.readTarget(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
 		if have, err := rp.git.IsAncestor(ctx, rp.root, task.Head, tg.head()); err == nil && !have { // another host has merged it

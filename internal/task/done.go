@@ -330,7 +330,11 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	err = f.repo.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		own = own[:1]
 		before, err := tx.IntentsOfKind(r.ID, f.task.ID, intentDone)
-		for _, i := range before {
+		if err != nil {
+			return err
+		}
+		pulls, err := tx.IntentsOfKind(r.ID, f.task.ID, intentPR)
+		for _, i := range append(before, pulls...) {
 			d, err := readIntent[doneIntent](i)
 			if err != nil {
 				return err

@@ -22,6 +22,7 @@ const (
 	intentLand     = "land"
 	intentRollback = "rollback"
 	intentCleanup  = "cleanup"
+	intentPR       = "pr"    // its data is a doneIntent: the commit is pushed for a pull request
 	intentPause    = "pause" // the merge queue is paused, because the gate is red on the branch itself
 )
 
@@ -70,6 +71,7 @@ type cleanupIntent struct {
 	Attempt int    `json:"attempt"`
 
 	Worker stick.AgentID `json:"worker,omitempty"`
+	Pulled string        `json:"pulled,omitempty"` // the commit by which a forge merged it
 }
 
 // pauseIntent is why the merge queue of a branch is paused: at this commit of it, the gate is red.

@@ -24,6 +24,7 @@ type landing struct {
 	gate               config.Gate
 	worker             config.Worker
 	settingsUnreadable bool   // the settings on the branch can't be read, and the task is being reverted
+	pulled             string // the commit by which a forge merged the task; empty for a merge by tt
 	revert             string // why the task is reverted; empty for a merge
 
 	tries          int
@@ -365,6 +366,7 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		}
 		l.dueCleanup, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
 			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
+			Pulled: l.pulled,
 		})
 		if err != nil {
 			return err
@@ -388,7 +390,7 @@ func (l *landing) cleanUp(ctx context.Context) (r Remains, err error) {
 		return l.cleanup(ctx, l.dueCleanup)
 	}
 	why, err := l.cleanRemote(context.WithoutCancel(ctx), cleanupIntent{
-		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote,
+		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Pulled: l.pulled,
 	})
 	if why != "" {
 		r.leave("%s", why)

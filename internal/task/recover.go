@@ -95,6 +95,8 @@ func (rp *repo) recover(ctx context.Context, id string) error {
 		return rp.recoverDone(ctx, *open)
 	case intentLand, intentRollback:
 		return rp.recoverLanding(ctx, *open, false)
+	case intentPR: // the next run finds what there is at the forge
+		return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(open.ID, "cut off") })
 	case intentCleanup:
 		_, err := rp.cleanup(ctx, *open)
 		return err

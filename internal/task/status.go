@@ -46,6 +46,7 @@ type TaskView struct {
 	StateAt     stick.Time      `json:"state_at"`
 	SeenAt      stick.Time      `json:"last_seen_at"` // the last sign of its worker
 	NextAction  string          `json:"next_action"`
+	stick.PullRequest
 }
 
 // RunView is the command of an attempt at a task.
@@ -173,6 +174,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
 		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.String(),
+		PullRequest: t.PR,
 	}
 	if !t.Busy() || t.Worker.Human() { // people show no signs of life
 		return v

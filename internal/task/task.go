@@ -27,11 +27,13 @@ type Tasks struct {
 	core    *core.Kernel
 	mayMove func(ctx context.Context, by core.Caller, checkout string) error
 	renew   time.Duration // how often a command renews its intent
+
+	programLimit time.Duration // how long the program of a forge may take for an answer
 }
 
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
-	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, renew: cmp.Or(cfg.Renew, renewEach)}
+	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, renew: cmp.Or(cfg.Renew, renewEach), programLimit: programLimit}
 }
 
 // op is one run of an operation on tasks inside its transaction.

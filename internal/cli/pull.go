@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+func (a *app) workerPRCmd() *cobra.Command {
+	var p task.WorkerPRParams
+	c := &cobra.Command{
+		Use: "pr <task>", Short: "Open a task's pull request, or see what became of it", Args: between(1, 1, "the name of a task"),
+		Long: "Push the commit that a task's worker has offered, and open a pull request for it with the program of the forge: gh for GitHub, glab\n" +
+			"for GitLab. Run it again to push a newer commit, and to learn what became of it: a task that was merged there is completed.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.Where = args[0], path.where()
+		return answer(a, func(e operations, by core.Caller) (task.WorkerPRResult, error) {
+			p.Caller = by
+			return e.WorkerPR(c.Context(), p)
+		}, func(p *page, res task.WorkerPRResult) { p.pull(res) })
+	}
+	return c
+}
+
+// pull tells what became of a pull request.
+func (p *page) pull(res task.WorkerPRResult) {
+	switch pr := res.PullRequest; {
+	case res.Opened:
+		p.linef("opened pull request #%d for %s: %s", pr.Number, res.TaskID, pr.URL)
+	case res.Pushed != "":
+		p.linef("pushed %s to pull request #%d of %s: %s", abbrev(res.Pushed), pr.Number, res.TaskID, pr.URL)
+	default:
+		p.linef("pull request #%d of %s is %s: %s", pr.Number, res.TaskID, pr.State, pr.URL)
+	}
+	if res.State == stick.TaskCompleted {
+		p.linef("%s is %s", res.TaskID, res.State)
+	}
+	p.remains("", res.Remains)
+	if res.Warning != "" {
+		p.linef("note: %s", stick.Line(res.Warning))
+	}
+	if res.PullRequest.State == stick.PullClosed && res.State != stick.TaskCompleted {
+		p.linef("it wasn't merged, and %s stays %s; to send it back: %s; to give it up: %s", res.TaskID, res.State,
+			p.next(stick.Cmd("tt worker request-changes <task_id> …", res.TaskID)), p.next(stick.Cmd("tt worker cancel <task_id>", res.TaskID)))
+	}
+}
+
+// pullRequest names a pull request in a few words, empty for none.
+func pullRequest(pr stick.PullRequest) string {
+	if pr.Number == 0 {
+		return ""
+	}
+	return fmt.Sprintf("#%d, %s: %s", pr.Number, pr.State, pr.URL)
+}

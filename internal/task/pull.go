@@ -1,0 +1,357 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/forge"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WorkerPRParams asks for the pull request of a task.
+type WorkerPRParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+}
+
+// WorkerPRResult is the pull request of a task, as the forge has it now.
+type WorkerPRResult struct {
+	RoomID stick.RoomID    `json:"room_id"`
+	TaskID string          `json:"task_id"`
+	State  stick.TaskState `json:"state"`
+	stick.PullRequest
+	Opened  bool   `json:"opened,omitempty"` // by this command
+	Pushed  string `json:"pushed,omitempty"` // the commit that this command pushed
+	Warning string `json:"warning,omitempty"`
+	Remains        // after a merge at the forge
+}
+
+// pull is one run of WorkerPR.
+type pull struct {
+	*repo
+	task   stick.Task
+	target target
+	at     forge.Repo
+	prog   forge.Program
+	id     string // of the intent
+	res    WorkerPRResult
+}
+
+// WorkerPR opens a pull request for the commit that a task's worker has offered, with the program of the forge. If there is one, it
+// is read again: a newer commit is pushed to it, and a task that was merged there is completed. It fails with
+// [stick.CodeForgeFailed], [stick.CodeInvalidTransition], [stick.CodeElsewhere] and [stick.CodeGitFailed].
+func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult, error) {
+	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
+	if err != nil {
+		return WorkerPRResult{}, err
+	}
+	defer unlock()
+	q := &pull{repo: rp}
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+		if err := requireMemberOrPerson(r, me); err != nil {
+			return err
+		}
+		if q.task, err = taskOf(tx, r.ID, p.TaskID); err == nil {
+			q.res = WorkerPRResult{RoomID: r.ID, TaskID: q.task.ID}
+		}
+		return err
+	})
+	if err != nil {
+		return q.res, err
+	}
+	err = q.run(ctx)
+	q.res.State, q.res.PullRequest = q.task.State, q.task.PR
+	return q.res, err
+}
+
+func (q *pull) run(ctx context.Context) error {
+	if q.task.PR.Number == 0 {
+		if err := q.task.CanPull(); err != nil {
+			return err
+		}
+	} else if q.task.State == stick.TaskCompleted {
+		return nil
+	}
+	if err := q.findForge(ctx); err != nil {
+		return err
+	}
+	now, ok, err := q.find(ctx)
+	if err != nil {
+		return err
+	}
+	stale := ok && now.State == stick.PullOpen && q.task.Offered() && now.Head != q.task.Head
+	again := ok && now.State == stick.PullClosed && q.task.Offered() && now.Head != q.task.Head
+	if !ok || stale || again {
+		if err := q.open(ctx, !stale); err != nil {
+			return err
+		}
+		if now, ok, err = q.find(ctx); err != nil {
+			return err
+		}
+		if !ok || again && now.State != stick.PullOpen {
+			return q.errForge("%s opened a pull request for %s, and doesn't find it", q.prog.Name, q.task.ID).
+				Hintf("look at %s, and run the same command again", stick.Line(q.at.Host))
+		}
+		q.res.Opened = !stale
+	}
+	if err := q.record(ctx, now); err != nil {
+		return err
+	}
+	if now.State == stick.PullMerged {
+		return q.land(ctx)
+	}
+	return nil
+}
+
+// find asks the forge for the task's pull request.
+func (q *pull) find(ctx context.Context) (stick.PullRequest, bool, error) {
+	if n := q.task.PR.Number; n != 0 && q.id == "" {
+		pr, err := q.prog.View(ctx, q.tasks.program(q.at), q.at, n)
+		return pr, err == nil, err
+	}
+	return q.prog.Find(ctx, q.tasks.program(q.at), q.at, forge.Query{Branch: q.task.Branch, Base: q.task.Integration}, q.task.Head)
+}
+
+// findForge finds the forge that the integration branch is pushed to, and its program.
+func (q *pull) findForge(ctx context.Context) (err error) {
+	if q.target, err = q.readTarget(ctx, q.task.Integration); err != nil {
+		return err
+	}
+	if q.target.remote == "" {
+		return q.errNoBase(ctx)
+	}
+	address, err := q.git.AddressOf(ctx, q.root, q.target.remote)
+	if err != nil {
+		return err
+	}
+	at, ok := forge.ParseRemote(address)
+	if !ok { // the user's configuration may replace the address by that of a copy
+		if address, err = q.git.Config(ctx, q.root, "remote."+q.target.remote+".url"); err != nil {
+			return err
+		}
+		at, ok = forge.ParseRemote(address)
+	}
+	if !ok {
+		return stick.Errorf(stick.CodeForgeFailed, "the remote %s isn't at a forge, so it has no pull requests", q.target.remote).With("remote", q.target.remote).
+			Hintf("go on without one; to see what comes next: %s", stick.Cmd("tt worker show <task_id>", q.task.ID))
+	}
+	q.at = at
+	q.prog, err = q.tasks.chooseProgram(ctx, at)
+	return err
+}
+
+// errNoBase says that no remote has the branch that the pull request would be for.
+func (q *pull) errNoBase(ctx context.Context) error {
+	e := stick.Errorf(stick.CodeNotFound, "no remote has %s, so nothing can be asked to merge into it", q.task.Integration).With("branch", q.task.Integration)
+	if address, err := q.git.AddressOf(ctx, q.root, "origin"); err == nil && address != "" {
+		return e.Hintf("push it: %s", stick.Cmd("git push -u <remote> <branch>", "origin", q.task.Integration))
+	}
+	return e.Hintf("add the repository at the forge as the remote origin, and push %s to it", q.task.Integration)
+}
+
+// open pushes the commit that the worker has offered, and with create opens a pull request for it. The push overwrites only what the
+// worker pushed before.
+func (q *pull) open(ctx context.Context, create bool) (err error) {
+	if err := q.task.CanPull(); err != nil {
+		return err
+	}
+	err = q.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		return requireHere(tx, r, q.task)
+	})
+	if err != nil {
+		return err
+	}
+	f := &doneRun{repo: q.repo, task: q.task, path: q.worktree(q.task), head: q.task.Head, target: q.target}
+	if err := f.requireRemoteIsOurs(ctx); err != nil {
+		return err
+	}
+	offer, err := q.offer(ctx)
+	if err != nil {
+		return err
+	}
+	if f.id, err = q.newID(ctx); err != nil {
+		return err
+	}
+	q.id = f.id
+	err = q.write(ctx, core.MustBeMember, func(o *op) error {
+		return o.storeIntent(q.id, intentPR, q.task, q.task.Attempt, doneIntent{Path: f.path, Head: f.head, Pushed: f.head})
+	})
+	if err != nil {
+		return err
+	}
+	defer q.serve(ctx, q.id)()
+	q.killPoint("pr: intended")
+	defer func() {
+		if err != nil {
+			_ = q.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(q.id, "failed") })
+		}
+	}()
+	if f.remoteHead != f.head {
+		if _, err := f.push(ctx, f.head, ""); err != nil {
+			return err
+		}
+		q.res.Pushed = f.head
+	}
+	q.killPoint("pr: pushed")
+	if create {
+		err = q.prog.Create(ctx, q.tasks.program(q.at), q.at, offer)
+	}
+	q.killPoint("pr: made")
+	return err
+}
+
+// record stores what the forge says of the pull request, and ends the intent.
+func (q *pull) record(ctx context.Context, now stick.PullRequest) error {
+	err := q.writeOutcome(ctx, func(o *op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, q.task.ID)
+		if err != nil {
+			return err
+		}
+		ev, err := task.Pulled(o.Me.Agent, now)
+		if err != nil {
+			return err
+		}
+		if ev != nil {
+			o.addTaskEvent(*ev)
+		}
+		if q.id == "" {
+			return nil
+		}
+		return o.Tx.EndIntent(q.id, "done")
+	})
+	if err != nil {
+		return err
+	}
+	q.task.PR = now
+	q.killPoint("pr: kept")
+	return nil
+}
+
+// land completes a task that was merged at the forge, once the integration branch at the remote has it.
+func (q *pull) land(ctx context.Context) error {
+	if err := q.fetch(ctx, &q.target); err != nil {
+		return err
+	}
+	merged, err := q.mergedAt(ctx)
+	if err != nil {
+		return err
+	}
+	if !merged {
+		q.res.Warning = fmt.Sprintf("the pull request was merged, but %s at %s doesn't have it", q.target.name, q.target.remote)
+		return nil
+	}
+	l := &landing{repo: q.repo, task: q.task, target: q.target, pulled: q.task.PR.Commit}
+	l.task.Approved = cmp.Or(q.task.Head, q.task.PR.Head)
+	if err := l.recordLanded(ctx, ""); err != nil {
+		return err
+	}
+	q.task.State = stick.TaskCompleted
+	q.res.Remains, err = l.cleanUp(ctx)
+	return err
+}
+
+// mergedAt reports whether the integration branch at the remote has the task, or the commit by which the forge says that it merged
+// it.
+func (q *pull) mergedAt(ctx context.Context) (bool, error) {
+	for _, commit := range []string{q.task.Head, q.task.PR.Commit} {
+		if commit == "" {
+			continue
+		}
+		have, err := q.git.HasCommit(ctx, q.root, commit)
+		if err != nil {
+			return false, err
+		}
+		if !have {
+			continue
+		}
+		if contained, err := q.git.IsAncestor(ctx, q.root, commit, q.target.head()); err != nil || contained {
+			return contained, err
+		}
+	}
+	return false, nil
+}
+
+// sameChange reports whether a commit that the target contains makes the change of a branch: the forge has squashed the branch
+// into one commit, or has rebased its commits.
+func (rp *repo) sameChange(ctx context.Context, commit, head, tip string) (bool, error) {
+	if have, err := rp.git.HasCommit(ctx, rp.root, commit); err != nil || !have {
+		return false, err
+	}
+	contained, err := rp.git.IsAncestor(ctx, rp.root, commit, tip)
+	if err != nil || !contained {
+		return false, err
+	}
+	base, err := rp.git.MergeBase(ctx, rp.root, head, commit)
+	if err != nil || base == "" {
+		return false, err
+	}
+	want, err := rp.git.PatchSum(ctx, rp.root, base, head)
+	if err != nil {
+		return false, err
+	}
+	commits, err := rp.git.Log(ctx, rp.root, base, head, maxSquashed)
+	if err != nil {
+		return false, err
+	}
+	for _, n := range []int{1, len(commits)} {
+		before, ok, err := rp.git.Commit(ctx, rp.root, fmt.Sprintf("%s~%d", commit, n))
+		if err != nil || !ok {
+			continue
+		}
+		if got, err := rp.git.PatchSum(ctx, rp.root, before, commit); err != nil || got == want {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// maxSquashed is how many commits of a branch are counted to compare it with what a forge made of it.
+const maxSquashed = 1000
+
+// offer returns the title and the text of the pull request of a task: what to do, the checks, and who did it.
+func (q *pull) offer(ctx context.Context) (forge.Offer, error) {
+	t := q.task
+	shown, err := q.tasks.WorkerShow(ctx, WorkerShowParams{Caller: q.by, Where: q.w, TaskID: t.ID, skipSeen: true})
+	if err != nil {
+		return forge.Offer{}, err
+	}
+	title, rest, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
+	if title = stick.Clip(stick.Line(title), 100); title == "" {
+		title = t.ID
+	}
+	var b strings.Builder
+	if rest != "" {
+		fmt.Fprintf(&b, "%s\n\n", stick.Block(strings.TrimSpace(rest)))
+	}
+	for i, c := range shown.Evidence {
+		if i == 0 {
+			fmt.Fprintf(&b, "Checks on %s:\n\n", shortCommit(c.Head))
+		}
+		how := "passed"
+		if c.Exit != 0 {
+			how = fmt.Sprintf("exit status %d", c.Exit)
+		}
+		fmt.Fprintf(&b, "- %s: %s\n", stick.Line(c.Name), how)
+	}
+	if len(shown.Evidence) > 0 {
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "Task %s, by %s", t.ID, cmp.Or(t.Worker, t.SpawnedBy))
+	if t.ApprovedBy != "" {
+		fmt.Fprintf(&b, "; %s was approved by %s", shortCommit(t.Approved), t.ApprovedBy)
+	}
+	b.WriteString(".\n")
+	body := b.String()
+	if len(body) > maxPullText {
+		body = strings.ToValidUTF8(body[:maxPullText], "") + "…\n"
+	}
+	return forge.Offer{Query: forge.Query{Branch: t.Branch, Base: t.Integration}, Title: title, Body: body}, nil
+}
+
+// maxPullText is how many bytes the text of a pull request may have. It is an argument of a program.
+const maxPullText = 32 << 10

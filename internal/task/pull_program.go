@@ -1,0 +1,135 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/forge"
+	"talkingstick/stick"
+)
+
+// programLimit is how long the program of a forge may take for an answer.
+const programLimit = 30 * time.Second
+
+// maxProgramOutput is how many bytes of its answer are read.
+const maxProgramOutput = 4 << 20
+
+// chooseProgram returns the program that speaks to a forge: the one that the host's name tells, else the one that is logged in
+// there. It fails with [stick.CodeForgeFailed].
+func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Program, error) {
+	var names []string
+	for _, p := range forge.Programs {
+		names = append(names, p.Name)
+		if p.Serves(at.Host) {
+			if _, err := exec.LookPath(p.Name); err != nil {
+				return p, errForgeMissing(p.Name, at.Host)
+			}
+			return p, nil
+		}
+	}
+	for _, p := range forge.Programs {
+		if _, err := exec.LookPath(p.Name); err != nil {
+			continue
+		}
+		if _, err := ts.program(at)(ctx, p.LoggedIn(at.Host)); err == nil {
+			return p, nil
+		}
+	}
+	return forge.Program{}, stick.Errorf(stick.CodeForgeFailed, "neither %s is logged in at %s", strings.Join(names, " nor "), at.Host).With("host", at.Host).
+		Hintf("log in: %s, or %s", stick.Cmd("gh auth login --hostname <host>", at.Host), stick.Cmd("glab auth login --hostname <host>", at.Host))
+}
+
+func errForgeMissing(program, host string) error {
+	return stick.Errorf(stick.CodeForgeFailed, "%s isn't installed, which speaks to %s", program, host).With("program", program).With("host", host).
+		Hintf("install %s, and log in: %s", program, stick.Cmd(program+" auth login --hostname <host>", host))
+}
+
+// errForge makes an error about the forge's program.
+func (q *pull) errForge(format string, args ...any) *stick.Error {
+	return stick.Errorf(stick.CodeForgeFailed, format, args...).With("program", q.prog.Name).With("host", q.at.Host)
+}
+
+// program returns what runs the program of a forge: without a shell, in no repository, so that it takes nothing from one.
+func (ts *Tasks) program(at forge.Repo) forge.Run {
+	return func(ctx context.Context, c forge.Command) ([]byte, error) {
+		limited, cancel := context.WithTimeout(ctx, ts.programLimit)
+		defer cancel()
+		name := c.Args[0]
+		cmd := exec.CommandContext(limited, name, c.Args[1:]...)
+		cmd.Dir, cmd.Env = ts.core.Config.Dir, forgeEnviron(ts.core.Config.Environ)
+		cmd.Stdin, cmd.WaitDelay = strings.NewReader(c.Input), time.Second
+		out, said := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
+		cmd.Stdout, cmd.Stderr = out, said
+		ownGroup(cmd)
+		err := cmd.Run()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+			return out.kept.Bytes(), nil
+		}
+		e := stick.Errorf(stick.CodeForgeFailed, "%s failed: %s", name, reasonOf(said.kept.String(), ts.core.Config.Environ, err))
+		switch {
+		case errors.Is(err, exec.ErrNotFound):
+			return nil, errForgeMissing(name, at.Host)
+		case limited.Err() != nil:
+			e = stick.Errorf(stick.CodeForgeFailed, "%s didn't answer within %s", name, ts.programLimit)
+		}
+		e.With("program", name).With("host", at.Host)
+		exit, _ := errors.AsType[*exec.ExitError](err)
+		if exit != nil && exit.ExitCode() == 4 && name == "gh" || strings.Contains(said.kept.String(), "auth login") || strings.Contains(said.kept.String(), "401") {
+			return nil, e.Hintf("log in: %s; then run the same command again", stick.Cmd(name+" auth login --hostname <host>", at.Host))
+		}
+		return nil, e.Hintf("check the network and %s, and run the same command again", stick.Cmd(name+" auth status --hostname <host>", at.Host))
+	}
+}
+
+// forgeEnviron returns the environment of the program of a forge: without what names a repository, and with what keeps the program
+// from asking, and from painting.
+func forgeEnviron(env []string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "GH_REPO=") || strings.HasPrefix(v, "GH_FORCE_TTY=") || strings.HasPrefix(v, "GH_DEBUG=") || strings.HasPrefix(v, "GITLAB_REPO=")
+	})
+	return append(env, "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_PROMPT=1", "GLAB_CHECK_UPDATE=false", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0")
+}
+
+// firstBytes keeps the beginning of what is written to it.
+type firstBytes struct {
+	kept bytes.Buffer
+	most int
+}
+
+func (f *firstBytes) Write(p []byte) (int, error) {
+	if room := f.most - f.kept.Len(); room > 0 {
+		f.kept.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// secret matches what programs of forges use as tokens, and the password in an address.
+var secret = regexp.MustCompile(`gh[a-z]_[A-Za-z0-9]+|github_pat_\w+|gl[a-z]+-[\w.-]{10,}|://[^/@\s]+@|(?i:bearer|token|authorization)[:= ]+(?i:bearer +|token +|basic +)?\S+`)
+
+// tokenVariables hold tokens.
+var tokenVariables = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN", "CI_JOB_TOKEN"}
+
+// reasonOf returns the first line that a program said, without secrets; else how it ended.
+func reasonOf(said string, env []string, err error) string {
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		if len(value) > 3 && slices.Contains(tokenVariables, name) {
+			said = strings.ReplaceAll(said, value, "[hidden]")
+		}
+	}
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(stick.Line(line)); line != "" {
+			return stick.Clip(secret.ReplaceAllString(line, "[hidden]"), 200)
+		}
+	}
+	return err.Error()
+}

@@ -1,0 +1,72 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/forge"
+	"talkingstick/stick"
+)
+
+// TestAForgeThatDoesntAnswer: a program that hangs is killed with all that it started, and one that prints without end is read only so far.
+func TestAForgeThatDoesntAnswer(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a shell script")
+	}
+	dir := t.TempDir()
+	script := func(text string) string {
+		path := filepath.Join(dir, "gh")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	ts := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame")})})
+	ts.programLimit = 200 * time.Millisecond
+	run := ts.program(forge.Repo{Host: "github.com", Path: "acme/app"})
+	_, err := run(t.Context(), forge.Command{Args: []string{script("sleep 1000 & wait\n")}})
+	if stick.CodeOf(err) != stick.CodeForgeFailed || !strings.Contains(err.Error(), "didn't answer within 200ms") {
+		t.Errorf("it hung: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := run(ctx, forge.Command{Args: []string{script("sleep 1000\n")}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("it was interrupted: %v", err)
+	}
+
+	ts.programLimit = time.Minute
+	out, err := run(t.Context(), forge.Command{Args: []string{script("head -c 5000000 /dev/zero\n")}})
+	if err != nil || len(out) != maxProgramOutput {
+		t.Errorf("it printed much: %d bytes, %v", len(out), err)
+	}
+	out, err = run(t.Context(), forge.Command{Input: "body", Args: []string{script("cat; echo \" $GIT_DIR $GH_REPO $GH_TOKEN $GH_PROMPT_DISABLED\"\n")}})
+	if err != nil || string(out) != "body   sesame 1\n" {
+		t.Errorf("its environment: %q, %v", out, err)
+	}
+}
+
+func TestNoSecretsInReasons(t *testing.T) {
+	failed := errors.New("exit status 1")
+	for said, want := range map[string]string{
+		"":                                  "exit status 1",
+		"\n  \nfirst\nsecond":               "first",
+		"bad credentials for ghp_abcDEF123": "bad credentials for [hidden]",
+		"github_pat_11AB_xyz is over":       "[hidden] is over",
+		"glpat-abcdefghijklmnop is over":    "[hidden] is over",
+		"can't read https://x:y@host/z":     "can't read https[hidden]host/z",
+		"Authorization: Bearer abc":         "[hidden]",
+		"the value sesame-open is wrong":    "the value [hidden] is wrong",
+		"\x1b[31mred\x1b[0m " + "and so on": "[31mred [0m and so on",
+	} {
+		if got := reasonOf(said, []string{"GITLAB_TOKEN=sesame-open", "HOME=first"}, failed); got != want {
+			t.Errorf("%q gives %q, want %q", said, got, want)
+		}
+	}
+}
