@@ -153,7 +153,7 @@ var Codes = []CodeInfo{
 	{CodeForgeFailed, ExitEnvironment, true, "the program of the forge is missing, or failed"},
 	{CodeGitFailed, ExitEnvironment, false, "git failed, or refused the operation"},
 	{CodeConfigMalformed, ExitEnvironment, false, "a harness's configuration can't be read, so tt doesn't change it"},
-	{CodeConfigChanged, ExitEnvironment, true, "somebody else changed a harness's configuration at the same moment"},
+	{CodeConfigChanged, ExitRefused, false, "a command of `.talking-stick.toml` isn't the one that a person has accepted; or somebody else changed a harness's configuration at the same moment"},
 	{CodeConfigUnwritable, ExitEnvironment, false, "a harness's configuration can't be written"},
 	{CodeNoRepository, ExitNotFound, false, "there is no git repository at this path"},
 	{CodeGitMissing, ExitEnvironment, false, "git isn't installed, or not in PATH"},

@@ -155,6 +155,8 @@ var facts = map[string]string{
 	"worktree":        "the worktree that the caller is kept to",
 	"of":              "whose uncommitted work it is",
 	"command":         "the command that was refused",
+	"key":             "the key of .talking-stick.toml that it is about, with its section",
+	"sum":             "the sum of the command",
 	"missing":         "the fields that the message lacks",
 	"note_id":         "the note that it is about",
 	"size":            "how many bytes it has",

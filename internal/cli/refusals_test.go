@@ -91,7 +91,6 @@ func TestRefusals(t *testing.T) {
 
 // notProvoked says where those codes are tested that a script can't provoke, or not fast enough.
 var notProvoked = map[stick.Code]string{
-	stick.CodeConfigChanged:       "somebody else would have to write within the same millisecond; the tests of internal/confedit do",
 	stick.CodeLanding:             "testdata/script/worker_landing.txtar: a merge has to run at the same time",
 	stick.CodeElsewhere:           "testdata/script/tasks_elsewhere.txtar: there have to be two hosts",
 	stick.CodeGateFailed:          "testdata/script/worker_gate.txtar: the task goes back to its worker with it",

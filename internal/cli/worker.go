@@ -62,6 +62,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 	var p task.WorkerInitParams
 	c := &cobra.Command{Use: "init [path]", Short: "Create or choose the branch that tasks are merged into", Args: between(0, 1, "a path")}
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
+	c.Flags().StringArrayVar(&p.Accept, "accept", nil, "accept the command of this sum, so that tt runs it here; a person's; repeatable")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -83,9 +84,22 @@ func (a *app) workerInitCmd() *cobra.Command {
 			} else {
 				p.linef("gate: %s", stick.Line(res.Gate))
 			}
+			for _, c := range res.Commands {
+				p.projectCommand(c)
+			}
 		})
 	}
 	return c
+}
+
+// projectCommand shows a command that the project has tt run, and whether a person has accepted it.
+func (p *page) projectCommand(c task.ShownCommand) {
+	p.linef("%s: %s", c.Key, stick.Line(c.Command))
+	if c.AcceptedBy != "" {
+		p.linef("  accepted by %s %s", c.AcceptedBy, p.ago(c.AcceptedAt))
+		return
+	}
+	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s", p.next(stick.Cmd("tt worker init --accept <sum>", c.Sum[:12])))
 }
 
 // abbrev shortens a commit or a sum.

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"talkingstick/stick"
 )
 
 // Gate is the section [gate]: a command that has to succeed on a commit before the integration branch
@@ -21,6 +23,20 @@ type Worker struct {
 	Integration string // the branch that tasks are merged into; empty if the file doesn't say
 	Dir         string // where worktrees are created, relative to the workspace's root
 	Races       int    // how often a landing starts over because somebody else was faster
+	Setup       string // a shell command that runs in each new worktree; empty for none
+}
+
+// Commands lists the commands that tt runs only after a person has accepted them.
+func (c Config) Commands() (all []stick.ProjectCommand) {
+	if c.Worker.Setup != "" {
+		all = append(all, c.Worker.SetupCommand())
+	}
+	return all
+}
+
+// SetupCommand is the command that runs in each new worktree.
+func (w Worker) SetupCommand() stick.ProjectCommand {
+	return stick.ProjectCommand{Key: "worker.setup", Command: w.Setup}
 }
 
 // DefaultIntegration is the branch that tasks are merged into by default.
@@ -52,6 +68,7 @@ var (
 			c.Worker.Dir = dir
 			return nil
 		}},
+		{"setup", "a shell command", "a command that runs in each new worktree, once a person has accepted it (default: none)", func(c *Config, v any) error { return assign(v, &c.Worker.Setup) }},
 		{"races", "a number from 1 to 100", "how often a merge starts over because somebody else was faster (default 3)", func(c *Config, v any) error { return number(v, 1, 100, &c.Worker.Races) }},
 	}
 )

@@ -211,7 +211,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	update(t, db, func(tx *store.Tx) error {
 		return try(
 			tx.Heartbeat(id, "T1"), tx.RecordSeenHead(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
-			tx.PutRun(id, store.TaskRun{Task: "t1", Attempt: 1, Command: "make"}),
+			tx.PutRun(id, store.TaskRun{Task: "t1", Attempt: 1, Command: "make"}), tx.Accept(id, stick.Acceptance{Key: "worker.setup"}),
 		)
 	})
 	view(t, db, func(tx *store.Tx) error {
@@ -232,7 +232,8 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, _, intent := tx.Intent("i")
 		_, has := tx.HasBlob(blob.Sum)
 		_, _, found := tx.FindBlob(blob.Sum[:8])
-		return try(task, tasks, queue, openTasks, mine, openMine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
+		_, accepted := tx.Acceptance(id, "worker.setup")
+		return try(accepted, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
 	})
 	update(t, db, func(tx *store.Tx) error {
 		_, renewed := tx.RenewIntent("i")

@@ -368,13 +368,19 @@ func (rp *repo) integration(ctx context.Context) (string, error) {
 	return config.DefaultIntegration, nil
 }
 
-// settings reads the project's settings from a commit.
-func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
+// config reads the project's settings from a commit.
+func (rp *repo) config(ctx context.Context, commit string) (config.Config, error) {
 	b, _, err := rp.git.ReadFile(ctx, rp.root, commit, config.FileName)
 	if err != nil {
-		return config.Gate{}, config.Worker{}, err
+		return config.Config{}, err
 	}
-	return config.ParseTasks(b)
+	return config.Parse(b)
+}
+
+// settings reads the project's settings about tasks from a commit.
+func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
+	c, err := rp.config(ctx, commit)
+	return c.Gate, c.Worker, err
 }
 
 // newID returns a new id. It is made outside of the transaction, which may run again.

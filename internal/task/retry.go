@@ -65,6 +65,9 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 	if err != nil {
 		return m, "", err
 	}
+	if _, err := rp.acceptedSettings(ctx, tg.head()); err != nil {
+		return m, "", err
+	}
 	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head()}
 	if err := rp.requireInside(m.path); err != nil {
 		return m, "", err

@@ -18,7 +18,8 @@ import (
 type WorkerInitParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Branch string `json:"branch,omitempty"` // empty for the one that is configured, or else integration
+	Branch string   `json:"branch,omitempty"` // empty for the one that is configured, or else integration
+	Accept []string `json:"accept,omitempty"` // the sums of commands that the caller accepts; see [WorkerInitResult]
 }
 
 // WorkerInitResult is the integration branch.
@@ -28,11 +29,13 @@ type WorkerInitResult struct {
 	Remote  string `json:"remote,omitempty"` // the remote that decides, if there is one
 	Created bool   `json:"created"`
 	Gate    string `json:"gate,omitempty"` // the command that must pass before a merge; empty if none is set
+
+	Commands []ShownCommand `json:"commands,omitempty"` // the other commands that the project has tt run
 }
 
 // WorkerInit creates the integration branch from the commit that is checked out, or uses an existing branch. A named
-// branch becomes the configured one. It fails with [stick.CodeInvalidPath], [stick.CodeUsage] and
-// [stick.CodeNotFound].
+// branch becomes the configured one. It shows the commands that the project has tt run, and accepts those that the caller
+// names. It fails with [stick.CodeInvalidPath], [stick.CodeUsage], [stick.CodeNotFound] and [stick.CodePersonOnly].
 func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInitResult, error) {
 	var res WorkerInitResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -76,8 +79,14 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 			return res, err
 		}
 	}
-	gate, _, err := rp.settings(ctx, t.head())
-	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, gate.Command
+	c, err := rp.config(ctx, t.head())
+	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, c.Gate.Command
+	if err == nil && len(p.Accept) > 0 {
+		err = rp.accept(ctx, c.Commands(), p.Accept)
+	}
+	if err == nil {
+		res.Commands, err = rp.showCommands(ctx, c.Commands())
+	}
 	return res, err
 }
 
@@ -249,7 +258,7 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 	if err != nil {
 		return m, err
 	}
-	_, w, err := rp.settings(ctx, t.head())
+	w, err := rp.acceptedSettings(ctx, t.head())
 	if err != nil {
 		return m, err
 	}

@@ -1,0 +1,69 @@
+package stick
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// ProjectCommand is a command that a project's settings have tt run, on the machine of everybody who clones the
+// repository. tt runs it only after a person has seen and accepted it: see [ProjectCommand.RequireAccepted].
+type ProjectCommand struct {
+	Key     string `json:"key"` // in .talking-stick.toml, with its section: worker.setup
+	Command string `json:"command"`
+}
+
+// Acceptance says that a person has accepted a project's command.
+type Acceptance struct {
+	Key string
+	Sum string // of the command, see [ProjectCommand.Sum]
+	By  AgentID
+	At  Time
+}
+
+// Sum returns the sum that stands for the command: another command, or the same one under another key, has another.
+func (c ProjectCommand) Sum() string {
+	h := sha256.Sum256([]byte(c.Key + "\x00" + c.Command))
+	return hex.EncodeToString(h[:])
+}
+
+// How many digits of a sum people read and type, and the fewest that name a command.
+const (
+	shortCommandSum = 12
+	minSum          = 6
+)
+
+// ShortSum returns the beginning of the sum, by which a person names the command that it has read.
+func (c ProjectCommand) ShortSum() string { return c.Sum()[:shortCommandSum] }
+
+// Named reports whether sum is the beginning of the command's sum, and long enough to name it.
+func (c ProjectCommand) Named(sum string) bool {
+	return len(sum) >= minSum && strings.HasPrefix(c.Sum(), strings.ToLower(sum))
+}
+
+// Accept accepts the command, which only a person may do. It fails with [CodePersonOnly].
+func (c ProjectCommand) Accept(by AgentID, person bool, now Time) (Acceptance, error) {
+	if !person {
+		return Acceptance{}, Errorf(CodePersonOnly, "only a person may accept a command that the project brings").With("key", c.Key).
+			Hintf("ask a person to read and accept it; to see it: %s", Cmd("tt worker init"))
+	}
+	return Acceptance{Key: c.Key, Sum: c.Sum(), By: by, At: now}, nil
+}
+
+// RequireAccepted refuses a command that nobody has accepted, or that isn't the one that was accepted. last is the last
+// acceptance of a command of this key in the room, or zero. person says whether the caller may accept it. It fails with
+// [CodeConfigChanged].
+func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
+	if last.Sum == c.Sum() {
+		return nil
+	}
+	e := Errorf(CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key, clip(c.Command, 160))
+	if last.Sum != "" {
+		e = Errorf(CodeConfigChanged, "the command of %s isn't the one that %s accepted any more; now it is: %s", c.Key, last.By, clip(c.Command, 160))
+	}
+	e.With("key", c.Key).With("command", c.Command).With("sum", c.Sum())
+	if !person {
+		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s", Cmd("tt worker init"))
+	}
+	return e.Hintf("it would run on this machine: read it, and whatever it runs; to accept it: %s", Cmd("tt worker init --accept <sum>", c.ShortSum()))
+}
