@@ -53,6 +53,8 @@ const (
 	EventSessionEnded   EventType = "session_ended"
 
 	EventTaskAssigned         EventType = "task_assigned"
+	EventTaskBegun            EventType = "task_begun"
+	EventTaskAfter            EventType = "task_after"
 	EventTaskStarted          EventType = "task_started"
 	EventTaskConflicted       EventType = "task_conflicted"
 	EventTaskReviewRequested  EventType = "task_review_requested"

@@ -60,6 +60,23 @@ type TaskAssignedFacts struct {
 	Integration string   `json:"integration,omitempty"` // the branch that a merge moves
 	Base        string   `json:"base,omitempty"`        // the commit that the branch begins at
 	In          Checkout `json:"in,omitzero"`           // with the branch and the worktree
+	Slot        *int     `json:"slot,omitempty"`        // its number among the tasks that are being worked on; absent if it has none
+	Later       bool     `json:"later,omitempty"`       // it has neither branch nor worktree: somebody begins it later
+	After       []string `json:"after,omitempty"`       // the tasks that have to land before
+}
+
+// TaskBegunFacts are the facts of [EventTaskBegun].
+type TaskBegunFacts struct {
+	TaskStatus
+	Base string   `json:"base,omitempty"` // the commit that the branch begins at
+	In   Checkout `json:"in,omitzero"`    // with the branch and the worktree
+	Slot *int     `json:"slot,omitempty"` // its number among the tasks that are being worked on
+}
+
+// TaskAfterFacts are the facts of [EventTaskAfter].
+type TaskAfterFacts struct {
+	TaskStatus
+	After []string `json:"after,omitempty"` // the tasks that have to land before it begins; absent for none
 }
 
 // TaskStartedFacts are the facts of [EventTaskStarted].
@@ -127,8 +144,9 @@ type TaskFailedFacts struct {
 // TaskRetriedFacts are the facts of [EventTaskRetried].
 type TaskRetriedFacts struct {
 	TaskStatus
-	Base string   `json:"base,omitempty"` // the commit that the new attempt begins at
+	Base string   `json:"base,omitempty"` // the commit that the new attempt begins at; absent if it is for later
 	In   Checkout `json:"in,omitzero"`    // with the branch and the worktree from now on
+	Slot *int     `json:"slot,omitempty"` // its number among the tasks that are being worked on
 }
 
 // TaskRolledBackFacts are the facts of [EventTaskRolledBack].
@@ -243,18 +261,49 @@ func (p TaskPayload[F]) reviewOf(e Event) (TaskReview, bool) {
 	return TaskReview{}, false
 }
 
+// afterTasks names the tasks that another one waits for, at the end of a sentence.
+func afterTasks(after []string) string {
+	if len(after) == 0 {
+		return ""
+	}
+	return " after " + strings.Join(after, ", ")
+}
+
 // taskEvents are the events of tasks.
 var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskAssignedFacts]{
 		Type: EventTaskAssigned, Meaning: "a task was created, with a branch and a worktree", For: forNamed,
 		Say: func(e Event, f TaskAssignedFacts) string {
-			return fmt.Sprintf("%s created task %s%s", who(e.From), taskOf(e), because(f.Description))
+			later := ""
+			if f.Later {
+				later = " for later"
+			}
+			return fmt.Sprintf("%s created task %s%s%s%s", who(e.From), taskOf(e), later, afterTasks(f.After), because(f.Description))
 		},
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
 			t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base = f.Description, f.Spec, f.Branch, f.Worktree, f.Integration, f.Base
-			t.In = f.In
+			t.In, t.Slot, t.Later, t.After = f.In, slotOf(f.Slot), f.Later, f.After
 		},
+	}),
+	taskRow(taskKind[TaskBegunFacts]{
+		Type: EventTaskBegun, Meaning: "a task that was for later got its branch and its worktree", For: forNamed,
+		Say: func(e Event, f TaskBegunFacts) string {
+			return fmt.Sprintf("%s began %s%s", who(e.From), taskOf(e), at(f.Base))
+		},
+		Apply: func(t *Task, _ Event, f TaskBegunFacts) {
+			t.Base, t.In, t.Slot, t.Later = f.Base, f.In, slotOf(f.Slot), false
+		},
+	}),
+	taskRow(taskKind[TaskAfterFacts]{
+		Type: EventTaskAfter, Meaning: "a task waits for other tasks than before", For: forNamed,
+		Say: func(e Event, f TaskAfterFacts) string {
+			if len(f.After) == 0 {
+				return fmt.Sprintf("%s let %s wait for no other task", who(e.From), taskOf(e))
+			}
+			return fmt.Sprintf("%s moved %s%s", who(e.From), taskOf(e), afterTasks(f.After))
+		},
+		Apply: func(t *Task, _ Event, f TaskAfterFacts) { t.After = f.After },
 	}),
 	taskRow(taskKind[TaskStartedFacts]{
 		Type: EventTaskStarted, Meaning: "an agent started a task", For: forNamed,
@@ -347,7 +396,7 @@ var taskEvents = []EventInfo{
 			t.replace("")
 			t.Base, t.Head, t.Patch, t.Result, t.Cause, t.Reason, t.ChangesGate = f.Base, "", "", "", "", "", false
 			t.PR = PullRequest{}
-			t.In = f.In
+			t.In, t.Slot = f.In, slotOf(f.Slot)
 		},
 	}),
 	taskRow(taskKind[TaskRolledBackFacts]{

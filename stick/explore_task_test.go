@@ -108,7 +108,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		e, err := w.task.Cancel(TaskCall{By: "claude:r"}, "no")
 		say("cancel", e, err, nil)
 		if w.task.Attempt < maxTaskAttempts {
-			e, err := one(w.task.Retry("claude:r", "0", Checkout{}))
+			e, err := one(w.task.Retry("claude:r", "0", Checkout{}, 0))
 			say("retry", e, err, func(n *taskWorld) { n.landed = "" })
 		}
 		e, err = one(w.task.Rollback("claude:r", "r", "no"))

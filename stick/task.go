@@ -40,6 +40,8 @@ type TaskAct string
 // The acts. An act that a command performs has the command's name.
 const (
 	ActSpawn    TaskAct = "spawn"
+	ActBegin    TaskAct = "begin"
+	ActAfter    TaskAct = "after"
 	ActStart    TaskAct = "start"
 	ActConflict TaskAct = "conflict"
 	ActDone     TaskAct = "done"
@@ -68,7 +70,9 @@ type TaskStep struct {
 
 // TaskSteps is the table of transitions. The rules, the check of the log and the diagram use it.
 var TaskSteps = []TaskStep{
-	{ActSpawn, []TaskState{noTask}, TaskAssigned, EventTaskAssigned, "a branch and a worktree were made for it"},
+	{ActSpawn, []TaskState{noTask}, TaskAssigned, EventTaskAssigned, "a branch and a worktree were made for it, unless it is for later"},
+	{ActBegin, []TaskState{TaskAssigned}, "", EventTaskBegun, "it was for later, and its branch and its worktree were made now"},
+	{ActAfter, []TaskState{TaskAssigned}, "", EventTaskAfter, "it waits for other tasks than before"},
 	{ActStart, []TaskState{TaskAssigned}, TaskWorking, EventTaskStarted, "an agent took it on"},
 	{ActStart, []TaskState{TaskWorking, TaskConflicted}, "", EventTaskStarted, "another agent took it on, because the first one is gone"},
 	{ActConflict, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskConflicted, EventTaskConflicted, "the rebase by `tt worker done` stopped at a conflict, and is still in progress"},
@@ -112,8 +116,11 @@ type Task struct {
 	Cause       string // why it was returned, or failed
 	Reason      string // the same in words
 	CreatedAt   Time
-	StateAt     Time  // when it got into its state
-	Seq         int64 // its last event
+	StateAt     Time     // when it got into its state
+	Seq         int64    // its last event
+	Later       bool     // nobody has begun it: it has no branch and no worktree
+	After       []string // the tasks that have to land before it begins
+	Slot        int      // a small number of its own among the tasks that are being worked on in a checkout; [NoSlot] for none
 	PR          PullRequest
 
 	// Evidence.
@@ -236,6 +243,9 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 func (t Task) NextStep() Hint {
 	switch t.State {
 	case TaskAssigned:
+		if t.Later && len(t.After) > 0 {
+			return Hintf("to see what it waits for: %s", Cmd("tt worker show <task_id>", t.ID))
+		}
 		return Hintf("to start it: %s", Cmd("tt worker start --task <task_id>", t.ID))
 	case TaskWorking:
 		return Hintf("its worker commits, then: %s", Cmd("tt worker done --task <task_id>", t.ID))

@@ -74,6 +74,9 @@ type Spawning struct {
 	In          Checkout // with the branch and the worktree
 	Integration string
 	Base        string
+	Slot        int
+	Later       bool     // make no branch and no worktree: somebody begins it later
+	After       []string // the tasks that have to land before; see [CheckAfter]
 }
 
 // Check refuses a request that can't become a task. It fails with [CodeUsage] and [CodeMessageTooLarge].
@@ -115,7 +118,7 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	}
 	return taskEvent(t, s, q.By, "", TaskAssignedFacts{
 		TaskStatus: TaskStatus{Attempt: 1}, Description: q.Description, Spec: q.Spec, Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
-		In: q.In,
+		In: q.In, Slot: slotFact(q.Slot, q.Later), After: q.After, Later: q.Later,
 	}), nil
 }
 
@@ -128,6 +131,8 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	}
 	s, err := t.step(ActStart)
 	switch {
+	case err == nil && t.Later:
+		return nil, t.facts(Errorf(CodeInvalidTransition, "nobody has begun %s, and it has no worktree", t.ID)).Hintf("%s", t.NextStep())
 	case err != nil && t.Worked(c.By) && !t.Over():
 		return nil, nil // the task is in review: there is nothing to start, and the caller is still its worker
 	case err != nil:
@@ -275,13 +280,16 @@ func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, err
 	return e, nil
 }
 
-// Retry begins another attempt from a commit, in a checkout. It fails with [CodeInvalidTransition].
-func (t Task) Retry(by AgentID, base string, in Checkout) (Event, error) {
+// Retry begins another attempt from a commit, in a checkout. One that nobody had begun is for later again, and needs
+// neither. It fails with [CodeInvalidTransition].
+func (t Task) Retry(by AgentID, base string, in Checkout, slot int) (Event, error) {
 	s, err := t.step(ActRetry)
 	if err != nil {
 		return Event{}, err
 	}
-	return taskEvent(t, s, by, t.Worker, TaskRetriedFacts{TaskStatus: TaskStatus{Attempt: t.Attempt + 1}, Base: base, In: in}), nil
+	return taskEvent(t, s, by, t.Worker, TaskRetriedFacts{
+		TaskStatus: TaskStatus{Attempt: t.Attempt + 1}, Base: base, In: in, Slot: slotFact(slot, t.Later),
+	}), nil
 }
 
 // Rollback records that a commit reverted the merge. It fails with [CodeUsage] and [CodeInvalidTransition].

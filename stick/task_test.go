@@ -42,14 +42,14 @@ var (
 		return *e, err
 	}
 	cancel = func(t Task) (Event, error) { e, err := t.Cancel(theReviewer, "no"); return *e, err }
-	retry  = func(t Task) (Event, error) { return t.Retry("claude:o", "b2", Checkout{}) }
+	retry  = func(t Task) (Event, error) { return t.Retry("claude:o", "b2", Checkout{}, 0) }
 	land   = func(t Task) (Event, error) { return t.Land("claude:o", t.Approved, "r") }
 )
 
 // TestTaskElsewhere: a task is where its branch and worktree were made, and another attempt may be made elsewhere.
 func TestTaskElsewhere(t *testing.T) {
 	here, there, unknown := Checkout{"h1", "/w"}, Checkout{"h2", "/w"}, Checkout{}
-	again := func(t Task) (Event, error) { return t.Retry("claude:o", "b2", there) }
+	again := func(t Task) (Event, error) { return t.Retry("claude:o", "b2", there, 0) }
 	task := made(t, begun)
 	equal(t, "one that nobody knows of is here", task.Elsewhere(here), false)
 	task = made(t, begun, cancel, again)
@@ -158,7 +158,7 @@ func TestTaskRefusals(t *testing.T) {
 		{"a later attempt is named", err2(again.Start(TaskCall{By: "codex:w", Attempt: 3}, false)), CodeStaleAttempt},
 		{"a cancelled task is done", err2(made(t, begun, cancel).Done(theWorker, Offering{Head: "h"})), CodeStaleAttempt},
 		{"a completed task is cancelled", err2(made(t, begun, offers("h", "p"), approve, land).Cancel(theReviewer, "x")), CodeInvalidTransition},
-		{"a task that isn't over is retried", err2(approved.Retry("x", "b", Checkout{})), CodeInvalidTransition},
+		{"a task that isn't over is retried", err2(approved.Retry("x", "b", Checkout{}, 0)), CodeInvalidTransition},
 		{"what hasn't landed is taken back", err2(approved.Rollback("x", "r", "why")), CodeInvalidTransition},
 		{"it fails without a reason", err2(made(t, begun).Fail(theWorker, "")), CodeUsage},
 	} {

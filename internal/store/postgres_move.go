@@ -169,7 +169,7 @@ func (c *copying) namePersons() error {
 // its waits, and the counter.
 var movedTables = []string{
 	"rooms", "members", "sessions", "processes", "cursors", "events", "receipts", "notes", "reservations", "tasks", "task_attempts", "reviews",
-	"task_views", "task_runs", "intents", "blobs", "edits", "commits", "drafts", "accepted_commands",
+	"task_views", "task_runs", "task_setups", "intents", "blobs", "edits", "commits", "drafts", "accepted_commands",
 }
 
 func (c *copying) copyTables() error {
@@ -233,7 +233,7 @@ func (c *copying) copyEvents(string) error {
 		}
 		e.From, e.To = stick.AgentID(c.renamed(string(e.From))), stick.AgentID(c.renamed(string(e.To)))
 		payload := c.renamed(string(e.Payload))
-		if e.Type == stick.EventTaskAssigned || e.Type == stick.EventTaskRetried {
+		if e.Type == stick.EventTaskAssigned || e.Type == stick.EventTaskBegun || e.Type == stick.EventTaskRetried {
 			in, err := json.Marshal(c.checkout(e.Room))
 			if err != nil {
 				return err

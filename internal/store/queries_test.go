@@ -212,6 +212,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		return try(
 			tx.Heartbeat(id, "T1"), tx.RecordSeenHead(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
 			tx.PutRun(id, store.TaskRun{Task: "t1", Attempt: 1, Command: "make"}), tx.Accept(id, stick.Acceptance{Key: "worker.setup"}),
+			tx.PutSetup(id, store.TaskSetup{Task: "t1", Attempt: 1, Command: "npm ci"}),
 		)
 	})
 	view(t, db, func(tx *store.Tx) error {
@@ -233,7 +234,11 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, has := tx.HasBlob(blob.Sum)
 		_, _, found := tx.FindBlob(blob.Sum[:8])
 		_, accepted := tx.Acceptance(id, "worker.setup")
-		return try(accepted, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
+		_, later := tx.TasksForLater(id)
+		_, slots := tx.Slots(id, stick.Checkout{})
+		_, setups := tx.Setups(id, "")
+		_, setup := tx.Setups(id, "T1")
+		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
 	})
 	update(t, db, func(tx *store.Tx) error {
 		_, renewed := tx.RenewIntent("i")

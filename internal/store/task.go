@@ -9,18 +9,30 @@ import (
 
 const taskColumns = `task_id, state, attempt, description, spec, branch, worktree, integration, base, head, patch, changes_gate,
 	worker, earlier, spawned_by, approved, approved_by, approved_seq, result, cause, reason, created_at, state_at, last_seq, heartbeat_at, host_id, checkout,
-	pr_number, pr_url, pr_state, pr_head, pr_commit`
+	pr_number, pr_url, pr_state, pr_head, pr_commit, later, after_tasks, slot`
 
 // scanTask reads a row of taskColumns.
 func scanTask(scan func(...any) error) (t stick.Task, err error) {
-	var earlier string
+	var earlier, after string
 	err = scan(&t.ID, &t.State, &t.Attempt, &t.Description, &t.Spec, &t.Branch, &t.Worktree, &t.Integration, &t.Base, &t.Head, &t.Patch, &t.ChangesGate,
 		&t.Worker, &earlier, &t.SpawnedBy, &t.Approved, &t.ApprovedBy, &t.ApprovedSeq, &t.Result, &t.Cause, &t.Reason, &t.CreatedAt, &t.StateAt, &t.Seq, &t.HeartbeatAt,
-		&t.In.Host, &t.In.Path, &t.PR.Number, &t.PR.URL, &t.PR.State, &t.PR.Head, &t.PR.Commit)
+		&t.In.Host, &t.In.Path, &t.PR.Number, &t.PR.URL, &t.PR.State, &t.PR.Head, &t.PR.Commit, &t.Later, &after, &t.Slot)
 	if err == nil && earlier != "" {
 		err = json.Unmarshal([]byte(earlier), &t.Earlier)
 	}
+	if err == nil && after != "" {
+		err = json.Unmarshal([]byte(after), &t.After)
+	}
 	return t, err
+}
+
+// list returns a list as a column holds it: empty for none.
+func list[T any](values []T) (string, error) {
+	if len(values) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(values)
+	return string(b), err
 }
 
 // putTask stores what an event changes about its task: the task, its attempt, a decision.
@@ -36,26 +48,27 @@ func (tx *Tx) putTask(e stick.Event) error {
 	if err != nil {
 		return err
 	}
-	earlier := ""
-	if len(t.Earlier) > 0 {
-		b, err := json.Marshal(t.Earlier)
-		if err != nil {
-			return err
-		}
-		earlier = string(b)
+	earlier, err := list(t.Earlier)
+	if err != nil {
+		return err
+	}
+	after, err := list(t.After)
+	if err != nil {
+		return err
 	}
 	err = tx.exec(`INSERT INTO tasks (room_id, task_key, `+taskColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (room_id, task_key) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, base = excluded.base, head = excluded.head,
 		patch = excluded.patch, changes_gate = excluded.changes_gate, worker = excluded.worker, earlier = excluded.earlier,
 		approved = excluded.approved, approved_by = excluded.approved_by, approved_seq = excluded.approved_seq, result = excluded.result,
 		cause = excluded.cause, reason = excluded.reason, state_at = excluded.state_at, last_seq = excluded.last_seq, heartbeat_at = excluded.heartbeat_at,
 		host_id = excluded.host_id, checkout = excluded.checkout,
-		pr_number = excluded.pr_number, pr_url = excluded.pr_url, pr_state = excluded.pr_state, pr_head = excluded.pr_head, pr_commit = excluded.pr_commit`,
+		pr_number = excluded.pr_number, pr_url = excluded.pr_url, pr_state = excluded.pr_state, pr_head = excluded.pr_head, pr_commit = excluded.pr_commit,
+		later = excluded.later, after_tasks = excluded.after_tasks, slot = excluded.slot`,
 		e.Room, stick.TaskKey(t.ID),
 		t.ID, t.State, t.Attempt, t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base, t.Head, t.Patch, t.ChangesGate,
 		t.Worker, earlier, t.SpawnedBy, t.Approved, t.ApprovedBy, t.ApprovedSeq, t.Result, t.Cause, t.Reason, t.CreatedAt, t.StateAt, t.Seq, t.HeartbeatAt,
-		t.In.Host, t.In.Path, t.PR.Number, t.PR.URL, t.PR.State, t.PR.Head, t.PR.Commit)
+		t.In.Host, t.In.Path, t.PR.Number, t.PR.URL, t.PR.State, t.PR.Head, t.PR.Commit, t.Later, after, t.Slot)
 	if err != nil {
 		return err
 	}

@@ -98,6 +98,10 @@ type WorkerSpawnParams struct {
 	Description string `json:"description,omitempty"`
 	Spec        string `json:"spec,omitempty"`
 	Base        string `json:"base,omitempty"` // a commit; empty for the integration branch
+
+	Later bool     `json:"later,omitempty"` // make no branch and no worktree: somebody begins it later
+	After []string `json:"after,omitempty"` // the tasks that have to land before it begins; it is for later, too
+	Run   string   `json:"run,omitempty"`   // of a task for later: the command that works on it, once it is ready
 }
 
 // WorkerSpawnResult is a new task, or a task with a new attempt.

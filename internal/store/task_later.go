@@ -1,0 +1,55 @@
+package store
+
+import "talkingstick/stick"
+
+// TasksForLater lists the tasks of a room that nobody has begun, in the order in which they were made.
+func (tx *Tx) TasksForLater(room stick.RoomID) ([]stick.Task, error) {
+	return tx.tasks("WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' ORDER BY created_at, task_key", room)
+}
+
+// Slots lists the slots of the tasks of a checkout that aren't over.
+func (tx *Tx) Slots(room stick.RoomID, in stick.Checkout) (slots []int, err error) {
+	err = tx.scan("SELECT slot FROM tasks WHERE room_id = ? AND slot >= 0 AND state <> 'COMPLETED' AND state <> 'FAILED' AND host_id = ? AND checkout = ? ORDER BY slot",
+		[]any{room, in.Host, in.Path}, func(scan func(...any) error) error {
+			var slot int
+			err := scan(&slot)
+			slots = append(slots, slot)
+			return err
+		})
+	return slots, err
+}
+
+// TaskSetup is how the project's set-up of an attempt's worktree went.
+type TaskSetup struct {
+	Task      string // its key
+	Attempt   int
+	Command   string
+	StartedAt stick.Time
+	EndedAt   stick.Time // zero until its end is known
+	Exit      int        // -1 if it took too long
+	Output    string     // the blob
+}
+
+// PutSetup stores the set-up of an attempt's worktree, or its new state.
+func (tx *Tx) PutSetup(room stick.RoomID, s TaskSetup) error {
+	return tx.execIn(room, `INSERT INTO task_setups (room_id, task_key, attempt, command, started_at, ended_at, exit, output)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET command = excluded.command,
+		started_at = excluded.started_at, ended_at = excluded.ended_at, exit = excluded.exit, output = excluded.output`,
+		room, s.Task, s.Attempt, s.Command, s.StartedAt, s.EndedAt, s.Exit, s.Output)
+}
+
+// Setups lists the set-ups of the worktrees of a room, or of one task.
+func (tx *Tx) Setups(room stick.RoomID, id string) (setups []TaskSetup, err error) {
+	where, args := "room_id = ?", []any{room}
+	if id != "" {
+		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
+	}
+	err = tx.scan("SELECT task_key, attempt, command, started_at, ended_at, exit, output FROM task_setups WHERE "+where+" ORDER BY task_key, attempt",
+		args, func(scan func(...any) error) error {
+			var s TaskSetup
+			err := scan(&s.Task, &s.Attempt, &s.Command, &s.StartedAt, &s.EndedAt, &s.Exit, &s.Output)
+			setups = append(setups, s)
+			return err
+		})
+	return setups, err
+}
