@@ -62,6 +62,8 @@ const (
 	CodeGitFailed            Code = "git_failed"
 	CodeConfigMalformed      Code = "config_malformed"
 	CodeConfigChanged        Code = "config_changed"
+	CodeNothingReady         Code = "nothing_ready"
+	CodeSetupFailed          Code = "setup_failed"
 	CodeOutputUnwritable     Code = "output_unwritable"
 	CodeConfigUnwritable     Code = "config_unwritable"
 	CodeNoRepository         Code = "no_repository"
@@ -143,12 +145,14 @@ var Codes = []CodeInfo{
 	{CodeAuthorCannotReview, ExitRefused, false, "an agent that has worked on a task can't review it"},
 	{CodeReviewStale, ExitRefused, false, "the reviewer hasn't seen the commit that was offered, or the branch has moved since"},
 	{CodeLanding, ExitRefused, true, "a merge or another command is working on the task"},
+	{CodeNothingReady, ExitRefused, true, "no task is ready to begin"},
 	{CodeElsewhere, ExitRefused, false, "the task's branch and worktree are in another clone of the repository, and this needs them"},
 	{CodeBaseRed, ExitHands, false, "the gate is red on the integration branch itself, so nothing is merged"},
 	{CodeAlreadyExists, ExitRefused, false, "that name is already in use"},
 	{CodeDirtyTree, ExitHands, false, "a checkout has uncommitted changes, or isn't on its branch"},
 	{CodeRebaseConflict, ExitHands, false, "the work conflicts with the integration branch"},
 	{CodeGateFailed, ExitHands, false, "the gate is red on what would be merged"},
+	{CodeSetupFailed, ExitHands, false, "the command that sets up a task's worktree has failed; the task and its worktree are there"},
 	{CodeTasksReturned, ExitHands, false, "`tt worker merge --all` has sent tasks back to their workers, or to review"},
 	{CodeForgeFailed, ExitEnvironment, true, "the program of the forge is missing, or failed"},
 	{CodeGitFailed, ExitEnvironment, false, "git failed, or refused the operation"},

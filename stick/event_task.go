@@ -261,14 +261,6 @@ func (p TaskPayload[F]) reviewOf(e Event) (TaskReview, bool) {
 	return TaskReview{}, false
 }
 
-// afterTasks names the tasks that another one waits for, at the end of a sentence.
-func afterTasks(after []string) string {
-	if len(after) == 0 {
-		return ""
-	}
-	return " after " + strings.Join(after, ", ")
-}
-
 // taskEvents are the events of tasks.
 var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskAssignedFacts]{

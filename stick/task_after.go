@@ -194,3 +194,11 @@ func (t Task) SetAfter(by AgentID, after []string) (*Event, error) {
 	e := taskEvent(t, s, by, "", TaskAfterFacts{After: after})
 	return &e, nil
 }
+
+// afterTasks names the tasks that another one waits for, at the end of a sentence.
+func afterTasks(after []string) string {
+	if len(after) == 0 {
+		return ""
+	}
+	return " after " + strings.Join(after, ", ")
+}

@@ -84,7 +84,9 @@ func (was TaskAttempt) after(e Event, s TaskStatus) TaskAttempt {
 	was.Number = s.Attempt
 	switch s.State {
 	case TaskAssigned:
-		was.AssignedAt = e.CreatedAt
+		if was.AssignedAt.IsZero() { // else the attempt was for later, and begins now, or waits for other tasks
+			was.AssignedAt = e.CreatedAt
+		}
 	case TaskCompleted, TaskFailed:
 		was.EndedAt, was.Outcome = e.CreatedAt, s.State
 	}

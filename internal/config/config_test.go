@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,15 +30,21 @@ independent_review = true
 integration = "develop"
 worktree_dir = "work/trees/"
 races = 5
+setup = "npm ci"
+branch_prefix = "work/"
+copy = [".env", "secrets"]
+keep = ["notes/**"]
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
-		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Gate != (Gate{"make", 90 * time.Second, 2, true}) || c.Worker != (Worker{"develop", "work/trees", 5}) {
+		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Gate != (Gate{"make", 90 * time.Second, 2, true}) ||
+		!reflect.DeepEqual(c.Worker, Worker{"develop", "work/trees", 5, "npm ci", "work/", []glob.Pattern{".env", "secrets"}, []glob.Pattern{"notes"}}) ||
+		!slices.Equal(c.Commands(), []stick.ProjectCommand{{Key: "worker.setup", Command: "npm ci"}}) {
 		t.Errorf("%+v", c)
 	}
-	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil || d.Gate != (Gate{Timeout: 10 * time.Minute}) || d.Worker != (Worker{Dir: "worktrees", Races: 3}) {
+	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil || d.Gate != (Gate{Timeout: 10 * time.Minute}) || !reflect.DeepEqual(d.Worker, Worker{Dir: "worktrees", Races: 3, Prefix: "feat/"}) || d.Commands() != nil {
 		t.Errorf("the default is %+v", d)
 	}
 }
@@ -53,6 +60,13 @@ func TestParseRefuses(t *testing.T) {
 		"[worker]\nworktree_dir = \"/x\"\n":                           "has to be a directory inside",
 		"[worker]\nworktree_dir = \".git/x\"\n":                       "has to be a directory inside",
 		"[worker]\nworktree_dir = \"a*\"\n":                           "has to be a directory inside",
+		"[worker]\nbranch_prefix = \"a b/\"\n":                        "has to be the beginning of a branch's name",
+		"[worker]\nbranch_prefix = \"/a\"\n":                          "has to be the beginning of a branch's name",
+		"[worker]\nbranch_prefix = \"a..b/\"\n":                       "has to be the beginning of a branch's name",
+		"[worker]\nbranch_prefix = \"a.lock/\"\n":                     "has to be the beginning of a branch's name",
+		"[worker]\nbranch_prefix = \"-a/\"\n":                         "has to be the beginning of a branch's name",
+		"[worker]\ncopy = [\"../x\"]\n":                               "worker.copy: ",
+		"[worker]\nsetup = 1\n":                                       "has to be a shell command",
 		"[worker]\nworktre_dir = \"a\"\n":                             "did you mean worker.worktree_dir?",
 		"[sesion]\n":                                                  "did you mean session?",
 		"[session]\nautos = true\n":                                   "did you mean session.auto?",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // Gate is the section [gate]: a command that has to succeed on a commit before the integration branch
@@ -24,6 +25,10 @@ type Worker struct {
 	Dir         string // where worktrees are created, relative to the workspace's root
 	Races       int    // how often a landing starts over because somebody else was faster
 	Setup       string // a shell command that runs in each new worktree; empty for none
+	Prefix      string // the name of a task's branch is this and the task's
+
+	Copy []glob.Pattern // files of the room's checkout that git ignores, and that each new worktree gets a copy of
+	Keep []glob.Pattern // files that git doesn't track, of which a copy is kept when a worktree is removed
 }
 
 // Commands lists the commands that tt runs only after a person has accepted them.
@@ -68,6 +73,14 @@ var (
 			c.Worker.Dir = dir
 			return nil
 		}},
+		{"branch_prefix", "the beginning of a branch's name, of at most 64 letters, digits, dots, dashes, underscores and slashes", "how the names of tasks' branches begin (default `feat/`)", func(c *Config, v any) error {
+			if err := assign(v, &c.Worker.Prefix); err != nil || !isBranchPrefix(c.Worker.Prefix) {
+				return errKind
+			}
+			return nil
+		}},
+		{"copy", "a list of patterns", "files that git ignores, such as .env: each new worktree gets a copy of those in the room's checkout", func(c *Config, v any) error { return patterns(v, &c.Worker.Copy) }},
+		{"keep", "a list of patterns", "files that git doesn't track, of which tt keeps a copy before it removes a worktree", func(c *Config, v any) error { return patterns(v, &c.Worker.Keep) }},
 		{"setup", "a shell command", "a command that runs in each new worktree, once a person has accepted it (default: none)", func(c *Config, v any) error { return assign(v, &c.Worker.Setup) }},
 		{"races", "a number from 1 to 100", "how often a merge starts over because somebody else was faster (default 3)", func(c *Config, v any) error { return number(v, 1, 100, &c.Worker.Races) }},
 	}
@@ -77,6 +90,25 @@ var (
 func ParseTasks(content []byte) (Gate, Worker, error) {
 	c, err := Parse(content)
 	return c.Gate, c.Worker, err
+}
+
+// DefaultPrefix begins the names of tasks' branches by default.
+const DefaultPrefix = "feat/"
+
+// isBranchPrefix reports whether the names of branches may begin so.
+func isBranchPrefix(prefix string) bool {
+	if !isPlain(prefix) || len(prefix) > 64 {
+		return false
+	}
+	parts := strings.Split(prefix, "/")
+	for i, part := range parts {
+		last := i == len(parts)-1
+		if part == "" && !last || strings.HasPrefix(part, ".") || strings.HasPrefix(part, "-") || strings.Contains(part, "..") ||
+			!last && (strings.HasSuffix(part, ".") || strings.HasSuffix(part, ".lock")) {
+			return false
+		}
+	}
+	return true
 }
 
 func duration(v any) (time.Duration, error) {

@@ -1,12 +1,14 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"talkingstick/stick"
@@ -290,4 +292,27 @@ func (c Client) TrackedChanges(ctx context.Context, dir string) ([]string, error
 		return nil, err
 	}
 	return w.Dirty, nil
+}
+
+// IgnoredFiles lists the files in the checkout at dir that git ignores, each by itself: below the given paths, or all.
+func (c Client) IgnoredFiles(ctx context.Context, dir string, below []string) ([]string, error) {
+	args := []string{"ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"}
+	for _, path := range below {
+		args = append(args, ":(top,literal)"+path)
+	}
+	files, err := c.list(ctx, dir, args...)
+	return slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "/") }), err // a repository of its own
+}
+
+// WouldIgnore returns those of the paths that git ignores, or would if they were there, in the checkout at dir.
+func (c Client) WouldIgnore(ctx context.Context, dir string, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	var out bytes.Buffer
+	err := c.write(ctx, change{dir: dir, in: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), out: &out}, "check-ignore", "-z", "--stdin")
+	if err != nil && !exitedWith(err, 1) { // 1: it ignores none of them
+		return nil, err
+	}
+	return splitNUL(out.String()), nil
 }

@@ -24,6 +24,7 @@ type TaskFile struct {
 	Base        string `json:"base"`
 	Description string `json:"description,omitempty"`
 	Spec        string `json:"spec,omitempty"`
+	Slot        *int   `json:"slot,omitempty"` // the number of the worktree, which commands find in TT_SLOT
 }
 
 // ReadTaskFile reads the task file of a linked worktree. It reports false if worktree is empty, if there is
