@@ -57,7 +57,7 @@ func TestPulled(t *testing.T) {
 	merged.State, merged.Commit = PullMerged, strings.Repeat("b", 40)
 	equal(t, "merged", apply("s", merged).Say(), "pull request #7 of x was merged at the forge")
 
-	retried, err := Task{ID: "x", State: TaskFailed, Attempt: 1, PR: closed}.Retry("s", "base", Checkout{})
+	retried, err := Task{ID: "x", State: TaskFailed, Attempt: 1, PR: closed}.Retry("s", "base", Checkout{}, NoSlot)
 	equal(t, "code", CodeOf(err), "")
 	after, _ := Task{ID: "x", State: TaskFailed, Attempt: 1, PR: closed}.Apply(retried)
 	equal(t, "another attempt has none", after.PR, PullRequest{})

@@ -103,9 +103,11 @@ var examples = map[string][]string{
 	"tt worker rollback":        {"tt worker rollback ui-7 --reason 'uploads are slower'"},
 	"tt worker show":            {"tt worker show ui-7"},
 	"tt worker spawn": {
-		"tt worker spawn ui-7 --description 'Retry failed uploads'",
+		"tt worker spawn ui-7 --description 'Retry failed uploads'", "tt worker spawn ui-9 --after ui-7,ui-8",
 		`tt worker spawn ui-8 --spec ui-8.md --run 'claude -p "$(tt worker prompt)"'`,
 	},
+	"tt worker after":  {"tt worker after ui-9 ui-7 ui-8", "tt worker after ui-9 --none"},
+	"tt worker next":   {"tt worker next", "tt worker next --wait"},
 	"tt worker start":  {"tt worker start"},
 	"tt worker status": {"tt worker status", "tt worker status --watch"},
 

@@ -152,6 +152,9 @@ func (p *page) what(t task.TaskView) string {
 	case t.Queue > 0:
 		parts = append(parts, fmt.Sprintf("%d in the merge queue", t.Queue))
 	}
+	if t.Later {
+		parts = append(parts, string(p.waits(t)))
+	}
 	if t.BelowAuthor {
 		parts = append(parts, "approved by "+string(t.ApprovedBy)+startedByAuthor(true))
 	}
@@ -222,12 +225,21 @@ func (p *page) task(t task.WorkerShowResult) {
 	row("warning", t.Warning)
 	row("conflicts", paths(t.Conflicts))
 	row("spawned by", string(t.SpawnedBy))
+	if t.Later {
+		row("for later", "it "+string(p.waits(t.TaskView)))
+		row("after", strings.Join(t.After, ", "))
+	}
 	row("branch", t.Branch+" for "+t.Integration)
 	worktree := t.Path
 	if t.Host != "" {
 		worktree += " on " + t.Host
 	}
-	row("worktree", worktree)
+	if !t.Later {
+		row("worktree", worktree)
+	}
+	if t.Slot != nil {
+		row("slot", itoa(*t.Slot))
+	}
 	row("base", abbrev(t.Base))
 	row("in review", abbrev(t.Head))
 	if t.ChangesGate {
@@ -262,8 +274,27 @@ func (p *page) task(t task.WorkerShowResult) {
 			row("output", string(p.next(stick.Cmd("tt worker show --output <sum>", abbrev(r.Output)))))
 		}
 	}
+	p.setup(t.TaskView)
 	p.history(t)
 	p.linef("next: %s", stick.Line(t.NextAction))
+}
+
+// setup shows how a task's worktree was set up.
+func (p *page) setup(t task.TaskView) {
+	s := t.Setup
+	if s == nil {
+		return
+	}
+	end := "ended well"
+	if why := s.Failed(t.Doing); why != "" {
+		end = why
+	} else if s.Exit == nil {
+		end = "runs"
+	}
+	p.linef("  %-12s %s (%s)", "set-up", stick.Line(s.Command), end)
+	if s.Output != "" {
+		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt worker show --output <sum>", abbrev(s.Output))))
+	}
 }
 
 func (p *page) history(t task.WorkerShowResult) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
@@ -191,7 +192,7 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditParams, moves []move, asked bool) (engine.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
-		if res, err := a.mayMoveTasks(ctx, e, *q, repo.Top, moves); err != nil || !res.Allowed || res.Told != "" {
+		if res, err := a.mayMoveTasks(ctx, e, *q, repo, moves); err != nil || !res.Allowed || res.Told != "" {
 			return res, err
 		}
 	}
@@ -209,7 +210,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditPara
 	if err != nil {
 		return allowed, err
 	}
-	if own, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
+	if own, _, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
 	moves = slices.DeleteFunc(moves, func(m move) bool {
@@ -243,13 +244,14 @@ func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditPara
 
 // mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything when a branch is
 // created, or stays at its commit.
-func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEditParams, top string, moves []move) (engine.MayEditResult, error) {
+func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEditParams, repo workspace.Repository, moves []move) (engine.MayEditResult, error) {
+	shared, _ := repo.CheckedOut() // of these, none is the branch of a task that has a worktree
 	for _, m := range moves {
-		if strings.HasPrefix(m.ref, "refs/heads/feat/") {
+		if !slices.Contains(shared, m.ref) || strings.HasPrefix(m.ref, "refs/heads/"+config.DefaultPrefix) {
 			q.Branches = append(q.Branches, m.ref)
 		}
 	}
-	if len(q.Branches) == 0 || top == "" {
+	if len(q.Branches) == 0 || repo.Top == "" {
 		return allowed, nil
 	}
 	now, err := (git.Client{InHook: true}).RefValues(ctx, a.Dir, q.Branches...)
@@ -265,10 +267,10 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEdit
 	if len(q.Branches) == 0 {
 		return allowed, nil
 	}
-	if own, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
+	if own, _, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
-	q.Path = top
+	q.Path = repo.Top
 	return e.CheckEdit(ctx, q)
 }
 
@@ -279,13 +281,12 @@ func (a *app) noteCommits(ctx context.Context, e operations, q engine.HookParams
 	if len(moves) > most {
 		return nil
 	}
-	own, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv))
+	_, landed, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv))
 	if err != nil {
 		return err
 	}
 	p := engine.NoteCommitsParams{HookParams: q}
 	for _, m := range moves {
-		landed := own && !strings.HasPrefix(m.ref, "refs/heads/feat/")
 		but := []string{"--branches", "--tags", "--remotes", "FETCH_HEAD"}
 		if landed {
 			but = []string{m.ref}

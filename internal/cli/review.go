@@ -170,6 +170,9 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		l := a.startLive(true)
 		p.Caller, p.Waits, p.Shows = by, a.waits, a.showsGate(l)
 		res, err := e.WorkerMerge(c.Context(), p)
+		if err == nil || len(res.Merged) > 0 {
+			res.Started = a.startReady(c.Context(), e, by, p.Where)
+		}
 		l.end()
 		if err != nil && len(res.Merged) == 0 && !p.All {
 			return err
@@ -227,6 +230,10 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 		}
 		p.remains("  ", m.Remains)
 	}
+	if len(res.Ready) > 0 {
+		p.linef("ready to begin now: %s; an agent takes one: %s", paths(res.Ready), p.next(stick.Cmd("tt worker next")))
+	}
+	p.startedReady(res.Started)
 	for _, w := range res.Waiting {
 		p.linef("%s is %s: %s", w.TaskID, w.State, stick.Line(w.Why))
 	}
@@ -277,8 +284,8 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, as with spawn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], path.where()
-		return a.spawn(c.Context(), run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		p.TaskID, p.Where, p.Run = args[0], path.where(), run
+		return a.spawn(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerRetry(c.Context(), p)
 		})

@@ -17,7 +17,7 @@ import (
 // workerCommands are the commands about tasks.
 func (a *app) workerCommands() []*cobra.Command {
 	return []*cobra.Command{
-		a.workerInitCmd(), a.workerSpawnCmd(), a.workerStatusCmd(), a.workerShowCmd(), a.workerStartCmd(), a.workerDoneCmd(),
+		a.workerInitCmd(), a.workerSpawnCmd(), a.workerStatusCmd(), a.workerShowCmd(), a.workerNextCmd(), a.workerAfterCmd(), a.workerStartCmd(), a.workerDoneCmd(),
 		a.workerHeartbeatCmd(), a.workerFailCmd(), a.workerApproveCmd("approve"), a.workerChangesCmd("request-changes"), a.workerMergeCmd(), a.workerPRCmd(),
 		a.workerCancelCmd(), a.workerRetryCmd(), a.workerRollbackCmd(), a.workerDiffCmd(), a.workerPromptCmd(), a.workerExportCmd(), a.workerRunCmd(),
 	}
@@ -115,14 +115,16 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
 	c.Flags().StringVar(&p.Base, "base", "", "the commit to start from (default: the branch that tasks are merged into)")
 	c.Flags().StringVar(&run, "run", "", "a shell command to start in the worktree, in the background")
+	c.Flags().BoolVar(&p.Later, "later", false, "make no branch and no worktree: tt worker next gives the task to whoever asks")
+	c.Flags().StringSliceVar(&p.After, "after", nil, "the tasks that have to land before it begins, separated by commas; it is for later, too")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], path.where()
+		p.TaskID, p.Where, p.Run = args[0], path.where(), run
 		var err error
 		if p.Spec, err = a.specOf(spec); err != nil {
 			return err
 		}
-		return a.spawn(c.Context(), run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return a.spawn(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerSpawn(c.Context(), p)
 		})
@@ -131,11 +133,15 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 }
 
 // spawn creates a task, or another attempt at one, and starts the command that works on it.
-func (a *app) spawn(ctx context.Context, run string, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
+func (a *app) spawn(ctx context.Context, w core.Where, run string, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
 	started := false
 	return answer(a, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 		res, err := operation(e, by)
-		if err == nil && run != "" {
+		switch {
+		case err != nil:
+		case res.Task.Later:
+			res.Started = a.startReady(ctx, e, by, w)
+		case run != "":
 			res.Task.Run, started, err = a.startRun(ctx, e, res, run)
 		}
 		return res, err
@@ -144,9 +150,14 @@ func (a *app) spawn(ctx context.Context, run string, operation func(operations, 
 
 // spawned shows a new task, and the command that works on it. started says that this call started the command.
 func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
+	if res.Task.Later {
+		p.planned(res)
+		return
+	}
 	p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
 	p.linef("worktree: %s", stick.Line(res.Worktree))
 	p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), stick.Line(res.Task.Integration))
+	p.copied(res.CopiedFiles)
 	if res.Note != "" {
 		p.linef("note: %s", stick.Line(res.Note))
 	}
@@ -162,6 +173,22 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 		p.linef("started already: %s", stick.Line(r.Command))
 	}
 	p.linef("to follow it: %s", p.next(stick.Cmd("tt worker status --watch")))
+}
+
+// planned shows a task that is for later.
+func (p *page) planned(res task.WorkerSpawnResult) {
+	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt, p.waits(res.Task), already(res.Already))
+	if res.Task.Warning != "" {
+		p.linef("warning: %s", stick.Line(res.Task.Warning))
+	}
+	p.startedReady(res.Started)
+	switch {
+	case len(res.Started) > 0:
+	case res.Task.Run != nil:
+		p.linef("its command starts when it is ready: %s", stick.Line(res.Task.Run.Command))
+	default:
+		p.linef("to take the oldest task that is ready: %s", p.next(stick.Cmd("tt worker next")))
+	}
 }
 
 // specOf reads the file with the details of a task, or standard input.

@@ -131,6 +131,15 @@ func (d *desk) task(id string) {
 	}
 }
 
+// taskForLater makes a task that nobody has begun.
+func (d *desk) taskForLater(id string) {
+	d.Helper()
+	_, err := d.o.Tasks.WorkerSpawn(d.Context(), task.WorkerSpawnParams{Caller: d.caller("codex:b"), Where: d.at(), TaskID: id, Later: true})
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
 // say has an agent send a message to another.
 func (d *desk) say(from, to stick.AgentID, body string) int64 {
 	d.Helper()

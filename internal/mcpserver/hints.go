@@ -40,6 +40,7 @@ var commands = map[string][]string{
 	"tt roster":           {"get_roster"},
 	"tt conflicts":        {"get_conflicts"},
 	"tt worker start":     {"worker_start"},
+	"tt worker next":      {"worker_next"},
 	"tt worker done":      {"worker_done"},
 	"tt worker fail":      {"worker_fail", "reason"},
 	"tt worker heartbeat": {"worker_heartbeat"},

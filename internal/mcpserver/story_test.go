@@ -169,6 +169,8 @@ func TestEveryTool(t *testing.T) {
 	d.git("-C", "worktrees/lexer", "commit", "--quiet", "--allow-empty", "--message", "the lexer")
 	is(s.ok("worker_done", doc{"task_id": "lexer"}), "state", "IN_REVIEW")
 	is(s.ok("worker_fail", doc{"task_id": "lexer", "reason": "it can't be done"}), "state", "FAILED")
+	d.taskForLater("parser")
+	is(s.ok("worker_next", doc{}), "task_id", "parser")
 
 	is(s.ok("set_room_policy", doc{"set": []string{"order=sequence"}}), "changed", true)
 	if order := s.ok("reorder_members", doc{"order": []string{string(c)}})["order"].([]any); order[0] != string(c) {

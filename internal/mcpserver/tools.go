@@ -123,6 +123,7 @@ var tools = sync.OnceValue(func() []tool {
 		op("close_room", "Close the room. If you hold the stick, give a handoff.", asks, (*engine.Engine).CloseRoom),
 		op("reorder_members", "Change the order that policy order=sequence follows.", rare, (*engine.Engine).ReorderMembers, "order"),
 		op("get_roster", "List the other agents at work in a workspace, with process, directory and role.", reads, (*engine.Engine).GetRoster),
+		taskOp("worker_next", "Take the oldest task that is ready to begin; says what to do.", rare, (*task.Tasks).WorkerNext),
 		taskOp("worker_start", "Start the task of this worktree; says what to do.", rare, (*task.Tasks).WorkerStart),
 		taskOp("worker_done", "Ask for a review of your commits. Rebases them first; refuses uncommitted changes.", rare, (*task.Tasks).WorkerDone),
 		taskOp("worker_fail", "Give up your task, with the reason.", asks, (*task.Tasks).WorkerFail, "reason"),

@@ -114,6 +114,8 @@ var exempt = map[string]string{
 	"WorkerRequestChanges": "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerPR":             "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerMerge":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerAfter":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerReady":          "it is a part of worker merge, worker after and worker spawn, which start commands",
 	"WorkerCancel":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerRetry":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerRollback":       "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",

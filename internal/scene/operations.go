@@ -397,6 +397,24 @@ func (a *Actor) WorkerPR(p task.WorkerPRParams) Answer[task.WorkerPRResult] {
 	return do(a, "WorkerPR", a.Tasks.WorkerPR, p)
 }
 
+// WorkerNext is the operation of that name.
+func (a *Actor) WorkerNext(p task.WorkerNextParams) Answer[task.WorkerNextResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerNext", a.Tasks.WorkerNext, p)
+}
+
+// WorkerAfter is the operation of that name.
+func (a *Actor) WorkerAfter(p task.WorkerAfterParams) Answer[task.WorkerAfterResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerAfter", a.Tasks.WorkerAfter, p)
+}
+
+// WorkerReady is the operation of that name.
+func (a *Actor) WorkerReady(p task.WorkerReadyParams) Answer[task.WorkerReadyResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerReady", a.Tasks.WorkerReady, p)
+}
+
 // WorkerOutput is the operation of that name.
 func (a *Actor) WorkerOutput(p task.WorkerOutputParams) Answer[task.WorkerOutputResult] {
 	p.Caller = a.By

@@ -33,6 +33,24 @@ func (a *Actor) Spawn(name string) Answer[task.WorkerSpawnResult] {
 	return a.WorkerSpawn(task.WorkerSpawnParams{TaskID: name, Description: "do " + name})
 }
 
+// SpawnLater makes a task that begins after others have landed.
+func (a *Actor) SpawnLater(name string, after ...string) Answer[task.WorkerSpawnResult] {
+	return a.WorkerSpawn(task.WorkerSpawnParams{TaskID: name, Description: "do " + name, Later: true, After: after})
+}
+
+// Next takes the oldest task that is ready.
+func (a *Actor) Next() Answer[task.WorkerNextResult] { return a.WorkerNext(task.WorkerNextParams{}) }
+
+// AcceptsCommands accepts all commands of the project, as a person.
+func (a *Actor) AcceptsCommands() {
+	a.Helper()
+	var sums []string
+	for _, c := range a.WorkerInit(task.WorkerInitParams{}).OK().Commands {
+		sums = append(sums, c.Sum)
+	}
+	a.WorkerInit(task.WorkerInitParams{Accept: sums}).OK()
+}
+
 // WorksOn starts a task in its worktree, with the actor as its worker.
 func (a *Actor) WorksOn(name string) *Work {
 	a.Helper()
@@ -167,7 +185,7 @@ func (s *Scene) RenewsIntent(name string) {
 // OwnChange is the operation of that name.
 func (a *Actor) OwnChange(intent string) bool {
 	a.Helper()
-	own, err := a.Tasks.OwnChange(a.Context(), intent)
+	own, _, err := a.Tasks.OwnChange(a.Context(), intent)
 	if err != nil {
 		a.fail("%s asks whether a change is its own: %v", a.Name, err)
 	}

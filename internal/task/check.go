@@ -88,13 +88,13 @@ func (l *lastLine) String() string {
 }
 
 // shell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends, the
-// whole group is killed. What it prints is also written to listener, unless that is nil.
-func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration, listener io.Writer) (commandResult, error) {
+// whole group is killed. extra is added to its environment. What it prints is also written to listener, unless that is nil.
+func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration, extra []string, listener io.Writer) (commandResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	argv := shellOf(command)
 	c := exec.CommandContext(limited, argv[0], argv[1:]...)
-	c.Dir, c.Env = dir, ts.core.Config.Environ
+	c.Dir, c.Env = dir, slices.Concat(ts.core.Config.Environ, extra)
 	c.WaitDelay = time.Second
 	var out tailBuffer
 	c.Stdout = &out
@@ -152,7 +152,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	var blobs []store.Blob
 	for _, e := range f.p.Evidence {
 		name, command, _ := strings.Cut(e, "=")
-		o, err := f.tasks.shell(ctx, f.path, command, checkTimeout, nil)
+		o, err := f.tasks.shell(ctx, f.path, command, checkTimeout, slotEnviron(f.task.Slot), nil)
 		if err != nil {
 			return nil, err
 		}

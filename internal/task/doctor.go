@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
@@ -134,8 +136,10 @@ func taskName(i store.Intent, tasks []stick.Task) string {
 		}
 	}
 	if d, err := readIntent[spawnIntent](i); err == nil {
-		if name := strings.TrimPrefix(d.Task.Branch, "feat/"); stick.TaskKey(name) == i.Task {
-			return name // it was interrupted before there was a task
+		for _, name := range []string{d.Task.ID, strings.TrimPrefix(d.Task.Branch, config.DefaultPrefix)} { // earlier programs kept only the branch
+			if stick.TaskKey(name) == i.Task {
+				return name // it was interrupted before there was a task
+			}
 		}
 	}
 	return i.Task
@@ -150,6 +154,8 @@ func Doing(kind string) string {
 		return "removing its branch and worktree"
 	case intentSpawn, intentRetry:
 		return "creating its branch and worktree"
+	case intentSetup:
+		return "setting its worktree up"
 	case intentDone:
 		return "preparing for review"
 	case intentRollback:
@@ -162,7 +168,12 @@ func Doing(kind string) string {
 func finisher(i store.Intent, tasks []stick.Task) string {
 	switch i.Kind {
 	case intentSpawn:
+		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) { // it was for later
+			return "tt worker start --task " + i.Task
+		}
 		return "tt worker spawn " + i.Task
+	case intentSetup:
+		return "tt worker start --task " + i.Task
 	case intentRetry:
 		for _, t := range tasks {
 			if t.ID == i.Task && t.Attempt == i.Attempt { // the worktree of this attempt is made again

@@ -18,6 +18,7 @@ import (
 const (
 	intentSpawn    = "spawn"
 	intentRetry    = "retry"
+	intentSetup    = "setup"
 	intentDone     = "done"
 	intentLand     = "land"
 	intentRollback = "rollback"
@@ -33,12 +34,20 @@ type spawnIntent struct {
 	Base      string      `json:"base"`
 	NewBranch bool        `json:"new_branch"`
 	NewTree   bool        `json:"new_tree"`
+	Slot      int         `json:"slot"` // of the task
 }
 
 // spawnedTask is the part of a task that its intent keeps. Earlier programs stored the whole task, with
 // names in capitals; encoding/json reads them too, because it ignores case.
 type spawnedTask struct {
 	Branch string `json:"branch"`
+	ID     string `json:"id"`
+}
+
+// setupIntent is what the set-up of a worktree is about to run there. If it is interrupted, there is nothing to undo.
+type setupIntent struct {
+	Path    string `json:"path"`
+	Command string `json:"command"`
 }
 
 // doneIntent is what done is about to do to a task's branch.
@@ -107,7 +116,7 @@ func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any
 }
 
 // readIntent decodes the stored form of an intent.
-func readIntent[T spawnIntent | doneIntent | landIntent | cleanupIntent | pauseIntent](i store.Intent) (T, error) {
+func readIntent[T spawnIntent | setupIntent | doneIntent | landIntent | cleanupIntent | pauseIntent](i store.Intent) (T, error) {
 	var data T
 	if err := json.Unmarshal(i.Data, &data); err != nil {
 		return data, fmt.Errorf("intent %s of kind %s: %w", i.ID, i.Kind, err)

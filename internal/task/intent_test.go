@@ -22,12 +22,12 @@ func TestIntentsOfEarlierPrograms(t *testing.T) {
 				`"Integration":"integration","Base":"ed63","Head":"","Patch":"","ChangesGate":false,"Worker":"","Earlier":null,"SpawnedBy":"",` +
 				`"Approved":"","ApprovedBy":"","ApprovedSeq":0,"Result":"","Cause":"","Reason":"","CreatedAt":null,"StateAt":null,"Seq":0,"HeartbeatAt":null},` +
 				`"path":"/home/ann/app/worktrees/c2","base":"ed63","new_branch":true,"new_tree":true}`,
-			spawnIntent{Task: spawnedTask{"feat/c2"}, Path: "/home/ann/app/worktrees/c2", Base: "ed63", NewBranch: true, NewTree: true},
+			spawnIntent{Task: spawnedTask{"feat/c2", "c2"}, Path: "/home/ann/app/worktrees/c2", Base: "ed63", NewBranch: true, NewTree: true},
 		},
 		{
 			intentRetry, `{"task":{"ID":"again","State":"FAILED","Attempt":2,"Branch":"feat/again","Worktree":"worktrees/again","CreatedAt":"2026-11-22T03:47:13.913Z"},` +
 				`"path":"/home/ann/lib/worktrees/again","base":"838f","from":"7f8e","new_branch":false,"new_tree":true}`,
-			spawnIntent{Task: spawnedTask{"feat/again"}, Path: "/home/ann/lib/worktrees/again", Base: "838f", NewTree: true},
+			spawnIntent{Task: spawnedTask{"feat/again", "again"}, Path: "/home/ann/lib/worktrees/again", Base: "838f", NewTree: true},
 		},
 		{
 			intentDone, `{"path":"/home/ann/app/worktrees/UI-7","head":"dee2","onto":"9103","pushed":"77aa"}`,

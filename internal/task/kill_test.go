@@ -62,6 +62,29 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 			stick.TaskAssigned,
 		},
 		{
+			"spawn with a set-up", setsUp,
+			func(a *scene.Actor) error {
+				if err := a.Spawn("one").Err; err != nil {
+					return err
+				}
+				return isSetUp(a)
+			},
+			stick.TaskAssigned,
+		},
+		{
+			"next", func(s *scene.Scene, ann, bob *scene.Actor) {
+				setsUp(s, ann, bob)
+				bob.SpawnLater("one").OK()
+			},
+			func(a *scene.Actor) error {
+				if err := a.Next().Err; err != nil {
+					return err
+				}
+				return isSetUp(a)
+			},
+			stick.TaskWorking,
+		},
+		{
 			"start without a worktree", func(s *scene.Scene, ann, bob *scene.Actor) {
 				if err := os.RemoveAll(ann.Spawn("one").OK().Worktree); err != nil {
 					panic(err)
@@ -117,6 +140,27 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 			}
 		})
 	}
+}
+
+// setsUp has the project copy a file into new worktrees, and run a command there.
+func setsUp(s *scene.Scene, _, _ *scene.Actor) {
+	s.Commit(".gitignore", ".env\nsetup\n")
+	s.File(".env", "KEY=1\n")
+	s.Commit(".talking-stick.toml", "[worker]\nsetup = 'test -e .env && echo $TT_SLOT >setup'\ncopy = ['.env']\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	s.Person("pat").AcceptsCommands()
+}
+
+// isSetUp checks that the worktree of the task one is complete.
+func isSetUp(a *scene.Actor) error {
+	show := a.WorkerShow(task.WorkerShowParams{TaskID: "one"}).OK()
+	if show.Doing != "" || show.Setup == nil || show.Setup.Exit == nil || *show.Setup.Exit != 0 || show.Slot == nil || *show.Slot != 0 {
+		return fmt.Errorf("its set-up is %+v in slot %v, and it is %q", show.Setup, show.Slot, show.Doing)
+	}
+	if b, err := os.ReadFile(filepath.Join(show.Path, "setup")); string(b) != "0\n" {
+		return fmt.Errorf("its set-up wrote %q (%w)", b, err)
+	}
+	return nil
 }
 
 // TestTheDoctorNamesWhatIsLeft checks that the doctor names what a killed command left half done, until the next

@@ -106,11 +106,11 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 		if err := l.removeTree(tree); err != nil {
 			return false, o, err
 		}
-		if err := l.git.AddDetached(ctx, l.root, tree, commit); err != nil {
+		if err := l.addGateTree(ctx, tree, commit); err != nil {
 			return false, o, err
 		}
 		l.killPoint("gate: worktree")
-		if o, err = l.tasks.shell(ctx, tree, l.gate.Command, l.gate.Timeout, l.showGate(commit)); err != nil {
+		if o, err = l.tasks.shell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(l.task.Slot), l.showGate(commit)); err != nil {
 			return false, o, err
 		}
 		if o.exit == 0 {
@@ -121,6 +121,16 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 		}
 	}
 	return false, o, nil
+}
+
+// addGateTree creates the gate's worktree.
+func (l *landing) addGateTree(ctx context.Context, tree, commit string) error {
+	unlock, err := l.lockWorktrees(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return l.git.AddDetached(ctx, l.root, tree, commit)
 }
 
 // GateRun is a gate that runs now.

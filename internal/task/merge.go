@@ -33,6 +33,9 @@ type WorkerMergeResult struct {
 	Waiting []HeldTask    `json:"waiting"` // approved, but not merged by this call
 
 	InReview []string `json:"in_review,omitempty"` // the tasks that nobody has approved, if there was nothing to merge
+
+	Ready   []string      `json:"ready,omitempty"`   // the tasks that waited for a merged one, and can begin now
+	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
 // MergedTask is a task that landed.
@@ -92,10 +95,15 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 		m, _, err := rp.mergeOne(ctx, task, true)
 		if err == nil {
 			res.Merged = append(res.Merged, m)
+			res.Ready, err = rp.readyAfter(ctx, res.Merged)
 		}
 		return res, err
 	}
-	return rp.mergeQueue(ctx, p.All, res)
+	res, err = rp.mergeQueue(ctx, p.All, res)
+	if len(res.Merged) > 0 {
+		res.Ready, _ = rp.readyAfter(ctx, res.Merged) // they have landed, whether or not the others are known
+	}
+	return res, err
 }
 
 // mergeQueue merges the tasks of all queues in order, or only the first one that can be merged. Each integration

@@ -93,7 +93,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 			return err
 		}
 		path := rp.worktree(task)
-		v, err := view(tx, task, r, probes, me)
+		v, err := view(tx, task, r, probes, me, finder(tx, r.ID))
 		if err != nil {
 			return err
 		}

@@ -13,18 +13,19 @@ import (
 // IntentEnv is the environment variable that tells the hooks of a git that tt runs which intent it serves.
 const IntentEnv = "TT_INTENT"
 
-// OwnChange reports whether a change that git is about to make serves an open intent. tt has allowed such a change
-// already, so the hooks needn't check it again.
-func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own bool, err error) {
+// OwnChange reports whether a change that git is about to make serves an open intent, and whether that lands a task or
+// reverts one. tt has allowed such a change already, so the hooks needn't check it again.
+func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own, lands bool, err error) {
 	if intent == "" {
-		return false, nil
+		return false, false, nil
 	}
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	return own, db.View(ctx, func(tx *store.Tx) error {
-		_, own, err = tx.Intent(intent)
+	return own, lands, db.View(ctx, func(tx *store.Tx) error {
+		i, open, err := tx.Intent(intent)
+		own, lands = open, open && (i.Kind == intentLand || i.Kind == intentRollback)
 		return err
 	})
 }
@@ -91,6 +92,8 @@ func (rp *repo) recover(ctx context.Context, id string) error {
 	switch open.Kind {
 	case intentSpawn, intentRetry:
 		return rp.undoSpawn(ctx, *open)
+	case intentSetup: // the task says that its set-up didn't come to its end
+		return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(open.ID, "cut off") })
 	case intentDone:
 		return rp.recoverDone(ctx, *open)
 	case intentLand, intentRollback:

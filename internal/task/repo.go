@@ -257,7 +257,7 @@ func (rp *repo) worktree(t stick.Task) string {
 func (rp *repo) writeTaskFile(t stick.Task, attempt int) error {
 	b, err := json.MarshalIndent(core.TaskFile{
 		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktree(t), Integration: t.Integration, Base: t.Base,
-		Description: t.Description, Spec: t.Spec,
+		Description: t.Description, Spec: t.Spec, Slot: slotView(t),
 	}, "", "  ")
 	if err != nil {
 		return err

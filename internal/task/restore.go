@@ -14,7 +14,7 @@ import (
 // caller must hold the task's lock.
 func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, error) {
 	path := rp.worktree(task)
-	if _, err := os.Lstat(path); !os.IsNotExist(err) || task.Over() {
+	if _, err := os.Lstat(path); !os.IsNotExist(err) || task.Over() || task.Later {
 		return nil, nil
 	}
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
@@ -34,7 +34,12 @@ func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, e
 	if err := rp.requireInside(path); err != nil {
 		return nil, err
 	}
-	return &spawnPlan{task: task, path: path, base: at, newTree: true}, nil
+	tg, err := rp.readTarget(ctx, task.Integration)
+	if err != nil {
+		return nil, err
+	}
+	w, err := rp.acceptedSettings(ctx, tg.head())
+	return &spawnPlan{task: task, path: path, base: at, newTree: true, slot: task.Slot, worker: w}, err
 }
 
 // errWorktreeMissing returns the error for a worktree that can't be made again without a loss.
@@ -62,11 +67,24 @@ func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note string, err err
 	}
 	defer rp.serve(ctx, id)()
 	rp.killPoint("restore: intended")
-	if err := rp.create(ctx, *m); err != nil {
+	if _, err := rp.create(ctx, *m); err != nil {
 		return "", rp.undoFailedSpawn(ctx, id, *m, err)
 	}
 	rp.killPoint("restore: made")
-	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "done") }); err != nil {
+	setup, err := rp.planSetup(ctx, *m)
+	if err != nil {
+		return "", err
+	}
+	err = rp.writeOutcome(ctx, func(o *op) error {
+		if err := o.Tx.EndIntent(id, "done"); err != nil {
+			return err
+		}
+		return o.beginSetup(setup)
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := rp.setUp(ctx, setup); err != nil {
 		return "", err
 	}
 	return "the worktree was missing; tt made it again from " + m.task.Branch + ", at " + shortCommit(m.base) + ": what wasn't committed there is gone", nil
@@ -91,7 +109,8 @@ func (rp *repo) missingWorktree(ctx context.Context, id string) (m *spawnPlan, u
 		return nil, unlock, err
 	}
 	_, lerr := os.Lstat(rp.worktree(task))
-	if !os.IsNotExist(lerr) && (open == nil || open.Kind != intentRetry) || task.Over() {
+	busy := open != nil && (open.Kind == intentRetry || open.Kind == intentSpawn || open.Kind == intentSetup)
+	if !os.IsNotExist(lerr) && !busy || task.Over() {
 		return nil, unlock, nil
 	}
 	held, err := rp.lockTask(ctx, id)

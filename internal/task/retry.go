@@ -16,6 +16,7 @@ type WorkerRetryParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	TaskID string `json:"task_id"`
+	Run    string `json:"run,omitempty"` // of a task for later: the command that works on it, once it is ready
 }
 
 // WorkerRetry starts another attempt at a task that failed: on its branch if that exists, else from the integration
@@ -37,19 +38,23 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
+	if task.Later {
+		return rp.retryForLater(ctx, task, p.Run)
+	}
 	m, note, err := rp.planRetry(ctx, task)
 	if err != nil {
 		return res, err
 	}
-	res, err = rp.carryOut(ctx, intentRetry, m, func(o *op) (stick.Event, error) {
+	res, err = rp.carryOut(ctx, intentRetry, m, func(o *op, slot int) ([]stick.Event, error) {
 		if err := o.requireMemberOrPerson(); err != nil {
-			return stick.Event{}, err
+			return nil, err
 		}
 		now, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
 		if err != nil {
-			return stick.Event{}, err
+			return nil, err
 		}
-		return now.Retry(o.Me.Agent, m.base, o.Tx.CheckoutOf(o.Room))
+		ev, err := now.Retry(o.Me.Agent, m.base, o.Tx.CheckoutOf(o.Room), slot)
+		return []stick.Event{ev}, err
 	})
 	if err != nil {
 		return res, err
@@ -65,10 +70,10 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 	if err != nil {
 		return m, "", err
 	}
-	if _, err := rp.acceptedSettings(ctx, tg.head()); err != nil {
+	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head()}
+	if m.worker, err = rp.acceptedSettings(ctx, tg.head()); err != nil {
 		return m, "", err
 	}
-	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head()}
 	if err := rp.requireInside(m.path); err != nil {
 		return m, "", err
 	}

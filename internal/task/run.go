@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"talkingstick/internal/engine/core"
@@ -82,7 +83,7 @@ func requireCurrentAttempt(task stick.Task, attempt int) error {
 func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	argv := shellOf(p.Command)
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.Dir, c.Env = p.Dir, p.Environ
+	c.Dir = p.Dir
 	c.WaitDelay = 5 * time.Second
 	var out tailBuffer
 	c.Stdout, c.Stderr = &out, &out
@@ -98,6 +99,7 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 		if !run.StartedAt.IsZero() || run.Process != p.Starter {
 			return run, false, stick.Errorf(stick.CodeStaleAttempt, "another process starts the command of %s", task.ID).With("task_id", task.ID)
 		}
+		c.Env = slices.Concat(p.Environ, slotEnviron(task.Slot))
 		run.Process, run.StartedAt = self, stick.At(ts.core.Now())
 		return run, true, nil
 	})

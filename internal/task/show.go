@@ -67,7 +67,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			return err
 		}
 		root, shown = r.Path, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}
-		v, err := view(tx, task, r, probes, me)
+		v, err := view(tx, task, r, probes, me, finder(tx, r.ID))
 		if err != nil {
 			return err
 		}

@@ -3,92 +3,16 @@ package task
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path"
-	"path/filepath"
+	"strings"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
-
-// WorkerInitParams asks to set up the integration branch.
-type WorkerInitParams struct {
-	Caller core.Caller `json:"-"`
-	core.Where
-	Branch string   `json:"branch,omitempty"` // empty for the one that is configured, or else integration
-	Accept []string `json:"accept,omitempty"` // the sums of commands that the caller accepts; see [WorkerInitResult]
-}
-
-// WorkerInitResult is the integration branch.
-type WorkerInitResult struct {
-	Branch  string `json:"branch"`
-	Commit  string `json:"commit"`
-	Remote  string `json:"remote,omitempty"` // the remote that decides, if there is one
-	Created bool   `json:"created"`
-	Gate    string `json:"gate,omitempty"` // the command that must pass before a merge; empty if none is set
-
-	Commands []ShownCommand `json:"commands,omitempty"` // the other commands that the project has tt run
-}
-
-// WorkerInit creates the integration branch from the commit that is checked out, or uses an existing branch. A named
-// branch becomes the configured one. It shows the commands that the project has tt run, and accepts those that the caller
-// names. It fails with [stick.CodeInvalidPath], [stick.CodeUsage], [stick.CodeNotFound] and [stick.CodePersonOnly].
-func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInitResult, error) {
-	var res WorkerInitResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
-	if err != nil {
-		return res, err
-	}
-	named := p.Branch != ""
-	if !named {
-		if p.Branch, err = rp.integration(ctx); err != nil {
-			return res, err
-		}
-	}
-	if !git.BranchName(p.Branch) {
-		return res, stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(p.Branch, 60)).With("field", "branch")
-	}
-	t, err := rp.readTarget(ctx, p.Branch)
-	if stick.CodeOf(err) == stick.CodeNotFound {
-		head, ok, herr := rp.git.Commit(ctx, rp.root, "HEAD")
-		if herr != nil {
-			return res, herr
-		}
-		if !ok {
-			return res, stick.Errorf(stick.CodeNotFound, "this repository has no commits, and the branch must start from one").Hintf("create a first commit")
-		}
-		if _, err := rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+p.Branch, head, ""); err != nil {
-			return res, err
-		}
-		res.Created = true
-		t, err = rp.readTarget(ctx, p.Branch)
-	} else if err == nil && t.local == "" {
-		if _, err := rp.git.UpdateRef(ctx, rp.root, t.ref(), t.tracked, ""); err != nil {
-			return res, err
-		}
-		res.Created = true
-	}
-	if err != nil {
-		return res, err
-	}
-	if named {
-		if err := rp.git.SetConfig(ctx, rp.root, integrationKey, p.Branch); err != nil {
-			return res, err
-		}
-	}
-	c, err := rp.config(ctx, t.head())
-	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, c.Gate.Command
-	if err == nil && len(p.Accept) > 0 {
-		err = rp.accept(ctx, c.Commands(), p.Accept)
-	}
-	if err == nil {
-		res.Commands, err = rp.showCommands(ctx, c.Commands())
-	}
-	return res, err
-}
 
 // WorkerSpawnParams asks for a new task.
 type WorkerSpawnParams struct {
@@ -111,8 +35,11 @@ type WorkerSpawnResult struct {
 	Worktree string        `json:"worktree"`
 	Task     TaskView      `json:"task"`
 	Note     string        `json:"note,omitempty"` // that the worktree was made again, or how to get back the work of the earlier attempt
-	Joined   bool          `json:"joined,omitempty"`
-	Already  bool          `json:"already,omitempty"`
+	CopiedFiles
+	Joined  bool `json:"joined,omitempty"`
+	Already bool `json:"already,omitempty"`
+
+	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
 // spawnPlan is the branch and worktree that spawn and retry create for a task.
@@ -124,6 +51,8 @@ type spawnPlan struct {
 	from      string // the commit of the branch, if it must be moved forward to there
 	newBranch bool
 	newTree   bool
+	slot      int           // set by carryOut
+	worker    config.Worker // the settings by which the worktree is made
 }
 
 // at is the commit at which the branch begins.
@@ -131,17 +60,22 @@ func (m spawnPlan) at() string { return cmp.Or(m.start, m.base) }
 
 // intent returns the stored form of the plan.
 func (m spawnPlan) intent() spawnIntent {
-	return spawnIntent{Task: spawnedTask{m.task.Branch}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree}
+	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot}
 }
 
-// WorkerSpawn creates a task with a branch and a worktree. If the caller isn't a member, it joins the room. It fails
-// with [stick.CodeUsage], [stick.CodeAlreadyExists], [stick.CodeNotFound], and as joining a room does. A failure
-// undoes everything that it created.
+// WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for later. If the
+// caller isn't a member, it joins the room. It fails with [stick.CodeUsage], [stick.CodeAlreadyExists],
+// [stick.CodeNotFound], [stick.CodeConfigChanged], and as joining a room does. A failure undoes everything that it created,
+// but for [stick.CodeSetupFailed]: then there is the task.
 func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
-	q := stick.Spawning{ID: p.TaskID, Description: p.Description, Spec: p.Spec, Branch: "feat/" + p.TaskID}
+	q := stick.Spawning{ID: p.TaskID, Description: p.Description, Spec: p.Spec, Later: p.Later || len(p.After) > 0, Slot: stick.NoSlot}
 	if err := q.Check(); err != nil {
 		return res, err
+	}
+	if q.Later && p.Base != "" {
+		return res, stick.Errorf(stick.CodeUsage, "a task for later begins at the branch that it is merged into, as that is then").With("field", "base").
+			Hintf("leave out --base")
 	}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
@@ -159,7 +93,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return res, err
 	}
 	if was, yes, err := rp.alreadyDone(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
-		if yes && was.Description == p.Description && was.Spec == p.Spec {
+		if yes && was.Description == p.Description && was.Spec == p.Spec && was.Later == q.Later && sameTasks(was.After, p.After) {
 			return rp.shownAfterSpawn(ctx, was)
 		}
 		_, err := stick.SpawnTask(was, q)
@@ -169,13 +103,17 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	res, err = rp.carryOut(ctx, intentSpawn, m, func(o *op) (stick.Event, error) {
+	if q.Later {
+		return rp.spawnForLater(ctx, q, p.After, p.Run)
+	}
+	res, err = rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
-			return stick.Event{}, err
+			return nil, err
 		}
-		q.By, q.In = o.Me.Agent, o.Tx.CheckoutOf(o.Room)
-		return stick.SpawnTask(was, q)
+		q.By, q.In, q.Slot = o.Me.Agent, o.Tx.CheckoutOf(o.Room), slot
+		ev, err := stick.SpawnTask(was, q)
+		return []stick.Event{ev}, err
 	})
 	if err != nil {
 		return res, err
@@ -184,15 +122,19 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	return res, rp.showTask(ctx, &res)
 }
 
-// carryOut creates what a plan says, between an intent of this kind and the event that record makes. record also decides
-// before anything is created whether the task may begin. A failure undoes everything that was created.
-func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record func(*op) (stick.Event, error)) (res WorkerSpawnResult, err error) {
+// carryOut creates what a plan says, between an intent of this kind and the events that record makes; then the project's
+// command sets a new worktree up. record also decides before anything is created whether the task may begin. A failure undoes
+// everything that was created, except if it is [stick.CodeSetupFailed].
+func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record func(o *op, slot int) ([]stick.Event, error)) (res WorkerSpawnResult, err error) {
 	id, err := rp.newID(ctx)
 	if err != nil {
 		return res, err
 	}
-	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
-		if _, err := record(o); err != nil {
+	err = rp.write(ctx, core.JoinsIfNew, func(o *op) (err error) {
+		if m.slot, err = o.freeSlot(m.task); err != nil {
+			return err
+		}
+		if _, err := record(o, m.slot); err != nil {
 			return err
 		}
 		res.Joined = o.Joined
@@ -203,23 +145,32 @@ func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record f
 	}
 	defer rp.serve(ctx, id)()
 	rp.killPoint(kind + ": intended")
-	if err := rp.create(ctx, m); err != nil {
+	if res.CopiedFiles, err = rp.create(ctx, m); err != nil {
 		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
 	rp.killPoint(kind + ": made")
+	setup, err := rp.planSetup(ctx, m)
+	if err != nil {
+		return res, rp.undoFailedSpawn(ctx, id, m, err)
+	}
 	err = rp.writeOutcome(ctx, func(o *op) error {
-		ev, err := record(o)
+		events, err := record(o, m.slot)
 		if err != nil {
 			return err
 		}
-		o.addTaskEvent(ev)
+		for _, ev := range events {
+			o.addTaskEvent(ev)
+		}
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Worktree = o.Room.ID, o.Me.Agent, m.task.ID, m.path
-		return o.Tx.EndIntent(id, "done")
+		if err := o.Tx.EndIntent(id, "done"); err != nil {
+			return err
+		}
+		return o.beginSetup(setup)
 	})
 	if err != nil {
 		return res, rp.undoFailedSpawn(ctx, id, m, err)
 	}
-	return res, nil
+	return res, rp.setUp(ctx, setup)
 }
 
 // showTask adds the task as it is now to the result.
@@ -235,6 +186,11 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 	m, err := rp.planRestore(ctx, task)
 	if err != nil {
 		return WorkerSpawnResult{}, err
+	}
+	if m == nil {
+		if err := rp.setUpAgain(ctx, task); err != nil {
+			return WorkerSpawnResult{}, err
+		}
 	}
 	note, err := rp.restore(ctx, m)
 	if err != nil {
@@ -266,7 +222,10 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 	if err != nil {
 		return m, err
 	}
-	q.Integration, q.Base, q.Worktree = name, t.head(), path.Join(w.Dir, q.ID)
+	q.Integration, q.Base, q.Worktree, q.Branch = name, t.head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
+	if q.Later {
+		q.Base = ""
+	}
 	if base != "" {
 		commit, ok, err := rp.git.Commit(ctx, rp.root, base)
 		if err != nil {
@@ -279,123 +238,44 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 		q.Base = commit
 	}
 	task := stick.Task{
-		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec,
+		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
 	}
-	m = spawnPlan{task: task, path: rp.worktree(task), base: q.Base, newBranch: true, newTree: true}
-	refs, err := rp.git.Refs(ctx, rp.root, "refs/heads/"+q.Branch, "refs/heads/feat")
+	m = spawnPlan{task: task, path: rp.worktree(task), base: q.Base, newBranch: true, newTree: true, worker: w}
+	return m, rp.requireRoomFor(ctx, m)
+}
+
+// requireRoomFor refuses the branch and the worktree of a plan if one of them exists, or can't. It fails with
+// [stick.CodeAlreadyExists], with [stick.CodeUsage], and as [repo.requireInside] does.
+func (rp *repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
+	branch := m.task.Branch
+	if !git.BranchName(branch) {
+		return stick.Errorf(stick.CodeUsage, "git allows no branch of the name %s", stick.Clip(branch, 130)).With("branch", branch).Hintf("give the task another name")
+	}
+	full := "refs/heads/" + branch
+	taken := map[string]bool{stick.TaskKey(full): true} // by their keys: some file systems don't distinguish case
+	patterns := []string{path.Dir(full) + "/", full}
+	for dir := path.Dir(branch); dir != "."; dir = path.Dir(dir) { // where git has a branch, it can't have a directory of that name
+		taken[stick.TaskKey("refs/heads/"+dir)] = true
+		patterns = append(patterns, "refs/heads/"+dir)
+	}
+	refs, err := rp.git.Refs(ctx, rp.root, patterns...)
 	if err != nil {
-		return m, err
+		return err
 	}
 	for _, r := range refs {
-		if stick.TaskKey(r.Name) == "refs/heads/"+stick.TaskKey(q.Branch) || r.Name == "refs/heads/feat" {
-			return m, stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", r.Name[len("refs/heads/"):]).
-				With("branch", r.Name[len("refs/heads/"):]).Hintf("give the task another name, or rename that branch: %s", stick.Cmd("git branch -m <branch> <new-branch>"))
+		if name := r.Name[len("refs/heads/"):]; taken[stick.TaskKey(r.Name)] || strings.HasPrefix(r.Name, full+"/") {
+			return stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", name).
+				With("branch", name).Hintf("give the task another name, or rename that branch: %s", stick.Cmd("git branch -m <branch> <new-branch>"))
 		}
 	}
 	if err := rp.requireInside(m.path); err != nil {
-		return m, err
+		return err
 	}
 	if _, err := os.Lstat(m.path); err == nil {
-		return m, stick.Errorf(stick.CodeAlreadyExists, "%s already exists", stick.Line(m.path)).With("path", m.path).
+		return stick.Errorf(stick.CodeAlreadyExists, "%s already exists", stick.Line(m.path)).With("path", m.path).
 			Hintf("give the task another name, or move that directory elsewhere")
 	}
-	return m, nil
-}
-
-// whyLocked is the lock reason of tasks' worktrees. git shows it to somebody who tries to remove one.
-const whyLocked = "a tt task uses this worktree; see tt worker status"
-
-// create creates a task's branch and worktree, and writes its task file.
-func (rp *repo) create(ctx context.Context, m spawnPlan) error {
-	dir := path.Dir(m.task.Worktree)
-	if err := rp.requireInside(m.path); err != nil { // a link may have come since it was planned
-		return err
-	}
-	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).Hintf("check the permissions of %s", stick.Line(rp.common))
-	}
-	rp.killPoint("make: excluded")
-	if err := os.MkdirAll(filepath.Dir(m.path), 0o755); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).Hintf("check the permissions of %s", stick.Line(filepath.Dir(m.path)))
-	}
-	if m.newTree { // git may still list a worktree that somebody removed by hand, and then refuses to add another there
-		if err := rp.git.RemoveRecord(rp.common, m.path); err != nil {
-			return err
-		}
-	}
-	var err error
-	if m.from != "" && m.newTree {
-		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.task.Branch, m.at(), m.from)
-	}
-	switch {
-	case err != nil:
-	case !m.newTree && m.from != "":
-		err = rp.git.FastForward(ctx, m.path, m.at())
-	case !m.newTree:
-	case m.newBranch:
-		err = rp.git.AddWorktree(ctx, rp.root, m.path, m.task.Branch, m.at(), whyLocked)
-	default:
-		err = rp.git.AddWorktreeOf(ctx, rp.root, m.path, m.task.Branch, whyLocked)
-	}
-	if err != nil {
-		return err
-	}
-	rp.killPoint("make: worktree")
-	return rp.writeTaskFile(m.task, max(m.task.Attempt, 1))
-}
-
-// undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.
-func (rp *repo) undoFailedSpawn(ctx context.Context, id string, m spawnPlan, why error) error {
-	ctx = context.WithoutCancel(ctx)
-	if err := rp.removeSpawned(ctx, m.intent()); err != nil {
-		return fmt.Errorf("%w (and tt couldn't undo what it had created: %v)", why, err)
-	}
-	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
-		return fmt.Errorf("%w (%v)", why, err)
-	}
-	return why
-}
-
-// removeSpawned removes what a spawn or retry created before it failed. If the new branch has moved since, it holds
-// somebody's work, and stays with its worktree.
-func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
-	ref := "refs/heads/" + m.Task.Branch
-	at, ok, err := rp.git.Commit(ctx, rp.root, ref)
-	if err != nil {
-		return err
-	}
-	if m.NewBranch && ok && at != m.Base {
-		return nil
-	}
-	if m.NewTree {
-		if err := rp.removeTree(m.Path); err != nil {
-			return err
-		}
-		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty
-	}
-	rp.killPoint("undo: worktree")
-	if m.NewBranch && ok {
-		return rp.git.DeleteRef(ctx, rp.root, ref, m.Base)
-	}
 	return nil
-}
-
-// undoSpawn undoes a spawn or retry whose process died. It can then be run again. A worktree that was made again for the
-// attempt that there is stays, if it is complete: its worker may work there by now.
-func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
-	m, err := readIntent[spawnIntent](i)
-	if err != nil {
-		return err
-	}
-	if task, err := rp.task(ctx, i.Task); err == nil && !m.NewBranch && task.Attempt == i.Attempt {
-		if _, complete := core.ReadTaskFile(m.Path); complete {
-			return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "done") })
-		}
-	}
-	if err := rp.removeSpawned(ctx, m); err != nil {
-		return err
-	}
-	return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "undone") })
 }
 
 // openLocked opens the repository and locks a task: see [repo.lockTask].

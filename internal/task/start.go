@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"sync"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
@@ -39,7 +40,17 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	if err != nil {
 		return res, err
 	}
+	if begun, err := rp.beginToStart(ctx, id, attempt); begun != nil || err != nil {
+		if err == nil {
+			var next WorkerNextResult
+			next, err = rp.shownAfterNext(ctx, id)
+			res = next.WorkerStartResult
+			res.Joined = begun.Joined
+		}
+		return res, err
+	}
 	m, unlock, missing := rp.missingWorktree(ctx, id)
+	unlock = sync.OnceFunc(unlock)
 	defer unlock()
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
@@ -58,10 +69,8 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		if err != nil {
 			return err
 		}
-		res = WorkerStartResult{
-			RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: rp.worktree(task),
-			Branch: task.Branch, Already: ev == nil, Joined: o.Joined, Prompt: prompt(task, rp.worktree(task), p.Caller.Flag()),
-		}
+		res = rp.started(o.Room, o.Me, task, ev == nil)
+		res.Joined = o.Joined
 		if ev != nil {
 			o.addTaskEvent(*ev)
 			status, _ := ev.TaskStatus()
@@ -72,8 +81,55 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	if err != nil {
 		return res, err
 	}
-	res.Note, err = rp.restore(ctx, m)
-	return res, err
+	if m != nil {
+		res.Note, err = rp.restore(ctx, m)
+		return res, err
+	}
+	unlock()
+	return res, rp.setUpToStart(ctx, id)
+}
+
+// started returns the result of a start.
+func (rp *repo) started(r stick.Room, me core.Identity, task stick.Task, already bool) WorkerStartResult {
+	return WorkerStartResult{
+		RoomID: r.ID, AgentID: me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: rp.worktree(task),
+		Branch: task.Branch, Already: already, Prompt: prompt(task, rp.worktree(task), me.Caller.Flag()),
+	}
+}
+
+// beginToStart begins a task that is for later, with the caller as its worker. It returns nil if the task isn't for later.
+func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*WorkerSpawnResult, error) {
+	task, err := rp.task(ctx, id)
+	if err != nil || !task.Later || task.Over() {
+		return nil, ignoreNoRoom(err)
+	}
+	unlock, err := rp.lockTask(ctx, task.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if task, err = rp.task(ctx, id); err != nil || !task.Later || attempt != 0 && attempt != task.Attempt {
+		return nil, err
+	}
+	res, err := rp.begin(ctx, task, true)
+	return &res, err
+}
+
+// setUpToStart sets the worktree of a task up if an earlier set-up failed or was interrupted.
+func (rp *repo) setUpToStart(ctx context.Context, id string) error {
+	task, err := rp.task(ctx, id)
+	if err != nil {
+		return err
+	}
+	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
+		return err
+	}
+	unlock, err := rp.lockTask(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return rp.setUpAgain(ctx, task)
 }
 
 // WorkerHeartbeatParams says that a worker is still working.

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -42,6 +43,12 @@ type TaskView struct {
 	Doing       string          `json:"doing,omitempty"`  // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
 	Runner      *Runner         `json:"runner,omitempty"` // the process of that command
 	Run         *RunView        `json:"run,omitempty"`
+	Later       bool            `json:"later,omitempty"`     // nobody has begun it: it has no branch and no worktree
+	Ready       bool            `json:"ready,omitempty"`     // it is for later, and can begin now
+	After       []string        `json:"after,omitempty"`     // of a task for later: the tasks that have to land before it begins
+	WaitsFor    []TaskWait      `json:"waits_for,omitempty"` // those of them that haven't landed
+	Slot        *int            `json:"slot,omitempty"`      // the number of its worktree, which the commands there find in TT_SLOT
+	Setup       *SetupView      `json:"setup,omitempty"`     // the project's command that set its worktree up
 	CreatedAt   stick.Time      `json:"created_at"`
 	StateAt     stick.Time      `json:"state_at"`
 	SeenAt      stick.Time      `json:"last_seen_at"` // the last sign of its worker
@@ -107,13 +114,14 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 			return err
 		}
 		tasks = tasks[:0]
+		find := among(all)
 		for _, t := range all {
 			if t.Over() && !p.All && tx.Now().Sub(t.StateAt) > hideAfter {
 				res.Hidden++
 				continue
 			}
 			tasks = append(tasks, t)
-			v, err := view(tx, t, r, probes, me)
+			v, err := view(tx, t, r, probes, me, find)
 			if err != nil {
 				return err
 			}
@@ -139,8 +147,11 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 }
 
 // view returns the view of a task, as far as the database has it.
-func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity) (TaskView, error) {
+func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, find stick.FindTask) (TaskView, error) {
 	v := taskView(t, r, probes, me, tx.Now())
+	if err := v.showWaits(t, find, me.Caller.Flag()); err != nil {
+		return v, err
+	}
 	if t.Elsewhere(tx.CheckoutOf(r)) {
 		v.Host, v.Checkout = hostOf(tx, t.In), t.In.Path
 	}
@@ -175,6 +186,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
 		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.String(),
 		PullRequest: t.PR,
+		Slot: slotView(t),
 	}
 	if !t.Busy() || t.Worker.Human() { // people show no signs of life
 		return v
@@ -237,6 +249,15 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 			paused = append(paused, *p)
 		}
 	}
+	setups, err := tx.Setups(r.ID, "")
+	if err != nil {
+		return open, paused, err
+	}
+	for _, s := range setups {
+		if v := shown[s.Task]; v != nil && v.Attempt == s.Attempt {
+			v.showSetup(s, as)
+		}
+	}
 	runs, err := tx.Runs(r.ID, "")
 	if err != nil {
 		return open, paused, err
@@ -263,11 +284,24 @@ func viewRun(run store.TaskRun) *RunView {
 	return v
 }
 
+// showSetup adds to the view of a task how its worktree was set up, and what to do if that went wrong.
+func (v *TaskView) showSetup(s store.TaskSetup, as string) {
+	v.Setup = viewSetup(s)
+	if why := v.Setup.Failed(v.Doing); why != "" && (v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
+		v.Warning = why
+		v.NextAction = stick.Hintf("to run it again: %s", stick.Cmd("tt worker start --task <task_id>", v.TaskID)).As(as).String()
+	}
+}
+
 // showRun adds the command of the attempt to the view of its task, and what it says about the worker's liveness.
 func (ts *Tasks) showRun(v *TaskView, run store.TaskRun, as string) {
 	v.Run = viewRun(run)
 	warning := ""
 	switch {
+	case v.Later:
+		if v.Ready {
+			v.NextAction = stick.Hintf("its command starts with the next %s", stick.Cmd("tt worker merge")).As(as).String()
+		}
 	case ts.unclaimed(run):
 		v.Run = nil
 		warning = "its command was never started: the process that was to start it has died"
@@ -304,7 +338,13 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.
 	if len(tasks) == 0 {
 		return
 	}
-	refs, err := ts.core.Config.Git.Refs(ctx, root, "refs/heads/feat/")
+	var dirs []string
+	for _, t := range tasks {
+		if dir := path.Dir("refs/heads/"+t.Branch) + "/"; !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	refs, err := ts.core.Config.Git.Refs(ctx, root, dirs...)
 	if err != nil {
 		return
 	}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+func (a *app) workerNextCmd() *cobra.Command {
+	var p task.WorkerNextParams
+	var run string
+	var wait bool
+	var timeout timeoutFlag
+	c := &cobra.Command{
+		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: between(0, 1, "a path"),
+		Long: "Take the oldest task that nobody has begun and that waits for no other one: tt makes its branch and its worktree, and you\n" +
+			"become its worker. Of many agents that ask at once, each gets another task. If you work on a task already, you get that one again.\n" +
+			"If none is ready, the exit status is 4, unless you --wait. With --run, a command is started in the worktree, and becomes the worker.",
+	}
+	c.Flags().StringVar(&run, "run", "", "a shell command to start in the worktree, in the background")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
+	timeout.add(c, "with --wait: give up after this time (default: wait for ever)")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var err error
+		if p.Where, err = path.of(args, 0); err != nil {
+			return err
+		}
+		limit, err := timeout.get(c)
+		if err != nil {
+			return err
+		}
+		if limit != nil && !wait {
+			return stick.Errorf(stick.CodeUsage, "--timeout needs --wait").With("field", "timeout")
+		}
+		p.Unbound = run != ""
+		if run == "" {
+			return answer(a, func(e operations, by core.Caller) (task.WorkerNextResult, error) {
+				p.Caller = by
+				return a.next(c.Context(), e, p, wait, limit)
+			}, (*page).taken)
+		}
+		return a.spawn(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+			p.Caller = by
+			res, err := a.next(c.Context(), e, p, wait, limit)
+			if err != nil {
+				return task.WorkerSpawnResult{}, err
+			}
+			return spawnedNext(c.Context(), e, p, res)
+		})
+	}
+	return c
+}
+
+// next takes a task. With wait it waits until one is ready, for at most so many milliseconds.
+func (a *app) next(ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64) (task.WorkerNextResult, error) {
+	const look = 60_000 // a task is ready without an event if whoever was beginning it has died
+	began := a.now()
+	for {
+		res, err := e.WorkerNext(ctx, p)
+		if !wait || stick.CodeOf(err) != stick.CodeNothingReady {
+			return res, err
+		}
+		rest := int64(look)
+		if limit != nil {
+			if rest = min(rest, *limit-a.now().Sub(began).Milliseconds()); rest <= 0 {
+				return res, err
+			}
+		}
+		seen, _ := stick.AsError(err).Fields["event_seq"].(int64)
+		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
+			Caller: p.Caller, Where: p.Where, MaxWaitMS: &rest,
+			EventFilter: engine.EventFilter{
+				Target: engine.TargetAny, After: seen,
+				Types: []stick.EventType{stick.EventTaskCompleted, stick.EventTaskAssigned, stick.EventTaskAfter, stick.EventTaskRetried},
+			},
+		})
+		if err != nil {
+			return res, err
+		}
+	}
+}
+
+// spawnedNext returns the result of spawn for a task that was taken for a command.
+func spawnedNext(ctx context.Context, e operations, p task.WorkerNextParams, res task.WorkerNextResult) (task.WorkerSpawnResult, error) {
+	shown, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: p.Caller, Where: p.Where, TaskID: res.TaskID})
+	return task.WorkerSpawnResult{
+		RoomID: res.RoomID, AgentID: res.AgentID, Worktree: res.Worktree, Task: shown.TaskView, Joined: res.Joined, CopiedFiles: res.CopiedFiles,
+	}, err
+}
+
+// taken shows a task that the caller has taken.
+func (p *page) taken(res task.WorkerNextResult) {
+	p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
+	p.linef("worktree: %s", stick.Line(res.Worktree))
+	p.copied(res.CopiedFiles)
+	p.linef("")
+	p.block(res.Prompt)
+}
+
+// copied says which files a new worktree got copies of.
+func (p *page) copied(c task.CopiedFiles) {
+	if len(c.Copied) > 0 {
+		p.linef("copied:   %s", paths(c.Copied))
+	}
+	for _, why := range c.LeftOut {
+		p.linef("not copied: %s", stick.Line(why))
+	}
+}
+
+func (a *app) workerAfterCmd() *cobra.Command {
+	var p task.WorkerAfterParams
+	var none bool
+	c := &cobra.Command{
+		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for", Args: between(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
+		Long: "Let a task that nobody has begun wait for other tasks than before: it is ready when all that you name have landed. Those\n" +
+			"that it waited for before, and that you don't name, don't count any more. A task can't wait for itself, not even through others.",
+	}
+	c.Flags().BoolVar(&none, "none", false, "let it wait for no other task")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.After, p.Where = args[0], args[1:], path.where()
+		if none != (len(p.After) == 0) {
+			return stick.Errorf(stick.CodeUsage, "name the tasks that %s is to wait for, or say --none", stick.Clip(p.TaskID, 64)).With("field", "after").With("task_id", stick.Clip(p.TaskID, 64)).
+				Hintf("%s", stick.Cmd("tt worker after <task_id> --none"))
+		}
+		return answer(a, func(e operations, by core.Caller) (task.WorkerAfterResult, error) {
+			p.Caller = by
+			res, err := e.WorkerAfter(c.Context(), p)
+			if err == nil {
+				res.Started = a.startReady(c.Context(), e, by, p.Where)
+			}
+			return res, err
+		}, func(p *page, res task.WorkerAfterResult) {
+			p.linef("%s %s%s", res.Task.TaskID, p.waits(res.Task), already(res.Already))
+			p.startedReady(res.Started)
+		})
+	}
+	return c
+}
+
+// waits says what a task that is for later waits for.
+func (p *page) waits(t task.TaskView) shown {
+	if t.Ready {
+		return "is ready to begin"
+	}
+	var names []string
+	for _, d := range t.WaitsFor {
+		names = append(names, d.TaskID)
+	}
+	return showf("waits for %s", paths(names))
+}
+
+// startReady starts the commands of the tasks that are ready. Whoever makes a task ready does that, because no other process of ours
+// runs all the time.
+func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w core.Where) (started []task.StartedTask) {
+	ready, err := e.WorkerReady(ctx, task.WorkerReadyParams{Caller: by, Where: w})
+	if err != nil {
+		return nil // what the caller asked for is done
+	}
+	for _, t := range ready.Tasks {
+		p := task.WorkerNextParams{Caller: by, Where: w, TaskID: t.TaskID, Unbound: true}
+		res, err := e.WorkerNext(ctx, p)
+		switch stick.CodeOf(err) {
+		case stick.CodeNothingReady: // another command has begun it
+			continue
+		case "":
+			_, _, err = a.startRun(ctx, e, task.WorkerSpawnResult{
+				RoomID: res.RoomID, Worktree: res.Worktree, Task: task.TaskView{TaskID: res.TaskID, Attempt: res.Attempt},
+			}, t.Command)
+		}
+		s := task.StartedTask{ReadyTask: t}
+		if err != nil {
+			s.Error, s.Why = stick.CodeOf(err), stick.AsError(err).Message
+		}
+		started = append(started, s)
+	}
+	return started
+}
+
+// startedReady shows the commands that were started because their tasks became ready.
+func (p *page) startedReady(started []task.StartedTask) {
+	for _, s := range started {
+		if s.Error != "" {
+			p.linef("%s is ready, and its command wasn't started: %s", s.TaskID, stick.Line(s.Why))
+			continue
+		}
+		p.linef("%s is ready; started: %s", s.TaskID, stick.Line(s.Command))
+	}
+}

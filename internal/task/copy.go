@@ -1,0 +1,160 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
+	"talkingstick/stick/glob"
+)
+
+// The limits of what a new worktree gets copies of.
+const (
+	maxCopies   = 1000
+	maxCopied   = 50 << 20 // bytes, together
+	maxLeftOut  = 20       // how many files are named that weren't copied
+	maxCopyFile = 10 << 20 // bytes
+)
+
+// CopiedFiles says what a new worktree got copies of.
+type CopiedFiles struct {
+	Copied  []string `json:"copied,omitempty"`   // the files, relative to the room's checkout and to the worktree alike
+	LeftOut []string `json:"left_out,omitempty"` // what the project's patterns name too, and why it wasn't copied
+}
+
+// copying is the copying of files into one worktree.
+type copying struct {
+	CopiedFiles
+	from, to *os.Root
+	size     int64 // of what was copied
+	more     int   // how many were left out without being named
+}
+
+// copyFiles copies files of the room's checkout that git ignores into a new worktree: those that the project's patterns name. Links are
+// followed only inside of the checkout. What can't be copied is named; it doesn't keep the task from beginning.
+func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
+	if len(m.worker.Copy) == 0 {
+		return CopiedFiles{}
+	}
+	var c copying
+	files, err := rp.filesToCopy(ctx, m)
+	if err == nil {
+		c.from, err = os.OpenRoot(rp.root)
+	}
+	if err == nil {
+		defer c.from.Close()
+		c.to, err = os.OpenRoot(m.path)
+	}
+	if err != nil {
+		c.LeftOut = []string{"all files of [worker] copy: " + stick.AsError(err).Message}
+		return c.CopiedFiles
+	}
+	defer c.to.Close()
+	for _, name := range files {
+		c.copy(name)
+	}
+	if c.more > 0 {
+		c.LeftOut = append(c.LeftOut, stick.Count(c.more, "other file"))
+	}
+	return c.CopiedFiles
+}
+
+// filesToCopy lists the files of the room's checkout that the project's patterns name and git ignores, here and in the new
+// worktree: there they would be somebody's changes otherwise.
+func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) ([]string, error) {
+	all, err := rp.git.IgnoredFiles(ctx, rp.root, prefixes(m.worker.Copy))
+	if err != nil {
+		return nil, err
+	}
+	named := matcher(m.worker.Copy)
+	dir := path.Dir(m.task.Worktree) + "/"
+	all = slices.DeleteFunc(all, func(f string) bool {
+		return !named(f) || strings.HasPrefix(f, dir) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/")
+	})
+	return rp.git.WouldIgnore(ctx, m.path, all)
+}
+
+// prefixes returns what patterns begin with up to their first wildcard, nil if one of them may match everywhere.
+func prefixes(patterns []glob.Pattern) (dirs []string) {
+	for _, p := range patterns {
+		prefix := strings.Trim(p.Prefix(false), "/")
+		if prefix == "" {
+			return nil
+		}
+		dirs = append(dirs, prefix)
+	}
+	return dirs
+}
+
+// matcher returns a function that reports whether one of the patterns matches a path.
+func matcher(patterns []glob.Pattern) func(path string) bool {
+	return func(path string) bool {
+		return slices.ContainsFunc(patterns, func(p glob.Pattern) bool { return p.Match(path, false) })
+	}
+}
+
+func (c *copying) copy(name string) {
+	err := c.tryCopy(name)
+	switch {
+	case err == nil:
+		c.Copied = append(c.Copied, name)
+	case len(c.LeftOut) < maxLeftOut:
+		c.LeftOut = append(c.LeftOut, fmt.Sprintf("%s: %v", name, err))
+	default:
+		c.more++
+	}
+}
+
+// tryCopy copies a file, or returns why it isn't copied.
+func (c *copying) tryCopy(name string) (err error) {
+	if len(c.Copied) >= maxCopies {
+		return fmt.Errorf("more than %d files are too many", maxCopies)
+	}
+	in, err := config.Open(c.from, name)
+	if err != nil {
+		return reason(err)
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	switch {
+	case err != nil:
+		return reason(err)
+	case info.Size() > maxCopyFile:
+		return fmt.Errorf("it is larger than %d MB", maxCopyFile>>20)
+	case c.size+info.Size() > maxCopied:
+		return fmt.Errorf("all files together are larger than %d MB", maxCopied>>20)
+	}
+	if err := c.to.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return reason(err)
+	}
+	out, err := c.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return reason(err)
+	}
+	n, err := io.Copy(out, io.LimitReader(in, maxCopyFile+1)) // it may have grown
+	if err = errors.Join(err, out.Close()); err == nil && n > maxCopyFile {
+		err = fmt.Errorf("it is larger than %d MB", maxCopyFile>>20)
+	}
+	if err != nil {
+		_ = c.to.Remove(name)
+		return reason(err)
+	}
+	c.size += n
+	return nil
+}
+
+// reason returns why a file can't be copied, without the path, which is named already.
+func reason(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}

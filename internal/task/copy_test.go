@@ -1,0 +1,94 @@
+//go:build unix
+
+package task_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"talkingstick/internal/task"
+)
+
+// TestNewWorktreesGetCopies of what git ignores, and of nothing else: not of what is tracked, nor of what lies outside of the
+// repository, nor of what a link, a FIFO or a huge file would bring.
+func TestNewWorktreesGetCopies(t *testing.T) {
+	s, ann, _ := cast(t, "")
+	s.Commit(".gitignore", ".env\nsecrets/\nnode_modules/\nhuge\nlocal.*\n")
+	s.Commit("config/app.ini", "tracked\n")
+	s.Commit(".talking-stick.toml", "[worker]\ncopy = ['.env', 'secrets', 'huge', 'config', 'notes.txt', '**/local.*', 'missing']\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	s.File(".env", "KEY=1\n")
+	s.File("secrets/a/key", "k\n")
+	s.File("config/local.ini", "mine\n")
+	s.File("config/other.ini", "nobody ignores it\n")
+	s.File("notes.txt", "nobody ignores it\n")
+	s.File("node_modules/x", "not named\n")
+	outside := filepath.Join(s.Dir("outside"), "key")
+	if err := os.WriteFile(outside, []byte("not yours\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	work := func(name string) string { return filepath.Join(s.Work, filepath.FromSlash(name)) }
+	for _, err := range []error{
+		os.Chmod(work(".env"), 0o600),
+		os.Symlink(outside, work("secrets/out")),
+		os.Symlink(filepath.Dir(outside), work("secrets/dir")),
+		os.Symlink("a/key", work("secrets/in")),
+		syscall.Mkfifo(work("secrets/fifo"), 0o600),
+		os.WriteFile(work("huge"), make([]byte, 11<<20), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	res := ann.Spawn("one").That("copies", func(r task.WorkerSpawnResult) bool {
+		slices.Sort(r.Copied)
+		return slices.Equal(r.Copied, []string{".env", "config/local.ini", "secrets/a/key", "secrets/in"})
+	}).OK()
+	left := strings.Join(res.LeftOut, "\n")
+	for _, name := range []string{"huge: it is larger than 10 MB", "secrets/out: ", "secrets/dir: "} {
+		if !strings.Contains(left, name) {
+			t.Errorf("%s isn't named as left out: %s", name, left)
+		}
+	}
+	for name, want := range map[string]string{".env": "KEY=1\n", "secrets/in": "k\n", "config/local.ini": "mine\n", "config/app.ini": "tracked\n"} {
+		path := filepath.Join(res.Worktree, filepath.FromSlash(name))
+		b, err := os.ReadFile(path)
+		info, lerr := os.Lstat(path)
+		if err != nil || string(b) != want || lerr != nil || !info.Mode().IsRegular() {
+			t.Errorf("%s is %q (%v, %v)", name, b, err, lerr)
+		}
+		if name == ".env" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v", name, info.Mode())
+		}
+	}
+	for _, name := range []string{"secrets/out", "secrets/dir", "secrets/fifo", "huge", "notes.txt", "config/other.ini", "node_modules"} {
+		if _, err := os.Lstat(filepath.Join(res.Worktree, filepath.FromSlash(name))); err == nil {
+			t.Errorf("%s was copied", name)
+		}
+	}
+	s.Check(s.GitIn(res.Worktree, "status", "--porcelain") == "", "the copies are changes")
+}
+
+// TestCopiesStayInsideTheWorktree: the branch has a link where the checkout has a directory.
+func TestCopiesStayInsideTheWorktree(t *testing.T) {
+	s, ann, _ := cast(t, "")
+	outside := s.Dir("outside")
+	s.Commit(".gitignore", "secrets/key\n")
+	s.Commit(".talking-stick.toml", "[worker]\ncopy = ['secrets']\n")
+	if err := os.Symlink(outside, filepath.Join(s.Work, "secrets")); err != nil {
+		t.Fatal(err)
+	}
+	s.Git("add", "-f", "secrets")
+	s.Git("commit", "-q", "-m", "a link")
+	s.Git("branch", "-f", "integration", "HEAD")
+	s.Git("rm", "-q", "secrets")
+	s.File("secrets/key", "k\n")
+	res := ann.Spawn("one").OK()
+	if _, err := os.Lstat(filepath.Join(outside, "key")); err == nil || len(res.Copied) > 0 {
+		t.Errorf("the copy went through a link out of the worktree: %+v", res.CopiedFiles)
+	}
+}

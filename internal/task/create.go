@@ -1,0 +1,134 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// whyLocked is the lock reason of tasks' worktrees. git shows it to somebody who tries to remove one.
+const whyLocked = "a tt task uses this worktree; see tt worker status"
+
+// create creates a task's branch and worktree, copies files of the room's checkout into it, and writes its task file.
+func (rp *repo) create(ctx context.Context, m spawnPlan) (c CopiedFiles, err error) {
+	dir := path.Dir(m.task.Worktree)
+	if err := rp.requireInside(m.path); err != nil { // a link may have come since it was planned
+		return c, err
+	}
+	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
+		return c, stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).Hintf("check the permissions of %s", stick.Line(rp.common))
+	}
+	rp.killPoint("make: excluded")
+	if err := os.MkdirAll(filepath.Dir(m.path), 0o755); err != nil {
+		return c, stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).Hintf("check the permissions of %s", stick.Line(filepath.Dir(m.path)))
+	}
+	if err := rp.addWorktree(ctx, m); err != nil {
+		return c, err
+	}
+	rp.killPoint("make: worktree")
+	if m.newTree {
+		c = rp.copyFiles(ctx, m)
+		rp.killPoint("make: copied")
+	}
+	m.task.Slot = m.slot
+	return c, rp.writeTaskFile(m.task, max(m.task.Attempt, 1))
+}
+
+// worktreesWait is how long a command waits for others to add their worktrees.
+const worktreesWait = 2 * time.Minute
+
+// lockWorktrees keeps other commands from adding a worktree to the repository. git reads the records of all worktrees when it
+// adds one, and fails at a record that another git is just writing.
+func (rp *repo) lockWorktrees(ctx context.Context) (unlock func(), err error) {
+	return rp.lock(ctx, "worktrees", "the worktrees of this repository", worktreesWait)
+}
+
+// addWorktree creates the branch and the worktree of a plan, as far as it says so.
+func (rp *repo) addWorktree(ctx context.Context, m spawnPlan) error {
+	unlock, err := rp.lockWorktrees(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if m.newTree { // git may still list a worktree that somebody removed by hand, and then refuses to add another there
+		if err := rp.git.RemoveRecord(rp.common, m.path); err != nil {
+			return err
+		}
+	}
+	if m.from != "" && m.newTree {
+		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.task.Branch, m.at(), m.from)
+	}
+	switch {
+	case err != nil:
+	case !m.newTree && m.from != "":
+		err = rp.git.FastForward(ctx, m.path, m.at())
+	case !m.newTree:
+	case m.newBranch:
+		err = rp.git.AddWorktree(ctx, rp.root, m.path, m.task.Branch, m.at(), whyLocked)
+	default:
+		err = rp.git.AddWorktreeOf(ctx, rp.root, m.path, m.task.Branch, whyLocked)
+	}
+	return err
+}
+
+// undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.
+func (rp *repo) undoFailedSpawn(ctx context.Context, id string, m spawnPlan, why error) error {
+	ctx = context.WithoutCancel(ctx)
+	if err := rp.removeSpawned(ctx, m.intent()); err != nil {
+		return fmt.Errorf("%w (and tt couldn't undo what it had created: %v)", why, err)
+	}
+	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
+		return fmt.Errorf("%w (%v)", why, err)
+	}
+	return why
+}
+
+// removeSpawned removes what a spawn or retry created before it failed. If the new branch has moved since, it holds
+// somebody's work, and stays with its worktree.
+func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
+	ref := "refs/heads/" + m.Task.Branch
+	at, ok, err := rp.git.Commit(ctx, rp.root, ref)
+	if err != nil {
+		return err
+	}
+	if m.NewBranch && ok && at != m.Base {
+		return nil
+	}
+	if m.NewTree {
+		if err := rp.removeTree(m.Path); err != nil {
+			return err
+		}
+		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty
+	}
+	rp.killPoint("undo: worktree")
+	if m.NewBranch && ok {
+		return rp.git.DeleteRef(ctx, rp.root, ref, m.Base)
+	}
+	return nil
+}
+
+// undoSpawn undoes a spawn or retry whose process died. It can then be run again. A worktree that was made again for the
+// attempt that there is stays, if it is complete: its worker may work there by now.
+func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
+	m, err := readIntent[spawnIntent](i)
+	if err != nil {
+		return err
+	}
+	if task, err := rp.task(ctx, i.Task); err == nil && !m.NewBranch && task.Attempt == i.Attempt {
+		if _, complete := core.ReadTaskFile(m.Path); complete {
+			return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "done") })
+		}
+	}
+	if err := rp.removeSpawned(ctx, m); err != nil {
+		return err
+	}
+	return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "undone") })
+}

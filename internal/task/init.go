@@ -1,0 +1,85 @@
+package task
+
+import (
+	"context"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/stick"
+)
+
+// WorkerInitParams asks to set up the integration branch.
+type WorkerInitParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	Branch string   `json:"branch,omitempty"` // empty for the one that is configured, or else integration
+	Accept []string `json:"accept,omitempty"` // the sums of commands that the caller accepts; see [WorkerInitResult]
+}
+
+// WorkerInitResult is the integration branch.
+type WorkerInitResult struct {
+	Branch  string `json:"branch"`
+	Commit  string `json:"commit"`
+	Remote  string `json:"remote,omitempty"` // the remote that decides, if there is one
+	Created bool   `json:"created"`
+	Gate    string `json:"gate,omitempty"` // the command that must pass before a merge; empty if none is set
+
+	Commands []ShownCommand `json:"commands,omitempty"` // the other commands that the project has tt run
+}
+
+// WorkerInit creates the integration branch from the commit that is checked out, or uses an existing branch. A named
+// branch becomes the configured one. It shows the commands that the project has tt run, and accepts those that the caller
+// names. It fails with [stick.CodeInvalidPath], [stick.CodeUsage], [stick.CodeNotFound] and [stick.CodePersonOnly].
+func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInitResult, error) {
+	var res WorkerInitResult
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	named := p.Branch != ""
+	if !named {
+		if p.Branch, err = rp.integration(ctx); err != nil {
+			return res, err
+		}
+	}
+	if !git.BranchName(p.Branch) {
+		return res, stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(p.Branch, 60)).With("field", "branch")
+	}
+	t, err := rp.readTarget(ctx, p.Branch)
+	if stick.CodeOf(err) == stick.CodeNotFound {
+		head, ok, herr := rp.git.Commit(ctx, rp.root, "HEAD")
+		if herr != nil {
+			return res, herr
+		}
+		if !ok {
+			return res, stick.Errorf(stick.CodeNotFound, "this repository has no commits, and the branch must start from one").Hintf("create a first commit")
+		}
+		if _, err := rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+p.Branch, head, ""); err != nil {
+			return res, err
+		}
+		res.Created = true
+		t, err = rp.readTarget(ctx, p.Branch)
+	} else if err == nil && t.local == "" {
+		if _, err := rp.git.UpdateRef(ctx, rp.root, t.ref(), t.tracked, ""); err != nil {
+			return res, err
+		}
+		res.Created = true
+	}
+	if err != nil {
+		return res, err
+	}
+	if named {
+		if err := rp.git.SetConfig(ctx, rp.root, integrationKey, p.Branch); err != nil {
+			return res, err
+		}
+	}
+	c, err := rp.config(ctx, t.head())
+	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, c.Gate.Command
+	if err == nil && len(p.Accept) > 0 {
+		err = rp.accept(ctx, c.Commands(), p.Accept)
+	}
+	if err == nil {
+		res.Commands, err = rp.showCommands(ctx, c.Commands())
+	}
+	return res, err
+}

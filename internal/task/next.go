@@ -1,0 +1,230 @@
+package task
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WorkerNextParams asks for a task that is ready to begin.
+type WorkerNextParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+
+	TaskID  string `json:"-"` // only this one, which may have a command; empty for the oldest
+	Unbound bool   `json:"-"` // don't make the caller its worker: a command is going to work there
+}
+
+// WorkerNextResult is a task that the caller has taken.
+type WorkerNextResult struct {
+	WorkerStartResult
+	Slot *int `json:"slot,omitempty"` // of the worktree
+	CopiedFiles
+}
+
+// WorkerNext begins the oldest task that is for later and ready: it makes its branch and its worktree, sets that up, and makes
+// the caller its worker. Of many callers at once each gets another task. If the caller works on a task already, it gets that
+// one again. It fails with [stick.CodeNothingReady], and as [Tasks.WorkerSpawn] does.
+func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNextResult, error) {
+	var res WorkerNextResult
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	ready, mine, newest, err := rp.ready(ctx, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	if mine != nil && !p.Unbound {
+		res.WorkerStartResult, err = ts.WorkerStart(ctx, WorkerStartParams{Caller: p.Caller, Where: p.Where, TaskID: mine.ID})
+		res.Slot = slotView(*mine)
+		return res, err
+	}
+	var failed error
+	for _, t := range ready {
+		begun, err := rp.tryBegin(ctx, t, !p.Unbound)
+		switch stick.CodeOf(err) {
+		case "":
+			res, err := rp.shownAfterNext(ctx, t.ID)
+			res.Joined, res.CopiedFiles = begun.Joined, begun.CopiedFiles
+			return res, err
+		case stick.CodeLanding, stick.CodeInvalidTransition, stick.CodeNotFound: // somebody else has taken it
+		case stick.CodeAlreadyExists, stick.CodeInvalidPath: // this one can't begin, but others may
+			if failed == nil {
+				failed = err
+			}
+		default:
+			return res, err
+		}
+	}
+	if failed != nil {
+		return res, failed
+	}
+	return res, errNothingReady(newest)
+}
+
+// errNothingReady returns the error for a caller that found no task. newest is the last event that it has seen.
+func errNothingReady(newest int64) error {
+	return stick.Errorf(stick.CodeNothingReady, "no task is ready to begin").With("event_seq", newest).
+		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s", stick.Cmd("tt worker status"), stick.Cmd("tt worker next --wait"))
+}
+
+// ready lists the tasks that are ready, the oldest first: those without a command that is going to work on them, or only the
+// named one. mine is the task that the caller works on, if there is one.
+func (rp *repo) ready(ctx context.Context, id string) (ready []stick.Task, mine *stick.Task, newest int64, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+		ready, mine = nil, nil
+		if newest, err = tx.LastSeq(r.ID); err != nil {
+			return err
+		}
+		own, err := tx.OpenTasksOf(r.ID, []stick.AgentID{me.Agent})
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(own, stick.Task.Busy); i >= 0 {
+			mine = &own[i]
+		}
+		ready, err = readyTasks(tx, r.ID, func(t stick.Task, command string) bool {
+			return id == "" && command == "" || id != "" && stick.TaskKey(t.ID) == stick.TaskKey(id)
+		})
+		return err
+	})
+	return ready, mine, newest, ignoreNoRoom(err)
+}
+
+// readyTasks lists the tasks of a room that are for later and ready, the oldest first, as far as keep agrees. command is what is
+// going to work on a task, empty for none.
+func readyTasks(tx *store.Tx, room stick.RoomID, keep func(t stick.Task, command string) bool) (ready []stick.Task, err error) {
+	later, err := tx.TasksForLater(room)
+	if err != nil {
+		return nil, err
+	}
+	find := finder(tx, room)
+	for _, t := range later {
+		waits, err := t.WaitsFor(find)
+		if err != nil {
+			return nil, err
+		}
+		if len(waits) > 0 {
+			continue
+		}
+		command, err := remembered(tx, room, t)
+		if err != nil {
+			return nil, err
+		}
+		if keep(t, command) {
+			ready = append(ready, t)
+		}
+	}
+	return ready, nil
+}
+
+// tryBegin is [repo.begin] if no other command has the task. Else it fails with [stick.CodeLanding].
+func (rp *repo) tryBegin(ctx context.Context, task stick.Task, bind bool) (WorkerSpawnResult, error) {
+	none := WorkerSpawnResult{}
+	l, free, err := bell.TryLock(rp.lockPath("task", task.ID))
+	if err != nil {
+		return none, err
+	}
+	if !free {
+		return none, stick.Errorf(stick.CodeLanding, "another command is working on %s", task.ID).With("task_id", task.ID)
+	}
+	rp.git.Inherit = append(rp.git.Inherit, l.File())
+	defer func() {
+		rp.git.Inherit = rp.git.Inherit[:len(rp.git.Inherit)-1]
+		_ = l.Unlock()
+	}()
+	if err := rp.recover(ctx, task.ID); err != nil {
+		return none, err
+	}
+	now, err := rp.task(ctx, task.ID)
+	if err != nil {
+		return none, err
+	}
+	if !now.Later {
+		return none, stick.Errorf(stick.CodeInvalidTransition, "%s was begun", task.ID).With("task_id", task.ID)
+	}
+	return rp.begin(ctx, now, bind)
+}
+
+// shownAfterNext returns the result for a task that the caller has taken.
+func (rp *repo) shownAfterNext(ctx context.Context, id string) (res WorkerNextResult, err error) {
+	err = rp.read(context.WithoutCancel(ctx), func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+		task, err := taskOf(tx, r.ID, id)
+		if err != nil {
+			return err
+		}
+		res.WorkerStartResult = rp.started(r, me, task, false)
+		res.Slot = slotView(task)
+		return nil
+	})
+	return res, err
+}
+
+// readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
+func (rp *repo) readyAfter(ctx context.Context, landed []MergedTask) (names []string, err error) {
+	err = rp.read(context.WithoutCancel(ctx), func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		names = nil
+		_, err := readyTasks(tx, r.ID, func(t stick.Task, command string) bool {
+			if command == "" && slices.ContainsFunc(landed, func(m MergedTask) bool { return slices.Contains(t.After, m.TaskID) }) {
+				names = append(names, t.ID)
+			}
+			return false
+		})
+		return err
+	})
+	return names, err
+}
+
+// slotView returns the slot of a task as it is shown: nil for none.
+func slotView(t stick.Task) *int {
+	if t.Slot == stick.NoSlot || t.Over() {
+		return nil
+	}
+	return &t.Slot
+}
+
+// WorkerReadyParams asks for the tasks whose commands are to be started.
+type WorkerReadyParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+}
+
+// WorkerReadyResult is the tasks that are ready, and whose commands nobody has started.
+type WorkerReadyResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	Tasks  []ReadyTask  `json:"tasks"`
+}
+
+// ReadyTask is a task that is ready to begin.
+type ReadyTask struct {
+	TaskID  string `json:"task_id"`
+	Command string `json:"command"`
+}
+
+// StartedTask is a task whose command was started because it became ready.
+type StartedTask struct {
+	ReadyTask
+	Error stick.Code `json:"error,omitempty"` // why its command wasn't started
+	Why   string     `json:"why,omitempty"`   // the same in words
+}
+
+// WorkerReady lists the tasks that are ready, and for which spawn has kept a command. Whoever makes a task ready starts it.
+func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerReadyResult, error) {
+	var res WorkerReadyResult
+	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		res = WorkerReadyResult{RoomID: r.ID, Tasks: []ReadyTask{}}
+		_, err := readyTasks(tx, r.ID, func(t stick.Task, command string) bool {
+			if command != "" {
+				res.Tasks = append(res.Tasks, ReadyTask{t.ID, command})
+			}
+			return false
+		})
+		return err
+	})
+	return res, err
+}

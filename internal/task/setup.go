@@ -1,0 +1,202 @@
+package task
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// SlotEnv is the environment variable that tells a project's commands the slot of their worktree, so that ports and
+// databases of several worktrees don't meet.
+const SlotEnv = "TT_SLOT"
+
+// slotEnviron returns the environment variable of a slot.
+func slotEnviron(slot int) []string {
+	if slot == stick.NoSlot {
+		return nil
+	}
+	return []string{SlotEnv + "=" + strconv.Itoa(slot)}
+}
+
+// freeSlot returns the slot for a task that gets a worktree here: the one that it had, if nobody else has it, or else the
+// lowest that is free.
+func (o *op) freeSlot(task stick.Task) (int, error) {
+	in := o.Tx.CheckoutOf(o.Room)
+	used, err := o.Tx.Slots(o.Room.ID, in)
+	if err != nil {
+		return 0, err
+	}
+	open, err := o.Tx.Intents(o.Room.ID, "")
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range open { // worktrees that others are making at this moment
+		if (i.Kind != intentSpawn && i.Kind != intentRetry) || i.In != in || i.Task == stick.TaskKey(task.ID) {
+			continue
+		}
+		if d, err := readIntent[spawnIntent](i); err == nil {
+			used = append(used, d.Slot)
+		}
+	}
+	if task.Slot != stick.NoSlot && !slices.Contains(used, task.Slot) {
+		return task.Slot, nil
+	}
+	return stick.FreeSlot(used), nil
+}
+
+// setupTimeout is how long the set-up of a worktree may take.
+const setupTimeout = 30 * time.Minute
+
+// setup is the project's command that sets a worktree up.
+type setup struct {
+	id      string // of its intent
+	task    stick.Task
+	attempt int
+	path    string
+	command string
+	slot    int
+}
+
+// SetupView is how the set-up of an attempt's worktree went.
+type SetupView struct {
+	Command   string     `json:"command"`
+	StartedAt stick.Time `json:"started_at"`
+	EndedAt   stick.Time `json:"ended_at"`
+	Exit      *int       `json:"exit"` // null while it runs, and if it was interrupted; -1 if it took too long
+	Output    string     `json:"output,omitempty"`
+}
+
+// Failed says why the worktree isn't set up, "" if it is or is being set up.
+func (v *SetupView) Failed(doing string) string {
+	switch {
+	case v == nil || doing == intentSetup:
+		return ""
+	case v.Exit == nil:
+		return "its set-up was interrupted"
+	case *v.Exit == -1:
+		return "its set-up took too long"
+	case *v.Exit != 0:
+		return "its set-up has failed with exit status " + strconv.Itoa(*v.Exit)
+	}
+	return ""
+}
+
+func viewSetup(s store.TaskSetup) *SetupView {
+	v := &SetupView{Command: s.Command, StartedAt: s.StartedAt, EndedAt: s.EndedAt, Output: s.Output}
+	if !s.EndedAt.IsZero() {
+		v.Exit = &s.Exit
+	}
+	return v
+}
+
+// planSetup returns the set-up of a worktree that a plan creates, nil if there is none.
+func (rp *repo) planSetup(ctx context.Context, m spawnPlan) (*setup, error) {
+	if !m.newTree || m.worker.Setup == "" {
+		return nil, nil
+	}
+	id, err := rp.newID(ctx)
+	return &setup{id: id, task: m.task, attempt: max(m.task.Attempt, 1), path: m.path, command: m.worker.Setup, slot: m.slot}, err
+}
+
+// beginSetup records that a worktree is about to be set up; s may be nil.
+func (o *op) beginSetup(s *setup) error {
+	if s == nil {
+		return nil
+	}
+	err := o.Tx.PutSetup(o.Room.ID, store.TaskSetup{Task: stick.TaskKey(s.task.ID), Attempt: s.attempt, Command: s.command, StartedAt: o.Tx.Now()})
+	if err != nil {
+		return err
+	}
+	return o.storeIntent(s.id, intentSetup, s.task, s.attempt, setupIntent{s.path, s.command})
+}
+
+// setUp runs the project's command in a worktree, and records how it ended; s may be nil. What it changed in the worktree
+// stays, however it ends. It fails with [stick.CodeSetupFailed].
+func (rp *repo) setUp(ctx context.Context, s *setup) error {
+	if s == nil {
+		return nil
+	}
+	defer rp.serve(ctx, s.id)()
+	rp.killPoint("setup: begun")
+	said, err := rp.tasks.shell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
+	if err != nil {
+		_ = rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(s.id, "interrupted") }) // if not, the next command does it
+		return err
+	}
+	rp.killPoint("setup: ran")
+	db, err := rp.tasks.core.Open(ctx, true)
+	if err != nil {
+		return err
+	}
+	report, err := db.WriteBlob(said.output)
+	if err != nil {
+		return err
+	}
+	err = rp.writeOutcome(ctx, func(o *op) error {
+		if err := o.Tx.AddBlob(report); err != nil {
+			return err
+		}
+		setups, err := o.Tx.Setups(o.Room.ID, s.task.ID)
+		if err != nil {
+			return err
+		}
+		for _, was := range setups {
+			if was.Attempt == s.attempt {
+				was.EndedAt, was.Exit, was.Output = o.Tx.Now(), said.exit, report.Sum
+				if err := o.Tx.PutSetup(o.Room.ID, was); err != nil {
+					return err
+				}
+			}
+		}
+		return o.Tx.EndIntent(s.id, "done")
+	})
+	if err != nil || said.exit == 0 {
+		return err
+	}
+	return stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID, describeExit(said), stick.Clip(s.command, 160)).
+		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).With("left", []string{"the task " + s.task.ID, "its worktree " + s.path}).
+		Hintf("what it printed: %s; when the cause is mended, run it again: %s",
+			stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)), stick.Cmd("tt worker start --task <task_id>", s.task.ID))
+}
+
+// setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the task's lock. It
+// fails as [repo.setUp] and [repo.requireAccepted] do.
+func (rp *repo) setUpAgain(ctx context.Context, task stick.Task) error {
+	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
+		return err
+	}
+	tg, err := rp.readTarget(ctx, task.Integration)
+	if err != nil {
+		return err
+	}
+	w, err := rp.acceptedSettings(ctx, tg.head())
+	if err != nil {
+		return err
+	}
+	s, err := rp.planSetup(ctx, spawnPlan{task: task, path: rp.worktree(task), newTree: true, slot: task.Slot, worker: w})
+	if err != nil || s == nil {
+		return err
+	}
+	if err := rp.write(ctx, core.MustBeMember, func(o *op) error { return o.beginSetup(s) }); err != nil {
+		return err
+	}
+	return rp.setUp(ctx, s)
+}
+
+// isSetUp reports whether there is nothing to do about the set-up of a task's worktree: it has none, or it went well.
+func (rp *repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		setups, err := tx.Setups(r.ID, task.ID)
+		ok = !slices.ContainsFunc(setups, func(s store.TaskSetup) bool {
+			return s.Attempt == task.Attempt && (s.EndedAt.IsZero() || s.Exit != 0)
+		})
+		ok = ok || task.Elsewhere(tx.CheckoutOf(r)) || task.Later || task.State != stick.TaskAssigned && !task.Busy()
+		return err
+	})
+	return ok, err
+}
