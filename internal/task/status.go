@@ -186,7 +186,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
 		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.String(),
 		PullRequest: t.PR,
-		Slot: slotView(t),
+		Slot:        slotView(t),
 	}
 	if !t.Busy() || t.Worker.Human() { // people show no signs of life
 		return v
