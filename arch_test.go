@@ -101,6 +101,7 @@ var edges = map[string]map[string]string{
 		"internal/store":       "what is read and saved",
 		"internal/workspace":   "the main checkout of a path",
 		"stick":                "the rules",
+		"stick/glob":           "patterns of files that are copied and kept",
 	},
 	"internal/engine/core": {
 		"internal/config":    "the task file of a worktree, read as a project's files are",

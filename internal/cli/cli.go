@@ -285,6 +285,8 @@ func newOperations(cfg core.Config) operations {
 			return err
 		}
 		return res.Refusal()
+	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
+		return rooms.RescueFiles(ctx, room, by, top, paths, command)
 	}})
 	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
 	return operations{rooms, tasks}

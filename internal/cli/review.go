@@ -190,6 +190,9 @@ func (p *page) remains(indent shown, r task.Remains) {
 	} else if n > 0 {
 		p.linef("%sremoved with the worktree, ignored by git: %s", indent, paths(r.Ignored))
 	}
+	if r.Rescue != "" {
+		p.linef("%skept: %s; to bring it back: %s", indent, paths(r.Kept), p.next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
+	}
 	for _, l := range r.Left {
 		p.linef("%sleft: %s", indent, stick.Line(l))
 	}

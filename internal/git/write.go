@@ -273,7 +273,12 @@ type Checkout struct {
 // Checkout asks git which checkout dir lies in. Where git finds no repository, it fails with
 // [stick.CodeNoRepository].
 func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
-	said, err := c.text(ctx, dir, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir")
+	ask := []string{"rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir"}
+	said, err := c.text(ctx, dir, append(ask, "--show-toplevel")...)
+	if lines := strings.Split(said, "\n"); err == nil && len(lines) == 5 {
+		return Checkout{Bare: lines[0] == "true", Shallow: lines[1] == "true", GitDir: lines[2], Common: lines[3], Top: lines[4]}, nil
+	}
+	said, err = c.text(ctx, dir, ask...) // there is no top level, in a bare repository for one
 	if f := failure(err); f != nil && f.noRepository() {
 		return Checkout{}, errNoRepository(dir, f)
 	}

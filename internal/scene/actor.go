@@ -120,6 +120,8 @@ func (a *Actor) program(kill func(string)) {
 			return err
 		}
 		return res.Refusal()
+	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
+		return a.Engine.RescueFiles(ctx, room, by, top, paths, command)
 	}})
 	a.Engine = engine.New(engine.Config{Kernel: a.kernel, Checks: []core.Check{{Name: "workers", Run: a.Tasks.Check}}})
 	a.mu.Lock()

@@ -51,6 +51,15 @@ func (a *Actor) AcceptsCommands() {
 	a.WorkerInit(task.WorkerInitParams{Accept: sums}).OK()
 }
 
+// Holds returns the paths that a rescue holds.
+func (a *Actor) Holds(rescue string) (paths []string) {
+	a.Helper()
+	for _, f := range a.ShowRescue(engine.ShowRescueParams{ID: rescue}).OK().Entries {
+		paths = append(paths, f.Path)
+	}
+	return paths
+}
+
 // WorksOn starts a task in its worktree, with the actor as its worker.
 func (a *Actor) WorksOn(name string) *Work {
 	a.Helper()

@@ -17,6 +17,9 @@ type Remains struct {
 	Removed []string `json:"removed,omitempty"`
 	Ignored []string `json:"removed_ignored,omitempty"` // what git ignores, and went with the worktree; a directory ends in a slash
 	Left    []string `json:"left,omitempty"`            // what stays, and why
+
+	Rescue string   `json:"rescue,omitempty"`  // a copy of what the project keeps: tt rescue restore brings it back
+	Kept   []string `json:"rescued,omitempty"` // the files in that copy
 }
 
 // leave adds something that stays, and why.
@@ -60,6 +63,11 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, 
 	worktree, branch := rp.remaining(ctx, c.Path, c.Branch)
 	ignored := rp.ignored(ctx, c.Path)
 	rp.killPoint("cleanup: proven")
+	if why := rp.keep(ctx, c, &r); why != "" {
+		r.leave("%s", why)
+		return r, nil
+	}
+	rp.killPoint("cleanup: kept")
 	if err := rp.git.RemoveWorktree(ctx, rp.root, c.Path, whyLocked); err != nil {
 		r.leave("the worktree %s: %s", c.Path, stick.AsError(err).Message)
 		return r, nil
@@ -101,7 +109,7 @@ func (rp *repo) ignored(ctx context.Context, path string) []string {
 		return nil
 	}
 	files, _ := rp.git.Ignored(ctx, path) // the list only informs: a failure doesn't stop the cleanup
-	return slices.DeleteFunc(files, func(f string) bool { return f == core.TaskFileName || f == ".talking-stick/" })
+	return slices.DeleteFunc(files, func(f string) bool { return f == core.TaskFileName || f == ".talking-stick/" || rp.isHere(path, f) })
 }
 
 // cleanRemote removes a task's branch at the remote, or returns why it stays.

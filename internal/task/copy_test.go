@@ -3,6 +3,7 @@
 package task_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,4 +92,44 @@ func TestCopiesStayInsideTheWorktree(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(outside, "key")); err == nil || len(res.Copied) > 0 {
 		t.Errorf("the copy went through a link out of the worktree: %+v", res.CopiedFiles)
 	}
+}
+
+// TestWhatCleanupWouldLoseIsKept: a copy of the files that the project names outlives the worktree. A file that the room's checkout has
+// just so is neither named nor kept.
+func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.Commit(".gitignore", ".env\n*.log\nbuild/\n")
+	s.Commit(".talking-stick.toml", "[worker]\ncopy = ['.env']\nkeep = ['.env', '*.log']\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	s.File(".env", "KEY=1\n")
+	for name, env := range map[string]string{"one": "KEY=1\n", "two": "KEY=2\n"} {
+		work := s.ReadyToMerge(name, ann, bob)
+		for file, text := range map[string]string{".env": env, "build/x": "made anew\n", name + ".log": "it said so\n"} {
+			path := filepath.Join(work.Path, filepath.FromSlash(file))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	one := bob.Merge("one").OK().Merged[0]
+	s.Check(one.Rescue != "" && slices.Equal(one.Kept, []string{"one.log"}) && slices.Equal(one.Ignored, []string{"build/", "one.log"}), "%+v", one.Remains)
+	two := bob.Merge("two").OK().Merged[0]
+	s.Check(two.Rescue != "" && slices.Equal(two.Kept, []string{".env", "two.log"}), "%+v", two.Remains)
+	s.Check(slices.Equal(bob.Holds(two.Rescue), two.Kept), "the rescue holds %v", bob.Holds(two.Rescue))
+
+	// what can't be kept keeps the worktree
+	work := s.ReadyToMerge("three", ann, bob)
+	huge := filepath.Join(work.Path, "huge.log")
+	if err := os.WriteFile(huge, make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	three := bob.Merge("three").OK().Merged[0]
+	s.Check(len(three.Left) == 1 && strings.Contains(three.Left[0], "huge.log") && len(three.Removed) == 0, "%+v", three.Remains)
+	if _, err := os.Stat(huge); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(huge); err != nil {
+		t.Fatal(err)
+	}
+	s.Check(len(bob.Merge("three").OK().Merged[0].Left) == 0, "its worktree is still there")
 }

@@ -126,6 +126,9 @@ func readyTasks(tx *store.Tx, room stick.RoomID, keep func(t stick.Task, command
 // tryBegin is [repo.begin] if no other command has the task. Else it fails with [stick.CodeLanding].
 func (rp *repo) tryBegin(ctx context.Context, task stick.Task, bind bool) (WorkerSpawnResult, error) {
 	none := WorkerSpawnResult{}
+	if err := rp.makeLockDir(); err != nil {
+		return none, err
+	}
 	l, free, err := bell.TryLock(rp.lockPath("task", task.ID))
 	if err != nil {
 		return none, err

@@ -106,9 +106,8 @@ const lockWait = 10 * time.Second
 // it becomes free only when this process and all of them have ended. If wait passes first, it fails with
 // [stick.CodeLanding].
 func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
-	dir := filepath.Join(rp.tasks.core.Config.Dir, "tasks")
-	if err := plainfile.MkdirAll(dir); err != nil {
-		return nil, stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
+	if err := rp.makeLockDir(); err != nil {
+		return nil, err
 	}
 	l, held, err := rp.acquire(ctx, rp.lockPath(kind, name), min(wait, shortLockWait))
 	if held != nil && wait > shortLockWait {
@@ -129,6 +128,14 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 		rp.git.Inherit = rp.git.Inherit[:len(rp.git.Inherit)-1]
 		_ = l.Unlock()
 	}, nil
+}
+
+// makeLockDir makes the directory of the locks of tasks and branches.
+func (rp *repo) makeLockDir() error {
+	if err := plainfile.MkdirAll(filepath.Join(rp.tasks.core.Config.Dir, "tasks")); err != nil {
+		return stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
+	}
+	return nil
 }
 
 // acquire takes the lock at path. If wait passes first, it returns the process that holds it.

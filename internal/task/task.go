@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
 )
 
 // Config is what [New] needs.
@@ -19,6 +20,9 @@ type Config struct {
 	// MayMove returns an error if the caller may not change the files of a checkout.
 	MayMove func(ctx context.Context, by core.Caller, checkout string) error
 
+	// Rescue keeps a copy of files in a worktree that is about to go, and returns its id. lacks names those of which it couldn't.
+	Rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (id string, lacks []string, err error)
+
 	Renew time.Duration // for tests: how often a command renews its intent; 0 for the usual
 }
 
@@ -26,6 +30,7 @@ type Config struct {
 type Tasks struct {
 	core    *core.Kernel
 	mayMove func(ctx context.Context, by core.Caller, checkout string) error
+	rescue  func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error)
 	renew   time.Duration // how often a command renews its intent
 
 	programLimit time.Duration // how long the program of a forge may take for an answer
@@ -33,7 +38,7 @@ type Tasks struct {
 
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
-	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, renew: cmp.Or(cfg.Renew, renewEach), programLimit: programLimit}
+	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewEach), programLimit: programLimit}
 }
 
 // op is one run of an operation on tasks inside its transaction.

@@ -1,0 +1,92 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// manyLater is how many tasks a project has when one is taken.
+const manyLater = 1000
+
+// next measures how long it takes to get a task where there are no others, and behind 1,000 older ones that wait.
+func (b *bench) next() error {
+	s := series{}
+	for _, size := range []struct {
+		name   string
+		before int // tasks that have landed or wait
+	}{{"next1", 0}, {"next", manyLater}} {
+		p := b.repository()
+		if out, err := p.sh("git init -q -b integration; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+			return fmt.Errorf("git: %w: %s", err, out)
+		}
+		if err := p.do("bench:boss", "join"); err != nil {
+			return err
+		}
+		const warm = 2
+		samples := warm + b.samples(20, 6)
+		if err := p.later(size.before, samples); err != nil {
+			return err
+		}
+		for i := range samples {
+			took, err := timed(p.as(fmt.Sprintf("bench:%d", i), "worker", "next"), 0)
+			if err != nil {
+				return err
+			}
+			if i >= warm {
+				s.add(size.name, took)
+			}
+		}
+		none, err := timed(p.as("bench:none", "worker", "next"), stick.ExitRefused)
+		if err != nil {
+			return err
+		}
+		s.add(size.name+" none", none)
+	}
+	b.add(row{
+		What: fmt.Sprintf("worker next with %d tasks, whole process with its worktree", manyLater), Goal: "≤ 15 ms",
+		Measured: s.span("next"), Met: s.p50("next") <= 15, Figures: s.figures(), Samples: s,
+	})
+	return nil
+}
+
+// later adds tasks for later to a room: first so many that wait, each other one for the one before it, and then some that are ready.
+func (p place) later(before, ready int) error {
+	db, err := store.Open(context.Background(), store.Options{Dir: p.data}, false)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Update(context.Background(), func(tx *store.Tx) error {
+		rooms, err := tx.Rooms(nil, "")
+		if err != nil {
+			return err
+		}
+		r, err := tx.Room(rooms[0].ID)
+		if err != nil {
+			return err
+		}
+		for i := range before + ready {
+			id := fmt.Sprintf("task-%04d", i)
+			q := stick.Spawning{By: "bench:boss", ID: id, Description: "one of many", Branch: "feat/" + id, Worktree: "worktrees/" + id, Integration: "integration", Later: true}
+			switch {
+			case i < before && i%2 == 1:
+				q.After = []string{fmt.Sprintf("task-%04d", i-1)}
+			case i < before:
+				q.After = []string{fmt.Sprintf("task-%04d", before)} // the first that is taken, and doesn't land
+			}
+			made, err := stick.SpawnTask(stick.Task{}, q)
+			if err != nil {
+				return err
+			}
+			if _, _, err := tx.Save(r, r, []stick.Event{r.About(made)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,84 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// keep keeps a copy of those files of a worktree that the project wants to keep and git ignores, before the worktree is
+// removed. What the room's checkout has just so needs no copy. It returns why the worktree must stay, "" if it may go.
+func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why string) {
+	files, err := rp.filesToKeep(ctx, c)
+	if err != nil {
+		return fmt.Sprintf("%s: tt can't tell what is to be kept of it: %s", c.Path, stick.AsError(err).Message)
+	}
+	if len(files) == 0 {
+		return ""
+	}
+	if rp.tasks.rescue == nil {
+		return fmt.Sprintf("%s has files that are to be kept, such as %s", c.Path, files[0])
+	}
+	var room stick.RoomID
+	var me stick.AgentID
+	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, by core.Identity) error {
+		room, me = r.ID, by.Agent
+		return nil
+	})
+	if err != nil {
+		return fmt.Sprintf("%s: %s", c.Path, stick.AsError(err).Message)
+	}
+	id, lacks, err := rp.tasks.rescue(ctx, room, me, c.Path, files, "tt worker merge")
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err).Message)
+	case len(lacks) > 0:
+		return fmt.Sprintf("%s: tt can't keep %s: copy what you need of it elsewhere, and remove it", c.Path, strings.Join(lacks, ", "))
+	case id == "":
+		return fmt.Sprintf("%s: tt can't keep %s", c.Path, files[0])
+	}
+	r.Rescue, r.Kept = id, files
+	return ""
+}
+
+// filesToKeep lists the files of a worktree that the project's patterns name and git ignores, without those that the room's
+// checkout has just so.
+func (rp *repo) filesToKeep(ctx context.Context, c cleanupIntent) ([]string, error) {
+	if _, err := os.Lstat(c.Path); err != nil {
+		return nil, nil
+	}
+	tg, err := rp.readTarget(ctx, c.Target)
+	if err != nil {
+		return nil, err
+	}
+	_, w, err := rp.settings(ctx, tg.head())
+	if err != nil || len(w.Keep) == 0 {
+		return nil, err
+	}
+	files, err := rp.git.IgnoredFiles(ctx, c.Path, prefixes(w.Keep))
+	named := matcher(w.Keep)
+	return slices.DeleteFunc(files, func(f string) bool {
+		return !named(f) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/") || rp.isHere(c.Path, f)
+	}), err
+}
+
+// isHere reports whether the room's checkout has a file just as a worktree has it.
+func (rp *repo) isHere(worktree, name string) bool {
+	if strings.HasSuffix(name, "/") {
+		return false
+	}
+	there, err := config.ReadFile(worktree, name, maxCopyFile)
+	if err != nil {
+		return false
+	}
+	here, err := config.ReadFile(rp.root, name, maxCopyFile)
+	return err == nil && bytes.Equal(here, there)
+}
