@@ -91,6 +91,7 @@ func TestRefusals(t *testing.T) {
 
 // notProvoked says where those codes are tested that a script can't provoke, or not fast enough.
 var notProvoked = map[stick.Code]string{
+	stick.CodeSetupFailed:         "testdata/script/worker_setup.txtar: the task and its worktree are there after it",
 	stick.CodeLanding:             "testdata/script/worker_landing.txtar: a merge has to run at the same time",
 	stick.CodeElsewhere:           "testdata/script/tasks_elsewhere.txtar: there have to be two hosts",
 	stick.CodeGateFailed:          "testdata/script/worker_gate.txtar: the task goes back to its worker with it",
