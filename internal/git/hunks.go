@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"talkingstick/stick"
 )
 
 // Lines is a range of lines of a file, from First to Last inclusive.
@@ -141,12 +143,12 @@ func (d *diff) line(l string) error {
 		f.deleted = false
 		d.files[d.path] = f
 	case strings.HasPrefix(l, "@@ "):
-		h, err := parseHunk(l)
+		h, err := stick.ParseHunk(l)
 		if err != nil {
-			return err
+			return fmt.Errorf("read git diff-tree: %w", err)
 		}
 		f := d.files[d.path]
-		f.hunks = append(f.hunks, h)
+		f.hunks = append(f.hunks, hunk{h.First, h.Count, h.NewFirst, h.NewCount})
 		d.files[d.path] = f
 	}
 	return nil
@@ -171,32 +173,4 @@ func diffPath(names string) (string, error) {
 		return "", fmt.Errorf("read git diff-tree: %.100q has no prefix", names)
 	}
 	return path, nil
-}
-
-// parseHunk reads "@@ -first,count +first,count @@"; a count of 1 is left out.
-func parseHunk(l string) (h hunk, err error) {
-	fields := strings.Fields(l)
-	if len(fields) < 4 {
-		return h, fmt.Errorf("read git diff-tree: %.100q isn't the header of a hunk", l)
-	}
-	if h.first, h.count, err = parseRange(fields[1], "-"); err != nil {
-		return h, err
-	}
-	h.newFirst, h.newCount, err = parseRange(fields[2], "+")
-	return h, err
-}
-
-func parseRange(s, sign string) (first, count int, err error) {
-	r, ok := strings.CutPrefix(s, sign)
-	begin, length, both := strings.Cut(r, ",")
-	if !both {
-		length = "1"
-	}
-	if first, err = strconv.Atoi(begin); err == nil {
-		count, err = strconv.Atoi(length)
-	}
-	if err != nil || !ok || first < 0 || count < 0 {
-		return 0, 0, fmt.Errorf("read git diff-tree: %.100q isn't a range of lines", s)
-	}
-	return first, count, nil
 }
