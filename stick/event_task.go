@@ -98,6 +98,7 @@ type TaskReviewRequestedFacts struct {
 	Kept        bool        `json:"kept,omitempty"`         // it is the change that was approved, so the approval stays
 	ChangesGate bool        `json:"changes_gate,omitempty"` // it changes the file that defines the gate
 	Checks      []TaskCheck `json:"evidence,omitempty"`     // the checks that the worker ran
+	GateFiles   []string    `json:"gate_files,omitempty"`   // those of the gate's own files that it changes, at most 20
 }
 
 // TaskApprovedFacts are the facts of [EventTaskApproved].
@@ -230,6 +231,17 @@ func below(author bool) string {
 	return " (started by its author)"
 }
 
+// ofGate says which of the gate's own files a commit changes.
+func (f TaskReviewRequestedFacts) ofGate() string {
+	switch {
+	case len(f.GateFiles) > 0:
+		return "; it changes the gate: " + clip(strings.Join(f.GateFiles, ", "), 120)
+	case f.ChangesGate:
+		return "; it changes the gate"
+	}
+	return ""
+}
+
 // BelowAuthor reports whether an event is the review of a task by an agent that one of its authors had started.
 func BelowAuthor(e Event) bool {
 	approved, _ := TaskFactsOf[TaskApprovedFacts](e)
@@ -318,7 +330,7 @@ var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskReviewRequestedFacts]{
 		Type: EventTaskReviewRequested, Meaning: "a commit of a task waits for review", For: forRecipient,
 		Say: func(e Event, f TaskReviewRequestedFacts) string {
-			return fmt.Sprintf("%s asked for a review of %s%s", who(e.From), taskOf(e), at(f.Head))
+			return fmt.Sprintf("%s asked for a review of %s%s%s", who(e.From), taskOf(e), at(f.Head), f.ofGate())
 		},
 		Apply: func(t *Task, _ Event, f TaskReviewRequestedFacts) {
 			t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate

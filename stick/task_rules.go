@@ -150,9 +150,19 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 // Offering is a commit that a worker offers for review.
 type Offering struct {
 	Base, Head, Patch string
-	ChangesGate       bool
+	GateFiles         []string // those of the gate's own files that it changes
 	Checks            []TaskCheck
 }
+
+// facts returns what the event of an offer says.
+func (q Offering) facts() TaskReviewRequestedFacts {
+	return TaskReviewRequestedFacts{
+		Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: len(q.GateFiles) > 0, Checks: q.Checks, GateFiles: q.GateFiles[:min(len(q.GateFiles), maxGateFiles)],
+	}
+}
+
+// maxGateFiles is how many of the gate's files the log names.
+const maxGateFiles = 20
 
 // Done offers a commit for review. If the commit only moves an approved change to another base, the approval
 // stays. If this very commit is already offered, the event is nil. Done fails with [CodeInvalidTransition],
@@ -164,7 +174,7 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	if t.Offered() && t.Head == q.Head && len(q.Checks) == 0 {
 		return nil, nil
 	}
-	f := TaskReviewRequestedFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate, Checks: q.Checks}
+	f := q.facts()
 	act := ActDone
 	if t.State == TaskApproved && t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
@@ -197,7 +207,7 @@ func (t Task) Conflict(c TaskCall, base string, files []string) (Event, error) {
 // Moved records that the branch of an approved task no longer ends at the approved commit. If the new commit
 // makes the same change, the approval stays. It fails with [CodeInvalidTransition].
 func (t Task) Moved(by AgentID, q Offering) (Event, error) {
-	f := TaskReviewRequestedFacts{Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: q.ChangesGate}
+	f := q.facts()
 	act := ActMoved
 	if t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true

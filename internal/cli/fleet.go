@@ -159,7 +159,10 @@ func (p *page) what(t task.TaskView) string {
 		parts = append(parts, "approved by "+string(t.ApprovedBy)+startedByAuthor(true))
 	}
 	if t.ChangesGate {
-		parts = append(parts, "changes the gate")
+		parts = append(parts, strings.TrimPrefix(gateMark(t.GateFiles), "it "))
+	}
+	if mark := checksMark(t.Evidence); mark != "" && (t.State == stick.TaskInReview || t.State == stick.TaskApproved) {
+		parts = append(parts, mark)
 	}
 	if t.PullRequest.Number != 0 && t.State != stick.TaskCompleted {
 		parts = append(parts, fmt.Sprintf("pull request #%d %s", t.PullRequest.Number, t.PullRequest.State))
@@ -176,6 +179,36 @@ func (p *page) what(t task.TaskView) string {
 		parts = append(parts, stick.Clip(t.Description, 60))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// gateMark says which of the gate's own files a task changes.
+func gateMark(files []string) string {
+	const most = 5
+	more := ""
+	if len(files) > most {
+		files, more = files[:most], fmt.Sprintf(" and %d more", len(files)-most)
+	}
+	if len(files) == 0 {
+		return "it changes the gate itself"
+	}
+	return "it changes the gate itself: " + paths(files) + more
+}
+
+// checksMark says what is odd about the checks of a task in a few words; empty if they passed on the commit that is offered.
+func checksMark(checks []task.ShownCheck) string {
+	var red []string
+	for _, c := range checks {
+		if c.Stale {
+			return "its checks are stale"
+		}
+		if c.Exit != 0 {
+			red = append(red, c.Name)
+		}
+	}
+	if len(red) == 0 {
+		return ""
+	}
+	return "failed checks: " + stick.Clip(strings.Join(red, ", "), 40)
 }
 
 // place names another checkout: that with a task's branch and worktree.
@@ -243,7 +276,7 @@ func (p *page) task(t task.WorkerShowResult) {
 	row("base", abbrev(t.Base))
 	row("in review", abbrev(t.Head))
 	if t.ChangesGate {
-		row("note", "it changes .talking-stick.toml, which sets the gate for tasks")
+		row("note", gateMark(t.GateFiles))
 	}
 	if t.Approved != "" {
 		row("approved", abbrev(t.Approved)+" by "+string(t.ApprovedBy)+startedByAuthor(t.BelowAuthor))

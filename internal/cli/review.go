@@ -109,7 +109,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 			}
 			p.linef("%s, %s: %s..%s", p.strong(res.TaskID), res.State, abbrev(res.Base), abbrev(res.Head))
 			if res.ChangesGate {
-				p.linef("%s", p.strong("it changes .talking-stick.toml, which sets the gate for tasks"))
+				p.linef("%s", p.strong(gateMark(res.GateFiles)))
 			}
 			if len(res.Conflicts) > 0 {
 				p.linef("%s", p.paint("31", "it conflicts with the branch that it is for, in "+paths(res.Conflicts)))

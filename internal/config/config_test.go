@@ -26,6 +26,7 @@ command = "make"
 timeout = "90s"
 retries = 2
 independent_review = true
+protect = ["gate.sh", "ci/**"]
 [worker]
 integration = "develop"
 worktree_dir = "work/trees/"
@@ -39,12 +40,12 @@ keep = ["notes/**"]
 		t.Fatal(err)
 	}
 	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
-		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || c.Gate != (Gate{"make", 90 * time.Second, 2, true}) ||
+		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || !reflect.DeepEqual(c.Gate, Gate{"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"}}) ||
 		!reflect.DeepEqual(c.Worker, Worker{"develop", "work/trees", 5, "npm ci", "work/", []glob.Pattern{".env", "secrets"}, []glob.Pattern{"notes"}}) ||
 		!slices.Equal(c.Commands(), []stick.ProjectCommand{{Key: "worker.setup", Command: "npm ci"}}) {
 		t.Errorf("%+v", c)
 	}
-	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil || d.Gate != (Gate{Timeout: 10 * time.Minute}) || !reflect.DeepEqual(d.Worker, Worker{Dir: "worktrees", Races: 3, Prefix: "feat/"}) || d.Commands() != nil {
+	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil || !reflect.DeepEqual(d.Gate, Gate{Timeout: 10 * time.Minute}) || !reflect.DeepEqual(d.Worker, Worker{Dir: "worktrees", Races: 3, Prefix: "feat/"}) || d.Commands() != nil {
 		t.Errorf("the default is %+v", d)
 	}
 }

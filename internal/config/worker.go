@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,13 @@ type Gate struct {
 	Retries int           // how often to run a failed gate again on the same commit
 
 	IndependentReview bool // an approval by whom an author of the task has started is refused
+
+	Protect []glob.Pattern // files that belong to the gate: a task that changes one is marked
+}
+
+// Protects reports whether a file of the project, by its path, belongs to the gate.
+func (g Gate) Protects(file string) bool {
+	return slices.ContainsFunc(g.Protect, func(p glob.Pattern) bool { return p.Match(file, false) })
 }
 
 // Worker is the section [worker]: where tasks are worked on and merged.
@@ -58,6 +66,7 @@ var (
 		}},
 		{"retries", "a number from 0 to 10", "how often to run a failed gate again (default 0)", func(c *Config, v any) error { return number(v, 0, 10, &c.Gate.Retries) }},
 		{"independent_review", "true or false", "refuse approvals by agents that an author of the task has started (default false)", func(c *Config, v any) error { return assign(v, &c.Gate.IndependentReview) }},
+		{"protect", "a list of patterns", "files that belong to the gate, besides this one and those that its command names; a task that changes one is marked in its review", func(c *Config, v any) error { return patterns(v, &c.Gate.Protect) }},
 	}
 	workerKeys = []key{
 		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return assign(v, &c.Worker.Integration) }},

@@ -202,6 +202,17 @@ func (c Client) Changed(ctx context.Context, dir, from, to string) ([]string, er
 	return c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to)
 }
 
+// Files returns those of the paths that are files in a commit.
+func (c Client) Files(ctx context.Context, dir, commit string, paths []string) (files []string, err error) {
+	listed, err := c.list(ctx, dir, append([]string{"--literal-pathspecs", "ls-tree", "-z", commit, "--"}, paths...)...)
+	for _, entry := range listed {
+		if mode, name, _ := strings.Cut(entry, "\t"); strings.Contains(mode, " blob ") {
+			files = append(files, name)
+		}
+	}
+	return files, err
+}
+
 // Diff returns the diff of two commits as people read it, with renames and names as they are, at most most bytes of it.
 // cut reports whether there is more.
 func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text string, cut bool, err error) {

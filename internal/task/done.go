@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
-	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
@@ -266,7 +264,7 @@ func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, re
 	return q, rebased, f.completeOffer(ctx, f.task, &q)
 }
 
-// completeOffer adds the patch sum to an offer, and whether it changes the file with the gate. It fails with
+// completeOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
 // [stick.CodeInvalidTransition] if the branch has no commits of its own.
 func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
@@ -280,8 +278,7 @@ func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Off
 	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
 		return err
 	}
-	files, err := rp.git.Changed(ctx, rp.root, q.Base, q.Head)
-	q.ChangesGate = slices.Contains(files, config.FileName)
+	q.GateFiles, err = rp.gateFiles(ctx, task.Integration, q.Base, q.Head)
 	return err
 }
 

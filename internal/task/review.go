@@ -2,7 +2,10 @@ package task
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
@@ -26,6 +29,7 @@ type WorkerReviewResult struct {
 	Attempt   int             `json:"attempt"`
 	Head      string          `json:"head"`
 	Worker    stick.AgentID   `json:"worker,omitempty"`
+	GateFiles []string        `json:"gate_files,omitempty"` // those of the gate's own files that the approved commit changes
 	MessageID int64           `json:"message_id,omitempty"` // the message to the worker
 	Delivery  stick.Delivery  `json:"delivery,omitempty"`   // how the message reaches the worker
 	Note      string          `json:"note,omitempty"`
@@ -45,7 +49,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	if err != nil {
 		return res, err
 	}
-	independent, err := rp.wantsIndependentReview(ctx, p.TaskID)
+	independent, gate, err := rp.settingsOfReview(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
@@ -67,9 +71,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		if ev != nil {
 			o.addTaskEvent(*ev)
 		}
-		if task.ChangesGate {
-			res.Note = "the task changes the file that sets the gate; its own merge is still tested by the gate of the branch that it is merged into"
-		}
+		res.GateFiles, res.Note = gate, gateNote(gate)
 		return nil
 	})
 	return res, err
@@ -151,22 +153,38 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 	return seen, branch, nil
 }
 
-// wantsIndependentReview reads from the head of a task's integration branch whether the project refuses approvals by agents that
-// an author of the task has started.
-func (rp *repo) wantsIndependentReview(ctx context.Context, id string) (bool, error) {
+// settingsOfReview reads from the head of a task's integration branch whether the project refuses approvals by agents that
+// an author of the task has started, and returns which of the gate's own files the offered commit changes.
+func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bool, gate []string, err error) {
 	task, err := rp.task(ctx, id)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	t, err := rp.readTarget(ctx, task.Integration)
 	if stick.CodeOf(err) == stick.CodeNotFound {
-		return false, nil // a merge tells that the branch is missing
+		return false, nil, nil // a merge tells that the branch is missing
 	}
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
-	gate, _, err := rp.settings(ctx, t.head())
-	return gate.IndependentReview, err
+	settings, _, err := rp.settings(ctx, t.head())
+	if err == nil && task.Offered() {
+		gate, err = rp.gateFiles(ctx, task.Integration, task.Base, task.Head)
+	}
+	return settings.IndependentReview, gate, err
+}
+
+// gateNote says what follows from that a task changes these files of the gate.
+func gateNote(files []string) string {
+	var notes []string
+	if slices.Contains(files, config.FileName) {
+		notes = append(notes, "the task changes the file that sets the gate; its own merge is still tested by the gate of the branch that it is merged into")
+	}
+	scripts := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == config.FileName })
+	if len(scripts) > 0 {
+		notes = append(notes, "the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Clip(strings.Join(scripts, ", "), 160))
+	}
+	return strings.Join(notes, "; ")
 }
 
 // decision prepares the caller's decision on a task. Without a named commit, it is about the one that the caller

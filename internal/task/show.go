@@ -29,20 +29,10 @@ type WorkerShowResult struct {
 	Conflicts []string            `json:"conflicts,omitempty"` // the files in which it conflicts with the integration branch
 	Attempts  []stick.TaskAttempt `json:"attempts"`
 	Reviews   []ShownReview       `json:"reviews"`
-	Evidence  []ShownCheck        `json:"evidence"`
 	Files     []stick.FileStat    `json:"files"`
 	Commits   []string            `json:"commits"`
 	Events    []stick.Event       `json:"events"`
 	More      bool                `json:"more,omitempty"` // there are older events
-}
-
-// ShownCheck is a worker's check and the end of its output.
-type ShownCheck struct {
-	stick.TaskCheck
-	Head    string `json:"head"` // the commit that it ran on
-	Attempt int    `json:"attempt"`
-	Stale   bool   `json:"stale,omitempty"` // it ran on another commit than the task's, or in an earlier attempt
-	Text    string `json:"text,omitempty"`
 }
 
 // ShownReview is a decision on a task, and how independent it was.
@@ -50,9 +40,6 @@ type ShownReview struct {
 	stick.TaskReview
 	BelowAuthor bool `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
 }
-
-// maxShown is how many bytes of an output are shown with its task.
-const maxShown = 4 << 10
 
 // WorkerShow returns everything about one task, and records which commit the caller has seen. It fails with
 // [stick.CodeNotFound].
@@ -71,7 +58,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		if err != nil {
 			return err
 		}
-		res = WorkerShowResult{RoomID: r.ID, TaskView: v, Spec: task.Spec, Evidence: []ShownCheck{}, Files: []stick.FileStat{}, Commits: []string{}}
+		res = WorkerShowResult{RoomID: r.ID, TaskView: v, Spec: task.Spec, Files: []stick.FileStat{}, Commits: []string{}}
 		if open, _, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag()); err != nil {
 			return err
 		}
@@ -91,8 +78,10 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	}
 	base, head := ts.shownRange(ctx, root, task, res.Branched)
 	res.Base = base
-	ts.addChecks(ctx, &res, task, head)
+	res.markStale(task, head)
+	ts.addOutputs(ctx, res.Evidence)
 	if head != "" && base != "" {
+		ts.addGateFiles(ctx, root, &res.TaskView, base, head)
 		if files, err := ts.core.Config.Git.Stat(ctx, root, base, head); err == nil {
 			res.Files = conflictsFirst(files, res.Conflicts)
 		}
@@ -121,6 +110,11 @@ func (ts *Tasks) addPushed(ctx context.Context, p WorkerShowParams, task stick.T
 func readHistory(tx *store.Tx, task stick.Task, res *WorkerShowResult) (err error) {
 	if res.Conflicts, err = conflictsOf(tx, res.RoomID, task); err != nil {
 		return err
+	}
+	if task.Over() {
+		if err := res.addOffers(tx, res.RoomID, task); err != nil {
+			return err
+		}
 	}
 	attempts, err := tx.Attempts(res.RoomID, task.ID)
 	if err != nil {
@@ -218,32 +212,6 @@ func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, i
 	}, nil)
 }
 
-// addChecks adds the checks of the newest offer that has any. They are stale unless they ran in this attempt on the
-// commit that is offered or, if none is, on the one that is shown.
-func (ts *Tasks) addChecks(ctx context.Context, res *WorkerShowResult, task stick.Task, head string) {
-	if task.Offered() {
-		head = task.Head
-	}
-	db, err := ts.core.Open(ctx, false)
-	if err != nil {
-		return
-	}
-	for _, ev := range slices.Backward(res.Events) {
-		f, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](ev)
-		if len(f.Checks) == 0 {
-			continue
-		}
-		for _, x := range f.Checks {
-			s := ShownCheck{TaskCheck: x, Head: f.Head, Attempt: f.Attempt, Stale: f.Head != head || f.Attempt != task.Attempt}
-			if b, err := db.ReadBlob(x.Output); err == nil {
-				s.Text = string(b[max(0, len(b)-maxShown):])
-			}
-			res.Evidence = append(res.Evidence, s)
-		}
-		return
-	}
-}
-
 // WorkerDiffParams asks what a task changes.
 type WorkerDiffParams struct {
 	Caller core.Caller `json:"-"`
@@ -259,7 +227,8 @@ type WorkerDiffResult struct {
 	Base        string           `json:"base"`
 	Head        string           `json:"head"`
 	ChangesGate bool             `json:"changes_gate,omitempty"`
-	Conflicts   []string         `json:"conflicts,omitempty"` // the files in which it conflicts with the integration branch
+	GateFiles   []string         `json:"gate_files,omitempty"` // those of the gate's own files that it changes
+	Conflicts   []string         `json:"conflicts,omitempty"`  // the files in which it conflicts with the integration branch
 	Files       []stick.FileStat `json:"files"`
 	Diff        string           `json:"diff"`
 	Cut         bool             `json:"cut,omitempty"` // the diff is longer than what is shown
@@ -292,10 +261,14 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if err != nil {
 		return res, err
 	}
-	res.TaskID, res.State, res.ChangesGate = task.ID, task.State, task.ChangesGate
+	res.TaskID, res.State = task.ID, task.State
 	if res.Base, res.Head = ts.shownRange(ctx, rp.root, task, branch); res.Head == "" {
 		return res, nil
 	}
+	if res.GateFiles, err = rp.gateFiles(ctx, task.Integration, res.Base, res.Head); err != nil {
+		return res, err
+	}
+	res.ChangesGate = len(res.GateFiles) > 0
 	if res.Files, err = rp.git.Stat(ctx, rp.root, res.Base, res.Head); err != nil {
 		return res, err
 	}

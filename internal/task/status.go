@@ -31,7 +31,9 @@ type TaskView struct {
 	Base        string          `json:"base"`
 	Head        string          `json:"head,omitempty"`         // the commit that was last offered for review
 	Branched    string          `json:"branch_head,omitempty"`  // the commit of the branch now; empty if there is none
-	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes the file that sets the gate
+	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes files of the gate itself
+	GateFiles   []string        `json:"gate_files,omitempty"`   // which
+	Evidence    []ShownCheck    `json:"evidence"`               // the newest checks that its worker ran
 	Approved    string          `json:"approved,omitempty"`     // the commit that was approved
 	ApprovedBy  stick.AgentID   `json:"approved_by,omitempty"`
 	BelowAuthor bool            `json:"below_author,omitempty"` // an agent that worked on the task had started who approved it
@@ -142,6 +144,10 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	ts.addRunners(root, open, shown)
 	numberQueues(res.Tasks, tasks)
 	ts.addBranchState(ctx, root, tasks, shown)
+	for _, t := range tasks {
+		v := shown[stick.TaskKey(t.ID)]
+		v.markStale(t, v.Branched)
+	}
 	slices.Reverse(res.Tasks) // the newest comes first
 	return res, nil
 }
@@ -161,6 +167,11 @@ func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core
 			return v, err
 		}
 		v.BelowAuthor = slices.ContainsFunc(approvals, stick.BelowAuthor)
+	}
+	if !t.Over() {
+		if err := v.addOffers(tx, r.ID, t); err != nil {
+			return v, err
+		}
 	}
 	if t.Cause != stick.CauseRolledBack {
 		return v, nil
@@ -187,6 +198,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.String(),
 		PullRequest: t.PR,
 		Slot:        slotView(t),
+		Evidence:    []ShownCheck{},
 	}
 	if !t.Busy() || t.Worker.Human() { // people show no signs of life
 		return v

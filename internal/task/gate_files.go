@@ -1,0 +1,71 @@
+package task
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"talkingstick/internal/config"
+	"talkingstick/stick"
+)
+
+// A task whose own files judge it can pass a gate that it has emptied. So what belongs to the gate is marked where a task changes it: the file that
+// sets it, what that file protects, and what the gate's command names. What the gate is, the head of the integration branch says, never the
+// task's own tree.
+
+// gateFiles returns those of the gate's own files that a task changes between two commits.
+func (rp *repo) gateFiles(ctx context.Context, integration, from, to string) ([]string, error) {
+	changed, err := rp.git.Changed(ctx, rp.root, from, to)
+	if err != nil {
+		return nil, err
+	}
+	set := slices.Contains(changed, config.FileName)
+	t, err := rp.readTarget(ctx, integration)
+	var gate config.Gate
+	if err == nil {
+		gate, _, err = rp.settings(ctx, t.head())
+	}
+	switch code := stick.CodeOf(err); {
+	case code == stick.CodeNotFound || code == stick.CodeProjectConfig: // a merge says so
+	case err != nil:
+		return nil, err
+	}
+	named, err := rp.namedBy(ctx, gate.Command, t.head(), changed)
+	if err != nil {
+		return nil, err
+	}
+	files := slices.DeleteFunc(changed, func(f string) bool {
+		return f == config.FileName || !slices.Contains(named, f) && !gate.Protects(f)
+	})
+	if set {
+		files = slices.Insert(files, 0, config.FileName)
+	}
+	return files, nil
+}
+
+// namedBy returns those of the files that a shell command names, if they are in a commit. It knows the words of the command, and no more: what another
+// file runs, or what is named from another directory, has to be protected.
+func (rp *repo) namedBy(ctx context.Context, command, commit string, files []string) ([]string, error) {
+	words := strings.FieldsFunc(command, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@%~,", r)
+	})
+	for i := range words {
+		words[i] = path.Clean(words[i])
+	}
+	named := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !slices.Contains(words, f) })
+	if len(named) == 0 {
+		return nil, nil
+	}
+	return rp.git.Files(ctx, rp.root, commit, named)
+}
+
+// addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git can't be asked, the view keeps what was
+// so when the task was offered.
+func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
+	rp := &repo{tasks: ts, git: ts.core.Config.Git, root: root}
+	if files, err := rp.gateFiles(ctx, v.Integration, from, to); err == nil {
+		v.GateFiles, v.ChangesGate = files, len(files) > 0
+	}
+}
