@@ -66,6 +66,7 @@ const (
 	EventTaskRetried          EventType = "task_retried"
 	EventTaskRolledBack       EventType = "task_rolled_back"
 	EventTaskPullRequest      EventType = "task_pull_request"
+	EventTaskCommentResolved  EventType = "task_comment_resolved"
 )
 
 // Event is a row of the append-only log. It holds what was true when it happened.

@@ -108,6 +108,8 @@ type TaskApprovedFacts struct {
 	Override bool   `json:"override,omitempty"` // a person approved it against the rules of review
 
 	BelowAuthor bool `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
+
+	Comments []Comment `json:"comments,omitempty"` // on lines of the diff, by the reviewer
 }
 
 // TaskChangesRequestedFacts are the facts of [EventTaskChangesRequested].
@@ -119,6 +121,8 @@ type TaskChangesRequestedFacts struct {
 	BelowAuthor bool   `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
 	Cause       string `json:"cause,omitempty"`        // why
 	Report      string `json:"report,omitempty"`       // the blob that holds the gate's output
+
+	Comments []Comment `json:"comments,omitempty"` // on lines of the diff, by the reviewer
 }
 
 // TaskMergeStartedFacts are the facts of [EventTaskMergeStarted].
@@ -161,6 +165,14 @@ type TaskRolledBackFacts struct {
 type TaskPullRequestFacts struct {
 	TaskStatus
 	PullRequest
+}
+
+// TaskCommentResolvedPayload is the payload of [EventTaskCommentResolved].
+type TaskCommentResolvedPayload struct {
+	Caller
+	CommentID int    `json:"comment_id"` // its number in the task
+	Path      string `json:"path"`       // of the file that it is about
+	Lines     Lines  `json:"lines"`      // the first and the last line
 }
 
 // TaskCheck is the outcome of a command that a worker ran as evidence for its work.
@@ -216,6 +228,10 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 			c.Attempts[k] = c.Attempts[k].after(*e, (*p.Task).status())
 			if r, ok := any(*p.Task).(reviewer); ok {
 				c.Reviews[e.Seq] = r.review(*e)
+				for _, x := range r.comments() {
+					x.Author, x.Sent = e.From, e.Seq
+					c.Comments[CommentKey{key, x.ID}] = x
+				}
 			}
 			return nil
 		}
@@ -229,6 +245,31 @@ func below(author bool) string {
 		return ""
 	}
 	return " (started by its author)"
+}
+
+// CommentsOf returns the comments that a decision sent, without their author and their event.
+func CommentsOf(e Event) []Comment {
+	if p, ok := e.Decode().(interface{ commentsOf() []Comment }); ok {
+		return p.commentsOf()
+	}
+	return nil
+}
+
+func (p TaskPayload[F]) commentsOf() []Comment {
+	if p.Task != nil {
+		if r, ok := any(*p.Task).(reviewer); ok {
+			return r.comments()
+		}
+	}
+	return nil
+}
+
+// withComments says how many comments on lines went with a decision.
+func withComments(all []Comment) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return ", with " + Count(len(all), "comment")
 }
 
 // ofGate says which of the gate's own files a commit changes.
@@ -250,7 +291,13 @@ func BelowAuthor(e Event) bool {
 }
 
 // reviewer is implemented by the facts of events that record a decision on a commit.
-type reviewer interface{ review(Event) TaskReview }
+type reviewer interface {
+	review(Event) TaskReview
+	comments() []Comment
+}
+
+func (f TaskApprovedFacts) comments() []Comment         { return f.Comments }
+func (f TaskChangesRequestedFacts) comments() []Comment { return f.Comments }
 
 func (f TaskApprovedFacts) review(e Event) TaskReview {
 	return TaskReview{
@@ -345,7 +392,7 @@ var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskApprovedFacts]{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
 		Say: func(e Event, f TaskApprovedFacts) string {
-			return fmt.Sprintf("%s approved %s%s%s", who(e.From), taskOf(e), at(f.Head), below(f.BelowAuthor))
+			return fmt.Sprintf("%s approved %s%s%s%s", who(e.From), taskOf(e), at(f.Head), withComments(f.Comments), below(f.BelowAuthor))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
@@ -354,7 +401,7 @@ var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskChangesRequestedFacts]{
 		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red", For: forNamed,
 		Say: func(e Event, f TaskChangesRequestedFacts) string {
-			return fmt.Sprintf("%s%s sent %s back%s", who(e.From), below(f.BelowAuthor), taskOf(e), because(e.Reason))
+			return fmt.Sprintf("%s%s sent %s back%s%s", who(e.From), below(f.BelowAuthor), taskOf(e), withComments(f.Comments), because(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.unapprove()
@@ -426,5 +473,21 @@ var taskEvents = []EventInfo{
 			return who(e.From) + " offered " + pr + because(f.URL)
 		},
 		Apply: func(t *Task, _ Event, f TaskPullRequestFacts) { t.PR = f.PullRequest },
+	}),
+	row(kind[TaskCommentResolvedPayload]{
+		Type: EventTaskCommentResolved, Meaning: "a reviewer's comment on a line of a task was resolved", For: forNamed,
+		Say: func(e Event, p TaskCommentResolvedPayload) string {
+			return fmt.Sprintf("%s resolved comment %d on %s, at %s:%s", who(e.From), p.CommentID, taskOf(e), clip(p.Path, 80), p.Lines)
+		},
+		Replay: func(c *Record, e *Event, p TaskCommentResolvedPayload) error {
+			k := CommentKey{TaskKey(e.Task), p.CommentID}
+			x, ok := c.Comments[k]
+			if !ok {
+				return errors.New("there is no such comment")
+			}
+			x.ResolvedAt, x.ResolvedBy = e.CreatedAt, e.From
+			c.Comments[k] = x
+			return nil
+		},
 	}),
 }

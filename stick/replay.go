@@ -39,6 +39,7 @@ type Record struct {
 	Tasks    map[string]Task // by their keys
 	Attempts map[AttemptKey]TaskAttempt
 	Reviews  map[int64]TaskReview
+	Comments map[CommentKey]Comment // those that were sent
 
 	Reservations map[int64]Reservation
 
@@ -55,6 +56,12 @@ type ReceiptKey struct {
 type AttemptKey struct {
 	Task   string // its key
 	Number int
+}
+
+// CommentKey names a comment within its room.
+type CommentKey struct {
+	Task string // its key
+	ID   int
 }
 
 // MemberRecord is what the log alone says of a member.
@@ -102,6 +109,7 @@ func (c *Record) begin() {
 	c.Receipts, c.Notes, c.senders = map[ReceiptKey]Receipt{}, map[int64]Note{}, map[int64]AgentID{}
 	c.Reservations = map[int64]Reservation{}
 	c.Tasks, c.Attempts, c.Reviews = map[string]Task{}, map[AttemptKey]TaskAttempt{}, map[int64]TaskReview{}
+	c.Comments = map[CommentKey]Comment{}
 }
 
 // inTurn checks that an event has the turn id that its type requires.

@@ -13,8 +13,9 @@ type TaskDecision struct {
 	Override bool   // a person may approve even if they worked on the task
 
 	Reviewer    Actor
-	Authors     []Actor // those who worked on the task
-	Independent bool    // the project wants no review by whom an author has started
+	Authors     []Actor   // those who worked on the task
+	Independent bool      // the project wants no review by whom an author has started
+	Drafts      []Comment // the reviewer's, which the decision sends
 }
 
 // author returns the first of the task's authors for which is holds.
@@ -68,7 +69,11 @@ func (t Task) hasSeen(v TaskDecision, about ...string) error {
 	case v.Head == "":
 		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt worker diff <task_id>", t.ID))
 	case !slices.Contains(about, v.Head):
-		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s was offered for review", short(v.Head), t.ID, short(t.Head)).
+		newest, is := t.Head, "was offered for review"
+		if newest == "" {
+			newest, is = v.Branch, "is its newest"
+		}
+		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s %s", short(v.Head), t.ID, short(newest), is).
 			Hintf("look at what is new: %s", Cmd("tt worker diff <task_id>", t.ID))
 	}
 	return nil
@@ -105,14 +110,19 @@ func short(commit string) string {
 	return clip(commit, 40)
 }
 
-// Approve approves exactly one commit. If it is already approved, the event is nil. Approve fails with
-// [CodeUsage], [CodeInvalidTransition], [CodeAuthorCannotReview], [CodePersonOnly] and [CodeReviewStale].
+// Approve approves exactly one commit, and sends the reviewer's drafts. If it is already approved, and there are no drafts, the event is nil.
+// Approve fails with [CodeUsage], [CodeInvalidTransition], [CodeAuthorCannotReview], [CodePersonOnly] and [CodeReviewStale].
 func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return nil, err
 	}
-	if t.State == TaskApproved && v.Head == t.Approved && t.mayApprove(v) == nil {
+	if t.State == TaskApproved && v.Head == t.Approved && len(v.Drafts) == 0 && t.mayApprove(v) == nil {
 		return nil, nil
+	}
+	if n := len(v.Drafts); n > 0 && t.State == TaskApproved {
+		return nil, t.facts(Errorf(CodeInvalidTransition, "%s is approved already, and you have %s that approving it again wouldn't send", t.ID, Count(n, "draft"))).
+			Hintf("to send them, return the task: %s; else delete them: %s", Cmd("tt worker request-changes <task_id>", t.ID),
+				Cmd("tt worker comment <task_id> --delete <comment>", t.ID, v.Drafts[0].ID))
 	}
 	s, err := t.step(ActApprove)
 	if err != nil {
@@ -121,15 +131,15 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if err := t.mayApprove(v); err != nil {
 		return nil, err
 	}
-	f := TaskApprovedFacts{Head: t.Head, Override: v.Override}
+	f := TaskApprovedFacts{Head: t.Head, Override: v.Override, Comments: v.sending()}
 	_, f.BelowAuthor = v.belowAuthor()
 	e := taskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = reason
 	return &e, nil
 }
 
-// RequestChanges returns the task to its worker. The reviewer has to have seen the offered commit, or the one
-// that the branch is at now. It fails like [Task.Approve].
+// RequestChanges returns the task to its worker, and sends the reviewer's drafts. The reviewer has to have seen the offered commit, or the one
+// that the branch is at now. Without drafts it needs words. It fails like [Task.Approve].
 func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	s, err := t.step(ActChanges)
 	if err != nil {
@@ -141,14 +151,14 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	if err := t.hasSeen(v, t.Head, v.Branch); err != nil {
 		return Event{}, err
 	}
-	if strings.TrimSpace(what) == "" {
+	if strings.TrimSpace(what) == "" && len(v.Drafts) == 0 {
 		return Event{}, Errorf(CodeUsage, "say what must change").With("field", "reason").
-			Hintf("%s", Cmd("tt worker request-changes <task_id> …", t.ID))
+			Hintf("%s; or comment on lines first, of what this shows: %s", Cmd("tt worker request-changes <task_id> …", t.ID), Cmd("tt worker diff <task_id>", t.ID))
 	}
 	if err := checkReason("reason", what); err != nil {
 		return Event{}, err
 	}
-	f := TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview}
+	f := TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview, Comments: v.sending()}
 	_, f.BelowAuthor = v.belowAuthor()
 	e := taskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = what

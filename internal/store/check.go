@@ -145,7 +145,7 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 	if err != nil {
 		return err
 	}
-	var attempts, reviews int
+	var attempts, reviews, comments int
 	for _, t := range tasks {
 		t.HeartbeatAt = 0
 		key := stick.TaskKey(t.ID)
@@ -172,6 +172,22 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 				report("room %s: review %d of task %s isn't what the log says", room, r.Seq, t.ID)
 			}
 		}
+		cs, err := tx.Comments(room, t.ID)
+		if err != nil {
+			return err
+		}
+		for _, c := range cs {
+			if c.Draft() {
+				continue
+			}
+			comments++
+			if logged := record.Comments[stick.CommentKey{Task: key, ID: c.ID}]; !reflect.DeepEqual(logged, c) {
+				report("room %s: comment %d on task %s isn't what the log says", room, c.ID, t.ID)
+			}
+		}
+	}
+	if comments != len(record.Comments) {
+		report("room %s: it has %s, and the log says %d", room, stick.Count(comments, "comment"), len(record.Comments))
 	}
 	if len(tasks) != len(record.Tasks) || attempts != len(record.Attempts) || reviews != len(record.Reviews) {
 		report("room %s: it has %s with %s and %s, and the log says %d, %d and %d", room,

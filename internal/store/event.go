@@ -52,6 +52,9 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 		if err := tx.putTask(*e); err != nil {
 			return nil, fmt.Errorf("task %s: %w", e.Task, err)
 		}
+		if err := tx.putComments(*e); err != nil {
+			return nil, fmt.Errorf("comments on %s: %w", e.Task, err)
+		}
 	}
 	tx.sums[room], tx.event = sum, out[0].ID
 	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", out[len(out)-1].Seq, sum, tx.now, room)

@@ -211,7 +211,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	update(t, db, func(tx *store.Tx) error {
 		return try(
 			tx.Heartbeat(id, "T1"), tx.RecordSeenHead(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
-			tx.PutRun(id, store.TaskRun{Task: "t1", Attempt: 1, Command: "make"}), tx.Accept(id, stick.Acceptance{Key: "worker.setup"}),
+			tx.PutRun(id, store.TaskRun{Task: "t1", Attempt: 1, Command: "make"}), tx.DropCommentDraft(id, "T1", 9), tx.Accept(id, stick.Acceptance{Key: "worker.setup"}),
 			tx.PutSetup(id, store.TaskSetup{Task: "t1", Attempt: 1, Command: "npm ci"}),
 		)
 	})
@@ -224,6 +224,8 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, openMine := tx.OpenTasksOf(id, []stick.AgentID{"codex:b", "claude:a"})
 		_, attempts := tx.Attempts(id, "T1")
 		_, reviews := tx.Reviews(id, "T1")
+		_, comments := tx.Comments(id, "T1")
+		_, openComments := tx.OpenComments(id)
 		_, seen := tx.SeenHead(id, "T1", "claude:a")
 		_, runs := tx.Runs(id, "")
 		_, run := tx.Runs(id, "T1")
@@ -238,7 +240,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, slots := tx.Slots(id, stick.Checkout{})
 		_, setups := tx.Setups(id, "")
 		_, setup := tx.Setups(id, "T1")
-		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, seen, runs, run, open, of, ever, intent, has, found)
+		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, comments, openComments, seen, runs, run, open, of, ever, intent, has, found)
 	})
 	update(t, db, func(tx *store.Tx) error {
 		_, renewed := tx.RenewIntent("i")

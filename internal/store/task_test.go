@@ -46,8 +46,60 @@ func reviewed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 	say(t, db, id, *started, err)
 	done, err := task(t, db, id, name).Done(by, stick.Offering{Base: "b", Head: "h", Patch: "p"})
 	say(t, db, id, *done, err)
-	approved, err := task(t, db, id, name).Approve(stick.TaskDecision{TaskCall: stick.TaskCall{By: "claude:a"}, Head: "h", Branch: "h"}, "good")
+	v := stick.TaskDecision{TaskCall: stick.TaskCall{By: "claude:a"}, Head: "h", Branch: "h"}
+	for _, body := range []string{"why?", "no tab"} {
+		v.Drafts = append(v.Drafts, drafted(t, db, id, name, v, body))
+	}
+	approved, err := task(t, db, id, name).Approve(v, "good")
 	say(t, db, id, *approved, err)
+	resolved, err := task(t, db, id, name).Resolve(by, comments(t, db, id, name)[0])
+	say(t, db, id, *resolved, err)
+}
+
+// drafted stores a draft of a comment.
+func drafted(t *testing.T, db *store.DB, id stick.RoomID, name string, v stick.TaskDecision, body string) stick.Comment {
+	t.Helper()
+	around := []stick.SourceLine{{Number: 1, Sign: "+", Text: "x"}}
+	c, _, err := task(t, db, id, name).Comment(v, stick.Comment{Base: "b", Head: "h", Path: "a.go", Lines: stick.Lines{1, 1}, Around: around, Body: body, CreatedAt: 5}, comments(t, db, id, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, db, func(tx *store.Tx) error { return tx.PutCommentDraft(id, name, c) })
+	return c
+}
+
+// comments are those on a task.
+func comments(t *testing.T, db *store.DB, id stick.RoomID, name string) (cs []stick.Comment) {
+	t.Helper()
+	view(t, db, func(tx *store.Tx) (err error) {
+		cs, err = tx.Comments(id, name)
+		return err
+	})
+	return cs
+}
+
+// TestComments: a draft isn't in the log, and may be dropped. A decision sends all drafts of its reviewer, and of nobody else.
+func TestComments(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		reviewed(t, db, id, "one")
+		drafted(t, db, id, "one", stick.TaskDecision{TaskCall: stick.TaskCall{By: "gemini:c"}, Head: "h"}, "mine")
+		cs := comments(t, db, id, "ONE")
+		if len(cs) != 3 || cs[0].Author != "claude:a" || cs[0].Open() || cs[0].ResolvedBy != "codex:b" || !cs[1].Open() || cs[1].Sent != cs[0].Sent || !cs[2].Draft() || cs[2].ID != 3 {
+			t.Errorf("the comments are %+v", cs)
+		}
+		update(t, db, func(tx *store.Tx) error { return try(tx.DropCommentDraft(id, "one", 1), tx.DropCommentDraft(id, "one", 3)) })
+		if cs = comments(t, db, id, "one"); len(cs) != 2 {
+			t.Errorf("after the draft was dropped there are %+v", cs)
+		}
+		view(t, db, func(tx *store.Tx) error {
+			open, err := tx.OpenComments(id)
+			if err == nil && (len(open) != 1 || open["one"] != 1) {
+				t.Errorf("open are %v", open)
+			}
+			return err
+		})
+	})
 }
 
 // TestTasks stores tasks by their events. The check at the end of the test compares them with the log.
@@ -105,6 +157,8 @@ func TestDamagedTask(t *testing.T) {
 		"attempt": "UPDATE task_attempts SET worker = 'x'",
 		"review":  "UPDATE reviews SET head = 'x'",
 		"lost":    "DELETE FROM reviews",
+		"comment": "UPDATE comments SET body = 'x'",
+		"unsent":  "UPDATE comments SET event_seq = 0",
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
