@@ -379,6 +379,12 @@ func (a *Actor) WorkerHeartbeat(p task.WorkerHeartbeatParams) Answer[task.Worker
 	return do(a, "WorkerHeartbeat", a.Tasks.WorkerHeartbeat, p)
 }
 
+// WorkerComment is the operation of that name.
+func (a *Actor) WorkerComment(p task.WorkerCommentParams) Answer[task.WorkerCommentResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerComment", a.Tasks.WorkerComment, p)
+}
+
 // WorkerInit is the operation of that name.
 func (a *Actor) WorkerInit(p task.WorkerInitParams) Answer[task.WorkerInitResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

@@ -200,3 +200,24 @@ func (a *Actor) OwnChange(intent string) bool {
 	}
 	return own
 }
+
+// Fills adds drafts of an agent to a task, which are like the newest one that is there.
+func (s *Scene) Fills(name string, by stick.AgentID, drafts int) {
+	s.Helper()
+	room := s.Room().ID
+	db, err := s.observer.kernel.Open(s.Context(), true)
+	if err == nil {
+		err = db.Update(s.Context(), func(tx *store.Tx) error {
+			all, err := tx.Comments(room, name)
+			for i := 0; err == nil && i < drafts; i++ {
+				c := all[len(all)-1]
+				c.ID, c.Author = c.ID+i+1, by
+				err = tx.PutCommentDraft(room, name, c)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}

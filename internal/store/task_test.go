@@ -88,7 +88,9 @@ func TestComments(t *testing.T) {
 		if len(cs) != 3 || cs[0].Author != "claude:a" || cs[0].Open() || cs[0].ResolvedBy != "codex:b" || !cs[1].Open() || cs[1].Sent != cs[0].Sent || !cs[2].Draft() || cs[2].ID != 3 {
 			t.Errorf("the comments are %+v", cs)
 		}
-		update(t, db, func(tx *store.Tx) error { return try(tx.DropCommentDraft(id, "one", 1), tx.DropCommentDraft(id, "one", 3)) })
+		update(t, db, func(tx *store.Tx) error {
+			return try(tx.DropCommentDraft(id, "one", 1), tx.DropCommentDraft(id, "one", 3))
+		})
 		if cs = comments(t, db, id, "one"); len(cs) != 2 {
 			t.Errorf("after the draft was dropped there are %+v", cs)
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // prompt returns what a worker must know about its task, and how to work on it. as is the name that the worker gives
-// with each command by the flag --as, if it does.
-func prompt(t stick.Task, path, as string) string {
+// with each command by the flag --as, if it does. comments are those on lines that wait to be dealt with.
+func prompt(t stick.Task, path, as string, comments []stick.Comment) string {
 	var b strings.Builder
 	run := func(line string, values ...any) string { return stick.Cmd(line, values...).As(as).String() }
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -34,6 +34,12 @@ func prompt(t stick.Task, path, as string) string {
 		line("")
 		line("The task came back to you (%s):", t.Cause)
 		indent(&b, t.Reason)
+	}
+	if len(comments) > 0 {
+		line("")
+		line("What reviewers say about lines of it. When you have dealt with one: %s", run("tt worker comment <task_id> --resolve <comment>", t.ID))
+		line("")
+		b.WriteString(commentsText(t.ID, comments, maxPrompt))
 	}
 	line("")
 	line("What to run, in your worktree:")
@@ -97,11 +103,16 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 		if err != nil {
 			return err
 		}
+		comments, err := tx.Comments(r.ID, task.ID)
+		if err != nil {
+			return err
+		}
+		v.OpenComments = len(openComments(comments))
 		as := "" // whoever isn't the worker asks in order to start one, which has another name
 		if me.Agent == task.Worker {
 			as = p.Caller.Flag()
 		}
-		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: prompt(task, path, as)}
+		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: prompt(task, path, as, openComments(comments))}
 		return nil
 	})
 	return res, err
@@ -131,7 +142,7 @@ func (ts *Tasks) WorkerExport(ctx context.Context, p WorkerExportParams) (Worker
 	var res WorkerExportResult
 	var types []stick.EventType
 	for _, i := range stick.EventTypes {
-		if i.Type.OfTask() {
+		if i.Type.OfTask() || i.Type == stick.EventTaskCommentResolved {
 			types = append(types, i.Type)
 		}
 	}

@@ -29,9 +29,10 @@ type WorkerReviewResult struct {
 	Attempt   int             `json:"attempt"`
 	Head      string          `json:"head"`
 	Worker    stick.AgentID   `json:"worker,omitempty"`
-	GateFiles []string        `json:"gate_files,omitempty"` // those of the gate's own files that the approved commit changes
-	MessageID int64           `json:"message_id,omitempty"` // the message to the worker
-	Delivery  stick.Delivery  `json:"delivery,omitempty"`   // how the message reaches the worker
+	GateFiles []string        `json:"gate_files,omitempty"`    // those of the gate's own files that the approved commit changes
+	Comments  int             `json:"comments_sent,omitempty"` // how many comments on lines it sent
+	MessageID int64           `json:"message_id,omitempty"`    // the message to the worker
+	Delivery  stick.Delivery  `json:"delivery,omitempty"`      // how the message reaches the worker
 	Note      string          `json:"note,omitempty"`
 	Already   bool            `json:"already,omitempty"`
 }
@@ -53,7 +54,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	if err != nil {
 		return res, err
 	}
-	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+	err = rp.decide(ctx, &res, func(o *op) error {
 		task, v, err := o.decision(p.TaskID, head, branch)
 		if err != nil {
 			return err
@@ -70,8 +71,14 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		res.State, res.Already = stick.TaskApproved, ev == nil
 		if ev != nil {
 			o.addTaskEvent(*ev)
+			if res.Comments = len(v.Drafts); res.Comments > 0 {
+				res.Delivery, res.Note = o.tellWorker(task, "Approved", p.Reason, v.Drafts...)
+			}
 		}
-		res.GateFiles, res.Note = gate, gateNote(gate)
+		res.GateFiles = gate
+		if note := gateNote(gate); note != "" {
+			res.Note = strings.TrimPrefix(res.Note+"; "+note, "; ")
+		}
 		return nil
 	})
 	return res, err
@@ -98,16 +105,17 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	if err != nil {
 		return res, err
 	}
-	err = rp.tasks.write(ctx, rp.w, rp.by, core.MustBeMember, func(o *op) error {
-		o.Settle()
+	err = rp.decide(ctx, &res, func(o *op) error {
 		task, v, err := o.decision(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
-		if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
-			res = o.decisionResult(task)
-			res.Already = true
-			return err
+		if len(v.Drafts) == 0 {
+			if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
+				res = o.decisionResult(task)
+				res.Already = true
+				return err
+			}
 		}
 		ev, err := task.RequestChanges(v, p.Reason)
 		if err != nil {
@@ -115,18 +123,26 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		}
 		o.addTaskEvent(ev)
 		res = o.decisionResult(task)
-		res.State = stick.TaskWorking
-		if res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason); res.Note != "" {
+		res.State, res.Comments = stick.TaskWorking, len(v.Drafts)
+		if res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason, v.Drafts...); res.Note != "" {
 			res.Note += "; another agent can take on the task: tt worker start --task " + task.ID
 		}
 		return nil
+	})
+	return res, err
+}
+
+// decide runs a decision, and adds the number of its message to the result.
+func (rp *repo) decide(ctx context.Context, res *WorkerReviewResult, rule func(*op) error) error {
+	return rp.tasks.write(ctx, rp.w, rp.by, core.MustBeMember, func(o *op) error {
+		o.Settle()
+		return rule(o)
 	}, func(o *op) error {
 		if sent := o.LastEvent(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
 			res.MessageID = sent.Seq
 		}
 		return nil
 	})
-	return res, err
 }
 
 // resolveHeads returns the commit that a decision names, if it names one, and the commit of the task's branch. It
@@ -187,16 +203,26 @@ func gateNote(files []string) string {
 	return strings.Join(notes, "; ")
 }
 
-// decision prepares the caller's decision on a task. Without a named commit, it is about the one that the caller
-// has seen last.
+// decision prepares the caller's decision on a task, with the drafts that it sends.
 func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+	if task, v, err = o.review(id, head, branch); err != nil {
+		return task, v, err
+	}
+	if err := o.requireNotLanding(task.ID); err != nil {
+		return task, v, err
+	}
+	comments, err := o.Tx.Comments(o.Room.ID, task.ID)
+	v.Drafts = draftsOf(comments, o.Me.Agent)
+	return task, v, err
+}
+
+// review prepares what the caller says about a task as its reviewer. Without a named commit, it is about the one that the caller
+// has seen last.
+func (o *op) review(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
 	}
 	if task, err = taskOf(o.Tx, o.Room.ID, id); err != nil {
-		return task, v, err
-	}
-	if err := o.requireNotLanding(task.ID); err != nil {
 		return task, v, err
 	}
 	if head == "" {
@@ -225,14 +251,25 @@ func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
 	}
 }
 
-// tellWorker sends the task's worker a message. It returns how the message reaches the worker, and a note if the
-// worker is gone.
-func (o *op) tellWorker(task stick.Task, subject, body string) (stick.Delivery, string) {
+// tellWorker sends the task's worker one message: words, and as many comments with the lines around them as fit. It returns how the message
+// reaches the worker, and a note if the worker is gone.
+func (o *op) tellWorker(task stick.Task, subject, words string, comments ...stick.Comment) (stick.Delivery, string) {
 	if task.Worker == "" || task.Worker == o.Me.Agent {
 		return "", ""
 	}
+	subject += ": " + task.ID
+	if n := len(comments); n > 0 {
+		subject += ", with " + stick.Count(n, "comment")
+		if words != "" {
+			words += "\n\n"
+		}
+		last := "\nWhen you have dealt with one: " + stick.Cmd("tt worker comment <task_id> --resolve <comment>", task.ID).String()
+		if text := commentsText(task.ID, comments, stick.MaxBody-len(words)-len(last)); text != "" {
+			words += text + last
+		}
+	}
 	q := stick.Sending{By: o.Me.Agent, Task: task.ID, Message: stick.Message{
-		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject + ": " + task.ID, Body: body, Thread: "bead:" + task.ID,
+		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject, Body: strings.TrimSpace(words), Thread: "bead:" + task.ID,
 	}}
 	r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
 	if err != nil { // the worker has left or is gone

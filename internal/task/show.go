@@ -29,6 +29,7 @@ type WorkerShowResult struct {
 	Conflicts []string            `json:"conflicts,omitempty"` // the files in which it conflicts with the integration branch
 	Attempts  []stick.TaskAttempt `json:"attempts"`
 	Reviews   []ShownReview       `json:"reviews"`
+	Comments  []ShownComment      `json:"comments"` // on lines
 	Files     []stick.FileStat    `json:"files"`
 	Commits   []string            `json:"commits"`
 	Events    []stick.Event       `json:"events"`
@@ -62,7 +63,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		if open, _, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag()); err != nil {
 			return err
 		}
-		return readHistory(tx, task, &res)
+		return readHistory(tx, task, me.Agent, &res)
 	})
 	if err != nil {
 		return res, err
@@ -80,6 +81,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	res.Base = base
 	res.markStale(task, head)
 	ts.addOutputs(ctx, res.Evidence)
+	ts.place(ctx, root, base, head, res.Comments)
 	if head != "" && base != "" {
 		ts.addGateFiles(ctx, root, &res.TaskView, base, head)
 		if files, err := ts.core.Config.Git.Stat(ctx, root, base, head); err == nil {
@@ -107,9 +109,17 @@ func (ts *Tasks) addPushed(ctx context.Context, p WorkerShowParams, task stick.T
 }
 
 // readHistory adds to res what the log has of the task.
-func readHistory(tx *store.Tx, task stick.Task, res *WorkerShowResult) (err error) {
+func readHistory(tx *store.Tx, task stick.Task, me stick.AgentID, res *WorkerShowResult) (err error) {
 	if res.Conflicts, err = conflictsOf(tx, res.RoomID, task); err != nil {
 		return err
+	}
+	if res.Comments, err = commentsFor(tx, res.RoomID, task.ID, me); err != nil {
+		return err
+	}
+	for _, c := range res.Comments {
+		if c.Open() {
+			res.OpenComments++
+		}
 	}
 	if task.Over() {
 		if err := res.addOffers(tx, res.RoomID, task); err != nil {
@@ -229,6 +239,7 @@ type WorkerDiffResult struct {
 	ChangesGate bool             `json:"changes_gate,omitempty"`
 	GateFiles   []string         `json:"gate_files,omitempty"` // those of the gate's own files that it changes
 	Conflicts   []string         `json:"conflicts,omitempty"`  // the files in which it conflicts with the integration branch
+	Comments    []ShownComment   `json:"comments"`             // on lines
 	Files       []stick.FileStat `json:"files"`
 	Diff        string           `json:"diff"`
 	Cut         bool             `json:"cut,omitempty"` // the diff is longer than what is shown
@@ -240,7 +251,7 @@ const maxDiff = 4 << 20
 // WorkerDiff returns what a task changes, and records that the caller has seen that commit. It fails with
 // [stick.CodeNotFound].
 func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiffResult, error) {
-	res := WorkerDiffResult{Files: []stick.FileStat{}}
+	res := WorkerDiffResult{Files: []stick.FileStat{}, Comments: []ShownComment{}}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
@@ -249,8 +260,11 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if err != nil {
 		return res, err
 	}
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
+		if res.Comments, err = commentsFor(tx, r.ID, task.ID, me.Agent); err != nil {
+			return err
+		}
 		res.Conflicts, err = conflictsOf(tx, r.ID, task)
 		return err
 	})
@@ -269,6 +283,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 		return res, err
 	}
 	res.ChangesGate = len(res.GateFiles) > 0
+	ts.place(ctx, rp.root, res.Base, res.Head, res.Comments)
 	if res.Files, err = rp.git.Stat(ctx, rp.root, res.Base, res.Head); err != nil {
 		return res, err
 	}

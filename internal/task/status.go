@@ -15,46 +15,47 @@ import (
 
 // TaskView is a task as it is shown.
 type TaskView struct {
-	TaskID      string          `json:"task_id"`
-	State       stick.TaskState `json:"state"`
-	Attempt     int             `json:"attempt"`
-	Liveness    string          `json:"liveness,omitempty"` // of its worker: alive, STALE or STUCK; empty if nobody has to be working on it
-	Warning     string          `json:"warning,omitempty"`  // why a person should check on it
-	Description string          `json:"description,omitempty"`
-	Worker      stick.AgentID   `json:"worker,omitempty"`
-	SpawnedBy   stick.AgentID   `json:"spawned_by"`
-	Branch      string          `json:"branch"`
-	Worktree    string          `json:"worktree"`           // relative to the workspace's root
-	Host        string          `json:"host,omitempty"`     // the one with its branch and worktree, if that isn't this host
-	Checkout    string          `json:"checkout,omitempty"` // the clone with its branch and worktree, if that isn't this one
-	Integration string          `json:"integration"`
-	Base        string          `json:"base"`
-	Head        string          `json:"head,omitempty"`         // the commit that was last offered for review
-	Branched    string          `json:"branch_head,omitempty"`  // the commit of the branch now; empty if there is none
-	ChangesGate bool            `json:"changes_gate,omitempty"` // it changes files of the gate itself
-	GateFiles   []string        `json:"gate_files,omitempty"`   // which
-	Evidence    []ShownCheck    `json:"evidence"`               // the newest checks that its worker ran
-	Approved    string          `json:"approved,omitempty"`     // the commit that was approved
-	ApprovedBy  stick.AgentID   `json:"approved_by,omitempty"`
-	BelowAuthor bool            `json:"below_author,omitempty"` // an agent that worked on the task had started who approved it
-	Queue       int             `json:"queue,omitempty"`        // its place in the merge queue of its branch, from 1
-	Result      string          `json:"result,omitempty"`       // the merge commit; empty if the branch contained the task already
-	RevertedBy  string          `json:"reverted_by,omitempty"`  // the commit that reverted its merge
-	Cause       string          `json:"cause,omitempty"`        // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
-	Reason      string          `json:"reason,omitempty"`
-	Doing       string          `json:"doing,omitempty"`  // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
-	Runner      *Runner         `json:"runner,omitempty"` // the process of that command
-	Run         *RunView        `json:"run,omitempty"`
-	Later       bool            `json:"later,omitempty"`     // nobody has begun it: it has no branch and no worktree
-	Ready       bool            `json:"ready,omitempty"`     // it is for later, and can begin now
-	After       []string        `json:"after,omitempty"`     // of a task for later: the tasks that have to land before it begins
-	WaitsFor    []TaskWait      `json:"waits_for,omitempty"` // those of them that haven't landed
-	Slot        *int            `json:"slot,omitempty"`      // the number of its worktree, which the commands there find in TT_SLOT
-	Setup       *SetupView      `json:"setup,omitempty"`     // the project's command that set its worktree up
-	CreatedAt   stick.Time      `json:"created_at"`
-	StateAt     stick.Time      `json:"state_at"`
-	SeenAt      stick.Time      `json:"last_seen_at"` // the last sign of its worker
-	NextAction  string          `json:"next_action"`
+	TaskID       string          `json:"task_id"`
+	State        stick.TaskState `json:"state"`
+	Attempt      int             `json:"attempt"`
+	Liveness     string          `json:"liveness,omitempty"` // of its worker: alive, STALE or STUCK; empty if nobody has to be working on it
+	Warning      string          `json:"warning,omitempty"`  // why a person should check on it
+	Description  string          `json:"description,omitempty"`
+	Worker       stick.AgentID   `json:"worker,omitempty"`
+	SpawnedBy    stick.AgentID   `json:"spawned_by"`
+	Branch       string          `json:"branch"`
+	Worktree     string          `json:"worktree"`           // relative to the workspace's root
+	Host         string          `json:"host,omitempty"`     // the one with its branch and worktree, if that isn't this host
+	Checkout     string          `json:"checkout,omitempty"` // the clone with its branch and worktree, if that isn't this one
+	Integration  string          `json:"integration"`
+	Base         string          `json:"base"`
+	Head         string          `json:"head,omitempty"`          // the commit that was last offered for review
+	Branched     string          `json:"branch_head,omitempty"`   // the commit of the branch now; empty if there is none
+	ChangesGate  bool            `json:"changes_gate,omitempty"`  // it changes files of the gate itself
+	GateFiles    []string        `json:"gate_files,omitempty"`    // which
+	Evidence     []ShownCheck    `json:"evidence"`                // the newest checks that its worker ran
+	OpenComments int             `json:"open_comments,omitempty"` // of reviewers on lines, that aren't resolved
+	Approved     string          `json:"approved,omitempty"`      // the commit that was approved
+	ApprovedBy   stick.AgentID   `json:"approved_by,omitempty"`
+	BelowAuthor  bool            `json:"below_author,omitempty"` // an agent that worked on the task had started who approved it
+	Queue        int             `json:"queue,omitempty"`        // its place in the merge queue of its branch, from 1
+	Result       string          `json:"result,omitempty"`       // the merge commit; empty if the branch contained the task already
+	RevertedBy   string          `json:"reverted_by,omitempty"`  // the commit that reverted its merge
+	Cause        string          `json:"cause,omitempty"`        // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
+	Reason       string          `json:"reason,omitempty"`
+	Doing        string          `json:"doing,omitempty"`  // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
+	Runner       *Runner         `json:"runner,omitempty"` // the process of that command
+	Run          *RunView        `json:"run,omitempty"`
+	Later        bool            `json:"later,omitempty"`     // nobody has begun it: it has no branch and no worktree
+	Ready        bool            `json:"ready,omitempty"`     // it is for later, and can begin now
+	After        []string        `json:"after,omitempty"`     // of a task for later: the tasks that have to land before it begins
+	WaitsFor     []TaskWait      `json:"waits_for,omitempty"` // those of them that haven't landed
+	Slot         *int            `json:"slot,omitempty"`      // the number of its worktree, which the commands there find in TT_SLOT
+	Setup        *SetupView      `json:"setup,omitempty"`     // the project's command that set its worktree up
+	CreatedAt    stick.Time      `json:"created_at"`
+	StateAt      stick.Time      `json:"state_at"`
+	SeenAt       stick.Time      `json:"last_seen_at"` // the last sign of its worker
+	NextAction   string          `json:"next_action"`
 	stick.PullRequest
 }
 
@@ -115,6 +116,10 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 		if err != nil {
 			return err
 		}
+		comments, err := tx.OpenComments(r.ID)
+		if err != nil {
+			return err
+		}
 		tasks = tasks[:0]
 		find := among(all)
 		for _, t := range all {
@@ -127,6 +132,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 			if err != nil {
 				return err
 			}
+			v.OpenComments = comments[stick.TaskKey(t.ID)]
 			res.Tasks = append(res.Tasks, v)
 		}
 		for i := range res.Tasks {
