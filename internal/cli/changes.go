@@ -154,7 +154,7 @@ func (p *page) changes(res engine.ListChangesResult) {
 	}
 	p.linef("%s", stick.Count(res.Count, "uncommitted file"))
 	if res.Diff != "" {
-		p.patch(res.Diff)
+		p.patch(res.Diff, nil)
 		if res.Cut {
 			p.linef("the rest is cut off; to see it: git diff HEAD")
 		}

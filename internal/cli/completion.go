@@ -35,7 +35,7 @@ var argumentCandidates = map[string]candidates{
 	"tt install":   also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
 	"tt uninstall": also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
 	"tt hook":      harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction", "pre-push"),
-	"tt worker after": tasks, "tt worker approve": tasks, "tt worker cancel": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks, "tt worker pr": tasks,
+	"tt worker after": tasks, "tt worker approve": tasks, "tt worker cancel": tasks, "tt worker comment": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks, "tt worker pr": tasks,
 	"tt worker prompt": tasks, "tt worker request-changes": tasks, "tt worker retry": tasks, "tt worker rollback": tasks, "tt worker show": tasks,
 	"tt changes adopt": changedFiles(stick.ShareOthers, stick.SharePassed, stick.ShareNobody), "tt changes mine": changedFiles(stick.ShareNobody, stick.SharePassed),
 	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(), "tt handoff save": alwaysOf(), "tt pause": alwaysOf(),

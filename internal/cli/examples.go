@@ -89,6 +89,7 @@ var examples = map[string][]string{
 	"tt worker":                 {"tt worker status"},
 	"tt worker approve":         {"tt worker approve ui-7"},
 	"tt worker cancel":          {"tt worker cancel ui-8 --delete --reason 'not needed any more'"},
+	"tt worker comment":         {"tt worker comment ui-7 upload.txt:1 'why three times?'", "tt worker comment ui-7 --resolve 1"},
 	"tt worker diff":            {"tt worker diff ui-7", "tt worker diff ui-7 --stat"},
 	"tt worker done":            {"tt worker done", "tt worker done --evidence tests='go test ./...'"},
 	"tt worker export":          {"tt worker export ui-7"},

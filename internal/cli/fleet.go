@@ -167,6 +167,9 @@ func (p *page) what(t task.TaskView) string {
 	if t.PullRequest.Number != 0 && t.State != stick.TaskCompleted {
 		parts = append(parts, fmt.Sprintf("pull request #%d %s", t.PullRequest.Number, t.PullRequest.State))
 	}
+	if t.OpenComments > 0 {
+		parts = append(parts, stick.Count(t.OpenComments, "open comment"))
+	}
 	if t.Checkout != "" {
 		parts = append(parts, "in "+place(t))
 	}
@@ -346,6 +349,7 @@ func (p *page) history(t task.WorkerShowResult) {
 		p.linef("evidence %s%s: %s ended with %d after %s, on %s", stick.Line(x.Name), stale, stick.Line(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
 		p.text("  ", strings.TrimSpace(x.Text))
 	}
+	p.comments(t.Comments)
 	p.linef("history:")
 	if t.More {
 		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt worker export")))))

@@ -81,6 +81,9 @@ func part(s string) string {
 // file is the name of a file or a branch, as [stick.Path] shows it.
 func file(s string) shown { return shown(stick.Path(s)) }
 
+// sourceLine is a line of a file that others wrote. Unlike [showf], it keeps its blanks.
+func sourceLine(line string) shown { return shown(stick.Patch(line)) }
+
 // sayf adds a line to standard error.
 func (a *app) sayf(format string, args ...any) error {
 	a.live.clear()
@@ -255,10 +258,11 @@ func (p *page) block(text string) {
 	}
 }
 
-// patch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as hang does.
-func (p *page) patch(diff string) {
-	for l := range strings.Lines(stick.Patch(diff)) {
-		l = strings.TrimRight(l, "\n")
+// patch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as hang does. after is called
+// after each line; it may be nil.
+func (p *page) patch(diff string, after func(line string)) {
+	for raw := range strings.Lines(diff) {
+		l := stick.Patch(strings.TrimRight(raw, "\n"))
 		code := shown("")
 		switch {
 		case strings.HasPrefix(l, "diff --git "):
@@ -283,6 +287,9 @@ func (p *page) patch(diff string) {
 				part = "  " + part
 			}
 			p.linef("%s", part)
+		}
+		if after != nil {
+			after(raw)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func TestTextOfOthersNeverReachesTheStartOfALine(t *testing.T) {
 			p := &page{width: columns}
 			p.text("  ", body)
 			p.body("status", body)
-			p.patch("+" + body + "\n")
+			p.patch("+"+body+"\n", nil)
 			for l := range strings.Lines(p.b.String()) {
 				l = strings.TrimSuffix(l, "\n")
 				if w := columnsOf(l); w > columns {

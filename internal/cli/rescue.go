@@ -197,7 +197,7 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 		return show(a, func(e operations, _ core.Caller) (engine.DiffRescueResult, error) {
 			return e.DiffRescue(c.Context(), engine.DiffRescueParams{Where: path.where(), ID: args[0], Paths: args[1:]})
 		}, func(p *page, res engine.DiffRescueResult) {
-			p.patch(res.Diff)
+			p.patch(res.Diff, nil)
 			switch {
 			case res.Diff == "":
 				p.linef("nothing differs from %s", file(res.Checkout))

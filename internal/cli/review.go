@@ -28,7 +28,7 @@ func (a *app) workerApproveCmd(use string) *cobra.Command {
 	c := &cobra.Command{
 		Use: use + " <task>", Short: "Approve a task's commit and queue it for merging", Args: between(1, 1, "the name of a task"),
 		Long: "Approve exactly the commit that you last saw with show or diff, or the one that --head names. If the branch has moved since,\n" +
-			"tt refuses. Whoever worked on a task can't approve it.",
+			"tt refuses. Whoever worked on a task can't approve it. Your drafts of comments go to the worker.",
 	}
 	c.Flags().StringVar(&p.Head, "head", "", "the commit to approve (default: the one you saw last)")
 	c.Flags().StringVar(&p.Reason, "reason", "", "a comment for the log")
@@ -41,6 +41,7 @@ func (a *app) workerApproveCmd(use string) *cobra.Command {
 			return e.WorkerApprove(c.Context(), p)
 		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
+			p.toWorker(res)
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
@@ -55,6 +56,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 	var stdin bool
 	c := &cobra.Command{
 		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change", Args: between(1, 2, "the name of a task, and what must change"),
+		Long: "Return a task to its worker, who gets what you say and your drafts of comments in one message. With comments you need no further words.",
 	}
 	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")
 	c.Flags().BoolVar(&stdin, "stdin", false, "read what must change from standard input")
@@ -76,15 +78,24 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 			return e.WorkerRequestChanges(c.Context(), p)
 		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
-			if res.MessageID != 0 {
-				p.linef("told %s by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
-			}
+			p.toWorker(res)
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
 		})
 	}
 	return c
+}
+
+// toWorker says how a decision reached the worker.
+func (p *page) toWorker(res task.WorkerReviewResult) {
+	with := ""
+	if res.Comments > 0 {
+		with = ", with " + stick.Count(res.Comments, "comment")
+	}
+	if res.MessageID != 0 {
+		p.linef("told %s by message %d (%s)%s", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "), with)
+	}
 }
 
 func (a *app) workerDiffCmd() *cobra.Command {
@@ -115,7 +126,9 @@ func (a *app) workerDiffCmd() *cobra.Command {
 				p.linef("%s", p.paint("31", "it conflicts with the branch that it is for, in "+paths(res.Conflicts)))
 			}
 			p.stats(res.Files)
-			p.patch(res.Diff)
+			if !stat {
+				p.commentedPatch(res.Diff, res.Comments)
+			}
 			if res.Cut {
 				p.linef("the rest is cut off; for all of it: git diff %s %s", res.Base, res.Head)
 			}

@@ -18,7 +18,7 @@ import (
 func (a *app) workerCommands() []*cobra.Command {
 	return []*cobra.Command{
 		a.workerInitCmd(), a.workerSpawnCmd(), a.workerStatusCmd(), a.workerShowCmd(), a.workerNextCmd(), a.workerAfterCmd(), a.workerStartCmd(), a.workerDoneCmd(),
-		a.workerHeartbeatCmd(), a.workerFailCmd(), a.workerApproveCmd("approve"), a.workerChangesCmd("request-changes"), a.workerMergeCmd(), a.workerPRCmd(),
+		a.workerHeartbeatCmd(), a.workerFailCmd(), a.workerApproveCmd("approve"), a.workerChangesCmd("request-changes"), a.workerCommentCmd(), a.workerMergeCmd(), a.workerPRCmd(),
 		a.workerCancelCmd(), a.workerRetryCmd(), a.workerRollbackCmd(), a.workerDiffCmd(), a.workerPromptCmd(), a.workerExportCmd(), a.workerRunCmd(),
 	}
 }

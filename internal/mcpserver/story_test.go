@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -166,8 +167,15 @@ func TestEveryTool(t *testing.T) {
 	is(s.ok("worker_start", doc{"task_id": "lexer"}), "state", "WORKING")
 	is(s.ok("worker_heartbeat", doc{"task_id": "lexer"}), "state", "WORKING")
 	is(s.ok("worker_context", doc{"task_id": "lexer"}), "worker", string(agent))
-	d.git("-C", "worktrees/lexer", "commit", "--quiet", "--allow-empty", "--message", "the lexer")
+	if err := os.WriteFile(filepath.Join(d.work, "worktrees", "lexer", "lexer"), []byte("a line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.git("-C", "worktrees/lexer", "add", ".")
+	d.git("-C", "worktrees/lexer", "commit", "--quiet", "--message", "the lexer")
 	is(s.ok("worker_done", doc{"task_id": "lexer"}), "state", "IN_REVIEW")
+	comment := others[b].ok("worker_comment", doc{"task_id": "lexer", "at": "lexer:1", "body": "why?", "head": "feat/lexer"})
+	is(comment, "drafts", float64(1))
+	is(others[b].ok("worker_comment", doc{"task_id": "lexer", "delete": comment["comment"].(doc)["comment_id"]}), "drafts", float64(0))
 	is(s.ok("worker_fail", doc{"task_id": "lexer", "reason": "it can't be done"}), "state", "FAILED")
 	d.taskForLater("parser")
 	is(s.ok("worker_next", doc{}), "task_id", "parser")

@@ -128,6 +128,8 @@ var tools = sync.OnceValue(func() []tool {
 		taskOp("worker_done", "Ask for a review of your commits. Rebases them first; refuses uncommitted changes.", rare, (*task.Tasks).WorkerDone),
 		taskOp("worker_fail", "Give up your task, with the reason.", asks, (*task.Tasks).WorkerFail, "reason"),
 		taskOp("worker_heartbeat", "Report that you still work on your task; returns its state.", rare, (*task.Tasks).WorkerHeartbeat),
+		taskOp("worker_comment", "Comment on lines of the diff of a task that you review: at is path:line or path:line-line. Drafts go to its worker with request-changes. Or resolve a comment.",
+			rare, (*task.Tasks).WorkerComment, "task_id"),
 		taskOp("worker_context", "Show your task and what to do in it.", reads, (*task.Tasks).WorkerContext),
 		op("set_room_policy", "Show the room's policy, or change it by key=value.", rare, (*engine.Engine).SetRoomPolicy),
 	}

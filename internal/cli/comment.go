@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+func (a *app) workerCommentCmd() *cobra.Command {
+	var p task.WorkerCommentParams
+	var stdin bool
+	c := &cobra.Command{
+		Use: "comment <task> [path:line] [text]", Short: "Comment on a line of a task's diff, or resolve a comment", Args: between(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
+		Long: "Comment on a line, or on lines such as src/parse.go:12-15, that tt worker diff shows. The comment is a draft, which only you see, until\n" +
+			"you run tt worker request-changes or approve: that sends all your drafts to the worker in one message. A comment is about the commit that\n" +
+			"you last saw with show or diff, or that --head names, and follows its lines through later commits.",
+	}
+	c.Flags().BoolVar(&stdin, "stdin", false, "read the text from standard input")
+	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")
+	c.Flags().BoolVar(&p.Old, "old", false, "the lines are those before the change: for what the task removes")
+	c.Flags().IntVar(&p.Resolve, "resolve", 0, "mark this comment as dealt with")
+	c.Flags().IntVar(&p.Delete, "delete", 0, "delete this draft of yours")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.TaskID, p.Where = args[0], path.where()
+		if len(args) > 1 {
+			p.At = args[1]
+		}
+		switch {
+		case stdin && len(args) > 2:
+			return stick.Errorf(stick.CodeUsage, "give the text on the command line or on standard input, not on both").With("field", "body")
+		case stdin:
+			if p.Body, err = readBody(a.Stdin, stick.MaxBody); err != nil {
+				return err
+			}
+		case len(args) > 2:
+			p.Body = args[2]
+		}
+		return answer(a, func(e operations, by core.Caller) (task.WorkerCommentResult, error) {
+			p.Caller = by
+			return e.WorkerComment(c.Context(), p)
+		}, func(pg *page, res task.WorkerCommentResult) { pg.commented(p, res) })
+	}
+	return c
+}
+
+// commented says what was done about a comment.
+func (p *page) commented(q task.WorkerCommentParams, res task.WorkerCommentResult) {
+	at := file(res.Comment.At())
+	switch {
+	case q.Resolve != 0:
+		p.linef("comment %d on %s is resolved by %s%s", res.Comment.ID, at, res.Comment.ResolvedBy, already(res.Already))
+		return
+	case q.Delete != 0:
+		p.linef("draft %d on %s is deleted", res.Comment.ID, at)
+	default:
+		p.linef("draft %d is on %s%s", res.Comment.ID, at, already(res.Already))
+	}
+	if res.Drafts > 0 {
+		p.linef("to send your %s: %s", stick.Count(res.Drafts, "draft"), p.next(stick.Cmd("tt worker request-changes <task_id>", res.TaskID)))
+	}
+}
+
+// maxComments is how many comments a text shows.
+const maxComments = 50
+
+// comments lists those comments on a task that wait to be dealt with, and says how many don't.
+func (p *page) comments(all []task.ShownComment) {
+	shown, resolved := 0, 0
+	for _, c := range all {
+		switch {
+		case !c.ResolvedAt.IsZero():
+			resolved++
+		case shown < maxComments:
+			if shown++; shown == 1 {
+				p.linef("comments:")
+			}
+			p.comment("  ", c, true)
+		}
+	}
+	if hidden := len(all) - shown - resolved; hidden > 0 {
+		p.linef("  %s", p.faint(showf("%s more: --json shows all", stick.Count(hidden, "comment"))))
+	}
+	if resolved > 0 {
+		p.linef("%s", p.faint(showf("%s resolved: --json shows all", stick.Count(resolved, "comment"))))
+	}
+}
+
+// comment shows a comment, with the lines around it if they aren't there already.
+func (p *page) comment(indent shown, c task.ShownComment, around bool) {
+	if !c.ResolvedAt.IsZero() {
+		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s", c.ID, c.Author, c.ResolvedBy, p.ago(c.ResolvedAt))))
+		return
+	}
+	said := showf("comment %d by %s, %s", c.ID, c.Author, p.ago(c.CreatedAt))
+	if c.Draft {
+		said = showf("draft %d of yours", c.ID)
+	}
+	at := c.At()
+	if c.Now != nil {
+		at = c.Now.Path + ":" + c.Now.Lines.String()
+	}
+	of := shown("")
+	if c.Old {
+		of = ", before the change"
+	}
+	if c.Outdated {
+		of += showf("; outdated, it is of commit %s", abbrev(c.From()))
+	}
+	p.linef("%s%s, on %s%s", indent, p.paint("33", said), file(at), of)
+	if around {
+		for _, l := range c.Around {
+			p.linef("%s  %s", indent, sourceLine(task.CodeText(c.Comment, l)))
+		}
+	}
+	p.text(indent+"  ", c.Body)
+}
+
+// commentedPatch adds a diff with the comments on its lines, and below it those that it has no lines for.
+func (p *page) commentedPatch(diff string, comments []task.ShownComment) {
+	type place struct {
+		path string
+		old  bool
+		line int
+	}
+	at, left := map[place][]task.ShownComment{}, []task.ShownComment{}
+	for _, c := range comments {
+		if c.Now == nil {
+			left = append(left, c)
+			continue
+		}
+		k := place{c.Now.Path, c.Old, c.Now.Lines[1]}
+		at[k] = append(at[k], c)
+	}
+	var r stick.PatchReader
+	p.patch(diff, func(line string) {
+		l := r.Next(line)
+		for _, k := range []place{{r.Old, true, l.Old}, {r.New, false, l.New}} {
+			if k.line == 0 {
+				continue
+			}
+			for _, c := range at[k] {
+				p.comment("    ", c, false)
+			}
+			delete(at, k)
+		}
+	})
+	for _, c := range comments { // where the diff was cut off
+		if c.Now != nil && len(at[place{c.Now.Path, c.Old, c.Now.Lines[1]}]) > 0 {
+			left = append(left, c)
+		}
+	}
+	if len(left) > 0 {
+		p.linef("")
+	}
+	for _, c := range left {
+		p.comment("", c, true)
+	}
+}
