@@ -63,6 +63,9 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		}
 		err := w.check(ctx)
 		w.trace(why, w.done, err)
+		if err != nil && ctx.Err() != nil {
+			return w.leave(stick.CodeCanceled) // while it read
+		}
 		if s.read(unavailable(err)); unavailable(err) {
 			w.next = 0 // the next ring, or the net under it, reads again: the server may be back
 			continue
