@@ -1,0 +1,133 @@
+package proc
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+
+	"talkingstick/stick"
+)
+
+// Traces are what processes carry of whoever started them.
+type Traces struct {
+	Below    []stick.Process // they are below one of these
+	Session  stick.Process   // they are in the session that this process leads or, if it has ended, has led
+	Variable string          // it is in their environment, as in NAME=value. Only Linux shows that
+
+	// Except means processes that aren't meant, and neither are those below them.
+	Except func(Info) bool
+}
+
+// Started lists the living processes with one of the traces, by pid. It can't see those of other users, and in other
+// pid namespaces. A process that leaves its parent, its session and its environment behind leaves no trace.
+func (t *Table) Started(by Traces) []Info {
+	all := t.everything()
+	children := map[int][]status{}
+	for _, s := range all {
+		children[s.ppid] = append(children[s.ppid], s)
+	}
+	found, skipped := map[int]status{}, map[int]bool{}
+	var skip func(s status)
+	skip = func(s status) {
+		if skipped[s.pid] {
+			return
+		}
+		skipped[s.pid] = true
+		for _, c := range children[s.pid] {
+			skip(c)
+		}
+	}
+	for _, s := range all {
+		if by.Except != nil && !slices.Contains(by.Below, t.identity(s)) && by.Except(t.info(s)) {
+			skip(s)
+		}
+	}
+	var take func(s status)
+	take = func(s status) {
+		if _, known := found[s.pid]; known || skipped[s.pid] {
+			return
+		}
+		found[s.pid] = s
+		for _, c := range children[s.pid] {
+			take(c)
+		}
+	}
+	here := stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}
+	for _, root := range by.Below {
+		if t.Verdict(root) == stick.Alive {
+			for _, c := range children[root.PID] {
+				take(c)
+			}
+		}
+	}
+	for _, s := range all {
+		inSession := !by.Session.IsZero() && by.Session.Comparable(here) && s.session == by.Session.PID && s.pid != by.Session.PID && s.start >= by.Session.Start
+		if inSession || by.Variable != "" && t.hasVariable(s.pid, by.Variable) {
+			take(s)
+		}
+	}
+	var out []Info
+	for _, s := range found {
+		if !s.ended() && !slices.Contains(by.Below, t.identity(s)) {
+			out = append(out, t.info(s))
+		}
+	}
+	slices.SortFunc(out, func(a, b Info) int { return a.ID.PID - b.ID.PID })
+	return out
+}
+
+// Send sends a signal to a process, and to no other one that has its pid by now. A machine of data has nobody to send it to.
+func (t *Table) Send(p stick.Process, s os.Signal) error {
+	if t.Signal != nil {
+		return os.ErrInvalid
+	}
+	to, err := os.FindProcess(p.PID) // holds on to the process that has the pid now, where the system can do that
+	if err != nil {
+		return err
+	}
+	defer to.Release()
+	if t.Verdict(p) != stick.Alive {
+		return os.ErrProcessDone
+	}
+	return to.Signal(s)
+}
+
+// everything returns the status of all processes that it can see, also of those that have ended and that nobody has noticed yet.
+func (t *Table) everything() (all []status) {
+	if t.foreign {
+		return nil
+	}
+	if t.native != nil {
+		all, _ = t.native.all()
+		return all
+	}
+	pids, err := t.pids()
+	if err != nil {
+		return nil
+	}
+	for _, pid := range pids {
+		if s, err := readStatus(t.FS, pid+"/stat"); err == nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// hasVariable reports whether a process was started with a variable in its environment, as far as that can be seen.
+func (t *Table) hasVariable(pid int, variable string) bool {
+	if t.native != nil {
+		return false
+	}
+	b, err := fs.ReadFile(t.FS, strconv.Itoa(pid)+"/environ")
+	if err != nil {
+		return false
+	}
+	for v := range bytes.SplitSeq(b, []byte{0}) {
+		if string(v) == variable {
+			return true
+		}
+	}
+	return false
+}
