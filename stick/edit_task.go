@@ -14,6 +14,9 @@ type TaskMark struct {
 	Attempt int // from 1; 0 for no mark
 }
 
+// String returns the mark as [ParseTaskMark] reads it.
+func (m TaskMark) String() string { return fmt.Sprintf("%s/%s/%d", m.Room, m.Task, m.Attempt) }
+
 // ParseTaskMark reads a mark such as room/ui-7/2.
 func ParseTaskMark(text string) (m TaskMark, ok bool) {
 	words := strings.Split(text, "/")

@@ -35,13 +35,14 @@ setup = "npm ci"
 branch_prefix = "work/"
 copy = [".env", "secrets"]
 keep = ["notes/**"]
+max_running = 4
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
 		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || !reflect.DeepEqual(c.Gate, Gate{"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"}}) ||
-		!reflect.DeepEqual(c.Worker, Worker{"develop", "work/trees", 5, "npm ci", "work/", []glob.Pattern{".env", "secrets"}, []glob.Pattern{"notes"}}) ||
+		!reflect.DeepEqual(c.Worker, Worker{"develop", "work/trees", 5, 4, "npm ci", "work/", []glob.Pattern{".env", "secrets"}, []glob.Pattern{"notes"}}) ||
 		!slices.Equal(c.Commands(), []stick.ProjectCommand{{Key: "worker.setup", Command: "npm ci"}}) {
 		t.Errorf("%+v", c)
 	}

@@ -32,6 +32,7 @@ type Worker struct {
 	Integration string // the branch that tasks are merged into; empty if the file doesn't say
 	Dir         string // where worktrees are created, relative to the workspace's root
 	Races       int    // how often a landing starts over because somebody else was faster
+	MaxRunning  int    // how many commands of tasks may run on one host at the same time; 0 for any number
 	Setup       string // a shell command that runs in each new worktree; empty for none
 	Prefix      string // the name of a task's branch is this and the task's
 
@@ -92,6 +93,7 @@ var (
 		{"keep", "a list of patterns", "files that git doesn't track, of which tt keeps a copy before it removes a worktree", func(c *Config, v any) error { return patterns(v, &c.Worker.Keep) }},
 		{"setup", "a shell command", "a command that runs in each new worktree, once a person has accepted it (default: none)", func(c *Config, v any) error { return assign(v, &c.Worker.Setup) }},
 		{"races", "a number from 1 to 100", "how often a merge starts over because somebody else was faster (default 3)", func(c *Config, v any) error { return number(v, 1, 100, &c.Worker.Races) }},
+		{"max_running", "a number from 0 to 1000", "how many commands of tasks may run on one host at the same time; 0 for any number (default 0)", func(c *Config, v any) error { return number(v, 0, 1000, &c.Worker.MaxRunning) }},
 	}
 )
 

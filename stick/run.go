@@ -1,0 +1,214 @@
+package stick
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Run is one start of a worker's command. An attempt at a task has any number of them, one after another.
+type Run struct {
+	Task      string // its key
+	Attempt   int
+	Number    int // counts from 1 within the attempt
+	Command   string
+	Process   Process // the one that starts the command, and then attends to it until it has ended
+	By        AgentID // who wanted it
+	StartedAt Time    // when Process began; zero while it only has the claim
+	EndedAt   Time
+	Exit      int     // the exit status, or -1 if nobody recorded it
+	Signal    string  // the signal that ended it, such as SIGTERM
+	StopAt    Time    // when somebody asked it to end
+	StoppedBy AgentID // who did
+	Output    string  // the sum of the end of its output
+	Restarts  int     // how many times the command may still start again by itself when the task comes back
+	TaskAt    Time    // since when the task had been in its state as the run began
+}
+
+// RunState says how a run is.
+type RunState string
+
+// The states of a run.
+const (
+	RunClaimed RunState = "claimed" // a process is about to start it
+	RunDropped RunState = "dropped" // that process died before: it never started
+	RunRunning RunState = "running"
+	RunLost    RunState = "lost" // its process died without recording the end
+	RunEnded   RunState = "ended"
+)
+
+// State returns the state of a run, from the verdict on its process.
+func (r Run) State(v Verdict) RunState {
+	switch {
+	case !r.EndedAt.IsZero():
+		return RunEnded
+	case r.StartedAt.IsZero() && (v == Gone || r.Process.IsZero()):
+		return RunDropped
+	case r.StartedAt.IsZero():
+		return RunClaimed
+	case v == Gone:
+		return RunLost
+	}
+	return RunRunning
+}
+
+// Live reports whether the run runs, or is about to.
+func (s RunState) Live() bool { return s == RunClaimed || s == RunRunning }
+
+// MaxRestarts limits how many times a command may start again by itself.
+const MaxRestarts = 100
+
+// DefaultRestarts is how many times it may if nobody says.
+const DefaultRestarts = 3
+
+// maxRunCommand is how long the command of a run may be, in bytes.
+const maxRunCommand = 64 << 10
+
+// ParseRestart reads when and how many times a command starts again by itself: "no", "on-return" or "on-return:3". It
+// fails with [CodeUsage].
+func ParseRestart(text string) (times int, err error) {
+	rule, count, counted := strings.Cut(text, ":")
+	switch {
+	case text == "no":
+		return 0, nil
+	case rule == "on-return" && !counted:
+		return DefaultRestarts, nil
+	case rule == "on-return":
+		if times, err = strconv.Atoi(count); err == nil && times >= 1 && times <= MaxRestarts {
+			return times, nil
+		}
+	}
+	return 0, Errorf(CodeUsage, "--restart must be no, on-return or on-return:<times> with 1 to %d times, not %q", MaxRestarts, clip(text, 40)).
+		With("field", "restart")
+}
+
+// RunStart asks to start a worker's command.
+type RunStart struct {
+	By       AgentID
+	Command  string // empty for the command of the last run
+	First    bool   // only if the attempt has no run: somebody who asks twice gets the run that there is
+	Restarts *int   // how many times it may start again by itself; nil for what the last run has left
+	Running  int    // how many commands run on this host
+	Most     int    // how many may; 0 for any number
+}
+
+// StartRun returns the next run of the task's attempt, without its process. runs are the runs of all attempts, the
+// oldest first. If q.First and the attempt has this command already, there is nothing to start, and is is its last run.
+//
+// It fails with [CodeStaleAttempt] if the attempt is over, with [CodeUsage] if nobody knows the command, with
+// [CodeAlreadyExists] if q.First and the attempt has a different command, with [CodeAlreadyRunning], and with [CodeMaxRunning].
+func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (next Run, is *Run, err error) {
+	if t.Over() {
+		return next, nil, t.facts(Errorf(CodeStaleAttempt, "attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
+	}
+	var here []Run
+	for _, r := range runs {
+		if r.Attempt == t.Attempt && r.State(verdict(r.Process)) != RunDropped {
+			here = append(here, r)
+		}
+	}
+	if n := len(here); n > 0 && q.First {
+		last := here[n-1]
+		if slices.ContainsFunc(here, func(r Run) bool { return r.Command == q.Command }) {
+			return next, &last, nil
+		}
+		e := t.facts(Errorf(CodeAlreadyExists, "attempt %d of %s has a command already: %s", t.Attempt, t.ID, clip(last.Command, 160)))
+		if last.State(verdict(last.Process)).Live() {
+			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt worker stop <task_id>", t.ID), Cmd("tt worker run <task_id> -- …", t.ID))
+		}
+		return next, nil, e.Hintf("to start another one: %s", Cmd("tt worker run <task_id> -- …", t.ID))
+	}
+	next = Run{Task: TaskKey(t.ID), Attempt: t.Attempt, Number: 1, Command: q.Command, By: q.By, TaskAt: t.StateAt}
+	if n := len(here); n > 0 {
+		last := here[n-1]
+		if state := last.State(verdict(last.Process)); state.Live() {
+			return next, nil, t.errRuns(last, state)
+		}
+		next.Number = last.Number + 1
+	}
+	if n := len(runs); n > 0 {
+		if next.Command == "" {
+			next.Command = runs[n-1].Command
+		}
+		next.Restarts = runs[n-1].Restarts
+	}
+	if q.Restarts != nil {
+		next.Restarts = *q.Restarts
+	}
+	if err := t.checkRunCommand(next.Command); err != nil {
+		return next, nil, err
+	}
+	if q.Most > 0 && q.Running >= q.Most {
+		return next, nil, t.errMostRun(q)
+	}
+	return next, nil, nil
+}
+
+// errRuns refuses a second run beside a live one.
+func (t Task) errRuns(r Run, state RunState) error {
+	how := "is about to start"
+	if state == RunRunning {
+		how = fmt.Sprintf("runs (process %d)", r.Process.PID)
+	}
+	return t.facts(Errorf(CodeAlreadyRunning, "run %d of %s %s: %s", r.Number, t.ID, how, clip(r.Command, 160))).
+		With("run", r.Number).With("pid", r.Process.PID).
+		Hintf("to see what it prints: %s; to end it: %s", Cmd("tt worker logs <task_id>", t.ID), Cmd("tt worker stop <task_id>", t.ID))
+}
+
+// errMostRun refuses a run over the project's limit.
+func (t Task) errMostRun(q RunStart) error {
+	are := "commands of tasks run"
+	if q.Running == 1 {
+		are = "command of a task runs"
+	}
+	return t.facts(Errorf(CodeMaxRunning, "%d %s here, and [worker] max_running in .talking-stick.toml allows %d", q.Running, are, q.Most)).
+		With("running", q.Running).With("max_running", q.Most).
+		Hintf("wait until one has ended; %s lists them", Cmd("tt worker status"))
+}
+
+// checkRunCommand refuses what can't be the command of a run. It fails with [CodeUsage].
+func (t Task) checkRunCommand(command string) error {
+	why := ""
+	switch bad := notText(command); {
+	case strings.TrimSpace(command) == "":
+		why = fmt.Sprintf("nobody has started a command for %s, so there is none to start again", t.ID)
+	case bad != "":
+		why = "the command holds " + bad
+	case len(command) > maxRunCommand:
+		why = fmt.Sprintf("the command has %d bytes; at most %d fit", len(command), maxRunCommand)
+	default:
+		return nil
+	}
+	return t.facts(Errorf(CodeUsage, "%s", why)).With("field", "command").
+		Hintf("name the command: %s", Cmd("tt worker run <task_id> -- …", t.ID))
+}
+
+// Returned reports whether the task has come back to its worker: changes are requested, or it couldn't be merged.
+func (t Task) Returned() bool { return t.State == TaskWorking && t.Cause != "" }
+
+// RestartsOn reports whether a run that has ended is to start again now, because the task has come back since it began.
+// ever is false if that can't happen any more. runs are the runs of all attempts.
+func (r Run) RestartsOn(t Task, runs []Run) (now, ever bool) {
+	last := runs[len(runs)-1]
+	if last.Attempt != r.Attempt || last.Number != r.Number || last.Restarts < 1 || !last.StopAt.IsZero() || t.Attempt != r.Attempt || t.Over() {
+		return false, false
+	}
+	return t.Returned() && t.StateAt != r.TaskAt, true
+}
+
+// Again returns the hint how to start the command of a task again, if it has one that doesn't run, and empty otherwise. It
+// says so when the command starts by itself.
+func (t Task) Again(runs []Run, verdict func(Process) Verdict) Hint {
+	if len(runs) == 0 || t.Over() || t.Offered() {
+		return nil
+	}
+	last := runs[len(runs)-1]
+	if last.State(verdict(last.Process)).Live() {
+		return nil
+	}
+	if _, ever := last.RestartsOn(t, runs); ever && t.Returned() && verdict(last.Process) != Gone {
+		return Hintf("its command starts again by itself; to see what it prints: %s", Cmd("tt worker logs <task_id>", t.ID))
+	}
+	return Hintf("to start its worker again: %s", Cmd("tt worker run <task_id>", t.ID))
+}
