@@ -161,7 +161,7 @@ func (rp *repo) shownAfterNext(ctx context.Context, id string) (res WorkerNextRe
 		if err != nil {
 			return err
 		}
-		res.WorkerStartResult = rp.started(r, me, task, false, nil)
+		res.WorkerStartResult = rp.started(r, me, task, false, said{})
 		res.Slot = slotView(task)
 		return nil
 	})

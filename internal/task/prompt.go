@@ -10,9 +10,15 @@ import (
 	"talkingstick/stick"
 )
 
+// said is what reviewers have said about a task.
+type said struct {
+	reviews  []stick.TaskReview // the decisions on it, in all attempts
+	comments []stick.Comment    // those on lines that wait to be dealt with
+}
+
 // prompt returns what a worker must know about its task, and how to work on it. as is the name that the worker gives
-// with each command by the flag --as, if it does. comments are those on lines that wait to be dealt with.
-func prompt(t stick.Task, path, as string, comments []stick.Comment) string {
+// with each command by the flag --as, if it does.
+func prompt(t stick.Task, said said, path, as string) string {
 	var b strings.Builder
 	run := func(line string, values ...any) string { return stick.Cmd(line, values...).As(as).String() }
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -35,11 +41,18 @@ func prompt(t stick.Task, path, as string, comments []stick.Comment) string {
 		line("The task came back to you (%s):", t.Cause)
 		indent(&b, t.Reason)
 	}
-	if len(comments) > 0 {
+	if earlier := earlierRequests(t, said.reviews); len(earlier) > 0 {
+		line("")
+		line("Before that, reviewers asked for these changes:")
+		for _, r := range earlier {
+			indent(&b, fmt.Sprintf("- in attempt %d, of commit %s: %s", r.Attempt, shortCommit(r.Head), clipText(r.Body)))
+		}
+	}
+	if len(said.comments) > 0 {
 		line("")
 		line("What reviewers say about lines of it. When you have dealt with one: %s", run("tt worker comment <task_id> --resolve <comment>", t.ID))
 		line("")
-		b.WriteString(commentsText(t.ID, comments, maxPrompt))
+		b.WriteString(commentsText(t.ID, said.comments, maxPrompt))
 	}
 	line("")
 	line("What to run, in your worktree:")
@@ -56,6 +69,32 @@ func prompt(t stick.Task, path, as string, comments []stick.Comment) string {
 	line("Never push, merge, or force anything by hand, and never use git stash: others share the repository.")
 	line("If a command fails with stale_attempt, stop: your attempt is over.")
 	return b.String()
+}
+
+// Bounds of what a prompt has of earlier reviews.
+const (
+	mostRequests   = 5
+	longestRequest = 4096 // bytes
+)
+
+// earlierRequests are the last requests for changes, also those of earlier attempts, without the one that the prompt has as the reason
+// why the task came back.
+func earlierRequests(t stick.Task, reviews []stick.TaskReview) (said []stick.TaskReview) {
+	for _, r := range reviews {
+		current := r.Attempt == t.Attempt && r.Body == t.Reason && t.State != stick.TaskFailed
+		if r.Decision == stick.EventTaskChangesRequested && strings.TrimSpace(r.Body) != "" && !current {
+			said = append(said, r)
+		}
+	}
+	return said[max(0, len(said)-mostRequests):]
+}
+
+// clipText cuts a long text.
+func clipText(s string) string {
+	if len(s) <= longestRequest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestRequest], "") + "…"
 }
 
 // indent writes a text with every line indented.
@@ -112,8 +151,9 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 		if me.Agent == task.Worker {
 			as = p.Caller.Flag()
 		}
-		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: prompt(task, path, as, openComments(comments))}
-		return nil
+		reviews, err := tx.Reviews(r.ID, task.ID)
+		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: prompt(task, said{reviews, openComments(comments)}, path, as)}
+		return err
 	})
 	return res, err
 }

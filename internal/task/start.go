@@ -73,7 +73,11 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		if err != nil {
 			return err
 		}
-		res = rp.started(o.Room, o.Me, task, ev == nil, openComments(comments))
+		reviews, err := o.Tx.Reviews(o.Room.ID, task.ID)
+		if err != nil {
+			return err
+		}
+		res = rp.started(o.Room, o.Me, task, ev == nil, said{reviews, openComments(comments)})
 		res.Joined = o.Joined
 		if ev != nil {
 			o.addTaskEvent(*ev)
@@ -94,10 +98,10 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 }
 
 // started returns the result of a start.
-func (rp *repo) started(r stick.Room, me core.Identity, task stick.Task, already bool, comments []stick.Comment) WorkerStartResult {
+func (rp *repo) started(r stick.Room, me core.Identity, task stick.Task, already bool, said said) WorkerStartResult {
 	return WorkerStartResult{
 		RoomID: r.ID, AgentID: me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: rp.worktree(task),
-		Branch: task.Branch, Already: already, Prompt: prompt(task, rp.worktree(task), me.Caller.Flag(), comments),
+		Branch: task.Branch, Already: already, Prompt: prompt(task, said, rp.worktree(task), me.Caller.Flag()),
 	}
 }
 
