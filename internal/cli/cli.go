@@ -53,6 +53,7 @@ type Env struct {
 	// For tests; nil or zero in the program.
 	GitLimit  time.Duration // how long hooks of git may take
 	HookSlack int           // hooks of harnesses and rescues may take this many times their limits
+	StopGrace time.Duration // how long a worker's processes that are asked to end have for it
 	Now       func() time.Time
 	Clock     func() time.Time // this machine's, where Now is nil
 	Kill      func(point string)
@@ -299,7 +300,7 @@ func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
 		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: true,
-		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait,
+		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace,
 	}
 }
 

@@ -37,6 +37,7 @@ var argumentCandidates = map[string]candidates{
 	"tt hook":      harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction", "pre-push"),
 	"tt worker after": tasks, "tt worker approve": tasks, "tt worker cancel": tasks, "tt worker comment": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks, "tt worker pr": tasks,
 	"tt worker prompt": tasks, "tt worker request-changes": tasks, "tt worker retry": tasks, "tt worker rollback": tasks, "tt worker show": tasks,
+	"tt worker logs": tasks, "tt worker run": tasks, "tt worker stop": tasks,
 	"tt changes adopt": changedFiles(stick.ShareOthers, stick.SharePassed, stick.ShareNobody), "tt changes mine": changedFiles(stick.ShareNobody, stick.SharePassed),
 	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(), "tt handoff save": alwaysOf(), "tt pause": alwaysOf(),
 }
@@ -46,7 +47,7 @@ var flagCandidates = map[string]candidates{
 	"as": members, "agent": members, "diff": members, "from": members, "of": members, "target": also(members, "self", "any"), "to": also(members, "room", "system"),
 	"task": tasks, "room": rooms, "message": inboxMessages(engine.GetInboxParams{}), "reply-to": inboxMessages(engine.GetInboxParams{State: "all"}),
 	"category": categories, "event": eventTypes, "state": alwaysOf("unread", "read", "acked", "all"),
-	"color": alwaysOf("auto", "always", "never"), "tools": alwaysOf("core", "all"), "overlap": alwaysOf("exact", "partial"),
+	"color": alwaysOf("auto", "always", "never"), "tools": alwaysOf("core", "all"), "restart": alwaysOf("on-return", "no"), "overlap": alwaysOf("exact", "partial"),
 }
 
 // complete lets a shell complete the arguments and flags of all commands. It is called only when a shell asks.

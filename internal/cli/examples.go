@@ -96,12 +96,14 @@ var examples = map[string][]string{
 	"tt worker fail":            {"tt worker fail 'the library has no streaming'"},
 	"tt worker heartbeat":       {"tt worker heartbeat"},
 	"tt worker init":            {"tt worker init", "tt worker init --branch main"},
+	"tt worker logs":            {"tt worker logs ui-8", "tt worker logs ui-8 -f"},
 	"tt worker pr":              {"tt worker pr lexer"},
 	"tt worker merge":           {"tt worker merge", "tt worker merge --all"},
 	"tt worker prompt":          {`claude -p "$(tt worker prompt)"`},
 	"tt worker request-changes": {"tt worker request-changes ui-7 'retry at most three times'"},
 	"tt worker retry":           {"tt worker retry ui-9"},
 	"tt worker rollback":        {"tt worker rollback ui-7 --reason 'uploads are slower'"},
+	"tt worker run":             {"tt worker run ui-8", `tt worker run ui-8 -- 'claude -p "$(tt worker prompt)"'`},
 	"tt worker show":            {"tt worker show ui-7"},
 	"tt worker spawn": {
 		"tt worker spawn ui-7 --description 'Retry failed uploads'", "tt worker spawn ui-9 --after ui-7,ui-8",
@@ -111,6 +113,7 @@ var examples = map[string][]string{
 	"tt worker next":   {"tt worker next", "tt worker next --wait"},
 	"tt worker start":  {"tt worker start"},
 	"tt worker status": {"tt worker status", "tt worker status --watch"},
+	"tt worker stop":   {"tt worker stop ui-8"},
 
 	"tt hook":                  {"tt hook claude <input.json"},
 	"tt hook git":              {"tt hook git pre-commit"},

@@ -300,16 +300,7 @@ func (p *page) task(t task.WorkerShowResult) {
 		row("because", strings.ReplaceAll(t.Cause, "_", " "))
 		p.text("    ", strings.TrimSpace(t.Reason))
 	}
-	if r := t.Run; r != nil {
-		end := "runs"
-		if r.Exit != nil {
-			end = "ended with " + itoa(*r.Exit)
-		}
-		row("command", r.Command+" ("+end+")")
-		if r.Output != "" {
-			row("output", string(p.next(stick.Cmd("tt worker show --output <sum>", abbrev(r.Output)))))
-		}
-	}
+	p.runs(t)
 	p.setup(t.TaskView)
 	p.history(t)
 	p.linef("next: %s", stick.Line(t.NextAction))

@@ -136,6 +136,14 @@ func (a *app) write(s shown) {
 	}
 }
 
+// writeRaw writes text as it is, for programs. A terminal gets it without what it could act on.
+func (a *app) writeRaw(text string) {
+	if a.TTY {
+		text = stick.Block(text)
+	}
+	a.write(shown(text))
+}
+
 // unwritten fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure that a reader has
 // enough and closes the pipe, as head does.
 func (a *app) unwritten() error {

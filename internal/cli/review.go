@@ -82,6 +82,9 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
+			if res.Next != "" {
+				p.linef("next: %s", stick.Line(res.Next))
+			}
 		})
 	}
 	return c
@@ -252,6 +255,9 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 	p.startedReady(res.Started)
 	for _, w := range res.Waiting {
 		p.linef("%s is %s: %s", w.TaskID, w.State, stick.Line(w.Why))
+		if w.Next != "" {
+			p.linef("  next: %s", stick.Line(w.Next))
+		}
 	}
 	if err == nil && len(res.Merged)+len(res.Waiting) == 0 {
 		p.linef("no task is approved")
@@ -274,6 +280,9 @@ func (a *app) workerCancelCmd() *cobra.Command {
 			return e.WorkerCancel(c.Context(), p)
 		}, func(p *page, res task.WorkerCancelResult) {
 			p.linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), already(res.Already))
+			if res.Stopped != nil {
+				p.stopped(*res.Stopped)
+			}
 			for _, l := range res.Kept {
 				p.linef("kept: %s", stick.Line(l))
 			}
@@ -292,15 +301,15 @@ func (a *app) workerCancelCmd() *cobra.Command {
 
 func (a *app) workerRetryCmd() *cobra.Command {
 	var p task.WorkerRetryParams
-	var run string
+	var run runFlags
 	c := &cobra.Command{
 		Use: "retry <task>", Short: "Start another attempt at a task that failed", Args: between(1, 1, "the name of a task"),
 		Long: "Start another attempt, on the task's branch if it still exists. Commands of workers from earlier attempts are refused.",
 	}
-	c.Flags().StringVar(&run, "run", "", "a command to start in the worktree, as with spawn")
+	run.add(c, "a command to start in the worktree, as with spawn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where, p.Run = args[0], path.where(), run
+		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
 		return a.spawn(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerRetry(c.Context(), p)

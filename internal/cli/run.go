@@ -9,17 +9,15 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
-
-// runName is the name of the process that starts a worker's command. By that name, tt recognises the processes below it
-// as a worker's.
-const runName = "tt-worker"
 
 // projectEnviron is the environment of a project's commands. It lacks the variables that would make them act as
 // another agent, or git in another place.
@@ -38,25 +36,46 @@ func projectEnviron(env []string) []string {
 // begun is the report of the process that runs a command, once the command has started.
 const begun = "begun"
 
-// startRun starts the process that runs the command of a task, unless another tt has claimed that. It returns the
-// command that the attempt then has, and reports whether this call started it.
-func (a *app) startRun(ctx context.Context, e operations, res task.WorkerSpawnResult, command string) (run *task.RunView, started bool, err error) {
-	p := task.RunTaskParams{RoomID: res.RoomID, Root: res.Worktree, TaskID: res.Task.TaskID, Attempt: res.Task.Attempt, Command: command, Dir: res.Worktree}
-	claim, err := e.ClaimRun(ctx, p)
-	if err != nil || claim.Run != nil {
-		return claim.Run, false, err
+// runFlags are the flags of commands that may also start a worker's command.
+type runFlags struct{ command, restart string }
+
+func (r *runFlags) add(c *cobra.Command, usage string) {
+	c.Flags().StringVar(&r.command, "run", "", usage)
+	r.addRestart(c, "no")
+}
+
+func (r *runFlags) addRestart(c *cobra.Command, otherwise string) {
+	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command again when the task comes back, at most so many times (3); or no (default: "+otherwise+")")
+}
+
+// check refuses wrong flags before anything is done.
+func (r *runFlags) check() error {
+	if r.restart == "" {
+		return nil
 	}
-	p.Starter = claim.Starter
-	order, err := json.Marshal(p)
-	if err != nil {
-		return nil, false, err
+	if r.command == "" {
+		return stick.Errorf(stick.CodeUsage, "--restart is about the command of --run, and there is none").With("field", "restart")
 	}
-	pid, err := a.detachRun(ctx, order)
+	_, err := stick.ParseRestart(r.restart)
+	return err
+}
+
+// startRun starts the process that attends to the command of a task, unless another tt has claimed that.
+func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams) (task.WorkerRunResult, error) {
+	res, err := e.WorkerRun(ctx, p)
+	if err != nil || res.Already {
+		return res, err
+	}
+	order, err := json.Marshal(res.Start)
 	if err != nil {
-		return nil, false, stick.Errorf(stick.CodeGitFailed, "tt couldn't start the command: %w", err).With("task_id", p.TaskID).
+		return res, err
+	}
+	if res.Run.PID, err = a.detachRun(ctx, order); err != nil {
+		return res, stick.Errorf(stick.CodeGitFailed, "tt couldn't start the command: %w", err).With("task_id", res.TaskID).
 			Hintf("fix that, and run the same command again")
 	}
-	return &task.RunView{Command: command, PID: pid}, true, nil
+	res.Run.State = stick.RunRunning
+	return res, nil
 }
 
 // detachRun starts the process that runs a command, and waits until the command has started or failed to.
@@ -66,7 +85,7 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 		return 0, err
 	}
 	defer r.Close()
-	pid, err = detach(a.Exe, []string{runName, "worker", "run"}, order, w)
+	pid, err = detach(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
 	w.Close()
 	if err != nil {
 		return 0, err
@@ -84,16 +103,67 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 	return 0, fmt.Errorf("process %d ended before it began: %w", pid, err)
 }
 
-// workerRunCmd is the process that runs the command of a task, and records its end.
 func (a *app) workerRunCmd() *cobra.Command {
+	var p task.WorkerRunParams
+	var run runFlags
+	c := &cobra.Command{
+		Use: "run <task> [-- <command>…]", Short: "Start the worker's command of a task, also when the task came back", Args: between(1, -1, "the name of a task"),
+		Long: "Start a command in the task's worktree, in the background, for the attempt that there is. Without a command tt starts the one that\n" +
+			"ran last. One argument after -- is a line for the shell, and several are the words of a command. One command of a task runs at a\n" +
+			"time. Its prompt has what a reviewer has said: claude -p \"$(tt worker prompt)\".",
+	}
+	run.addRestart(c, "what the last run has left")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 1 && c.ArgsLenAtDash() != 1 {
+			return stick.Errorf(stick.CodeUsage, "put -- between the task and the command, so that tt leaves the command's flags alone").With("field", "command").
+				Hintf("%s", stick.Cmd("tt worker run <task_id> -- …", args[0]))
+		}
+		p.TaskID, p.Where, p.Command, p.Restart = args[0], path.where(), commandLine(args[1:]), run.restart
+		return answer(a, func(e operations, by core.Caller) (task.WorkerRunResult, error) {
+			p.Caller = by
+			return a.startRun(c.Context(), e, p)
+		}, func(p *page, res task.WorkerRunResult) {
+			p.linef("started run %d of %s (process %d): %s", res.Run.Run, res.TaskID, res.Run.PID, stick.Line(res.Run.Command))
+			if res.Run.Restarts > 0 {
+				p.linef("it starts again when the task comes back, at most %s", stick.Count(res.Run.Restarts, "time"))
+			}
+			if res.Note != "" {
+				p.linef("note: %s", stick.Line(res.Note))
+			}
+			p.linef("to follow it: %s", p.next(stick.Cmd("tt worker logs <task_id> -f", res.TaskID)))
+		})
+	}
+	return c
+}
+
+// commandLine returns a command for the shell: a single word as it is, and several words quoted.
+func commandLine(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if w == "" || strings.ContainsFunc(w, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@%=", r)
+		}) {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// workerRunnerCmd is the process that attends to the command of a task, and records its end.
+func (a *app) workerRunnerCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "run", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",
+		Use: "runner", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",
 		RunE: func(c *cobra.Command, args []string) error {
 			var p task.RunTaskParams
-			if err := json.NewDecoder(a.Stdin).Decode(&p); err != nil || p.Command == "" {
-				return stick.Errorf(stick.CodeUsage, "only tt worker spawn --run starts a task's command")
+			if err := json.NewDecoder(a.Stdin).Decode(&p); err != nil || p.TaskID == "" {
+				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt worker run")
 			}
-			p.Environ = append(projectEnviron(os.Environ()), fmt.Sprintf("%s=%s/%s/%d", harness.TaskEnv, p.RoomID, p.TaskID, p.Attempt))
+			p.Environ, p.Alone = projectEnviron(os.Environ()), true
 			_, procs, err := a.surroundings()
 			if err != nil {
 				return err

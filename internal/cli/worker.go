@@ -19,7 +19,8 @@ func (a *app) workerCommands() []*cobra.Command {
 	return []*cobra.Command{
 		a.workerInitCmd(), a.workerSpawnCmd(), a.workerStatusCmd(), a.workerShowCmd(), a.workerNextCmd(), a.workerAfterCmd(), a.workerStartCmd(), a.workerDoneCmd(),
 		a.workerHeartbeatCmd(), a.workerFailCmd(), a.workerApproveCmd("approve"), a.workerChangesCmd("request-changes"), a.workerCommentCmd(), a.workerMergeCmd(), a.workerPRCmd(),
-		a.workerCancelCmd(), a.workerRetryCmd(), a.workerRollbackCmd(), a.workerDiffCmd(), a.workerPromptCmd(), a.workerExportCmd(), a.workerRunCmd(),
+		a.workerCancelCmd(), a.workerRetryCmd(), a.workerRollbackCmd(), a.workerDiffCmd(), a.workerPromptCmd(), a.workerExportCmd(),
+		a.workerRunCmd(), a.workerStopCmd(), a.workerLogsCmd(), a.workerRunnerCmd(),
 	}
 }
 
@@ -107,19 +108,20 @@ func abbrev(commit string) string { return commit[:min(len(commit), 10)] }
 
 func (a *app) workerSpawnCmd() *cobra.Command {
 	var p task.WorkerSpawnParams
-	var spec, run string
+	var spec string
+	var run runFlags
 	c := &cobra.Command{
 		Use: "spawn <task>", Short: "Create a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
 	}
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
 	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
 	c.Flags().StringVar(&p.Base, "base", "", "the commit to start from (default: the branch that tasks are merged into)")
-	c.Flags().StringVar(&run, "run", "", "a shell command to start in the worktree, in the background")
+	run.add(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&p.Later, "later", false, "make no branch and no worktree: tt worker next gives the task to whoever asks")
 	c.Flags().StringSliceVar(&p.After, "after", nil, "the tasks that have to land before it begins, separated by commas; it is for later, too")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where, p.Run = args[0], path.where(), run
+		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
 		var err error
 		if p.Spec, err = a.specOf(spec); err != nil {
 			return err
@@ -133,16 +135,23 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 }
 
 // spawn creates a task, or another attempt at one, and starts the command that works on it.
-func (a *app) spawn(ctx context.Context, w core.Where, run string, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
+func (a *app) spawn(ctx context.Context, w core.Where, run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
 	started := false
+	if err := run.check(); err != nil {
+		return err
+	}
 	return answer(a, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 		res, err := operation(e, by)
 		switch {
 		case err != nil:
 		case res.Task.Later:
 			res.Started = a.startReady(ctx, e, by, w)
-		case run != "":
-			res.Task.Run, started, err = a.startRun(ctx, e, res, run)
+		case run.command != "":
+			var r task.WorkerRunResult
+			r, err = a.startRun(ctx, e, task.WorkerRunParams{
+				Caller: by, Where: core.Where{Path: res.Worktree}, TaskID: res.Task.TaskID, Command: run.command, Restart: run.restart, First: true,
+			})
+			res.Task.Run, started = &r.Run, !r.Already
 		}
 		return res, err
 	}, func(p *page, res task.WorkerSpawnResult) { p.spawned(res, started) })
@@ -167,12 +176,12 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 		return
 	case started:
 		p.linef("started:  %s", stick.Line(r.Command))
-	case r.Exit != nil:
+	case r.State == stick.RunEnded && r.Exit != nil:
 		p.linef("ended with exit status %d: %s", *r.Exit, stick.Line(r.Command))
 	default:
 		p.linef("started already: %s", stick.Line(r.Command))
 	}
-	p.linef("to follow it: %s", p.next(stick.Cmd("tt worker status --watch")))
+	p.linef("to follow it: %s", p.next(stick.Cmd("tt worker logs <task_id> -f", res.Task.TaskID)))
 }
 
 // planned shows a task that is for later.

@@ -13,7 +13,7 @@ import (
 
 func (a *app) workerNextCmd() *cobra.Command {
 	var p task.WorkerNextParams
-	var run string
+	var run runFlags
 	var wait bool
 	var timeout timeoutFlag
 	c := &cobra.Command{
@@ -22,7 +22,7 @@ func (a *app) workerNextCmd() *cobra.Command {
 			"become its worker. Of many agents that ask at once, each gets another task. If you work on a task already, you get that one again.\n" +
 			"If none is ready, the exit status is 4, unless you --wait. With --run, a command is started in the worktree, and becomes the worker.",
 	}
-	c.Flags().StringVar(&run, "run", "", "a shell command to start in the worktree, in the background")
+	run.add(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
 	timeout.add(c, "with --wait: give up after this time (default: wait for ever)")
 	path := atPath(c)
@@ -38,8 +38,8 @@ func (a *app) workerNextCmd() *cobra.Command {
 		if limit != nil && !wait {
 			return stick.Errorf(stick.CodeUsage, "--timeout needs --wait").With("field", "timeout")
 		}
-		p.Unbound = run != ""
-		if run == "" {
+		p.Unbound = run.command != ""
+		if !p.Unbound && run.restart == "" {
 			return answer(a, func(e operations, by core.Caller) (task.WorkerNextResult, error) {
 				p.Caller = by
 				return a.next(c.Context(), e, p, wait, limit)
@@ -170,9 +170,7 @@ func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w co
 		case stick.CodeNothingReady: // another command has begun it
 			continue
 		case "":
-			_, _, err = a.startRun(ctx, e, task.WorkerSpawnResult{
-				RoomID: res.RoomID, Worktree: res.Worktree, Task: task.TaskView{TaskID: res.TaskID, Attempt: res.Attempt},
-			}, t.Command)
+			_, err = a.startRun(ctx, e, task.WorkerRunParams{Caller: by, Where: core.Where{Path: res.Worktree}, TaskID: res.TaskID, Command: t.Command, First: true})
 		}
 		s := task.StartedTask{ReadyTask: t}
 		if err != nil {

@@ -63,6 +63,8 @@ const (
 	ErrTerminal = "TT_TEST_ERR_TERMINAL"
 	// HookSlack multiplies the limits of harnesses' hooks and of rescues; 1 means the limits of the program. The default is large.
 	HookSlack = "TT_TEST_HOOK_SLACK"
+	// StopGrace is how long processes of a worker's command have to end when they are asked to.
+	StopGrace = "TT_TEST_STOP_GRACE"
 )
 
 // Race goes into the environment of every tt that a test runs. Without it, under the race detector, each process waits a second
@@ -128,14 +130,7 @@ func Env() cli.Env {
 		}
 		return t, err
 	}
-	env.GitLimit = time.Minute
-	if d := os.Getenv(GitLimit); d != "" {
-		limit, err := time.ParseDuration(d)
-		if err != nil {
-			panic(err)
-		}
-		env.GitLimit = limit
-	}
+	env.GitLimit, env.StopGrace = cmp.Or(durationFromEnv(GitLimit), time.Minute), durationFromEnv(StopGrace)
 	surroundings(&env)
 	slack, err := intFromEnv(HookSlack)
 	if err != nil {
@@ -231,6 +226,18 @@ func notePoint(path, point string) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+func durationFromEnv(name string) time.Duration {
+	s := os.Getenv(name)
+	if s == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
 func intFromEnv(name string) (int, error) {

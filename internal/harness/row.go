@@ -167,10 +167,13 @@ var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow}
 // room/ui-7/2. To the command it is what a session id is to a harness's.
 const TaskEnv = "TT_TASK"
 
+// RunnerName is the name of the process that attends to a worker's command. By that name, the processes below it are recognised as a worker's.
+const RunnerName = "tt-worker"
+
 // workerRow recognises a command that tt started in the worktree of a task. It is no harness: nothing is
 // installed for it. A harness that it runs is nearer to its own commands, so those belong to the harness.
 var workerRow = Row{
-	Name: "worker", Title: "a worker's command", Programs: []string{"tt-worker"}, SessionEnv: []string{TaskEnv}, Proves: stick.ProvesSession,
+	Name: "worker", Title: "a worker's command", Programs: []string{RunnerName}, SessionEnv: []string{TaskEnv}, Proves: stick.ProvesSession,
 }
 
 // ByName returns the row of a harness.

@@ -121,7 +121,9 @@ var exempt = map[string]string{
 	"WorkerRollback":       "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerDiff":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerExport":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
-	"ClaimRun":             "it is a part of worker spawn and worker retry with --run",
+	"WorkerRun":            "who starts, watches and stops workers does it at a command line: a process that MCP started would end with its client's sandbox",
+	"WorkerStop":           "who starts, watches and stops workers does it at a command line",
+	"WorkerLogs":           "who starts, watches and stops workers does it at a command line, where the output doesn't fill a context",
 	"WorkerOutput":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 }
 

@@ -451,6 +451,24 @@ func (a *Actor) WorkerShow(p task.WorkerShowParams) Answer[task.WorkerShowResult
 	return do(a, "WorkerShow", a.Tasks.WorkerShow, p)
 }
 
+// WorkerRun is the operation of that name.
+func (a *Actor) WorkerRun(p task.WorkerRunParams) Answer[task.WorkerRunResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerRun", a.Tasks.WorkerRun, p)
+}
+
+// WorkerStop is the operation of that name.
+func (a *Actor) WorkerStop(p task.WorkerStopParams) Answer[task.WorkerStopResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerStop", a.Tasks.WorkerStop, p)
+}
+
+// WorkerLogs is the operation of that name.
+func (a *Actor) WorkerLogs(p task.WorkerLogsParams) Answer[task.WorkerLogsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "WorkerLogs", a.Tasks.WorkerLogs, p)
+}
+
 // WorkerSpawn is the operation of that name.
 func (a *Actor) WorkerSpawn(p task.WorkerSpawnParams) Answer[task.WorkerSpawnResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

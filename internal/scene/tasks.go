@@ -139,11 +139,6 @@ func (s *Scene) ReadyToMerge(name string, worker, reviewer *Actor) *Work {
 	return w
 }
 
-// ClaimRun is the operation of that name.
-func (a *Actor) ClaimRun(p task.RunTaskParams) Answer[task.ClaimRunResult] {
-	return do(a, "ClaimRun", a.Tasks.ClaimRun, p)
-}
-
 // RunTask is the operation of that name. It returns when the command ends.
 func (a *Actor) RunTask(ctx context.Context, p task.RunTaskParams) error {
 	return a.Tasks.RunTask(ctx, p)

@@ -169,7 +169,7 @@ func (c *copying) namePersons() error {
 // its waits, and the counter.
 var movedTables = []string{
 	"rooms", "members", "sessions", "processes", "cursors", "events", "receipts", "notes", "reservations", "tasks", "task_attempts", "reviews",
-	"comments", "task_views", "task_runs", "task_setups", "intents", "blobs", "edits", "commits", "drafts", "accepted_commands",
+	"comments", "task_views", "task_runs", "past_runs", "task_setups", "intents", "blobs", "edits", "commits", "drafts", "accepted_commands",
 }
 
 func (c *copying) copyTables() error {

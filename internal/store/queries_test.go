@@ -211,7 +211,8 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	update(t, db, func(tx *store.Tx) error {
 		return try(
 			tx.Heartbeat(id, "T1"), tx.RecordSeenHead(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
-			tx.PutRun(id, store.TaskRun{Task: "t1", Attempt: 1, Command: "make"}), tx.DropCommentDraft(id, "T1", 9), tx.Accept(id, stick.Acceptance{Key: "worker.setup"}),
+			tx.PutRun(id, stick.Run{Task: "t1", Attempt: 1, Number: 1, Command: "make"}), tx.PutRun(id, stick.Run{Task: "t1", Attempt: 1, Number: 2, Command: "make"}),
+			tx.DropCommentDraft(id, "T1", 9), tx.Accept(id, stick.Acceptance{Key: "worker.setup"}),
 			tx.PutSetup(id, store.TaskSetup{Task: "t1", Attempt: 1, Command: "npm ci"}),
 		)
 	})
@@ -227,7 +228,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, comments := tx.Comments(id, "T1")
 		_, openComments := tx.OpenComments(id)
 		_, seen := tx.SeenHead(id, "T1", "claude:a")
-		_, runs := tx.Runs(id, "")
+		_, runs := tx.LastRuns(id)
 		_, run := tx.Runs(id, "T1")
 		_, open := tx.Intents(id, "")
 		_, of := tx.Intents(id, "T1")

@@ -192,45 +192,6 @@ func (tx *Tx) SeenHead(room stick.RoomID, id string, a stick.AgentID) (head stri
 	return head, err
 }
 
-// TaskRun is a command that was started for an attempt.
-type TaskRun struct {
-	Task      string // its key
-	Attempt   int
-	Command   string
-	Process   stick.Process
-	StartedAt stick.Time
-	EndedAt   stick.Time
-	Exit      int
-	Output    string // the blob
-}
-
-// PutRun stores a command that was started for an attempt, or its new state.
-func (tx *Tx) PutRun(room stick.RoomID, r TaskRun) error {
-	p := r.Process
-	return tx.execIn(room, `INSERT INTO task_runs (room_id, task_key, attempt, command, machine, boot, pid_ns, pid, start_time, started_at, ended_at, exit, output)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET command = excluded.command,
-		machine = excluded.machine, boot = excluded.boot, pid_ns = excluded.pid_ns, pid = excluded.pid, start_time = excluded.start_time,
-		started_at = excluded.started_at, ended_at = excluded.ended_at, exit = excluded.exit, output = excluded.output`,
-		room, r.Task, r.Attempt, r.Command, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, r.StartedAt, r.EndedAt, r.Exit, r.Output)
-}
-
-// Runs lists the commands that were started for the tasks of a room, or for one task.
-func (tx *Tx) Runs(room stick.RoomID, id string) (runs []TaskRun, err error) {
-	where, args := "room_id = ?", []any{room}
-	if id != "" {
-		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
-	}
-	err = tx.scan(`SELECT task_key, attempt, command, machine, boot, pid_ns, pid, start_time, started_at, ended_at, exit, output FROM task_runs
-		WHERE `+where+` ORDER BY task_key, attempt`, args, func(scan func(...any) error) error {
-		var r TaskRun
-		p := &r.Process
-		err := scan(&r.Task, &r.Attempt, &r.Command, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &r.StartedAt, &r.EndedAt, &r.Exit, &r.Output)
-		runs = append(runs, r)
-		return err
-	})
-	return runs, err
-}
-
 // Intent is something that is being done outside of the database.
 type Intent struct {
 	ID        string

@@ -103,6 +103,7 @@ func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Dura
 	}
 	c.Stderr = c.Stdout
 	ownGroup(c)
+	killGroup(c)
 	began := ts.core.Now()
 	err := c.Run()
 	o := commandResult{output: bytes.Clone(out.bytes()), size: out.size, took: ts.core.Now().Sub(began)}

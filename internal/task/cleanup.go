@@ -271,6 +271,8 @@ type WorkerCancelResult struct {
 	WorkerReviewResult
 	Cause string   `json:"cause"`          // why the task failed: cancelled, unless it had failed before
 	Kept  []string `json:"kept,omitempty"` // what stays, because its removal wasn't asked for
+
+	Stopped *StoppedRun `json:"stopped,omitempty"` // the command that was ended
 	Remains
 }
 
@@ -310,7 +312,13 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	if err != nil {
 		return res, err
 	}
-	rp.stopRun(ctx, task)
+	stopped, note, err := rp.stopRun(ctx, task.ID)
+	if res.Stopped = stopped; note != "" && res.Note == "" {
+		res.Note = note
+	}
+	if err != nil {
+		return res, err
+	}
 	if away, where, err := rp.elsewhere(ctx, task); err != nil || away {
 		res.Kept = []string{"its branch and worktree in " + where}
 		return res, err

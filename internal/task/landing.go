@@ -34,6 +34,7 @@ type landing struct {
 	note           string
 	left           []string     // what the gate left behind
 	dueCleanup     store.Intent // the cleanup to run after the landing
+	restart        stick.Hint   // how the command of a task starts again that was returned
 	away           string       // where the task's branch and worktree are, if that is another checkout
 }
 
@@ -254,7 +255,7 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	if l.revert != "" {
 		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s", stick.Cmd("tt worker spawn <task>"))
 	}
-	return e.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))
+	return e.Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))))
 }
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
@@ -275,11 +276,19 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 		}
 		o.addTaskEvent(ev)
 		o.tellWorker(task, "Not merged", ev.Reason)
-		if l.id == "" {
-			return nil
+		if l.restart, err = l.tasks.again(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
+			return err
 		}
 		return o.Tx.EndIntent(l.id, "returned")
 	})
+}
+
+// returned is the hint of a task that was returned. If its command has ended, that says how to start it again.
+func (l *landing) returned(h stick.Hint) stick.Hint {
+	if len(l.restart) == 0 {
+		return h
+	}
+	return stick.Hintf("%s; %s", h, l.restart)
 }
 
 // storeIntent stores the intent to land. From here on the task can't be cancelled.

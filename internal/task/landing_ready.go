@@ -28,7 +28,8 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 	if err := l.returnTask(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
 		return err
 	}
-	return e.With("task_id", l.task.ID).Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))
+	return e.With("task_id", l.task.ID).
+		Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))))
 }
 
 // requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way. It is

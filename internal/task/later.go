@@ -74,7 +74,7 @@ func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error
 }
 
 // spawnForLater creates a task without a branch and a worktree.
-func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []string, run string) (res WorkerSpawnResult, err error) {
+func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []string, run, restart string) (res WorkerSpawnResult, err error) {
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
 		was, _, err := o.Tx.Task(o.Room.ID, q.ID)
 		if err != nil {
@@ -90,7 +90,7 @@ func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []str
 		}
 		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Joined = o.Room.ID, o.Me.Agent, q.ID, o.Joined
-		return o.remember(q.ID, 1, run)
+		return o.remember(q.ID, 1, run, restart)
 	})
 	if err != nil {
 		return res, err
@@ -99,12 +99,20 @@ func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []str
 	return res, rp.showTask(ctx, &res)
 }
 
-// remember keeps the command that is to work on an attempt once that has begun; run may be empty.
-func (o *op) remember(id string, attempt int, run string) error {
+// remember keeps the command that is to work on an attempt once that has begun, and how often it starts again by itself. run may be
+// empty. It is a run that no process has claimed.
+func (o *op) remember(id string, attempt int, run, restart string) error {
 	if run == "" {
 		return nil
 	}
-	return o.Tx.PutRun(o.Room.ID, store.TaskRun{Task: stick.TaskKey(id), Attempt: attempt, Command: run})
+	r := stick.Run{Task: stick.TaskKey(id), Attempt: attempt, Number: 1, Command: run}
+	if restart != "" {
+		var err error
+		if r.Restarts, err = stick.ParseRestart(restart); err != nil {
+			return err
+		}
+	}
+	return o.Tx.PutRun(o.Room.ID, r)
 }
 
 // remembered returns the command of an attempt that nobody has begun, "" for none.
@@ -119,7 +127,7 @@ func remembered(tx *store.Tx, room stick.RoomID, t stick.Task) (string, error) {
 }
 
 // retryForLater makes a task that nobody had begun, and that was cancelled, wait again.
-func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run string) (res WorkerSpawnResult, err error) {
+func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart string) (res WorkerSpawnResult, err error) {
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
@@ -139,7 +147,7 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run string) 
 				return err
 			}
 		}
-		return o.remember(task.ID, now.Attempt+1, run)
+		return o.remember(task.ID, now.Attempt+1, run, restart)
 	})
 	if err != nil {
 		return res, err

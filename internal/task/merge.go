@@ -57,6 +57,7 @@ type HeldTask struct {
 	State  stick.TaskState `json:"state"`
 	Error  stick.Code      `json:"error,omitempty"`
 	Why    string          `json:"why,omitempty"`
+	Next   string          `json:"next_action,omitempty"` // if it was returned to its worker
 }
 
 // queueWait is how long a merge waits for other merges into the same branch.
@@ -144,7 +145,11 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 		if stopped {
 			halted[task.Integration] = err
 		}
-		res.Waiting = append(res.Waiting, HeldTask{task.ID, now.State, stick.CodeOf(err), stick.AsError(err).Message})
+		waits := HeldTask{TaskID: task.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Message}
+		if now.Returned() {
+			waits.Next = stick.AsError(err).Hint.As(rp.by.Flag()).String()
+		}
+		res.Waiting = append(res.Waiting, waits)
 		if now.State != stick.TaskApproved {
 			if !all {
 				return res, err // the first task of the queue was returned to its worker
@@ -235,7 +240,7 @@ func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[
 		queued, err := tx.Queue(r.ID)
 		for _, t := range queued {
 			if why := halted[t.Integration]; why != nil && !tried[t.ID] {
-				res.Waiting = append(res.Waiting, HeldTask{t.ID, t.State, stick.CodeOf(why), stick.AsError(why).Message})
+				res.Waiting = append(res.Waiting, HeldTask{TaskID: t.ID, State: t.State, Error: stick.CodeOf(why), Why: stick.AsError(why).Message})
 			}
 		}
 		return err

@@ -16,7 +16,9 @@ type WorkerRetryParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	TaskID string `json:"task_id"`
-	Run    string `json:"run,omitempty"` // of a task for later: the command that works on it, once it is ready
+	Run    string `json:"run,omitempty"` // the command that is going to work on it; for a task for later it is kept until that is ready
+
+	Restart string `json:"restart,omitempty"` // how often that command starts again by itself, as [stick.ParseRestart] reads it
 }
 
 // WorkerRetry starts another attempt at a task that failed: on its branch if that exists, else from the integration
@@ -39,9 +41,12 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		return res, err
 	}
 	if task.Later {
-		return rp.retryForLater(ctx, task, p.Run)
+		return rp.retryForLater(ctx, task, p.Run, p.Restart)
 	}
 	m, note, err := rp.planRetry(ctx, task)
+	if err == nil && p.Run != "" {
+		err = rp.requireRoomToRun(ctx, task)
+	}
 	if err != nil {
 		return res, err
 	}

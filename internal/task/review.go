@@ -34,6 +34,7 @@ type WorkerReviewResult struct {
 	MessageID int64           `json:"message_id,omitempty"`    // the message to the worker
 	Delivery  stick.Delivery  `json:"delivery,omitempty"`      // how the message reaches the worker
 	Note      string          `json:"note,omitempty"`
+	Next      string          `json:"next_action,omitempty"` // how its command starts again, if that has ended
 	Already   bool            `json:"already,omitempty"`
 }
 
@@ -127,7 +128,9 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		if res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason, v.Drafts...); res.Note != "" {
 			res.Note += "; another agent can take on the task: tt worker start --task " + task.ID
 		}
-		return nil
+		again, err := ts.again(o.Tx, o.Room.ID, task, stick.CauseReview)
+		res.Next = again.As(p.Caller.Flag()).String()
+		return err
 	})
 	return res, err
 }

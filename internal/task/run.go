@@ -2,70 +2,218 @@ package task
 
 import (
 	"context"
-	"errors"
-	"os"
-	"os/exec"
-	"slices"
+	"strconv"
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
-// RunTaskParams is a command to run for an attempt at a task, such as a headless agent.
-type RunTaskParams struct {
-	Caller  core.Caller   `json:"-"`
-	RoomID  stick.RoomID  `json:"room_id"`
-	Root    string        `json:"root"` // the root of the workspace
-	TaskID  string        `json:"task_id"`
-	Attempt int           `json:"attempt"`
-	Command string        `json:"command"`
-	Dir     string        `json:"dir"`     // the worktree
-	Starter stick.Process `json:"starter"` // the process that has claimed the command
-
-	Environ []string `json:"-"`
-	Begun   func()   `json:"-"` // called once the start of the command is recorded
+// WorkerRunParams asks to start the command of a worker, such as a headless agent, for the attempt that there is.
+type WorkerRunParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID  string `json:"task_id"`
+	Command string `json:"command,omitempty"` // for the shell; empty for the command of the last run
+	Restart string `json:"restart,omitempty"` // as [stick.ParseRestart] reads it; empty for what the last run has left
+	First   bool   `json:"first,omitempty"`   // only if the attempt has no run
 }
 
-// ClaimRunResult says whether the caller is to start the command.
-type ClaimRunResult struct {
-	Starter stick.Process // the caller's process, if it is to start the command; else zero
-	Run     *RunView      // the command that the attempt has already, if the caller isn't to start it
+// WorkerRunResult is a run. If Start isn't nil, the caller has claimed it, and has to start a process that calls [Tasks.RunTask].
+type WorkerRunResult struct {
+	RoomID  stick.RoomID `json:"room_id"`
+	TaskID  string       `json:"task_id"`
+	Attempt int          `json:"attempt"`
+	Run     RunView      `json:"run"`
+	Note    string       `json:"note,omitempty"` // that the worktree was missing, and was made again
+	Already bool         `json:"already,omitempty"`
+
+	Start *RunTaskParams `json:"-"`
 }
 
-// ClaimRun lets one caller start the command of an attempt. Each attempt has one command. If the process with the
-// claim dies before the command starts, another caller gets the claim. It fails with [stick.CodeAlreadyExists] if
-// the attempt has a different command, and with [stick.CodeStaleAttempt].
-func (ts *Tasks) ClaimRun(ctx context.Context, p RunTaskParams) (res ClaimRunResult, err error) {
+// WorkerRun claims the next run of a task's command. Only one caller gets it. If the process with the claim dies before the
+// command starts, another caller gets the claim.
+//
+// It fails as [stick.Task.StartRun] does, and with [stick.CodeNotFound], [stick.CodeElsewhere] and [stick.CodeLanding].
+func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
+	q := stick.RunStart{Command: p.Command, First: p.First}
+	if p.Restart != "" {
+		times, err := stick.ParseRestart(p.Restart)
+		if err != nil {
+			return res, err
+		}
+		q.Restarts = &times
+	}
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	task, err := rp.task(ctx, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	if q.Most, err = rp.maxRunning(ctx, task.Integration); err != nil {
+		return res, err
+	}
+	if err := rp.requireNoLeftovers(ctx, p.TaskID); err != nil {
+		return res, err
+	}
+	m, unlock, missing := rp.missingWorktree(ctx, p.TaskID)
+	defer unlock()
 	self, err := ts.core.Config.Procs.Self()
 	if err != nil {
 		return res, err
 	}
-	return res, ts.updateRun(ctx, p, func(tx *store.Tx, task stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
-		res = ClaimRunResult{}
-		if err := requireCurrentAttempt(task, p.Attempt); err != nil {
-			return run, false, err
-		}
-		if ts.unclaimed(run) {
-			res.Starter = self
-			run.Command, run.Process = p.Command, self
-			return run, true, nil
-		}
-		if run.Command != p.Command {
-			return run, false, stick.Errorf(stick.CodeAlreadyExists, "attempt %d of %s has a command already: %s", run.Attempt, task.ID, stick.Clip(run.Command, 160)).
-				With("task_id", task.ID).With("attempt", task.Attempt).
-				Hintf("an attempt has one command; to start another attempt: %s, then %s",
-					stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id> --run …", task.ID))
-		}
-		res.Run = viewRun(run)
-		return run, false, nil
+	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+		res, q.By = WorkerRunResult{}, o.Me.Agent
+		return o.claimRun(rp, p.TaskID, q, self, missing, &res)
 	})
+	if err != nil || res.Already {
+		return res, err
+	}
+	rp.killPoint("run: claimed")
+	res.Note, err = rp.restore(ctx, m)
+	return res, err
 }
 
-// unclaimed reports whether a command has neither started nor a living process that is about to start it.
-func (ts *Tasks) unclaimed(run store.TaskRun) bool {
-	return run.Process.IsZero() || run.StartedAt.IsZero() && ts.core.Config.Procs.Verdict(run.Process) == stick.Gone
+// claimRun gives the next run of a task to the process self. missing is why the worktree can't be made again.
+func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult) error {
+	if err := o.requireMemberOrPerson(); err != nil {
+		return err
+	}
+	task, err := taskOf(o.Tx, o.Room.ID, id)
+	if err == nil {
+		err = requireHere(o.Tx, o.Room, task)
+	}
+	if err == nil {
+		err = o.requireNotLanding(task.ID)
+	}
+	if err != nil {
+		return err
+	}
+	verdict := rp.tasks.core.Config.Procs.Verdict
+	if q.Running, err = running(o.Tx, o.Room.ID, verdict); err != nil {
+		return err
+	}
+	runs, err := o.Tx.Runs(o.Room.ID, task.ID)
+	if err != nil {
+		return err
+	}
+	next, is, err := task.StartRun(q, runs, verdict)
+	*res = WorkerRunResult{RoomID: o.Room.ID, TaskID: task.ID, Attempt: task.Attempt}
+	if err == nil && is != nil {
+		res.Already, res.Run = true, rp.tasks.viewRun(*is)
+		return nil
+	}
+	if err == nil {
+		err = missing
+	}
+	if err != nil {
+		return err
+	}
+	next.Process = self
+	path := rp.worktree(task)
+	res.Run = rp.tasks.viewRun(next)
+	res.Start = &RunTaskParams{RoomID: o.Room.ID, Root: path, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number, Slot: task.Slot, Dir: path, Starter: self}
+	o.Tx.Ring(o.Room.ID)
+	return o.Tx.PutRun(o.Room.ID, next)
+}
+
+// running counts the commands of a room's tasks that run on this host.
+func running(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) stick.Verdict) (n int, err error) {
+	last, err := tx.LastRuns(room)
+	for _, r := range last {
+		if v := verdict(r.Process); v == stick.Alive && r.State(v).Live() {
+			n++
+		}
+	}
+	return n, err
+}
+
+// maxRunning reads from the head of a task's integration branch how many commands may run on a host.
+func (rp *repo) maxRunning(ctx context.Context, integration string) (int, error) {
+	t, err := rp.readTarget(ctx, integration)
+	if stick.CodeOf(err) == stick.CodeNotFound {
+		return 0, nil // a merge tells that the branch is missing
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, w, err := rp.settings(ctx, t.head())
+	return w.MaxRunning, err
+}
+
+// requireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with [stick.CodeMaxRunning].
+func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
+	q := stick.RunStart{Command: "-"}
+	var err error
+	if q.Most, err = rp.maxRunning(ctx, task.Integration); err != nil || q.Most == 0 {
+		return err
+	}
+	verdict := rp.tasks.core.Config.Procs.Verdict
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		if q.Running, err = running(tx, r.ID, verdict); err != nil {
+			return err
+		}
+		task.State = stick.TaskAssigned
+		_, _, err = task.StartRun(q, nil, verdict)
+		return err
+	})
+	return ignoreNoRoom(err)
+}
+
+// requireNoLeftovers refuses another run while processes of one still run whose own process has died. It fails with
+// [stick.CodeAlreadyRunning].
+func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
+	var lost []stick.Run
+	var task stick.Task
+	var room stick.RoomID
+	verdict := rp.tasks.core.Config.Procs.Verdict
+	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		lost, room = nil, r.ID
+		if task, err = taskOf(tx, r.ID, id); err != nil {
+			return err
+		}
+		runs, err := tx.Runs(r.ID, id)
+		for _, run := range runs {
+			if run.State(verdict(run.Process)) == stick.RunLost {
+				lost = append(lost, run)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, run := range lost {
+		if left := rp.tasks.processesOf(room, task.ID, run); len(left) > 0 {
+			return stick.Errorf(stick.CodeAlreadyRunning, "the process that attended to run %d of %s has died, but what it started still runs: %s", run.Number, task.ID, names(left)).
+				With("task_id", task.ID).With("attempt", run.Attempt).With("run", run.Number).With("pid", left[0].ID.PID).
+				Hintf("end that first: %s", stick.Cmd("tt worker stop <task_id>", task.ID))
+		}
+	}
+	return nil
+}
+
+// again says how the command of a task starts again that is being returned to its worker. It is empty if the task has none that has ended.
+func (ts *Tasks) again(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
+	runs, err := tx.Runs(room, task.ID)
+	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
+	return task.Again(runs, ts.core.Config.Procs.Verdict), err
+}
+
+// processesOf finds the processes that a run has started, without the one that attends to it. It doesn't find those that have left its
+// process tree, its session and its environment.
+func (ts *Tasks) processesOf(room stick.RoomID, task string, r stick.Run) []proc.Info {
+	by := proc.Traces{Session: r.Process, Variable: markOf(room, task, r.Attempt), Except: ts.otherRun}
+	if !r.EndedAt.IsZero() || r.Process.IsZero() {
+		by.Session = stick.Process{}
+	} else {
+		by.Below = []stick.Process{r.Process}
+	}
+	return ts.core.Config.Procs.Started(by)
 }
 
 // requireCurrentAttempt fails with [stick.CodeStaleAttempt] if the attempt is over.
@@ -77,120 +225,78 @@ func requireCurrentAttempt(task stick.Task, attempt int) error {
 	return nil
 }
 
-// RunTask runs the command of an attempt in the task's worktree, in its own process group. It returns when the
-// command has ended, and records the exit status and the end of the output. The calling process does nothing else.
-// It fails with [stick.CodeStaleAttempt] if p.Starter has lost its claim or the attempt is over.
-func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
-	argv := shellOf(p.Command)
-	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.Dir = p.Dir
-	c.WaitDelay = 5 * time.Second
-	var out tailBuffer
-	c.Stdout, c.Stderr = &out, &out
-	ownGroup(c)
-	self, err := ts.core.Config.Procs.Self()
-	if err != nil {
-		return err
-	}
-	err = ts.updateRun(ctx, p, func(_ *store.Tx, task stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
-		if err := requireCurrentAttempt(task, p.Attempt); err != nil {
-			return run, false, err
-		}
-		if !run.StartedAt.IsZero() || run.Process != p.Starter {
-			return run, false, stick.Errorf(stick.CodeStaleAttempt, "another process starts the command of %s", task.ID).With("task_id", task.ID)
-		}
-		c.Env = slices.Concat(p.Environ, slotEnviron(task.Slot))
-		run.Process, run.StartedAt = self, stick.At(ts.core.Now())
-		return run, true, nil
-	})
-	if err != nil {
-		return err
-	}
-	if p.Begun != nil {
-		p.Begun()
-	}
-	err = c.Run()
-	ended, status := stick.At(ts.core.Now()), 0
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		if status = exit.ExitCode(); status < 0 {
-			status = 128
-		}
-	} else if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		status = 127
-		out.Write([]byte(err.Error() + "\n"))
-	}
-	ctx = context.WithoutCancel(ctx)
-	db, err := ts.core.Open(ctx, true)
-	if err != nil {
-		return err
-	}
-	b, err := db.WriteBlob(out.bytes())
-	if err != nil {
-		return err
-	}
-	return ts.updateRun(ctx, p, func(tx *store.Tx, _ stick.Task, run store.TaskRun) (store.TaskRun, bool, error) {
-		run.EndedAt, run.Exit, run.Output = ended, status, b.Sum
-		return run, true, tx.AddBlob(b)
-	})
+// RunView is a run of a task's command as it is shown.
+type RunView struct {
+	Attempt   int            `json:"attempt"`
+	Run       int            `json:"run"` // counts from 1 in each attempt
+	State     stick.RunState `json:"state"`
+	Command   string         `json:"command"`
+	PID       int            `json:"pid"` // of the process that attends to the command; 0 until it has started
+	By        stick.AgentID  `json:"started_by,omitempty"`
+	StartedAt stick.Time     `json:"started_at"`
+	EndedAt   stick.Time     `json:"ended_at"`
+	Exit      *int           `json:"exit"`             // null while it runs, and if its end wasn't recorded
+	Signal    string         `json:"signal,omitempty"` // that ended it
+	StoppedBy stick.AgentID  `json:"stopped_by,omitempty"`
+	Output    string         `json:"output,omitempty"`   // the sum of the end of its output
+	Restarts  int            `json:"restarts,omitempty"` // how many times it may still start again by itself when the task comes back
+	Waits     bool           `json:"waits,omitempty"`    // it has ended, and its process waits for that
 }
 
-// updateRun changes the record of an attempt's command, and wakes everybody who waits in the room. It does neither
-// if change returns false.
-func (ts *Tasks) updateRun(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, store.TaskRun) (store.TaskRun, bool, error)) error {
-	place, err := ts.core.Place(core.Where{Path: p.Root})
-	if err != nil {
-		return err
+// viewRun returns the view of a run.
+func (ts *Tasks) viewRun(r stick.Run) RunView {
+	verdict := ts.core.Config.Procs.Verdict(r.Process)
+	v := RunView{
+		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Signal: r.Signal, StoppedBy: r.StoppedBy, Output: r.Output, Restarts: r.Restarts,
 	}
-	db, err := ts.core.Open(ctx, false)
-	if err != nil {
-		return err
+	if !r.StartedAt.IsZero() {
+		v.PID = r.Process.PID
 	}
-	return db.Update(ctx, func(tx *store.Tx) error {
-		r, err := core.FindRoom(tx, core.Where{}, place)
-		if err != nil {
-			return err
+	if v.State == stick.RunEnded {
+		if r.Exit >= 0 {
+			v.Exit = &r.Exit
 		}
-		task, err := taskOf(tx, r.ID, p.TaskID)
-		if err != nil {
-			return err
-		}
-		run := store.TaskRun{Task: stick.TaskKey(p.TaskID), Attempt: p.Attempt, Command: p.Command}
-		runs, err := tx.Runs(r.ID, p.TaskID)
-		if err != nil {
-			return err
-		}
-		for _, is := range runs {
-			if is.Attempt == p.Attempt {
-				run = is
-			}
-		}
-		run, changed, err := change(tx, task, run)
-		if err != nil || !changed {
-			return err
-		}
-		tx.Ring(r.ID)
-		return tx.PutRun(r.ID, run)
-	})
+		v.Waits = r.Restarts > 0 && verdict != stick.Gone
+	}
+	return v
 }
 
-// stopRun asks the running command of a task that is over to end. A command that hasn't started is refused by
-// [requireCurrentAttempt] later.
-func (rp *repo) stopRun(ctx context.Context, task stick.Task) {
-	var runs []store.TaskRun
-	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
-		runs, err = tx.Runs(r.ID, task.ID)
-		return err
-	})
-	if err != nil {
-		return
+// viewRuns returns the views of runs.
+func (ts *Tasks) viewRuns(runs []stick.Run) []RunView {
+	out := []RunView{}
+	for _, r := range runs {
+		out = append(out, ts.viewRun(r))
 	}
-	for _, run := range runs {
-		if run.EndedAt.IsZero() && !run.StartedAt.IsZero() && rp.tasks.core.Config.Procs.Verdict(run.Process) == stick.Alive {
-			if p, err := os.FindProcess(run.Process.PID); err == nil {
-				_ = endProcess(p) // it may have ended meanwhile
-			}
-		}
+	return out
+}
+
+// How says how the run is or how it ended, for a sentence.
+func (v RunView) How() string {
+	switch {
+	case v.State == stick.RunClaimed:
+		return "is about to start"
+	case v.State == stick.RunDropped:
+		return "was never started: the process that was to start it has died"
+	case v.State == stick.RunRunning:
+		return "runs"
+	case v.State == stick.RunLost:
+		return "is gone: its process ended without a recorded exit status"
 	}
+	how := "has ended"
+	if v.StoppedBy != "" {
+		how = "was stopped by " + string(v.StoppedBy)
+	}
+	switch {
+	case v.Signal != "":
+		how += ", by " + v.Signal
+	case v.Exit != nil && *v.Exit != 0 || v.Exit != nil && v.StoppedBy == "":
+		how += " with exit status " + strconv.Itoa(*v.Exit)
+	}
+	if took := v.EndedAt.Sub(v.StartedAt); !v.StartedAt.IsZero() && took >= time.Second {
+		how += " after " + stick.Age(took)
+	}
+	return how
 }
 
 // WorkerOutputParams asks for the output of a gate, a check or a worker's command.

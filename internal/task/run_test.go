@@ -13,9 +13,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestClaimRun: of several callers that want to start the command of an attempt, only one may. If that one dies
+// TestAClaimOfARun: of several callers that want to start the command of an attempt, only one may. If that one dies
 // before the command has started, another may, and the process that the first had started is refused.
-func TestClaimRun(t *testing.T) {
+func TestAClaimOfARun(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -47,19 +47,16 @@ func TestClaimRun(t *testing.T) {
 	if _, err := on(100).WorkerInit(t.Context(), task.WorkerInitParams{Caller: by, Where: at}); err != nil {
 		t.Fatal(err)
 	}
-	spawned, err := on(100).WorkerSpawn(t.Context(), task.WorkerSpawnParams{Caller: by, Where: at, TaskID: "x"})
-	if err != nil {
+	if _, err := on(100).WorkerSpawn(t.Context(), task.WorkerSpawnParams{Caller: by, Where: at, TaskID: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	run := task.RunTaskParams{Root: work, TaskID: "x", Attempt: 1, Command: "exit 3", Dir: spawned.Worktree}
-	claim := func(e *task.Tasks, command string) (task.ClaimRunResult, error) {
-		p := run
-		p.Command = command
-		return e.ClaimRun(t.Context(), p)
+	const command = "exit 3"
+	claim := func(e *task.Tasks, command string) (task.WorkerRunResult, error) {
+		return e.WorkerRun(t.Context(), task.WorkerRunParams{Caller: by, Where: at, TaskID: "x", Command: command, First: true})
 	}
-	begin := func(e *task.Tasks, as stick.Process) (begun bool, err error) {
-		p := run
-		p.Starter, p.Begun = as, func() { begun = true }
+	begin := func(e *task.Tasks, run *task.RunTaskParams) (begun bool, err error) {
+		p := *run
+		p.Begun = func() { begun = true }
 		return begun, e.RunTask(t.Context(), p)
 	}
 	dead := func() *task.RunView {
@@ -71,11 +68,11 @@ func TestClaimRun(t *testing.T) {
 		return res.Run
 	}
 
-	first, err := claim(on(101), run.Command)
-	if err != nil || first.Starter.PID != 101 {
+	first, err := claim(on(101), command)
+	if err != nil || first.Start == nil || first.Start.Starter.PID != 101 {
 		t.Fatalf("the first claim: %+v, %v", first, err)
 	}
-	if c, err := claim(on(102, 101), run.Command); err != nil || !c.Starter.IsZero() || c.Run == nil || c.Run.PID != 0 {
+	if c, err := claim(on(102, 101), command); err != nil || !c.Already || c.Run.State != stick.RunClaimed {
 		t.Errorf("a claim while the first process is alive: %+v, %v", c, err)
 	}
 	if _, err := claim(on(102, 101), "another"); stick.CodeOf(err) != stick.CodeAlreadyExists {
@@ -84,26 +81,26 @@ func TestClaimRun(t *testing.T) {
 	if r := dead(); r != nil {
 		t.Errorf("a command that never started is shown as %+v", r)
 	}
-	second, err := claim(on(102), run.Command)
-	if err != nil || second.Starter.PID != 102 {
+	second, err := claim(on(102), command)
+	if err != nil || second.Start == nil || second.Start.Starter.PID != 102 || second.Run.Run != 1 {
 		t.Fatalf("a claim after the first process has ended: %+v, %v", second, err)
 	}
-	if begun, err := begin(on(201, 102), first.Starter); begun || stick.CodeOf(err) != stick.CodeStaleAttempt {
+	if begun, err := begin(on(201, 102), first.Start); begun || stick.CodeOf(err) != stick.CodeStaleAttempt {
 		t.Errorf("the process that the first had started: %v, %v", begun, err)
 	}
-	if begun, err := begin(on(202, 102), second.Starter); !begun || err != nil {
+	if begun, err := begin(on(202, 102), second.Start); !begun || err != nil {
 		t.Errorf("the process that the second has started: %v, %v", begun, err)
 	}
-	if begun, err := begin(on(203, 102), second.Starter); begun || stick.CodeOf(err) != stick.CodeStaleAttempt {
+	if begun, err := begin(on(203, 102), second.Start); begun || stick.CodeOf(err) != stick.CodeStaleAttempt {
 		t.Errorf("the same start again: %v, %v", begun, err)
 	}
-	if c, err := claim(on(104), run.Command); err != nil || !c.Starter.IsZero() || c.Run == nil || c.Run.Exit == nil || *c.Run.Exit != 3 {
+	if c, err := claim(on(104), command); err != nil || !c.Already || c.Run.Exit == nil || *c.Run.Exit != 3 {
 		t.Errorf("a claim after the command has ended: %+v, %v", c, err)
 	}
 	if _, err := on(100).WorkerCancel(t.Context(), task.WorkerCancelParams{Caller: by, Where: at, TaskID: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := claim(on(105), run.Command); stick.CodeOf(err) != stick.CodeStaleAttempt {
+	if _, err := claim(on(105), command); stick.CodeOf(err) != stick.CodeStaleAttempt {
 		t.Errorf("a claim for a cancelled task: %v", err)
 	}
 }

@@ -28,6 +28,7 @@ type WorkerShowResult struct {
 	Spec      string              `json:"spec,omitempty"`
 	Conflicts []string            `json:"conflicts,omitempty"` // the files in which it conflicts with the integration branch
 	Attempts  []stick.TaskAttempt `json:"attempts"`
+	Runs      []RunView           `json:"runs"` // of its command in all attempts, the oldest first
 	Reviews   []ShownReview       `json:"reviews"`
 	Comments  []ShownComment      `json:"comments"` // on lines
 	Files     []stick.FileStat    `json:"files"`
@@ -63,6 +64,11 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		if open, _, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag()); err != nil {
 			return err
 		}
+		runs, err := tx.Runs(r.ID, task.ID)
+		if err != nil {
+			return err
+		}
+		res.Runs = ts.viewRuns(runs)
 		return readHistory(tx, task, me.Agent, &res)
 	})
 	if err != nil {

@@ -25,7 +25,9 @@ type WorkerSpawnParams struct {
 
 	Later bool     `json:"later,omitempty"` // make no branch and no worktree: somebody begins it later
 	After []string `json:"after,omitempty"` // the tasks that have to land before it begins; it is for later, too
-	Run   string   `json:"run,omitempty"`   // of a task for later: the command that works on it, once it is ready
+	Run   string   `json:"run,omitempty"`   // the command that is going to work on it; for a task for later it is kept until that is ready
+
+	Restart string `json:"restart,omitempty"` // how often that command starts again by itself, as [stick.ParseRestart] reads it
 }
 
 // WorkerSpawnResult is a new task, or a task with a new attempt.
@@ -100,11 +102,14 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return res, err
 	}
 	m, err := rp.planSpawn(ctx, &q, p.Base)
+	if err == nil && p.Run != "" && !q.Later {
+		err = rp.requireRoomToRun(ctx, m.task)
+	}
 	if err != nil {
 		return res, err
 	}
 	if q.Later {
-		return rp.spawnForLater(ctx, q, p.After, p.Run)
+		return rp.spawnForLater(ctx, q, p.After, p.Run, p.Restart)
 	}
 	res, err = rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path"
 	"slices"
-	"strconv"
 	"time"
 
 	"talkingstick/internal/engine/core"
@@ -57,16 +56,6 @@ type TaskView struct {
 	SeenAt       stick.Time      `json:"last_seen_at"` // the last sign of its worker
 	NextAction   string          `json:"next_action"`
 	stick.PullRequest
-}
-
-// RunView is the command of an attempt at a task.
-type RunView struct {
-	Command   string     `json:"command"`
-	PID       int        `json:"pid"` // 0 until it has started
-	StartedAt stick.Time `json:"started_at"`
-	EndedAt   stick.Time `json:"ended_at"`
-	Exit      *int       `json:"exit"` // null while it runs, and if its end wasn't recorded
-	Output    string     `json:"output,omitempty"`
 }
 
 // How long a worker may be silent.
@@ -276,11 +265,11 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 			v.showSetup(s, as)
 		}
 	}
-	runs, err := tx.Runs(r.ID, "")
+	last, err := tx.LastRuns(r.ID)
 	if err != nil {
 		return open, paused, err
 	}
-	for _, run := range runs {
+	for _, run := range last {
 		v := shown[run.Task]
 		if v == nil || v.Attempt != run.Attempt {
 			continue
@@ -288,18 +277,6 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 		ts.showRun(v, run, as)
 	}
 	return open, paused, nil
-}
-
-// viewRun returns the view of an attempt's command.
-func viewRun(run store.TaskRun) *RunView {
-	v := &RunView{Command: run.Command, StartedAt: run.StartedAt, EndedAt: run.EndedAt, Output: run.Output}
-	if !run.StartedAt.IsZero() {
-		v.PID = run.Process.PID
-	}
-	if !run.EndedAt.IsZero() {
-		v.Exit = &run.Exit
-	}
-	return v
 }
 
 // showSetup adds to the view of a task how its worktree was set up, and what to do if that went wrong.
@@ -311,28 +288,31 @@ func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 	}
 }
 
-// showRun adds the command of the attempt to the view of its task, and what it says about the worker's liveness.
-func (ts *Tasks) showRun(v *TaskView, run store.TaskRun, as string) {
-	v.Run = viewRun(run)
-	warning := ""
-	switch {
-	case v.Later:
+// showRun adds the last run of the attempt to the view of its task, and what it says about the worker's liveness.
+func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
+	r := ts.viewRun(run)
+	v.Run = &r
+	if v.Later {
 		if v.Ready {
 			v.NextAction = stick.Hintf("its command starts with the next %s", stick.Cmd("tt worker merge")).As(as).String()
 		}
-	case ts.unclaimed(run):
+		return
+	}
+	if r.State == stick.RunDropped {
 		v.Run = nil
-		warning = "its command was never started: the process that was to start it has died"
-	case !run.EndedAt.IsZero():
-		warning = "its command has ended with exit status " + strconv.Itoa(run.Exit)
-	case ts.core.Config.Procs.Verdict(run.Process) == stick.Gone:
-		warning = "its command is gone: its process ended without a recorded exit status"
-	case v.State == stick.TaskAssigned:
-		v.Liveness = "alive"
 	}
-	if warning != "" && (v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
-		v.Liveness, v.Warning, v.NextAction = "STALE", warning, startOver("to start another worker", v.TaskID).As(as).String()
+	if r.State.Live() {
+		if v.State == stick.TaskAssigned {
+			v.Liveness = "alive"
+		}
+		return
 	}
+	if v.State != stick.TaskAssigned && v.State != stick.TaskWorking && v.State != stick.TaskConflicted {
+		return
+	}
+	v.Liveness, v.Warning = "STALE", "its command "+r.How()
+	t := stick.Task{ID: v.TaskID, State: v.State, Attempt: v.Attempt, Cause: v.Cause, StateAt: v.StateAt}
+	v.NextAction = t.Again([]stick.Run{run}, ts.core.Config.Procs.Verdict).As(as).String()
 }
 
 // numberQueues sets the places of the approved tasks in the merge queues of their branches.

@@ -308,10 +308,8 @@ func TestWhatWorkersNeed(t *testing.T) {
 // TestTheCommandOfATask runs a command for an attempt, and checks that its exit status is recorded.
 func TestTheCommandOfATask(t *testing.T) {
 	s, ann, _ := cast(t, "")
-	x := ann.Spawn("one").OK()
-	run := task.RunTaskParams{Root: s.Work, TaskID: "one", Attempt: 1, Command: "echo out; exit 3", Dir: x.Worktree}
-	c := ann.ClaimRun(run).OK()
-	run.Starter = c.Starter
+	ann.Spawn("one").OK()
+	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "echo out; exit 3"}).OK().Start
 	begun := false
 	run.Begun = func() { begun = true }
 	if err := ann.RunTask(t.Context(), run); err != nil || !begun {

@@ -32,13 +32,14 @@ type Tasks struct {
 	mayMove func(ctx context.Context, by core.Caller, checkout string) error
 	rescue  func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error)
 	renew   time.Duration // how often a command renews its intent
+	grace   time.Duration // how long processes that are asked to end have for it
 
 	programLimit time.Duration // how long the program of a forge may take for an answer
 }
 
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
-	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewEach), programLimit: programLimit}
+	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewEach), grace: cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace), programLimit: programLimit}
 }
 
 // op is one run of an operation on tasks inside its transaction.

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+func (a *app) workerStopCmd() *cobra.Command {
+	var p task.WorkerStopParams
+	c := &cobra.Command{
+		Use: "stop <task>", Short: "End the worker's command of a task, and keep the task", Args: between(1, 1, "the name of a task"),
+		Long: "Ask all processes of the command to end, and kill those that still run after ten seconds. The task stays as it is, and what the\n" +
+			"command has committed or left in the worktree stays, too.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.TaskID, p.Where = args[0], path.where()
+		return answer(a, func(e operations, by core.Caller) (task.WorkerStopResult, error) {
+			p.Caller = by
+			return e.WorkerStop(c.Context(), p)
+		}, func(p *page, res task.WorkerStopResult) {
+			if res.Already {
+				p.linef("the command of %s %s: %s", res.TaskID, res.Run.How(), stick.Clip(res.Run.Command, 160))
+			} else {
+				p.stopped(res.StoppedRun)
+			}
+			if res.NextAction != "" {
+				p.linef("next: %s", stick.Line(res.NextAction))
+			}
+		})
+	}
+	return c
+}
+
+// stopped shows a run that was stopped, and what was ended.
+func (p *page) stopped(s task.StoppedRun) {
+	p.linef("run %d %s: %s", s.Run.Run, s.Run.How(), stick.Clip(s.Run.Command, 160))
+	if len(s.Ended) > 0 {
+		p.linef("ended: %s", processes(s.Ended))
+	}
+	if len(s.Left) > 0 {
+		p.linef("%s", p.paint("31", "can't be ended: "+processes(s.Left)))
+	}
+}
+
+// processes names processes.
+func processes(all []task.EndedProcess) string {
+	const most = 10
+	text := ""
+	for i, e := range all {
+		if i == most {
+			return fmt.Sprintf("%s, and %d more", text, len(all)-most)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%d (%s)", e.PID, stick.Line(e.Name))
+	}
+	return text
+}
+
+// runs shows the runs of a task: the last one, and those before it in a line each.
+func (p *page) runs(t task.WorkerShowResult) {
+	const most = 10
+	hidden := max(0, len(t.Runs)-most)
+	for i, r := range t.Runs[hidden:] {
+		name := ""
+		if i == 0 {
+			name = "command"
+		}
+		which := ""
+		if len(t.Runs) > 1 {
+			which = fmt.Sprintf("run %d", r.Run)
+			if r.Attempt != t.Attempt {
+				which += fmt.Sprintf(" of attempt %d", r.Attempt)
+			}
+			which += ": "
+		}
+		p.linef("  %-12s %s%s (%s)", name, which, stick.Line(r.Command), r.How())
+	}
+	if hidden > 0 {
+		p.linef("  %-12s %s before are in --json", "", stick.Count(hidden, "run"))
+	}
+	if n := len(t.Runs); n > 0 {
+		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt worker logs <task_id>", t.TaskID)))
+		if r := t.Runs[n-1]; r.Restarts > 0 && (r.State.Live() || r.Waits) {
+			p.linef("  %-12s starts again when the task comes back, at most %s", "restart", stick.Count(r.Restarts, "time"))
+		}
+	}
+}
+
+func (a *app) workerLogsCmd() *cobra.Command {
+	var p task.WorkerLogsParams
+	var follow bool
+	lines := 100
+	c := &cobra.Command{
+		Use: "logs <task>", Short: "Show what the worker's command of a task prints", Args: between(1, 1, "the name of a task"),
+		Long: "Show the end of what the command has printed, also while it runs. What Claude Code and Codex write as JSON is shown as readable\n" +
+			"lines: tool and file, text, result. How the command ended is told on standard error. Of a very long output tt keeps the first MiB and\n" +
+			"the last 4 to 8 MiB, for 14 days; after that the last MiB.",
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the command ends")
+	c.Flags().BoolVar(&p.Raw, "raw", false, "show the output as it was written")
+	c.Flags().IntVar(&lines, "lines", lines, "how many of the last lines to show; 0 for all that is kept")
+	c.Flags().IntVar(&p.Run, "run", 0, "the number of a run in its attempt (default: the last one)")
+	c.Flags().IntVar(&p.Attempt, "attempt", 0, "the attempt (default: the last one with a run)")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if lines < 0 || p.Run < 0 || p.Attempt < 0 {
+			return stick.Errorf(stick.CodeUsage, "--lines, --run and --attempt can't be negative").With("field", "lines")
+		}
+		p.TaskID, p.Where, p.Lines = args[0], path.where(), &lines
+		return a.logs(c.Context(), p, follow)
+	}
+	return c
+}
+
+// logs shows the output of a worker's command.
+func (a *app) logs(ctx context.Context, p task.WorkerLogsParams, follow bool) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	a.reads, p.Caller = true, by
+	if follow {
+		var stop func()
+		ctx, stop = a.untilUnheard(ctx)
+		defer stop()
+		p.Follow = func(text string) error {
+			if err := a.showLog(text, p.Raw); err != nil {
+				return err
+			}
+			if a.unheard {
+				return errUnheard
+			}
+			return nil
+		}
+	}
+	res, err := e.WorkerLogs(ctx, p)
+	switch {
+	case errors.Is(err, errUnheard):
+		return nil
+	case err != nil:
+		return err
+	case a.json && follow:
+		return a.line(res)
+	case a.json:
+		return a.print(res, nil)
+	}
+	if res.Before > 0 && !follow {
+		_ = a.sayf("tt: %s before this: --lines 0 shows all that is kept", stick.Count(res.Before, "byte"))
+	}
+	if !follow {
+		if err := a.showLog(res.Text, p.Raw); err != nil {
+			return err
+		}
+	}
+	return a.sayf("tt: run %d %s: %s", res.Run.Run, res.Run.How(), stick.Clip(res.Run.Command, 160))
+}
+
+// logLine is a piece of a followed output, in JSON.
+type logLine struct {
+	Text string `json:"text"`
+}
+
+// showLog shows a piece of an output.
+func (a *app) showLog(text string, raw bool) error {
+	switch {
+	case a.json:
+		return a.line(logLine{text})
+	case raw:
+		a.writeRaw(text)
+	default:
+		p := a.page()
+		p.block(text)
+		a.write(p.shown())
+	}
+	return nil
+}

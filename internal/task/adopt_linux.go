@@ -1,0 +1,77 @@
+package task
+
+import (
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// adoption makes this process the parent of whatever its command leaves behind. So that stays below this process, however it was
+// detached, and can be found and ended.
+type adoption struct {
+	mu      sync.Mutex
+	own     int // the command, for which somebody else waits
+	signals chan os.Signal
+	over    chan struct{}
+}
+
+// adopt begins an adoption, or one that does nothing: only a process that does nothing else may adopt.
+func adopt(alone bool) *adoption {
+	a := &adoption{}
+	if !alone || unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
+		return a
+	}
+	a.signals, a.over = make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(a.signals, syscall.SIGCHLD)
+	go func() { // ended by close
+		defer close(a.over)
+		for range a.signals {
+			a.reap()
+		}
+	}()
+	return a
+}
+
+// start starts the command.
+func (a *adoption) start(c *exec.Cmd) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	err := c.Start()
+	if err == nil {
+		a.own = c.Process.Pid
+	}
+	return err
+}
+
+// reap takes note of adopted processes that have ended, so that they are gone.
+func (a *adoption) reap() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, name := range lists {
+		b, _ := os.ReadFile(name) // the thread may have ended
+		for _, field := range strings.Fields(string(b)) {
+			if pid, err := strconv.Atoi(field); err == nil && pid != a.own {
+				_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // it may live
+			}
+		}
+	}
+}
+
+// close ends the adoption. The process stays the parent of what comes later.
+func (a *adoption) close() {
+	if a.signals == nil {
+		return
+	}
+	signal.Stop(a.signals)
+	close(a.signals)
+	<-a.over
+	a.reap()
+}

@@ -1,0 +1,329 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// RunTaskParams is a run to start, as [Tasks.WorkerRun] has claimed it.
+type RunTaskParams struct {
+	Caller  core.Caller   `json:"-"`
+	RoomID  stick.RoomID  `json:"room_id"`
+	Root    string        `json:"root"` // a path in the workspace
+	TaskID  string        `json:"task_id"`
+	Attempt int           `json:"attempt"`
+	Run     int           `json:"run"`
+	Slot    int           `json:"slot"`    // of the task
+	Dir     string        `json:"dir"`     // the worktree
+	Starter stick.Process `json:"starter"` // the process that has claimed the run
+
+	Environ []string `json:"-"` // of the command, without the mark of its task
+	Begun   func()   `json:"-"` // called once the start of the command is recorded
+	Alone   bool     `json:"-"` // the calling process does nothing else, so everything below it belongs to the run
+}
+
+// markOf is the variable that marks what the command of an attempt runs.
+func markOf(room stick.RoomID, task string, attempt int) string {
+	return harness.TaskEnv + "=" + stick.TaskMark{Room: room, Task: task, Attempt: attempt}.String()
+}
+
+const (
+	// stopGrace is how long processes that are asked to end have for it. Then they are killed.
+	stopGrace = 10 * time.Second
+	// settleTime is how long what a command has left behind may go on after it, such as git's own upkeep.
+	settleTime = 5 * time.Second
+)
+
+// RunTask runs the command of an attempt in the task's worktree, in a process group of its own, and keeps its output. When the command
+// has ended, RunTask ends what the command has left behind, and records how it ended. If the run is to start again by itself, RunTask
+// waits until the task comes back, at no cost, and starts the next run. If ctx ends, it ends the command.
+//
+// It fails with [stick.CodeStaleAttempt] if p.Starter has lost its claim, somebody has stopped the run before it began, or the attempt is over.
+func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
+	run, err := ts.beginRun(ctx, p)
+	if err != nil {
+		return err
+	}
+	if p.Begun != nil {
+		p.Begun()
+	}
+	for {
+		run, err = ts.attend(ctx, p, run)
+		if err != nil || run.Restarts == 0 {
+			return err
+		}
+		next, err := ts.awaitReturn(ctx, p, run)
+		if err != nil || next == nil {
+			return err
+		}
+		run = *next
+	}
+}
+
+// beginRun records that the calling process starts the command now.
+func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run, err error) {
+	self, err := ts.core.Config.Procs.Self()
+	if err != nil {
+		return begun, err
+	}
+	return begun, ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+		if err := requireCurrentAttempt(task, p.Attempt); err != nil {
+			return nil, err
+		}
+		run := runs[len(runs)-1]
+		if run.Attempt != p.Attempt || run.Number != p.Run || run.Process != p.Starter || !run.StartedAt.IsZero() || !run.EndedAt.IsZero() {
+			return nil, stick.Errorf(stick.CodeStaleAttempt, "another process starts the command of %s, or somebody has stopped it", task.ID).With("task_id", task.ID).
+				Hintf("to see how it is: %s", stick.Cmd("tt worker show <task_id>", task.ID))
+		}
+		run.Process, run.StartedAt, run.TaskAt = self, max(tx.Now(), 1), task.StateAt
+		begun = run
+		return &run, nil
+	})
+}
+
+// attend runs the command of a run that has begun, and records its end.
+func (ts *Tasks) attend(ctx context.Context, p RunTaskParams, run stick.Run) (stick.Run, error) {
+	ts.core.KillPoint("run: begun")
+	ts.dropOldOutput(p.RoomID)
+	out := newOutput(ts.outputDir(p.RoomID, run))
+	run.Exit, run.Signal = ts.execute(ctx, p, run, out)
+	out.closePart()
+	ts.core.KillPoint("run: ended")
+	return ts.recordEnd(context.WithoutCancel(ctx), p, run, out.end.bytes())
+}
+
+// recordEnd records how a run has ended. output is the end of its output.
+func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run, output []byte) (stick.Run, error) {
+	db, err := ts.core.Open(ctx, true)
+	if err != nil {
+		return ended, err
+	}
+	b, err := db.WriteBlob(output)
+	if err != nil {
+		return ended, err
+	}
+	return ended, ts.updateRuns(ctx, p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
+		run := runs[len(runs)-1]
+		if run.Attempt != ended.Attempt || run.Number != ended.Number || run.Process != ended.Process || !run.EndedAt.IsZero() {
+			return nil, stick.Errorf(stick.CodeStaleAttempt, "another process has recorded the end of run %d of %s", ended.Number, p.TaskID).With("task_id", p.TaskID)
+		}
+		run.EndedAt, run.Exit, run.Signal, run.Output = max(tx.Now(), 1), ended.Exit, ended.Signal, b.Sum
+		ended = run
+		return &run, tx.AddBlob(b)
+	})
+}
+
+// updateRuns changes the last run of a task, and wakes everybody who waits in the room. It does neither if change returns nil.
+func (ts *Tasks) updateRuns(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, []stick.Run) (*stick.Run, error)) error {
+	place, err := ts.core.Place(core.Where{Path: p.Root})
+	if err != nil {
+		return err
+	}
+	db, err := ts.core.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	return db.Update(ctx, func(tx *store.Tx) error {
+		r, task, runs, err := runsAt(tx, place, p.TaskID)
+		if err != nil {
+			return err
+		}
+		run, err := change(tx, task, runs)
+		if err != nil || run == nil {
+			return err
+		}
+		tx.Ring(r.ID)
+		return tx.PutRun(r.ID, *run)
+	})
+}
+
+// runsAt reads a task that has runs, and these.
+func runsAt(tx *store.Tx, place *workspace.Place, id string) (r stick.Room, task stick.Task, runs []stick.Run, err error) {
+	if r, err = core.FindRoom(tx, core.Where{}, place); err != nil {
+		return r, task, runs, err
+	}
+	if task, err = taskOf(tx, r.ID, id); err != nil {
+		return r, task, runs, err
+	}
+	if runs, err = tx.Runs(r.ID, id); err == nil && len(runs) == 0 {
+		err = requireCurrentAttempt(task, 0)
+	}
+	return r, task, runs, err
+}
+
+// execute runs the command until it and what it has started have ended.
+func (ts *Tasks) execute(ctx context.Context, p RunTaskParams, run stick.Run, out *outputWriter) (exit int, signal string) {
+	if ctx.Err() != nil {
+		return -1, "" // it was stopped before it started
+	}
+	argv := shellOf(run.Command)
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, slotEnviron(p.Slot), []string{markOf(p.RoomID, p.TaskID, run.Attempt)})
+	ownGroup(c)
+	failed := func(err error) (int, string) {
+		fmt.Fprintln(out, err)
+		return 127, ""
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return failed(err)
+	}
+	c.Stdout, c.Stderr = w, w
+	adopted := adopt(p.Alone)
+	err = adopted.start(c)
+	w.Close()
+	if err != nil {
+		r.Close()
+		adopted.close()
+		return failed(err)
+	}
+	ts.core.KillPoint("run: started")
+	silent, ended := make(chan struct{}), make(chan struct{})
+	go func() { // ends when nobody can write any more, or when r is closed
+		defer close(silent)
+		_, _ = io.CopyBuffer(out, struct{ io.Reader }{r}, make([]byte, 64<<10))
+	}()
+	go func() { // ends with the command
+		defer close(ended)
+		_ = c.Wait() // c.ProcessState has it all
+	}()
+	find := func() []proc.Info { return ts.processesBelow(p, run, c.Process.Pid) }
+	e := ending{procs: ts.core.Config.Procs, find: find, leader: ended, command: c}
+	select {
+	case <-ctx.Done():
+	case <-ended:
+		e.wait(settleTime, ctx.Done())
+	}
+	e.end(ts.grace)
+	<-ended
+	adopted.close()
+	select {
+	case <-silent:
+	case <-time.After(time.Second): // a process that can't be found has it open
+		r.Close()
+		<-silent
+	}
+	r.Close()
+	return endOf(c.ProcessState)
+}
+
+// processesBelow finds what a command of the calling process has started.
+func (ts *Tasks) processesBelow(p RunTaskParams, run stick.Run, leader int) []proc.Info {
+	procs := ts.core.Config.Procs
+	by := proc.Traces{Variable: markOf(p.RoomID, p.TaskID, run.Attempt), Except: ts.otherRun}
+	if self, err := procs.Self(); err == nil && p.Alone {
+		by.Below, by.Session = []stick.Process{self}, self
+	}
+	found := procs.Started(by)
+	for i, f := range found {
+		if f.ID.PID == leader {
+			return append(found[:i], found[i+1:]...) // who waits for it knows when it has ended
+		}
+	}
+	return found
+}
+
+// otherRun reports whether a process belongs to somebody else although a run has started it: to a run that was started in this one, or to us.
+func (ts *Tasks) otherRun(p proc.Info) bool {
+	self, err := ts.core.Config.Procs.Self()
+	return err == nil && p.ID == self || len(p.Args) > 0 && p.Args[0] == harness.RunnerName
+}
+
+// awaitReturn waits until the task of a run that has ended comes back, and begins the next run then. It returns nil if that won't happen.
+func (ts *Tasks) awaitReturn(ctx context.Context, p RunTaskParams, run stick.Run) (*stick.Run, error) {
+	db, err := ts.core.Open(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	watch, err := db.Watch(p.RoomID)
+	if err != nil {
+		return nil, err
+	}
+	defer watch.Close()
+	net := bell.NewNet(rand.Float64)
+	for {
+		next, ever, err := ts.runAgain(ctx, p, run)
+		if ctx.Err() != nil || err == nil && !ever {
+			return nil, nil
+		}
+		if err != nil || next != nil {
+			return next, err
+		}
+		watch.Sleeps()
+		select {
+		case <-watch.C:
+			net.Reset()
+		case <-time.After(net.Next()):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// runAgain begins the next run if the task has come back since run began, and as many commands as the project allows don't run already.
+// ever is false if that can't happen any more.
+func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
+	place, err := ts.core.Place(core.Where{Path: p.Root})
+	if err != nil {
+		return nil, false, err
+	}
+	db, err := ts.core.Open(ctx, false)
+	if err != nil {
+		return nil, false, err
+	}
+	now, integration := false, ""
+	err = db.View(ctx, func(tx *store.Tx) error {
+		_, task, runs, err := runsAt(tx, place, p.TaskID)
+		if err == nil {
+			now, ever = run.RestartsOn(task, runs)
+			integration = task.Integration
+		}
+		return err
+	})
+	if err != nil || !now {
+		return nil, ever, err
+	}
+	rp, err := ts.openRepo(ctx, core.Where{Path: p.Root}, core.Caller{})
+	if err != nil {
+		return nil, true, err
+	}
+	q := stick.RunStart{By: run.By}
+	if q.Most, err = rp.maxRunning(ctx, integration); err != nil {
+		return nil, true, err
+	}
+	verdict := ts.core.Config.Procs.Verdict
+	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+		next = nil
+		if now, ever = run.RestartsOn(task, runs); !now {
+			return nil, nil
+		}
+		var err error
+		if q.Running, err = running(tx, p.RoomID, verdict); err != nil {
+			return nil, err
+		}
+		again, _, err := task.StartRun(q, runs, verdict)
+		if err != nil {
+			return nil, err
+		}
+		again.Process, again.StartedAt, again.Restarts = run.Process, max(tx.Now(), 1), again.Restarts-1
+		next = &again
+		return next, nil
+	})
+	if stick.CodeOf(err) == stick.CodeMaxRunning {
+		return nil, true, nil // the end of another one rings
+	}
+	return next, ever, err
+}

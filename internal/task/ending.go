@@ -1,0 +1,114 @@
+package task
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
+
+// ending ends the processes of a run.
+type ending struct {
+	procs *proc.Table
+	find  func() []proc.Info // what still runs, without the command itself
+
+	// Of whoever has started the command, else nil.
+	command *exec.Cmd
+	leader  <-chan struct{} // closed when the command has ended
+}
+
+// killTime is how long it may take until killed processes are gone.
+const killTime = 5 * time.Second
+
+// end asks the processes to end, and kills those that still run after grace. It returns those that it can't end.
+func (e ending) end(grace time.Duration) []proc.Info {
+	if e.over() {
+		return nil
+	}
+	if e.command != nil {
+		askGroupToEnd(e.command)
+	}
+	for _, p := range e.find() {
+		askToEnd(e.procs, p.ID)
+	}
+	if e.wait(grace, nil) {
+		return nil
+	}
+	for limit := time.Now().Add(killTime); time.Now().Before(limit); { // they may start others meanwhile
+		e.kill()
+		if e.wait(100*time.Millisecond, nil) {
+			return nil
+		}
+	}
+	return e.find()
+}
+
+// kill kills all.
+func (e ending) kill() {
+	if e.command != nil {
+		_ = signalGroup(e.command, os.Kill) // it may be empty
+	}
+	for _, p := range e.find() {
+		_ = e.procs.Send(p.ID, os.Kill) // it may have ended meanwhile
+	}
+}
+
+// over reports whether nothing runs any more.
+func (e ending) over() bool {
+	select {
+	case <-e.leader:
+	default:
+		if e.leader != nil {
+			return false
+		}
+	}
+	return len(e.find()) == 0
+}
+
+// wait waits until nothing runs any more, and reports whether that is so. It gives up after most, or when stop is closed.
+func (e ending) wait(most time.Duration, stop <-chan struct{}) bool {
+	deaths := e.procs.Deaths()
+	defer deaths.Close()
+	limit := time.NewTimer(most)
+	defer limit.Stop()
+	leader := e.leader
+	for !e.over() {
+		deaths.Watch(ids(e.find()))
+		select {
+		case <-leader:
+			leader = nil
+		case <-deaths.C:
+		case <-time.After(time.Second): // what can't be watched has ended
+		case <-limit.C:
+			return false
+		case <-stop:
+			return false
+		}
+	}
+	return true
+}
+
+// ids returns the identities of processes.
+func ids(all []proc.Info) (out []stick.Process) {
+	for _, p := range all {
+		out = append(out, p.ID)
+	}
+	return out
+}
+
+// names names processes in a sentence: at most five of them.
+func names(all []proc.Info) string {
+	const most = 5
+	var parts []string
+	for _, p := range all[:min(len(all), most)] {
+		parts = append(parts, fmt.Sprintf("%d (%s)", p.ID.PID, stick.Line(p.Comm)))
+	}
+	if n := len(all) - most; n > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(parts, ", ")
+}

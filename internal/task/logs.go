@@ -1,0 +1,289 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/plainfile"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// Bounds of what is shown of an output.
+const (
+	defaultLines = 100
+	mostTail     = 1 << 20 // bytes, unless all lines are asked for
+	mostLine     = 4 << 20 // a longer line is shown in pieces: no harness writes such a one
+)
+
+// WorkerLogsParams asks for the output of a worker's command.
+type WorkerLogsParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID  string `json:"task_id"`
+	Attempt int    `json:"attempt,omitempty"` // 0 for the last one with a run
+	Run     int    `json:"run,omitempty"`     // of the attempt; 0 for the last one
+	Lines   *int   `json:"lines,omitempty"`   // how many of the last lines; 0 for all that is kept; null for 100
+	Raw     bool   `json:"raw,omitempty"`     // as the command has written it; else what harnesses write as JSON is shown as readable lines
+
+	// Follow gets what is there and then what comes, until the run has ended. It may be nil. Of what isn't raw it gets whole lines.
+	Follow func(text string) error `json:"-"`
+}
+
+// WorkerLogsResult is the output of a worker's command, as far as it is kept.
+type WorkerLogsResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	TaskID string       `json:"task_id"`
+	Run    RunView      `json:"run"`
+	Text   string       `json:"text"`   // empty if it went to Follow
+	Before int64        `json:"before"` // how many bytes of output there were before the text
+	Size   int64        `json:"size"`   // the number of bytes of the whole output so far
+}
+
+// WorkerLogs returns the end of what a worker's command has written, also while it runs. With p.Follow it goes on until the run has ended. It
+// fails with [stick.CodeNotFound] if there is no such run, and with [stick.CodeElsewhere] if it runs on another host.
+func (ts *Tasks) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res WorkerLogsResult, err error) {
+	l := logs{tasks: ts, p: p}
+	if err := l.load(ctx); err != nil {
+		return res, err
+	}
+	if p.Follow == nil {
+		var text bytes.Buffer
+		l.show = func(s string) error {
+			text.WriteString(s)
+			return nil
+		}
+		err = errors.Join(l.begin(ctx), l.drain(), l.flush())
+		res.Text = text.String()
+	} else {
+		l.show = p.Follow
+		err = l.follow(ctx)
+	}
+	res.RoomID, res.TaskID, res.Run, res.Before, res.Size = l.room, l.task.ID, ts.viewRun(l.run), l.before, l.at
+	return res, err
+}
+
+// logs is one reading of a run's output.
+type logs struct {
+	tasks *Tasks
+	p     WorkerLogsParams
+
+	room stick.RoomID
+	task stick.Task
+	run  stick.Run
+	away string // where the run is, if that is another checkout
+
+	from   output
+	at     int64  // of the next byte to read
+	before int64  // where it has begun
+	rest   []byte // the start of a line
+	show   func(string) error
+}
+
+// load reads the run.
+func (l *logs) load(ctx context.Context) error {
+	return l.tasks.core.Read(ctx, l.p.Where, l.p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		l.room = r.ID
+		if l.task, err = taskOf(tx, r.ID, l.p.TaskID); err != nil {
+			return err
+		}
+		if l.task.Elsewhere(tx.CheckoutOf(r)) {
+			l.away = whereIs(tx, l.task.In)
+		}
+		runs, err := tx.Runs(r.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+		attempt := l.p.Attempt
+		for i := len(runs) - 1; i >= 0; i-- {
+			if attempt == 0 {
+				attempt = runs[i].Attempt
+			}
+			if runs[i].Attempt == attempt && (l.p.Run == 0 || runs[i].Number == l.p.Run) {
+				l.run = runs[i]
+				l.p.Attempt, l.p.Run = attempt, runs[i].Number
+				return nil
+			}
+		}
+		return l.errNoRun(len(runs))
+	})
+}
+
+func (l *logs) errNoRun(runs int) error {
+	if runs == 0 {
+		return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started, so there is no output of it", l.task.ID).With("task_id", l.task.ID).
+			Hintf("to start one: %s", stick.Cmd("tt worker run <task_id> -- …", l.task.ID))
+	}
+	return stick.Errorf(stick.CodeNotFound, "%s has no such run", l.task.ID).With("task_id", l.task.ID).
+		Hintf("to list its runs: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))
+}
+
+// begin finds the output, and where to begin.
+func (l *logs) begin(ctx context.Context) error {
+	l.from = output{dir: l.tasks.outputDir(l.room, l.run)}
+	if _, err := os.Stat(l.from.dir); err != nil && l.run.Output != "" { // its directory was dropped, or is on another host
+		db, err := l.tasks.core.Open(ctx, false)
+		if err != nil {
+			return err
+		}
+		b, err := db.ReadBlob(l.run.Output)
+		if err != nil {
+			return err
+		}
+		l.from = output{whole: b, size: int64(len(b))}
+	} else if err != nil && l.away != "" {
+		return stick.Errorf(stick.CodeElsewhere, "the command of %s runs in %s, and its output can be seen there until it has ended", l.task.ID, l.away).
+			With("task_id", l.task.ID).With("path", l.task.In.Path).Hintf("run there: %s", stick.Cmd("tt worker logs <task_id>", l.task.ID))
+	}
+	lines := defaultLines
+	if l.p.Lines != nil {
+		lines = *l.p.Lines
+	}
+	var err error
+	if lines > 0 {
+		l.at, err = l.from.tail(lines, mostTail)
+	}
+	l.before = l.at
+	return err
+}
+
+// drain shows what is there.
+func (l *logs) drain() error {
+	buf := make([]byte, 64<<10)
+	for {
+		n, from, err := l.from.read(buf, l.at)
+		if err != nil || n == 0 {
+			return err
+		}
+		if from > l.at {
+			gap := fmt.Sprintf("[tt: %d bytes in between weren't kept]\n", from-l.at)
+			if err := errors.Join(l.flush(), l.show(gap)); err != nil {
+				return err
+			}
+		}
+		l.at = from + int64(n)
+		if err := l.take(buf[:n]); err != nil {
+			return err
+		}
+	}
+}
+
+// take shows bytes of the output: raw ones as they are, and others in whole lines.
+func (l *logs) take(b []byte) error {
+	if l.p.Raw {
+		return l.show(string(b))
+	}
+	l.rest = append(l.rest, b...)
+	var text bytes.Buffer
+	for {
+		i := bytes.IndexByte(l.rest, '\n')
+		if i < 0 && len(l.rest) < mostLine {
+			break
+		}
+		if i < 0 {
+			i = mostLine - 1
+		}
+		line := l.rest[:i+1]
+		if i = bytes.LastIndexByte(line, '\n'); i >= 0 {
+			text.WriteString(readable(line[:i]))
+		} else {
+			text.WriteString(readable(line))
+		}
+		l.rest = l.rest[len(line):]
+	}
+	l.rest = bytes.Clone(l.rest)
+	if text.Len() == 0 {
+		return nil
+	}
+	return l.show(text.String())
+}
+
+// readable returns a line as it is shown, with its end, or nothing.
+func readable(line []byte) string {
+	text, known := harness.StreamLine(bytes.TrimSuffix(line, []byte("\r")))
+	if !known {
+		return string(line) + "\n"
+	}
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
+}
+
+// flush shows the start of a line that nothing follows.
+func (l *logs) flush() error {
+	rest := l.rest
+	if l.rest = nil; len(rest) == 0 {
+		return nil
+	}
+	return l.show(readable(rest))
+}
+
+// follow shows the output until the run has ended. Nothing polls where the system tells of what is written.
+func (l *logs) follow(ctx context.Context) error {
+	db, err := l.tasks.core.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	room, err := db.Watch(l.room)
+	if err != nil {
+		return err
+	}
+	defer room.Close()
+	ended := func() bool { return !l.tasks.viewRun(l.run).State.Live() }
+	if err := l.load(ctx); err != nil {
+		return err
+	}
+	deaths := l.tasks.core.Config.Procs.Deaths()
+	defer deaths.Close()
+	var written <-chan struct{}
+	if !ended() {
+		dir := l.tasks.outputDir(l.room, l.run)
+		if err := plainfile.MkdirAll(dir); err != nil {
+			return err
+		}
+		folder, err := bell.WatchFolder(dir)
+		if err != nil {
+			return err
+		}
+		defer folder.Close()
+		written = folder.C
+	}
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	for {
+		over := ended()
+		if over && l.run.EndedAt.IsZero() { // its process may have recorded the end since the run was read, and then ended
+			if err := l.load(ctx); err != nil {
+				return err
+			}
+		}
+		if err := l.drain(); err != nil {
+			return err
+		}
+		if over {
+			return l.flush()
+		}
+		deaths.Watch([]stick.Process{l.run.Process})
+		room.Sleeps()
+		select {
+		case <-written:
+		case <-room.C:
+			err = l.load(ctx)
+		case <-deaths.C:
+			err = l.load(ctx)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

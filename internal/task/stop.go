@@ -1,0 +1,265 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WorkerStopParams asks to end the command of a task's worker.
+type WorkerStopParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+}
+
+// WorkerStopResult says what was ended.
+type WorkerStopResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	TaskID string       `json:"task_id"`
+	State  string       `json:"state"` // of the task, which stays
+	StoppedRun
+	NextAction string `json:"next_action,omitempty"`
+	Already    bool   `json:"already,omitempty"`
+}
+
+// StoppedRun is a run that was stopped.
+type StoppedRun struct {
+	Run   RunView        `json:"run"`
+	Ended []EndedProcess `json:"ended"`          // what ran, the process that attends to the command first
+	Left  []EndedProcess `json:"left,omitempty"` // what couldn't be ended
+}
+
+// EndedProcess names a process.
+type EndedProcess struct {
+	PID  int    `json:"pid"`
+	Name string `json:"name"`
+}
+
+func named(all []proc.Info) []EndedProcess {
+	out := []EndedProcess{}
+	for _, p := range all {
+		out = append(out, EndedProcess{p.ID.PID, p.Comm})
+	}
+	return out
+}
+
+// WorkerStop ends the command of a task's worker, and keeps the task. It asks all processes of the run to end, kills after ten seconds those
+// that haven't, and returns when the end is recorded. The run doesn't start again by itself. It fails with [stick.CodeNotFound] if the task has
+// no run, and with [stick.CodeElsewhere] if that is on another host.
+func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerStopResult, err error) {
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return res, err
+	}
+	s := stopping{repo: rp, id: p.TaskID}
+	if err := s.intend(ctx); err != nil {
+		return res, err
+	}
+	res.StoppedRun, err = s.finish(ctx)
+	res.RoomID, res.TaskID, res.State, res.Already = s.room, s.task.ID, s.task.State.Word(s.task.Cause), s.already
+	if err == nil && len(res.Left) == 0 {
+		res.NextAction = s.task.Again([]stick.Run{s.run}, ts.core.Config.Procs.Verdict).As(p.Caller.Flag()).String()
+	}
+	return res, err
+}
+
+// stopping is a stop of a task's last run.
+type stopping struct {
+	*repo
+	id string
+
+	room    stick.RoomID
+	task    stick.Task
+	run     stick.Run
+	state   stick.RunState // before the stop
+	already bool           // it had ended
+}
+
+// intend records that the run is to end. A run that hasn't begun never does then.
+func (s *stopping) intend(ctx context.Context) error {
+	verdict := s.tasks.core.Config.Procs.Verdict
+	err := s.write(ctx, core.MustBeMember, func(o *op) (err error) {
+		if err := o.requireMemberOrPerson(); err != nil {
+			return err
+		}
+		s.room = o.Room.ID
+		if s.task, err = taskOf(o.Tx, o.Room.ID, s.id); err != nil {
+			return err
+		}
+		runs, err := o.Tx.Runs(o.Room.ID, s.task.ID)
+		if err != nil {
+			return err
+		}
+		if len(runs) == 0 {
+			return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started", s.task.ID).With("task_id", s.task.ID).
+				Hintf("to see how it is: %s", stick.Cmd("tt worker show <task_id>", s.task.ID))
+		}
+		if err := requireHere(o.Tx, o.Room, s.task); err != nil {
+			return err
+		}
+		s.run = runs[len(runs)-1]
+		v := verdict(s.run.Process)
+		s.state = s.run.State(v)
+		waits := s.state == stick.RunEnded && s.run.Restarts > 0 && v != stick.Gone
+		s.already = !waits && (s.state == stick.RunEnded || s.state == stick.RunDropped)
+		if s.state == stick.RunRunning && v == stick.Unknown {
+			return stick.Errorf(stick.CodeElsewhere, "process %d, which attends to the command of %s, can't be seen from here", s.run.Process.PID, s.task.ID).
+				With("task_id", s.task.ID).With("pid", s.run.Process.PID).Hintf("run %s where it was started: outside of this container or sandbox", stick.Cmd("tt worker stop <task_id>", s.task.ID))
+		}
+		if s.already {
+			return nil
+		}
+		s.run.Restarts = 0
+		if s.run.StopAt.IsZero() && s.state != stick.RunEnded {
+			s.run.StopAt, s.run.StoppedBy = max(o.Tx.Now(), 1), o.Me.Agent
+		}
+		if s.state == stick.RunClaimed {
+			s.run.EndedAt, s.run.Exit = max(o.Tx.Now(), 1), -1
+		}
+		o.Tx.Ring(o.Room.ID)
+		return o.Tx.PutRun(o.Room.ID, s.run)
+	})
+	s.killPoint("stop: intended")
+	return err
+}
+
+// finish ends what runs, and waits until that is recorded. It completes even if the caller is cancelled meanwhile, except that it doesn't wait then.
+func (s *stopping) finish(ctx context.Context) (res StoppedRun, err error) {
+	ts := s.tasks
+	found := ts.processesOf(s.room, s.task.ID, s.run)
+	res = StoppedRun{Ended: []EndedProcess{}}
+	switch s.state {
+	case stick.RunRunning:
+		res.Ended = append([]EndedProcess{{s.run.Process.PID, "tt"}}, named(found)...)
+		if err := s.runnerEnds(ctx); err != nil {
+			return res, err
+		}
+	case stick.RunLost:
+		res.Ended = named(found)
+	}
+	if err := s.reload(ctx); err != nil {
+		return res, err
+	}
+	if s.state == stick.RunRunning || s.state == stick.RunLost {
+		if s.run.EndedAt.IsZero() { // the process that attends to it has died, or doesn't react
+			_ = ts.core.Config.Procs.Send(s.run.Process, os.Kill) // it may have ended
+			s.killPoint("stop: killed")
+		}
+		e := ending{procs: ts.core.Config.Procs, find: func() []proc.Info { return s.stillRun(found) }}
+		res.Left = named(e.end(ts.grace))
+	}
+	s.killPoint("stop: ended")
+	if s.run.EndedAt.IsZero() && (s.state == stick.RunLost || s.state == stick.RunRunning) {
+		err = s.recordLost(ctx)
+	}
+	res.Run = ts.viewRun(s.run)
+	return res, err
+}
+
+// stillRun finds what the run has started, and what of found lives on: once the process above it has ended, that may have no trace.
+func (s *stopping) stillRun(found []proc.Info) []proc.Info {
+	procs := s.tasks.core.Config.Procs
+	now := s.tasks.processesOf(s.room, s.task.ID, s.run)
+	for _, f := range found {
+		if !slices.ContainsFunc(now, func(p proc.Info) bool { return p.ID == f.ID }) && procs.Verdict(f.ID) == stick.Alive {
+			now = append(now, f)
+		}
+	}
+	return now
+}
+
+// runnerEnds asks the process that attends to the command to end it, and waits until that is recorded, or the process has died, or doesn't react.
+func (s *stopping) runnerEnds(ctx context.Context) error {
+	db, err := s.tasks.core.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	watch, err := db.Watch(s.room)
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
+	procs := s.tasks.core.Config.Procs
+	death, err := procs.Watch(s.run.Process)
+	if err != nil {
+		return nil // it has just died
+	}
+	defer death.Close()
+	askToEnd(procs, s.run.Process)
+	s.killPoint("stop: asked")
+	limit := time.After(2*s.tasks.grace + killTime + settleTime)
+	for {
+		if err := s.reload(ctx); err != nil || !s.run.EndedAt.IsZero() {
+			return err
+		}
+		watch.Sleeps()
+		select {
+		case <-watch.C:
+		case <-death.C:
+			return nil
+		case <-limit:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// reload reads the run again.
+func (s *stopping) reload(ctx context.Context) error {
+	return s.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		runs, err := tx.Runs(r.ID, s.task.ID)
+		for _, run := range runs {
+			if run.Attempt == s.run.Attempt && run.Number == s.run.Number {
+				s.run = run
+			}
+		}
+		return err
+	})
+}
+
+// recordLost records the end of a run whose own process can't do it any more.
+func (s *stopping) recordLost(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	kept := output{dir: s.tasks.outputDir(s.room, s.run)}
+	ended := s.run
+	ended.Exit = -1
+	ended, err := s.tasks.recordEnd(ctx, RunTaskParams{Root: s.root, TaskID: s.task.ID}, ended, kept.lastBytes(maxOutput))
+	if stick.CodeOf(err) == stick.CodeStaleAttempt { // another stop was faster
+		return s.reload(ctx)
+	}
+	s.run = ended
+	return err
+}
+
+// stopRun ends the command of a task that is over, as [Tasks.WorkerStop] does. It returns nil if there was nothing to end, and says in note
+// what it couldn't do.
+func (rp *repo) stopRun(ctx context.Context, id string) (ended *StoppedRun, note string, err error) {
+	s := stopping{repo: rp, id: id}
+	err = s.intend(ctx)
+	switch stick.CodeOf(err) {
+	case stick.CodeNotFound:
+		return nil, "", nil
+	case stick.CodeElsewhere:
+		return nil, stick.AsError(err).Message + "; if its command runs, it isn't ended, but tt refuses what it does for the task", nil
+	}
+	if err != nil || s.already {
+		return nil, "", err
+	}
+	res, err := s.finish(ctx)
+	if errors.Is(err, context.Canceled) {
+		err = nil // it may be the command itself that cancels its task
+	}
+	if len(res.Ended) == 0 {
+		return nil, "", err
+	}
+	return &res, "", err
+}
