@@ -6,8 +6,11 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -25,7 +28,56 @@ func (b *bench) worker() error {
 	if err := b.merges(); err != nil {
 		return err
 	}
-	return b.listed()
+	if err := b.listed(); err != nil {
+		return err
+	}
+	return b.logs()
+}
+
+// logs measures how long after a worker's command has written a line somebody who follows its output reads that.
+func (b *bench) logs() error {
+	p := b.repository()
+	if out, err := p.sh("git init -q -b integration; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+		return fmt.Errorf("git: %w: %s", err, out)
+	}
+	if err := p.do("bench:boss", "join"); err != nil {
+		return err
+	}
+	if err := p.do("bench:boss", "worker", "spawn", "ui-7", "--run", "while sleep 0.05; do date +%s%N; done"); err != nil {
+		return err
+	}
+	c := p.as("bench:boss", "worker", "logs", "ui-7", "-f")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	s := series{}
+	const warm = 3
+	for i, lines := 0, bufio.NewScanner(out); i < warm+b.samples(100, 30) && lines.Scan(); i++ {
+		shown := time.Now()
+		written, err := strconv.ParseInt(lines.Text(), 10, 64)
+		if err != nil {
+			return fmt.Errorf("the output has %q: %w", lines.Text(), err)
+		}
+		if i >= warm {
+			s.add("line", shown.Sub(time.Unix(0, written)))
+		}
+	}
+	if err := p.do("bench:boss", "worker", "stop", "ui-7"); err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, out) // until it has ended, which c.Wait tells
+	if err := c.Wait(); err != nil {
+		return err
+	}
+	b.add(row{
+		What: "worker logs -f: a line of the command, written → shown", Goal: "≤ 50 ms",
+		Measured: s.span("line"), Met: s.p50("line") <= 50, Figures: s.figures(), Samples: s,
+	})
+	return nil
 }
 
 // merges measures merges without a gate. A process in each worktree prevents the cleanup, which would cost as
