@@ -234,7 +234,7 @@ func TestStopOfAStoppedRunner(t *testing.T) {
 	f.sound()
 }
 
-// TestKilledWaiterOfAReturn: the process that waits for a task to come back is killed. The command doesn't start by itself then, and whoever sends
+// TestKilledWaiterOfAReturn: the process that waits for the return of a task is killed. The command doesn't start by itself then, and whoever sends
 // the task back is told how to start it.
 func TestKilledWaiterOfAReturn(t *testing.T) {
 	f := newFarm(t)
