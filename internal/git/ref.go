@@ -24,10 +24,17 @@ type Ref struct {
 	Checkout  string     // where it is checked out; empty if nowhere
 }
 
+// readsAgain is how often git lists refs again that failed because a worktree is half made: git writes the files of its record one after
+// another, and reads those of all worktrees.
+const readsAgain = 20
+
 // Refs lists the refs that match patterns: full names, or prefixes up to a slash.
 func (c Client) Refs(ctx context.Context, dir string, patterns ...string) ([]Ref, error) {
 	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(upstream)%00%(worktreepath)"
 	said, err := c.text(ctx, dir, append([]string{"for-each-ref", "--format=" + format, "--"}, patterns...)...)
+	for again := 0; err != nil && again < readsAgain && strings.Contains(err.Error(), "/commondir"); again++ { // another command is just making a worktree
+		said, err = c.text(ctx, dir, append([]string{"for-each-ref", "--format=" + format, "--"}, patterns...)...)
+	}
 	if err != nil || said == "" {
 		return nil, err
 	}
