@@ -37,6 +37,7 @@ var inspections = map[string]struct{ arguments, want string }{
 	"list_rooms":       {"", `"relation": "here"`},
 	"join_path":        {"context_path={path}", `"joined": false`},
 	"wait_for_turn":    {"max_wait_ms=0", `"status": "your_turn"`},
+	"save_draft":       {"room_id={room} lease_id={lease} expected_turn_id={turn} text=half", `"turn_id": {turn}`},
 	"heartbeat":        {"room_id={room} lease_id={lease} expected_turn_id={turn}", `"turn_id": {turn}`},
 	"release_stick":    {`room_id={room} lease_id={lease} expected_turn_id={turn} handoff={"status":"done","next_action":"look"}`, `"room_state"`},
 	"pass_stick":       {`room_id={room} lease_id={lease} expected_turn_id={turn} to_agent_id=codex:partner handoff={"status":"done","next_action":"look"}`, `"reserved_for": "codex:partner"`},
@@ -66,6 +67,8 @@ var inspections = map[string]struct{ arguments, want string }{
 	"may_edit":          {`paths=["src/x.go"]`, `"allowed": true`},
 	"get_conflicts":     {"", `"room_id"`},
 
+	"worker_next":      {"", `"task_id": "lexer"`},
+	"worker_comment":   {"task_id=lexer at=lexer:1 body=why? head=feat/lexer", `"drafts": 1`},
 	"worker_start":     {"task_id=lexer", `"state": "WORKING"`},
 	"worker_done":      {"task_id=lexer", `"state": "IN_REVIEW"`},
 	"worker_fail":      {"task_id=lexer reason=enough", `"state": "FAILED"`},
@@ -75,7 +78,7 @@ var inspections = map[string]struct{ arguments, want string }{
 
 // inspectors are the callers of tools that the inspector can't call under its own name. Nobody else has such a name: its process ends
 // with the call.
-var inspectors = map[string]stick.AgentID{"takeover_stick": "codex:taker"}
+var inspectors = map[string]stick.AgentID{"takeover_stick": "codex:taker", "worker_comment": "codex:taker"}
 
 // TestInspectorCallsEveryTool has the inspector, a client by other authors, list the tools and call each of them, in a room
 // of its own.
@@ -213,6 +216,8 @@ func inspected(t *testing.T, e *engine.Engine, tasks *task.Tasks, work string) *
 	note, err := e.AddNote(ctx, engine.AddNoteParams{Caller: by(partner), Where: at, Body: "a note"})
 	must(err)
 	if strings.HasPrefix(filepath.Base(work), "worker_") {
+		_, err = e.JoinPath(ctx, engine.JoinPathParams{Caller: by(inspectors["worker_comment"]), Path: work})
+		must(err)
 		must(tasked(ctx, tasks, work, by))
 	}
 	return strings.NewReplacer("{path}", work, "{room}", string(grant.RoomID), "{lease}", string(grant.LeaseID), "{turn}", fmt.Sprint(grant.TurnID),
@@ -246,5 +251,11 @@ func tasked(ctx context.Context, tasks *task.Tasks, work string, by func(stick.A
 	if _, err := tasks.WorkerStart(ctx, task.WorkerStartParams{Caller: by(inspector), Where: at, TaskID: "lexer"}); err != nil {
 		return err
 	}
-	return git("-C", made.Worktree, "commit", "--quiet", "--allow-empty", "--message", "the lexer")
+	if err := os.WriteFile(filepath.Join(made.Worktree, "lexer"), []byte("tokens\n"), 0o600); err != nil {
+		return err
+	}
+	if err := git("-C", made.Worktree, "add", "lexer"); err != nil {
+		return err
+	}
+	return git("-C", made.Worktree, "commit", "--quiet", "--message", "the lexer")
 }
