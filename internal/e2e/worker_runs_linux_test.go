@@ -108,8 +108,9 @@ func TestKilledRuns(t *testing.T) {
 						t.Errorf("of %d commands %v run: %+v", started, alive, s.Run)
 					}
 					if started == 1 && s.Run != nil {
-						if s.Run.State != "lost" { // what nobody has read from its pipe is gone with the process that was to
-							f.printed()
+						// The process that reads the command's pipe may be killed only now. What it hasn't read is gone with it.
+						if out := f.output(); f.runs().Run.State != "lost" && !strings.Contains(out, "printed\n") {
+							t.Errorf("the output is %q", out)
 						}
 					}
 					if again := f.run(f.dir, []string{as}, args...); again.exit != 0 {
@@ -126,7 +127,9 @@ func TestKilledRuns(t *testing.T) {
 					if alive, now := f.alive(); now != started+1 || c.long != (len(alive) == 1) {
 						t.Errorf("of %d commands, %d of which are new, %v run: %+v", now, now-started, alive, s.Run)
 					}
-					f.printed()
+					if out := f.output(); !strings.Contains(out, "printed\n") {
+						t.Errorf("the output is %q", out)
+					}
 					f.sound()
 				})
 			}
@@ -134,16 +137,15 @@ func TestKilledRuns(t *testing.T) {
 	}
 }
 
-// printed waits until the output of the run shows.
-func (f *farm) printed() {
+// output waits until the run shows what its command has printed, or is lost.
+func (f *farm) output() (out string) {
 	f.Helper()
-	var r ran
-	for range 200 {
-		if r = f.ok("claude:boss", "worker", "logs", "x"); strings.Contains(r.out, "printed\n") {
-			return
+	for range 500 {
+		if out = f.ok("claude:boss", "worker", "logs", "x").out; strings.Contains(out, "printed\n") || f.runs().Run.State == "lost" {
+			break
 		}
 	}
-	f.Errorf("the output is %q", r.out)
+	return out
 }
 
 // TestKilledStops kills tt worker stop at every point that it passes, with a worker that is attended to, and with one whose own process has
