@@ -1,0 +1,95 @@
+package stick
+
+import (
+	"fmt"
+	"strings"
+)
+
+// TaskConflictedFacts are the facts of [EventTaskConflicted].
+type TaskConflictedFacts struct {
+	TaskStatus
+	Base  string   `json:"base,omitempty"`  // the commit that the work is rebased onto
+	Files []string `json:"files,omitempty"` // in conflict
+}
+
+// TaskMergeStartedFacts are the facts of [EventTaskMergeStarted].
+type TaskMergeStartedFacts struct {
+	TaskStatus
+	Base   string `json:"base,omitempty"`   // the commit of the integration branch
+	Head   string `json:"head,omitempty"`   // the commit approved
+	Result string `json:"result,omitempty"` // the commit made of both
+}
+
+// TaskCompletedFacts are the facts of [EventTaskCompleted].
+type TaskCompletedFacts struct {
+	TaskStatus
+	Head   string `json:"head,omitempty"`   // the commit of the task that was merged
+	Result string `json:"result,omitempty"` // the commit that merged it; absent if the branch already contained it
+}
+
+// TaskRolledBackFacts are the facts of [EventTaskRolledBack].
+type TaskRolledBackFacts struct {
+	TaskStatus
+	Result string `json:"result,omitempty"` // the commit that reverted the merge
+	Cause  string `json:"cause,omitempty"`  // why
+}
+
+// TaskPullRequestFacts are the facts of [EventTaskPullRequest].
+type TaskPullRequestFacts struct {
+	TaskStatus
+	PullRequest
+}
+
+// landingEvents are the events of tasks on their way into the integration branch.
+var landingEvents = []EventInfo{
+	taskRow(taskKind[TaskConflictedFacts]{
+		Type: EventTaskConflicted, Meaning: "a task's branch conflicts with the integration branch; a rebase is in progress", For: forNamed,
+		Say: func(e Event, f TaskConflictedFacts) string {
+			return fmt.Sprintf("%s hit a conflict in %s%s", who(e.From), taskOf(e), because(strings.Join(f.Files, ", ")))
+		},
+		Apply: func(t *Task, _ Event, f TaskConflictedFacts) {
+			t.unapprove()
+			t.Base = f.Base
+		},
+	}),
+	taskRow(taskKind[TaskMergeStartedFacts]{
+		Type: EventTaskMergeStarted, Meaning: "the merge of a task started", For: forNamed,
+		Say: func(e Event, f TaskMergeStartedFacts) string {
+			return fmt.Sprintf("%s started to merge %s%s", who(e.From), taskOf(e), at(f.Head))
+		},
+		Apply: func(*Task, Event, TaskMergeStartedFacts) {},
+	}),
+	taskRow(taskKind[TaskCompletedFacts]{
+		Type: EventTaskCompleted, Meaning: "the integration branch contains a task", For: forRecipient,
+		Say: func(e Event, f TaskCompletedFacts) string {
+			return fmt.Sprintf("%s merged %s%s", who(e.From), taskOf(e), at(f.Result))
+		},
+		Apply: func(t *Task, _ Event, f TaskCompletedFacts) {
+			t.Head, t.Result, t.Cause, t.Reason = f.Head, f.Result, "", ""
+		},
+	}),
+	taskRow(taskKind[TaskRolledBackFacts]{
+		Type: EventTaskRolledBack, Meaning: "a new commit reverted a merged task", For: forRecipient,
+		Say: func(e Event, _ TaskRolledBackFacts) string {
+			return fmt.Sprintf("%s reverted the merge of %s%s", who(e.From), taskOf(e), because(e.Reason))
+		},
+		Apply: func(t *Task, e Event, f TaskRolledBackFacts) {
+			t.unapprove()
+			t.Cause, t.Reason, t.Result = f.Cause, e.Reason, f.Result
+		},
+	}),
+	taskRow(taskKind[TaskPullRequestFacts]{
+		Type: EventTaskPullRequest, Meaning: "a pull request for a task was opened, or tt learned that it changed at the forge", For: forRecipient,
+		Say: func(e Event, f TaskPullRequestFacts) string {
+			pr := fmt.Sprintf("pull request #%d of %s", f.Number, taskOf(e))
+			switch f.PullRequest.State {
+			case PullMerged:
+				return pr + " was merged at the forge"
+			case PullClosed:
+				return pr + " was closed at the forge without being merged"
+			}
+			return who(e.From) + " offered " + pr + because(f.URL)
+		},
+		Apply: func(t *Task, _ Event, f TaskPullRequestFacts) { t.PR = f.PullRequest },
+	}),
+}

@@ -1,0 +1,197 @@
+package stick
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// TaskReviewRequestedFacts are the facts of [EventTaskReviewRequested].
+type TaskReviewRequestedFacts struct {
+	TaskStatus
+	Base        string      `json:"base,omitempty"`         // the commit that the work is based on
+	Head        string      `json:"head,omitempty"`         // the commit to be reviewed
+	Patch       string      `json:"patch,omitempty"`        // the sum of what it changes
+	Kept        bool        `json:"kept,omitempty"`         // it is the change that was approved, so the approval stays
+	ChangesGate bool        `json:"changes_gate,omitempty"` // it changes the file that defines the gate
+	Checks      []TaskCheck `json:"evidence,omitempty"`     // the checks that the worker ran
+	GateFiles   []string    `json:"gate_files,omitempty"`   // those of the gate's own files that it changes, at most 20
+}
+
+// TaskApprovedFacts are the facts of [EventTaskApproved].
+type TaskApprovedFacts struct {
+	TaskStatus
+	Head     string `json:"head,omitempty"`     // the commit approved
+	Override bool   `json:"override,omitempty"` // a person approved it against the rules of review
+
+	BelowAuthor bool `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
+
+	Comments []Comment `json:"comments,omitempty"` // on lines of the diff, by the reviewer
+}
+
+// TaskChangesRequestedFacts are the facts of [EventTaskChangesRequested].
+type TaskChangesRequestedFacts struct {
+	TaskStatus
+	Head  string   `json:"head,omitempty"`  // the commit that was reviewed
+	Files []string `json:"files,omitempty"` // in conflict
+
+	BelowAuthor bool   `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
+	Cause       string `json:"cause,omitempty"`        // why
+	Report      string `json:"report,omitempty"`       // the blob that holds the gate's output
+
+	Comments []Comment `json:"comments,omitempty"` // on lines of the diff, by the reviewer
+}
+
+// TaskCommentResolvedPayload is the payload of [EventTaskCommentResolved].
+type TaskCommentResolvedPayload struct {
+	Caller
+	CommentID int    `json:"comment_id"` // its number in the task
+	Path      string `json:"path"`       // of the file that it is about
+	Lines     Lines  `json:"lines"`      // the first and the last line
+}
+
+// TaskCheck is the outcome of a command that a worker ran as evidence for its work.
+type TaskCheck struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	Exit    int    `json:"exit"`
+	Millis  int64  `json:"took_ms"`
+	Output  string `json:"output"` // the blob that holds what it printed
+	Size    int64  `json:"size"`
+	Cut     bool   `json:"cut,omitempty"` // it printed more than is kept
+}
+
+// below says that the author of a task had started its reviewer.
+func below(author bool) string {
+	if !author {
+		return ""
+	}
+	return " (started by its author)"
+}
+
+// CommentsOf returns the comments that a decision sent, without their author and their event.
+func CommentsOf(e Event) []Comment {
+	if p, ok := e.Decode().(interface{ commentsOf() []Comment }); ok {
+		return p.commentsOf()
+	}
+	return nil
+}
+
+func (p TaskPayload[F]) commentsOf() []Comment {
+	if p.Task != nil {
+		if r, ok := any(*p.Task).(reviewer); ok {
+			return r.comments()
+		}
+	}
+	return nil
+}
+
+// withComments says how many comments on lines went with a decision.
+func withComments(all []Comment) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return ", with " + Count(len(all), "comment")
+}
+
+// ofGate says which of the gate's own files a commit changes.
+func (f TaskReviewRequestedFacts) ofGate() string {
+	switch {
+	case len(f.GateFiles) > 0:
+		return "; it changes the gate: " + clip(strings.Join(f.GateFiles, ", "), 120)
+	case f.ChangesGate:
+		return "; it changes the gate"
+	}
+	return ""
+}
+
+// BelowAuthor reports whether an event is the review of a task by an agent that one of its authors had started.
+func BelowAuthor(e Event) bool {
+	approved, _ := TaskFactsOf[TaskApprovedFacts](e)
+	returned, _ := TaskFactsOf[TaskChangesRequestedFacts](e)
+	return approved.BelowAuthor || returned.BelowAuthor
+}
+
+// reviewer is implemented by the facts of events that record a decision on a commit.
+type reviewer interface {
+	review(Event) TaskReview
+	comments() []Comment
+}
+
+func (f TaskApprovedFacts) comments() []Comment         { return f.Comments }
+func (f TaskChangesRequestedFacts) comments() []Comment { return f.Comments }
+
+func (f TaskApprovedFacts) review(e Event) TaskReview {
+	return TaskReview{
+		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type, Head: f.Head, Body: e.Reason, At: e.CreatedAt,
+	}
+}
+
+func (f TaskChangesRequestedFacts) review(e Event) TaskReview {
+	return TaskReview{
+		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type, Head: f.Head, Body: e.Reason, Report: f.Report, At: e.CreatedAt,
+	}
+}
+
+func (p TaskPayload[F]) reviewOf(e Event) (TaskReview, bool) {
+	if p.Task != nil {
+		if r, ok := any(*p.Task).(reviewer); ok {
+			return r.review(e), true
+		}
+	}
+	return TaskReview{}, false
+}
+
+// reviewEvents are the events of the review of tasks.
+var reviewEvents = []EventInfo{
+	taskRow(taskKind[TaskReviewRequestedFacts]{
+		Type: EventTaskReviewRequested, Meaning: "a commit of a task waits for review", For: forRecipient,
+		Say: func(e Event, f TaskReviewRequestedFacts) string {
+			return fmt.Sprintf("%s asked for a review of %s%s%s", who(e.From), taskOf(e), at(f.Head), f.ofGate())
+		},
+		Apply: func(t *Task, _ Event, f TaskReviewRequestedFacts) {
+			t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate
+			t.Cause, t.Reason = "", ""
+			if f.Kept {
+				t.Approved = f.Head
+			} else {
+				t.unapprove()
+			}
+		},
+	}),
+	taskRow(taskKind[TaskApprovedFacts]{
+		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
+		Say: func(e Event, f TaskApprovedFacts) string {
+			return fmt.Sprintf("%s approved %s%s%s%s", who(e.From), taskOf(e), at(f.Head), withComments(f.Comments), below(f.BelowAuthor))
+		},
+		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
+			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
+		},
+	}),
+	taskRow(taskKind[TaskChangesRequestedFacts]{
+		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red", For: forNamed,
+		Say: func(e Event, f TaskChangesRequestedFacts) string {
+			return fmt.Sprintf("%s%s sent %s back%s%s", who(e.From), below(f.BelowAuthor), taskOf(e), withComments(f.Comments), because(e.Reason))
+		},
+		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
+			t.unapprove()
+			t.Cause, t.Reason = f.Cause, e.Reason
+		},
+	}),
+	row(kind[TaskCommentResolvedPayload]{
+		Type: EventTaskCommentResolved, Meaning: "a reviewer's comment on a line of a task was resolved", For: forNamed,
+		Say: func(e Event, p TaskCommentResolvedPayload) string {
+			return fmt.Sprintf("%s resolved comment %d on %s, at %s:%s", who(e.From), p.CommentID, taskOf(e), clip(p.Path, 80), p.Lines)
+		},
+		Replay: func(c *Record, e *Event, p TaskCommentResolvedPayload) error {
+			k := CommentKey{TaskKey(e.Task), p.CommentID}
+			x, ok := c.Comments[k]
+			if !ok {
+				return errors.New("there is no such comment")
+			}
+			x.ResolvedAt, x.ResolvedBy = e.CreatedAt, e.From
+			c.Comments[k] = x
+			return nil
+		},
+	}),
+}
