@@ -24,6 +24,7 @@ type Run struct {
 	Output    string  // the sum of the end of its output
 	Restarts  int     // how many times the command may still start again by itself when the task comes back
 	TaskAt    Time    // since when the task had been in its state as the run began
+	Queued    bool    // as many commands ran as the project allows, so it waits until one has ended
 }
 
 // RunState says how a run is.
@@ -89,18 +90,25 @@ type RunStart struct {
 	Command  string // empty for the command of the last run
 	First    bool   // only if the attempt has no run: somebody who asks twice gets the run that there is
 	Restarts *int   // how many times it may start again by itself; nil for what the last run has left
-	Running  int    // how many commands run on this host
+	Follows  *int   // only if this is the number of the attempt's last run that was started, 0 for none; nil for any
+	Running  int    // how many commands run on this host, or are about to
 	Most     int    // how many may; 0 for any number
+	Queue    bool   // if as many run as may, let it wait
 }
 
 // StartRun returns the next run of the task's attempt, without its process. runs are the runs of all attempts, the
-// oldest first. If q.First and the attempt has this command already, there is nothing to start, and is is its last run.
+// oldest first. If q.First and the attempt has this command already, there is nothing to start, and is is its last run. The
+// same goes for q.Follows if somebody has started another run.
 //
-// It fails with [CodeStaleAttempt] if the attempt is over, with [CodeUsage] if nobody knows the command, with
+// It fails with [CodeStaleAttempt] if the attempt is over, with [CodeInvalidTransition] if nobody has begun the task, with [CodeUsage] if nobody knows the command, with
 // [CodeAlreadyExists] if q.First and the attempt has a different command, with [CodeAlreadyRunning], and with [CodeMaxRunning].
 func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (next Run, is *Run, err error) {
 	if t.Over() {
 		return next, nil, t.facts(Errorf(CodeStaleAttempt, "attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
+	}
+	if t.Later {
+		return next, nil, t.facts(Errorf(CodeInvalidTransition, "nobody has begun %s, so it has no worktree", t.ID)).
+			Hintf("to begin it: %s", Cmd("tt worker start --task <task_id>", t.ID))
 	}
 	var here []Run
 	for _, r := range runs {
@@ -118,6 +126,9 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt worker stop <task_id>", t.ID), Cmd("tt worker run <task_id> -- …", t.ID))
 		}
 		return next, nil, e.Hintf("to start another one: %s", Cmd("tt worker run <task_id> -- …", t.ID))
+	}
+	if n := len(here); q.Follows != nil && n > 0 && here[n-1].Number != *q.Follows {
+		return next, &here[n-1], nil
 	}
 	next = Run{Task: TaskKey(t.ID), Attempt: t.Attempt, Number: 1, Command: q.Command, By: q.By, TaskAt: t.StateAt}
 	if n := len(here); n > 0 {
@@ -139,17 +150,59 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 	if err := t.checkRunCommand(next.Command); err != nil {
 		return next, nil, err
 	}
-	if q.Most > 0 && q.Running >= q.Most {
+	if full := q.Most > 0 && q.Running >= q.Most; full && !q.Queue {
 		return next, nil, t.errMostRun(q)
+	} else if full {
+		next.Queued = true
 	}
 	return next, nil, nil
+}
+
+// Resumption is a start of a command that tt decides on by itself.
+type Resumption struct {
+	Command  string `json:"command"`
+	Follows  int    `json:"follows"`  // the number of the attempt's last run that was started; 0 for none
+	Restarts int    `json:"restarts"` // how many times it may start again by itself after this one
+}
+
+// Resume returns how the command of a task starts without somebody's asking for this task: because it was asked for and never
+// started, or because it may start again, the task has come back, and the process that was to see that is gone. With all it
+// starts as well if it was cut off or has ended, while the task is with its worker. What somebody has stopped stays stopped. ok
+// is false if there is nothing to start. runs are the runs of all attempts.
+func (t Task) Resume(runs []Run, verdict func(Process) Verdict, all bool) (r Resumption, ok bool) {
+	if len(runs) == 0 || t.Over() || t.Offered() || t.Later {
+		return r, false
+	}
+	last := runs[len(runs)-1]
+	v := verdict(last.Process)
+	state := last.State(v)
+	if last.Attempt != t.Attempt || state.Live() || !last.StopAt.IsZero() || v == Unknown && !last.Process.IsZero() {
+		return r, false
+	}
+	back, ever := last.RestartsOn(t, runs)
+	if v == Alive && ever || !back && !all && state != RunDropped {
+		return r, false // its process waits for that, or nobody has asked
+	}
+	r = Resumption{Command: last.Command, Restarts: last.Restarts}
+	if back {
+		r.Restarts--
+	}
+	for _, x := range runs {
+		if x.Attempt == t.Attempt && x.State(verdict(x.Process)) != RunDropped {
+			r.Follows = x.Number
+		}
+	}
+	return r, true
 }
 
 // errRuns refuses a second run beside a live one.
 func (t Task) errRuns(r Run, state RunState) error {
 	how := "is about to start"
-	if state == RunRunning {
+	switch {
+	case state == RunRunning:
 		how = fmt.Sprintf("runs (process %d)", r.Process.PID)
+	case r.Queued:
+		how = "waits until fewer commands run"
 	}
 	return t.facts(Errorf(CodeAlreadyRunning, "run %d of %s %s: %s", r.Number, t.ID, how, clip(r.Command, 160))).
 		With("run", r.Number).With("pid", r.Process.PID).
@@ -208,7 +261,12 @@ func (t Task) Again(runs []Run, verdict func(Process) Verdict) Hint {
 		return nil
 	}
 	if _, ever := last.RestartsOn(t, runs); ever && t.Returned() && verdict(last.Process) != Gone {
-		return Hintf("its command starts again by itself; to see what it prints: %s", Cmd("tt worker logs <task_id>", t.ID))
+		return Starts(t.ID)
 	}
 	return Hintf("to start its worker again: %s", Cmd("tt worker run <task_id>", t.ID))
+}
+
+// Starts returns the hint for a task whose command starts again by itself.
+func Starts(id string) Hint {
+	return Hintf("its command starts again by itself; to see what it prints: %s", Cmd("tt worker logs <task_id>", id))
 }

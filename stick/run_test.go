@@ -18,7 +18,7 @@ func TestStartRun(t *testing.T) {
 	ended := func(r Run) Run { r.EndedAt = 9; return r }
 	claimed := liveRun(2, 1)
 	claimed.StartedAt = 0
-	three := 3
+	three, none, one := 3, 0, 1
 	left := ended(liveRun(2, 1))
 	left.Restarts = 2
 	for _, c := range []struct {
@@ -32,6 +32,7 @@ func TestStartRun(t *testing.T) {
 		command string
 		is      int // the number of the run that there is
 		left    int
+		queued  bool
 	}{
 		{name: "the first", state: TaskAssigned, q: RunStart{Command: "go"}, number: 1, command: "go"},
 		{name: "nobody knows the command", state: TaskAssigned, code: CodeUsage},
@@ -54,6 +55,12 @@ func TestStartRun(t *testing.T) {
 		{name: "only the first, of a new attempt", state: TaskAssigned, q: RunStart{Command: "go", First: true}, runs: []Run{ended(liveRun(1, 1))}, number: 1, command: "go"},
 		{name: "only the first, whose start died", state: TaskAssigned, q: RunStart{Command: "go", First: true}, runs: []Run{claimed}, verdict: gone, number: 1, command: "go"},
 		{name: "with what is left of its restarts", state: TaskWorking, runs: []Run{left}, number: 2, command: "make", left: 2},
+		{name: "more than may, but it can wait", state: TaskAssigned, q: RunStart{Command: "go", Running: 3, Most: 3, Queue: true}, number: 1, command: "go", queued: true},
+		{name: "it needn't wait", state: TaskAssigned, q: RunStart{Command: "go", Running: 2, Most: 3, Queue: true}, number: 1, command: "go"},
+		{name: "after the one that was seen", state: TaskWorking, q: RunStart{Follows: &one}, runs: []Run{ended(liveRun(2, 1))}, number: 2, command: "make"},
+		{name: "after none, as was seen", state: TaskAssigned, q: RunStart{Follows: &none}, runs: []Run{claimed}, verdict: gone, number: 1, command: "make"},
+		{name: "somebody was faster", state: TaskWorking, q: RunStart{Follows: &one}, runs: []Run{ended(liveRun(2, 1)), ended(liveRun(2, 2))}, is: 2},
+		{name: "somebody was faster with the first", state: TaskWorking, q: RunStart{Follows: &none}, runs: []Run{liveRun(2, 1)}, is: 1},
 		{name: "with restarts", state: TaskWorking, q: RunStart{Restarts: &three}, runs: []Run{left}, number: 2, command: "make", left: 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,8 +84,84 @@ func TestStartRun(t *testing.T) {
 				}
 				return
 			}
-			if is != nil || next.Number != c.number || next.Command != c.command || next.Attempt != 2 || next.Task != "x" || next.TaskAt != 7 || next.Restarts != c.left {
+			if is != nil || next.Queued != c.queued || next.Number != c.number || next.Command != c.command || next.Attempt != 2 || next.Task != "x" || next.TaskAt != 7 || next.Restarts != c.left {
 				t.Errorf("%+v, %+v", next, is)
+			}
+		})
+	}
+}
+
+// TestATaskForLaterHasNoRun: it has no worktree in which a command could run.
+func TestATaskForLaterHasNoRun(t *testing.T) {
+	_, _, err := Task{ID: "x", State: TaskAssigned, Attempt: 1, Later: true}.StartRun(RunStart{Command: "go"}, nil, alive)
+	if CodeOf(err) != CodeInvalidTransition || len(AsError(err).Hint) == 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestResume: which commands start without somebody's asking for their tasks, and which of them only if somebody asks for all.
+func TestResume(t *testing.T) {
+	unknown := func(Process) Verdict { return Unknown }
+	working := Task{ID: "x", State: TaskWorking, Attempt: 2, StateAt: 7}
+	back := working
+	back.Cause = CauseReview
+	review := working
+	review.State = TaskInReview
+	conflicted := working
+	conflicted.State = TaskConflicted
+	assigned := working
+	assigned.State = TaskAssigned
+	later := assigned
+	later.Later = true
+	run := func(change func(*Run)) []Run {
+		r := liveRun(2, 3)
+		r.Restarts = 2
+		change(&r)
+		return []Run{liveRun(1, 1), r}
+	}
+	cut := func(*Run) {}
+	ended := func(r *Run) { r.EndedAt = 9 }
+	claimed := func(r *Run) { r.StartedAt, r.Number = 0, 1 }
+	for _, c := range []struct {
+		name     string
+		task     Task
+		runs     []Run
+		verdict  func(Process) Verdict
+		by, all  bool // starts by itself, or if somebody asks for all
+		restarts int
+		follows  int
+	}{
+		{name: "it never had a command", task: working, verdict: gone},
+		{name: "it runs", task: working, runs: run(cut), verdict: alive},
+		{name: "nobody knows whether it runs", task: working, runs: run(cut), verdict: unknown},
+		{name: "its process is gone", task: working, runs: run(cut), verdict: gone, all: true, restarts: 2, follows: 3},
+		{name: "its process is gone, and the task has come back", task: back, runs: run(cut), verdict: gone, by: true, all: true, restarts: 1, follows: 3},
+		{name: "it has ended", task: working, runs: run(ended), verdict: gone, all: true, restarts: 2, follows: 3},
+		{name: "it has ended, and its rebase stopped", task: conflicted, runs: run(ended), verdict: gone, all: true, restarts: 2, follows: 3},
+		{name: "its process waits for the task to come back", task: working, runs: run(ended), verdict: alive},
+		{name: "its process sees that the task has come back", task: back, runs: run(ended), verdict: alive},
+		{name: "nobody sees that the task has come back", task: back, runs: run(ended), verdict: gone, by: true, all: true, restarts: 1, follows: 3},
+		{name: "it has started often enough", task: back, runs: run(func(r *Run) { r.EndedAt, r.Restarts = 9, 0 }), verdict: gone, all: true, follows: 3},
+		{name: "it had come back before", task: back, runs: run(func(r *Run) { r.EndedAt, r.TaskAt = 9, 7 }), verdict: gone, all: true, restarts: 2, follows: 3},
+		{name: "somebody has stopped it", task: back, runs: run(func(r *Run) { r.EndedAt, r.StopAt = 9, 8 }), verdict: gone},
+		{name: "it waits for review", task: review, runs: run(ended), verdict: gone},
+		{name: "it is merged", task: Task{ID: "x", State: TaskCompleted, Attempt: 2}, runs: run(ended), verdict: gone},
+		{name: "another attempt", task: working, runs: []Run{liveRun(1, 1)}, verdict: gone},
+		{name: "it is about to start", task: assigned, runs: run(claimed), verdict: alive},
+		{name: "it never started", task: assigned, runs: run(claimed), verdict: gone, by: true, all: true, restarts: 2},
+		{name: "nobody has claimed it", task: assigned, runs: run(func(r *Run) { claimed(r); r.Process = Process{} }), verdict: unknown, by: true, all: true, restarts: 2},
+		{name: "nobody has begun the task", task: later, runs: run(func(r *Run) { claimed(r); r.Process = Process{} }), verdict: gone},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, ok := c.task.Resume(c.runs, c.verdict, false); ok != c.by {
+				t.Errorf("by itself: %v", ok)
+			}
+			r, ok := c.task.Resume(c.runs, c.verdict, true)
+			if ok != c.all {
+				t.Errorf("with all: %v", ok)
+			}
+			if want := (Resumption{"make", c.follows, c.restarts}); ok && r != want {
+				t.Errorf("%+v, not %+v", r, want)
 			}
 		})
 	}

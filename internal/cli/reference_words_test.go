@@ -95,7 +95,7 @@ var results = map[string][]any{
 	"tt worker cancel":          {task.WorkerCancelResult{}},
 	"tt worker logs":            {task.WorkerLogsResult{}, logLine{}},
 	"tt worker retry":           {task.WorkerSpawnResult{}},
-	"tt worker run":             {task.WorkerRunResult{}},
+	"tt worker run":             {task.WorkerRunResult{}, runAllResult{}},
 	"tt worker stop":            {task.WorkerStopResult{}},
 	"tt worker rollback":        {task.WorkerRollbackResult{}},
 	"tt worker diff":            {task.WorkerDiffResult{}},

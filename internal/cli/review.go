@@ -75,13 +75,18 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 		}
 		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
-			return e.WorkerRequestChanges(c.Context(), p)
+			res, err := e.WorkerRequestChanges(c.Context(), p)
+			if err == nil {
+				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
+			}
+			return res, err
 		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
 			p.toWorker(res)
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
+			p.startedReady(res.Started)
 			if res.Next != "" {
 				p.linef("next: %s", stick.Line(res.Next))
 			}
@@ -187,7 +192,7 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		p.Caller, p.Waits, p.Shows = by, a.waits, a.showsGate(l)
 		res, err := e.WorkerMerge(c.Context(), p)
 		if err == nil || len(res.Merged) > 0 {
-			res.Started = a.startReady(c.Context(), e, by, p.Where)
+			res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 		}
 		l.end()
 		if err != nil && len(res.Merged) == 0 && !p.All {

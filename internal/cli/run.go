@@ -74,7 +74,9 @@ func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams
 		return res, stick.Errorf(stick.CodeGitFailed, "tt couldn't start the command: %w", err).With("task_id", res.TaskID).
 			Hintf("fix that, and run the same command again")
 	}
-	res.Run.State = stick.RunRunning
+	if !res.Run.Queued {
+		res.Run.State = stick.RunRunning
+	}
 	return res, nil
 }
 
@@ -106,20 +108,33 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 func (a *app) workerRunCmd() *cobra.Command {
 	var p task.WorkerRunParams
 	var run runFlags
+	all := false
 	c := &cobra.Command{
-		Use: "run <task> [-- <command>…]", Short: "Start the worker's command of a task, also when the task came back", Args: between(1, -1, "the name of a task"),
+		Use: "run [task] [-- <command>…]", Short: "Start the worker's command of a task, also when the task came back", Args: between(0, -1, "the name of a task"),
 		Long: "Start a command in the task's worktree, in the background, for the attempt that there is. Without a command tt starts the one that\n" +
 			"ran last. One argument after -- is a line for the shell, and several are the words of a command. One command of a task runs at a\n" +
-			"time. Its prompt has what a reviewer has said: claude -p \"$(tt worker prompt)\".",
+			"time. Its prompt has what a reviewer has said: claude -p \"$(tt worker prompt)\".\n\n" +
+			"With --all, say after a reboot, tt starts again each command that was cut off or has ended while its task is still with its worker,\n" +
+			"and those of tasks that are ready to begin. It leaves out what somebody has stopped, and tasks on which somebody else works.",
 	}
+	c.Flags().BoolVar(&all, "all", false, "start again whatever was cut off")
 	run.addRestart(c, "what the last run has left")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) > 1 && c.ArgsLenAtDash() != 1 {
+		p.Where = path.where()
+		switch {
+		case all && (len(args) > 0 || run.restart != ""):
+			return stick.Errorf(stick.CodeUsage, "--all takes neither a task nor a command nor --restart: each command starts as it did before").With("field", "all")
+		case all:
+			return a.runAll(c.Context(), p.Where)
+		case len(args) == 0:
+			return stick.Errorf(stick.CodeUsage, "name the task, or say --all").With("field", "task_id").
+				Hintf("to start again whatever was cut off: %s", stick.Cmd("tt worker run --all"))
+		case len(args) > 1 && c.ArgsLenAtDash() != 1:
 			return stick.Errorf(stick.CodeUsage, "put -- between the task and the command, so that tt leaves the command's flags alone").With("field", "command").
 				Hintf("%s", stick.Cmd("tt worker run <task_id> -- …", args[0]))
 		}
-		p.TaskID, p.Where, p.Command, p.Restart = args[0], path.where(), commandLine(args[1:]), run.restart
+		p.TaskID, p.Command, p.Restart = args[0], commandLine(args[1:]), run.restart
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRunResult, error) {
 			p.Caller = by
 			return a.startRun(c.Context(), e, p)
@@ -135,6 +150,24 @@ func (a *app) workerRunCmd() *cobra.Command {
 		})
 	}
 	return c
+}
+
+// runAllResult is the commands that tt worker run --all has started.
+type runAllResult struct {
+	Started []task.StartedTask `json:"started"`
+}
+
+// runAll starts whatever was cut off.
+func (a *app) runAll(ctx context.Context, w core.Where) error {
+	return answer(a, func(e operations, by core.Caller) (res runAllResult, err error) {
+		res.Started, err = a.startReady(ctx, e, by, w, true)
+		return res, err
+	}, func(p *page, res runAllResult) {
+		p.startedReady(res.Started)
+		if len(res.Started) == 0 {
+			p.linef("no command is to be started again; to see the tasks: %s", p.next(stick.Cmd("tt worker status")))
+		}
+	})
 }
 
 // commandLine returns a command for the shell: a single word as it is, and several words quoted.

@@ -145,7 +145,7 @@ func (a *app) spawn(ctx context.Context, w core.Where, run runFlags, operation f
 		switch {
 		case err != nil:
 		case res.Task.Later:
-			res.Started = a.startReady(ctx, e, by, w)
+			res.Started, _ = a.startReady(ctx, e, by, w, false)
 		case run.command != "":
 			var r task.WorkerRunResult
 			r, err = a.startRun(ctx, e, task.WorkerRunParams{

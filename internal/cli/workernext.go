@@ -133,7 +133,7 @@ func (a *app) workerAfterCmd() *cobra.Command {
 			p.Caller = by
 			res, err := e.WorkerAfter(c.Context(), p)
 			if err == nil {
-				res.Started = a.startReady(c.Context(), e, by, p.Where)
+				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 			}
 			return res, err
 		}, func(p *page, res task.WorkerAfterResult) {
@@ -156,38 +156,60 @@ func (p *page) waits(t task.TaskView) shown {
 	return showf("waits for %s", paths(names))
 }
 
-// startReady starts the commands of the tasks that are ready. Whoever makes a task ready does that, because no other process of ours
-// runs all the time.
-func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w core.Where) (started []task.StartedTask) {
-	ready, err := e.WorkerReady(ctx, task.WorkerReadyParams{Caller: by, Where: w})
-	if err != nil {
-		return nil // what the caller asked for is done
-	}
+// startReady starts the commands of the tasks that are ready, and of those that have come back. Whoever makes a task ready or returns it does
+// that, because no other process of ours runs all the time. With all it starts those again as well that were cut off.
+func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w core.Where, all bool) ([]task.StartedTask, error) {
+	ready, err := e.WorkerReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: all})
+	started := []task.StartedTask{}
 	for _, t := range ready.Tasks {
-		p := task.WorkerNextParams{Caller: by, Where: w, TaskID: t.TaskID, Unbound: true}
-		res, err := e.WorkerNext(ctx, p)
-		switch stick.CodeOf(err) {
-		case stick.CodeNothingReady: // another command has begun it
-			continue
-		case "":
-			_, err = a.startRun(ctx, e, task.WorkerRunParams{Caller: by, Where: core.Where{Path: res.Worktree}, TaskID: res.TaskID, Command: t.Command, First: true})
-		}
 		s := task.StartedTask{ReadyTask: t}
-		if err != nil {
-			s.Error, s.Why = stick.CodeOf(err), stick.AsError(err).Message
+		res, err := a.startOne(ctx, e, by, w, t)
+		switch {
+		case err != nil && stick.CodeOf(err) == stick.CodeNothingReady, err == nil && res.Already:
+			continue // another command has started it
+		case err != nil:
+			e := stick.AsError(err)
+			s.Error, s.Why, s.Hint = e.Code, e.Message, e.Hint.As(by.Flag()).String()
+		default:
+			s.Run, s.Queued = res.Run.Run, res.Run.Queued
 		}
 		started = append(started, s)
 	}
-	return started
+	return started, err
 }
 
-// startedReady shows the commands that were started because their tasks became ready.
+// startOne starts the command of a task. If nobody has begun the task, it begins it.
+func (a *app) startOne(ctx context.Context, e operations, by core.Caller, w core.Where, t task.ReadyTask) (task.WorkerRunResult, error) {
+	p := task.WorkerRunParams{Caller: by, Where: w, TaskID: t.TaskID, Resume: t.Resume, Queue: true}
+	if t.Resume == nil {
+		begun, err := e.WorkerNext(ctx, task.WorkerNextParams{Caller: by, Where: w, TaskID: t.TaskID, Unbound: true})
+		if err != nil {
+			return task.WorkerRunResult{}, err
+		}
+		p.Where, p.Command, p.First = core.Where{Path: begun.Worktree}, t.Command, true
+	}
+	return a.startRun(ctx, e, p)
+}
+
+// startedReady shows the commands that tt has started by itself.
 func (p *page) startedReady(started []task.StartedTask) {
 	for _, s := range started {
-		if s.Error != "" {
-			p.linef("%s is ready, and its command wasn't started: %s", s.TaskID, stick.Line(s.Why))
-			continue
+		is, what := showf("%s is ready", s.TaskID), showf("started")
+		if s.Resume != nil {
+			is, what = showf("%s goes on", s.TaskID), showf("started run %d", s.Run)
 		}
-		p.linef("%s is ready; started: %s", s.TaskID, stick.Line(s.Command))
+		switch {
+		case s.Error != "" && s.Resume == nil:
+			p.linef("%s, but its command wasn't started: %s", is, stick.Line(s.Why))
+		case s.Error != "":
+			p.linef("the command of %s wasn't started: %s", s.TaskID, stick.Line(s.Why))
+		case s.Queued:
+			p.linef("%s; as soon as fewer commands run, tt starts: %s", is, stick.Line(s.Command))
+		default:
+			p.linef("%s; %s: %s", is, what, stick.Line(s.Command))
+		}
+		if s.Hint != "" {
+			p.linef("  next: %s", stick.Line(s.Hint))
+		}
 	}
 }

@@ -229,6 +229,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, openComments := tx.OpenComments(id)
 		_, seen := tx.SeenHead(id, "T1", "claude:a")
 		_, runs := tx.LastRuns(id)
+		_, withWorkers := tx.RunsWithWorkers(id)
 		_, run := tx.Runs(id, "T1")
 		_, open := tx.Intents(id, "")
 		_, of := tx.Intents(id, "T1")
@@ -241,7 +242,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, slots := tx.Slots(id, stick.Checkout{})
 		_, setups := tx.Setups(id, "")
 		_, setup := tx.Setups(id, "T1")
-		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, comments, openComments, seen, runs, run, open, of, ever, intent, has, found)
+		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, comments, openComments, seen, runs, withWorkers, run, open, of, ever, intent, has, found)
 	})
 	update(t, db, func(tx *store.Tx) error {
 		_, renewed := tx.RenewIntent("i")

@@ -30,9 +30,10 @@ type RunTaskParams struct {
 	Slot    int           `json:"slot"`    // of the task
 	Dir     string        `json:"dir"`     // the worktree
 	Starter stick.Process `json:"starter"` // the process that has claimed the run
+	Most    int           `json:"most"`    // how many commands may run on this host; 0 for any number
 
 	Environ []string `json:"-"` // of the command, without the mark of its task
-	Begun   func()   `json:"-"` // called once the start of the command is recorded
+	Begun   func()   `json:"-"` // called once the start of the command is recorded, or that it waits for others to end
 	Alone   bool     `json:"-"` // the calling process does nothing else, so everything below it belongs to the run
 }
 
@@ -50,7 +51,8 @@ const (
 
 // RunTask runs the command of an attempt in the task's worktree, in a process group of its own, and keeps its output. When the command
 // has ended, RunTask ends what the command has left behind, and records how it ended. If the run is to start again by itself, RunTask
-// waits until the task comes back, at no cost, and starts the next run. If ctx ends, it ends the command.
+// waits until the task comes back, at no cost, and starts the next run. If the run is queued, RunTask first waits until fewer commands
+// run. If ctx ends, it ends the command.
 //
 // It fails with [stick.CodeStaleAttempt] if p.Starter has lost its claim, somebody has stopped the run before it began, or the attempt is over.
 func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
@@ -61,20 +63,20 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	if p.Begun != nil {
 		p.Begun()
 	}
-	for {
-		run, err = ts.attend(ctx, p, run)
-		if err != nil || run.Restarts == 0 {
-			return err
-		}
-		next, err := ts.awaitReturn(ctx, p, run)
-		if err != nil || next == nil {
-			return err
-		}
-		run = *next
+	next := &run
+	if run.Queued {
+		next, err = ts.awaitRun(ctx, p, func() (*stick.Run, bool, error) { return ts.leaveQueue(ctx, p, run) })
 	}
+	for err == nil && next != nil {
+		if run, err = ts.attend(ctx, p, *next); err != nil || run.Restarts == 0 {
+			return err
+		}
+		next, err = ts.awaitRun(ctx, p, func() (*stick.Run, bool, error) { return ts.runAgain(ctx, p, run) })
+	}
+	return err
 }
 
-// beginRun records that the calling process starts the command now.
+// beginRun records that the calling process starts the command now or, if the run is queued, as soon as it may.
 func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run, err error) {
 	self, err := ts.core.Config.Procs.Self()
 	if err != nil {
@@ -89,10 +91,33 @@ func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run
 			return nil, stick.Errorf(stick.CodeStaleAttempt, "another process starts the command of %s, or somebody has stopped it", task.ID).With("task_id", task.ID).
 				Hintf("to see how it is: %s", stick.Cmd("tt worker show <task_id>", task.ID))
 		}
-		run.Process, run.StartedAt, run.TaskAt = self, max(tx.Now(), 1), task.StateAt
+		run.Process = self
+		if !run.Queued {
+			run.StartedAt, run.TaskAt = max(tx.Now(), 1), task.StateAt
+		}
 		begun = run
 		return &run, nil
 	})
+}
+
+// leaveQueue begins a queued run if fewer commands run than the project allows. ever is false if it can't begin any more.
+func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
+	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+		next = nil
+		last := runs[len(runs)-1]
+		ever = task.Attempt == run.Attempt && !task.Over() && last.Number == run.Number && last.Process == run.Process && last.EndedAt.IsZero()
+		if !ever {
+			return nil, nil
+		}
+		n, _, err := running(tx, p.RoomID, ts.core.Config.Procs.Verdict)
+		if err != nil || n >= p.Most {
+			return nil, err
+		}
+		last.Queued, last.StartedAt, last.TaskAt = false, max(tx.Now(), 1), task.StateAt
+		next = &last
+		return next, nil
+	})
+	return next, ever, err
 }
 
 // attend runs the command of a run that has begun, and records its end.
@@ -243,8 +268,9 @@ func (ts *Tasks) otherRun(p proc.Info) bool {
 	return err == nil && p.ID == self || len(p.Args) > 0 && p.Args[0] == harness.RunnerName
 }
 
-// awaitReturn waits until the task of a run that has ended comes back, and begins the next run then. It returns nil if that won't happen.
-func (ts *Tasks) awaitReturn(ctx context.Context, p RunTaskParams, run stick.Run) (*stick.Run, error) {
+// awaitRun calls begin now, and then each time that something happens in the room, until a run has begun. It returns nil if none is going
+// to.
+func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, begin func() (next *stick.Run, ever bool, err error)) (*stick.Run, error) {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return nil, err
@@ -256,7 +282,7 @@ func (ts *Tasks) awaitReturn(ctx context.Context, p RunTaskParams, run stick.Run
 	defer watch.Close()
 	net := bell.NewNet(rand.Float64)
 	for {
-		next, ever, err := ts.runAgain(ctx, p, run)
+		next, ever, err := begin()
 		if ctx.Err() != nil || err == nil && !ever {
 			return nil, nil
 		}
@@ -264,11 +290,16 @@ func (ts *Tasks) awaitReturn(ctx context.Context, p RunTaskParams, run stick.Run
 			return next, err
 		}
 		watch.Sleeps()
-		select {
-		case <-watch.C:
-			net.Reset()
-		case <-time.After(net.Next()):
-		case <-ctx.Done():
+		for more := net.Next(); more > 0; {
+			select {
+			case <-watch.C:
+				net.Reset()
+				more = 0
+			case <-time.After(more):
+				more = watch.SleepOn(net)
+			case <-ctx.Done():
+				more = 0
+			}
 		}
 	}
 }
@@ -310,10 +341,11 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 		if now, ever = run.RestartsOn(task, runs); !now {
 			return nil, nil
 		}
-		var err error
-		if q.Running, err = running(tx, p.RoomID, verdict); err != nil {
+		active, queued, err := running(tx, p.RoomID, verdict)
+		if err != nil {
 			return nil, err
 		}
+		q.Running = active + queued
 		again, _, err := task.StartRun(q, runs, verdict)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -195,39 +196,96 @@ func slotView(t stick.Task) *int {
 type WorkerReadyParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
+	All bool `json:"all,omitempty"` // also those whose commands were cut off
 }
 
-// WorkerReadyResult is the tasks that are ready, and whose commands nobody has started.
+// WorkerReadyResult is the tasks whose commands are to be started.
 type WorkerReadyResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	Tasks  []ReadyTask  `json:"tasks"`
 }
 
-// ReadyTask is a task that is ready to begin.
+// ReadyTask is a task whose command is to be started.
 type ReadyTask struct {
 	TaskID  string `json:"task_id"`
 	Command string `json:"command"`
+
+	Resume *stick.Resumption `json:"resume,omitempty"` // nil if the task has to be begun first
 }
 
-// StartedTask is a task whose command was started because it became ready.
+// StartedTask is a task whose command tt has started by itself.
 type StartedTask struct {
 	ReadyTask
-	Error stick.Code `json:"error,omitempty"` // why its command wasn't started
-	Why   string     `json:"why,omitempty"`   // the same in words
+	Run    int        `json:"run,omitempty"`    // the number of its run
+	Queued bool       `json:"queued,omitempty"` // the command starts when fewer run
+	Error  stick.Code `json:"error,omitempty"`  // why its command wasn't started
+	Why    string     `json:"why,omitempty"`    // the same in words
+	Hint   string     `json:"hint,omitempty"`   // what to do about it
 }
 
-// WorkerReady lists the tasks that are ready, and for which spawn has kept a command. Whoever makes a task ready starts it.
+// WorkerReady lists the tasks that are ready and for which spawn has kept a command, and those that have come back and whose commands
+// start again, while the process is gone that was to see that. Whoever makes a task ready or returns it starts its command. With
+// p.All the list has those as well whose commands were cut off, see [stick.Task.Resume].
 func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerReadyResult, error) {
 	var res WorkerReadyResult
-	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	place, err := ts.core.PlaceToRead(p.Where)
+	if err != nil {
+		return res, err
+	}
+	err = ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		res = WorkerReadyResult{RoomID: r.ID, Tasks: []ReadyTask{}}
-		_, err := readyTasks(tx, r.ID, func(t stick.Task, command string) bool {
+		again, err := ts.resumable(tx, r, probes, place, p.All)
+		if err != nil {
+			return err
+		}
+		res.Tasks = append(res.Tasks, again...)
+		_, err = readyTasks(tx, r.ID, func(t stick.Task, command string) bool {
 			if command != "" {
-				res.Tasks = append(res.Tasks, ReadyTask{t.ID, command})
+				res.Tasks = append(res.Tasks, ReadyTask{TaskID: t.ID, Command: command})
 			}
 			return false
 		})
 		return err
 	})
 	return res, err
+}
+
+// resumable lists the tasks of this checkout whose commands are to start again. It leaves out those on which somebody else works, and
+// those for which a command of tt does something now.
+func (ts *Tasks) resumable(tx *store.Tx, r stick.Room, probes *core.Probes, place *workspace.Place, all bool) (again []ReadyTask, err error) {
+	last, err := tx.RunsWithWorkers(r.ID)
+	if err != nil {
+		return nil, err
+	}
+	rp := &repo{tasks: ts, root: place.Root}
+	rp.setLockPrefix()
+	verdict := ts.core.Config.Procs.Verdict
+	for _, run := range last {
+		if run.State(verdict(run.Process)).Live() {
+			continue
+		}
+		t, err := taskOf(tx, r.ID, run.Task)
+		if err != nil {
+			return nil, err
+		}
+		w, _ := r.Member(t.Worker)
+		if t.Worker.Human() || w.Verdict(probes.Probed) == stick.Alive || t.Elsewhere(tx.CheckoutOf(r)) || rp.runner("task", t.ID) != nil {
+			continue
+		}
+		runs, err := tx.Runs(r.ID, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		how, ok := t.Resume(runs, verdict, all)
+		if ok && !all {
+			ok, err = setUpMayGoOn(tx, r.ID, t)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			again = append(again, ReadyTask{t.ID, how.Command, &how})
+		}
+	}
+	return again, nil
 }

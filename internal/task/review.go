@@ -36,6 +36,8 @@ type WorkerReviewResult struct {
 	Note      string          `json:"note,omitempty"`
 	Next      string          `json:"next_action,omitempty"` // how its command starts again, if that has ended
 	Already   bool            `json:"already,omitempty"`
+
+	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they have come back
 }
 
 // WorkerApprove approves exactly one commit, and puts the task into the merge queue. It fails with

@@ -19,6 +19,9 @@ type WorkerRunParams struct {
 	Command string `json:"command,omitempty"` // for the shell; empty for the command of the last run
 	Restart string `json:"restart,omitempty"` // as [stick.ParseRestart] reads it; empty for what the last run has left
 	First   bool   `json:"first,omitempty"`   // only if the attempt has no run
+
+	Queue  bool              `json:"-"` // while as many commands run as the project allows, it waits
+	Resume *stick.Resumption `json:"-"` // how it starts again, as [Tasks.WorkerReady] says
 }
 
 // WorkerRunResult is a run. If Start isn't nil, the caller has claimed it, and has to start a process that calls [Tasks.RunTask].
@@ -36,15 +39,19 @@ type WorkerRunResult struct {
 // WorkerRun claims the next run of a task's command. Only one caller gets it. If the process with the claim dies before the
 // command starts, another caller gets the claim.
 //
-// It fails as [stick.Task.StartRun] does, and with [stick.CodeNotFound], [stick.CodeElsewhere] and [stick.CodeLanding].
+// It fails as [stick.Task.StartRun] does, with [stick.CodeNotFound], [stick.CodeElsewhere] and [stick.CodeLanding], and with
+// [stick.CodeSetupFailed] if the worktree had to be set up first.
 func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
-	q := stick.RunStart{Command: p.Command, First: p.First}
+	q := stick.RunStart{Command: p.Command, First: p.First, Queue: p.Queue}
 	if p.Restart != "" {
 		times, err := stick.ParseRestart(p.Restart)
 		if err != nil {
 			return res, err
 		}
 		q.Restarts = &times
+	}
+	if r := p.Resume; r != nil {
+		q.Command, q.Follows, q.Restarts = r.Command, &r.Follows, &r.Restarts
 	}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
@@ -74,8 +81,12 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 		return res, err
 	}
 	rp.killPoint("run: claimed")
-	res.Note, err = rp.restore(ctx, m)
-	return res, err
+	if m != nil {
+		res.Note, err = rp.restore(ctx, m)
+		return res, err
+	}
+	unlock()
+	return res, rp.setUpToStart(ctx, p.TaskID)
 }
 
 // claimRun gives the next run of a task to the process self. missing is why the worktree can't be made again.
@@ -94,9 +105,11 @@ func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process,
 		return err
 	}
 	verdict := rp.tasks.core.Config.Procs.Verdict
-	if q.Running, err = running(o.Tx, o.Room.ID, verdict); err != nil {
+	active, queued, err := running(o.Tx, o.Room.ID, verdict)
+	if err != nil {
 		return err
 	}
+	q.Running = active + queued
 	runs, err := o.Tx.Runs(o.Room.ID, task.ID)
 	if err != nil {
 		return err
@@ -116,20 +129,25 @@ func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process,
 	next.Process = self
 	path := rp.worktree(task)
 	res.Run = rp.tasks.viewRun(next)
-	res.Start = &RunTaskParams{RoomID: o.Room.ID, Root: path, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number, Slot: task.Slot, Dir: path, Starter: self}
+	res.Start = &RunTaskParams{RoomID: o.Room.ID, Root: path, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number, Slot: task.Slot, Dir: path, Starter: self, Most: q.Most}
 	o.Tx.Ring(o.Room.ID)
 	return o.Tx.PutRun(o.Room.ID, next)
 }
 
-// running counts the commands of a room's tasks that run on this host.
-func running(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) stick.Verdict) (n int, err error) {
+// running counts the commands of a room's tasks that run on this host or are about to, and those that wait until fewer run.
+func running(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) stick.Verdict) (active, queued int, err error) {
 	last, err := tx.LastRuns(room)
 	for _, r := range last {
-		if v := verdict(r.Process); v == stick.Alive && r.State(v).Live() {
-			n++
+		if v := verdict(r.Process); v != stick.Alive || !r.State(v).Live() {
+			continue
+		}
+		if r.Queued {
+			queued++
+		} else {
+			active++
 		}
 	}
-	return n, err
+	return active, queued, err
 }
 
 // maxRunning reads from the head of a task's integration branch how many commands may run on a host.
@@ -154,9 +172,11 @@ func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
 	}
 	verdict := rp.tasks.core.Config.Procs.Verdict
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
-		if q.Running, err = running(tx, r.ID, verdict); err != nil {
+		active, queued, err := running(tx, r.ID, verdict)
+		if err != nil {
 			return err
 		}
+		q.Running = active + queued
 		task.State = stick.TaskAssigned
 		_, _, err = task.StartRun(q, nil, verdict)
 		return err
@@ -201,7 +221,11 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 func (ts *Tasks) again(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
 	runs, err := tx.Runs(room, task.ID)
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
-	return task.Again(runs, ts.core.Config.Procs.Verdict), err
+	verdict := ts.core.Config.Procs.Verdict
+	if _, ok := task.Resume(runs, verdict, false); ok {
+		return stick.Starts(task.ID), err // see [Tasks.WorkerReady]
+	}
+	return task.Again(runs, verdict), err
 }
 
 // processesOf finds the processes that a run has started, without the one that attends to it. It doesn't find those that have left its
@@ -231,7 +255,7 @@ type RunView struct {
 	Run       int            `json:"run"` // counts from 1 in each attempt
 	State     stick.RunState `json:"state"`
 	Command   string         `json:"command"`
-	PID       int            `json:"pid"` // of the process that attends to the command; 0 until it has started
+	PID       int            `json:"pid"` // of the process that attends to the command; 0 while that is about to start
 	By        stick.AgentID  `json:"started_by,omitempty"`
 	StartedAt stick.Time     `json:"started_at"`
 	EndedAt   stick.Time     `json:"ended_at"`
@@ -241,6 +265,7 @@ type RunView struct {
 	Output    string         `json:"output,omitempty"`   // the sum of the end of its output
 	Restarts  int            `json:"restarts,omitempty"` // how many times it may still start again by itself when the task comes back
 	Waits     bool           `json:"waits,omitempty"`    // it has ended, and its process waits for that
+	Queued    bool           `json:"queued,omitempty"`   // it waits until fewer commands run
 }
 
 // viewRun returns the view of a run.
@@ -248,9 +273,9 @@ func (ts *Tasks) viewRun(r stick.Run) RunView {
 	verdict := ts.core.Config.Procs.Verdict(r.Process)
 	v := RunView{
 		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		Signal: r.Signal, StoppedBy: r.StoppedBy, Output: r.Output, Restarts: r.Restarts,
+		Signal: r.Signal, StoppedBy: r.StoppedBy, Output: r.Output, Restarts: r.Restarts, Queued: r.Queued,
 	}
-	if !r.StartedAt.IsZero() {
+	if !r.StartedAt.IsZero() || r.Queued {
 		v.PID = r.Process.PID
 	}
 	if v.State == stick.RunEnded {
@@ -274,10 +299,12 @@ func (ts *Tasks) viewRuns(runs []stick.Run) []RunView {
 // How says how the run is or how it ended, for a sentence.
 func (v RunView) How() string {
 	switch {
+	case v.State == stick.RunClaimed && v.Queued:
+		return "waits until fewer commands run"
 	case v.State == stick.RunClaimed:
 		return "is about to start"
 	case v.State == stick.RunDropped:
-		return "was never started: the process that was to start it has died"
+		return "was never started"
 	case v.State == stick.RunRunning:
 		return "runs"
 	case v.State == stick.RunLost:

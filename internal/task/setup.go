@@ -188,6 +188,15 @@ func (rp *repo) setUpAgain(ctx context.Context, task stick.Task) error {
 	return rp.setUp(ctx, s)
 }
 
+// setUpMayGoOn reports whether the worktree of a task is set up, or its set-up was interrupted. One that failed waits for somebody who has
+// fixed the cause.
+func setUpMayGoOn(tx *store.Tx, room stick.RoomID, task stick.Task) (bool, error) {
+	setups, err := tx.Setups(room, task.ID)
+	return !slices.ContainsFunc(setups, func(s store.TaskSetup) bool {
+		return s.Attempt == task.Attempt && !s.EndedAt.IsZero() && s.Exit != 0
+	}), err
+}
+
 // isSetUp reports whether there is nothing to do about the set-up of a task's worktree: it has none, or it went well.
 func (rp *repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
